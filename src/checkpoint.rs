@@ -1,0 +1,149 @@
+//! The model: what a checkpoint is, in the words of the whole code base.
+//!
+//! Knows nothing of bytes, files or clocks.
+
+mod document;
+mod id;
+mod layout;
+mod name;
+mod status;
+mod timestamp;
+mod trigger;
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+pub use document::Document;
+pub(crate) use document::{EXACT, NUMBER};
+pub use id::Id;
+pub use layout::Layout;
+pub use name::{Issue, LoopId, Series};
+pub use status::Status;
+pub use timestamp::Timestamp;
+pub use trigger::Trigger;
+
+/// One saved state: its [`Entry`] and its document.
+///
+/// The document stays in stored form until it is asked for, as a type, a tree or JSON text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpoint {
+    /// What is known about the checkpoint without its document.
+    pub entry: Entry,
+    pub(crate) raw: Vec<u8>,
+}
+
+/// What is indexed and listed about a checkpoint: everything but its document.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Unique in the store.
+    pub id: Id,
+    /// The line of checkpoints it belongs to; what gets resumed.
+    pub series: Series,
+    /// The issue it works on.
+    pub issue: Option<Issue>,
+    /// The loop that wrote it.
+    pub loop_id: Option<LoopId>,
+    /// The workflow that wrote it.
+    pub workflow_id: Option<String>,
+    /// The kind of workflow, such as `ralph_loop`.
+    pub workflow_type: Option<String>,
+    /// The session that wrote it.
+    pub session_id: Option<String>,
+    /// The agent that wrote it.
+    pub agent: Option<String>,
+    /// Why it was saved.
+    pub trigger: Trigger,
+    /// The phase of the work.
+    pub phase: Option<String>,
+    /// The step within the phase.
+    pub step: Option<String>,
+    /// The iteration of the loop; zero is legal.
+    pub iteration: Option<u64>,
+    /// Where the work stands.
+    pub status: Status,
+    /// When it was saved. Not unique, and may go backwards.
+    pub created_at: Timestamp,
+    /// When the work last changed, where the source says so.
+    pub updated_at: Option<Timestamp>,
+    /// The checkpoint it continues or was forked from.
+    pub parent: Option<Id>,
+    /// Tagged checkpoints are never pruned.
+    pub tags: BTreeSet<String>,
+    /// Whether the work can go on from here, where the source says so.
+    pub can_resume: Option<bool>,
+    /// Where to go on.
+    pub resume_from: Option<String>,
+    /// What a person should know before going on.
+    pub warnings: Vec<String>,
+    /// Overrides the policy's age for this one.
+    pub retention_days: Option<u32>,
+    /// The file layout it came from.
+    pub layout: Layout,
+    /// The file it came from, relative to the imported root.
+    pub source_path: Option<String>,
+    /// Breaks ties between equal times: the order in which the store took checkpoints in.
+    pub sequence: u64,
+    /// Length of the document in stored form, before compression.
+    pub document_bytes: u64,
+    /// Length of the document on disk.
+    pub stored_bytes: u64,
+}
+
+/// What a caller says about a checkpoint when saving it; everything has a default.
+///
+/// ```
+/// use waypost::{NewEntry, Trigger};
+///
+/// let about = NewEntry { trigger: Trigger::Iteration, iteration: Some(7), ..NewEntry::default() };
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NewEntry {
+    /// A new UUIDv7 if absent. Saving the same content under the same id again is a no-op.
+    pub id: Option<Id>,
+    /// Derived by [`Series::of`] if absent.
+    pub series: Option<Series>,
+    /// See [`Entry::issue`].
+    pub issue: Option<Issue>,
+    /// See [`Entry::loop_id`]. Must look like `ralph-SLUG-0123abcd` for a `ralph_loop`.
+    pub loop_id: Option<LoopId>,
+    /// See [`Entry::workflow_id`].
+    pub workflow_id: Option<String>,
+    /// See [`Entry::workflow_type`].
+    pub workflow_type: Option<String>,
+    /// See [`Entry::session_id`].
+    pub session_id: Option<String>,
+    /// See [`Entry::agent`].
+    pub agent: Option<String>,
+    /// [`Trigger::Unknown`] by default: a trigger is never guessed.
+    pub trigger: Trigger,
+    /// See [`Entry::phase`].
+    pub phase: Option<String>,
+    /// See [`Entry::step`].
+    pub step: Option<String>,
+    /// See [`Entry::iteration`].
+    pub iteration: Option<u64>,
+    /// [`Status::InProgress`] by default.
+    pub status: Status,
+    /// The store's clock if absent.
+    pub created_at: Option<Timestamp>,
+    /// See [`Entry::updated_at`].
+    pub updated_at: Option<Timestamp>,
+    /// See [`Entry::parent`].
+    pub parent: Option<Id>,
+    /// See [`Entry::tags`].
+    pub tags: BTreeSet<String>,
+    /// See [`Entry::can_resume`].
+    pub can_resume: Option<bool>,
+    /// See [`Entry::resume_from`].
+    pub resume_from: Option<String>,
+    /// See [`Entry::warnings`].
+    pub warnings: Vec<String>,
+    /// See [`Entry::retention_days`].
+    pub retention_days: Option<u32>,
+    /// See [`Entry::layout`].
+    pub layout: Layout,
+    /// See [`Entry::source_path`].
+    pub source_path: Option<String>,
+}

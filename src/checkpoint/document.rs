@@ -1,0 +1,182 @@
+//! The document as a tree, for programs that do not know its shape.
+//!
+//! Must never change a number's value or the order of keys.
+
+use std::fmt;
+
+use serde::de::{EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Asks our own decoder to hand out number literals as they are written: see [`Document::Number`].
+pub(crate) const EXACT: &str = "waypost::Document";
+/// Tells our own encoder that a text is a number literal.
+pub(crate) const NUMBER: &str = "waypost::Number";
+
+/// A JSON-like tree that keeps the order of keys and the value of every number.
+///
+/// Any type can be saved and read back without it; it serves programs that take documents of any
+/// shape apart.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Document {
+    /// Nothing.
+    #[default]
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// An integer below zero.
+    Int(i64),
+    /// An integer from zero up.
+    Uint(u64),
+    /// A binary floating-point number; infinities and NaN come from programs only.
+    Float(f64),
+    /// A number as it was written, where no other variant keeps its value or spelling.
+    Number(String),
+    /// Text.
+    Text(String),
+    /// Bytes, which come from programs only; in JSON `{"$bytes": "BASE64"}`.
+    Bytes(Vec<u8>),
+    /// A list.
+    Array(Vec<Document>),
+    /// Keys and values in the order they were written. If a key stands twice, the last one counts.
+    Object(Vec<(String, Document)>),
+}
+
+impl Document {
+    /// Returns the value of `key`, if this is an object that has it.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        match self {
+            Self::Object(fields) => {
+                fields.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Serialize for Document {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Int(value) => serializer.serialize_i64(*value),
+            Self::Uint(value) => serializer.serialize_u64(*value),
+            Self::Float(value) => serializer.serialize_f64(*value),
+            Self::Number(literal) => serializer.serialize_newtype_struct(NUMBER, literal),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Bytes(bytes) => serializer.serialize_bytes(bytes),
+            Self::Array(items) => {
+                let mut seq = serializer.serialize_seq(Some(items.len()))?;
+                items.iter().try_for_each(|item| seq.serialize_element(item))?;
+                seq.end()
+            }
+            Self::Object(fields) => {
+                let mut map = serializer.serialize_map(Some(fields.len()))?;
+                fields.iter().try_for_each(|(key, value)| map.serialize_entry(key, value))?;
+                map.end()
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(EXACT, Tree)
+    }
+}
+
+struct Tree;
+
+impl<'de> Visitor<'de> for Tree {
+    type Value = Document;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<Document, D::Error> {
+        inner.deserialize_any(self)
+    }
+
+    /// Only our own decoder calls this, and only for a number literal.
+    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Document, A::Error> {
+        let (literal, rest) = access.variant::<String>()?;
+        rest.unit_variant()?;
+        Ok(Document::Number(literal))
+    }
+
+    fn visit_unit<E>(self) -> Result<Document, E> {
+        Ok(Document::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Document, E> {
+        Ok(Document::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<Document, D::Error> {
+        inner.deserialize_any(self)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Document, E> {
+        Ok(Document::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Document, E> {
+        Ok(u64::try_from(value).map_or(Document::Int(value), Document::Uint))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Document, E> {
+        Ok(Document::Uint(value))
+    }
+
+    fn visit_i128<E: serde::de::Error>(self, value: i128) -> Result<Document, E> {
+        match i64::try_from(value) {
+            Ok(small) => self.visit_i64(small),
+            Err(_) => Ok(Document::Number(value.to_string())),
+        }
+    }
+
+    fn visit_u128<E: serde::de::Error>(self, value: u128) -> Result<Document, E> {
+        match u64::try_from(value) {
+            Ok(small) => self.visit_u64(small),
+            Err(_) => Ok(Document::Number(value.to_string())),
+        }
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Document, E> {
+        Ok(Document::Float(value))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Document, E> {
+        Ok(Document::Text(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Document, E> {
+        Ok(Document::Text(text))
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Document, E> {
+        Ok(Document::Bytes(bytes.to_owned()))
+    }
+
+    fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Document, E> {
+        Ok(Document::Bytes(bytes))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Document, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element()? {
+            items.push(item);
+        }
+        Ok(Document::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Document, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(field) = access.next_entry()? {
+            fields.push(field);
+        }
+        Ok(Document::Object(fields))
+    }
+}

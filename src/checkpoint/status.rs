@@ -1,0 +1,69 @@
+//! Where the work of a checkpoint stands.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+
+/// Where the work stands. A source's own spelling stays in the document.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Work goes on.
+    #[default]
+    InProgress,
+    /// The work is done.
+    Completed,
+    /// The work ended without success.
+    Failed,
+    /// The work waits.
+    Paused,
+    /// Kept for the record.
+    Archived,
+    /// The source does not say.
+    Unknown,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Self; 6] = [
+        Self::InProgress,
+        Self::Completed,
+        Self::Failed,
+        Self::Paused,
+        Self::Archived,
+        Self::Unknown,
+    ];
+
+    /// The name in commands and files.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InProgress => "in_progress",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Paused => "paused",
+            Self::Archived => "archived",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Status {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or_else(|| {
+            let known = Self::ALL.map(Self::as_str).join(", ");
+            Error::invalid("status", format_args!("{text:?} is none of {known}"))
+        })
+    }
+}

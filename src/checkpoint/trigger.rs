@@ -1,0 +1,150 @@
+//! Why a checkpoint was saved.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use crate::error::{Error, Result};
+
+/// Why a checkpoint was saved: a name that one of the five systems uses, or the user's own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Trigger {
+    /// A person asked for it.
+    Manual,
+    /// The system decided.
+    Automatic,
+    /// At the boundary of a phase.
+    PhaseBoundary,
+    /// At an iteration of a loop.
+    Iteration,
+    /// Before something risky.
+    PreRiskyOp,
+    /// While recovering from an error.
+    ErrorRecovery,
+    /// From one phase to the next.
+    PhaseTransition,
+    /// Before a batch of work.
+    BatchStart,
+    /// After a batch of work.
+    BatchComplete,
+    /// An agent is done.
+    AgentComplete,
+    /// A conflict came up.
+    ConflictStart,
+    /// A conflict is settled.
+    ConflictResolved,
+    /// The user interrupted.
+    UserInterrupt,
+    /// The session ends.
+    SessionEnd,
+    /// A regular sign of life.
+    Heartbeat,
+    /// The source does not say.
+    #[default]
+    Unknown,
+    /// A name of the user's own.
+    Custom(CustomTrigger),
+}
+
+/// A trigger name of the user's own: `[a-z][a-z0-9_]{0,63}`, and none of the known names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CustomTrigger(String);
+
+impl Trigger {
+    /// Every known trigger.
+    pub const ALL: [Self; 16] = [
+        Self::Manual,
+        Self::Automatic,
+        Self::PhaseBoundary,
+        Self::Iteration,
+        Self::PreRiskyOp,
+        Self::ErrorRecovery,
+        Self::PhaseTransition,
+        Self::BatchStart,
+        Self::BatchComplete,
+        Self::AgentComplete,
+        Self::ConflictStart,
+        Self::ConflictResolved,
+        Self::UserInterrupt,
+        Self::SessionEnd,
+        Self::Heartbeat,
+        Self::Unknown,
+    ];
+
+    /// The name in commands and files.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Manual => "manual",
+            Self::Automatic => "automatic",
+            Self::PhaseBoundary => "phase_boundary",
+            Self::Iteration => "iteration",
+            Self::PreRiskyOp => "pre_risky_op",
+            Self::ErrorRecovery => "error_recovery",
+            Self::PhaseTransition => "phase_transition",
+            Self::BatchStart => "batch_start",
+            Self::BatchComplete => "batch_complete",
+            Self::AgentComplete => "agent_complete",
+            Self::ConflictStart => "conflict_start",
+            Self::ConflictResolved => "conflict_resolved",
+            Self::UserInterrupt => "user_interrupt",
+            Self::SessionEnd => "session_end",
+            Self::Heartbeat => "heartbeat",
+            Self::Unknown => "unknown",
+            Self::Custom(name) => &name.0,
+        }
+    }
+}
+
+impl fmt::Display for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Trigger {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if let Some(known) = Self::ALL.into_iter().find(|trigger| trigger.as_str() == text) {
+            return Ok(known);
+        }
+        let rest = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
+        let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
+        if first && text.len() <= 64 && text.bytes().all(rest) {
+            Ok(Self::Custom(CustomTrigger(text.to_owned())))
+        } else {
+            Err(Error::invalid("trigger", format_args!("{text:?} is not [a-z][a-z0-9_]{{0,63}}")))
+        }
+    }
+}
+
+impl Serialize for Trigger {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_trigger_is_read_back_from_its_name() {
+        for trigger in Trigger::ALL {
+            assert_eq!(trigger.as_str().parse::<Trigger>().unwrap(), trigger);
+        }
+    }
+
+    #[test]
+    fn a_name_of_the_users_own_is_lower_case_and_short() {
+        let own: Trigger = "deploy_2".parse().unwrap();
+        assert!(matches!(own, Trigger::Custom(_)));
+        assert_eq!(own.as_str(), "deploy_2");
+        let long = "a".repeat(65);
+        for wrong in ["", "Deploy", "2nd", "_x", "a-b", "a b", "\u{e9}t\u{e9}", &long] {
+            assert!(wrong.parse::<Trigger>().is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Bytes to documents and entries, and back.
+//!
+//! The only module that names bincode and zstd. `docs/FORMAT.md` specifies what it writes.
+
+mod decode;
+mod encode;
+mod fault;
+mod frame;
+mod json;
+mod key;
+mod text;
+mod token;
+mod v1;
+mod wire;
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde::de::Deserialize;
+use twox_hash::XxHash3_64;
+
+use crate::checkpoint::{Checkpoint, Document};
+use crate::error::{Error, Result};
+
+pub(crate) use frame::{Frame, Frames};
+pub use text::JsonStyle;
+pub(crate) use token::Bounds;
+pub(crate) use v1::{NameKind, cause, decode_entry, derived_tail, encode_entry, parse_cause};
+
+// Every frame of the decoder's recursion is small; far more would still fit a 2 MiB stack.
+const DEPTH_READ: usize = 1024;
+
+/// The stored form of any value.
+pub(crate) fn encode(value: &(impl Serialize + ?Sized), bounds: Bounds) -> Result<Vec<u8>> {
+    let mut tokens = token::Tokens::new(bounds);
+    value
+        .serialize(encode::Encoder(&mut tokens))
+        .and_then(|()| tokens.finish())
+        .map_err(|fault| fault.into_error("document"))
+}
+
+/// The stored form of a JSON text.
+pub(crate) fn encode_json(json: &[u8], bounds: Bounds) -> Result<Vec<u8>> {
+    json::read(json, bounds).map_err(|fault| fault.into_error("document"))
+}
+
+/// XXH3, the checksum of everything on disk.
+pub(crate) fn check(seed: u64, bytes: &[u8]) -> u64 {
+    XxHash3_64::oneshot_with_seed(seed, bytes)
+}
+
+impl Checkpoint {
+    /// Returns the document as a type of the caller's own.
+    ///
+    /// Reads the stored bytes directly; what `T` does not ask for is passed over.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with a JSON pointer if the document does not have the shape of `T`.
+    pub fn state<'de, T: Deserialize<'de>>(&'de self) -> Result<T> {
+        let mut decoder = decode::Decoder::new(&self.raw, DEPTH_READ);
+        T::deserialize(&mut decoder)
+            .and_then(|value| decoder.finish().map(|()| value))
+            .map_err(|fault| fault.into_error(&self.place()))
+    }
+
+    /// Returns the document as a tree.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the stored bytes are not a document.
+    pub fn document(&self) -> Result<Document> {
+        self.state()
+    }
+
+    /// Writes the document as JSON text, without building a tree.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the stored bytes are not a document, [`Error::Io`] from `out`.
+    pub fn write_json(&self, out: &mut impl Write, style: JsonStyle) -> Result<()> {
+        text::write(&self.raw, style, out).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => Error::corrupt(self.place(), error),
+            _ => Error::Io { path: "output".into(), source: error },
+        })
+    }
+
+    /// Returns the document as JSON text.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the stored bytes are not a document.
+    pub fn to_json(&self, style: JsonStyle) -> Result<String> {
+        let mut out = Vec::with_capacity(self.raw.len());
+        self.write_json(&mut out, style)?;
+        String::from_utf8(out).map_err(|error| Error::corrupt(self.place(), error))
+    }
+
+    fn place(&self) -> String {
+        format!("checkpoint {}", self.entry.id)
+    }
+}

@@ -1,0 +1,97 @@
+//! Numbers, text and bytes as bincode 2 writes them in its standard configuration.
+//!
+//! The only file that names bincode: a byte-compatible crate can take over here. Reads borrow
+//! from the input and never allocate, so no length in it is taken at its word.
+
+use bincode::config::{Configuration, standard};
+use bincode::de::BorrowDecode;
+use bincode::enc::Encode;
+use bincode::enc::write::Writer;
+use bincode::error::EncodeError;
+
+const CONFIG: Configuration = standard();
+
+/// Appends one value.
+pub(super) fn put(out: &mut Vec<u8>, value: impl Encode) {
+    bincode::encode_into_writer(value, Sink(out), CONFIG)
+        .expect("primitives and text always encode, and a vector takes any bytes");
+}
+
+struct Sink<'a>(&'a mut Vec<u8>);
+
+impl Writer for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// What is left to read of a slice.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+/// The bytes end early or are not what a writer would have written.
+#[derive(Debug)]
+pub(super) struct Malformed;
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    /// Takes one value off the front.
+    pub(super) fn take<T: BorrowDecode<'a, ()>>(&mut self) -> Result<T, Malformed> {
+        let (value, length) =
+            bincode::borrow_decode_from_slice(self.rest, CONFIG).map_err(|_| Malformed)?;
+        self.rest = &self.rest[length..];
+        Ok(value)
+    }
+
+    /// Takes `length` bytes off the front.
+    pub(super) fn take_bytes(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
+        let (bytes, rest) = self.rest.split_at_checked(length).ok_or(Malformed)?;
+        self.rest = rest;
+        Ok(bytes)
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
+    }
+
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// These bytes are on disks; a bincode that writes others cannot be taken.
+    #[test]
+    fn the_bytes_are_the_ones_that_the_format_document_specifies() {
+        let written = |write: &dyn Fn(&mut Vec<u8>)| {
+            let mut out = Vec::new();
+            write(&mut out);
+            out
+        };
+        assert_eq!(written(&|out| put(out, 250_u64)), [250]);
+        assert_eq!(written(&|out| put(out, 251_u64)), [251, 251, 0]);
+        assert_eq!(written(&|out| put(out, 65_536_u64)), [252, 0, 0, 1, 0]);
+        assert_eq!(written(&|out| put(out, 1_u64 << 32)), [253, 0, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(written(&|out| put(out, -1_i64)), [1]);
+        assert_eq!(written(&|out| put(out, 1_i64)), [2]);
+        assert_eq!(written(&|out| put(out, 1.5_f64)), [0, 0, 0, 0, 0, 0, 248, 63]);
+        assert_eq!(written(&|out| put(out, "ab")), [2, b'a', b'b']);
+    }
+
+    #[test]
+    fn a_length_beyond_the_end_is_malformed() {
+        let claims_much = [253, 0, 0, 0, 0, 0, 1, 0, 0, b'a'];
+        assert!(Reader::new(&claims_much).take::<&str>().is_err());
+        assert!(Reader::new(&[3, b'a']).take::<&[u8]>().is_err());
+        assert!(Reader::new(&[1, 0xff]).take::<&str>().is_err());
+    }
+}

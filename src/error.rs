@@ -1,0 +1,174 @@
+//! The one public error: a variant for every case in which a caller would act differently.
+//!
+//! Must never carry content of a document: messages end up in logs.
+
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What went wrong, and with which checkpoint, path or place.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nothing in the store answers to this name.
+    #[error("no checkpoint matches {wanted:?}")]
+    NotFound {
+        /// The id, prefix or `SERIES@N` that was asked for.
+        wanted: String,
+    },
+
+    /// A prefix fits more than one id; a longer one would do.
+    #[error("{prefix:?} is the start of more than one id: {first} and {second}")]
+    Ambiguous {
+        /// The prefix that was asked for.
+        prefix: String,
+        /// One id that it fits.
+        first: String,
+        /// Another id that it fits.
+        second: String,
+    },
+
+    /// The id is taken by a checkpoint with other content. Nothing was changed.
+    #[error("checkpoint {id} exists with other content")]
+    Exists {
+        /// The id that both would have.
+        id: String,
+    },
+
+    /// A value cannot be stored, or cannot be read as the type that was asked for.
+    #[error("invalid {what}: {reason}")]
+    Invalid {
+        /// A JSON pointer into the document, or the name of a field.
+        what: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// The input or a request goes beyond a limit of [`Limits`](crate::Limits).
+    #[error("{what} is beyond the limit of {limit}")]
+    Limit {
+        /// What is too large, in words.
+        what: String,
+        /// The limit in force.
+        limit: u64,
+    },
+
+    /// Written by a newer release; upgrade to read it. Nothing was changed.
+    #[error("{} has format {found}, newer than {supported}, the newest this build reads",
+        path.display())]
+    TooNew {
+        /// The store.
+        path: PathBuf,
+        /// The format it is written in.
+        found: u32,
+        /// The newest format this build reads.
+        supported: u32,
+    },
+
+    /// Written by a release so old that this one cannot read it. Nothing was changed.
+    #[error("{} has format {found}, older than {oldest}, the oldest this build reads",
+        path.display())]
+    TooOld {
+        /// The store.
+        path: PathBuf,
+        /// The format it is written in.
+        found: u32,
+        /// The oldest format this build reads.
+        oldest: u32,
+    },
+
+    /// The file is something else. Nothing was changed.
+    #[error("{} is not a waypost store: {reason}", path.display())]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+        /// What was found instead.
+        reason: String,
+    },
+
+    /// Stored bytes are damaged. What cannot be proved right is not returned.
+    #[error("damaged data in {place}: {reason}")]
+    Corrupt {
+        /// The checkpoint id, or the table and key.
+        place: String,
+        /// Which check failed.
+        reason: String,
+    },
+
+    /// Another process kept the store for longer than the wait allows.
+    #[error("{} is held by {holder}; gave up after {waited:?}", path.display())]
+    Locked {
+        /// The store.
+        path: PathBuf,
+        /// Who holds it, as it described itself.
+        holder: String,
+        /// How long this call waited.
+        waited: Duration,
+    },
+
+    /// The operating system refused; the source says why.
+    #[error("cannot access {}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// The refusal.
+        source: io::Error,
+    },
+}
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub(crate) fn invalid(what: impl Into<String>, reason: impl Display) -> Self {
+        Self::Invalid { what: what.into(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn corrupt(place: impl Into<String>, reason: impl Display) -> Self {
+        Self::Corrupt { place: place.into(), reason: reason.to_string() }
+    }
+
+    /// A copy for every saver of a shared transaction; `io::Error` itself cannot be cloned.
+    pub(crate) fn share(&self) -> Self {
+        match self {
+            Self::NotFound { wanted } => Self::NotFound { wanted: wanted.clone() },
+            Self::Ambiguous { prefix, first, second } => Self::Ambiguous {
+                prefix: prefix.clone(),
+                first: first.clone(),
+                second: second.clone(),
+            },
+            Self::Exists { id } => Self::Exists { id: id.clone() },
+            Self::Invalid { what, reason } => Self::invalid(what, reason),
+            Self::Limit { what, limit } => Self::Limit { what: what.clone(), limit: *limit },
+            Self::TooNew { path, found, supported } => {
+                Self::TooNew { path: path.clone(), found: *found, supported: *supported }
+            }
+            Self::TooOld { path, found, oldest } => {
+                Self::TooOld { path: path.clone(), found: *found, oldest: *oldest }
+            }
+            Self::NotAStore { path, reason } => {
+                Self::NotAStore { path: path.clone(), reason: reason.clone() }
+            }
+            Self::Corrupt { place, reason } => Self::corrupt(place, reason),
+            Self::Locked { path, holder, waited } => {
+                Self::Locked { path: path.clone(), holder: holder.clone(), waited: *waited }
+            }
+            Self::Io { path, source } => {
+                let source = io::Error::new(source.kind(), source.to_string());
+                Self::Io { path: path.clone(), source }
+            }
+        }
+    }
+}
+
+/// Names the path that an I/O error is about.
+pub(crate) trait At<T> {
+    fn at(self, path: &Path) -> Result<T>;
+}
+
+impl<T> At<T> for io::Result<T> {
+    fn at(self, path: &Path) -> Result<T> {
+        self.map_err(|source| Error::Io { path: path.to_owned(), source })
+    }
+}

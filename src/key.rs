@@ -1,0 +1,145 @@
+//! Keys of the tables: byte order is the order in which questions are asked.
+//!
+//! Everything is big-endian and of fixed width, so that a page holds nothing but keys.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::checkpoint::Timestamp;
+
+/// The place of a checkpoint in time: when it was saved, then the order of arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct RecordKey {
+    pub(crate) time: Timestamp,
+    pub(crate) sequence: u64,
+}
+
+/// The number of an interned name.
+pub(crate) type NameId = u32;
+
+pub(crate) type RecordBytes = [u8; 14];
+pub(crate) type IndexBytes = [u8; 18];
+pub(crate) type FrameBytes = [u8; 8];
+
+/// Sequences have 48 bits on disk: nine thousand years at a thousand saves a second.
+pub(crate) const SEQUENCE_MAX: u64 = (1 << 48) - 1;
+
+impl RecordKey {
+    pub(crate) const MIN: Self = Self { time: Timestamp::from_micros(i64::MIN), sequence: 0 };
+    pub(crate) const MAX: Self =
+        Self { time: Timestamp::from_micros(i64::MAX), sequence: SEQUENCE_MAX };
+
+    /// The first key there can be at `time`.
+    pub(crate) fn first_at(time: Timestamp) -> Self {
+        Self { time, sequence: 0 }
+    }
+
+    pub(crate) fn to_bytes(self) -> RecordBytes {
+        let mut bytes = [0; 14];
+        // Flipping the sign bit puts times before 1970 first.
+        let time = self.time.as_micros().cast_unsigned() ^ (1 << 63);
+        bytes[..8].copy_from_slice(&time.to_be_bytes());
+        bytes[8..].copy_from_slice(&self.sequence.to_be_bytes()[2..]);
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: RecordBytes) -> Self {
+        let mut time = [0; 8];
+        time.copy_from_slice(&bytes[..8]);
+        let mut sequence = [0; 8];
+        sequence[2..].copy_from_slice(&bytes[8..]);
+        let time = u64::from_be_bytes(time) ^ (1 << 63);
+        Self {
+            time: Timestamp::from_micros(time.cast_signed()),
+            sequence: u64::from_be_bytes(sequence),
+        }
+    }
+
+    /// The key right after this one, if there is one.
+    pub(crate) fn next(self) -> Option<Self> {
+        if self.sequence < SEQUENCE_MAX {
+            return Some(Self { sequence: self.sequence + 1, ..self });
+        }
+        let micros = self.time.as_micros().checked_add(1)?;
+        Some(Self::first_at(Timestamp::from_micros(micros)))
+    }
+}
+
+impl fmt::Display for RecordKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "entry {} saved at {}", self.sequence, self.time)
+    }
+}
+
+/// The row that says: the checkpoint at `key` has the name `name`.
+pub(crate) fn index_row(name: NameId, key: RecordKey) -> IndexBytes {
+    let mut bytes = [0; 18];
+    bytes[..4].copy_from_slice(&name.to_be_bytes());
+    bytes[4..].copy_from_slice(&key.to_bytes());
+    bytes
+}
+
+/// The checkpoint that an index row is about.
+pub(crate) fn indexed_key(row: IndexBytes) -> RecordKey {
+    let mut bytes = [0; 14];
+    bytes.copy_from_slice(&row[4..]);
+    RecordKey::from_bytes(bytes)
+}
+
+/// The row of one chunk of a frame.
+pub(crate) fn frame_row(sequence: u64, chunk: u16) -> FrameBytes {
+    let mut bytes = [0; 8];
+    bytes[..6].copy_from_slice(&sequence.to_be_bytes()[2..]);
+    bytes[6..].copy_from_slice(&chunk.to_be_bytes());
+    bytes
+}
+
+/// All rows that the chunks of a frame can have; the last number of a chunk stays unused.
+pub(crate) fn frame_rows(sequence: u64) -> Range<FrameBytes> {
+    frame_row(sequence, 0)..frame_row(sequence, u16::MAX)
+}
+
+/// The sequence that a frame row belongs to.
+pub(crate) fn frame_sequence(row: FrameBytes) -> u64 {
+    u64::from_be_bytes(row) >> 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn byte_order_is_time_order_then_arrival() {
+        let key = |micros, sequence| RecordKey { time: Timestamp::from_micros(micros), sequence };
+        let ordered = [
+            RecordKey::MIN,
+            key(-5, 9),
+            key(-1, 0),
+            key(0, 0),
+            key(0, 1),
+            key(0, SEQUENCE_MAX),
+            key(1, 0),
+            RecordKey::MAX,
+        ];
+        assert!(ordered.is_sorted());
+        assert!(ordered.map(RecordKey::to_bytes).is_sorted());
+        for key in ordered {
+            assert_eq!(RecordKey::from_bytes(key.to_bytes()), key);
+            assert_eq!(indexed_key(index_row(7, key)), key);
+        }
+    }
+
+    #[test]
+    fn nothing_lies_between_a_key_and_the_next() {
+        let last = RecordKey { time: Timestamp::from_micros(3), sequence: SEQUENCE_MAX };
+        assert_eq!(last.next(), Some(RecordKey::first_at(Timestamp::from_micros(4))));
+        assert_eq!(RecordKey::MAX.next(), None);
+    }
+
+    #[test]
+    fn a_frame_row_names_its_sequence() {
+        assert_eq!(frame_sequence(frame_row(SEQUENCE_MAX, 3)), SEQUENCE_MAX);
+        assert!(frame_rows(5).contains(&frame_row(5, 65_534)));
+        assert!(!frame_rows(5).contains(&frame_row(6, 0)));
+    }
+}

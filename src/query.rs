@@ -1,0 +1,333 @@
+//! Questions to the store: filters, the rows that answer them, and pages of entries.
+//!
+//! Never reads a document, and holds the store only while it reads one page.
+
+mod merge;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use crate::checkpoint::{Checkpoint, Entry, Id, Issue, LoopId, Series, Status, Timestamp, Trigger};
+use crate::codec::{NameKind, parse_cause};
+use crate::error::{Error, Result};
+use crate::key::{NameId, RecordKey};
+use crate::store::{Snapshot, Store};
+use merge::Rows;
+
+// Enough to make opening a snapshot cheap beside it, little enough to hold nothing up.
+const PAGE: usize = 256;
+
+/// Which checkpoints are asked for; all filters must hold.
+///
+/// ```
+/// use waypost::{Query, Trigger};
+///
+/// let query = Query { triggers: vec![Trigger::Manual], limit: Some(20), ..Query::default() };
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Query {
+    /// Works on this issue.
+    pub issue: Option<Issue>,
+    /// Written by this loop.
+    pub loop_id: Option<LoopId>,
+    /// Of this series.
+    pub series: Option<Series>,
+    /// Saved for one of these reasons; for any if empty.
+    pub triggers: Vec<Trigger>,
+    /// Has this status.
+    pub status: Option<Status>,
+    /// In this phase.
+    pub phase: Option<String>,
+    /// Has this tag.
+    pub tag: Option<String>,
+    /// Saved at this time or later.
+    pub since: Option<Timestamp>,
+    /// Saved before this time.
+    pub until: Option<Timestamp>,
+    /// Of this iteration or a later one.
+    pub iteration_min: Option<u64>,
+    /// Of this iteration or an earlier one.
+    pub iteration_max: Option<u64>,
+    /// Newest first unless said otherwise.
+    pub order: Order,
+    /// At most so many.
+    pub limit: Option<usize>,
+    /// Go on after this place.
+    pub after: Option<Cursor>,
+}
+
+/// In which order checkpoints are listed. Equal times are in the order of arrival.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Newest first.
+    #[default]
+    Newest,
+    /// Oldest first.
+    Oldest,
+}
+
+/// A place in a listing, to go on from. Stays valid when checkpoints come and go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor(RecordKey);
+
+/// Some entries, and where to go on.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Page {
+    /// In the order that was asked for.
+    pub entries: Vec<Entry>,
+    /// Where the next page starts; `None` if this is the last one.
+    pub next: Option<Cursor>,
+}
+
+impl Store {
+    /// Lists entries: as many as the limit of the query says, or 256.
+    ///
+    /// Reads index rows and the entries returned, and no documents. Costs the same however many
+    /// checkpoints there are, unless an iteration range passes over many.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn list(&self, query: &Query) -> Result<Page> {
+        self.read(|snapshot| page(snapshot, query, query.limit.unwrap_or(PAGE)))
+    }
+
+    /// Goes through all entries that a query asks for, reading a page at a time.
+    ///
+    /// The store is free for others between two pages, however slowly they are consumed.
+    pub fn entries(&self, query: Query) -> impl Iterator<Item = Result<Entry>> {
+        Entries {
+            store: self,
+            left: query.limit,
+            query,
+            page: Vec::new().into_iter(),
+            is_last: false,
+        }
+    }
+
+    /// Returns the newest checkpoint that a query asks for, or `None` if there is none.
+    ///
+    /// Reads one index row and one record, however large the store is.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn latest(&self, query: &Query) -> Result<Option<Checkpoint>> {
+        let query = Query { order: Order::Newest, ..query.clone() };
+        self.read(|snapshot| match page(snapshot, &query, 1)?.entries.pop() {
+            Some(entry) => self.load(snapshot, entry).map(Some),
+            None => Ok(None),
+        })
+    }
+
+    /// Returns the entry that `text` names: an id, the start of one, `latest`, or `SERIES@N` for
+    /// the Nth newest of a series, from 0.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], or [`Error::Ambiguous`] if a prefix fits several ids.
+    pub fn resolve(&self, text: &str) -> Result<Entry> {
+        let not_found = || Error::NotFound { wanted: text.to_owned() };
+        self.read(|snapshot| {
+            if let Some(entry) = snapshot.find(&Id::new(text)?)? {
+                return Ok(entry);
+            }
+            if text == "latest" {
+                return nth(snapshot, &Query::default(), 0)?.ok_or_else(not_found);
+            }
+            if let Some((series, count)) = text.rsplit_once('@')
+                && let Ok(count) = count.parse()
+            {
+                let query = Query { series: Some(Series::new(series)?), ..Query::default() };
+                return nth(snapshot, &query, count)?.ok_or_else(not_found);
+            }
+            let mut found = snapshot.starting_with(text)?.into_iter();
+            match (found.next(), found.next()) {
+                (Some(entry), None) => Ok(entry),
+                (Some(first), Some(second)) => Err(Error::Ambiguous {
+                    prefix: text.to_owned(),
+                    first: first.id.to_string(),
+                    second: second.id.to_string(),
+                }),
+                (None, _) => Err(not_found()),
+            }
+        })
+    }
+}
+
+fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<Entry>> {
+    let mut rows = Rows::new(snapshot, sources(snapshot, query)?, &range(query))?;
+    for _ in 0..count {
+        if rows.next()?.is_none() {
+            return Ok(None);
+        }
+    }
+    rows.next_entry(snapshot)
+}
+
+fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
+    let mut entries = Vec::new();
+    let mut rows = Rows::new(snapshot, sources(snapshot, query)?, &range(query))?;
+    while entries.len() < limit {
+        let Some(entry) = rows.next_entry(snapshot)? else {
+            return Ok(Page { entries, next: None });
+        };
+        if matches(query, &entry)? {
+            entries.push(entry);
+        }
+    }
+    let more = rows.next()?.is_some();
+    let next = entries.last().map(|last| Cursor(key_of(last))).filter(|_| more);
+    Ok(Page { entries, next })
+}
+
+/// Where in time to look, and from which end.
+struct Range {
+    from: RecordKey,
+    to: RecordKey,
+    newest_first: bool,
+}
+
+fn range(query: &Query) -> Range {
+    let newest_first = query.order == Order::Newest;
+    let mut from = query.since.map_or(RecordKey::MIN, RecordKey::first_at);
+    let mut to = query.until.map_or(RecordKey::MAX, RecordKey::first_at);
+    match query.after {
+        Some(Cursor(key)) if newest_first => to = to.min(key),
+        Some(Cursor(key)) => from = from.max(key.next().unwrap_or(RecordKey::MAX)),
+        None => {}
+    }
+    Range { from: from.min(to), to, newest_first }
+}
+
+/// Sets of names, one of each of which a checkpoint must have. Empty if none is asked for.
+fn sources(snapshot: &Snapshot<'_>, query: &Query) -> Result<Vec<Vec<NameId>>> {
+    let mut sources = Vec::new();
+    let named = |names: &[(NameKind, &str)]| -> Result<Vec<NameId>> {
+        let ids = names.iter().map(|(kind, name)| snapshot.name(*kind, name));
+        ids.filter_map(Result::transpose).collect()
+    };
+    if let Some(series) = &query.series {
+        sources.push(named(&[(NameKind::Series, series.as_str())])?);
+    }
+    // The series of an issue or a loop leads to it without a row of its own.
+    if let Some(issue) = &query.issue {
+        let series = Series::of_issue(issue);
+        sources.push(named(&[
+            (NameKind::Issue, issue.as_str()),
+            (NameKind::Series, series.as_str()),
+        ])?);
+    }
+    if let Some(name) = &query.loop_id {
+        let series = Series::of_loop(name);
+        sources
+            .push(named(&[(NameKind::Loop, name.as_str()), (NameKind::Series, series.as_str())])?);
+    }
+    if let Some(phase) = &query.phase {
+        sources.push(named(&[(NameKind::Phase, phase)])?);
+    }
+    if let Some(tag) = &query.tag {
+        sources.push(named(&[(NameKind::Tag, tag)])?);
+    }
+    if query.status.is_some() || !query.triggers.is_empty() {
+        let mut causes = Vec::new();
+        for (cause, id) in snapshot.names(NameKind::Cause)? {
+            let (status, trigger) =
+                parse_cause(&cause).ok_or_else(|| Error::corrupt("names", "unknown cause"))?;
+            if is_cause(query, status, &trigger) {
+                causes.push(id);
+            }
+        }
+        sources.push(causes);
+    }
+    Ok(sources)
+}
+
+fn is_cause(query: &Query, status: Status, trigger: &Trigger) -> bool {
+    query.status.is_none_or(|wanted| wanted == status)
+        && (query.triggers.is_empty() || query.triggers.contains(trigger))
+}
+
+/// Whether an entry that the index led to is asked for; an error if the index was wrong.
+fn matches(query: &Query, entry: &Entry) -> Result<bool> {
+    let is_indexed = query.series.as_ref().is_none_or(|series| *series == entry.series)
+        && query.phase.as_ref().is_none_or(|phase| entry.phase.as_ref() == Some(phase))
+        && query.tag.as_ref().is_none_or(|tag| entry.tags.contains(tag))
+        && is_cause(query, entry.status, &entry.trigger);
+    if !is_indexed {
+        let place = format!("checkpoint {}", entry.id);
+        return Err(Error::corrupt(place, "the index gives it a name it does not have"));
+    }
+    // A series can bear the name of an issue or a loop that some of its checkpoints do not have.
+    let is_named = query.issue.as_ref().is_none_or(|issue| entry.issue.as_ref() == Some(issue))
+        && query.loop_id.as_ref().is_none_or(|name| entry.loop_id.as_ref() == Some(name));
+    let at_least =
+        query.iteration_min.is_none_or(|min| entry.iteration.is_some_and(|it| it >= min));
+    let at_most = query.iteration_max.is_none_or(|max| entry.iteration.is_some_and(|it| it <= max));
+    Ok(is_named && at_least && at_most)
+}
+
+fn key_of(entry: &Entry) -> RecordKey {
+    RecordKey { time: entry.created_at, sequence: entry.sequence }
+}
+
+struct Entries<'a> {
+    store: &'a Store,
+    query: Query,
+    left: Option<usize>,
+    page: std::vec::IntoIter<Entry>,
+    is_last: bool,
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Result<Entry>;
+
+    fn next(&mut self) -> Option<Result<Entry>> {
+        if let Some(entry) = self.page.next() {
+            return Some(Ok(entry));
+        }
+        if self.is_last {
+            return None;
+        }
+        let size = self.left.map_or(PAGE, |left| left.min(PAGE));
+        self.query.limit = Some(size);
+        match self.store.list(&self.query) {
+            Ok(page) => {
+                self.left = self.left.map(|left| left - page.entries.len());
+                self.is_last = page.next.is_none() || self.left == Some(0);
+                self.query.after = page.next;
+                self.page = page.entries.into_iter();
+                self.page.next().map(Ok)
+            }
+            Err(error) => {
+                self.is_last = true;
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0.time.as_micros(), self.0.sequence)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let parts = text.split_once('.');
+        let key = parts.and_then(|(time, sequence)| {
+            let time = Timestamp::from_micros(time.parse().ok()?);
+            Some(RecordKey { time, sequence: sequence.parse().ok()? })
+        });
+        key.map(Cursor).ok_or_else(|| Error::invalid("cursor", "not from an earlier listing"))
+    }
+}
+
+impl Serialize for Cursor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

@@ -1,0 +1,167 @@
+//! Rows of several names brought together: all checkpoints that have one name of each set.
+//!
+//! Each set is read in the order of time; the one that is behind leaps to where the others are,
+//! so the work is bounded by the smallest set, whichever that is.
+
+use super::Range;
+use crate::checkpoint::Entry;
+use crate::error::{Error, Result};
+use crate::key::{NameId, RecordKey};
+use crate::store::{Index, Snapshot};
+
+// Rows that follow on one page are cheaper to step over than to look up.
+const STEPS_BEFORE_LEAP: usize = 8;
+
+type Keys<'a> = Box<dyn Iterator<Item = Result<RecordKey>> + 'a>;
+
+/// The rows that answer a query, in its order.
+pub(super) enum Rows<'a> {
+    /// Every entry, since no name is asked for.
+    All(Box<dyn Iterator<Item = Result<Entry>> + 'a>),
+    Named(Intersection<'a>),
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(
+        snapshot: &'a Snapshot<'_>,
+        sources: Vec<Vec<NameId>>,
+        range: &Range,
+    ) -> Result<Self> {
+        if sources.is_empty() {
+            let entries = snapshot.entries(range.from, range.to, range.newest_first)?;
+            return Ok(Self::All(Box::new(entries)));
+        }
+        let mut unions = Vec::with_capacity(sources.len());
+        for names in sources {
+            unions.push(Union::new(snapshot.index()?, names, range)?);
+        }
+        Ok(Self::Named(Intersection { unions }))
+    }
+
+    /// The next row, without reading its entry where that can be avoided.
+    pub(super) fn next(&mut self) -> Result<Option<()>> {
+        match self {
+            Self::All(entries) => Ok(entries.next().transpose()?.map(|_| ())),
+            Self::Named(rows) => Ok(rows.next()?.map(|_| ())),
+        }
+    }
+
+    pub(super) fn next_entry(&mut self, snapshot: &Snapshot<'_>) -> Result<Option<Entry>> {
+        match self {
+            Self::All(entries) => entries.next().transpose(),
+            Self::Named(rows) => {
+                let Some(key) = rows.next()? else {
+                    return Ok(None);
+                };
+                let entry = snapshot.entry(key)?;
+                entry.map(Some).ok_or_else(|| {
+                    Error::corrupt(key.to_string(), "the index knows it, but it is not there")
+                })
+            }
+        }
+    }
+}
+
+/// Keys that are in every union.
+pub(super) struct Intersection<'a> {
+    unions: Vec<Union<'a>>,
+}
+
+impl Intersection<'_> {
+    fn next(&mut self) -> Result<Option<RecordKey>> {
+        let Some(mut candidate) = self.unions[0].peek() else {
+            return Ok(None);
+        };
+        // How many unions in a row have agreed on the candidate.
+        let mut agreed = 0;
+        for index in (0..self.unions.len()).cycle() {
+            let Some(found) = self.unions[index].leap(candidate)? else {
+                return Ok(None);
+            };
+            agreed = if found == candidate { agreed + 1 } else { 1 };
+            candidate = found;
+            if agreed == self.unions.len() {
+                break;
+            }
+        }
+        for union in &mut self.unions {
+            union.pass(candidate)?;
+        }
+        Ok(Some(candidate))
+    }
+}
+
+/// Keys that have one of several names.
+struct Union<'a> {
+    index: Index<'a>,
+    lists: Vec<List<'a>>,
+    from: RecordKey,
+    to: RecordKey,
+    newest_first: bool,
+}
+
+struct List<'a> {
+    name: NameId,
+    keys: Keys<'a>,
+    head: Option<RecordKey>,
+}
+
+impl<'a> Union<'a> {
+    fn new(index: Index<'a>, names: Vec<NameId>, range: &Range) -> Result<Self> {
+        let Range { from, to, newest_first } = *range;
+        let mut lists = Vec::with_capacity(names.len());
+        for name in names {
+            let mut keys: Keys<'a> = Box::new(index.keys(name, from, to, newest_first)?);
+            let head = keys.next().transpose()?;
+            lists.push(List { name, keys, head });
+        }
+        Ok(Self { index, lists, from, to, newest_first })
+    }
+
+    /// The first key left.
+    fn peek(&self) -> Option<RecordKey> {
+        let heads = self.lists.iter().filter_map(|list| list.head);
+        if self.newest_first { heads.max() } else { heads.min() }
+    }
+
+    /// The first key left that is not before `target`; those before it are gone.
+    fn leap(&mut self, target: RecordKey) -> Result<Option<RecordKey>> {
+        for list in &mut self.lists {
+            list.leap(target, &self.index, (self.from, self.to), self.newest_first)?;
+        }
+        Ok(self.peek())
+    }
+
+    /// Leaves `key` behind.
+    fn pass(&mut self, key: RecordKey) -> Result<()> {
+        for list in &mut self.lists {
+            if list.head == Some(key) {
+                list.head = list.keys.next().transpose()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> List<'a> {
+    fn leap(
+        &mut self,
+        target: RecordKey,
+        index: &Index<'a>,
+        (from, to): (RecordKey, RecordKey),
+        newest_first: bool,
+    ) -> Result<()> {
+        let is_before = |key: RecordKey| if newest_first { key > target } else { key < target };
+        for _ in 0..STEPS_BEFORE_LEAP {
+            match self.head {
+                Some(key) if is_before(key) => self.head = self.keys.next().transpose()?,
+                _ => return Ok(()),
+            }
+        }
+        let (from, to) =
+            if newest_first { (from, target.next().unwrap_or(to)) } else { (target, to) };
+        self.keys = Box::new(index.keys(self.name, from, to, newest_first)?);
+        self.head = self.keys.next().transpose()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,282 @@
+//! The store: checkpoints in one file, durable before `save` returns.
+//!
+//! The only module that names redb.
+
+mod commit;
+mod draft;
+mod file;
+mod keeper;
+mod names;
+mod options;
+mod read;
+mod stats;
+mod table;
+mod turn;
+mod write;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use serde::Serialize;
+
+use crate::checkpoint::{Checkpoint, Entry, Id, NewEntry};
+use crate::codec::Frames;
+use crate::error::{At, Error, Result};
+
+use commit::Queue;
+pub use draft::Draft;
+use keeper::Keeper;
+pub use options::{Durability, Hold, Limits, Options};
+pub(crate) use read::{Index, Snapshot};
+pub use stats::Stats;
+use table::In;
+use turn::Turn;
+
+/// An embedded store of checkpoints: one file, shared by any number of threads and processes.
+///
+/// Cheap calls on one handle from many threads are how it is meant to be used: their saves share
+/// transactions. Closing waits for relaxed saves; so does dropping, but it cannot report failure.
+#[derive(Debug)]
+pub struct Store {
+    shared: Arc<Shared>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    options: Options,
+    turn: Turn,
+    queue: Queue,
+    keeper: Arc<Keeper>,
+    frames: Frames,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("path", &self.turn.path()).finish_non_exhaustive()
+    }
+}
+
+/// What [`Store::compact`] achieved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Compacted {
+    /// Length of the file before.
+    pub before_bytes: u64,
+    /// Length of the file after.
+    pub after_bytes: u64,
+}
+
+/// What [`Store::delete`] removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Deleted {
+    /// Number of checkpoints.
+    pub checkpoints: u64,
+    /// Length of their documents on disk.
+    pub stored_bytes: u64,
+}
+
+impl Store {
+    /// Opens the store at `path`, making it if there is none.
+    ///
+    /// # Errors
+    /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::Locked`] or [`Error::Io`]; the file is
+    /// then as it was.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, Options::default())
+    }
+
+    /// Opens the store at `path` as `options` say.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and [`Error::Invalid`] if the limits are out of range.
+    pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
+        options.limits.validate()?;
+        let keeper = Arc::new(Keeper::default());
+        let shared = Arc::new(Shared {
+            turn: Turn::new(path.as_ref(), &options, keeper.clone()),
+            options,
+            queue: Queue::default(),
+            keeper,
+            frames: Frames::default(),
+        });
+        let keeper = Keeper::start(&shared).at(path.as_ref())?;
+        let store = Self { shared, keeper: Some(keeper) };
+        // Whatever is wrong with the file shows here and not at the first save.
+        store.shared.turn.with(|_| Ok(()))?;
+        Ok(store)
+    }
+
+    /// Where the store is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.shared.turn.path()
+    }
+
+    /// Saves `state` as a checkpoint, and returns its entry once it is durable.
+    ///
+    /// Concurrent saves share one sync. Costs the same however much the store holds.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] or [`Error::Limit`] if it cannot be stored, [`Error::Exists`] if the id
+    /// is taken by other content, [`Error::Locked`] or [`Error::Io`]. After an error of the last
+    /// kind the checkpoint may be there or not; saving it again under the same id is safe.
+    pub fn save(&self, about: NewEntry, state: &(impl Serialize + ?Sized)) -> Result<Entry> {
+        self.save_draft(self.draft(about, state)?)
+    }
+
+    /// Saves JSON text as a checkpoint, and returns its entry once it is durable.
+    ///
+    /// # Errors
+    /// As [`Store::save`].
+    pub fn save_json(&self, about: NewEntry, json: &[u8]) -> Result<Entry> {
+        self.save_draft(self.draft_json(about, json)?)
+    }
+
+    /// Saves a draft, and returns its entry once it is as durable as it asks to be.
+    ///
+    /// # Errors
+    /// As [`Store::save`].
+    pub fn save_draft(&self, draft: Draft) -> Result<Entry> {
+        self.shared.save(draft)
+    }
+
+    /// Saves many drafts in one transaction, for bulk work.
+    ///
+    /// Each draft has an outcome of its own: one whose id is taken does not stop the others.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] or [`Error::Io`], in which case none was saved.
+    pub fn batch(&self, drafts: &[Draft]) -> Result<Vec<Result<Entry>>> {
+        self.shared.save_all(drafts)
+    }
+
+    /// Returns the checkpoint with this id.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is none, [`Error::Corrupt`] if it is damaged.
+    pub fn get(&self, id: &Id) -> Result<Checkpoint> {
+        self.read(|snapshot| {
+            let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
+            self.load(snapshot, entry)
+        })
+    }
+
+    /// Returns the entry with this id, without reading its document.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is none, [`Error::Corrupt`] if it is damaged.
+    pub fn entry(&self, id: &Id) -> Result<Entry> {
+        self.read(|snapshot| snapshot.find(id)?.ok_or_else(|| not_found(id)))
+    }
+
+    /// Deletes checkpoints: all of them, or none if one does not exist.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] names the one that does not exist.
+    pub fn delete(&self, ids: &[Id]) -> Result<Deleted> {
+        let ids: BTreeSet<&Id> = ids.iter().collect();
+        self.write(|writer| {
+            let mut deleted = Deleted::default();
+            for id in ids {
+                let entry = writer.find(id)?.ok_or_else(|| not_found(id))?;
+                writer.remove(&entry)?;
+                deleted.checkpoints += 1;
+                deleted.stored_bytes += entry.stored_bytes;
+            }
+            Ok(deleted)
+        })
+    }
+
+    /// Adds and removes tags of a checkpoint; tags that are there or gone already are fine.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Limit`] if it would have too
+    /// many tags.
+    pub fn tag(&self, id: &Id, add: &[String], remove: &[String]) -> Result<Entry> {
+        self.write(|writer| {
+            let old = writer.find(id)?.ok_or_else(|| not_found(id))?;
+            let mut new = old.clone();
+            new.tags.extend(add.iter().cloned());
+            new.tags.retain(|tag| !remove.contains(tag));
+            self.shared.options.limits.check(&new)?;
+            writer.replace(&old, &new)?;
+            Ok(new)
+        })
+    }
+
+    /// Makes every save so far durable.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also from a flush in the background since the last call.
+    pub fn flush(&self) -> Result<()> {
+        self.shared.flush()?;
+        self.shared.keeper.take_failure()
+    }
+
+    /// Gives free space back to the file system. No other call runs meanwhile.
+    ///
+    /// Time grows with the size of the store.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written; it is then as it was.
+    pub fn compact(&self) -> Result<Compacted> {
+        let path = self.path();
+        let before_bytes = fs::metadata(path).at(path)?.len();
+        self.shared.turn.alone(|open| {
+            // Each round can free what the next one moves; it says when nothing is left.
+            while open.database.compact().within(path)? {}
+            Ok(())
+        })?;
+        let after_bytes = fs::metadata(path).at(path)?.len();
+        Ok(Compacted { before_bytes, after_bytes })
+    }
+
+    /// Makes every save durable, lets the file go, and reports what dropping could not.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if a relaxed save could not be made durable.
+    pub fn close(mut self) -> Result<()> {
+        self.end();
+        self.shared.keeper.take_failure()
+    }
+
+    /// Runs `work` on a snapshot of the store.
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&Snapshot<'_>) -> Result<T>) -> Result<T> {
+        let path = self.path();
+        self.shared.turn.with(|open| work(&Snapshot::take(open, path)?))
+    }
+
+    /// Reads the document that belongs to `entry`.
+    pub(crate) fn load(&self, snapshot: &Snapshot<'_>, entry: Entry) -> Result<Checkpoint> {
+        let limit = self.shared.options.limits.document_bytes;
+        let raw = snapshot.raw(&entry, &self.shared.frames, limit)?;
+        Ok(Checkpoint { entry, raw })
+    }
+
+    fn write<T>(&self, work: impl FnOnce(&mut write::Writer<'_>) -> Result<T>) -> Result<T> {
+        self.shared.write(Durability::Immediate, work)
+    }
+
+    fn end(&mut self) {
+        if let Some(keeper) = self.keeper.take() {
+            self.shared.keeper.stop();
+            // The keeper never panics; if it did, its work is done here.
+            let _ = keeper.join();
+            self.shared.let_go();
+        }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn not_found(id: &Id) -> Error {
+    Error::NotFound { wanted: id.to_string() }
+}

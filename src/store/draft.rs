@@ -1,0 +1,113 @@
+//! A checkpoint on its way into the store: encoded and compressed, with no place yet.
+
+use serde::Serialize;
+
+use super::Store;
+use super::options::Durability;
+use crate::checkpoint::{Entry, Id, Layout, NewEntry, Series};
+use crate::codec::{Frame, encode, encode_json};
+use crate::error::{Error, Result};
+
+/// A checkpoint that is encoded and checked, but not saved yet.
+///
+/// Made by [`Store::draft`] and [`Store::draft_json`], so that bulk work can encode in parallel
+/// and save with one [`Store::batch`].
+#[derive(Debug)]
+pub struct Draft {
+    pub(super) entry: Entry,
+    pub(super) raw: Vec<u8>,
+    pub(super) frame: Frame,
+    pub(super) durability: Durability,
+    /// Whether the caller chose the id, so that it may be taken.
+    pub(super) has_own_id: bool,
+    /// Whether the caller chose the time.
+    pub(super) has_own_time: bool,
+}
+
+impl Draft {
+    /// The id that the checkpoint will have.
+    #[must_use]
+    pub fn id(&self) -> &Id {
+        &self.entry.id
+    }
+
+    /// Chooses when the save returns, whatever the store's default for the trigger is.
+    #[must_use]
+    pub fn with_durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+}
+
+impl Store {
+    /// Encodes a checkpoint whose document is `state`, without saving it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] or [`Error::Limit`] if it cannot be stored.
+    pub fn draft(&self, about: NewEntry, state: &(impl Serialize + ?Sized)) -> Result<Draft> {
+        let raw = encode(state, self.shared.options.limits.bounds())?;
+        self.draft_raw(about, raw)
+    }
+
+    /// Encodes a checkpoint whose document is JSON text, without saving it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] or [`Error::Limit`] if it cannot be stored.
+    pub fn draft_json(&self, about: NewEntry, json: &[u8]) -> Result<Draft> {
+        let raw = encode_json(json, self.shared.options.limits.bounds())?;
+        self.draft_raw(about, raw)
+    }
+
+    fn draft_raw(&self, about: NewEntry, raw: Vec<u8>) -> Result<Draft> {
+        let options = &self.shared.options;
+        check_loop_id(&about)?;
+        let is_relaxed = options.relaxed.contains(&about.trigger);
+        let has_own_id = about.id.is_some();
+        let has_own_time = about.created_at.is_some();
+        let created_at = about.created_at.unwrap_or_else(options.clock);
+        let frame = self.shared.frames.pack(&raw);
+        let entry = Entry {
+            series: Series::of(&about),
+            id: about.id.unwrap_or_else(|| Id::generate(created_at)),
+            issue: about.issue,
+            loop_id: about.loop_id,
+            workflow_id: about.workflow_id,
+            workflow_type: about.workflow_type,
+            session_id: about.session_id,
+            agent: about.agent,
+            trigger: about.trigger,
+            phase: about.phase,
+            step: about.step,
+            iteration: about.iteration,
+            status: about.status,
+            created_at,
+            updated_at: about.updated_at,
+            parent: about.parent,
+            tags: about.tags,
+            can_resume: about.can_resume,
+            resume_from: about.resume_from,
+            warnings: about.warnings,
+            retention_days: about.retention_days,
+            layout: about.layout,
+            source_path: about.source_path,
+            sequence: 0,
+            document_bytes: raw.len() as u64,
+            stored_bytes: frame.stored_bytes() as u64,
+        };
+        options.limits.check(&entry)?;
+        let durability = if is_relaxed { Durability::Relaxed } else { Durability::Immediate };
+        Ok(Draft { entry, raw, frame, durability, has_own_id, has_own_time })
+    }
+}
+
+/// Loops of other tools are taken as they are; our own must be found again by those tools.
+fn check_loop_id(about: &NewEntry) -> Result<()> {
+    let is_ralph = about.workflow_type.as_deref() == Some("ralph_loop");
+    match &about.loop_id {
+        Some(name) if is_ralph && about.layout == Layout::Native && !name.is_ralph() => {
+            let reason =
+                format_args!("{:?} is not like ralph-SLUG-0123abcd", name.as_str()).to_string();
+            Err(Error::invalid("loop_id", reason))
+        }
+        _ => Ok(()),
+    }
+}

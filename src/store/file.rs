@@ -1,0 +1,171 @@
+//! The file itself: made so that no crash leaves half of one, and opened only if we can read it.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use redb::{
+    Builder, Database, DatabaseError, Durability, ReadTransaction, ReadableDatabase, TableError,
+};
+
+use super::options::Options;
+use super::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engine_error};
+use crate::error::{At, Error, Result};
+
+/// Why the file was not opened.
+pub(super) enum Refusal {
+    /// Another process, or another handle of this one, has it.
+    Held,
+    /// Another process is making it.
+    Creating,
+    Failed(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Opens the store, making it first if there is none and `options` allow.
+pub(super) fn open(path: &Path, lock_path: &Path, options: &Options) -> Result<Database, Refusal> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Err(not_a_store(path, "it is a directory").into()),
+        Ok(found) if found.len() == 0 => return Err(not_a_store(path, "the file is empty").into()),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound && options.create => {
+            create(path, lock_path)?;
+        }
+        Err(error) => return Err(io_error(path, error).into()),
+    }
+    open_lock(lock_path)?;
+    let is_checked = probe(path)?;
+    let database = builder(options).open(path).map_err(|error| refusal(error, path))?;
+    if !is_checked {
+        check_format(&database.begin_read().within(path)?, path)?;
+    }
+    Ok(database)
+}
+
+/// Opens the lock file, making it if need be.
+pub(super) fn open_lock(lock_path: &Path) -> Result<File> {
+    private().read(true).write(true).create(true).truncate(false).open(lock_path).at(lock_path)
+}
+
+/// Makes an empty store under another name and moves it into place.
+///
+/// A file that is killed while the engine sets it up cannot be opened again.
+fn create(path: &Path, lock_path: &Path) -> Result<(), Refusal> {
+    let lock = open_lock(lock_path)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(Refusal::Creating),
+        Err(TryLockError::Error(error)) => return Err(io_error(lock_path, error).into()),
+    }
+    if path.exists() {
+        return Ok(());
+    }
+    let new_path = beside(path, ".new");
+    let file = private().read(true).write(true).create(true).truncate(true).open(&new_path);
+    let database = Builder::new()
+        .create_file(file.at(&new_path)?)
+        .map_err(|error| refusal(error, &new_path))?;
+    initialize(&database, &new_path)?;
+    drop(database);
+    File::open(&new_path).and_then(|file| file.sync_all()).at(&new_path)?;
+    fs::rename(&new_path, path).at(path)?;
+    Ok(sync_parent(path)?)
+}
+
+fn initialize(database: &Database, path: &Path) -> Result<()> {
+    let mut transaction = database.begin_write().within(path)?;
+    transaction.set_durability(Durability::Immediate).within(path)?;
+    create_all(&transaction).within(path)?;
+    transaction.commit().within(path)
+}
+
+/// Checks the format without changing a byte, if the file was closed cleanly; tells whether it did.
+fn probe(path: &Path) -> Result<bool, Refusal> {
+    match Builder::new().open_read_only(path) {
+        Ok(database) => {
+            check_format(&database.begin_read().within(path)?, path)?;
+            Ok(true)
+        }
+        Err(DatabaseError::RepairAborted) => Ok(false),
+        Err(error) => Err(refusal(error, path)),
+    }
+}
+
+fn check_format(transaction: &ReadTransaction, path: &Path) -> Result<()> {
+    let meta = match transaction.open_table(META) {
+        Ok(table) => table,
+        Err(TableError::Storage(error)) => return Err(error).within(path),
+        Err(_) => return Err(not_a_store(path, "it is a database of another program")),
+    };
+    let found = meta.get(FORMAT_KEY).within(path)?.map(|format| format.value());
+    let found = found.ok_or_else(|| not_a_store(path, "it does not name its format"))?;
+    let found = u32::try_from(found).unwrap_or(u32::MAX);
+    if found > FORMAT {
+        return Err(Error::TooNew { path: path.to_owned(), found, supported: FORMAT });
+    }
+    if found < FORMAT_OLDEST {
+        return Err(Error::TooOld { path: path.to_owned(), found, oldest: FORMAT_OLDEST });
+    }
+    Ok(())
+}
+
+fn builder(options: &Options) -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(options.cache_bytes);
+    if let Some(on_repair) = options.on_repair.clone() {
+        builder.set_repair_callback(move |session| on_repair(session.progress()));
+    }
+    builder
+}
+
+fn refusal(error: DatabaseError, path: &Path) -> Refusal {
+    match error {
+        DatabaseError::DatabaseAlreadyOpen => Refusal::Held,
+        DatabaseError::UpgradeRequired(_) => {
+            not_a_store(path, "its engine's file format is too old").into()
+        }
+        DatabaseError::Storage(redb::StorageError::Io(error))
+            if error.kind() == io::ErrorKind::InvalidData =>
+        {
+            not_a_store(path, "it is a file of another kind").into()
+        }
+        other => engine_error(other.into(), path).into(),
+    }
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Makes a renamed file last: its name is on disk only with its directory.
+fn sync_parent(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        File::open(parent).and_then(|directory| directory.sync_all()).at(parent)?;
+    }
+    Ok(())
+}
+
+fn not_a_store(path: &Path, reason: &str) -> Error {
+    Error::NotAStore { path: path.to_owned(), reason: reason.to_owned() }
+}
+
+fn io_error(path: &Path, source: io::Error) -> Error {
+    Error::Io { path: path.to_owned(), source }
+}

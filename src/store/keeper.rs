@@ -1,0 +1,133 @@
+//! The keeper: one thread a store that lets the file go in time and makes relaxed saves durable.
+//!
+//! It sleeps while the file is closed and nothing is due.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::Shared;
+use super::options::Hold;
+use crate::error::{Error, Result};
+
+// How soon another process that waits is noticed.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// What the keeper has to do.
+#[derive(Debug, Default)]
+pub(super) struct Keeper {
+    duty: Mutex<Duty>,
+    bell: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Duty {
+    stop: bool,
+    is_open: bool,
+    relaxed_since: Option<Instant>,
+    /// What went wrong in the background, for the next call that can report it.
+    failure: Option<Error>,
+}
+
+impl Keeper {
+    pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<JoinHandle<()>> {
+        let shared = shared.clone();
+        thread::Builder::new().name("waypost-keeper".to_owned()).spawn(move || run(&shared))
+    }
+
+    pub(super) fn stop(&self) {
+        self.lock().stop = true;
+        self.bell.notify_all();
+    }
+
+    /// A relaxed save waits to be made durable.
+    pub(super) fn note_relaxed(&self) {
+        let mut duty = self.lock();
+        if duty.relaxed_since.is_none() {
+            duty.relaxed_since = Some(Instant::now());
+            self.bell.notify_all();
+        }
+    }
+
+    /// Everything is durable.
+    pub(super) fn note_durable(&self) {
+        self.lock().relaxed_since = None;
+    }
+
+    pub(super) fn is_relaxed(&self) -> bool {
+        self.lock().relaxed_since.is_some()
+    }
+
+    /// The file is open, and will have to be let go.
+    pub(super) fn note_open(&self) {
+        let mut duty = self.lock();
+        if !duty.is_open {
+            duty.is_open = true;
+            self.bell.notify_all();
+        }
+    }
+
+    fn is_flush_due(&self, flush_within: Duration) -> bool {
+        self.lock().relaxed_since.is_some_and(|since| since.elapsed() >= flush_within)
+    }
+
+    fn note_failure(&self, result: Result<()>) {
+        if let Err(error) = result {
+            let mut duty = self.lock();
+            duty.failure = Some(error);
+            // Said once; trying again at once would say it for ever.
+            duty.relaxed_since = None;
+        }
+    }
+
+    /// Reports what went wrong in the background since the last call.
+    pub(super) fn take_failure(&self) -> Result<()> {
+        self.lock().failure.take().map_or(Ok(()), Err)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Duty> {
+        self.duty.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sleeps until something is due; false if the store is being closed.
+    fn wait(&self, hold: Hold, flush_within: Duration) -> bool {
+        let mut duty = self.lock();
+        loop {
+            if duty.stop {
+                return false;
+            }
+            let now = Instant::now();
+            let flush = duty.relaxed_since.map(|since| (since + flush_within).max(now) - now);
+            let look = (duty.is_open && hold != Hold::Forever).then_some(LOOK_EVERY);
+            let Some(sleep) = flush.into_iter().chain(look).min() else {
+                duty = self.bell.wait(duty).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let timeout;
+            (duty, timeout) =
+                self.bell.wait_timeout(duty, sleep).unwrap_or_else(PoisonError::into_inner);
+            if timeout.timed_out() {
+                return true;
+            }
+        }
+    }
+}
+
+fn run(shared: &Shared) {
+    while shared.keeper.wait(shared.options.hold, shared.options.flush_within) {
+        if shared.keeper.is_flush_due(shared.options.flush_within) {
+            shared.keeper.note_failure(shared.flush());
+        }
+        if shared.turn.is_over() {
+            shared.let_go();
+        }
+    }
+}
+
+impl Shared {
+    /// Makes relaxed saves durable and closes the file.
+    pub(super) fn let_go(&self) {
+        self.keeper.lock().is_open = false;
+        self.turn.release(|open| self.keeper.note_failure(self.flush_in(open)));
+    }
+}

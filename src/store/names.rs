@@ -1,0 +1,171 @@
+//! Names as numbers: each distinct issue, series, phase and so on is written once.
+//!
+//! Names are only ever added, so what has been read stays true while the file is open.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use redb::{ReadableTable, Table};
+
+use super::table::In;
+use crate::codec::{NameKind, check};
+use crate::error::{Error, Result};
+use crate::key::NameId;
+
+// A hundred bytes each: names take a few megabytes of memory at most.
+const CACHED_MAX: usize = 50_000;
+const CHECK_BYTES: usize = 8;
+
+type Pair = (NameKind, Arc<str>);
+
+/// What has been read of the table so far.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    cache: RwLock<Cache>,
+}
+
+#[derive(Debug, Default)]
+struct Cache {
+    by_name: HashMap<Pair, NameId>,
+    by_id: HashMap<NameId, Pair>,
+}
+
+impl Names {
+    /// The number of a name, or `None` if no checkpoint ever had it.
+    pub(super) fn find(
+        &self,
+        table: &impl ReadableTable<&'static [u8], &'static [u8]>,
+        pair: &Pair,
+        path: &Path,
+    ) -> Result<Option<NameId>> {
+        // The table of one transaction may lack a name that another has just added to the cache;
+        // its rows are then missing too, so the number does no harm.
+        if let Some(id) = self.read().by_name.get(pair) {
+            return Ok(Some(*id));
+        }
+        let (kind, name) = (pair.0, &*pair.1);
+        let Some(row) = table.get(name_row(kind, name).as_slice()).within(path)? else {
+            return Ok(None);
+        };
+        let id = row.value().try_into().map(NameId::from_be_bytes);
+        let id = id.map_err(|_| Error::corrupt(format!("name {name:?}"), "wrong length"))?;
+        // A number that leads elsewhere would make other checkpoints answer to this name.
+        match self.lookup(table, id, path)? {
+            Some(found) if found == *pair => Ok(Some(id)),
+            _ => Err(Error::corrupt(format!("name {name:?}"), "its number means another name")),
+        }
+    }
+
+    /// The name with this number.
+    pub(super) fn lookup(
+        &self,
+        table: &impl ReadableTable<&'static [u8], &'static [u8]>,
+        id: NameId,
+        path: &Path,
+    ) -> Result<Option<Pair>> {
+        if let Some(pair) = self.read().by_id.get(&id) {
+            return Ok(Some(pair.clone()));
+        }
+        let Some(row) = table.get(id_row(id).as_slice()).within(path)? else {
+            return Ok(None);
+        };
+        let pair = parse(id, row.value())
+            .ok_or_else(|| Error::corrupt(format!("name {id}"), "checksum differs"))?;
+        self.remember(id, &pair);
+        Ok(Some(pair))
+    }
+
+    pub(super) fn remember(&self, id: NameId, pair: &Pair) {
+        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
+        if cache.by_id.len() >= CACHED_MAX {
+            *cache = Cache::default();
+        }
+        cache.by_name.insert(pair.clone(), id);
+        cache.by_id.insert(id, pair.clone());
+    }
+
+    /// Forgets everything, since some of it may come from a transaction that failed.
+    pub(super) fn clear(&self) {
+        *self.cache.write().unwrap_or_else(PoisonError::into_inner) = Cache::default();
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Cache> {
+        self.cache.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Adds a name to the table under a number that is free.
+pub(super) fn add(
+    table: &mut Table<'_, &'static [u8], &'static [u8]>,
+    id: NameId,
+    pair: &Pair,
+    path: &Path,
+) -> Result<()> {
+    let (kind, name) = pair;
+    let mut value = vec![*kind as u8];
+    value.extend_from_slice(name.as_bytes());
+    let sum = seal(id, &value);
+    value.extend_from_slice(&sum.to_le_bytes());
+    table.insert(id_row(id).as_slice(), value.as_slice()).within(path)?;
+    table.insert(name_row(*kind, name).as_slice(), id.to_be_bytes().as_slice()).within(path)?;
+    Ok(())
+}
+
+/// The first number that no name has.
+pub(super) fn next_id(
+    table: &impl ReadableTable<&'static [u8], &'static [u8]>,
+    path: &Path,
+) -> Result<NameId> {
+    let rows = [0].as_slice()..[1].as_slice();
+    let Some(last) = table.range::<&[u8]>(rows).within(path)?.next_back() else {
+        return Ok(1);
+    };
+    let (key, _) = last.within(path)?;
+    let id = key.value()[1..].try_into().map(NameId::from_be_bytes);
+    id.ok().and_then(|id| id.checked_add(1)).ok_or_else(|| Error::corrupt("names", "wrong key"))
+}
+
+/// All names of a kind, with their numbers.
+pub(super) fn of_kind(
+    table: &impl ReadableTable<&'static [u8], &'static [u8]>,
+    kind: NameKind,
+    path: &Path,
+) -> Result<Vec<(String, NameId)>> {
+    let (from, to) = ([kind as u8], [kind as u8 + 1]);
+    let mut names = Vec::new();
+    for row in table.range::<&[u8]>(from.as_slice()..to.as_slice()).within(path)? {
+        let (key, value) = row.within(path)?;
+        let name = std::str::from_utf8(&key.value()[1..]).ok().map(str::to_owned);
+        let id = value.value().try_into().ok().map(NameId::from_be_bytes);
+        names.push(name.zip(id).ok_or_else(|| Error::corrupt("names", "wrong row"))?);
+    }
+    Ok(names)
+}
+
+/// Kinds start at one, so that numbers have the rows that start with zero to themselves.
+fn id_row(id: NameId) -> [u8; 5] {
+    let mut row = [0; 5];
+    row[1..].copy_from_slice(&id.to_be_bytes());
+    row
+}
+
+fn name_row(kind: NameKind, name: &str) -> Vec<u8> {
+    let mut row = Vec::with_capacity(1 + name.len());
+    row.push(kind as u8);
+    row.extend_from_slice(name.as_bytes());
+    row
+}
+
+fn parse(id: NameId, value: &[u8]) -> Option<Pair> {
+    let (body, sum) = value.split_last_chunk::<CHECK_BYTES>()?;
+    if seal(id, body) != u64::from_le_bytes(*sum) {
+        return None;
+    }
+    let (kind, name) = body.split_first()?;
+    Some((NameKind::from_number(*kind)?, Arc::from(std::str::from_utf8(name).ok()?)))
+}
+
+fn seal(id: NameId, body: &[u8]) -> u64 {
+    check(id.into(), body)
+}

@@ -1,0 +1,177 @@
+//! How a store is opened: plain fields with defaults.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::checkpoint::{Entry, Id, Issue, LoopId, Timestamp, Trigger};
+use crate::codec::Bounds;
+use crate::error::{Error, Result};
+
+/// How a [`Store`](crate::Store) is opened.
+///
+/// ```
+/// use waypost::{Hold, Options};
+///
+/// let sole_owner = Options { hold: Hold::Forever, ..Options::default() };
+/// ```
+#[derive(Clone)]
+pub struct Options {
+    /// Creates the store if there is none. True by default.
+    pub create: bool,
+    /// How long the file is kept from other processes between two calls.
+    pub hold: Hold,
+    /// How long a call waits for its turn while another process has the file. 5 s by default.
+    pub wait: Duration,
+    /// Triggers whose saves are [`Durability::Relaxed`] unless the save says otherwise.
+    pub relaxed: Vec<Trigger>,
+    /// The longest time a relaxed save stays in memory only. 200 ms by default.
+    pub flush_within: Duration,
+    /// What is refused as too large.
+    pub limits: Limits,
+    /// Memory for pages of the file. 32 MiB by default.
+    pub cache_bytes: usize,
+    /// Tells others who holds the file, beside the process id.
+    pub label: String,
+    /// The clock that dates checkpoints.
+    pub clock: fn() -> Timestamp,
+    /// Hears how far a repair after an unclean end has come, from 0 to 1.
+    pub on_repair: Option<Arc<dyn Fn(f64) + Send + Sync>>,
+}
+
+/// How long a store keeps its file from other processes between two calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// Lets go when another process waits, and after this time without work.
+    Idle(Duration),
+    /// Never lets go: for a sole owner.
+    Forever,
+}
+
+/// When a save returns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Once the checkpoint is on disk.
+    #[default]
+    Immediate,
+    /// Once it is visible; it is on disk within [`Options::flush_within`], after
+    /// [`Store::flush`](crate::Store::flush), or with the next immediate save.
+    Relaxed,
+}
+
+/// What is refused as too large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Length of a document in stored form, before compression. 64 MiB by default.
+    pub document_bytes: usize,
+    /// Arrays and objects within each other. 128 by default, 512 at most.
+    pub depth: usize,
+    /// Length of an id or another text of an entry. 512 bytes by default.
+    pub name_bytes: usize,
+    /// Number of tags. 64 by default.
+    pub tags: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            create: true,
+            hold: Hold::Idle(Duration::from_millis(500)),
+            wait: Duration::from_secs(5),
+            relaxed: Vec::new(),
+            flush_within: Duration::from_millis(200),
+            limits: Limits::default(),
+            cache_bytes: 32 << 20,
+            label: String::new(),
+            clock: Timestamp::now,
+            on_repair: None,
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("create", &self.create)
+            .field("hold", &self.hold)
+            .field("wait", &self.wait)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { document_bytes: 64 << 20, depth: 128, name_bytes: 512, tags: 64 }
+    }
+}
+
+impl Limits {
+    // A frame has at most 65,535 chunks of a page each.
+    const DOCUMENT_BYTES_MAX: usize = 256 << 20;
+    // Readers recurse once a level, and a thread's stack may be 2 MiB.
+    const DEPTH_MAX: usize = 512;
+    // Two names and a number must fit an index page many times over.
+    const NAME_BYTES_MAX: usize = 1024;
+
+    pub(super) fn validate(&self) -> Result<()> {
+        for (what, value, max) in [
+            ("limits.document_bytes", self.document_bytes, Self::DOCUMENT_BYTES_MAX),
+            ("limits.depth", self.depth, Self::DEPTH_MAX),
+            ("limits.name_bytes", self.name_bytes, Self::NAME_BYTES_MAX),
+        ] {
+            if value > max {
+                return Err(Error::invalid(what, format_args!("{value} is more than {max}")));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        Bounds { bytes: self.document_bytes, depth: self.depth }
+    }
+
+    /// Refuses an entry with a text or a list that is too long.
+    pub(super) fn check(&self, entry: &Entry) -> Result<()> {
+        let optional = [
+            ("issue", entry.issue.as_ref().map(Issue::as_str)),
+            ("loop_id", entry.loop_id.as_ref().map(LoopId::as_str)),
+            ("workflow_id", entry.workflow_id.as_deref()),
+            ("workflow_type", entry.workflow_type.as_deref()),
+            ("session_id", entry.session_id.as_deref()),
+            ("agent", entry.agent.as_deref()),
+            ("phase", entry.phase.as_deref()),
+            ("step", entry.step.as_deref()),
+            ("parent", entry.parent.as_ref().map(Id::as_str)),
+            ("resume_from", entry.resume_from.as_deref()),
+        ];
+        let required = [("id", entry.id.as_str()), ("series", entry.series.as_str())];
+        let texts = required
+            .into_iter()
+            .chain(optional.into_iter().filter_map(|(what, text)| Some((what, text?))));
+        let tags = entry.tags.iter().map(|tag| ("tag", tag.as_str()));
+        for (what, text) in texts.chain(tags) {
+            self.check_text(what, text)?;
+        }
+        at_most("number of tags", entry.tags.len(), self.tags)?;
+        at_most("number of warnings", entry.warnings.len(), self.tags)?;
+        let long = entry.warnings.iter().chain(&entry.source_path);
+        // Sentences and paths, not names: room for a paragraph.
+        long.into_iter()
+            .try_for_each(|text| at_most("length of a text", text.len(), 8 * self.name_bytes))
+    }
+
+    fn check_text(&self, what: &str, text: &str) -> Result<()> {
+        if text.is_empty() {
+            return Err(Error::invalid(what, "empty"));
+        }
+        at_most(&format!("length of the {what}"), text.len(), self.name_bytes)
+    }
+}
+
+fn at_most(what: &str, value: usize, limit: usize) -> Result<()> {
+    if value > limit {
+        return Err(Error::Limit { what: what.to_owned(), limit: limit as u64 });
+    }
+    Ok(())
+}

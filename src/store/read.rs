@@ -1,0 +1,251 @@
+//! Reading: one snapshot of the file, and the questions that can be asked of it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable};
+
+use super::names;
+use super::table::{FRAMES, IDS, INDEX, In, NAMES, RECORDS};
+use super::turn::Open;
+use crate::checkpoint::{Entry, Id, Timestamp};
+use crate::codec::{Frames, NameKind, decode_entry};
+use crate::error::{Error, Result};
+use crate::key::{
+    FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, frame_rows, index_row, indexed_key,
+};
+
+/// A consistent view of the store, for as long as it lives.
+pub(crate) struct Snapshot<'a> {
+    open: &'a Open,
+    path: &'a Path,
+    transaction: ReadTransaction,
+    records: ReadOnlyTable<RecordBytes, &'static [u8]>,
+    names: ReadOnlyTable<&'static [u8], &'static [u8]>,
+}
+
+impl<'a> Snapshot<'a> {
+    pub(super) fn take(open: &'a Open, path: &'a Path) -> Result<Self> {
+        let transaction = open.database.begin_read().within(path)?;
+        let records = transaction.open_table(RECORDS).within(path)?;
+        let names = transaction.open_table(NAMES).within(path)?;
+        Ok(Self { open, path, transaction, records, names })
+    }
+
+    /// The number of a name, or `None` if no checkpoint ever had it.
+    pub(crate) fn name(&self, kind: NameKind, name: &str) -> Result<Option<NameId>> {
+        self.open.names.find(&self.names, &(kind, Arc::from(name)), self.path)
+    }
+
+    /// All names of a kind, with their numbers.
+    pub(crate) fn names(&self, kind: NameKind) -> Result<Vec<(String, NameId)>> {
+        names::of_kind(&self.names, kind, self.path)
+    }
+
+    /// The entry at `key`, or `None` if there is none.
+    pub(crate) fn entry(&self, key: RecordKey) -> Result<Option<Entry>> {
+        let row = self.records.get(key.to_bytes()).within(self.path)?;
+        row.map(|row| self.decode(key, row.value())).transpose()
+    }
+
+    /// Entries within `from..to` in the order of time, oldest or newest first.
+    pub(crate) fn entries(
+        &self,
+        from: RecordKey,
+        to: RecordKey,
+        newest_first: bool,
+    ) -> Result<impl Iterator<Item = Result<Entry>>> {
+        let rows = self.records.range(from.to_bytes()..to.to_bytes()).within(self.path)?;
+        let mut rows = Directed { rows, newest_first };
+        Ok(std::iter::from_fn(move || {
+            let row = rows.next()?.within(self.path);
+            Some(row.and_then(|(key, value)| {
+                self.decode(RecordKey::from_bytes(key.value()), value.value())
+            }))
+        }))
+    }
+
+    /// The keys of checkpoints that have names.
+    pub(crate) fn index(&self) -> Result<Index<'a>> {
+        Ok(Index { table: self.transaction.open_table(INDEX).within(self.path)?, path: self.path })
+    }
+
+    /// The entry of a checkpoint, or `None` if there is none.
+    pub(crate) fn find(&self, id: &Id) -> Result<Option<Entry>> {
+        let ids = self.transaction.open_table(IDS).within(self.path)?;
+        let lookup = Lookup { open: self.open, path: self.path, names: &self.names };
+        lookup.find(&ids, &self.records, id)
+    }
+
+    /// Ids that start with `prefix`: all there are, but no more than two.
+    pub(crate) fn starting_with(&self, prefix: &str) -> Result<Vec<Entry>> {
+        let ids = self.transaction.open_table(IDS).within(self.path)?;
+        let mut found = Vec::new();
+        for row in ids.range(prefix..).within(self.path)?.take(2) {
+            let (id, key) = row.within(self.path)?;
+            if !id.value().starts_with(prefix) {
+                break;
+            }
+            let key = RecordKey::from_bytes(key.value());
+            found.push(self.entry(key)?.ok_or_else(|| lost(id.value()))?);
+        }
+        let Some((from, to)) = id_times(prefix) else {
+            return Ok(found);
+        };
+        let entries = self.entries(RecordKey::first_at(from), RecordKey::first_at(to), false)?;
+        for entry in entries {
+            let entry = entry?;
+            if found.len() >= 2 {
+                break;
+            }
+            if entry.id.as_str().starts_with(prefix) && !found.contains(&entry) {
+                found.push(entry);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The raw document of a checkpoint.
+    pub(crate) fn raw(&self, entry: &Entry, frames: &Frames, limit: usize) -> Result<Vec<u8>> {
+        let table = self.transaction.open_table(FRAMES).within(self.path)?;
+        read_raw(&table, entry, frames, limit, self.path)
+    }
+
+    fn decode(&self, key: RecordKey, bytes: &[u8]) -> Result<Entry> {
+        Lookup { open: self.open, path: self.path, names: &self.names }.decode(key, bytes)
+    }
+}
+
+/// What turns records into entries, in a read or a write transaction.
+pub(super) struct Lookup<'a, N> {
+    pub(super) open: &'a Open,
+    pub(super) path: &'a Path,
+    pub(super) names: &'a N,
+}
+
+impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
+    pub(super) fn decode(&self, key: RecordKey, bytes: &[u8]) -> Result<Entry> {
+        let failure = std::cell::Cell::new(None);
+        let lookup = |kind, id| match self.open.names.lookup(self.names, id, self.path) {
+            Ok(pair) => pair.filter(|(found, _)| *found == kind).map(|(_, name)| name),
+            Err(error) => {
+                failure.set(Some(error));
+                None
+            }
+        };
+        let entry = decode_entry(key, bytes, &lookup);
+        entry.map_err(|reason| {
+            failure.take().unwrap_or_else(|| Error::corrupt(key.to_string(), reason))
+        })
+    }
+
+    /// The entry of a checkpoint: by the row of its id, else by the time in it.
+    pub(super) fn find(
+        &self,
+        ids: &impl ReadableTable<&'static str, RecordBytes>,
+        records: &impl ReadableTable<RecordBytes, &'static [u8]>,
+        id: &Id,
+    ) -> Result<Option<Entry>> {
+        if let Some(key) = ids.get(id.as_str()).within(self.path)? {
+            let key = RecordKey::from_bytes(key.value());
+            let row = records.get(key.to_bytes()).within(self.path)?;
+            let row = row.ok_or_else(|| lost(id.as_str()))?;
+            let entry = self.decode(key, row.value())?;
+            return if entry.id == *id { Ok(Some(entry)) } else { Err(lost(id.as_str())) };
+        }
+        let Some((from, to)) = id.parts().and_then(|_| id_times(id.as_str())) else {
+            return Ok(None);
+        };
+        let range = RecordKey::first_at(from).to_bytes()..RecordKey::first_at(to).to_bytes();
+        for row in records.range(range).within(self.path)? {
+            let (key, value) = row.within(self.path)?;
+            let entry = self.decode(RecordKey::from_bytes(key.value()), value.value())?;
+            if entry.id == *id {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn lost(id: &str) -> Error {
+    Error::corrupt(format!("checkpoint {id}"), "the row of its id does not lead to its entry")
+}
+
+/// Reads and checks a document.
+pub(super) fn read_raw(
+    table: &impl ReadableTable<FrameBytes, &'static [u8]>,
+    entry: &Entry,
+    frames: &Frames,
+    limit: usize,
+    path: &Path,
+) -> Result<Vec<u8>> {
+    let place = || format!("checkpoint {}", entry.id);
+    if entry.document_bytes > limit as u64 {
+        let what = format!("size of the document of {}", place());
+        return Err(Error::Limit { what, limit: limit as u64 });
+    }
+    let mut bytes = Vec::new();
+    for row in table.range(frame_rows(entry.sequence)).within(path)? {
+        bytes.extend_from_slice(row.within(path)?.1.value());
+    }
+    if bytes.is_empty() {
+        return Err(Error::corrupt(place(), "its document is missing"));
+    }
+    frames.unpack(entry.sequence, &bytes, limit).map_err(|reason| Error::corrupt(place(), reason))
+}
+
+/// The times that an id starting with `prefix` can have if it is a UUIDv7.
+fn id_times(prefix: &str) -> Option<(Timestamp, Timestamp)> {
+    const DIGITS: u32 = 12;
+    // Shorter ones fit more than a month of checkpoints, and would have to look at all of them.
+    const DIGITS_MIN: usize = 4;
+    let mut digits = prefix.split('-').take(2).collect::<String>();
+    digits.truncate(DIGITS as usize);
+    let is_hex = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
+    if digits.len() < DIGITS_MIN || !digits.bytes().all(is_hex) {
+        return None;
+    }
+    let missing = 4 * (DIGITS - u32::try_from(digits.len()).ok()?);
+    let first = i64::from_str_radix(&digits, 16).ok()? << missing;
+    let micros = |millis: i64| millis.checked_mul(1000).map(Timestamp::from_micros);
+    let last = first.checked_add(1 << missing)?;
+    Some((micros(first)?, micros(last).unwrap_or(Timestamp::from_micros(i64::MAX))))
+}
+
+/// Which checkpoints have which name.
+pub(crate) struct Index<'a> {
+    table: ReadOnlyTable<IndexBytes, ()>,
+    path: &'a Path,
+}
+
+impl<'a> Index<'a> {
+    /// Keys within `from..to` of checkpoints that have the name, oldest or newest first.
+    pub(crate) fn keys(
+        &self,
+        name: NameId,
+        from: RecordKey,
+        to: RecordKey,
+        newest_first: bool,
+    ) -> Result<impl Iterator<Item = Result<RecordKey>> + use<'a>> {
+        let rows = index_row(name, from)..index_row(name, to);
+        let rows = self.table.range(rows).within(self.path)?;
+        let path = self.path;
+        let rows = Directed { rows, newest_first };
+        Ok(rows.map(move |row| Ok(indexed_key(row.within(path)?.0.value()))))
+    }
+}
+
+/// A range read from the end that is asked for.
+struct Directed<I> {
+    rows: I,
+    newest_first: bool,
+}
+
+impl<I: DoubleEndedIterator> Iterator for Directed<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        if self.newest_first { self.rows.next_back() } else { self.rows.next() }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a store holds, in numbers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use serde::Serialize;
+
+use super::Store;
+use crate::checkpoint::{Entry, Status, Timestamp, Trigger};
+use crate::error::{At, Result};
+use crate::key::RecordKey;
+
+/// What a store holds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Number of checkpoints.
+    pub checkpoints: u64,
+    /// Number of series.
+    pub series: u64,
+    /// Length of all documents in stored form, before compression.
+    pub document_bytes: u64,
+    /// Length of all documents as compressed.
+    pub stored_bytes: u64,
+    /// Length of the file, indexes and free pages included.
+    pub file_bytes: u64,
+    /// The time of the oldest checkpoint.
+    pub oldest: Option<Timestamp>,
+    /// The time of the newest checkpoint.
+    pub newest: Option<Timestamp>,
+    /// Number of checkpoints by trigger.
+    pub triggers: BTreeMap<Trigger, u64>,
+    /// Number of checkpoints by status.
+    pub statuses: BTreeMap<Status, u64>,
+}
+
+impl Store {
+    /// Counts what the store holds.
+    ///
+    /// Reads every entry, but no document: about a second for a million checkpoints.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn stats(&self) -> Result<Stats> {
+        let mut stats = self.read(|snapshot| {
+            let mut stats = Stats::default();
+            let mut series = BTreeSet::new();
+            for entry in snapshot.entries(RecordKey::MIN, RecordKey::MAX, false)? {
+                let entry = entry?;
+                stats.add(&entry);
+                series.insert(entry.series);
+            }
+            stats.series = series.len() as u64;
+            Ok(stats)
+        })?;
+        stats.file_bytes = fs::metadata(self.path()).at(self.path())?.len();
+        Ok(stats)
+    }
+}
+
+impl Stats {
+    fn add(&mut self, entry: &Entry) {
+        self.checkpoints += 1;
+        self.document_bytes += entry.document_bytes;
+        self.stored_bytes += entry.stored_bytes;
+        self.oldest = self.oldest.or(Some(entry.created_at));
+        self.newest = Some(entry.created_at);
+        *self.triggers.entry(entry.trigger.clone()).or_default() += 1;
+        *self.statuses.entry(entry.status).or_default() += 1;
+    }
+}

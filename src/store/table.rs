@@ -1,0 +1,76 @@
+//! The tables, and what redb's errors mean to us.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use redb::{TableDefinition, WriteTransaction};
+
+use crate::error::{Error, Result};
+use crate::key::{FrameBytes, IndexBytes, RecordBytes};
+
+/// Facts about the store itself.
+pub(super) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
+/// Entries in the order of time.
+pub(super) const RECORDS: TableDefinition<'_, RecordBytes, &[u8]> = TableDefinition::new("records");
+/// Documents in the order of arrival, in chunks.
+pub(super) const FRAMES: TableDefinition<'_, FrameBytes, &[u8]> = TableDefinition::new("frames");
+/// Which checkpoints have which name, in the order of time.
+pub(super) const INDEX: TableDefinition<'_, IndexBytes, ()> = TableDefinition::new("index");
+/// Names to numbers and back.
+pub(super) const NAMES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("names");
+/// Ids that do not tell where their record is.
+pub(super) const IDS: TableDefinition<'_, &str, RecordBytes> = TableDefinition::new("ids");
+
+/// The key in [`META`] of the format that the store is written in.
+pub(super) const FORMAT_KEY: &str = "format";
+/// The key in [`META`] of the first sequence not used yet, where the frames do not tell.
+pub(super) const SEQUENCE_KEY: &str = "sequence";
+
+/// The format that this build writes, the newest it reads.
+pub(super) const FORMAT: u32 = 1;
+/// The oldest format that this build reads.
+pub(super) const FORMAT_OLDEST: u32 = 1;
+
+/// Makes the tables of a new store.
+pub(super) fn create_all(transaction: &WriteTransaction) -> Result<(), redb::Error> {
+    transaction.open_table(META)?.insert(FORMAT_KEY, u64::from(FORMAT))?;
+    transaction.open_table(RECORDS)?;
+    transaction.open_table(FRAMES)?;
+    transaction.open_table(INDEX)?;
+    transaction.open_table(NAMES)?;
+    transaction.open_table(IDS)?;
+    Ok(())
+}
+
+/// Names the store that an error of redb is about.
+pub(super) trait In<T> {
+    fn within(self, path: &Path) -> Result<T>;
+}
+
+impl<T, E: Into<redb::Error>> In<T> for Result<T, E> {
+    fn within(self, path: &Path) -> Result<T> {
+        self.map_err(|error| engine_error(error.into(), path))
+    }
+}
+
+pub(super) fn engine_error(error: redb::Error, path: &Path) -> Error {
+    match error {
+        redb::Error::Io(source) => Error::Io { path: path.to_owned(), source },
+        redb::Error::PreviousIo => {
+            let source = io::Error::other("an earlier write failed; the file is opened anew");
+            Error::Io { path: path.to_owned(), source }
+        }
+        other => Error::corrupt(path.display().to_string(), other),
+    }
+}
+
+/// Runs `work`, and turns a panic of the engine over damaged pages into an error.
+pub(super) fn without_panics<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        let reason = format!("the storage engine panicked: {}", text.unwrap_or("no reason given"));
+        Err(Error::corrupt(path.display().to_string(), reason))
+    })
+}

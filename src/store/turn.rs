@@ -1,0 +1,266 @@
+//! Turns: one process has the file at a time, and lets the others have it too.
+//!
+//! The file is opened when there is work and let go when it is idle or another process waits.
+//! Whoever waits holds a shared lock on the lock file beside the store; the holder looks whether
+//! it could lock that file for itself alone, and if not, lets go. All locks end with their process.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redb::Database;
+
+use super::file::{self, Refusal};
+use super::keeper::Keeper;
+use super::names::Names;
+use super::options::{Hold, Options};
+use super::table::without_panics;
+use super::write::Next;
+use crate::error::{At, Error, Result};
+
+// Short beside the 6 to 7 syncs that closing and opening take.
+const POLL: Duration = Duration::from_millis(1);
+// Lets a turn do enough work to be worth those syncs.
+const TURN_MIN: Duration = Duration::from_millis(20);
+// Long enough for the one who waits to notice, at `POLL`, that the file is free.
+const YIELD: Duration = Duration::from_millis(3);
+
+/// The file while this process has it.
+pub(super) struct Open {
+    pub(super) database: Database,
+    pub(super) names: Names,
+    /// What the next checkpoint gets. Held for the whole of a write transaction.
+    pub(super) next: Mutex<Next>,
+    since: Instant,
+}
+
+pub(super) struct Turn {
+    path: PathBuf,
+    lock_path: PathBuf,
+    options: Options,
+    keeper: Arc<Keeper>,
+    open: RwLock<Option<Open>>,
+    /// The file must be opened anew before it is used again.
+    broken: AtomicBool,
+    start: Instant,
+    /// When the last call ended, in microseconds from `start`.
+    used_micros: AtomicU64,
+    /// When a wait last ended in vain, so that threads queued behind it do not wait as long again.
+    gave_up: Mutex<Option<(Instant, Error)>>,
+    /// When the file was let go for another process, in microseconds from `start`.
+    yielded_micros: AtomicU64,
+}
+
+impl Turn {
+    pub(super) fn new(path: &Path, options: &Options, keeper: Arc<Keeper>) -> Self {
+        Self {
+            keeper,
+            path: path.to_owned(),
+            lock_path: file::beside(path, ".lock"),
+            options: options.clone(),
+            open: RwLock::new(None),
+            broken: AtomicBool::new(false),
+            start: Instant::now(),
+            used_micros: AtomicU64::new(0),
+            gave_up: Mutex::new(None),
+            yielded_micros: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs `work` with the file, waiting for the turn if need be.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
+        let open = self.enter()?;
+        let open = open.as_ref().expect("enter returns an open file");
+        let result = without_panics(&self.path, || work(open));
+        self.after(&result);
+        result
+    }
+
+    /// Runs `work` with the file while no other thread uses it.
+    pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Open) -> Result<T>) -> Result<T> {
+        let mut open = self.enter_alone()?;
+        let open = open.as_mut().expect("enter_alone returns an open file");
+        let result = without_panics(&self.path, || work(open));
+        self.after(&result);
+        result
+    }
+
+    /// Lets the file go once no call uses it, after `last` has been done with it.
+    pub(super) fn release(&self, last: impl FnOnce(&Open)) {
+        if let Some(open) = self.write().take() {
+            last(&open);
+        }
+    }
+
+    /// Whether the file is to be let go now: it is idle, or another process waits.
+    pub(super) fn is_over(&self) -> bool {
+        let Hold::Idle(idle) = self.options.hold else {
+            return false;
+        };
+        let since = match self.open.try_read() {
+            Ok(open) => match open.as_ref() {
+                Some(open) => open.since,
+                None => return false,
+            },
+            // A call is opening or compacting the file.
+            Err(_) => return false,
+        };
+        let used = Duration::from_micros(self.used_micros.load(Ordering::Relaxed));
+        if self.start.elapsed().saturating_sub(used) >= idle {
+            return true;
+        }
+        if since.elapsed() < TURN_MIN || !self.is_awaited() {
+            return false;
+        }
+        self.yielded_micros.store(self.now_micros(), Ordering::Relaxed);
+        true
+    }
+
+    fn after<T>(&self, result: &Result<T>) {
+        // After a failed write the engine refuses work, and its memory may not fit the file.
+        let is_broken = match result {
+            Err(Error::Io { .. }) => true,
+            Err(Error::Corrupt { place, .. }) => *place == self.path.display().to_string(),
+            _ => false,
+        };
+        if is_broken {
+            self.broken.store(true, Ordering::Release);
+        }
+        self.used_micros.store(self.now_micros(), Ordering::Relaxed);
+    }
+
+    fn now_micros(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Option<Open>> {
+        self.open.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self) -> Result<RwLockReadGuard<'_, Option<Open>>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        if open.is_some() && !self.broken.load(Ordering::Acquire) {
+            return Ok(open);
+        }
+        drop(open);
+        Ok(RwLockWriteGuard::downgrade(self.enter_alone()?))
+    }
+
+    fn enter_alone(&self) -> Result<RwLockWriteGuard<'_, Option<Open>>> {
+        let arrived = Instant::now();
+        let mut open = self.write();
+        if self.broken.swap(false, Ordering::AcqRel) {
+            *open = None;
+        }
+        if open.is_none() {
+            let mut gave_up = self.gave_up.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((at, error)) = gave_up.as_ref()
+                && *at > arrived
+            {
+                return Err(error.share());
+            }
+            let acquired = without_panics(&self.path, || self.acquire());
+            *gave_up = acquired.as_ref().err().map(|error| (Instant::now(), error.share()));
+            *open = Some(acquired?);
+        }
+        Ok(open)
+    }
+
+    fn acquire(&self) -> Result<Open> {
+        let arrived = Instant::now();
+        self.give_way();
+        let mut announcement = None;
+        loop {
+            match file::open(&self.path, &self.lock_path, &self.options) {
+                Ok(database) => {
+                    self.sign()?;
+                    return self.ready(database);
+                }
+                Err(Refusal::Held) if announcement.is_none() => announcement = self.announce()?,
+                Err(Refusal::Held) => {}
+                // Making the file takes the lock that an announcement would hold.
+                Err(Refusal::Creating) => announcement = None,
+                Err(Refusal::Failed(error)) => return Err(error),
+            }
+            if arrived.elapsed() >= self.options.wait {
+                return Err(Error::Locked {
+                    path: self.path.clone(),
+                    holder: self.holder(),
+                    waited: arrived.elapsed(),
+                });
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    fn ready(&self, database: Database) -> Result<Open> {
+        let next = Next::read(&database, &self.path)?;
+        self.keeper.note_open();
+        Ok(Open {
+            database,
+            names: Names::default(),
+            next: Mutex::new(next),
+            since: Instant::now(),
+        })
+    }
+
+    /// After letting go for another process, leaves it the time to notice.
+    fn give_way(&self) {
+        let yielded = self.yielded_micros.swap(0, Ordering::Relaxed);
+        if yielded > 0 {
+            let since = Duration::from_micros(self.now_micros().saturating_sub(yielded));
+            thread::sleep(YIELD.saturating_sub(since));
+        }
+    }
+
+    /// Lets the holder know that this process waits, until the returned file is dropped.
+    ///
+    /// `None` if the lock is taken for a moment; the next try will do.
+    fn announce(&self) -> Result<Option<File>> {
+        let lock_file = file::open_lock(&self.lock_path)?;
+        match lock_file.try_lock_shared() {
+            Ok(()) => Ok(Some(lock_file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error).at(&self.lock_path),
+        }
+    }
+
+    fn is_awaited(&self) -> bool {
+        let lock_file = file::open_lock(&self.lock_path);
+        lock_file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Writes into the lock file who holds the store.
+    fn sign(&self) -> Result<()> {
+        let mut text = format!("process {}", std::process::id());
+        if !self.options.label.is_empty() {
+            text = format!("{text} ({})", self.options.label);
+        }
+        let write = || -> io::Result<()> {
+            let mut file = OpenOptions::new().write(true).open(&self.lock_path)?;
+            file.set_len(0)?;
+            file.rewind()?;
+            file.write_all(text.as_bytes())
+        };
+        write().at(&self.lock_path)
+    }
+
+    fn holder(&self) -> String {
+        const HOLDER_BYTES_MAX: u64 = 200;
+        let mut text = String::new();
+        let read = File::open(&self.lock_path)
+            .and_then(|file| file.take(HOLDER_BYTES_MAX).read_to_string(&mut text));
+        match read {
+            Ok(length) if length > 0 => text,
+            _ => "another process".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Writing: a record, its document and its index rows change in one transaction or not at all.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use redb::{Database, ReadableDatabase, ReadableTable, Table, WriteTransaction};
+
+use super::draft::Draft;
+use super::names;
+use super::read::{Lookup, read_raw};
+use super::table::{FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY};
+use super::turn::Open;
+use crate::checkpoint::{Entry, Id, Series};
+use crate::codec::{Frames, NameKind, cause, derived_tail, encode_entry};
+use crate::error::{Error, Result};
+use crate::key::{
+    FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, SEQUENCE_MAX, frame_row, frame_rows,
+    frame_sequence, index_row,
+};
+
+// Three to a page of 4 KiB: a larger value would take pages by powers of two.
+const CHUNK_BYTES: usize = 1352;
+// Documents this large fill pages of their own, one chunk each.
+const LARGE_FROM_BYTES: usize = 64 << 10;
+const LARGE_CHUNK_BYTES: usize = 4080;
+
+/// The numbers that the next checkpoint and the next name get.
+#[derive(Debug, Clone)]
+pub(super) struct Next {
+    sequence: u64,
+    name: NameId,
+}
+
+impl Next {
+    pub(super) fn read(database: &Database, path: &Path) -> Result<Self> {
+        let transaction = database.begin_read().within(path)?;
+        let frames = transaction.open_table(FRAMES).within(path)?;
+        let last = frames.last().within(path)?.map(|(key, _)| frame_sequence(key.value()));
+        let meta = transaction.open_table(META).within(path)?;
+        let noted = meta.get(SEQUENCE_KEY).within(path)?.map(|sequence| sequence.value());
+        let names = transaction.open_table(NAMES).within(path)?;
+        Ok(Self {
+            sequence: last.map_or(1, |last| last + 1).max(noted.unwrap_or(1)),
+            name: names::next_id(&names, path)?,
+        })
+    }
+}
+
+/// What holds once a transaction is committed.
+pub(super) struct Written {
+    next: Next,
+    new_names: HashMap<(NameKind, Arc<str>), NameId>,
+}
+
+impl Written {
+    pub(super) fn publish(self, next: &mut Next, open: &Open) {
+        *next = self.next;
+        self.new_names.iter().for_each(|(pair, id)| open.names.remember(*id, pair));
+    }
+}
+
+/// The tables of a write transaction.
+pub(super) struct Writer<'a> {
+    open: &'a Open,
+    path: &'a Path,
+    transaction: &'a WriteTransaction,
+    records: Table<'a, RecordBytes, &'static [u8]>,
+    frames: Table<'a, FrameBytes, &'static [u8]>,
+    index: Table<'a, IndexBytes, ()>,
+    names: Table<'a, &'static [u8], &'static [u8]>,
+    ids: Table<'a, &'static str, RecordBytes>,
+    next: Next,
+    /// Shared with readers once the transaction is committed.
+    new_names: HashMap<(NameKind, Arc<str>), NameId>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(
+        open: &'a Open,
+        path: &'a Path,
+        transaction: &'a WriteTransaction,
+        next: Next,
+    ) -> Result<Self> {
+        Ok(Self {
+            open,
+            path,
+            transaction,
+            records: transaction.open_table(RECORDS).within(path)?,
+            frames: transaction.open_table(FRAMES).within(path)?,
+            index: transaction.open_table(INDEX).within(path)?,
+            names: transaction.open_table(NAMES).within(path)?,
+            ids: transaction.open_table(IDS).within(path)?,
+            next,
+            new_names: HashMap::new(),
+        })
+    }
+
+    /// Closes the tables, so that the transaction can be committed.
+    pub(super) fn finish(self) -> Written {
+        Written { next: self.next, new_names: self.new_names }
+    }
+
+    /// Saves a checkpoint. The outer error is the engine's and spoils the whole transaction.
+    pub(super) fn save(
+        &mut self,
+        draft: &Draft,
+        unpacking: Unpacking<'_>,
+    ) -> Result<Result<Entry>> {
+        if draft.has_own_id
+            && let Some(found) = self.find(&draft.entry.id)?
+        {
+            return Ok(self.save_again(draft, found, unpacking));
+        }
+        if self.next.sequence > SEQUENCE_MAX {
+            let what = "number of checkpoints ever saved".to_owned();
+            return Ok(Err(Error::Limit { what, limit: SEQUENCE_MAX }));
+        }
+        let entry = Entry { sequence: self.next.sequence, ..draft.entry.clone() };
+        self.insert_frame(&draft.frame.to_bytes(entry.sequence), entry.sequence)?;
+        self.insert_record(&entry)?;
+        for name in self.indexed(&entry)? {
+            self.index.insert(index_row(name, key_of(&entry)), ()).within(self.path)?;
+        }
+        if derived_tail(&entry.id, entry.created_at).is_none() || draft.has_own_id {
+            self.ids.insert(entry.id.as_str(), key_of(&entry).to_bytes()).within(self.path)?;
+        }
+        self.next.sequence += 1;
+        Ok(Ok(entry))
+    }
+
+    /// Removes a checkpoint.
+    pub(super) fn remove(&mut self, entry: &Entry) -> Result<()> {
+        let key = key_of(entry);
+        self.records.remove(key.to_bytes()).within(self.path)?;
+        self.frames.retain_in(frame_rows(entry.sequence), |_, _| false).within(self.path)?;
+        for name in self.indexed(entry)? {
+            self.index.remove(index_row(name, key)).within(self.path)?;
+        }
+        self.ids.remove(entry.id.as_str()).within(self.path)?;
+        if entry.sequence + 1 == self.next.sequence {
+            // The frames no longer tell; a sequence is never given out twice.
+            let mut meta = self.transaction.open_table(META).within(self.path)?;
+            meta.insert(SEQUENCE_KEY, self.next.sequence).within(self.path)?;
+        }
+        Ok(())
+    }
+
+    /// Puts `new` in the place of `old`, whose id, time and document it keeps.
+    pub(super) fn replace(&mut self, old: &Entry, new: &Entry) -> Result<()> {
+        let before = self.indexed(old)?;
+        let after = self.indexed(new)?;
+        for name in before.iter().filter(|name| !after.contains(name)) {
+            self.index.remove(index_row(*name, key_of(old))).within(self.path)?;
+        }
+        for name in after.iter().filter(|name| !before.contains(name)) {
+            self.index.insert(index_row(*name, key_of(new)), ()).within(self.path)?;
+        }
+        self.insert_record(new)
+    }
+
+    pub(super) fn find(&self, id: &Id) -> Result<Option<Entry>> {
+        let lookup = Lookup { open: self.open, path: self.path, names: &self.names };
+        lookup.find(&self.ids, &self.records, id)
+    }
+
+    /// A retry of a save is a no-op; anything else must not change what is there.
+    fn save_again(&self, draft: &Draft, found: Entry, unpacking: Unpacking<'_>) -> Result<Entry> {
+        let mut same = Entry {
+            sequence: found.sequence,
+            stored_bytes: found.stored_bytes,
+            ..draft.entry.clone()
+        };
+        if !draft.has_own_time {
+            same.created_at = found.created_at;
+        }
+        let Unpacking { frames, limit } = unpacking;
+        let raw = read_raw(&self.frames, &found, frames, limit, self.path)?;
+        if same == found && raw == draft.raw {
+            Ok(found)
+        } else {
+            Err(Error::Exists { id: found.id.to_string() })
+        }
+    }
+
+    fn insert_frame(&mut self, bytes: &[u8], sequence: u64) -> Result<()> {
+        let large = bytes.len() >= LARGE_FROM_BYTES;
+        let chunks = bytes.chunks(if large { LARGE_CHUNK_BYTES } else { CHUNK_BYTES });
+        for (chunk, number) in chunks.zip(0..u16::MAX) {
+            self.frames.insert(frame_row(sequence, number), chunk).within(self.path)?;
+        }
+        Ok(())
+    }
+
+    fn insert_record(&mut self, entry: &Entry) -> Result<()> {
+        let record = encode_entry(entry, &mut |kind, name| self.intern(kind, name))?;
+        self.records.insert(key_of(entry).to_bytes(), record.as_slice()).within(self.path)?;
+        Ok(())
+    }
+
+    /// The names that the index must know an entry by.
+    fn indexed(&mut self, entry: &Entry) -> Result<Vec<NameId>> {
+        let cause = cause(entry.status, &entry.trigger);
+        let mut names = vec![
+            self.intern(NameKind::Series, entry.series.as_str())?,
+            self.intern(NameKind::Cause, &cause)?,
+        ];
+        // The series of an issue or a loop leads to it already.
+        if let Some(issue) = entry.issue.as_ref().filter(|it| Series::of_issue(it) != entry.series)
+        {
+            names.push(self.intern(NameKind::Issue, issue.as_str())?);
+        }
+        if let Some(name) = entry.loop_id.as_ref().filter(|it| Series::of_loop(it) != entry.series)
+        {
+            names.push(self.intern(NameKind::Loop, name.as_str())?);
+        }
+        if let Some(phase) = &entry.phase {
+            names.push(self.intern(NameKind::Phase, phase)?);
+        }
+        for tag in &entry.tags {
+            names.push(self.intern(NameKind::Tag, tag)?);
+        }
+        Ok(names)
+    }
+
+    fn intern(&mut self, kind: NameKind, name: &str) -> Result<NameId> {
+        let pair = (kind, Arc::from(name));
+        if let Some(id) = self.new_names.get(&pair) {
+            return Ok(*id);
+        }
+        if let Some(id) = self.open.names.find(&self.names, &pair, self.path)? {
+            return Ok(id);
+        }
+        let id = self.next.name;
+        names::add(&mut self.names, id, &pair, self.path)?;
+        self.next.name = id.checked_add(1).ok_or_else(|| Error::Limit {
+            what: "number of names".to_owned(),
+            limit: NameId::MAX.into(),
+        })?;
+        self.new_names.insert(pair, id);
+        Ok(id)
+    }
+}
+
+/// What it takes to read a document.
+#[derive(Clone, Copy)]
+pub(super) struct Unpacking<'a> {
+    pub(super) frames: &'a Frames,
+    pub(super) limit: usize,
+}
+
+fn key_of(entry: &Entry) -> RecordKey {
+    RecordKey { time: entry.created_at, sequence: entry.sequence }
+}
