@@ -13,6 +13,9 @@ mod token;
 mod v1;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 use std::io::{self, Write};
 
 use serde::Serialize;

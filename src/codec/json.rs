@@ -350,7 +350,8 @@ mod tests {
             ("[1,]", "invalid document at /1: expected a value at line 1 column 4"),
             (
                 "01",
-                "invalid document: unexpected text after the end of the document at line 1 column 2",
+                "invalid document: unexpected text after the end of the document at line 1 \
+                 column 2",
             ),
             ("-", "invalid document: malformed number at line 1 column 1"),
             ("1.", "invalid document: malformed number at line 1 column 1"),

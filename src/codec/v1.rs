@@ -3,6 +3,9 @@
 //! A bit mask says which optional fields follow, names are numbers, and time and sequence are in
 //! the key: a record of a loop takes some forty bytes.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -86,7 +86,7 @@ impl Turn {
 
     /// Runs `work` with the file while no other thread uses it.
     pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Open) -> Result<T>) -> Result<T> {
-        let mut open = self.enter_alone()?;
+        let mut open = self.enter_alone(Instant::now())?;
         let open = open.as_mut().expect("enter_alone returns an open file");
         let result = without_panics(&self.path, || work(open));
         self.after(&result);
@@ -146,16 +146,16 @@ impl Turn {
     }
 
     fn enter(&self) -> Result<RwLockReadGuard<'_, Option<Open>>> {
+        let arrived = Instant::now();
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         if open.is_some() && !self.broken.load(Ordering::Acquire) {
             return Ok(open);
         }
         drop(open);
-        Ok(RwLockWriteGuard::downgrade(self.enter_alone()?))
+        Ok(RwLockWriteGuard::downgrade(self.enter_alone(arrived)?))
     }
 
-    fn enter_alone(&self) -> Result<RwLockWriteGuard<'_, Option<Open>>> {
-        let arrived = Instant::now();
+    fn enter_alone(&self, arrived: Instant) -> Result<RwLockWriteGuard<'_, Option<Open>>> {
         let mut open = self.write();
         if self.broken.swap(false, Ordering::AcqRel) {
             *open = None;

@@ -1,0 +1,393 @@
+//! Random operations against a model that is plainly right, with reopening at random points.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use proptest::prelude::*;
+use waypost::{
+    Draft, Durability, Entry, Error, Id, Issue, JsonStyle, LoopId, NewEntry, Options, Order, Query,
+    Series, Status, Store, Timestamp, Trigger,
+};
+
+/// What can happen to a store. Numbers choose among a few names, so that they meet often.
+#[derive(Debug, Clone)]
+enum Operation {
+    Save { about: About, document: String, relaxed: bool },
+    Batch(Vec<(About, String)>),
+    Again(usize),
+    Delete(Vec<usize>),
+    Tag { which: usize, tag: u8, remove: bool },
+    Reopen,
+    Compact,
+    Ask(Asked),
+}
+
+#[derive(Debug, Clone)]
+struct About {
+    id: Option<u8>,
+    time: Option<i64>,
+    issue: Option<u8>,
+    loop_id: Option<u8>,
+    series: Option<u8>,
+    trigger: u8,
+    status: u8,
+    phase: Option<u8>,
+    iteration: Option<u8>,
+    tags: BTreeSet<u8>,
+}
+
+#[derive(Debug, Clone)]
+struct Asked {
+    issue: Option<u8>,
+    loop_id: Option<u8>,
+    series: Option<u8>,
+    triggers: BTreeSet<u8>,
+    status: Option<u8>,
+    phase: Option<u8>,
+    tag: Option<u8>,
+    since: Option<i64>,
+    until: Option<i64>,
+    iteration_min: Option<u8>,
+    iteration_max: Option<u8>,
+    oldest: bool,
+    page: usize,
+}
+
+fn issue(number: u8) -> Issue {
+    Issue::new(format!("{number}")).unwrap()
+}
+
+fn loop_id(number: u8) -> LoopId {
+    LoopId::new(format!("ralph-x-0000000{number}")).unwrap()
+}
+
+/// Some series bear the name of an issue or a loop that their checkpoints need not have.
+fn series(number: u8) -> Series {
+    match number {
+        0 => Series::of_issue(&issue(0)),
+        1 => Series::of_loop(&loop_id(0)),
+        other => Series::new(format!("series {other}")).unwrap(),
+    }
+}
+
+fn trigger(number: u8) -> Trigger {
+    match number {
+        0 => "my_own".parse().unwrap(),
+        other => Trigger::ALL[usize::from(other)].clone(),
+    }
+}
+
+fn status(number: u8) -> Status {
+    Status::ALL[usize::from(number)]
+}
+
+fn phase(number: u8) -> String {
+    format!("phase {number}")
+}
+
+fn tag(number: u8) -> String {
+    format!("tag {number}")
+}
+
+fn time(number: i64) -> Timestamp {
+    Timestamp::from_micros(number * 1_000_000)
+}
+
+impl About {
+    fn to_new(&self) -> NewEntry {
+        NewEntry {
+            id: self.id.map(|number| Id::new(format!("id-{number}")).unwrap()),
+            created_at: self.time.map(time),
+            issue: self.issue.map(issue),
+            loop_id: self.loop_id.map(loop_id),
+            series: self.series.map(series),
+            trigger: trigger(self.trigger),
+            status: status(self.status),
+            phase: self.phase.map(phase),
+            iteration: self.iteration.map(u64::from),
+            tags: self.tags.iter().copied().map(tag).collect(),
+            ..NewEntry::default()
+        }
+    }
+}
+
+impl Asked {
+    fn to_query(&self) -> Query {
+        Query {
+            issue: self.issue.map(issue),
+            loop_id: self.loop_id.map(loop_id),
+            series: self.series.map(series),
+            triggers: self.triggers.iter().copied().map(trigger).collect(),
+            status: self.status.map(status),
+            phase: self.phase.map(phase),
+            tag: self.tag.map(tag),
+            since: self.since.map(time),
+            until: self.until.map(time),
+            iteration_min: self.iteration_min.map(u64::from),
+            iteration_max: self.iteration_max.map(u64::from),
+            order: if self.oldest { Order::Oldest } else { Order::Newest },
+            limit: Some(self.page),
+            after: None,
+        }
+    }
+
+    fn fits(&self, entry: &Entry) -> bool {
+        self.issue.is_none_or(|number| entry.issue == Some(issue(number)))
+            && self.loop_id.is_none_or(|number| entry.loop_id == Some(loop_id(number)))
+            && self.series.is_none_or(|number| entry.series == series(number))
+            && (self.triggers.is_empty()
+                || self.triggers.iter().any(|number| entry.trigger == trigger(*number)))
+            && self.status.is_none_or(|number| entry.status == status(number))
+            && self.phase.is_none_or(|number| entry.phase == Some(phase(number)))
+            && self.tag.is_none_or(|number| entry.tags.contains(&tag(number)))
+            && self.since.is_none_or(|since| entry.created_at >= time(since))
+            && self.until.is_none_or(|until| entry.created_at < time(until))
+            && self.iteration_min.is_none_or(|min| entry.iteration >= Some(min.into()))
+            && self
+                .iteration_max
+                .is_none_or(|max| entry.iteration.is_some_and(|it| it <= max.into()))
+    }
+}
+
+prop_compose! {
+    fn abouts()(
+        (id, time, issue, loop_id, series) in (
+            prop::option::weighted(0.3, 0..6_u8),
+            prop::option::weighted(0.5, -3..6_i64),
+            prop::option::of(0..3_u8),
+            prop::option::weighted(0.3, 0..2_u8),
+            prop::option::weighted(0.3, 0..4_u8),
+        ),
+        (trigger, status, phase, iteration, tags) in (
+            0..3_u8,
+            0..3_u8,
+            prop::option::of(0..2_u8),
+            prop::option::of(0..5_u8),
+            prop::collection::btree_set(0..3_u8, 0..2),
+        ),
+    ) -> About {
+        About { id, time, issue, loop_id, series, trigger, status, phase, iteration, tags }
+    }
+}
+
+prop_compose! {
+    fn questions()(
+        (issue, loop_id, series, triggers, status, phase, tag) in (
+            prop::option::weighted(0.3, 0..4_u8),
+            prop::option::weighted(0.2, 0..3_u8),
+            prop::option::weighted(0.3, 0..5_u8),
+            prop::collection::btree_set(0..4_u8, 0..3),
+            prop::option::weighted(0.2, 0..4_u8),
+            prop::option::weighted(0.2, 0..3_u8),
+            prop::option::weighted(0.2, 0..4_u8),
+        ),
+        (since, until) in (
+            prop::option::weighted(0.2, -3..6_i64),
+            prop::option::weighted(0.2, -3..6_i64),
+        ),
+        (iteration_min, iteration_max, oldest, page) in (
+            prop::option::weighted(0.2, 0..5_u8),
+            prop::option::weighted(0.2, 0..5_u8),
+            any::<bool>(),
+            1..5_usize,
+        ),
+    ) -> Asked {
+        Asked {
+            issue, loop_id, series, triggers, status, phase, tag, since, until, iteration_min,
+            iteration_max, oldest, page,
+        }
+    }
+}
+
+fn documents() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z]{0,9}".prop_map(|text| format!("{{\"text\":\"{text}\"}}")),
+        (0..20_000_usize).prop_map(|length| format!("[\"{}\"]", "x".repeat(length))),
+        // Does not compress, so it takes many chunks.
+        (1..8_000_u64).prop_map(|count| {
+            let numbers = (0..count).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_string());
+            format!("[{}]", numbers.collect::<Vec<_>>().join(","))
+        }),
+    ]
+}
+
+fn operations() -> impl Strategy<Value = Operation> {
+    let save = (abouts(), documents(), any::<bool>())
+        .prop_map(|(about, document, relaxed)| Operation::Save { about, document, relaxed });
+    prop_oneof![
+        6 => save,
+        1 => prop::collection::vec((abouts(), documents()), 0..6).prop_map(Operation::Batch),
+        1 => any::<usize>().prop_map(Operation::Again),
+        2 => prop::collection::vec(any::<usize>(), 1..3).prop_map(Operation::Delete),
+        2 => (any::<usize>(), 0..3_u8, any::<bool>())
+            .prop_map(|(which, tag, remove)| Operation::Tag { which, tag, remove }),
+        1 => Just(Operation::Reopen),
+        1 => Just(Operation::Compact),
+        6 => questions().prop_map(Operation::Ask),
+    ]
+}
+
+/// Everything that was acknowledged and not deleted, in the order of arrival.
+struct Model {
+    store: Option<Store>,
+    path: std::path::PathBuf,
+    saved: Vec<(Entry, NewEntry, String)>,
+}
+
+/// Times that nobody chose: one after the other, from a place of their own.
+static CLOCK: Mutex<i64> = Mutex::new(0);
+
+fn clock() -> Timestamp {
+    let mut now = CLOCK.lock().unwrap();
+    *now += 700;
+    Timestamp::from_micros(2_000_000 + *now)
+}
+
+impl Model {
+    fn store(&self) -> &Store {
+        self.store.as_ref().unwrap()
+    }
+
+    fn open(&mut self) {
+        // The old handle lets go before the new one comes.
+        self.store = None;
+        let options = Options { clock, ..Options::default() };
+        self.store = Some(Store::open_with(&self.path, options).unwrap());
+    }
+
+    fn draft(&self, about: &About, document: &str) -> Draft {
+        self.store().draft_json(about.to_new(), document.as_bytes()).unwrap()
+    }
+
+    fn note(&mut self, outcome: Result<Entry, Error>, about: NewEntry, document: &str) {
+        let known =
+            about.id.as_ref().and_then(|id| self.saved.iter().find(|(entry, ..)| entry.id == *id));
+        match (outcome, known) {
+            (Ok(entry), None) => self.saved.push((entry, about, document.to_owned())),
+            (Ok(entry), Some((found, first, text))) => {
+                assert_eq!(entry, *found);
+                assert_eq!((&about, document), (first, text.as_str()));
+            }
+            (Err(Error::Exists { id }), Some((found, first, text))) => {
+                assert_eq!(id, found.id.as_str());
+                // Unless it is the same once more; a tag may have been changed meanwhile.
+                let tags = first.tags == found.tags;
+                assert!(!tags || about != *first || document != text);
+            }
+            (outcome, known) => panic!("{outcome:?} where {known:?} was there"),
+        }
+    }
+
+    fn run(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Save { about, document, relaxed } => {
+                let relaxed = if *relaxed { Durability::Relaxed } else { Durability::Immediate };
+                let draft = self.draft(about, document).with_durability(relaxed);
+                let outcome = self.store().save_draft(draft);
+                self.note(outcome, about.to_new(), document);
+            }
+            Operation::Batch(drafts) => {
+                let made: Vec<_> =
+                    drafts.iter().map(|(about, text)| self.draft(about, text)).collect();
+                let outcomes = self.store().batch(&made).unwrap();
+                for (outcome, (about, text)) in outcomes.into_iter().zip(drafts) {
+                    self.note(outcome, about.to_new(), text);
+                }
+            }
+            Operation::Again(which) => {
+                let Some((entry, about, document)) = self.pick(*which) else {
+                    return;
+                };
+                let tags = entry.tags.clone();
+                let about = NewEntry { id: Some(entry.id.clone()), tags, ..about };
+                let again = self.store().save_json(about, document.as_bytes()).unwrap();
+                assert_eq!(again, entry);
+            }
+            Operation::Delete(which) => {
+                let ids: BTreeSet<Id> =
+                    which.iter().filter_map(|it| Some(self.pick(*it)?.0.id)).collect();
+                let ids: Vec<Id> = ids.into_iter().collect();
+                let deleted = self.store().delete(&ids).unwrap();
+                assert_eq!(deleted.checkpoints, ids.len() as u64);
+                self.saved.retain(|(entry, ..)| !ids.contains(&entry.id));
+            }
+            Operation::Tag { which, tag: number, remove } => {
+                let Some((entry, ..)) = self.pick(*which) else {
+                    return;
+                };
+                let tags = [tag(*number)];
+                let (add, gone): (&[_], &[_]) = if *remove { (&[], &tags) } else { (&tags, &[]) };
+                let changed = self.store().tag(&entry.id, add, gone).unwrap();
+                assert_eq!(changed.tags.contains(&tags[0]), !remove);
+                let known = self.saved.iter_mut().find(|(it, ..)| it.id == entry.id);
+                known.unwrap().0 = changed;
+            }
+            Operation::Reopen => self.open(),
+            Operation::Compact => {
+                self.store().compact().unwrap();
+            }
+            Operation::Ask(asked) => self.ask(asked),
+        }
+    }
+
+    fn pick(&self, which: usize) -> Option<(Entry, NewEntry, String)> {
+        self.saved.get(which.checked_rem(self.saved.len())?).cloned()
+    }
+
+    fn ask(&self, asked: &Asked) {
+        let mut expected: Vec<_> = self.saved.iter().map(|(entry, ..)| entry.clone()).collect();
+        expected.retain(|entry| asked.fits(entry));
+        expected.sort_by_key(|entry| (entry.created_at, entry.sequence));
+        if !asked.oldest {
+            expected.reverse();
+        }
+        let mut query = asked.to_query();
+        let mut found = Vec::new();
+        loop {
+            let page = self.store().list(&query).unwrap();
+            found.extend(page.entries);
+            query.after = page.next;
+            if query.after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, expected);
+        let all: Result<Vec<_>, _> =
+            self.store().entries(Query { limit: None, after: None, ..query.clone() }).collect();
+        assert_eq!(all.unwrap(), expected);
+        let newest = expected.iter().max_by_key(|entry| (entry.created_at, entry.sequence));
+        let latest = self.store().latest(&Query { after: None, ..query }).unwrap();
+        assert_eq!(latest.map(|found| found.entry).as_ref(), newest);
+    }
+
+    fn check_all(&self) {
+        for (entry, _, document) in &self.saved {
+            let found = self.store().get(&entry.id).unwrap();
+            assert_eq!(found.entry, *entry);
+            assert_eq!(found.to_json(JsonStyle::Compact).unwrap(), *document);
+            assert_eq!(self.store().resolve(entry.id.as_str()).unwrap(), *entry);
+        }
+        let stats = self.store().stats().unwrap();
+        assert_eq!(stats.checkpoints, self.saved.len() as u64);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_store_does_what_the_model_does(
+        operations in prop::collection::vec(operations(), 1..40),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.redb");
+        let mut model = Model { store: None, path, saved: Vec::new() };
+        model.open();
+        for operation in &operations {
+            model.run(operation);
+        }
+        model.check_all();
+        model.open();
+        model.check_all();
+    }
+}

@@ -1,0 +1,168 @@
+//! The style guide, as far as a program can read it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Modules from the bottom up. A module may use those of earlier rows and of its own row's name.
+const LAYERS: [&[&str]; 6] =
+    [&["error"], &["checkpoint"], &["key"], &["codec"], &["store"], &["query"]];
+
+/// Who alone may name a crate.
+const OWNERS: [(&str, &[&str]); 6] = [
+    ("redb", &["src/store"]),
+    ("bincode", &["src/codec/wire.rs"]),
+    ("zstd", &["src/codec/frame.rs"]),
+    ("twox_hash", &["src/codec.rs"]),
+    ("jiff", &["src/checkpoint/timestamp.rs"]),
+    ("clap", &["src/bin"]),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Rust files below a directory, with their path from the root and their text.
+fn sources(below: &str) -> Vec<(String, String)> {
+    let mut left = vec![root().join(below)];
+    let mut found = Vec::new();
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+            found.push((name, fs::read_to_string(path).unwrap()));
+        }
+    }
+    assert!(!found.is_empty(), "nothing below {below}");
+    found
+}
+
+fn all_sources() -> Vec<(String, String)> {
+    ["src", "tests", "benches"].into_iter().flat_map(sources).collect()
+}
+
+/// The layer of a library file, by the first part of its path.
+fn layer(name: &str) -> Option<usize> {
+    let module = name.strip_prefix("src/")?.split(['/', '.']).next()?;
+    LAYERS.iter().position(|row| row.contains(&module))
+}
+
+/// Modules that a text names as `crate::module`.
+fn used_modules(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("crate::").map(|(at, found)| {
+        let rest = &text[at + found.len()..];
+        let end = rest.find(|it: char| !it.is_ascii_lowercase() && it != '_').unwrap_or(rest.len());
+        &rest[..end]
+    })
+}
+
+fn report(offences: &[String]) {
+    assert!(offences.is_empty(), "\n{}", offences.join("\n"));
+}
+
+#[test]
+fn every_module_has_a_layer_and_uses_only_lower_ones() {
+    let mut offences = Vec::new();
+    for (name, text) in sources("src") {
+        if name == "src/lib.rs" || name.starts_with("src/bin/") {
+            continue;
+        }
+        let Some(own) = layer(&name) else {
+            offences.push(format!("{name}: its module has no layer"));
+            continue;
+        };
+        for module in used_modules(&text) {
+            let used = LAYERS.iter().position(|row| row.contains(&module));
+            if used.is_some_and(|used| used > own) {
+                offences.push(format!("{name}: uses {module}, which lies above"));
+            }
+        }
+    }
+    report(&offences);
+}
+
+#[test]
+fn a_crate_is_named_only_where_it_belongs() {
+    let mut offences = Vec::new();
+    for (name, text) in sources("src") {
+        for (krate, owners) in OWNERS {
+            let named = text.lines().any(|line| {
+                let code = line.split("//").next().unwrap_or_default();
+                code.contains(&format!("{krate}::")) || code.contains(&format!("use {krate};"))
+            });
+            if named && !owners.iter().any(|owner| name.starts_with(owner)) {
+                let owners = owners.join(", ");
+                offences.push(format!("{name}: names {krate}, which only {owners} may"));
+            }
+        }
+    }
+    report(&offences);
+}
+
+/// The library takes clock, environment and places as arguments, and does not print.
+#[test]
+fn the_library_looks_at_nothing_but_its_arguments() {
+    let forbidden =
+        ["println!", "eprintln!", "print!(", "eprint!(", "std::env", "env::", "SystemTime"];
+    let mut offences = Vec::new();
+    for (name, text) in sources("src") {
+        let is_command = name.starts_with("src/bin/");
+        for word in forbidden.iter().filter(|word| !is_command && text.contains(**word)) {
+            offences.push(format!("{name}: {word}"));
+        }
+    }
+    report(&offences);
+}
+
+/// A bare `matches!(..);` checks nothing, and no lint reports it.
+#[test]
+fn no_matches_is_dropped() {
+    let mut offences = Vec::new();
+    for (name, text) in all_sources() {
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim_start();
+            if line.starts_with("matches!(") && line.ends_with(");") {
+                offences.push(format!("{name}:{}: a dropped matches!", number + 1));
+            }
+        }
+    }
+    report(&offences);
+}
+
+#[test]
+fn files_open_with_what_they_own_and_stay_narrow() {
+    // Spelled so that this file does not contain them.
+    let marks = [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["dbg", "!("].concat()];
+    let mut offences = Vec::new();
+    for (name, text) in all_sources() {
+        if !text.starts_with("//! ") {
+            offences.push(format!("{name}: does not open with //!"));
+        }
+        for (number, line) in text.lines().enumerate() {
+            let place = format!("{name}:{}", number + 1);
+            if line.chars().count() > 100 {
+                offences.push(format!("{place}: wider than 100 columns"));
+            }
+            if !line.is_ascii() {
+                offences.push(format!("{place}: not ASCII"));
+            }
+            if marks.iter().any(|mark| line.contains(mark)) {
+                offences.push(format!("{place}: left over"));
+            }
+        }
+    }
+    report(&offences);
+}
+
+#[test]
+fn no_file_is_named_after_nothing() {
+    let vague = ["mod", "util", "utils", "helper", "helpers", "common", "misc"];
+    let mut offences = Vec::new();
+    for (name, _) in all_sources() {
+        let stem = PathBuf::from(&name).file_stem().unwrap().to_str().unwrap().to_owned();
+        if vague.contains(&stem.as_str()) {
+            offences.push(name);
+        }
+    }
+    report(&offences);
+}

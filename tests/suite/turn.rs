@@ -1,0 +1,164 @@
+//! Several handles on one file take turns. Two handles in one process lock each other out just as
+//! two processes do.
+
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+
+use waypost::{Durability, Error, Hold, NewEntry, Options, Query, Store};
+
+const PATIENT: Duration = Duration::from_secs(30);
+
+fn patient() -> Options {
+    Options { wait: PATIENT, ..Options::default() }
+}
+
+fn count(store: &Store) -> usize {
+    store.entries(Query::default()).map(Result::unwrap).count()
+}
+
+#[test]
+fn a_handle_lets_go_when_another_waits() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    // Neither would ever let go because it is idle.
+    let never_idle = || Options { hold: Hold::Idle(Duration::MAX), ..patient() };
+    let first = Store::open_with(&path, never_idle()).unwrap();
+    first.save(NewEntry::default(), &1).unwrap();
+    let second = Store::open_with(&path, never_idle()).unwrap();
+    second.save(NewEntry::default(), &2).unwrap();
+    first.save(NewEntry::default(), &3).unwrap();
+    assert_eq!(count(&second), 3);
+}
+
+#[test]
+fn handles_that_save_at_the_same_time_all_succeed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let store = Store::open_with(&path, patient()).unwrap();
+                for number in 0..20 {
+                    store.save(NewEntry::default(), &number).unwrap();
+                }
+                store.close().unwrap();
+            });
+        }
+    });
+    assert_eq!(count(&Store::open(&path).unwrap()), 80);
+}
+
+#[test]
+fn a_handle_that_never_lets_go_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let label = "the nightly loop".to_owned();
+    let options = Options { hold: Hold::Forever, label, ..Options::default() };
+    let holder = Store::open_with(&path, options).unwrap();
+    let hurried = Options { wait: Duration::from_millis(30), ..Options::default() };
+    let error = Store::open_with(&path, hurried.clone()).unwrap_err();
+    let Error::Locked { path: locked, holder: name, waited } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(locked, path);
+    assert_eq!(name, format!("process {} (the nightly loop)", std::process::id()));
+    assert!(waited >= Duration::from_millis(30));
+    holder.close().unwrap();
+    Store::open_with(&path, hurried).unwrap();
+}
+
+/// Threads queued behind one that waited in vain must not each wait as long again.
+#[test]
+fn threads_that_wait_together_give_up_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let wait = Duration::from_millis(200);
+    let second = Store::open_with(&path, Options { wait, ..Options::default() }).unwrap();
+    // Opening it makes the second let go.
+    let forever = Options { hold: Hold::Forever, ..patient() };
+    let _first = Store::open_with(&path, forever).unwrap();
+    let waits: Vec<Duration> = thread::scope(|scope| {
+        let readers: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| second.list(&Query::default()))).collect();
+        readers
+            .into_iter()
+            .map(|reader| match reader.join().unwrap() {
+                Err(Error::Locked { waited, .. }) => waited,
+                other => panic!("{other:?}"),
+            })
+            .collect()
+    });
+    assert!(waits.windows(2).all(|pair| pair[0] == pair[1]), "{waits:?}");
+}
+
+#[test]
+fn an_idle_handle_lets_go_by_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let options = Options { hold: Hold::Idle(Duration::ZERO), ..Options::default() };
+    let idle = Store::open_with(&path, options).unwrap();
+    idle.save(NewEntry::default(), &1).unwrap();
+    // Opens the file without our lock file, so nobody is asked to let go.
+    let opened = (0..5_000).any(|_| {
+        thread::sleep(Duration::from_millis(1));
+        redb::Database::open(&path).is_ok()
+    });
+    assert!(opened);
+    assert_eq!(count(&idle), 1);
+}
+
+#[test]
+fn a_store_made_by_many_at_once_is_made_once() {
+    for _ in 0..20 {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.redb");
+        let start = Barrier::new(4);
+        thread::scope(|scope| {
+            for number in 0..4 {
+                let (path, start) = (&path, &start);
+                scope.spawn(move || {
+                    start.wait();
+                    let store = Store::open_with(path, patient()).unwrap();
+                    store.save(NewEntry::default(), &number).unwrap();
+                });
+            }
+        });
+        assert_eq!(count(&Store::open(&path).unwrap()), 4);
+        assert!(!dir.path().join("store.redb.new").exists());
+    }
+}
+
+#[test]
+fn relaxed_saves_survive_letting_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let first = Store::open_with(&path, patient()).unwrap();
+    for number in 0..10 {
+        let draft = first.draft(NewEntry::default(), &number).unwrap();
+        first.save_draft(draft.with_durability(Durability::Relaxed)).unwrap();
+    }
+    let second = Store::open_with(&path, patient()).unwrap();
+    assert_eq!(count(&second), 10);
+    first.flush().unwrap();
+    assert_eq!(count(&first), 10);
+}
+
+#[test]
+fn saves_from_many_threads_share_one_handle() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store.redb")).unwrap();
+    thread::scope(|scope| {
+        for thread in 0..16 {
+            let store = &store;
+            scope.spawn(move || {
+                for number in 0..10 {
+                    let saved = store.save(NewEntry::default(), &(thread, number)).unwrap();
+                    let found = store.get(&saved.id).unwrap();
+                    assert_eq!(found.state::<(i32, i32)>().unwrap(), (thread, number));
+                }
+            });
+        }
+    });
+    assert_eq!(count(&store), 160);
+}
