@@ -21,7 +21,7 @@ pub use layout::Layout;
 pub use name::{Issue, LoopId, Series};
 pub use status::Status;
 pub use timestamp::Timestamp;
-pub use trigger::Trigger;
+pub use trigger::{CustomTrigger, Trigger};
 
 /// One saved state: its [`Entry`] and its document.
 ///

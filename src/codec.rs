@@ -52,6 +52,18 @@ pub(crate) fn check(seed: u64, bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot_with_seed(seed, bytes)
 }
 
+impl Document {
+    /// Reads JSON text, within the default limits.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with line, column and JSON pointer, or [`Error::Limit`].
+    pub fn from_json(json: &[u8]) -> Result<Self> {
+        let raw = encode_json(json, Bounds::DEFAULT)?;
+        let mut decoder = decode::Decoder::new(&raw, DEPTH_READ);
+        Self::deserialize(&mut decoder).map_err(|fault| fault.into_error("document"))
+    }
+}
+
 impl Checkpoint {
     /// Returns the document as a type of the caller's own.
     ///

@@ -1,19 +1,72 @@
-//! An embedded checkpoint store for agent workflows.
+//! An embedded checkpoint store for agent workflows: one file, compressed, indexed, durable.
+//!
+//! A loop saves its state every iteration and goes on from the last one after a kill, a crash or
+//! a closed laptop:
+//!
+//! ```
+//! use serde::{Deserialize, Serialize};
+//! use waypost::{Issue, NewEntry, Query, Store, Trigger};
+//!
+//! #[derive(Default, Serialize, Deserialize)]
+//! struct State {
+//!     iteration: u64,
+//!     notes: Vec<String>,
+//! }
+//!
+//! # fn main() -> waypost::Result<()> {
+//! # let dir = tempfile::tempdir().unwrap();
+//! # let path = dir.path().join("store.redb");
+//! let store = Store::open(path)?;
+//! let issue = Some(Issue::new("42")?);
+//!
+//! // Go on where the last run stopped, or start.
+//! let newest = store.latest(&Query { issue: issue.clone(), ..Query::default() })?;
+//! let mut state = match newest {
+//!     Some(checkpoint) => checkpoint.state::<State>()?,
+//!     None => State::default(),
+//! };
+//!
+//! for _ in 0..3 {
+//!     state.iteration += 1;
+//!     state.notes.push(format!("what iteration {} found", state.iteration));
+//!     let about = NewEntry {
+//!         issue: issue.clone(),
+//!         trigger: Trigger::Iteration,
+//!         iteration: Some(state.iteration),
+//!         ..NewEntry::default()
+//!     };
+//!     store.save(about, &state)?; // On disk when this returns.
+//! }
+//! # let query = Query { issue, ..Query::default() };
+//! # assert_eq!(store.latest(&query)?.unwrap().state::<State>()?.iteration, 3);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Store`] is where to start; [`NewEntry`] is what can be said about a checkpoint, [`Query`]
+//! what can be asked, and [`Options`] how a store is opened. How it works inside, and which bytes
+//! it writes, is in [`docs`].
+//!
+//! It is not a database for anything but checkpoints, not a server, and not a log of what agents
+//! said: one process has the file at a time, and handles take turns.
 
 mod error;
 
 mod checkpoint;
 
-mod codec;
 mod key;
+
+mod codec;
 
 mod store;
 
 mod query;
 
+pub mod docs;
+
 pub use checkpoint::{
-    Checkpoint, Document, Entry, Id, Issue, Layout, LoopId, NewEntry, Series, Status, Timestamp,
-    Trigger,
+    Checkpoint, CustomTrigger, Document, Entry, Id, Issue, Layout, LoopId, NewEntry, Series,
+    Status, Timestamp, Trigger,
 };
 pub use codec::JsonStyle;
 pub use error::{Error, Result};

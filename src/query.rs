@@ -13,7 +13,7 @@ use crate::checkpoint::{Checkpoint, Entry, Id, Issue, LoopId, Series, Status, Ti
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
 use crate::key::{NameId, RecordKey};
-use crate::store::{Snapshot, Store};
+use crate::store::{Snapshot, Store, is_too_short};
 use merge::Rows;
 
 // Enough to make opening a snapshot cheap beside it, little enough to hold nothing up.
@@ -149,6 +149,9 @@ impl Store {
                     first: first.id.to_string(),
                     second: second.id.to_string(),
                 }),
+                (None, _) if is_too_short(text) => {
+                    Err(Error::invalid("id", format_args!("{text:?} is too short a start of one")))
+                }
                 (None, _) => Err(not_found()),
             }
         })
@@ -166,19 +169,20 @@ fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<En
 }
 
 fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
-    let mut entries = Vec::new();
+    let mut entries: Vec<Entry> = Vec::new();
     let mut rows = Rows::new(snapshot, sources(snapshot, query)?, &range(query))?;
-    while entries.len() < limit {
-        let Some(entry) = rows.next_entry(snapshot)? else {
-            return Ok(Page { entries, next: None });
-        };
-        if matches(query, &entry)? {
-            entries.push(entry);
+    while let Some(entry) = rows.next_entry(snapshot)? {
+        if !matches(query, &entry)? {
+            continue;
         }
+        if entries.len() == limit {
+            // One more than asked for, so that a cursor is given only if it leads somewhere.
+            let next = entries.last().map(|last| Cursor(key_of(last)));
+            return Ok(Page { entries, next });
+        }
+        entries.push(entry);
     }
-    let more = rows.next()?.is_some();
-    let next = entries.last().map(|last| Cursor(key_of(last))).filter(|_| more);
-    Ok(Page { entries, next })
+    Ok(Page { entries, next: None })
 }
 
 /// Where in time to look, and from which end.

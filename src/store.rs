@@ -30,7 +30,7 @@ use commit::Queue;
 pub use draft::Draft;
 use keeper::Keeper;
 pub use options::{Durability, Hold, Limits, Options};
-pub(crate) use read::{Index, Snapshot};
+pub(crate) use read::{Index, Snapshot, is_too_short};
 pub use stats::Stats;
 use table::In;
 use turn::Turn;

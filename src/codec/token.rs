@@ -67,6 +67,10 @@ pub(crate) struct Bounds {
     pub(crate) depth: usize,
 }
 
+impl Bounds {
+    pub(crate) const DEFAULT: Self = Self { bytes: 64 << 20, depth: 128 };
+}
+
 /// Writes tokens, and stops at the limits before memory or stack do.
 #[derive(Debug)]
 pub(super) struct Tokens {

@@ -34,6 +34,8 @@ pub(super) fn open(path: &Path, lock_path: &Path, options: &Options) -> Result<D
         Ok(found) if found.len() == 0 => return Err(not_a_store(path, "the file is empty").into()),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound && options.create => {
+            let directory = parent(path);
+            fs::metadata(directory).at(directory)?;
             create(path, lock_path)?;
         }
         Err(error) => return Err(io_error(path, error).into()),
@@ -154,12 +156,13 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 /// Makes a renamed file last: its name is on disk only with its directory.
 fn sync_parent(path: &Path) -> Result<()> {
     #[cfg(unix)]
-    {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = parent.unwrap_or(Path::new("."));
-        File::open(parent).and_then(|directory| directory.sync_all()).at(parent)?;
-    }
+    File::open(parent(path)).and_then(|directory| directory.sync_all()).at(parent(path))?;
     Ok(())
+}
+
+fn parent(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }
 
 fn not_a_store(path: &Path, reason: &str) -> Error {

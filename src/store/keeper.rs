@@ -97,7 +97,8 @@ impl Keeper {
                 return false;
             }
             let now = Instant::now();
-            let flush = duty.relaxed_since.map(|since| (since + flush_within).max(now) - now);
+            let due = duty.relaxed_since.and_then(|since| since.checked_add(flush_within));
+            let flush = due.map(|due| due.saturating_duration_since(now));
             let look = (duty.is_open && hold != Hold::Forever).then_some(LOOK_EVERY);
             let Some(sleep) = flush.into_iter().chain(look).min() else {
                 duty = self.bell.wait(duty).unwrap_or_else(PoisonError::into_inner);

@@ -102,7 +102,8 @@ impl fmt::Debug for Options {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { document_bytes: 64 << 20, depth: 128, name_bytes: 512, tags: 64 }
+        let Bounds { bytes, depth } = Bounds::DEFAULT;
+        Self { document_bytes: bytes, depth, name_bytes: 512, tags: 64 }
     }
 }
 

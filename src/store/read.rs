@@ -195,15 +195,24 @@ pub(super) fn read_raw(
     frames.unpack(entry.sequence, &bytes, limit).map_err(|reason| Error::corrupt(place(), reason))
 }
 
+// Shorter ones fit more than a month of checkpoints, and would have to look at all of them.
+const PREFIX_MIN: usize = 4;
+
+/// Whether `prefix` may be the start of an id that the store made up, but says too little.
+pub(crate) fn is_too_short(prefix: &str) -> bool {
+    prefix.len() < PREFIX_MIN && prefix.bytes().all(is_hex)
+}
+
+fn is_hex(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'a'..=b'f')
+}
+
 /// The times that an id starting with `prefix` can have if it is a UUIDv7.
 fn id_times(prefix: &str) -> Option<(Timestamp, Timestamp)> {
     const DIGITS: u32 = 12;
-    // Shorter ones fit more than a month of checkpoints, and would have to look at all of them.
-    const DIGITS_MIN: usize = 4;
     let mut digits = prefix.split('-').take(2).collect::<String>();
     digits.truncate(DIGITS as usize);
-    let is_hex = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
-    if digits.len() < DIGITS_MIN || !digits.bytes().all(is_hex) {
+    if digits.len() < PREFIX_MIN || !digits.bytes().all(is_hex) {
         return None;
     }
     let missing = 4 * (DIGITS - u32::try_from(digits.len()).ok()?);

@@ -1,5 +1,8 @@
 //! One binary for all tests that go through the public interface.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod cli;
 mod format;
 mod model;
 mod store;

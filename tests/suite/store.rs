@@ -188,9 +188,10 @@ fn ids_are_found_by_unique_prefix_and_by_series_and_count() {
     ] {
         assert_eq!(store.resolve(text).unwrap(), *entry, "{text}");
     }
-    for missing in ["CP-x", "issue:7@2", "issue:8@0", "ffff", "018"] {
+    for missing in ["CP-x", "issue:7@2", "issue:8@0", "ffff"] {
         assert!(matches!(store.resolve(missing), Err(Error::NotFound { .. })), "{missing}");
     }
+    assert!(matches!(store.resolve("018"), Err(Error::Invalid { .. })));
     let shared = &first.id.as_str()[..8];
     let error = store.resolve(shared).unwrap_err();
     assert!(matches!(error, Error::Ambiguous { prefix, .. } if prefix == shared));

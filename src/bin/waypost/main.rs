@@ -1,1 +1,25 @@
-fn main() {}
+//! The `waypost` command: words in, library calls, words out.
+
+mod about;
+mod args;
+mod command;
+mod exit;
+mod filter;
+mod open;
+mod output;
+mod report;
+mod when;
+
+use std::io::{self, BufWriter, Write as _};
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let cli = command::Cli::parse();
+    let mut out = BufWriter::new(io::stdout().lock());
+    match cli.run(&mut out).and_then(|()| Ok(out.flush()?)) {
+        Ok(()) => exit::Exit::Done.into(),
+        Err(error) => report::report(&error, &cli.global),
+    }
+}

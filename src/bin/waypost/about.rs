@@ -1,0 +1,124 @@
+//! What `save` is told about a checkpoint.
+
+use waypost::{Id, Issue, LoopId, NewEntry, Series, Status, Timestamp, Trigger};
+
+use crate::args;
+
+/// Flags that describe a checkpoint; what is not said is not guessed.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "About the checkpoint")]
+pub(crate) struct About {
+    /// Its id; saving the same content under the same id again changes nothing
+    #[arg(long)]
+    id: Option<Id>,
+
+    /// The line of checkpoints it belongs to; by default that of its loop, workflow or issue
+    #[arg(long)]
+    series: Option<Series>,
+
+    /// The issue it works on, such as 42 or PROJ-42
+    #[arg(long)]
+    issue: Option<Issue>,
+
+    /// The loop that writes it
+    #[arg(long)]
+    loop_id: Option<LoopId>,
+
+    /// The workflow that writes it
+    #[arg(long)]
+    workflow_id: Option<String>,
+
+    /// The kind of workflow, such as `ralph_loop`
+    #[arg(long)]
+    workflow_type: Option<String>,
+
+    /// The session that writes it
+    #[arg(long)]
+    session_id: Option<String>,
+
+    /// The agent that writes it
+    #[arg(long)]
+    agent: Option<String>,
+
+    /// Why it is saved: manual, iteration, heartbeat, ..., or a name of your own
+    #[arg(long)]
+    trigger: Option<Trigger>,
+
+    /// The phase of the work
+    #[arg(long)]
+    phase: Option<String>,
+
+    /// The step within the phase
+    #[arg(long)]
+    step: Option<String>,
+
+    /// The iteration of the loop
+    #[arg(long, value_name = "N")]
+    iteration: Option<u64>,
+
+    /// Where the work stands; `in_progress` if not said
+    #[arg(long, value_parser = args::status())]
+    status: Option<Status>,
+
+    /// When it was saved, such as 2026-01-25T15:00:00Z; now if not said
+    #[arg(long, value_name = "TIME")]
+    created_at: Option<Timestamp>,
+
+    /// When the work last changed
+    #[arg(long, value_name = "TIME")]
+    updated_at: Option<Timestamp>,
+
+    /// The id of the checkpoint it continues
+    #[arg(long, value_name = "ID")]
+    parent: Option<Id>,
+
+    /// A tag; tagged checkpoints are never pruned (repeatable)
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+
+    /// Whether the work can go on from here
+    #[arg(long, value_name = "BOOL")]
+    can_resume: Option<bool>,
+
+    /// Where to go on
+    #[arg(long, value_name = "PLACE")]
+    resume_from: Option<String>,
+
+    /// What a person should know before going on (repeatable)
+    #[arg(long = "warning", value_name = "TEXT")]
+    warnings: Vec<String>,
+
+    /// How long to keep it, whatever the policy says
+    #[arg(long, value_name = "DAYS")]
+    retention_days: Option<u32>,
+}
+
+impl From<&About> for NewEntry {
+    fn from(flags: &About) -> Self {
+        let flags = flags.clone();
+        Self {
+            id: flags.id,
+            series: flags.series,
+            issue: flags.issue,
+            loop_id: flags.loop_id,
+            workflow_id: flags.workflow_id,
+            workflow_type: flags.workflow_type,
+            session_id: flags.session_id,
+            agent: flags.agent,
+            trigger: flags.trigger.unwrap_or_default(),
+            phase: flags.phase,
+            step: flags.step,
+            iteration: flags.iteration,
+            status: flags.status.unwrap_or_default(),
+            created_at: flags.created_at,
+            updated_at: flags.updated_at,
+            parent: flags.parent,
+            tags: flags.tags.into_iter().collect(),
+            can_resume: flags.can_resume,
+            resume_from: flags.resume_from,
+            warnings: flags.warnings,
+            retention_days: flags.retention_days,
+            ..Self::default()
+        }
+    }
+}

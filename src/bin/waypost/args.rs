@@ -1,0 +1,69 @@
+//! Flags that every command has, and the parsers that several flags share.
+
+use std::env;
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::ColorChoice;
+use clap::builder::styling::Style;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use waypost::Status;
+
+/// Flags that may stand before or after the command.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The store; by default .waypost/store.redb, here or in the nearest parent that has one
+    #[arg(long, global = true, value_name = "PATH", env = "WAYPOST_STORE")]
+    pub(crate) store: Option<PathBuf>,
+
+    /// Print JSON: one object, or one object a line for lists
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Print results and errors, but no notes or hints
+    #[arg(long, global = true)]
+    pub(crate) quiet: bool,
+
+    /// When to use colours; `NO_COLOR` turns them off
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+
+    /// How long to wait while another process has the store
+    #[arg(long, global = true, value_name = "SECONDS", default_value = "5")]
+    #[arg(value_parser = seconds)]
+    pub(crate) wait: Duration,
+}
+
+impl Global {
+    /// Tells a person something that is not a result.
+    pub(crate) fn note(&self, text: impl Display) {
+        if !self.quiet {
+            // Without anyone to read notes there is still work to do.
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+
+    /// `style` where `stream` shows colours, and no style elsewhere.
+    pub(crate) fn style(&self, stream: &impl IsTerminal, style: Style) -> Style {
+        let refused = || env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let wanted = match self.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => stream.is_terminal() && !refused(),
+        };
+        if wanted { style } else { Style::new() }
+    }
+}
+
+/// Reads a status, with all of them in the help.
+pub(crate) fn status() -> impl TypedValueParser<Value = Status> {
+    PossibleValuesParser::new(Status::ALL.map(Status::as_str)).try_map(|name| name.parse())
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}

@@ -1,0 +1,50 @@
+//! `waypost delete`: checkpoints by their names, all or none.
+
+use std::io::Write;
+
+use anyhow::Result;
+use clap::builder::NonEmptyStringValueParser;
+use serde::Serialize;
+use waypost::{Deleted, Id};
+
+use crate::args::Global;
+use crate::{open, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost delete 019a8b2c-d3e4
+  waypost list --tag scratch --all --json | jq -r .id | xargs waypost delete";
+
+/// Delete checkpoints: all of them, or none if one does not exist
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Ids, starts of ids, `latest`, or SERIES@N
+    #[arg(required = true, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    ids: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    ids: Vec<Id>,
+    #[serde(flatten)]
+    deleted: Deleted,
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let store = open::existing(global, "delete")?;
+    let resolved = args.ids.iter().map(|id| Ok(store.resolve(id)?.id));
+    let mut ids = resolved.collect::<Result<Vec<_>>>()?;
+    // One checkpoint may have been named twice.
+    ids.sort();
+    ids.dedup();
+    let deleted = store.delete(&ids)?;
+    if global.json {
+        return Ok(output::json_line(out, &Outcome { ids, deleted })?);
+    }
+    ids.iter().try_for_each(|id| writeln!(out, "{id}"))?;
+    out.flush()?;
+    let freed = output::size(deleted.stored_bytes);
+    global.note(format_args!("deleted {}, {freed} stored", deleted.checkpoints));
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! `waypost latest`: the newest checkpoint that some filters ask for.
+
+use std::io::Write;
+
+use anyhow::Result;
+use waypost::Timestamp;
+
+use crate::args::Global;
+use crate::exit::Refusal;
+use crate::filter::Filter;
+use crate::{open, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost latest --issue 42
+  waypost latest --loop-id ralph-fix-tests-a1b2c3d4 --trigger iteration --document";
+
+/// Show the newest checkpoint that matches
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(flatten)]
+    filter: Filter,
+
+    /// Print the document only
+    #[arg(long, help_heading = None)]
+    document: bool,
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let store = open::existing(global, "latest")?;
+    let query = args.filter.query(Timestamp::now());
+    let checkpoint = store.latest(&query)?.ok_or(Refusal::Nothing)?;
+    if args.document {
+        return output::document(out, &checkpoint, global);
+    }
+    output::checkpoint(out, &checkpoint, global)
+}

@@ -1,0 +1,128 @@
+//! `waypost save`: documents in, ids out.
+
+mod envelope;
+mod inbox;
+mod lines;
+
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::ValueEnum;
+use waypost::{Document, Draft, Durability, Entry, Error, Limits, NewEntry, Store};
+
+use crate::about::About;
+use crate::args::Global;
+use crate::{open, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost save state.json --issue 42 --trigger manual
+  build-state | waypost save --loop-id ralph-fix-tests-a1b2c3d4 --iteration 7
+  tail -f states.jsonl | waypost save --lines --series nightly
+  echo '{\"about\": {\"issue\": \"42\"}, \"document\": [1, 2]}' | waypost save --lines --about";
+
+/// Save a document as a checkpoint, and print its id once it is on disk
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The document in JSON; - is standard input
+    #[arg(default_value = "-")]
+    file: PathBuf,
+
+    /// Save every line of standard input, and answer each with a line as soon as it is saved
+    ///
+    /// The answer is the id, or a line that starts with `error: `; with --json the entry, or an
+    /// object with the one key `error`. Blank lines are skipped. Lines that wait already share
+    /// one sync.
+    #[arg(long, conflicts_with_all = ["file", "id"])]
+    lines: bool,
+
+    /// Take lines like {"about": {"phase": "build"}, "document": ...}
+    ///
+    /// The fields of `about` have the names that --json prints, and override the flags.
+    #[arg(long = "about", requires = "lines")]
+    has_about: bool,
+
+    /// When a save is done: once it is on disk, or once others can see it
+    #[arg(long, value_enum, default_value = "immediate")]
+    durability: Done,
+
+    #[command(flatten)]
+    about: About,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Done {
+    Immediate,
+    Relaxed,
+}
+
+impl From<Done> for Durability {
+    fn from(done: Done) -> Self {
+        match done {
+            Done::Immediate => Self::Immediate,
+            Done::Relaxed => Self::Relaxed,
+        }
+    }
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    if args.lines {
+        let saver = Saver { store: open::or_create(global, "save --lines")?, args };
+        let outcome = lines::run(&saver, global, out);
+        saver.store.close()?;
+        return outcome;
+    }
+    let json = read(&args.file, global)?;
+    if !open::exists(global)? {
+        // What is not a document must not leave an empty store behind.
+        Document::from_json(&json)?;
+    }
+    let saver = Saver { store: open::or_create(global, "save")?, args };
+    let entry = saver.store.save_draft(saver.draft((&args.about).into(), &json)?)?;
+    // Only then is a relaxed save on disk, as the id promises.
+    saver.store.close()?;
+    Ok(answer(out, &entry, global)?)
+}
+
+/// A store, and how to save into it.
+struct Saver<'a> {
+    store: Store,
+    args: &'a Args,
+}
+
+impl Saver<'_> {
+    fn draft(&self, about: NewEntry, json: &[u8]) -> waypost::Result<Draft> {
+        let draft = self.store.draft_json(about, json)?;
+        Ok(draft.with_durability(self.args.durability.into()))
+    }
+}
+
+fn answer(out: &mut dyn Write, entry: &Entry, global: &Global) -> io::Result<()> {
+    if global.json { output::json_line(out, entry) } else { writeln!(out, "{}", entry.id) }
+}
+
+fn read(path: &Path, global: &Global) -> Result<Vec<u8>> {
+    if path != Path::new("-") {
+        let context = || format!("cannot read {}", path.display());
+        return read_all(File::open(path).with_context(context)?).with_context(context);
+    }
+    if io::stdin().is_terminal() {
+        global.note("reading the document from the terminal; Ctrl-D ends it");
+    }
+    read_all(io::stdin().lock()).context("cannot read standard input")
+}
+
+/// Reads a text that may become a document, and refuses one that never ends.
+fn read_all(input: impl Read) -> Result<Vec<u8>> {
+    // Indented text is longer than what is stored; the store knows the limit for that.
+    let limit = 4 * Limits::default().document_bytes as u64;
+    let mut text = Vec::new();
+    input.take(limit + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > limit {
+        return Err(Error::Limit { what: "length of the input".to_owned(), limit }.into());
+    }
+    Ok(text)
+}

@@ -1,0 +1,138 @@
+//! Lines on their way from standard input to the store.
+//!
+//! Not a channel: that would bound their number, and a few hundred may be of 64 MiB each.
+
+use std::io::{self, BufRead, Read as _};
+use std::mem;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+// Many enough that a sync is cheap beside them, few enough that the first does not wait long.
+const LINES_MAX: usize = 256;
+// A burst of small lines never gets there; of large lines, a few share a sync.
+const WAITING_BYTES_MAX: usize = 8 << 20;
+
+/// A line of input, counted from one.
+pub(super) struct Line {
+    pub(super) number: u64,
+    pub(super) text: Result<Vec<u8>, TooLong>,
+}
+
+/// Stands for a line that is longer than the limit, and was passed over.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooLong;
+
+/// Lines that were read and not yet taken.
+#[derive(Default)]
+pub(super) struct Inbox {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    lines: Vec<Line>,
+    bytes: usize,
+    end: Option<io::Result<()>>,
+}
+
+impl Inbox {
+    /// Takes all lines that wait, or the next one as soon as it comes; `None` at the end.
+    pub(super) fn take(&self) -> io::Result<Option<Vec<Line>>> {
+        let mut state = self.wait_while(|state| state.lines.is_empty() && state.end.is_none());
+        if state.lines.is_empty() {
+            return state.end.take().unwrap_or(Ok(())).map(|()| None);
+        }
+        state.bytes = 0;
+        self.changed.notify_all();
+        Ok(Some(mem::take(&mut state.lines)))
+    }
+
+    /// Fills the inbox with the lines of `input` up to its end.
+    pub(super) fn fill(&self, mut input: impl BufRead, line_bytes_max: usize) {
+        for number in 1.. {
+            match read_line(&mut input, line_bytes_max) {
+                Ok(Some(text)) => self.push(Line { number, text }),
+                Ok(None) => return self.finish(Ok(())),
+                Err(error) => return self.finish(Err(error)),
+            }
+        }
+    }
+
+    fn push(&self, line: Line) {
+        // Blank lines are for people; there is nothing to save and nothing to answer.
+        if line.text.as_ref().is_ok_and(|text| text.trim_ascii().is_empty()) {
+            return;
+        }
+        let is_full =
+            |state: &State| state.lines.len() >= LINES_MAX || state.bytes >= WAITING_BYTES_MAX;
+        let mut state = self.wait_while(is_full);
+        state.bytes += line.text.as_ref().map_or(0, Vec::len);
+        state.lines.push(line);
+        self.changed.notify_all();
+    }
+
+    fn finish(&self, end: io::Result<()>) {
+        self.wait_while(|_| false).end = Some(end);
+        self.changed.notify_all();
+    }
+
+    fn wait_while(&self, condition: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.changed.wait_while(state, |state| condition(state));
+        state.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads a line without its end; `None` at the end of the input.
+fn read_line(
+    input: &mut impl BufRead,
+    bytes_max: usize,
+) -> io::Result<Option<Result<Vec<u8>, TooLong>>> {
+    let mut text = Vec::new();
+    // Room for the line end, which does not count.
+    let limit = bytes_max as u64 + 1;
+    if input.by_ref().take(limit).read_until(b'\n', &mut text)? == 0 {
+        return Ok(None);
+    }
+    if text.last() == Some(&b'\n') {
+        text.pop();
+    } else if text.len() > bytes_max {
+        input.skip_until(b'\n')?;
+        return Ok(Some(Err(TooLong)));
+    }
+    Ok(Some(Ok(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(input: &str, line_bytes_max: usize) -> Vec<(u64, Result<String, TooLong>)> {
+        let inbox = Inbox::default();
+        inbox.fill(input.as_bytes(), line_bytes_max);
+        let taken = inbox.take().unwrap().unwrap_or_default();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        taken.into_iter().map(|line| (line.number, line.text.map(text))).collect()
+    }
+
+    #[test]
+    fn blank_lines_are_counted_but_not_kept() {
+        let one = || Ok("1".to_owned());
+        assert_eq!(lines("1\n\n \r\n1", 9), [(1, one()), (4, one())]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_passed_over() {
+        let taken = lines("333\n4444\n55555\n1\n55555", 4);
+        let lengths: Vec<_> =
+            taken.into_iter().map(|(_, text)| text.map(|text| text.len())).collect();
+        assert_eq!(lengths, [Ok(3), Ok(4), Err(TooLong), Ok(1), Err(TooLong)]);
+    }
+
+    #[test]
+    fn an_inbox_that_has_ended_says_so() {
+        let inbox = Inbox::default();
+        inbox.fill("".as_bytes(), 9);
+        assert!(inbox.take().unwrap().is_none());
+    }
+}

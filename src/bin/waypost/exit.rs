@@ -1,0 +1,142 @@
+//! Exit codes, and which error ends with which.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use waypost::Error;
+
+/// Exit codes; `waypost --help` lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done = 0,
+    Failed = 1,
+    Usage = 2,
+    Nothing = 3,
+    Refused = 4,
+    Damaged = 5,
+    Locked = 6,
+    Skipped = 7,
+}
+
+impl Exit {
+    const ALL: [Self; 8] = [
+        Self::Done,
+        Self::Failed,
+        Self::Usage,
+        Self::Nothing,
+        Self::Refused,
+        Self::Damaged,
+        Self::Locked,
+        Self::Skipped,
+    ];
+
+    fn meaning(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Usage => "wrong usage, or a prefix that fits several ids",
+            Self::Nothing => "nothing matched",
+            Self::Refused => "refused: not a document, too large, or the id is taken",
+            Self::Damaged => "damaged data found",
+            Self::Locked => "the store is held by another process",
+            Self::Skipped => "done, but some inputs were skipped",
+        }
+    }
+
+    /// The part of the help that explains exit codes.
+    pub(crate) fn help() -> String {
+        Self::ALL.into_iter().fold("Exit codes:".to_owned(), |mut text, exit| {
+            let _ = write!(text, "\n  {}  {}", exit as u8, exit.meaning());
+            text
+        })
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// What the command itself has to refuse, beside what the library does.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("there is no store at {}", path.display())]
+    NoStore { path: PathBuf },
+    #[error("nothing matches")]
+    Nothing,
+    #[error("{count} of {total} lines were refused")]
+    Skipped { count: u64, total: u64 },
+}
+
+/// What an error means for the user.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Verdict {
+    pub(crate) exit: Exit,
+    /// The name of the error in JSON.
+    pub(crate) code: &'static str,
+    /// What can be done about it.
+    pub(crate) hint: Option<&'static str>,
+}
+
+impl Verdict {
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        let by_library = error.downcast_ref().map(of_library);
+        let by_command = || error.downcast_ref().map(of_command);
+        by_library.or_else(by_command).unwrap_or(Self::new(Exit::Failed, "failed"))
+    }
+
+    const fn new(exit: Exit, code: &'static str) -> Self {
+        Self { exit, code, hint: None }
+    }
+
+    const fn hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+}
+
+fn of_library(error: &Error) -> Verdict {
+    match error {
+        Error::NotFound { .. } => {
+            Verdict::new(Exit::Nothing, "not_found").hint("`waypost list` shows what there is")
+        }
+        Error::Ambiguous { .. } => {
+            Verdict::new(Exit::Usage, "ambiguous").hint("give more characters of the id")
+        }
+        Error::Exists { .. } => {
+            Verdict::new(Exit::Refused, "exists").hint("leave the id out to get a new one")
+        }
+        Error::Invalid { what, .. } if what.starts_with("document") => {
+            Verdict::new(Exit::Refused, "invalid").hint("the input must be a document in JSON")
+        }
+        Error::Invalid { .. } => Verdict::new(Exit::Refused, "invalid"),
+        Error::Limit { .. } => Verdict::new(Exit::Refused, "limit"),
+        Error::TooNew { .. } => Verdict::new(Exit::Failed, "too_new")
+            .hint("a newer waypost reads it; nothing was changed"),
+        Error::TooOld { .. } => Verdict::new(Exit::Failed, "too_old")
+            .hint("an older waypost reads it; nothing was changed"),
+        Error::NotAStore { .. } => {
+            Verdict::new(Exit::Failed, "not_a_store").hint("name the file of a store with --store")
+        }
+        Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt"),
+        Error::Locked { .. } => Verdict::new(Exit::Locked, "locked")
+            .hint("wait longer with --wait, or end that process"),
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            Verdict::new(Exit::Failed, "io").hint("make the directory of the store first")
+        }
+        Error::Io { .. } => Verdict::new(Exit::Failed, "io"),
+        // The library may learn to fail in new ways.
+        _ => Verdict::new(Exit::Failed, "failed"),
+    }
+}
+
+fn of_command(refusal: &Refusal) -> Verdict {
+    match refusal {
+        Refusal::NoStore { .. } => Verdict::new(Exit::Failed, "no_store")
+            .hint("`waypost save` makes one, --store names another"),
+        Refusal::Nothing => Verdict::new(Exit::Nothing, "not_found"),
+        Refusal::Skipped { .. } => Verdict::new(Exit::Skipped, "skipped"),
+    }
+}

@@ -1,0 +1,82 @@
+//! Finds the store and opens it.
+//!
+//! Only `save` may make a store; everything else must find one.
+
+use std::env;
+use std::fs::DirBuilder;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use waypost::{Error, Options, Store};
+
+use crate::args::Global;
+use crate::exit::Refusal;
+
+const DIRECTORY: &str = ".waypost";
+const FILE: &str = "store.redb";
+
+/// Whether there is anything where the store should be.
+pub(crate) fn exists(global: &Global) -> Result<bool> {
+    Ok(path(global)?.exists())
+}
+
+/// Opens the store for a command that needs one.
+pub(crate) fn existing(global: &Global, command: &str) -> Result<Store> {
+    let path = path(global)?;
+    let options = Options { create: false, ..options(global, command) };
+    match Store::open_with(&path, options) {
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            Err(Refusal::NoStore { path }.into())
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Opens the store for a command that makes one where there is none.
+pub(crate) fn or_create(global: &Global, command: &str) -> Result<Store> {
+    let path = path(global)?;
+    // Of a path that was given, a missing directory is more likely a typing error than a wish.
+    if global.store.is_none() {
+        path.parent().map_or(Ok(()), create_directory)?;
+    }
+    Ok(Store::open_with(&path, options(global, command))?)
+}
+
+fn options(global: &Global, command: &str) -> Options {
+    let shows_progress = !global.quiet && io::stderr().is_terminal();
+    Options {
+        wait: global.wait,
+        label: format!("waypost {command}"),
+        on_repair: if shows_progress { Some(Arc::new(show_repair)) } else { None },
+        ..Options::default()
+    }
+}
+
+/// The store that was named, else that of the nearest parent that has one, else one to make here.
+fn path(global: &Global) -> Result<PathBuf> {
+    if let Some(path) = &global.store {
+        return Ok(path.clone());
+    }
+    let here = env::current_dir().context("cannot tell the current directory")?;
+    let below = |directory: &Path| directory.join(DIRECTORY).join(FILE);
+    let found = here.ancestors().map(below).find(|path| path.exists());
+    Ok(found.unwrap_or_else(|| below(&here)))
+}
+
+fn create_directory(path: &Path) -> Result<()> {
+    let mut builder = DirBuilder::new();
+    // Documents may hold what only their owner should see.
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other.with_context(|| format!("cannot make {}", path.display())),
+    }
+}
+
+fn show_repair(done: f64) {
+    // The line is overwritten by whatever comes next.
+    let _ = write!(io::stderr(), "repairing {:.0} %\r", done * 100.0);
+}

@@ -1,0 +1,60 @@
+//! Results as people and programs read them.
+
+mod fields;
+mod human;
+mod table;
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use clap::builder::styling::Style;
+use serde::Serialize;
+use waypost::{Checkpoint, JsonStyle, Timestamp};
+
+use crate::args::Global;
+pub(crate) use fields::Fields;
+pub(crate) use human::size;
+pub(crate) use table::table;
+
+/// Writes a value as one line of JSON.
+pub(crate) fn json_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut out, value)?;
+    writeln!(out)
+}
+
+/// Writes named values, one a line, for a person.
+pub(crate) fn fields(out: &mut dyn Write, fields: &Fields, global: &Global) -> io::Result<()> {
+    let style = global.style(&io::stdout(), Style::new().bold());
+    fields.write(out, style)
+}
+
+/// Writes a checkpoint: its fields and its document.
+pub(crate) fn checkpoint(
+    mut out: &mut dyn Write,
+    checkpoint: &Checkpoint,
+    global: &Global,
+) -> Result<()> {
+    if global.json {
+        let entry = serde_json::to_string(&checkpoint.entry)?;
+        // The document becomes the last member of the object, without being read again.
+        let open = entry.strip_suffix('}').unwrap_or(&entry);
+        write!(out, "{open},\"document\":")?;
+        checkpoint.write_json(&mut out, JsonStyle::Compact)?;
+        writeln!(out, "}}")?;
+        return Ok(());
+    }
+    fields(out, &Fields::of_entry(&checkpoint.entry, Timestamp::now()), global)?;
+    writeln!(out)?;
+    document(out, checkpoint, global)
+}
+
+/// Writes the document alone.
+pub(crate) fn document(
+    mut out: &mut dyn Write,
+    checkpoint: &Checkpoint,
+    global: &Global,
+) -> Result<()> {
+    let style = if global.json { JsonStyle::Compact } else { JsonStyle::Pretty };
+    checkpoint.write_json(&mut out, style)?;
+    Ok(writeln!(out)?)
+}

@@ -1,0 +1,90 @@
+//! Named values one below the other.
+
+use std::io::{self, Write};
+
+use clap::builder::styling::Style;
+use waypost::{Compacted, Entry, Stats, Timestamp};
+
+use super::human::{age, plain, size};
+
+/// Named values; what is not known is left out.
+#[derive(Debug, Default)]
+pub(crate) struct Fields(Vec<(&'static str, String)>);
+
+impl Fields {
+    /// An entry as it looks at `now`.
+    pub(crate) fn of_entry(entry: &Entry, now: Timestamp) -> Self {
+        let mut fields = Self::default();
+        fields.text("id", Some(&entry.id));
+        fields.text("series", Some(&entry.series));
+        fields.text("issue", entry.issue.as_ref());
+        fields.text("loop_id", entry.loop_id.as_ref());
+        fields.text("workflow_id", entry.workflow_id.as_ref());
+        fields.text("workflow_type", entry.workflow_type.as_ref());
+        fields.text("session_id", entry.session_id.as_ref());
+        fields.text("agent", entry.agent.as_ref());
+        fields.text("trigger", Some(&entry.trigger));
+        fields.text("phase", entry.phase.as_ref());
+        fields.text("step", entry.step.as_ref());
+        fields.text("iteration", entry.iteration);
+        fields.text("status", Some(entry.status));
+        let old = age(now.saturating_since(entry.created_at));
+        fields.text("created_at", Some(format!("{} ({old} ago)", entry.created_at)));
+        fields.text("updated_at", entry.updated_at);
+        fields.text("parent", entry.parent.as_ref());
+        entry.tags.iter().for_each(|tag| fields.text("tag", Some(tag)));
+        fields.text("can_resume", entry.can_resume);
+        fields.text("resume_from", entry.resume_from.as_ref());
+        entry.warnings.iter().for_each(|warning| fields.text("warning", Some(warning)));
+        fields.text("retention_days", entry.retention_days);
+        fields.text("layout", Some(entry.layout));
+        fields.text("source_path", entry.source_path.as_ref());
+        fields.sizes(entry.document_bytes, entry.stored_bytes);
+        fields
+    }
+
+    /// What a store holds.
+    pub(crate) fn of_stats(stats: &Stats) -> Self {
+        let mut fields = Self::default();
+        fields.text("checkpoints", Some(stats.checkpoints));
+        fields.text("series", Some(stats.series));
+        fields.sizes(stats.document_bytes, stats.stored_bytes);
+        fields.text("file", Some(size(stats.file_bytes)));
+        fields.text("oldest", stats.oldest);
+        fields.text("newest", stats.newest);
+        for (trigger, count) in &stats.triggers {
+            fields.text("trigger", Some(format!("{trigger} {count}")));
+        }
+        for (status, count) in &stats.statuses {
+            fields.text("status", Some(format!("{status} {count}")));
+        }
+        fields
+    }
+
+    /// What compacting achieved.
+    pub(crate) fn of_compacted(compacted: Compacted) -> Self {
+        let mut fields = Self::default();
+        fields.text("before", Some(size(compacted.before_bytes)));
+        fields.text("after", Some(size(compacted.after_bytes)));
+        fields
+    }
+
+    /// Writes one field a line, with the names in `style`.
+    pub(super) fn write(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
+        let width = self.0.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+        self.0
+            .iter()
+            .try_for_each(|(name, value)| writeln!(out, "{style}{name:width$}{style:#}  {value}"))
+    }
+
+    fn text(&mut self, name: &'static str, value: Option<impl ToString>) {
+        if let Some(value) = value {
+            self.0.push((name, plain(&value.to_string())));
+        }
+    }
+
+    fn sizes(&mut self, document_bytes: u64, stored_bytes: u64) {
+        self.text("document", Some(size(document_bytes)));
+        self.text("stored", Some(size(stored_bytes)));
+    }
+}

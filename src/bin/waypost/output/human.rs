@@ -1,0 +1,104 @@
+//! Numbers, times and texts in a form that a person takes in at a glance.
+
+use std::time::Duration;
+
+use waypost::Id;
+
+/// A length in bytes, in units of 1024 and rounded down.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let mut rest = bytes;
+    let mut units = UNITS.into_iter().peekable();
+    while let Some(unit) = units.next() {
+        if rest < 1024 {
+            break;
+        }
+        if rest < 1024 * 1024 || units.peek().is_none() {
+            return format!("{}.{} {unit}", rest / 1024, rest % 1024 * 10 / 1024);
+        }
+        rest /= 1024;
+    }
+    format!("{bytes} B")
+}
+
+/// An age in its largest unit, rounded down.
+pub(super) fn age(age: Duration) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    match age.as_secs() {
+        seconds if seconds < MINUTE => format!("{seconds}s"),
+        seconds if seconds < HOUR => format!("{}m", seconds / MINUTE),
+        // Within two days, hours still tell one working day from the next.
+        seconds if seconds < 2 * DAY => format!("{}h", seconds / HOUR),
+        seconds => format!("{}d", seconds / DAY),
+    }
+}
+
+/// The part of a UUID that a person would type, or the whole of another id.
+pub(super) fn short_id(id: &Id) -> String {
+    // Up to here a UUIDv7 is its time in milliseconds; the rest is chance.
+    const TIME_LENGTH: usize = 13;
+    let id = id.as_str();
+    let is_uuid = id.len() == 36 && uuid::Uuid::try_parse(id).is_ok();
+    if is_uuid { id[..TIME_LENGTH].to_owned() } else { plain(id) }
+}
+
+/// A text that cannot move the cursor or change the colours of a terminal.
+pub(super) fn plain(text: &str) -> String {
+    let visible =
+        |char: char| if char.is_control() { Err(char.escape_default()) } else { Ok(char) };
+    text.chars().map(visible).fold(String::with_capacity(text.len()), |mut plain, char| {
+        match char {
+            Ok(char) => plain.push(char),
+            Err(escape) => plain.extend(escape),
+        }
+        plain
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_one_digit_after_the_point() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KiB"),
+            (1536, "1.5 KiB"),
+            ((1 << 20) - 1, "1023.9 KiB"),
+            (1 << 20, "1.0 MiB"),
+            (5 << 40, "5.0 TiB"),
+            (u64::MAX, "16777215.9 TiB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+
+    #[test]
+    fn ages_are_in_their_largest_unit() {
+        let days = |days: u64| days * 24 * 60 * 60;
+        for (seconds, text) in
+            [(59, "59s"), (60, "1m"), (7199, "1h"), (days(2) - 1, "47h"), (days(2), "2d")]
+        {
+            assert_eq!(age(Duration::from_secs(seconds)), text);
+        }
+    }
+
+    #[test]
+    fn only_a_uuid_is_shortened() {
+        let short = |text: &str| short_id(&Id::new(text).unwrap());
+        assert_eq!(short("019a8b2c-d3e4-7000-8000-0123456789ab"), "019a8b2c-d3e4");
+        assert_eq!(
+            short("CP-20260125-150000-and-much-more-than"),
+            "CP-20260125-150000-and-much-more-than"
+        );
+    }
+
+    #[test]
+    fn a_terminal_gets_no_control_characters() {
+        assert_eq!(plain("a\u{1b}[31m\u{9b}b\n"), "a\\u{1b}[31m\\u{9b}b\\n");
+    }
+}

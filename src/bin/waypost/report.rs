@@ -1,0 +1,71 @@
+//! Errors in words: text for a person, or JSON for a program.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::builder::styling::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::args::Global;
+use crate::exit::{Exit, Refusal, Verdict};
+
+/// An error in words, for a person or a program.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Report {
+    #[serde(skip)]
+    exit: Exit,
+    code: &'static str,
+    pub(crate) message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+}
+
+/// A report under the key by which a program tells it from a result.
+#[derive(Debug, Serialize)]
+pub(crate) struct Reported<'a> {
+    pub(crate) error: &'a Report,
+}
+
+impl From<&anyhow::Error> for Report {
+    fn from(error: &anyhow::Error) -> Self {
+        let Verdict { exit, code, hint } = Verdict::of(error);
+        Self { exit, code, message: format!("{error:#}"), hint }
+    }
+}
+
+/// Says on standard error what went wrong, and how to end.
+pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
+    if is_broken_pipe(error) {
+        // Whoever read the results has seen enough.
+        return Exit::Done.into();
+    }
+    let report = Report::from(error);
+    let is_note = matches!(error.downcast_ref(), Some(Refusal::Nothing));
+    if !(is_note && global.quiet) {
+        // With standard error closed, the exit code still tells.
+        let _ = show(&report, global);
+    }
+    report.exit.into()
+}
+
+fn show(report: &Report, global: &Global) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    if global.json {
+        let text = serde_json::to_string(&Reported { error: report })?;
+        return writeln!(stderr, "{text}");
+    }
+    let bad = global.style(&stderr, AnsiColor::Red.on_default().bold());
+    writeln!(stderr, "{bad}error:{bad:#} {}", report.message)?;
+    if let Some(hint) = report.hint.filter(|_| !global.quiet) {
+        let good = global.style(&stderr, Style::new().bold());
+        writeln!(stderr, "{good}hint:{good:#} {hint}")?;
+    }
+    Ok(())
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let error = cause.downcast_ref::<io::Error>();
+        error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

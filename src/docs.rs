@@ -1,0 +1,10 @@
+//! The documents of the project, beside the code they are about.
+
+#[doc = include_str!("docs/DESIGN.md")]
+pub mod design {}
+
+#[doc = include_str!("docs/FORMAT.md")]
+pub mod format {}
+
+#[doc = include_str!("docs/CHANGELOG.md")]
+pub mod changelog {}

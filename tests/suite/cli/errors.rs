@@ -1,0 +1,131 @@
+//! What the user is told when something is wrong, and the exit codes of `waypost --help`.
+
+use std::fs;
+
+use waypost::{Hold, Options, Store};
+
+use super::{Test, by_member};
+
+#[test]
+fn without_a_store_the_user_is_told_how_to_make_one() {
+    let test = Test::new();
+    insta::assert_snapshot!(test.run("list").failed(1), @"
+    error: there is no store at [HERE]/.waypost/store.redb
+    hint: `waypost save` makes one, --store names another
+    ");
+    for command in ["show x", "latest", "delete x", "tag x", "stats", "compact"] {
+        assert!(test.run(command).failed(1).contains("there is no store"), "{command}");
+    }
+    assert_eq!(fs::read_dir(test.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn wrong_usage_is_told_from_failure() {
+    let test = Test::new();
+    for args in [
+        "",
+        "cleanup",
+        "show",
+        "list --iteration 3..1",
+        "list --limit 0",
+        "list --since yesterday",
+        "list --after here",
+        "list --limit 3 --all",
+        "list --wait -1",
+        "save --trigger No",
+        "save --status done",
+        "save --created-at 2026-01-25",
+        "save --can-resume maybe",
+        "save --about",
+    ] {
+        assert!(!test.run(args).failed(2).is_empty(), "{args}");
+    }
+}
+
+#[test]
+fn an_unknown_id_is_nothing_matched() {
+    let test = Test::filled();
+    insta::assert_snapshot!(test.run("show x").failed(3), @r#"
+    error: no checkpoint matches "x"
+    hint: `waypost list` shows what there is
+    "#);
+    insta::assert_snapshot!(by_member(&test.run("show x --json").failed(3)), @r#"
+    {"error":{"code":"not_found",
+    "message":"no checkpoint matches \"x\"",
+    "hint":"`waypost list` shows what there is"}}
+    "#);
+    assert_eq!(test.run("show x --quiet").failed(3), "error: no checkpoint matches \"x\"\n");
+}
+
+#[test]
+fn an_ambiguous_prefix_is_wrong_usage() {
+    insta::assert_snapshot!(Test::filled().run("delete a").failed(2), @r#"
+    error: "a" is the start of more than one id: a-1 and a-2
+    hint: give more characters of the id
+    "#);
+}
+
+#[test]
+fn what_is_not_a_store_is_left_alone() {
+    let test = Test::new();
+    let notes = "not a store, but long enough to be taken for one\n".repeat(100);
+    test.write("notes.txt", &notes);
+    for command in ["list", "save"] {
+        let stderr = test.feed(&format!("{command} --store notes.txt"), "1").failed(1);
+        assert!(stderr.contains("notes.txt is not a waypost store: "), "{stderr}");
+        let stderr = test.feed(&format!("{command} --store ."), "1").failed(1);
+        assert!(stderr.contains("is not a waypost store: it is a directory"), "{stderr}");
+    }
+    assert_eq!(fs::read_to_string(test.path().join("notes.txt")).unwrap(), notes);
+}
+
+#[test]
+fn a_named_store_is_not_made_in_a_directory_that_is_not_there() {
+    let stderr = Test::new().feed("save --store no/store.redb", "1").failed(1);
+    assert!(stderr.starts_with("error: cannot access no: "), "{stderr}");
+    assert!(stderr.ends_with("hint: make the directory of the store first\n"), "{stderr}");
+}
+
+#[test]
+fn what_is_not_a_document_leaves_no_store_behind() {
+    let test = Test::new();
+    let stderr = test.feed("save", "{\"a\": [1, x]}").failed(4);
+    let expected = "error: invalid document at /a/1: expected a value at line 1 column 11\n";
+    assert!(stderr.starts_with(expected), "{stderr}");
+    assert_eq!(fs::read_dir(test.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn damage_has_an_exit_code_of_its_own() {
+    let test = Test::new();
+    let document = "Jackdaws love my big sphinx of quartz";
+    test.feed("save --store store.redb --id x", &format!("{document:?}")).done();
+    let path = test.path().join("store.redb");
+    let mut bytes = fs::read(&path).unwrap();
+    let starts: Vec<usize> = (0..bytes.len() - document.len())
+        .filter(|at| bytes[*at..].starts_with(document.as_bytes()))
+        .collect();
+    assert!(!starts.is_empty());
+    for at in starts {
+        bytes[at] ^= 1;
+    }
+    fs::write(&path, bytes).unwrap();
+    let stderr = test.run("show x --store store.redb").failed(5);
+    assert!(stderr.starts_with("error: damaged data in "), "{stderr}");
+}
+
+#[test]
+fn a_store_that_another_process_holds_is_named_with_its_holder() {
+    let test = Test::filled();
+    let options =
+        Options { hold: Hold::Forever, label: "the test".to_owned(), ..Options::default() };
+    let holder = Store::open_with(test.path().join(".waypost/store.redb"), options).unwrap();
+    let stderr = test.run("list --wait 0.05").failed(6);
+    let expected = format!("is held by process {} (the test); gave up after", std::process::id());
+    assert!(stderr.contains(&expected), "{stderr}");
+    assert!(stderr.ends_with("\nhint: wait longer with --wait, or end that process\n"), "{stderr}");
+    let stderr = test.feed("save --wait 0.05 --json", "1").failed(6);
+    assert!(stderr.starts_with("{\"error\":{\"code\":\"locked\",\"message\":"), "{stderr}");
+    drop(holder);
+    test.run("list").done();
+}
