@@ -33,9 +33,13 @@ pub(crate) use v1::{NameKind, cause, decode_entry, derived_tail, encode_entry, p
 // Every frame of the decoder's recursion is small; far more would still fit a 2 MiB stack.
 const DEPTH_READ: usize = 1024;
 
-/// The stored form of any value.
-pub(crate) fn encode(value: &(impl Serialize + ?Sized), bounds: Bounds) -> Result<Vec<u8>> {
-    let mut tokens = token::Tokens::new(bounds);
+/// The stored form of any value, which takes about `expected_bytes`.
+pub(crate) fn encode(
+    value: &(impl Serialize + ?Sized),
+    bounds: Bounds,
+    expected_bytes: usize,
+) -> Result<Vec<u8>> {
+    let mut tokens = token::Tokens::new(bounds, expected_bytes);
     value
         .serialize(encode::Encoder(&mut tokens))
         .and_then(|()| tokens.finish())

@@ -18,7 +18,7 @@ pub(crate) struct RecordKey {
 pub(crate) type NameId = u32;
 
 pub(crate) type RecordBytes = [u8; 14];
-pub(crate) type IndexBytes = [u8; 18];
+pub(crate) type IndexBytes = [u8; 22];
 pub(crate) type FrameBytes = [u8; 8];
 
 /// Sequences have 48 bits on disk: nine thousand years at a thousand saves a second.
@@ -71,19 +71,30 @@ impl fmt::Display for RecordKey {
     }
 }
 
-/// The row that says: the checkpoint at `key` has the name `name`.
-pub(crate) fn index_row(name: NameId, key: RecordKey) -> IndexBytes {
-    let mut bytes = [0; 18];
+/// Stands in the index for any name at all. Numbers of names start at one.
+pub(crate) const ANY_NAME: NameId = 0;
+
+/// The row that says: the checkpoint at `key` has the name `name` and was saved for `cause`.
+pub(crate) fn index_row(name: NameId, cause: NameId, key: RecordKey) -> IndexBytes {
+    let mut bytes = [0; 22];
     bytes[..4].copy_from_slice(&name.to_be_bytes());
-    bytes[4..].copy_from_slice(&key.to_bytes());
+    bytes[4..8].copy_from_slice(&cause.to_be_bytes());
+    bytes[8..].copy_from_slice(&key.to_bytes());
     bytes
 }
 
 /// The checkpoint that an index row is about.
 pub(crate) fn indexed_key(row: IndexBytes) -> RecordKey {
     let mut bytes = [0; 14];
-    bytes.copy_from_slice(&row[4..]);
+    bytes.copy_from_slice(&row[8..]);
     RecordKey::from_bytes(bytes)
+}
+
+/// The cause that an index row is about.
+pub(crate) fn indexed_cause(row: IndexBytes) -> NameId {
+    let mut bytes = [0; 4];
+    bytes.copy_from_slice(&row[4..8]);
+    NameId::from_be_bytes(bytes)
 }
 
 /// The row of one chunk of a frame.
@@ -125,7 +136,8 @@ mod tests {
         assert!(ordered.map(RecordKey::to_bytes).is_sorted());
         for key in ordered {
             assert_eq!(RecordKey::from_bytes(key.to_bytes()), key);
-            assert_eq!(indexed_key(index_row(7, key)), key);
+            assert_eq!(indexed_key(index_row(7, 9, key)), key);
+            assert_eq!(indexed_cause(index_row(7, 9, key)), 9);
         }
     }
 

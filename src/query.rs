@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use crate::checkpoint::{Checkpoint, Entry, Id, Issue, LoopId, Series, Status, Timestamp, Trigger};
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
-use crate::key::{NameId, RecordKey};
+use crate::key::{ANY_NAME, NameId, RecordKey};
 use crate::store::{Snapshot, Store, is_too_short};
 use merge::Rows;
 
@@ -159,7 +159,7 @@ impl Store {
 }
 
 fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<Entry>> {
-    let mut rows = Rows::new(snapshot, sources(snapshot, query)?, &range(query))?;
+    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, &range(query))?;
     for _ in 0..count {
         if rows.next()?.is_none() {
             return Ok(None);
@@ -170,7 +170,7 @@ fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<En
 
 fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
     let mut entries: Vec<Entry> = Vec::new();
-    let mut rows = Rows::new(snapshot, sources(snapshot, query)?, &range(query))?;
+    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, &range(query))?;
     while let Some(entry) = rows.next_entry(snapshot)? {
         if !matches(query, &entry)? {
             continue;
@@ -204,47 +204,63 @@ fn range(query: &Query) -> Range {
     Range { from: from.min(to), to, newest_first }
 }
 
-/// Sets of names, one of each of which a checkpoint must have. Empty if none is asked for.
-fn sources(snapshot: &Snapshot<'_>, query: &Query) -> Result<Vec<Vec<NameId>>> {
-    let mut sources = Vec::new();
-    let named = |names: &[(NameKind, &str)]| -> Result<Vec<NameId>> {
+/// Sets of names, one of each of which a checkpoint must have, and the causes it may have.
+struct Sources {
+    names: Vec<Vec<NameId>>,
+    /// `None` if any cause will do.
+    causes: Option<Vec<NameId>>,
+}
+
+fn sources(snapshot: &Snapshot<'_>, query: &Query) -> Result<Sources> {
+    let mut names = Vec::new();
+    let numbers = |names: &[(NameKind, &str)]| -> Result<Vec<NameId>> {
         let ids = names.iter().map(|(kind, name)| snapshot.name(*kind, name));
         ids.filter_map(Result::transpose).collect()
     };
     if let Some(series) = &query.series {
-        sources.push(named(&[(NameKind::Series, series.as_str())])?);
+        names.push(numbers(&[(NameKind::Series, series.as_str())])?);
     }
     // The series of an issue or a loop leads to it without a row of its own.
     if let Some(issue) = &query.issue {
         let series = Series::of_issue(issue);
-        sources.push(named(&[
+        names.push(numbers(&[
             (NameKind::Issue, issue.as_str()),
             (NameKind::Series, series.as_str()),
         ])?);
     }
     if let Some(name) = &query.loop_id {
         let series = Series::of_loop(name);
-        sources
-            .push(named(&[(NameKind::Loop, name.as_str()), (NameKind::Series, series.as_str())])?);
+        names.push(numbers(&[
+            (NameKind::Loop, name.as_str()),
+            (NameKind::Series, series.as_str()),
+        ])?);
     }
     if let Some(phase) = &query.phase {
-        sources.push(named(&[(NameKind::Phase, phase)])?);
+        names.push(numbers(&[(NameKind::Phase, phase)])?);
     }
     if let Some(tag) = &query.tag {
-        sources.push(named(&[(NameKind::Tag, tag)])?);
+        names.push(numbers(&[(NameKind::Tag, tag)])?);
     }
-    if query.status.is_some() || !query.triggers.is_empty() {
-        let mut causes = Vec::new();
-        for (cause, id) in snapshot.names(NameKind::Cause)? {
-            let (status, trigger) =
-                parse_cause(&cause).ok_or_else(|| Error::corrupt("names", "unknown cause"))?;
-            if is_cause(query, status, &trigger) {
-                causes.push(id);
-            }
+    let causes = causes(snapshot, query)?;
+    if names.is_empty() && causes.is_some() {
+        names.push(vec![ANY_NAME]);
+    }
+    Ok(Sources { names, causes })
+}
+
+fn causes(snapshot: &Snapshot<'_>, query: &Query) -> Result<Option<Vec<NameId>>> {
+    if query.status.is_none() && query.triggers.is_empty() {
+        return Ok(None);
+    }
+    let mut causes = Vec::new();
+    for (cause, id) in snapshot.names(NameKind::Cause)? {
+        let (status, trigger) =
+            parse_cause(&cause).ok_or_else(|| Error::corrupt("names", "unknown cause"))?;
+        if is_cause(query, status, &trigger) {
+            causes.push(id);
         }
-        sources.push(causes);
     }
-    Ok(sources)
+    Ok(Some(causes))
 }
 
 fn is_cause(query: &Query, status: Status, trigger: &Trigger) -> bool {

@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::thread::JoinHandle;
 
 use serde::Serialize;
@@ -51,6 +52,8 @@ struct Shared {
     queue: Queue,
     keeper: Arc<Keeper>,
     frames: Frames,
+    /// Length of the document that was encoded last.
+    last_raw_bytes: AtomicUsize,
 }
 
 impl std::fmt::Debug for Shared {
@@ -102,6 +105,7 @@ impl Store {
             queue: Queue::default(),
             keeper,
             frames: Frames::default(),
+            last_raw_bytes: AtomicUsize::new(0),
         });
         let keeper = Keeper::start(&shared).at(path.as_ref())?;
         let store = Self { shared, keeper: Some(keeper) };

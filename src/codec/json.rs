@@ -13,7 +13,9 @@ pub(super) fn read(text: &[u8], bounds: Bounds) -> Result<Vec<u8>, Fault> {
         Fault::refused(format_args!("not UTF-8 at {place}"))
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut parser = Parser { text, at: 0, tokens: Tokens::new(bounds), scratch: String::new() };
+    // Tokens take about as much as compact text.
+    let tokens = Tokens::new(bounds, text.len());
+    let mut parser = Parser { text, at: 0, tokens, scratch: String::new() };
     parser.value()?;
     match parser.next_byte() {
         None => parser.tokens.finish(),

@@ -7,11 +7,15 @@ use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, JsonStyle, decode, encode, encode_json, text};
+use super::{Bounds, JsonStyle, decode, encode_json, text};
 use crate::checkpoint::Document;
 use crate::error::Error;
 
 const BOUNDS: Bounds = Bounds { bytes: 1 << 20, depth: 128 };
+
+fn encode(value: &(impl Serialize + ?Sized), bounds: Bounds) -> Result<Vec<u8>, Error> {
+    super::encode(value, bounds, 0)
+}
 
 fn decode<'de, T: Deserialize<'de>>(raw: &'de [u8]) -> Result<T, Error> {
     let mut decoder = decode::Decoder::new(raw, BOUNDS.depth);

@@ -80,8 +80,9 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    pub(super) fn new(bounds: Bounds) -> Self {
-        Self { out: Vec::new(), depth: 0, bounds }
+    /// `expected_bytes` saves growing, if it is near what the document will take.
+    pub(super) fn new(bounds: Bounds, expected_bytes: usize) -> Self {
+        Self { out: Vec::with_capacity(expected_bytes.min(bounds.bytes)), depth: 0, bounds }
     }
 
     pub(super) fn finish(self) -> Result<Vec<u8>, Fault> {

@@ -3,7 +3,7 @@
 //! Each set is read in the order of time; the one that is behind leaps to where the others are,
 //! so the work is bounded by the smallest set, whichever that is.
 
-use super::Range;
+use super::{Range, Sources};
 use crate::checkpoint::Entry;
 use crate::error::{Error, Result};
 use crate::key::{NameId, RecordKey};
@@ -24,16 +24,16 @@ pub(super) enum Rows<'a> {
 impl<'a> Rows<'a> {
     pub(super) fn new(
         snapshot: &'a Snapshot<'_>,
-        sources: Vec<Vec<NameId>>,
+        sources: &Sources,
         range: &Range,
     ) -> Result<Self> {
-        if sources.is_empty() {
+        if sources.names.is_empty() {
             let entries = snapshot.entries(range.from, range.to, range.newest_first)?;
             return Ok(Self::All(Box::new(entries)));
         }
-        let mut unions = Vec::with_capacity(sources.len());
-        for names in sources {
-            unions.push(Union::new(snapshot.index()?, names, range)?);
+        let mut unions = Vec::with_capacity(sources.names.len());
+        for names in &sources.names {
+            unions.push(Union::new(snapshot.index()?, names, sources.causes.as_deref(), range)?);
         }
         Ok(Self::Named(Intersection { unions }))
     }
@@ -91,7 +91,7 @@ impl Intersection<'_> {
     }
 }
 
-/// Keys that have one of several names.
+/// Keys that have one of several names, and one of several causes.
 struct Union<'a> {
     index: Index<'a>,
     lists: Vec<List<'a>>,
@@ -101,19 +101,30 @@ struct Union<'a> {
 }
 
 struct List<'a> {
-    name: NameId,
+    name_and_cause: (NameId, NameId),
     keys: Keys<'a>,
     head: Option<RecordKey>,
 }
 
 impl<'a> Union<'a> {
-    fn new(index: Index<'a>, names: Vec<NameId>, range: &Range) -> Result<Self> {
+    fn new(
+        index: Index<'a>,
+        names: &[NameId],
+        causes: Option<&[NameId]>,
+        range: &Range,
+    ) -> Result<Self> {
         let Range { from, to, newest_first } = *range;
-        let mut lists = Vec::with_capacity(names.len());
+        let mut lists = Vec::new();
         for name in names {
-            let mut keys: Keys<'a> = Box::new(index.keys(name, from, to, newest_first)?);
-            let head = keys.next().transpose()?;
-            lists.push(List { name, keys, head });
+            let present = index.causes(*name)?;
+            let wanted = |cause: &NameId| causes.is_none_or(|causes| causes.contains(cause));
+            for cause in present.into_iter().filter(wanted) {
+                let name_and_cause = (*name, cause);
+                let mut keys: Keys<'a> =
+                    Box::new(index.keys(name_and_cause, from, to, newest_first)?);
+                let head = keys.next().transpose()?;
+                lists.push(List { name_and_cause, keys, head });
+            }
         }
         Ok(Self { index, lists, from, to, newest_first })
     }
@@ -160,7 +171,7 @@ impl<'a> List<'a> {
         }
         let (from, to) =
             if newest_first { (from, target.next().unwrap_or(to)) } else { (target, to) };
-        self.keys = Box::new(index.keys(self.name, from, to, newest_first)?);
+        self.keys = Box::new(index.keys(self.name_and_cause, from, to, newest_first)?);
         self.head = self.keys.next().transpose()?;
         Ok(())
     }

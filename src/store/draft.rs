@@ -1,5 +1,7 @@
 //! A checkpoint on its way into the store: encoded and compressed, with no place yet.
 
+use std::sync::atomic::Ordering;
+
 use serde::Serialize;
 
 use super::Store;
@@ -44,7 +46,10 @@ impl Store {
     /// # Errors
     /// [`Error::Invalid`] or [`Error::Limit`] if it cannot be stored.
     pub fn draft(&self, about: NewEntry, state: &(impl Serialize + ?Sized)) -> Result<Draft> {
-        let raw = encode(state, self.shared.options.limits.bounds())?;
+        // States of one program are alike in size.
+        let expected_bytes = self.shared.last_raw_bytes.load(Ordering::Relaxed);
+        let raw = encode(state, self.shared.options.limits.bounds(), expected_bytes)?;
+        self.shared.last_raw_bytes.store(raw.len(), Ordering::Relaxed);
         self.draft_raw(about, raw)
     }
 

@@ -12,7 +12,8 @@ use crate::checkpoint::{Entry, Id, Timestamp};
 use crate::codec::{Frames, NameKind, decode_entry};
 use crate::error::{Error, Result};
 use crate::key::{
-    FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, frame_rows, index_row, indexed_key,
+    FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, frame_rows, index_row, indexed_cause,
+    indexed_key,
 };
 
 /// A consistent view of the store, for as long as it lives.
@@ -222,22 +223,42 @@ fn id_times(prefix: &str) -> Option<(Timestamp, Timestamp)> {
     Some((micros(first)?, micros(last).unwrap_or(Timestamp::from_micros(i64::MAX))))
 }
 
-/// Which checkpoints have which name.
+/// Which checkpoints have which name, cause by cause.
 pub(crate) struct Index<'a> {
     table: ReadOnlyTable<IndexBytes, ()>,
     path: &'a Path,
 }
 
 impl<'a> Index<'a> {
-    /// Keys within `from..to` of checkpoints that have the name, oldest or newest first.
+    /// The causes that checkpoints with the name were saved for.
+    ///
+    /// Looks up one row for each of them, however many checkpoints there are.
+    pub(crate) fn causes(&self, name: NameId) -> Result<Vec<NameId>> {
+        let mut causes = Vec::new();
+        let mut next = Some(0);
+        while let Some(cause) = next {
+            let from = index_row(name, cause, RecordKey::MIN);
+            let to = index_row(name, NameId::MAX, RecordKey::MAX);
+            let Some(row) = self.table.range(from..=to).within(self.path)?.next() else {
+                break;
+            };
+            let found = indexed_cause(row.within(self.path)?.0.value());
+            causes.push(found);
+            next = found.checked_add(1);
+        }
+        Ok(causes)
+    }
+
+    /// Keys within `from..to` of checkpoints that have the name and the cause, oldest or newest
+    /// first.
     pub(crate) fn keys(
         &self,
-        name: NameId,
+        (name, cause): (NameId, NameId),
         from: RecordKey,
         to: RecordKey,
         newest_first: bool,
     ) -> Result<impl Iterator<Item = Result<RecordKey>> + use<'a>> {
-        let rows = index_row(name, from)..index_row(name, to);
+        let rows = index_row(name, cause, from)..index_row(name, cause, to);
         let rows = self.table.range(rows).within(self.path)?;
         let path = self.path;
         let rows = Directed { rows, newest_first };

@@ -15,8 +15,8 @@ use crate::checkpoint::{Entry, Id, Series};
 use crate::codec::{Frames, NameKind, cause, derived_tail, encode_entry};
 use crate::error::{Error, Result};
 use crate::key::{
-    FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, SEQUENCE_MAX, frame_row, frame_rows,
-    frame_sequence, index_row,
+    ANY_NAME, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, SEQUENCE_MAX, frame_row,
+    frame_rows, frame_sequence, index_row,
 };
 
 // Three to a page of 4 KiB: a larger value would take pages by powers of two.
@@ -119,8 +119,8 @@ impl<'a> Writer<'a> {
         let entry = Entry { sequence: self.next.sequence, ..draft.entry.clone() };
         self.insert_frame(&draft.frame.to_bytes(entry.sequence), entry.sequence)?;
         self.insert_record(&entry)?;
-        for name in self.indexed(&entry)? {
-            self.index.insert(index_row(name, key_of(&entry)), ()).within(self.path)?;
+        for row in self.index_rows(&entry)? {
+            self.index.insert(row, ()).within(self.path)?;
         }
         if derived_tail(&entry.id, entry.created_at).is_none() || draft.has_own_id {
             self.ids.insert(entry.id.as_str(), key_of(&entry).to_bytes()).within(self.path)?;
@@ -134,8 +134,8 @@ impl<'a> Writer<'a> {
         let key = key_of(entry);
         self.records.remove(key.to_bytes()).within(self.path)?;
         self.frames.retain_in(frame_rows(entry.sequence), |_, _| false).within(self.path)?;
-        for name in self.indexed(entry)? {
-            self.index.remove(index_row(name, key)).within(self.path)?;
+        for row in self.index_rows(entry)? {
+            self.index.remove(row).within(self.path)?;
         }
         self.ids.remove(entry.id.as_str()).within(self.path)?;
         if entry.sequence + 1 == self.next.sequence {
@@ -148,13 +148,13 @@ impl<'a> Writer<'a> {
 
     /// Puts `new` in the place of `old`, whose id, time and document it keeps.
     pub(super) fn replace(&mut self, old: &Entry, new: &Entry) -> Result<()> {
-        let before = self.indexed(old)?;
-        let after = self.indexed(new)?;
-        for name in before.iter().filter(|name| !after.contains(name)) {
-            self.index.remove(index_row(*name, key_of(old))).within(self.path)?;
+        let before = self.index_rows(old)?;
+        let after = self.index_rows(new)?;
+        for row in before.iter().filter(|row| !after.contains(row)) {
+            self.index.remove(row).within(self.path)?;
         }
-        for name in after.iter().filter(|name| !before.contains(name)) {
-            self.index.insert(index_row(*name, key_of(new)), ()).within(self.path)?;
+        for row in after.iter().filter(|row| !before.contains(row)) {
+            self.index.insert(row, ()).within(self.path)?;
         }
         self.insert_record(new)
     }
@@ -198,13 +198,10 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The names that the index must know an entry by.
-    fn indexed(&mut self, entry: &Entry) -> Result<Vec<NameId>> {
-        let cause = cause(entry.status, &entry.trigger);
-        let mut names = vec![
-            self.intern(NameKind::Series, entry.series.as_str())?,
-            self.intern(NameKind::Cause, &cause)?,
-        ];
+    /// The rows that lead to an entry.
+    fn index_rows(&mut self, entry: &Entry) -> Result<Vec<IndexBytes>> {
+        let cause = self.intern(NameKind::Cause, &cause(entry.status, &entry.trigger))?;
+        let mut names = vec![ANY_NAME, self.intern(NameKind::Series, entry.series.as_str())?];
         // The series of an issue or a loop leads to it already.
         if let Some(issue) = entry.issue.as_ref().filter(|it| Series::of_issue(it) != entry.series)
         {
@@ -220,7 +217,7 @@ impl<'a> Writer<'a> {
         for tag in &entry.tags {
             names.push(self.intern(NameKind::Tag, tag)?);
         }
-        Ok(names)
+        Ok(names.into_iter().map(|name| index_row(name, cause, key_of(entry))).collect())
     }
 
     fn intern(&mut self, kind: NameKind, name: &str) -> Result<NameId> {

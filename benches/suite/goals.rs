@@ -1,0 +1,141 @@
+//! The goals of the design, measured in one go and printed as a table.
+//!
+//! Comes at the end of `cargo bench`, and alone with `cargo bench --bench suite -- goals`. With
+//! `WAYPOST_BENCH_SMALL=1` a store of 100,000 checkpoints stands in for the million.
+//! Medians of few rounds: the groups of criterion tell more about a goal that is missed.
+
+use std::time::Duration;
+
+use waypost::{Durability, Query, Store};
+
+use crate::cost::{median, processor_time, time};
+use crate::place::Scratch;
+use crate::save::{Floor, Saver, THREADS, crowd};
+use crate::{list, population};
+
+// Rounds that do not count.
+const WARM_UP: usize = 50;
+const ROUNDS: usize = 400 + WARM_UP;
+const CROWD_ROUNDS: u32 = 3;
+const CROWD_SAVES: u32 = 100 * THREADS;
+// Long beside the few milliseconds after which the kernel brings its books up to date.
+const PROCESSOR_SAVES: u32 = 500;
+const LISTS: usize = 1_000 + WARM_UP;
+
+struct Goal {
+    what: String,
+    measured: f64,
+    limit: Limit,
+    /// How it was come by.
+    from: String,
+}
+
+#[derive(Clone, Copy)]
+enum Limit {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+pub(crate) fn print() {
+    println!("\n{:<38} {:>9} {:>9}", "goal", "measured", "limit");
+    let parts: [fn() -> Vec<Goal>; 4] = [durable, processor, lists, growth];
+    for goal in parts.into_iter().flat_map(|part| part()) {
+        let (sign, limit, is_met) = match goal.limit {
+            Limit::AtMost(limit) => ("<=", limit, goal.measured <= limit),
+            Limit::AtLeast(limit) => (">=", limit, goal.measured >= limit),
+        };
+        let verdict = if is_met { "met" } else { "MISSED" };
+        let Goal { what, measured, from, .. } = goal;
+        println!("{what:<38} {measured:>9.2} {sign} {limit:>6} {verdict:<6}  {from}");
+    }
+}
+
+fn durable() -> Vec<Goal> {
+    let (floor, scratch, mut saver) = (Floor::new(), Scratch::empty(), Saver::new(0));
+    let mut save = || time(|| drop(saver.save(&scratch.store, Durability::Immediate)));
+    // In turns, since a disk is faster at one moment than at another.
+    let rounds = (0..ROUNDS).map(|_| (time(|| floor.append()), save()));
+    let (bare, lone) = rounds.skip(WARM_UP).unzip();
+    let (append, lone) = (micros(median(bare)), micros(median(lone)));
+
+    let crowds = (0..CROWD_ROUNDS).map(|_| crowd(&scratch.store, CROWD_SAVES.into()));
+    let crowded = micros(median(crowds.collect())) / f64::from(CROWD_SAVES);
+    vec![
+        Goal {
+            what: "durable save / append + fdatasync".to_owned(),
+            measured: lone / append,
+            limit: Limit::AtMost(1.3),
+            from: format!("{lone:.0} us / {append:.0} us"),
+        },
+        Goal {
+            what: format!("saves per second, {THREADS} threads / 1"),
+            measured: lone / crowded,
+            limit: Limit::AtLeast(15.0),
+            from: format!("{:.0} / {:.0}", 1e6 / crowded, 1e6 / lone),
+        },
+    ]
+}
+
+fn processor() -> Vec<Goal> {
+    let cases = [("durable", Durability::Immediate), ("relaxed", Durability::Relaxed)];
+    cases.into_iter().filter_map(|(name, durability)| processor_goal(name, durability)).collect()
+}
+
+fn processor_goal(name: &str, durability: Durability) -> Option<Goal> {
+    let (scratch, mut saver) = (Scratch::empty(), Saver::new(0));
+    saver.save(&scratch.store, durability);
+    let spent = processor_time(|| {
+        for _ in 0..PROCESSOR_SAVES {
+            saver.save(&scratch.store, durability);
+        }
+        // What relaxed saves leave to be written is part of their cost.
+        scratch.store.flush().expect("the disk takes what was saved");
+    })?;
+    Some(Goal {
+        what: format!("us of processor, {name} save of 16 KB"),
+        measured: micros(spent) / f64::from(PROCESSOR_SAVES),
+        limit: Limit::AtMost(150.0),
+        from: format!("mean of {PROCESSOR_SAVES}, encoding and kernel included"),
+    })
+}
+
+fn lists() -> Vec<Goal> {
+    let count = largest();
+    let full = population::open(count);
+    let goal = |(name, query): (&str, Query)| Goal {
+        what: format!("us, list {name}"),
+        measured: list_micros(&full, &query),
+        limit: Limit::AtMost(200.0),
+        from: format!("at {count} checkpoints"),
+    };
+    list::filled().into_iter().chain(list::empty()).map(goal).collect()
+}
+
+fn list_micros(store: &Store, query: &Query) -> f64 {
+    let list = || time(|| drop(store.list(query).expect("the store can be read")));
+    micros(median((0..LISTS).map(|_| list()).skip(WARM_UP).collect()))
+}
+
+fn growth() -> Vec<Goal> {
+    let (few, many) = (population::sizes()[0], largest());
+    let (small, large) = (population::copy(few), population::copy(many));
+    let mut saver = Saver::new(0);
+    let mut save = |store| time(|| drop(saver.save(store, Durability::Immediate)));
+    let rounds = (0..ROUNDS).map(|_| (save(&small.store), save(&large.store)));
+    let (at_few, at_many) = rounds.skip(WARM_UP).unzip();
+    let (at_few, at_many) = (micros(median(at_few)), micros(median(at_many)));
+    vec![Goal {
+        what: format!("durable save at {many} / at {few}"),
+        measured: at_many / at_few,
+        limit: Limit::AtMost(1.3),
+        from: format!("{at_many:.0} us / {at_few:.0} us"),
+    }]
+}
+
+fn largest() -> u32 {
+    population::sizes().last().copied().expect("there is a size")
+}
+
+fn micros(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e6
+}

@@ -1,0 +1,31 @@
+//! The benchmarks: one binary, a module for each subject.
+//!
+//! `cargo bench --bench suite` runs them all and ends with a table of the goals. The first run
+//! takes minutes more to fill a store with a million checkpoints; `WAYPOST_BENCH_SMALL=1` leaves
+//! that size out.
+
+mod codec;
+mod cost;
+mod document;
+mod goals;
+mod growth;
+mod invocation;
+mod list;
+mod place;
+mod population;
+mod random;
+mod read;
+mod save;
+
+use criterion::Criterion;
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    for bench in [codec::bench, save::bench, read::bench, list::bench, growth::bench] {
+        bench(&mut criterion);
+    }
+    criterion.final_summary();
+    if invocation::wants_goals() {
+        goals::print();
+    }
+}
