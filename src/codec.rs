@@ -8,6 +8,7 @@ mod fault;
 mod frame;
 mod json;
 mod key;
+mod placed;
 mod text;
 mod token;
 mod v1;
@@ -26,6 +27,7 @@ use crate::checkpoint::{Checkpoint, Document};
 use crate::error::{Error, Result};
 
 pub(crate) use frame::{Frame, Frames};
+pub(crate) use placed::Placed;
 pub use text::JsonStyle;
 pub(crate) use token::Bounds;
 pub(crate) use v1::{NameKind, cause, decode_entry, derived_tail, encode_entry, parse_cause};

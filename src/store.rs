@@ -5,6 +5,8 @@
 mod commit;
 mod draft;
 mod file;
+mod intake;
+mod journal;
 mod keeper;
 mod names;
 mod options;
@@ -231,6 +233,7 @@ impl Store {
         let path = self.path();
         let before_bytes = fs::metadata(path).at(path)?.len();
         self.shared.turn.alone(|open| {
+            self.shared.settle_for_good(open)?;
             // Each round can free what the next one moves; it says when nothing is left.
             while open.database.compact().within(path)? {}
             Ok(())
@@ -251,7 +254,10 @@ impl Store {
     /// Runs `work` on a snapshot of the store.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Snapshot<'_>) -> Result<T>) -> Result<T> {
         let path = self.path();
-        self.shared.turn.with(|open| work(&Snapshot::take(open, path)?))
+        self.shared.turn.with(|open| {
+            self.shared.settle(open)?;
+            work(&Snapshot::take(open, path)?)
+        })
     }
 
     /// Reads the document that belongs to `entry`.
@@ -262,7 +268,7 @@ impl Store {
     }
 
     fn write<T>(&self, work: impl FnOnce(&mut write::Writer<'_>) -> Result<T>) -> Result<T> {
-        self.shared.write(Durability::Immediate, work)
+        self.shared.write(work)
     }
 
     fn end(&mut self) {

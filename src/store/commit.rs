@@ -1,26 +1,29 @@
-//! Group commit: saves that arrive while another is being written share the next transaction.
+//! Group commit: saves that arrive while another is being written share the next write.
 //!
 //! Whoever finds nobody writing leads: it writes its own save and all that wait, then hands over
 //! to one that came meanwhile. A lone saver leads at once, with no thread to wake and no delay.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::thread::{self, Thread};
-
-use redb::WriteTransaction;
 
 use super::Shared;
 use super::draft::Draft;
+use super::intake::lock;
+use super::journal::Journal;
 use super::options::Durability;
-use super::table::In;
 use super::turn::Open;
-use super::write::{Unpacking, Writer};
+use super::write::{Unpacking, Writer, transact};
 use crate::checkpoint::Entry;
+use crate::codec::Placed;
 use crate::error::{Error, Result};
 
 // Bounds the memory and the length of one transaction, not the rate: more savers than this lead
 // a transaction of their own.
 const GROUP_MAX: usize = 512;
+// Beyond this the savers put what they saved into the tables themselves: memory is bounded.
+const PENDING_BYTES_MAX: usize = 4 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct Queue {
@@ -94,80 +97,114 @@ impl Shared {
         }
     }
 
-    /// Saves many drafts in one transaction. Each has an outcome of its own; the outer error
-    /// means that none was saved.
+    /// Saves many drafts together. Each has an outcome of its own; the outer error means that
+    /// none was saved.
     pub(super) fn save_all(&self, drafts: &[Draft]) -> Result<Vec<Result<Entry>>> {
         if drafts.is_empty() {
             return Ok(Vec::new());
         }
-        let is_relaxed = drafts.iter().all(|draft| draft.durability == Durability::Relaxed);
-        let durability = if is_relaxed { Durability::Relaxed } else { Durability::Immediate };
-        let unpacking =
-            Unpacking { frames: &self.frames, limit: self.options.limits.document_bytes };
-        self.write(durability, |writer| {
-            drafts.iter().map(|draft| writer.save(draft, unpacking)).collect()
+        self.turn.with(|open| {
+            let mut journal = lock(&open.journal);
+            if suits_journal(open, &journal, drafts) {
+                return self.save_to_journal(open, &mut journal, drafts);
+            }
+            let unpacking =
+                Unpacking { frames: &self.frames, limit: self.options.limits.document_bytes };
+            let outcomes = self.write_durably(open, &mut journal, |writer| {
+                drafts.iter().map(|draft| writer.save(draft, unpacking)).collect()
+            });
+            open.has_saved.store(true, Ordering::Relaxed);
+            outcomes
         })
     }
 
-    /// Runs `work` in one transaction, which is committed if it succeeds.
-    pub(super) fn write<T>(
-        &self,
-        durability: Durability,
-        work: impl FnOnce(&mut Writer<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.turn.with(|open| self.write_in(open, durability, work))
-    }
-
-    fn write_in<T>(
-        &self,
-        open: &Open,
-        durability: Durability,
-        work: impl FnOnce(&mut Writer<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let path = self.turn.path();
-        let mut next = lock(&open.next);
-        let run = || {
-            let transaction = begin(open, durability, path)?;
-            let mut writer = Writer::new(open, path, &transaction, next.clone())?;
-            let value = work(&mut writer)?;
-            let written = writer.finish();
-            transaction.commit().within(path)?;
-            Ok((value, written))
-        };
-        match run() {
-            Ok((value, written)) => {
-                written.publish(&mut next, open);
-                match durability {
-                    Durability::Immediate => self.keeper.note_durable(),
-                    Durability::Relaxed => self.keeper.note_relaxed(),
-                }
-                Ok(value)
-            }
-            Err(error) => {
-                open.names.clear();
-                Err(error)
-            }
-        }
+    /// Runs `work` in one transaction, which is on disk when this returns.
+    pub(super) fn write<T>(&self, work: impl FnOnce(&mut Writer<'_>) -> Result<T>) -> Result<T> {
+        self.turn.with(|open| self.write_durably(open, &mut lock(&open.journal), work))
     }
 
     /// Makes every save so far durable.
     pub(super) fn flush(&self) -> Result<()> {
-        // Letting the file go makes everything durable; it need not be opened again for that.
         if !self.keeper.is_relaxed() {
             return Ok(());
         }
-        self.turn.with(|open| self.flush_in(open))
+        // Relaxed saves are in the journal, and letting the file go makes it all durable.
+        self.turn.if_open(|open| {
+            let journal = lock(&open.journal);
+            journal.sync()?;
+            self.keeper.note_durable();
+            Ok(())
+        })
     }
 
-    pub(super) fn flush_in(&self, open: &Open) -> Result<()> {
-        // Nothing is committed meanwhile, so what is noted as durable is all there is.
-        let _next = lock(&open.next);
-        if self.keeper.is_relaxed() {
-            let path = self.turn.path();
-            begin(open, Durability::Immediate, path)?.commit().within(path)?;
-            self.keeper.note_durable();
+    /// Puts into the tables what was saved so far, for all to see.
+    pub(super) fn settle(&self, open: &Open) -> Result<()> {
+        if open.unsettled.load(Ordering::Acquire) == 0 {
+            return Ok(());
+        }
+        transact(open, self.turn.path(), redb::Durability::None, |_| Ok(()))
+    }
+
+    /// Puts everything into the tables for good, and has no journal any more.
+    pub(super) fn settle_for_good(&self, open: &Open) -> Result<()> {
+        let mut journal = lock(&open.journal);
+        if journal.is_open() {
+            self.write_durably(open, &mut journal, |_| Ok(()))?;
+            journal.remove();
         }
         Ok(())
+    }
+
+    fn write_durably<T>(
+        &self,
+        open: &Open,
+        journal: &mut Journal,
+        work: impl FnOnce(&mut Writer<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let value = transact(open, self.turn.path(), redb::Durability::Immediate, work)?;
+        journal.reset();
+        self.keeper.note_durable();
+        Ok(value)
+    }
+
+    fn save_to_journal(
+        &self,
+        open: &Open,
+        journal: &mut Journal,
+        drafts: &[Draft],
+    ) -> Result<Vec<Result<Entry>>> {
+        if journal.is_full() {
+            self.write_durably(open, journal, |_| Ok(()))?;
+        }
+        let placed: Vec<Result<Placed>> = {
+            let mut intake = lock(&open.intake);
+            drafts.iter().map(|draft| intake.place(draft)).collect()
+        };
+        let outcomes = placed.iter().map(|placed| match placed {
+            Ok(placed) => Ok(placed.entry.clone()),
+            Err(error) => Err(error.share()),
+        });
+        let outcomes = outcomes.collect();
+        let placed: Vec<Placed> = placed.into_iter().filter_map(Result::ok).collect();
+        journal.append(&placed)?;
+        if is_relaxed(drafts) {
+            self.keeper.note_relaxed();
+        } else {
+            journal.sync()?;
+            self.keeper.note_durable();
+        }
+        open.unsettled.fetch_add(placed.len(), Ordering::Release);
+        let mut intake = lock(&open.intake);
+        intake.push(placed);
+        let is_much = intake.pending_bytes() > PENDING_BYTES_MAX;
+        drop(intake);
+        if is_much {
+            // The saves are durable whatever comes of this; the next reader tries it again.
+            self.keeper.note_failure(self.settle(open));
+        } else {
+            self.keeper.note_pending();
+        }
+        Ok(outcomes)
     }
 
     /// Writes a group whose first draft is the caller's own.
@@ -199,14 +236,16 @@ impl Shared {
     }
 }
 
-fn begin(open: &Open, durability: Durability, path: &std::path::Path) -> Result<WriteTransaction> {
-    let mut transaction = open.database.begin_write().within(path)?;
-    let durability = match durability {
-        Durability::Immediate => redb::Durability::Immediate,
-        Durability::Relaxed => redb::Durability::None,
-    };
-    transaction.set_durability(durability).within(path)?;
-    Ok(transaction)
+/// A journal pays for saves that follow each other, and cannot tell whether an id is taken.
+fn suits_journal(open: &Open, journal: &Journal, drafts: &[Draft]) -> bool {
+    let bytes = drafts.iter().map(|draft| draft.frame.stored_bytes() as u64).sum();
+    drafts.iter().all(|draft| !draft.has_own_id)
+        && !Journal::is_too_much(bytes)
+        && (open.has_saved.load(Ordering::Relaxed) || journal.is_open() || is_relaxed(drafts))
+}
+
+fn is_relaxed(drafts: &[Draft]) -> bool {
+    drafts.iter().all(|draft| draft.durability == Durability::Relaxed)
 }
 
 fn take_waiting(state: &mut State, group: &mut Vec<Draft>) -> Vec<Arc<Ticket>> {
@@ -221,8 +260,4 @@ fn take_waiting(state: &mut State, group: &mut Vec<Draft>) -> Vec<Arc<Ticket>> {
 
 fn no_outcome() -> Error {
     Error::corrupt("group commit", "a save has no outcome")
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -76,7 +76,7 @@ fn create(path: &Path, lock_path: &Path) -> Result<(), Refusal> {
     drop(database);
     File::open(&new_path).and_then(|file| file.sync_all()).at(&new_path)?;
     fs::rename(&new_path, path).at(path)?;
-    Ok(sync_parent(path)?)
+    Ok(sync_parent(path).at(parent(path))?)
 }
 
 fn initialize(database: &Database, path: &Path) -> Result<()> {
@@ -140,7 +140,7 @@ fn refusal(error: DatabaseError, path: &Path) -> Refusal {
     }
 }
 
-fn private() -> OpenOptions {
+pub(super) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -154,9 +154,9 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Makes a renamed file last: its name is on disk only with its directory.
-fn sync_parent(path: &Path) -> Result<()> {
+pub(super) fn sync_parent(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
-    File::open(parent(path)).and_then(|directory| directory.sync_all()).at(parent(path))?;
+    File::open(parent(path))?.sync_all()?;
     Ok(())
 }
 

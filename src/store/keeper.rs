@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 
 // How soon another process that waits is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+// Time for many saves to come together, and little to do at once.
+const SETTLE_WITHIN: Duration = Duration::from_millis(10);
 
 /// What the keeper has to do.
 #[derive(Debug, Default)]
@@ -25,6 +27,7 @@ struct Duty {
     stop: bool,
     is_open: bool,
     relaxed_since: Option<Instant>,
+    pending_since: Option<Instant>,
     /// What went wrong in the background, for the next call that can report it.
     failure: Option<Error>,
 }
@@ -45,6 +48,15 @@ impl Keeper {
         let mut duty = self.lock();
         if duty.relaxed_since.is_none() {
             duty.relaxed_since = Some(Instant::now());
+            self.bell.notify_all();
+        }
+    }
+
+    /// A save waits to be put into the tables.
+    pub(super) fn note_pending(&self) {
+        let mut duty = self.lock();
+        if duty.pending_since.is_none() {
+            duty.pending_since = Some(Instant::now());
             self.bell.notify_all();
         }
     }
@@ -71,7 +83,16 @@ impl Keeper {
         self.lock().relaxed_since.is_some_and(|since| since.elapsed() >= flush_within)
     }
 
-    fn note_failure(&self, result: Result<()>) {
+    fn is_settling_due(&self) -> bool {
+        let mut duty = self.lock();
+        let is_due = duty.pending_since.is_some_and(|since| since.elapsed() >= SETTLE_WITHIN);
+        if is_due {
+            duty.pending_since = None;
+        }
+        is_due
+    }
+
+    pub(super) fn note_failure(&self, result: Result<()>) {
         if let Err(error) = result {
             let mut duty = self.lock();
             duty.failure = Some(error);
@@ -100,7 +121,9 @@ impl Keeper {
             let due = duty.relaxed_since.and_then(|since| since.checked_add(flush_within));
             let flush = due.map(|due| due.saturating_duration_since(now));
             let look = (duty.is_open && hold != Hold::Forever).then_some(LOOK_EVERY);
-            let Some(sleep) = flush.into_iter().chain(look).min() else {
+            let due = duty.pending_since.map(|since| since + SETTLE_WITHIN);
+            let settle = due.map(|due| due.saturating_duration_since(now));
+            let Some(sleep) = flush.into_iter().chain(look).chain(settle).min() else {
                 duty = self.bell.wait(duty).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
@@ -119,6 +142,9 @@ fn run(shared: &Shared) {
         if shared.keeper.is_flush_due(shared.options.flush_within) {
             shared.keeper.note_failure(shared.flush());
         }
+        if shared.keeper.is_settling_due() {
+            shared.keeper.note_failure(shared.turn.if_open(|open| shared.settle(open)));
+        }
         if shared.turn.is_over() {
             shared.let_go();
         }
@@ -126,9 +152,9 @@ fn run(shared: &Shared) {
 }
 
 impl Shared {
-    /// Makes relaxed saves durable and closes the file.
+    /// Puts everything into the tables for good and closes the file.
     pub(super) fn let_go(&self) {
         self.keeper.lock().is_open = false;
-        self.turn.release(|open| self.keeper.note_failure(self.flush_in(open)));
+        self.turn.release(|open| self.keeper.note_failure(self.settle_for_good(open)));
     }
 }

@@ -4,10 +4,11 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use redb::{TableDefinition, WriteTransaction};
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 
+use super::names;
 use crate::error::{Error, Result};
-use crate::key::{FrameBytes, IndexBytes, RecordBytes};
+use crate::key::{FrameBytes, IndexBytes, NameId, RecordBytes, frame_sequence};
 
 /// Facts about the store itself.
 pub(super) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
@@ -27,6 +28,9 @@ pub(super) const FORMAT_KEY: &str = "format";
 /// The key in [`META`] of the first sequence not used yet, where the frames do not tell.
 pub(super) const SEQUENCE_KEY: &str = "sequence";
 
+/// The key in [`META`] of a number that no other store has.
+pub(super) const IDENTITY_KEY: &str = "identity";
+
 /// The format that this build writes, the newest it reads.
 pub(super) const FORMAT: u32 = 1;
 /// The oldest format that this build reads.
@@ -34,13 +38,40 @@ pub(super) const FORMAT_OLDEST: u32 = 1;
 
 /// Makes the tables of a new store.
 pub(super) fn create_all(transaction: &WriteTransaction) -> Result<(), redb::Error> {
-    transaction.open_table(META)?.insert(FORMAT_KEY, u64::from(FORMAT))?;
+    let mut meta = transaction.open_table(META)?;
+    meta.insert(FORMAT_KEY, u64::from(FORMAT))?;
+    meta.insert(IDENTITY_KEY, uuid::Uuid::new_v4().as_u64_pair().0)?;
     transaction.open_table(RECORDS)?;
     transaction.open_table(FRAMES)?;
     transaction.open_table(INDEX)?;
     transaction.open_table(NAMES)?;
     transaction.open_table(IDS)?;
     Ok(())
+}
+
+/// What the tables say when the file is opened.
+pub(super) struct Found {
+    /// The first sequence that no checkpoint ever had.
+    pub(super) next_sequence: u64,
+    pub(super) next_name: NameId,
+    pub(super) identity: u64,
+}
+
+impl Found {
+    pub(super) fn read(database: &Database, path: &Path) -> Result<Self> {
+        let transaction = database.begin_read().within(path)?;
+        let frames = transaction.open_table(FRAMES).within(path)?;
+        let last = frames.last().within(path)?.map(|(key, _)| frame_sequence(key.value()));
+        let meta = transaction.open_table(META).within(path)?;
+        let noted = |key| Ok(meta.get(key).within(path)?.map(|value| value.value()));
+        let identity = noted(IDENTITY_KEY)?.ok_or_else(|| Error::corrupt("meta", "no identity"))?;
+        let names = transaction.open_table(NAMES).within(path)?;
+        Ok(Self {
+            next_sequence: last.map_or(1, |last| last + 1).max(noted(SEQUENCE_KEY)?.unwrap_or(1)),
+            next_name: names::next_id(&names, path)?,
+            identity,
+        })
+    }
 }
 
 /// Names the store that an error of redb is about.

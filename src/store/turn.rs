@@ -7,20 +7,23 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redb::Database;
+use redb::{Database, Durability};
 
 use super::file::{self, Refusal};
+use super::intake::{Intake, lock};
+use super::journal::{self, Journal};
 use super::keeper::Keeper;
 use super::names::Names;
 use super::options::{Hold, Options};
-use super::table::without_panics;
-use super::write::Next;
+use super::table::{Found, without_panics};
+use super::write::transact;
 use crate::error::{At, Error, Result};
+use crate::key::NameId;
 
 // Short beside the 6 to 7 syncs that closing and opening take.
 const POLL: Duration = Duration::from_millis(1);
@@ -33,8 +36,16 @@ const YIELD: Duration = Duration::from_millis(3);
 pub(super) struct Open {
     pub(super) database: Database,
     pub(super) names: Names,
-    /// What the next checkpoint gets. Held for the whole of a write transaction.
-    pub(super) next: Mutex<Next>,
+    /// Taken first of the three locks. Held from writing a save until it is pending.
+    pub(super) journal: Mutex<Journal>,
+    /// Taken second. Held for the whole of a write transaction.
+    pub(super) next_name: Mutex<NameId>,
+    /// Taken last, and for a moment only.
+    pub(super) intake: Mutex<Intake>,
+    /// Number of saves that are acknowledged and not yet in the tables for all to see.
+    pub(super) unsettled: AtomicUsize,
+    /// Whether there was a save since the file was opened.
+    pub(super) has_saved: AtomicBool,
     since: Instant,
 }
 
@@ -93,6 +104,17 @@ impl Turn {
         result
     }
 
+    /// Runs `work` with the file if this process has it.
+    pub(super) fn if_open(&self, work: impl FnOnce(&Open) -> Result<()>) -> Result<()> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(open) = open.as_ref() else {
+            return Ok(());
+        };
+        let result = without_panics(&self.path, || work(open));
+        self.note_broken(&result);
+        result
+    }
+
     /// Lets the file go once no call uses it, after `last` has been done with it.
     pub(super) fn release(&self, last: impl FnOnce(&Open)) {
         if let Some(open) = self.write().take() {
@@ -125,6 +147,11 @@ impl Turn {
     }
 
     fn after<T>(&self, result: &Result<T>) {
+        self.note_broken(result);
+        self.used_micros.store(self.now_micros(), Ordering::Relaxed);
+    }
+
+    fn note_broken<T>(&self, result: &Result<T>) {
         // After a failed write the engine refuses work, and its memory may not fit the file.
         let is_broken = match result {
             Err(Error::Io { .. }) => true,
@@ -134,7 +161,6 @@ impl Turn {
         if is_broken {
             self.broken.store(true, Ordering::Release);
         }
-        self.used_micros.store(self.now_micros(), Ordering::Relaxed);
     }
 
     fn now_micros(&self) -> u64 {
@@ -201,15 +227,27 @@ impl Turn {
         }
     }
 
+    /// Puts into the tables what a journal has that they lack.
     fn ready(&self, database: Database) -> Result<Open> {
-        let next = Next::read(&database, &self.path)?;
-        self.keeper.note_open();
-        Ok(Open {
+        let Found { next_sequence, next_name, identity } = Found::read(&database, &self.path)?;
+        let journal_path = file::beside(&self.path, ".journal");
+        let left = journal::read(&journal_path, identity, next_sequence)?;
+        let open = Open {
             database,
             names: Names::default(),
-            next: Mutex::new(next),
+            next_name: Mutex::new(next_name),
+            unsettled: AtomicUsize::new(left.len()),
+            intake: Mutex::new(Intake::new(next_sequence, left)),
+            journal: Mutex::new(Journal::new(journal_path, identity)),
+            has_saved: AtomicBool::new(false),
             since: Instant::now(),
-        })
+        };
+        if open.unsettled.load(Ordering::Relaxed) > 0 {
+            transact(&open, &self.path, Durability::Immediate, |_| Ok(()))?;
+        }
+        lock(&open.journal).remove();
+        self.keeper.note_open();
+        Ok(open)
     }
 
     /// After letting go for another process, leaves it the time to notice.

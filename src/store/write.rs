@@ -3,20 +3,22 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use redb::{Database, ReadableDatabase, ReadableTable, Table, WriteTransaction};
+use redb::{Durability, Table, WriteTransaction};
 
 use super::draft::Draft;
+use super::intake::lock;
 use super::names;
 use super::read::{Lookup, read_raw};
 use super::table::{FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY};
 use super::turn::Open;
 use crate::checkpoint::{Entry, Id, Series};
-use crate::codec::{Frames, NameKind, cause, derived_tail, encode_entry};
+use crate::codec::{Frames, NameKind, Placed, cause, derived_tail, encode_entry};
 use crate::error::{Error, Result};
 use crate::key::{
-    ANY_NAME, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, SEQUENCE_MAX, frame_row,
-    frame_rows, frame_sequence, index_row,
+    ANY_NAME, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, frame_row, frame_rows,
+    index_row,
 };
 
 // Three to a page of 4 KiB: a larger value would take pages by powers of two.
@@ -25,39 +27,49 @@ const CHUNK_BYTES: usize = 1352;
 const LARGE_FROM_BYTES: usize = 64 << 10;
 const LARGE_CHUNK_BYTES: usize = 4080;
 
-/// The numbers that the next checkpoint and the next name get.
-#[derive(Debug, Clone)]
-pub(super) struct Next {
-    sequence: u64,
-    name: NameId,
-}
-
-impl Next {
-    pub(super) fn read(database: &Database, path: &Path) -> Result<Self> {
-        let transaction = database.begin_read().within(path)?;
-        let frames = transaction.open_table(FRAMES).within(path)?;
-        let last = frames.last().within(path)?.map(|(key, _)| frame_sequence(key.value()));
-        let meta = transaction.open_table(META).within(path)?;
-        let noted = meta.get(SEQUENCE_KEY).within(path)?.map(|sequence| sequence.value());
-        let names = transaction.open_table(NAMES).within(path)?;
-        Ok(Self {
-            sequence: last.map_or(1, |last| last + 1).max(noted.unwrap_or(1)),
-            name: names::next_id(&names, path)?,
-        })
+/// Runs `work` in one transaction, after putting into the tables what waits for it.
+///
+/// A commit that is to last must hold the journal meanwhile: a sequence below one that is on disk
+/// counts as being there too.
+pub(super) fn transact<T>(
+    open: &Open,
+    path: &Path,
+    durability: Durability,
+    work: impl FnOnce(&mut Writer<'_>) -> Result<T>,
+) -> Result<T> {
+    let mut next_name = lock(&open.next_name);
+    let pending = lock(&open.intake).take();
+    let run = || {
+        let mut transaction = open.database.begin_write().within(path)?;
+        transaction.set_durability(durability).within(path)?;
+        let mut writer = Writer::new(open, path, &transaction, *next_name)?;
+        pending.iter().try_for_each(|placed| writer.insert(placed))?;
+        let value = work(&mut writer)?;
+        let written = writer.finish();
+        transaction.commit().within(path)?;
+        Ok((value, written))
+    };
+    match run() {
+        Ok((value, Written { next, new_names })) => {
+            *next_name = next;
+            for (pair, id) in &new_names {
+                open.names.remember(*id, pair);
+            }
+            open.unsettled.fetch_sub(pending.len(), Ordering::Release);
+            Ok(value)
+        }
+        Err(error) => {
+            open.names.clear();
+            lock(&open.intake).put_back(pending);
+            Err(error)
+        }
     }
 }
 
 /// What holds once a transaction is committed.
-pub(super) struct Written {
-    next: Next,
+struct Written {
+    next: NameId,
     new_names: HashMap<(NameKind, Arc<str>), NameId>,
-}
-
-impl Written {
-    pub(super) fn publish(self, next: &mut Next, open: &Open) {
-        *next = self.next;
-        self.new_names.iter().for_each(|(pair, id)| open.names.remember(*id, pair));
-    }
 }
 
 /// The tables of a write transaction.
@@ -70,17 +82,17 @@ pub(super) struct Writer<'a> {
     index: Table<'a, IndexBytes, ()>,
     names: Table<'a, &'static [u8], &'static [u8]>,
     ids: Table<'a, &'static str, RecordBytes>,
-    next: Next,
+    next_name: NameId,
     /// Shared with readers once the transaction is committed.
     new_names: HashMap<(NameKind, Arc<str>), NameId>,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(
+    fn new(
         open: &'a Open,
         path: &'a Path,
         transaction: &'a WriteTransaction,
-        next: Next,
+        next_name: NameId,
     ) -> Result<Self> {
         Ok(Self {
             open,
@@ -91,14 +103,14 @@ impl<'a> Writer<'a> {
             index: transaction.open_table(INDEX).within(path)?,
             names: transaction.open_table(NAMES).within(path)?,
             ids: transaction.open_table(IDS).within(path)?,
-            next,
+            next_name,
             new_names: HashMap::new(),
         })
     }
 
     /// Closes the tables, so that the transaction can be committed.
-    pub(super) fn finish(self) -> Written {
-        Written { next: self.next, new_names: self.new_names }
+    fn finish(self) -> Written {
+        Written { next: self.next_name, new_names: self.new_names }
     }
 
     /// Saves a checkpoint. The outer error is the engine's and spoils the whole transaction.
@@ -112,21 +124,30 @@ impl<'a> Writer<'a> {
         {
             return Ok(self.save_again(draft, found, unpacking));
         }
-        if self.next.sequence > SEQUENCE_MAX {
-            let what = "number of checkpoints ever saved".to_owned();
-            return Ok(Err(Error::Limit { what, limit: SEQUENCE_MAX }));
-        }
-        let entry = Entry { sequence: self.next.sequence, ..draft.entry.clone() };
-        self.insert_frame(&draft.frame.to_bytes(entry.sequence), entry.sequence)?;
-        self.insert_record(&entry)?;
-        for row in self.index_rows(&entry)? {
-            self.index.insert(row, ()).within(self.path)?;
-        }
-        if derived_tail(&entry.id, entry.created_at).is_none() || draft.has_own_id {
+        let placed = match lock(&self.open.intake).place(draft) {
+            Ok(placed) => placed,
+            Err(error) => return Ok(Err(error)),
+        };
+        self.insert(&placed)?;
+        let entry = placed.entry;
+        if draft.has_own_id {
             self.ids.insert(entry.id.as_str(), key_of(&entry).to_bytes()).within(self.path)?;
         }
-        self.next.sequence += 1;
         Ok(Ok(entry))
+    }
+
+    /// Puts a checkpoint into the tables.
+    fn insert(&mut self, placed: &Placed) -> Result<()> {
+        let Placed { entry, frame } = placed;
+        self.insert_frame(frame, entry.sequence)?;
+        self.insert_record(entry)?;
+        for row in self.index_rows(entry)? {
+            self.index.insert(row, ()).within(self.path)?;
+        }
+        if derived_tail(&entry.id, entry.created_at).is_none() {
+            self.ids.insert(entry.id.as_str(), key_of(entry).to_bytes()).within(self.path)?;
+        }
+        Ok(())
     }
 
     /// Removes a checkpoint.
@@ -138,10 +159,11 @@ impl<'a> Writer<'a> {
             self.index.remove(row).within(self.path)?;
         }
         self.ids.remove(entry.id.as_str()).within(self.path)?;
-        if entry.sequence + 1 == self.next.sequence {
+        let next_sequence = lock(&self.open.intake).next_sequence();
+        if entry.sequence + 1 == next_sequence {
             // The frames no longer tell; a sequence is never given out twice.
             let mut meta = self.transaction.open_table(META).within(self.path)?;
-            meta.insert(SEQUENCE_KEY, self.next.sequence).within(self.path)?;
+            meta.insert(SEQUENCE_KEY, next_sequence).within(self.path)?;
         }
         Ok(())
     }
@@ -228,9 +250,9 @@ impl<'a> Writer<'a> {
         if let Some(id) = self.open.names.find(&self.names, &pair, self.path)? {
             return Ok(id);
         }
-        let id = self.next.name;
+        let id = self.next_name;
         names::add(&mut self.names, id, &pair, self.path)?;
-        self.next.name = id.checked_add(1).ok_or_else(|| Error::Limit {
+        self.next_name = id.checked_add(1).ok_or_else(|| Error::Limit {
             what: "number of names".to_owned(),
             limit: NameId::MAX.into(),
         })?;

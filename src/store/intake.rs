@@ -1,0 +1,74 @@
+//! Checkpoints between the journal and the tables, and the sequences they get.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::draft::Draft;
+use crate::checkpoint::Entry;
+use crate::codec::Placed;
+use crate::error::{Error, Result};
+use crate::key::SEQUENCE_MAX;
+
+/// What waits for the tables, in the order of sequences.
+#[derive(Debug)]
+pub(super) struct Intake {
+    next_sequence: u64,
+    pending: Vec<Placed>,
+    pending_bytes: usize,
+}
+
+impl Intake {
+    /// Goes on from the first sequence that the tables do not have.
+    pub(super) fn new(next_sequence: u64, pending: Vec<Placed>) -> Self {
+        let last = pending.last().map_or(next_sequence, |last| last.entry.sequence + 1);
+        let mut intake =
+            Self { next_sequence: next_sequence.max(last), pending: Vec::new(), pending_bytes: 0 };
+        intake.push(pending);
+        intake
+    }
+
+    pub(super) fn next_sequence(&self) -> u64 {
+        self.next_sequence
+    }
+
+    pub(super) fn pending_bytes(&self) -> usize {
+        self.pending_bytes
+    }
+
+    /// Gives a draft its place. The sequence is used up, whatever comes of it.
+    pub(super) fn place(&mut self, draft: &Draft) -> Result<Placed> {
+        let sequence = self.next_sequence;
+        if sequence > SEQUENCE_MAX {
+            let what = "number of checkpoints ever saved".to_owned();
+            return Err(Error::Limit { what, limit: SEQUENCE_MAX });
+        }
+        self.next_sequence += 1;
+        let entry = Entry { sequence, ..draft.entry.clone() };
+        Ok(Placed { entry, frame: draft.frame.to_bytes(sequence) })
+    }
+
+    pub(super) fn push(&mut self, placed: Vec<Placed>) {
+        self.pending_bytes += bytes_of(&placed);
+        self.pending.extend(placed);
+    }
+
+    pub(super) fn take(&mut self) -> Vec<Placed> {
+        self.pending_bytes = 0;
+        std::mem::take(&mut self.pending)
+    }
+
+    /// Undoes [`Intake::take`].
+    pub(super) fn put_back(&mut self, mut placed: Vec<Placed>) {
+        placed.append(&mut self.pending);
+        self.pending_bytes = bytes_of(&placed);
+        self.pending = placed;
+    }
+}
+
+fn bytes_of(placed: &[Placed]) -> usize {
+    placed.iter().map(|placed| placed.frame.len()).sum()
+}
+
+/// A panic elsewhere is dealt with by opening the file anew, not by every lock.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

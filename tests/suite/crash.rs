@@ -1,0 +1,195 @@
+//! What is left after a crash. A copy of the files of a store in use is what a process that is
+//! killed leaves behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use waypost::{Durability, Entry, Hold, NewEntry, Options, Query, Store};
+
+struct Place {
+    dir: tempfile::TempDir,
+    copies: usize,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap(), copies: 0 }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path().join("store.redb")
+    }
+
+    fn open(&self) -> Store {
+        // Nothing happens in the background, so that a copy is of one moment.
+        let options =
+            Options { hold: Hold::Forever, flush_within: Duration::MAX, ..Options::default() };
+        Store::open_with(self.path(), options).unwrap()
+    }
+
+    /// The files as a crash would leave them.
+    fn crashed(&mut self) -> PathBuf {
+        self.copies += 1;
+        let copy = self.dir.path().join(format!("copy-{}.redb", self.copies));
+        for suffix in ["", ".journal"] {
+            let file = with_suffix(&self.path(), suffix);
+            if file.exists() {
+                fs::copy(file, with_suffix(&copy, suffix)).unwrap();
+            }
+        }
+        copy
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn save(store: &Store, number: u64) -> Entry {
+    store.save(NewEntry::default(), &vec![number; 100]).unwrap()
+}
+
+fn save_relaxed(store: &Store, number: u64) -> Entry {
+    let draft = store.draft(NewEntry::default(), &vec![number; 100]).unwrap();
+    store.save_draft(draft.with_durability(Durability::Relaxed)).unwrap()
+}
+
+fn sequences(store: &Store) -> Vec<u64> {
+    let mut found: Vec<u64> =
+        store.entries(Query::default()).map(|entry| entry.unwrap().sequence).collect();
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn every_acknowledged_save_is_there_after_a_crash() {
+    let mut place = Place::new();
+    let store = place.open();
+    let mut saved: Vec<Entry> = Vec::new();
+    for number in 0..40 {
+        saved.push(save(&store, number));
+        if number % 5 == 0 {
+            // Reading puts what is in the journal into the tables, but not for good.
+            store.list(&Query::default()).unwrap();
+        }
+        let copy = Store::open(place.crashed()).unwrap();
+        for (entry, number) in saved.iter().zip(0..) {
+            let found = copy.get(&entry.id).unwrap();
+            assert_eq!(found.entry, *entry);
+            assert_eq!(found.state::<Vec<u64>>().unwrap(), vec![number; 100]);
+        }
+        assert_eq!(sequences(&copy).len(), saved.len());
+        // And it goes on from there.
+        assert!(save(&copy, 99).sequence > saved.last().unwrap().sequence);
+    }
+}
+
+#[test]
+fn what_was_deleted_does_not_come_back_from_the_journal() {
+    let mut place = Place::new();
+    let store = place.open();
+    let saved: Vec<Entry> = (0..6).map(|number| save(&store, number)).collect();
+    for (entry, left) in saved.iter().rev().zip((0..6).rev()) {
+        store.delete(std::slice::from_ref(&entry.id)).unwrap();
+        assert_eq!(sequences(&Store::open(place.crashed()).unwrap()).len(), left);
+    }
+}
+
+#[test]
+fn a_save_after_a_relaxed_one_takes_it_along() {
+    let mut place = Place::new();
+    let store = place.open();
+    save(&store, 0);
+    for number in 1..10 {
+        save_relaxed(&store, number);
+        store.list(&Query::default()).unwrap();
+    }
+    save(&store, 10);
+    assert_eq!(sequences(&Store::open(place.crashed()).unwrap()), (1..=11).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_crash_loses_no_more_than_the_end_of_the_journal() {
+    let mut place = Place::new();
+    let store = place.open();
+    for number in 0..8 {
+        save(&store, number);
+    }
+    let copy = place.crashed();
+    let journal = fs::read(with_suffix(&copy, ".journal")).unwrap();
+    let content = journal.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    drop(store);
+    let mut most = 0;
+    for cut in 0..content {
+        // Torn there: what follows never reached the disk, or is old.
+        for filler in [0, 0xa5] {
+            let torn = place.dir.path().join("torn.redb");
+            fs::copy(&copy, &torn).unwrap();
+            let mut bytes = journal.clone();
+            bytes[cut..].fill(filler);
+            if filler == 0 {
+                bytes.truncate(cut);
+            }
+            fs::write(with_suffix(&torn, ".journal"), bytes).unwrap();
+            if cut % 7 != 0 && cut + 40 < content {
+                continue;
+            }
+            let found = sequences(&Store::open(&torn).unwrap());
+            // The first save was put into the tables; of the others, some first ones are left.
+            let count = found.len() as u64;
+            assert_eq!(found, (1..=count).collect::<Vec<_>>());
+            most = most.max(count);
+            assert!(count >= 1);
+        }
+    }
+    assert_eq!(most, 7, "a cut anywhere costs the last one at least");
+}
+
+#[test]
+fn the_journal_of_another_store_is_left_out() {
+    let mut place = Place::new();
+    let store = place.open();
+    for number in 0..5 {
+        save(&store, number);
+    }
+    let copy = place.crashed();
+    fs::remove_file(&copy).unwrap();
+    let other = Store::open(&copy).unwrap();
+    assert!(sequences(&other).is_empty());
+}
+
+#[test]
+fn a_journal_starts_over_when_it_is_full() {
+    let mut place = Place::new();
+    let store = place.open();
+    // Does not compress: a hundred of them fill the journal several times.
+    let bulky: Vec<u64> =
+        (0..20_000_u64).map(|it| it.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    for _ in 0..100 {
+        store.save(NewEntry::default(), &bulky).unwrap();
+    }
+    save(&store, 1);
+    let journal = fs::metadata(with_suffix(&place.path(), ".journal")).unwrap();
+    assert!(journal.len() < 8 << 20, "{}", journal.len());
+    assert_eq!(sequences(&Store::open(place.crashed()).unwrap()).len(), 101);
+}
+
+#[test]
+fn a_closed_store_is_one_file() {
+    let place = Place::new();
+    let store = place.open();
+    for number in 0..5 {
+        save(&store, number);
+    }
+    store.close().unwrap();
+    let mut names: Vec<_> = fs::read_dir(place.dir.path())
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["store.redb", "store.redb.lock"]);
+    assert_eq!(sequences(&place.open()).len(), 5);
+}
