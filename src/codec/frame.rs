@@ -14,7 +14,7 @@ const PLAIN: u8 = 0;
 /// One zstd frame that stands alone.
 const WHOLE: u8 = 1;
 
-// The knee of the ratio/time curve in benches/suite/codec.rs.
+// The knee of the table of levels in docs/DESIGN.md.
 const LEVEL: i32 = 1;
 // Below this zstd's own header costs more than it saves.
 const COMPRESS_FROM_BYTES: usize = 64;

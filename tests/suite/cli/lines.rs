@@ -67,3 +67,29 @@ fn an_id_cannot_be_given_to_all_lines() {
     let stderr = Test::new().run("save --lines --id x").failed(2);
     assert!(stderr.contains("cannot be used with"), "{stderr}");
 }
+
+#[test]
+fn every_line_that_was_answered_survives_a_kill() {
+    let test = Test::new();
+    let mut answered = Vec::new();
+    for kill_after in [1, 2, 3, 7, 20, 61, 150] {
+        let mut child = test.spawn("save --lines --series nightly");
+        let mut stdin = child.stdin.take().unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap()).lines();
+        // More than will be answered, so that the kill comes in the middle of the work.
+        let feeder = std::thread::spawn(move || {
+            (0..).map_while(|number| writeln!(stdin, "[{number}]").ok()).for_each(drop);
+        });
+        answered.extend(answers.take(kill_after).map(Result::unwrap));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        feeder.join().unwrap();
+    }
+    let listed = test.run("list --series nightly --all --json").done();
+    let listed: Vec<Value> =
+        listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answered.len(), 244);
+    for id in answered {
+        assert!(listed.iter().any(|entry| entry["id"] == id.as_str()), "{id}");
+    }
+}
