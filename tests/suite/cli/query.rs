@@ -87,10 +87,10 @@ fn a_checkpoint_is_found_by_prefix_place_and_filter() {
 #[test]
 fn a_listing_is_a_table_for_a_person() {
     insta::assert_snapshot!(Test::filled().run("list").done(), @"
-    ID   AGE  SERIES    TRIGGER    PHASE  ITERATION  STATUS       SIZE  TAGS
-    b-1   0s  default   manual     -              -  paused       11 B
-    a-2   0s  issue:42  iteration  build          2  in_progress   6 B
-    a-1   0s  issue:42  iteration  build          1  in_progress   2 B  keep
+    ID   AGE  SERIES    TRIGGER    PHASE  ITER  STATUS       SIZE  TAGS
+    b-1   0s  default   manual     -         -  paused       11 B  -
+    a-2   0s  issue:42  iteration  build     2  in_progress   6 B  -
+    a-1   0s  issue:42  iteration  build     1  in_progress   2 B  keep
     ");
 }
 

@@ -1,50 +1,63 @@
 //! A listing as a table that fits the terminal.
 
-use std::fmt::Display;
-
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use waypost::{Entry, Timestamp};
 
 use super::human::{age, plain, short_id, size};
 
-const HEADER: [&str; 9] =
-    ["ID", "AGE", "SERIES", "TRIGGER", "PHASE", "ITERATION", "STATUS", "SIZE", "TAGS"];
-const NUMBERS: [usize; 3] = [1, 5, 7];
+/// A column, and what it says of an entry as it looks at a time.
+struct Column {
+    title: &'static str,
+    alignment: CellAlignment,
+    cell: fn(&Entry, Timestamp) -> Option<String>,
+}
+
+impl Column {
+    const fn text(title: &'static str, cell: fn(&Entry, Timestamp) -> Option<String>) -> Self {
+        Self { title, alignment: CellAlignment::Left, cell }
+    }
+
+    const fn number(title: &'static str, cell: fn(&Entry, Timestamp) -> Option<String>) -> Self {
+        Self { title, alignment: CellAlignment::Right, cell }
+    }
+}
+
+const COLUMNS: [Column; 9] = [
+    Column::text("ID", |entry, _| Some(short_id(&entry.id))),
+    Column::number("AGE", |entry, now| Some(age(now.saturating_since(entry.created_at)))),
+    Column::text("SERIES", |entry, _| Some(plain(entry.series.as_str()))),
+    Column::text("TRIGGER", |entry, _| Some(entry.trigger.to_string())),
+    Column::text("PHASE", |entry, _| entry.phase.as_deref().map(plain)),
+    Column::number("ITER", |entry, _| entry.iteration.map(|number| number.to_string())),
+    Column::text("STATUS", |entry, _| Some(entry.status.to_string())),
+    Column::number("SIZE", |entry, _| Some(size(entry.document_bytes))),
+    Column::text("TAGS", |entry, _| tags(entry)),
+];
 
 /// Entries one a line, as they look at `now`; `width` in columns if it is limited.
+///
+/// A column that has nothing to say about any of them is left out.
 pub(crate) fn table(entries: &[Entry], now: Timestamp, width: Option<u16>) -> String {
+    let is_used =
+        |column: &&Column| entries.iter().any(|entry| (column.cell)(entry, now).is_some());
+    let columns: Vec<&Column> = COLUMNS.iter().filter(is_used).collect();
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     if let Some(width) = width {
         table.set_width(width);
     }
-    table.set_header(HEADER).add_rows(entries.iter().map(|entry| row(entry, now)));
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if NUMBERS.contains(&index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+    table.set_header(columns.iter().map(|column| column.title));
+    // A word in every row lets tools tell columns apart.
+    let cell = |column: &Column, entry| (column.cell)(entry, now).unwrap_or_else(|| "-".to_owned());
+    table.add_rows(entries.iter().map(|entry| columns.iter().map(move |it| cell(it, entry))));
+    for (column, shown) in columns.iter().zip(table.column_iter_mut()) {
+        shown.set_padding((0, 2)).set_cell_alignment(column.alignment);
     }
     table.trim_fmt()
 }
 
-fn row(entry: &Entry, now: Timestamp) -> [String; 9] {
+fn tags(entry: &Entry) -> Option<String> {
     let tags: Vec<&str> = entry.tags.iter().map(String::as_str).collect();
-    [
-        short_id(&entry.id),
-        age(now.saturating_since(entry.created_at)),
-        plain(entry.series.as_str()),
-        entry.trigger.to_string(),
-        or_dash(entry.phase.as_ref()),
-        or_dash(entry.iteration),
-        entry.status.to_string(),
-        size(entry.document_bytes),
-        plain(&tags.join(" ")),
-    ]
-}
-
-/// Every column but the last has a word in every row, so that tools can tell columns apart.
-fn or_dash(value: Option<impl Display>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| plain(&value.to_string()))
+    (!tags.is_empty()).then(|| plain(&tags.join(" ")))
 }
