@@ -17,6 +17,7 @@ use serde::Serialize;
 pub use document::Document;
 pub(crate) use document::{EXACT, NUMBER};
 pub use id::Id;
+pub(crate) use id::LATEST;
 pub use layout::Layout;
 pub use name::{Issue, LoopId, Series};
 pub use status::Status;

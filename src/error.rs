@@ -97,7 +97,7 @@ pub enum Error {
     },
 
     /// Another process kept the store for longer than the wait allows.
-    #[error("{} is held by {holder}; gave up after {waited:?}", path.display())]
+    #[error("{} is held by {holder}; gave up after {:.1} s", path.display(), waited.as_secs_f64())]
     Locked {
         /// The store.
         path: PathBuf,

@@ -9,7 +9,9 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::checkpoint::{Checkpoint, Entry, Id, Issue, LoopId, Series, Status, Timestamp, Trigger};
+use crate::checkpoint::{
+    Checkpoint, Entry, Id, Issue, LATEST, LoopId, Series, Status, Timestamp, Trigger,
+};
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
 use crate::key::{ANY_NAME, NameId, RecordKey};
@@ -132,7 +134,7 @@ impl Store {
             if let Some(entry) = snapshot.find(&Id::new(text)?)? {
                 return Ok(entry);
             }
-            if text == "latest" {
+            if text == LATEST {
                 return nth(snapshot, &Query::default(), 0)?.ok_or_else(not_found);
             }
             if let Some((series, count)) = text.rsplit_once('@')
@@ -149,9 +151,10 @@ impl Store {
                     first: first.id.to_string(),
                     second: second.id.to_string(),
                 }),
-                (None, _) if is_too_short(text) => {
-                    Err(Error::invalid("id", format_args!("{text:?} is too short a start of one")))
-                }
+                (None, _) if is_too_short(text) => Err(Error::invalid(
+                    "id",
+                    format_args!("{text:?} is too short; give at least 4 characters"),
+                )),
                 (None, _) => Err(not_found()),
             }
         })

@@ -9,6 +9,9 @@ use uuid::{Builder, Uuid, Version};
 use crate::checkpoint::Timestamp;
 use crate::error::{Error, Result};
 
+/// Stands for the id of the newest checkpoint.
+pub(crate) const LATEST: &str = "latest";
+
 /// The id of a checkpoint: any non-empty text, unique in its store.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Id(String);

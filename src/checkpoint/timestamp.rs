@@ -46,10 +46,10 @@ impl Timestamp {
 }
 
 impl fmt::Display for Timestamp {
-    /// RFC 3339 in UTC, with as many fractional digits as needed.
+    /// RFC 3339 in UTC, with six fractional digits, so that texts sort as times do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_microsecond(self.0) {
-            Ok(time) => f.pad(&time.to_string()),
+            Ok(time) => f.pad(&format!("{time:.6}")),
             // Outside the years that RFC 3339 can write.
             Err(_) => write!(f, "{}us", self.0),
         }
@@ -61,7 +61,7 @@ impl FromStr for Timestamp {
 
     fn from_str(text: &str) -> Result<Self> {
         let time: jiff::Timestamp = text.parse().map_err(|_| {
-            let reason = format_args!("{text:?} is not like 2026-01-25T15:00:00Z").to_string();
+            let reason = format!("{text:?} is not like 2026-01-25T15:00:00Z, up to 9999-12-30");
             Error::invalid("time", reason)
         })?;
         Ok(Self(time.as_microsecond()))

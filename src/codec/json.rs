@@ -15,6 +15,9 @@ pub(super) fn read(text: &[u8], bounds: Bounds) -> Result<Vec<u8>, Fault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // Tokens take about as much as compact text.
     let tokens = Tokens::new(bounds, text.len());
+    if text.trim_ascii().is_empty() {
+        return Err(Fault::refused("there is no text"));
+    }
     let mut parser = Parser { text, at: 0, tokens, scratch: String::new() };
     parser.value()?;
     match parser.next_byte() {
@@ -338,7 +341,11 @@ mod tests {
     fn what_is_not_json_is_refused_with_line_column_and_path() {
         let long = "[".repeat(200_000);
         for (text, message) in [
-            ("", "invalid document: the text ends before the document does at line 1 column 1"),
+            ("", "invalid document: there is no text"),
+            (
+                "[",
+                "invalid document at /0: the text ends before the document does at line 1 column 2",
+            ),
             (
                 "{\n \"a\": [1, x]}",
                 "invalid document at /a/1: expected a value at line 2 column 11",
@@ -387,6 +394,9 @@ mod tests {
     fn a_document_beyond_the_size_limit_is_refused() {
         let bounds = Bounds { bytes: 10, depth: 128 };
         let error = read(b"[1,2,3,4,5,6,7,8,9]", bounds).unwrap_err().into_error("document");
-        assert_eq!(error.to_string(), "size of the document at /5 is beyond the limit of 10");
+        assert_eq!(
+            error.to_string(),
+            "length in bytes of the document at /5 is beyond the limit of 10"
+        );
     }
 }

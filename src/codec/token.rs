@@ -186,7 +186,7 @@ impl Tokens {
 
     fn check_size(&self) -> Result<(), Fault> {
         if self.out.len() > self.bounds.bytes {
-            return Err(Fault::limit("size", self.bounds.bytes));
+            return Err(Fault::limit("length in bytes", self.bounds.bytes));
         }
         Ok(())
     }

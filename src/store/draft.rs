@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Store;
 use super::options::Durability;
-use crate::checkpoint::{Entry, Id, Layout, NewEntry, Series};
+use crate::checkpoint::{Entry, Id, LATEST, Layout, NewEntry, Series};
 use crate::codec::{Frame, encode, encode_json};
 use crate::error::{Error, Result};
 
@@ -64,6 +64,7 @@ impl Store {
 
     fn draft_raw(&self, about: NewEntry, raw: Vec<u8>) -> Result<Draft> {
         let options = &self.shared.options;
+        check_id(&about)?;
         check_loop_id(&about)?;
         let is_relaxed = options.relaxed.contains(&about.trigger);
         let has_own_id = about.id.is_some();
@@ -102,6 +103,21 @@ impl Store {
         let durability = if is_relaxed { Durability::Relaxed } else { Durability::Immediate };
         Ok(Draft { entry, raw, frame, durability, has_own_id, has_own_time })
     }
+}
+
+/// Ids of other tools are taken as they are; our own stand in lines and commands.
+fn check_id(about: &NewEntry) -> Result<()> {
+    let is_own = about.layout == Layout::Native;
+    let Some(id) = about.id.as_ref().filter(|_| is_own) else {
+        return Ok(());
+    };
+    if id.as_str() == LATEST {
+        return Err(Error::invalid("id", "this word stands for the newest checkpoint"));
+    }
+    if id.as_str().contains(char::is_whitespace) {
+        return Err(Error::invalid("id", "has white space"));
+    }
+    Ok(())
 }
 
 /// Loops of other tools are taken as they are; our own must be found again by those tools.

@@ -40,7 +40,6 @@ pub(super) fn open(path: &Path, lock_path: &Path, options: &Options) -> Result<D
         }
         Err(error) => return Err(io_error(path, error).into()),
     }
-    open_lock(lock_path)?;
     let is_checked = probe(path)?;
     let database = builder(options).open(path).map_err(|error| refusal(error, path))?;
     if !is_checked {
@@ -68,15 +67,21 @@ fn create(path: &Path, lock_path: &Path) -> Result<(), Refusal> {
         return Ok(());
     }
     let new_path = beside(path, ".new");
-    let file = private().read(true).write(true).create(true).truncate(true).open(&new_path);
-    let database = Builder::new()
-        .create_file(file.at(&new_path)?)
-        .map_err(|error| refusal(error, &new_path))?;
-    initialize(&database, &new_path)?;
-    drop(database);
-    File::open(&new_path).and_then(|file| file.sync_all()).at(&new_path)?;
+    if let Err(refusal) = create_empty(&new_path) {
+        let _ = fs::remove_file(&new_path);
+        return Err(refusal);
+    }
     fs::rename(&new_path, path).at(path)?;
     Ok(sync_parent(path).at(parent(path))?)
+}
+
+fn create_empty(path: &Path) -> Result<(), Refusal> {
+    let file = private().read(true).write(true).create(true).truncate(true).open(path);
+    let database =
+        Builder::new().create_file(file.at(path)?).map_err(|error| refusal(error, path))?;
+    initialize(&database, path)?;
+    drop(database);
+    Ok(File::open(path).and_then(|file| file.sync_all()).at(path)?)
 }
 
 fn initialize(database: &Database, path: &Path) -> Result<()> {

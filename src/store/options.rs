@@ -158,15 +158,22 @@ impl Limits {
         at_most("number of warnings", entry.warnings.len(), self.tags)?;
         let long = entry.warnings.iter().chain(&entry.source_path);
         // Sentences and paths, not names: room for a paragraph.
-        long.into_iter()
-            .try_for_each(|text| at_most("length of a text", text.len(), 8 * self.name_bytes))
+        long.into_iter().try_for_each(|text| {
+            at_most("length in bytes of a text", text.len(), 8 * self.name_bytes)
+        })
     }
 
     fn check_text(&self, what: &str, text: &str) -> Result<()> {
         if text.is_empty() {
             return Err(Error::invalid(what, "empty"));
         }
-        at_most(&format!("length of the {what}"), text.len(), self.name_bytes)
+        // A name is one word of a line for tools, and one line of a table for people.
+        if text.contains(char::is_control) {
+            return Err(Error::invalid(what, "has a control character"));
+        }
+        // A series is made of a name and what it names.
+        let limit = if what == "series" { self.name_bytes + 16 } else { self.name_bytes };
+        at_most(&format!("length in bytes of the {what}"), text.len(), limit)
     }
 }
 

@@ -183,7 +183,7 @@ pub(super) fn read_raw(
 ) -> Result<Vec<u8>> {
     let place = || format!("checkpoint {}", entry.id);
     if entry.document_bytes > limit as u64 {
-        let what = format!("size of the document of {}", place());
+        let what = format!("length in bytes of the document of {}", place());
         return Err(Error::Limit { what, limit: limit as u64 });
     }
     let mut bytes = Vec::new();

@@ -4,8 +4,8 @@
 //! Whoever waits holds a shared lock on the lock file beside the store; the holder looks whether
 //! it could lock that file for itself alone, and if not, lets go. All locks end with their process.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::fs::{File, TryLockError};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -119,6 +119,8 @@ impl Turn {
     pub(super) fn release(&self, last: impl FnOnce(&Open)) {
         if let Some(open) = self.write().take() {
             last(&open);
+            // Nobody is to be told that this process has the file when it has not.
+            let _ = self.sign("");
         }
     }
 
@@ -207,7 +209,7 @@ impl Turn {
         loop {
             match file::open(&self.path, &self.lock_path, &self.options) {
                 Ok(database) => {
-                    self.sign()?;
+                    self.sign(&self.name())?;
                     return self.ready(database);
                 }
                 Err(Refusal::Held) if announcement.is_none() => announcement = self.announce()?,
@@ -277,18 +279,17 @@ impl Turn {
     }
 
     /// Writes into the lock file who holds the store.
-    fn sign(&self) -> Result<()> {
-        let mut text = format!("process {}", std::process::id());
-        if !self.options.label.is_empty() {
-            text = format!("{text} ({})", self.options.label);
+    fn sign(&self, name: &str) -> Result<()> {
+        let mut file = file::open_lock(&self.lock_path)?;
+        file.set_len(0).and_then(|()| file.write_all(name.as_bytes())).at(&self.lock_path)
+    }
+
+    fn name(&self) -> String {
+        let process = std::process::id();
+        match self.options.label.as_str() {
+            "" => format!("process {process}"),
+            label => format!("process {process} ({label})"),
         }
-        let write = || -> io::Result<()> {
-            let mut file = OpenOptions::new().write(true).open(&self.lock_path)?;
-            file.set_len(0)?;
-            file.rewind()?;
-            file.write_all(text.as_bytes())
-        };
-        write().at(&self.lock_path)
     }
 
     fn holder(&self) -> String {

@@ -123,8 +123,8 @@ fn the_help_explains_the_exit_codes() {
     insta::assert_snapshot!(codes, @"
     0  done
     1  failed
-    2  wrong usage, or a prefix that fits several ids
-    3  nothing matched
+    2  wrong usage, or a prefix that is too short or fits several ids
+    3  nothing matched, or there is no store yet
     4  refused: not a document, too large, or the id is taken
     5  damaged data found
     6  the store is held by another process

@@ -208,13 +208,16 @@ fn limits_are_named_with_their_number() {
     let long = format!("\"{}\"", "x".repeat(200));
     assert_eq!(
         limit(NewEntry::default(), &long),
-        "size of the document is beyond the limit of 100"
+        "length in bytes of the document is beyond the limit of 100"
     );
     assert_eq!(
         limit(NewEntry::default(), "[[[]]]"),
         "depth of the document at /0/0 is beyond the limit of 2"
     );
-    assert_eq!(limit(named(&"x".repeat(41)), "1"), "length of the id is beyond the limit of 40");
+    assert_eq!(
+        limit(named(&"x".repeat(41)), "1"),
+        "length in bytes of the id is beyond the limit of 40"
+    );
     let tags = ["a", "b"].map(str::to_owned).into();
     assert_eq!(
         limit(NewEntry { tags, ..NewEntry::default() }, "1"),

@@ -12,7 +12,8 @@ pub(crate) struct About {
     #[arg(long)]
     id: Option<Id>,
 
-    /// The line of checkpoints it belongs to; by default that of its loop, workflow or issue
+    /// The line of checkpoints it belongs to; by default that of its loop, workflow or issue, else
+    /// `default`
     #[arg(long)]
     series: Option<Series>,
 
@@ -40,8 +41,8 @@ pub(crate) struct About {
     #[arg(long)]
     agent: Option<String>,
 
-    /// Why it is saved: manual, iteration, heartbeat, ..., or a name of your own
-    #[arg(long)]
+    /// Why it is saved: a known name, or one of your own; `unknown` if not said
+    #[arg(long, long_help = trigger_help())]
     trigger: Option<Trigger>,
 
     /// The phase of the work
@@ -72,7 +73,7 @@ pub(crate) struct About {
     #[arg(long, value_name = "ID")]
     parent: Option<Id>,
 
-    /// A tag; tagged checkpoints are never pruned (repeatable)
+    /// A tag to find it by (repeatable)
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
 
@@ -88,9 +89,17 @@ pub(crate) struct About {
     #[arg(long = "warning", value_name = "TEXT")]
     warnings: Vec<String>,
 
-    /// How long to keep it, whatever the policy says
+    /// How long a retention policy is to keep it
     #[arg(long, value_name = "DAYS")]
     retention_days: Option<u32>,
+}
+
+fn trigger_help() -> String {
+    let known = Trigger::ALL.map(|trigger| trigger.to_string()).join(", ");
+    format!(
+        "Why it is saved; `unknown` if not said\n\nKnown: {known}. A name of your own has \
+         lower-case letters, digits and underscores."
+    )
 }
 
 impl From<&About> for NewEntry {

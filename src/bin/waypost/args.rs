@@ -3,12 +3,12 @@
 use std::env;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ColorChoice;
 use clap::builder::styling::Style;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use waypost::Status;
 
 /// Flags that may stand before or after the command.
@@ -17,7 +17,8 @@ use waypost::Status;
 pub(crate) struct Global {
     /// The store; by default .waypost/store.redb, here or in the nearest parent that has one
     #[arg(long, global = true, value_name = "PATH", env = "WAYPOST_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    store: Option<PathBuf>,
 
     /// Print JSON: one object, or one object a line for lists
     #[arg(long, global = true)]
@@ -38,6 +39,11 @@ pub(crate) struct Global {
 }
 
 impl Global {
+    /// The store that was named; an empty name is none, as for most variables.
+    pub(crate) fn store(&self) -> Option<&Path> {
+        self.store.as_deref().filter(|path| !path.as_os_str().is_empty())
+    }
+
     /// Tells a person something that is not a result.
     pub(crate) fn note(&self, text: impl Display) {
         if !self.quiet {

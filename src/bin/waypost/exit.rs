@@ -36,8 +36,8 @@ impl Exit {
         match self {
             Self::Done => "done",
             Self::Failed => "failed",
-            Self::Usage => "wrong usage, or a prefix that fits several ids",
-            Self::Nothing => "nothing matched",
+            Self::Usage => "wrong usage, or a prefix that is too short or fits several ids",
+            Self::Nothing => "nothing matched, or there is no store yet",
             Self::Refused => "refused: not a document, too large, or the id is taken",
             Self::Damaged => "damaged data found",
             Self::Locked => "the store is held by another process",
@@ -67,7 +67,7 @@ pub(crate) enum Refusal {
     NoStore { path: PathBuf },
     #[error("nothing matches")]
     Nothing,
-    #[error("{count} of {total} lines were refused")]
+    #[error("refused {count} of {total} lines")]
     Skipped { count: u64, total: u64 },
 }
 
@@ -111,6 +111,7 @@ fn of_library(error: &Error) -> Verdict {
         Error::Invalid { what, .. } if what.starts_with("document") => {
             Verdict::new(Exit::Refused, "invalid").hint("the input must be a document in JSON")
         }
+        Error::Invalid { what, .. } if what == "id" => Verdict::new(Exit::Usage, "invalid"),
         Error::Invalid { .. } => Verdict::new(Exit::Refused, "invalid"),
         Error::Limit { .. } => Verdict::new(Exit::Refused, "limit"),
         Error::TooNew { .. } => Verdict::new(Exit::Failed, "too_new")
@@ -120,7 +121,8 @@ fn of_library(error: &Error) -> Verdict {
         Error::NotAStore { .. } => {
             Verdict::new(Exit::Failed, "not_a_store").hint("name the file of a store with --store")
         }
-        Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt"),
+        Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
+            .hint("keep a copy of the file; other checkpoints may still be readable"),
         Error::Locked { .. } => Verdict::new(Exit::Locked, "locked")
             .hint("wait longer with --wait, or end that process"),
         Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
@@ -134,7 +136,8 @@ fn of_library(error: &Error) -> Verdict {
 
 fn of_command(refusal: &Refusal) -> Verdict {
     match refusal {
-        Refusal::NoStore { .. } => Verdict::new(Exit::Failed, "no_store")
+        // Where nothing was ever saved, nothing matches: a loop starts instead of going on.
+        Refusal::NoStore { .. } => Verdict::new(Exit::Nothing, "no_store")
             .hint("`waypost save` makes one, --store names another"),
         Refusal::Nothing => Verdict::new(Exit::Nothing, "not_found"),
         Refusal::Skipped { .. } => Verdict::new(Exit::Skipped, "skipped"),

@@ -88,10 +88,15 @@ impl FromStr for Iterations {
         let end = |text: &str| (!text.is_empty()).then(|| text.parse()).transpose();
         match (end(min), end(max)) {
             (Ok(None), Ok(None)) | (Err(_), _) | (_, Err(_)) => Err(invalid(text)),
-            (Ok(Some(min)), Ok(Some(max))) if min > max => Err(invalid(text)),
+            (Ok(Some(min)), Ok(Some(max))) if min > max => Err(swapped(text)),
             (Ok(min), Ok(max)) => Ok(Self { min, max }),
         }
     }
+}
+
+fn swapped(text: &str) -> Error {
+    let reason = format!("{text:?} ends before it starts");
+    Error::Invalid { what: "iteration".to_owned(), reason }
 }
 
 fn invalid(text: &str) -> Error {

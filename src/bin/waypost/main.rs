@@ -16,7 +16,10 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
-    let cli = command::Cli::parse();
+    let cli = match command::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return report::usage(&error),
+    };
     let mut out = BufWriter::new(io::stdout().lock());
     match cli.run(&mut out).and_then(|()| Ok(out.flush()?)) {
         Ok(()) => exit::Exit::Done.into(),

@@ -3,7 +3,7 @@
 //! Only `save` may make a store; everything else must find one.
 
 use std::env;
-use std::fs::DirBuilder;
+use std::fs::{self, DirBuilder};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) fn existing(global: &Global, command: &str) -> Result<Store> {
 pub(crate) fn or_create(global: &Global, command: &str) -> Result<Store> {
     let path = path(global)?;
     // Of a path that was given, a missing directory is more likely a typing error than a wish.
-    if global.store.is_none() {
+    if global.store().is_none() {
         path.parent().map_or(Ok(()), create_directory)?;
     }
     Ok(Store::open_with(&path, options(global, command))?)
@@ -56,8 +56,8 @@ fn options(global: &Global, command: &str) -> Options {
 
 /// The store that was named, else that of the nearest parent that has one, else one to make here.
 fn path(global: &Global) -> Result<PathBuf> {
-    if let Some(path) = &global.store {
-        return Ok(path.clone());
+    if let Some(path) = global.store() {
+        return Ok(path.to_owned());
     }
     let here = env::current_dir().context("cannot tell the current directory")?;
     let below = |directory: &Path| directory.join(DIRECTORY).join(FILE);
@@ -72,8 +72,11 @@ fn create_directory(path: &Path) -> Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        other => other.with_context(|| format!("cannot make {}", path.display())),
+        // States of agents do not belong into the history of the project they work on.
+        Ok(()) => fs::write(path.join(".gitignore"), "*\n"),
+        Err(error) => Err(error),
     }
+    .with_context(|| format!("cannot make {}", path.display()))
 }
 
 fn show_repair(done: f64) {

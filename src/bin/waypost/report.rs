@@ -1,5 +1,6 @@
 //! Errors in words: text for a person, or JSON for a program.
 
+use std::env;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -10,13 +11,12 @@ use crate::args::Global;
 use crate::exit::{Exit, Refusal, Verdict};
 
 /// An error in words, for a person or a program.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Report {
     #[serde(skip)]
     exit: Exit,
     code: &'static str,
     pub(crate) message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
 }
 
@@ -46,6 +46,23 @@ pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
         let _ = show(&report, global);
     }
     report.exit.into()
+}
+
+/// Says what is wrong with the arguments, before it is known whether JSON was asked for.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let wants_json = env::args_os().any(|arg| arg == "--json");
+    if !error.use_stderr() || !wants_json {
+        // With standard error closed, the exit code still tells.
+        let _ = error.print();
+        return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
+    }
+    let text = error.render().to_string();
+    let text = text.lines().next().unwrap_or_default();
+    let message = text.strip_prefix("error: ").unwrap_or(text).to_owned();
+    let hint = Some("try --help");
+    let report = Report { exit: Exit::Usage, code: "usage", message, hint };
+    let _ = serde_json::to_string(&Reported { error: &report }).map(|text| eprintln!("{text}"));
+    Exit::Usage.into()
 }
 
 fn show(report: &Report, global: &Global) -> io::Result<()> {

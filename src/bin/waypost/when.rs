@@ -31,12 +31,19 @@ impl FromStr for When {
     fn from_str(text: &str) -> Result<Self, Error> {
         match age(text) {
             Some(age) => Ok(Self::Ago(age)),
-            None => text.parse().map(Self::At).map_err(|_| Error::Invalid {
-                what: "time".to_owned(),
-                reason: format!("{text:?} is like neither 2026-01-25T15:00:00Z nor 90m, 2h, 7d"),
+            None => text.parse().or_else(|_| midnight(text)).map(Self::At).map_err(|_| {
+                let reason = format!(
+                    "{text:?} is like none of 2026-01-25, 2026-01-25T15:00:00Z, 90m, 2h and 7d"
+                );
+                Error::Invalid { what: "time".to_owned(), reason }
             }),
         }
     }
+}
+
+/// The beginning of a day in UTC.
+fn midnight(date: &str) -> Result<Timestamp, Error> {
+    format!("{date}T00:00:00Z").parse()
 }
 
 fn age(text: &str) -> Option<Duration> {
@@ -73,6 +80,7 @@ mod tests {
     #[test]
     fn a_date_stands_for_itself() {
         assert_eq!(micros("1970-01-01T00:00:01Z"), 1_000_000);
+        assert_eq!(micros("1970-01-02"), 24 * 60 * 60 * 1_000_000);
     }
 
     #[test]

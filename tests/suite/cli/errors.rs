@@ -9,12 +9,12 @@ use super::{Test, by_member};
 #[test]
 fn without_a_store_the_user_is_told_how_to_make_one() {
     let test = Test::new();
-    insta::assert_snapshot!(test.run("list").failed(1), @"
+    insta::assert_snapshot!(test.run("list").failed(3), @"
     error: there is no store at [HERE]/.waypost/store.redb
     hint: `waypost save` makes one, --store names another
     ");
     for command in ["show x", "latest", "delete x", "tag x", "stats", "compact"] {
-        assert!(test.run(command).failed(1).contains("there is no store"), "{command}");
+        assert!(test.run(command).failed(3).contains("there is no store"), "{command}");
     }
     assert_eq!(fs::read_dir(test.path()).unwrap().count(), 0);
 }
@@ -40,6 +40,23 @@ fn wrong_usage_is_told_from_failure() {
     ] {
         assert!(!test.run(args).failed(2).is_empty(), "{args}");
     }
+}
+
+#[test]
+fn a_program_is_told_of_wrong_usage_in_json() {
+    let stderr = Test::new().run("list --json --status done").failed(2);
+    let error: serde_json::Value = serde_json::from_str(&stderr).unwrap();
+    assert_eq!(error["error"]["code"], "usage");
+    assert_eq!(Test::new().run("--json --version").done(), Test::new().run("--version").done());
+}
+
+#[test]
+fn words_with_a_meaning_of_their_own_are_no_ids() {
+    let test = Test::new();
+    assert!(test.feed("save --id latest", "1").failed(2).contains("invalid id"));
+    let line = r#"{"about": {"id": "a\nb", "tags": ["a\u001bb"]}, "document": 1}"#;
+    let ended = test.feed("save --lines --about", line);
+    assert_eq!((ended.code, ended.stdout.lines().count()), (Some(7), 1));
 }
 
 #[test]

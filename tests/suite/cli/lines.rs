@@ -37,7 +37,7 @@ fn a_line_that_is_refused_does_not_stop_the_others() {
     assert_eq!(answers[1], "error: invalid document: expected a value at line 1 column 1");
     insta::assert_snapshot!(ended.stderr, @"
     line 3: invalid document: expected a value at line 1 column 1
-    error: 1 of 3 lines were refused
+    error: refused 1 of 3 lines
     ");
 }
 
@@ -54,11 +54,13 @@ fn a_program_gets_an_object_for_every_line() {
     assert_eq!((&answers[0]["phase"], &answers[2]["phase"]), (&"line".into(), &"flag".into()));
     insta::assert_snapshot!(by_member(&answers[1].to_string()), @r#"
     {"error":{"code":"invalid",
+    "hint":null,
     "message":"invalid about.colour: no such field"}}
     "#);
     insta::assert_snapshot!(by_member(&ended.stderr), @r#"
     {"error":{"code":"skipped",
-    "message":"1 of 3 lines were refused"}}
+    "message":"refused 1 of 3 lines",
+    "hint":null}}
     "#);
 }
 
@@ -66,6 +68,20 @@ fn a_program_gets_an_object_for_every_line() {
 fn an_id_cannot_be_given_to_all_lines() {
     let stderr = Test::new().run("save --lines --id x").failed(2);
     assert!(stderr.contains("cannot be used with"), "{stderr}");
+}
+
+/// It ended with 0, as a listing does when nobody reads on, and most lines were not saved.
+#[test]
+fn saving_is_not_done_when_nobody_hears_the_answers() {
+    let test = Test::new();
+    let mut child = test.spawn("save --lines");
+    let mut stdin = child.stdin.take().unwrap();
+    drop(child.stdout.take());
+    let lines = "1\n".repeat(1000);
+    let _ = stdin.write_all(lines.as_bytes());
+    drop(stdin);
+    let stderr = test.ended(child).failed(1);
+    assert!(stderr.starts_with("error: cannot answer: "), "{stderr}");
 }
 
 #[test]

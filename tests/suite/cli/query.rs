@@ -19,7 +19,7 @@ fn show_prints_what_is_known_and_the_document() {
     phase       build
     iteration   1
     status      in_progress
-    created_at  2999-01-01T00:00:00Z (0s ago)
+    created_at  2999-01-01T00:00:00.000000Z (0s ago)
     tag         keep
     layout      native
     document    2 B
@@ -45,7 +45,7 @@ fn show_prints_one_object_for_a_program() {
     "step":null,
     "iteration":null,
     "status":"paused",
-    "created_at":"2999-01-01T00:00:00Z",
+    "created_at":"2999-01-01T00:00:00.000000Z",
     "updated_at":null,
     "parent":null,
     "tags":[],
@@ -121,9 +121,11 @@ fn a_listing_says_how_to_go_on() {
     let test = Test::filled();
     let first = test.run("list --json --limit 2");
     assert_eq!(ids(&first.stdout), ["b-1", "a-2"]);
-    let cursor = first.stderr.strip_prefix("more with --after ").unwrap().trim_end();
+    let note: Value = serde_json::from_str(&first.stderr).unwrap();
+    let cursor = note["next"].as_str().unwrap();
     let rest = test.run(&format!("list --json --limit 2 --after {cursor}"));
     assert_eq!(ids(&rest.done()), ["a-1"]);
+    assert_eq!(test.run("list --limit 2").stderr, format!("more with --after {cursor}\n"));
 }
 
 #[test]

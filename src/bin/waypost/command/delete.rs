@@ -13,7 +13,7 @@ use crate::{open, output};
 const EXAMPLES: &str = "\
 Examples:
   waypost delete 019a8b2c-d3e4
-  waypost list --tag scratch --all --json | jq -r .id | xargs waypost delete";
+  waypost list --tag scratch --all --json | jq -r .id | xargs -r waypost delete";
 
 /// Delete checkpoints: all of them, or none if one does not exist
 #[derive(Debug, clap::Args)]

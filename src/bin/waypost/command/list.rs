@@ -69,7 +69,11 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     }
     if let Some(cursor) = next {
         out.flush()?;
-        global.note(format_args!("more with --after {cursor}"));
+        if global.json {
+            global.note(format_args!("{{\"next\":\"{cursor}\"}}"));
+        } else {
+            global.note(format_args!("more with --after {cursor}"));
+        }
     }
     Ok(())
 }

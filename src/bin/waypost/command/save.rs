@@ -41,7 +41,7 @@ pub(super) struct Args {
 
     /// Take lines like {"about": {"phase": "build"}, "document": ...}
     ///
-    /// The fields of `about` have the names that --json prints, and override the flags.
+    /// The fields of `about` are named like the flags, with underscores, and override them.
     #[arg(long = "about", requires = "lines")]
     has_about: bool,
 

@@ -23,7 +23,7 @@ pub(super) struct Args {
     id: String,
 
     /// Tags to add
-    #[arg(value_name = "TAG")]
+    #[arg(value_name = "TAG", value_parser = NonEmptyStringValueParser::new())]
     add: Vec<String>,
 
     /// A tag to remove (repeatable)

@@ -1,5 +1,6 @@
 //! Numbers, times and texts in a form that a person takes in at a glance.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use waypost::Id;
@@ -35,19 +36,30 @@ pub(super) fn age(age: Duration) -> String {
     }
 }
 
-/// The part of a UUID that a person would type, or the whole of another id.
-pub(super) fn short_id(id: &Id) -> String {
-    // Up to here a UUIDv7 is its time in milliseconds; the rest is chance.
-    const TIME_LENGTH: usize = 13;
+/// How many characters of UUIDs it takes to tell these ids apart, in whole groups of them.
+pub(super) fn short_length(ids: &[&Id]) -> usize {
+    // Up to 13 a UUIDv7 is its time in milliseconds; the rest is chance.
+    const GROUPS: [usize; 4] = [13, 18, 23, 36];
+    let are_told_apart = |length: &usize| {
+        let mut seen = HashSet::new();
+        ids.iter().all(|id| seen.insert(short_id(id, *length)))
+    };
+    GROUPS.into_iter().find(are_told_apart).unwrap_or(36)
+}
+
+/// The first characters of a UUID, or the whole of another id.
+pub(super) fn short_id(id: &Id, length: usize) -> String {
     let id = id.as_str();
     let is_uuid = id.len() == 36 && uuid::Uuid::try_parse(id).is_ok();
-    if is_uuid { id[..TIME_LENGTH].to_owned() } else { plain(id) }
+    if is_uuid { id[..length].to_owned() } else { plain(id) }
 }
 
 /// A text that cannot move the cursor or change the colours of a terminal.
 pub(super) fn plain(text: &str) -> String {
-    let visible =
-        |char: char| if char.is_control() { Err(char.escape_default()) } else { Ok(char) };
+    // Marks of direction would show a name as another one.
+    let is_mark = |char| matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_hidden = |char: char| char.is_control() || is_mark(char);
+    let visible = |char: char| if is_hidden(char) { Err(char.escape_default()) } else { Ok(char) };
     text.chars().map(visible).fold(String::with_capacity(text.len()), |mut plain, char| {
         match char {
             Ok(char) => plain.push(char),
@@ -89,12 +101,24 @@ mod tests {
 
     #[test]
     fn only_a_uuid_is_shortened() {
-        let short = |text: &str| short_id(&Id::new(text).unwrap());
+        let short = |text: &str| short_id(&Id::new(text).unwrap(), 13);
         assert_eq!(short("019a8b2c-d3e4-7000-8000-0123456789ab"), "019a8b2c-d3e4");
         assert_eq!(
             short("CP-20260125-150000-and-much-more-than"),
             "CP-20260125-150000-and-much-more-than"
         );
+    }
+
+    #[test]
+    fn ids_are_as_short_as_can_be_told_apart() {
+        let length = |ids: &[&str]| {
+            let ids: Vec<Id> = ids.iter().map(|id| Id::new(*id).unwrap()).collect();
+            short_length(&ids.iter().collect::<Vec<_>>())
+        };
+        let first = "019a8b2c-d3e4-7000-8000-0123456789ab";
+        assert_eq!(length(&[first, "019a8b2c-d3e5-7000-8000-0123456789ab"]), 13);
+        assert_eq!(length(&[first, "019a8b2c-d3e4-7001-8000-0123456789ab"]), 18);
+        assert_eq!(length(&[first, "019a8b2c-d3e4-7000-8000-0123456789ac"]), 36);
     }
 
     #[test]

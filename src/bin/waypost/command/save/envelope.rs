@@ -20,8 +20,19 @@ struct Envelope<'a> {
 
 /// Puts what the line says into `about`, and returns its document as it is written.
 pub(super) fn open<'a>(line: &'a [u8], about: &mut NewEntry) -> Result<&'a str> {
-    let envelope: Envelope<'a> =
-        serde_json::from_slice(line).map_err(|error| invalid("line", error.to_string()))?;
+    if line.trim_ascii_start().first() != Some(&b'{') {
+        // serde would take an array for the fields in their order.
+        return Err(invalid("line", "expected an object with `document`".to_owned()));
+    }
+    // serde's own wording quotes what it found, and that may be the document.
+    let envelope: Envelope<'a> = serde_json::from_slice(line).map_err(|error| {
+        let reason = if error.is_data() {
+            "expected an object with `document` and perhaps `about`, and nothing else"
+        } else {
+            "not JSON"
+        };
+        invalid("line", format!("{reason}, at column {}", error.column()))
+    })?;
     for (name, value) in envelope.about {
         set(about, &name, value).map_err(|reason| invalid(&format!("about.{name}"), reason))?;
     }
@@ -58,7 +69,7 @@ fn set(about: &mut NewEntry, name: &str, value: Value) -> Result<(), String> {
 }
 
 fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_json::from_value(value).map_err(|error| error.to_string())
+    serde_json::from_value(value).map_err(|_| "of the wrong type".to_owned())
 }
 
 fn parsed<T: FromStr<Err = Error>>(value: Value) -> Result<Option<T>, String> {
@@ -99,7 +110,7 @@ mod tests {
             (r#"{"about": {"phas": "a"}, "document": 1}"#, "invalid about.phas: no such field"),
             (
                 r#"{"about": {"iteration": "7"}, "document": 1}"#,
-                "invalid about.iteration: invalid type: string \"7\", expected u64",
+                "invalid about.iteration: of the wrong type",
             ),
             (
                 r#"{"about": {"issue": ""}, "document": 1}"#,
@@ -109,7 +120,14 @@ mod tests {
             let error = open(line.as_bytes(), &mut NewEntry::default()).unwrap_err();
             assert_eq!(error.to_string(), message);
         }
-        assert!(open(br#"{"about": {}}"#, &mut NewEntry::default()).is_err());
-        assert!(open(br#"{"document": 1, "x": 2}"#, &mut NewEntry::default()).is_err());
+    }
+
+    #[test]
+    fn a_line_that_is_no_envelope_is_refused_without_being_quoted() {
+        for line in ["\"secret\"", "[\"secret\"]", "{\"about\": {}}", "{\"secret\": 2}", "secret"] {
+            let error = open(line.as_bytes(), &mut NewEntry::default()).unwrap_err().to_string();
+            assert!(error.starts_with("invalid line: "), "{error}");
+            assert!(!error.contains("secret"), "{error}");
+        }
     }
 }

@@ -24,41 +24,43 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
     thread::spawn(move || filled.fill(BufReader::new(io::stdin()), line_bytes_max()));
     let (mut count, mut total) = (0, 0);
     while let Some(lines) = inbox.take().context("cannot read standard input")? {
-        for (line, outcome) in lines.iter().zip(save(saver, &lines)) {
+        for (line, outcome) in lines.iter().zip(save(saver, &lines)?) {
             total += 1;
-            match outcome {
-                Ok(entry) => answer(out, &entry, global)?,
+            let answered = match outcome {
+                Ok(entry) => answer(out, &entry, global),
                 Err(report) => {
                     count += 1;
-                    global.note(format_args!("line {}: {}", line.number, report.message));
-                    refuse(out, &report, global)?;
+                    // A program has it in the answer, with nothing to tell apart.
+                    if !global.json {
+                        global.note(format_args!("line {}: {}", line.number, report.message));
+                    }
+                    refuse(out, &report, global)
                 }
-            }
+            };
+            answered.map_err(|error| unheard(&error))?;
         }
-        out.flush()?;
+        out.flush().map_err(|error| unheard(&error))?;
     }
     if count > 0 { Err(Refusal::Skipped { count, total }.into()) } else { Ok(()) }
 }
 
+/// Unlike a listing, saving is not done when nobody listens any more.
+fn unheard(error: &io::Error) -> anyhow::Error {
+    anyhow::anyhow!("cannot answer: {error}; lines that were not answered may not be saved")
+}
+
 /// Saves lines with one sync; each has an outcome of its own.
-fn save(saver: &Saver<'_>, lines: &[Line]) -> Vec<Result<Entry, Report>> {
+///
+/// An error means that none was saved: what a store cannot take now it will not take next.
+fn save(saver: &Saver<'_>, lines: &[Line]) -> Result<Vec<Result<Entry, Report>>> {
     let mut drafts = Vec::with_capacity(lines.len());
     let drafted = lines.iter().map(|line| draft(saver, line).map(|draft| drafts.push(draft)));
     let drafted: Vec<_> = drafted.collect();
-    let mut outcomes = save_drafts(saver, &drafts).into_iter();
-    let of_line = |drafted| match drafted {
-        Ok(()) => outcomes.next().expect("every draft has an outcome"),
-        Err(error) => Err(report(error)),
+    let mut outcomes = saver.store.batch(&drafts)?.into_iter();
+    let of_line = |drafted: waypost::Result<()>| {
+        drafted.and_then(|()| outcomes.next().expect("every draft has an outcome")).map_err(report)
     };
-    drafted.into_iter().map(of_line).collect()
-}
-
-fn save_drafts(saver: &Saver<'_>, drafts: &[Draft]) -> Vec<Result<Entry, Report>> {
-    match saver.store.batch(drafts) {
-        Ok(outcomes) => outcomes.into_iter().map(|outcome| outcome.map_err(report)).collect(),
-        // Not the end: a store that is locked now may be free for the next line.
-        Err(error) => vec![Err(report(error)); drafts.len()],
-    }
+    Ok(drafted.into_iter().map(of_line).collect())
 }
 
 fn draft(saver: &Saver<'_>, line: &Line) -> Result<Draft, Error> {
