@@ -17,7 +17,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde::Serialize;
 use serde::de::Deserialize;
@@ -92,14 +92,17 @@ impl Checkpoint {
         self.state()
     }
 
-    /// Writes the document as JSON text, without building a tree.
+    /// Writes the document as JSON text, without building a tree, in many small pieces.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the stored bytes are not a document, [`Error::Io`] from `out`.
     pub fn write_json(&self, out: &mut impl Write, style: JsonStyle) -> Result<()> {
-        text::write(&self.raw, style, out).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData => Error::corrupt(self.place(), error),
-            _ => Error::Io { path: "output".into(), source: error },
+        text::write(&self.raw, style, out).map_err(|error| {
+            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<text::Damaged>());
+            if inner.is_some() {
+                return Error::corrupt(self.place(), error);
+            }
+            Error::Io { path: "output".into(), source: error }
         })
     }
 

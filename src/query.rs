@@ -14,7 +14,7 @@ use crate::checkpoint::{
 };
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
-use crate::key::{ANY_NAME, NameId, RecordKey};
+use crate::key::{ANY_NAME, NameId, RecordKey, SEQUENCE_MAX};
 use crate::store::{Snapshot, Store, is_too_short};
 use merge::Rows;
 
@@ -88,7 +88,8 @@ impl Store {
     /// Lists entries: as many as the limit of the query says, or 256.
     ///
     /// Reads index rows and the entries returned, and no documents. Costs the same however many
-    /// checkpoints there are, unless an iteration range passes over many.
+    /// checkpoints there are, unless two filters by name (issue, loop, series, phase, tag) each fit
+    /// many and few have both, or an iteration range passes over many.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -111,13 +112,13 @@ impl Store {
 
     /// Returns the newest checkpoint that a query asks for, or `None` if there is none.
     ///
-    /// Reads one index row and one record, however large the store is.
+    /// Reads a few index rows and one record, however large the store is.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn latest(&self, query: &Query) -> Result<Option<Checkpoint>> {
         let query = Query { order: Order::Newest, ..query.clone() };
-        self.read(|snapshot| match page(snapshot, &query, 1)?.entries.pop() {
+        self.read(|snapshot| match nth(snapshot, &query, 0)? {
             Some(entry) => self.load(snapshot, entry).map(Some),
             None => Ok(None),
         })
@@ -138,10 +139,13 @@ impl Store {
                 return nth(snapshot, &Query::default(), 0)?.ok_or_else(not_found);
             }
             if let Some((series, count)) = text.rsplit_once('@')
+                && !series.is_empty()
                 && let Ok(count) = count.parse()
             {
-                let query = Query { series: Some(Series::new(series)?), ..Query::default() };
-                return nth(snapshot, &query, count)?.ok_or_else(not_found);
+                let query = Query { series: Series::new(series).ok(), ..Query::default() };
+                if let Some(entry) = nth(snapshot, &query, count)? {
+                    return Ok(entry);
+                }
             }
             let mut found = snapshot.starting_with(text)?.into_iter();
             match (found.next(), found.next()) {
@@ -161,14 +165,20 @@ impl Store {
     }
 }
 
+/// The entry after `count` others that a query asks for.
 fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<Entry>> {
     let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, &range(query))?;
-    for _ in 0..count {
-        if rows.next()?.is_none() {
-            return Ok(None);
+    let mut left = count;
+    while let Some(entry) = rows.next_entry(snapshot)? {
+        if !matches(query, &entry)? {
+            continue;
         }
+        if left == 0 {
+            return Ok(Some(entry));
+        }
+        left -= 1;
     }
-    rows.next_entry(snapshot)
+    Ok(None)
 }
 
 fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
@@ -343,7 +353,8 @@ impl FromStr for Cursor {
         let parts = text.split_once('.');
         let key = parts.and_then(|(time, sequence)| {
             let time = Timestamp::from_micros(time.parse().ok()?);
-            Some(RecordKey { time, sequence: sequence.parse().ok()? })
+            let sequence = sequence.parse().ok().filter(|sequence| *sequence <= SEQUENCE_MAX)?;
+            Some(RecordKey { time, sequence })
         });
         key.map(Cursor).ok_or_else(|| Error::invalid("cursor", "not from an earlier listing"))
     }

@@ -156,8 +156,9 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Locked`] or [`Error::Io`], in which case none was saved.
-    pub fn batch(&self, drafts: &[Draft]) -> Result<Vec<Result<Entry>>> {
-        self.shared.save_all(drafts)
+    #[expect(clippy::needless_pass_by_value, reason = "a draft is saved once: its id is its own")]
+    pub fn batch(&self, drafts: Vec<Draft>) -> Result<Vec<Result<Entry>>> {
+        self.shared.save_all(&drafts)
     }
 
     /// Returns the checkpoint with this id.
@@ -185,7 +186,7 @@ impl Store {
     /// [`Error::NotFound`] names the one that does not exist.
     pub fn delete(&self, ids: &[Id]) -> Result<Deleted> {
         let ids: BTreeSet<&Id> = ids.iter().collect();
-        self.write(|writer| {
+        self.shared.write(|writer| {
             let mut deleted = Deleted::default();
             for id in ids {
                 let entry = writer.find(id)?.ok_or_else(|| not_found(id))?;
@@ -197,20 +198,26 @@ impl Store {
         })
     }
 
-    /// Adds and removes tags of a checkpoint; tags that are there or gone already are fine.
+    /// Adds tags to a checkpoint; those that it has already are fine.
     ///
     /// # Errors
     /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Limit`] if it would have too
     /// many tags.
-    pub fn tag(&self, id: &Id, add: &[String], remove: &[String]) -> Result<Entry> {
-        self.write(|writer| {
-            let old = writer.find(id)?.ok_or_else(|| not_found(id))?;
-            let mut new = old.clone();
-            new.tags.extend(add.iter().cloned());
-            new.tags.retain(|tag| !remove.contains(tag));
-            self.shared.options.limits.check(&new)?;
-            writer.replace(&old, &new)?;
-            Ok(new)
+    pub fn tag(&self, id: &Id, tags: &[String]) -> Result<Entry> {
+        self.change(id, |entry| {
+            entry.tags.extend(tags.iter().cloned());
+            self.shared.options.limits.check(entry)
+        })
+    }
+
+    /// Removes tags of a checkpoint; those that it does not have are fine.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is no such checkpoint.
+    pub fn untag(&self, id: &Id, tags: &[String]) -> Result<Entry> {
+        self.change(id, |entry| {
+            entry.tags.retain(|tag| !tags.contains(tag));
+            Ok(())
         })
     }
 
@@ -269,8 +276,17 @@ impl Store {
         Ok(Checkpoint { entry, raw })
     }
 
-    fn write<T>(&self, work: impl FnOnce(&mut write::Writer<'_>) -> Result<T>) -> Result<T> {
-        self.shared.write(work)
+    /// Changes what is known about a checkpoint, but not its id, time or document.
+    fn change(&self, id: &Id, change: impl FnOnce(&mut Entry) -> Result<()>) -> Result<Entry> {
+        self.shared.write(|writer| {
+            let old = writer.find(id)?.ok_or_else(|| not_found(id))?;
+            let mut new = old.clone();
+            change(&mut new)?;
+            if new != old {
+                writer.replace(&old, &new)?;
+            }
+            Ok(new)
+        })
     }
 
     fn end(&mut self) {

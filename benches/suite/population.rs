@@ -86,7 +86,7 @@ fn fill(path: &Path, count: u32) {
     let mut random = Random::new(count.into());
     for first in (0..count).step_by(BATCH as usize) {
         let drafts = drafts(&store, first..(first + BATCH).min(count), count, &mut random);
-        for outcome in store.batch(&drafts).expect("the store takes a batch") {
+        for outcome in store.batch(drafts).expect("the store takes a batch") {
             outcome.expect("every id is new");
         }
     }

@@ -63,7 +63,7 @@ impl Saver {
 
     fn save_batch(&mut self, store: &Store) {
         let drafts: Vec<Draft> = (0..BATCH).map(|_| self.draft(store)).collect();
-        store.batch(&drafts).expect("the store takes a batch");
+        store.batch(drafts).expect("the store takes a batch");
     }
 
     fn draft(&mut self, store: &Store) -> Draft {

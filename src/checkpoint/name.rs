@@ -27,7 +27,7 @@ impl Issue {
     /// If nothing is left.
     pub fn new(text: impl Into<String>) -> Result<Self> {
         let text = text.into();
-        let name = text.trim().trim_start_matches('#');
+        let name = text.trim().trim_start_matches('#').trim_start();
         Ok(Self(non_empty("issue", name)?.to_owned()))
     }
 }
@@ -144,6 +144,7 @@ mod tests {
     fn a_hash_sign_is_not_part_of_an_issue() {
         assert_eq!(Issue::new(" #42 ").unwrap().as_str(), "42");
         assert_eq!(Issue::new("PROJ-42").unwrap().as_str(), "PROJ-42");
+        assert_eq!(Issue::new("# 42").unwrap().as_str(), "42");
         assert!(Issue::new("#").is_err());
     }
 

@@ -58,9 +58,9 @@ impl<'de> Decoder<'de> {
         } else if let Ok(value) = literal.parse::<i64>() {
             visitor.visit_i64(value)
         } else if let Ok(value) = literal.parse::<i128>() {
-            visitor.visit_i128(value)
+            visitor.visit_i128(value).map_err(|_: Fault| beyond_64_bits())
         } else if let Ok(value) = literal.parse::<u128>() {
-            visitor.visit_u128(value)
+            visitor.visit_u128(value).map_err(|_: Fault| beyond_64_bits())
         } else {
             visitor.visit_f64(float(literal)?)
         }
@@ -96,6 +96,11 @@ impl<'de> Decoder<'de> {
             }
         }
     }
+}
+
+/// To round it would be to return another value, so this is where reading ends.
+fn beyond_64_bits() -> Fault {
+    Fault::refused("integer beyond 64 bits; read it as i128, u128 or Document, and not flattened")
 }
 
 fn float(literal: &str) -> Result<f64, Fault> {

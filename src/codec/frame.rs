@@ -26,7 +26,8 @@ pub(crate) struct Frame {
     /// Kind and raw length, as on disk.
     head: Vec<u8>,
     payload: Vec<u8>,
-    raw_check: u64,
+    /// Of the payload and of the raw bytes.
+    checks: [u64; 2],
 }
 
 /// Compresses and decompresses frames, from any number of threads at once.
@@ -48,7 +49,7 @@ impl Frame {
     pub(crate) fn to_bytes(&self, sequence: u64) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.stored_bytes());
         out.extend_from_slice(&self.head);
-        let sealed = seal(sequence, &self.head, &self.payload, self.raw_check);
+        let sealed = seal(sequence, &self.head, self.checks);
         out.extend_from_slice(&sealed.to_le_bytes());
         out.extend_from_slice(&self.payload);
         out
@@ -72,22 +73,26 @@ impl Frames {
         let mut head = Vec::with_capacity(10);
         put(&mut head, kind);
         put(&mut head, raw.len() as u64);
-        Frame { head, payload, raw_check: check(0, raw) }
+        let checks = [check(0, &payload), check(0, raw)];
+        Frame { head, payload, checks }
     }
 
     /// The raw bytes of the frame stored at `sequence`, or which check they fail.
+    ///
+    /// `length` is what is known from elsewhere to be right, and all that is allocated.
     pub(crate) fn unpack(
         &self,
         sequence: u64,
         bytes: &[u8],
-        limit: usize,
+        length: usize,
     ) -> Result<Vec<u8>, &'static str> {
         let mut reader = Reader::new(bytes);
-        let (kind, length, sealed) =
+        let (kind, claimed, sealed) =
             header(&mut reader).map_err(|_| "frame header is cut short")?;
         let head = &bytes[..bytes.len() - reader.rest().len() - CHECK_BYTES];
-        let length = usize::try_from(length).ok().filter(|length| *length <= limit);
-        let length = length.ok_or("frame claims a length beyond the limit")?;
+        if claimed != length as u64 {
+            return Err("frame is of another length than its entry says");
+        }
         let raw = match kind {
             PLAIN => reader.rest().to_owned(),
             WHOLE => self.decompress(reader.rest(), length).ok_or("zstd frame is damaged")?,
@@ -96,7 +101,7 @@ impl Frames {
         if raw.len() != length {
             return Err("frame is not as long as it says");
         }
-        if seal(sequence, head, reader.rest(), check(0, &raw)) != sealed {
+        if seal(sequence, head, [check(0, reader.rest()), check(0, &raw)]) != sealed {
             return Err("checksum differs");
         }
         Ok(raw)
@@ -110,7 +115,7 @@ impl Frames {
         compressed
     }
 
-    /// `length` is within the limit; zstd never writes beyond it.
+    /// zstd never writes beyond `length`.
     fn decompress(&self, payload: &[u8], length: usize) -> Option<Vec<u8>> {
         let pooled = lock(&self.decompressors).pop();
         let mut decompressor = pooled.or_else(|| Decompressor::new().ok())?;
@@ -133,8 +138,8 @@ fn header(reader: &mut Reader<'_>) -> Result<(u8, u64, u64), Malformed> {
 
 /// Binds raw and stored bytes to their header and place, so that a frame in another's place is
 /// noticed, and so is a flipped bit that zstd does not look at.
-fn seal(sequence: u64, head: &[u8], payload: &[u8], raw_check: u64) -> u64 {
-    check(check(check(sequence, head), payload), &raw_check.to_le_bytes())
+fn seal(sequence: u64, head: &[u8], checks: [u64; 2]) -> u64 {
+    check(check(sequence, head), checks.map(u64::to_le_bytes).as_flattened())
 }
 
 #[cfg(test)]
@@ -150,7 +155,7 @@ mod tests {
         let frames = Frames::default();
         for raw in [Vec::new(), vec![0], raw(), (0..=255).collect()] {
             let bytes = frames.pack(&raw).to_bytes(7);
-            assert_eq!(frames.unpack(7, &bytes, 1 << 20).unwrap(), raw);
+            assert_eq!(frames.unpack(7, &bytes, raw.len()).unwrap(), raw);
         }
         assert!(frames.pack(&raw()).stored_bytes() < 100);
     }
@@ -163,10 +168,10 @@ mod tests {
             for bit in 0..bytes.len() * 8 {
                 let mut damaged = bytes.clone();
                 damaged[bit / 8] ^= 1 << (bit % 8);
-                assert!(frames.unpack(7, &damaged, 1 << 20).is_err(), "bit {bit}");
+                assert!(frames.unpack(7, &damaged, raw.len()).is_err(), "bit {bit}");
             }
             for length in 0..bytes.len() {
-                assert!(frames.unpack(7, &bytes[..length], 1 << 20).is_err(), "cut at {length}");
+                assert!(frames.unpack(7, &bytes[..length], raw.len()).is_err(), "cut at {length}");
             }
         }
     }
@@ -175,15 +180,17 @@ mod tests {
     fn a_frame_in_the_place_of_another_is_an_error() {
         let frames = Frames::default();
         let bytes = frames.pack(&raw()).to_bytes(7);
-        assert_eq!(frames.unpack(8, &bytes, 1 << 20), Err("checksum differs"));
+        assert_eq!(frames.unpack(8, &bytes, raw().len()), Err("checksum differs"));
     }
 
     #[test]
-    fn a_frame_beyond_the_limit_is_not_decompressed() {
+    fn a_frame_that_claims_another_length_is_not_decompressed() {
         let frames = Frames::default();
         let bytes = frames.pack(&vec![0; 1 << 20]).to_bytes(7);
         assert!(bytes.len() < 200);
-        let limit = (1 << 20) - 1;
-        assert_eq!(frames.unpack(7, &bytes, limit), Err("frame claims a length beyond the limit"));
+        assert_eq!(
+            frames.unpack(7, &bytes, 1 << 10),
+            Err("frame is of another length than its entry says")
+        );
     }
 }

@@ -29,8 +29,13 @@ pub(super) fn write(raw: &[u8], style: JsonStyle, out: &mut impl Write) -> io::R
     if reader.rest().is_empty() { Ok(()) } else { Err(malformed(Malformed)) }
 }
 
+/// Not an error of whoever takes the text.
+#[derive(Debug, thiserror::Error)]
+#[error("not a well-formed document")]
+pub(super) struct Damaged;
+
 fn malformed(_: Malformed) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "not a well-formed document")
+    io::Error::other(Damaged)
 }
 
 struct Writer<'a, W> {

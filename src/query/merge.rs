@@ -11,6 +11,7 @@ use crate::store::{Index, Snapshot};
 
 // Rows that follow on one page are cheaper to step over than to look up.
 const STEPS_BEFORE_LEAP: usize = 8;
+const CAUSES_LOOKED_FOR: usize = 16;
 
 type Keys<'a> = Box<dyn Iterator<Item = Result<RecordKey>> + 'a>;
 
@@ -36,14 +37,6 @@ impl<'a> Rows<'a> {
             unions.push(Union::new(snapshot.index()?, names, sources.causes.as_deref(), range)?);
         }
         Ok(Self::Named(Intersection { unions }))
-    }
-
-    /// The next row, without reading its entry where that can be avoided.
-    pub(super) fn next(&mut self) -> Result<Option<()>> {
-        match self {
-            Self::All(entries) => Ok(entries.next().transpose()?.map(|_| ())),
-            Self::Named(rows) => Ok(rows.next()?.map(|_| ())),
-        }
     }
 
     pub(super) fn next_entry(&mut self, snapshot: &Snapshot<'_>) -> Result<Option<Entry>> {
@@ -116,9 +109,17 @@ impl<'a> Union<'a> {
         let Range { from, to, newest_first } = *range;
         let mut lists = Vec::new();
         for name in names {
-            let present = index.causes(*name)?;
-            let wanted = |cause: &NameId| causes.is_none_or(|causes| causes.contains(cause));
-            for cause in present.into_iter().filter(wanted) {
+            // To look for a few is cheaper than to find out which there are.
+            let looked_for = match causes {
+                Some(wanted) if wanted.len() <= CAUSES_LOOKED_FOR => wanted.to_vec(),
+                Some(wanted) => {
+                    let mut present = index.causes(*name)?;
+                    present.retain(|cause| wanted.contains(cause));
+                    present
+                }
+                None => index.causes(*name)?,
+            };
+            for cause in looked_for {
                 let name_and_cause = (*name, cause);
                 let mut keys: Keys<'a> =
                     Box::new(index.keys(name_and_cause, from, to, newest_first)?);

@@ -13,14 +13,14 @@ use super::draft::Draft;
 use super::intake::lock;
 use super::journal::Journal;
 use super::options::Durability;
+use super::table::without_panics;
 use super::turn::Open;
 use super::write::{Unpacking, Writer, transact};
 use crate::checkpoint::Entry;
 use crate::codec::Placed;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
-// Bounds the memory and the length of one transaction, not the rate: more savers than this lead
-// a transaction of their own.
+// Bounds the length of one write, not the rate: more savers than this have a write of their own.
 const GROUP_MAX: usize = 512;
 // Beyond this the savers put what they saved into the tables themselves: memory is bounded.
 const PENDING_BYTES_MAX: usize = 4 << 20;
@@ -209,22 +209,18 @@ impl Shared {
 
     /// Writes a group whose first draft is the caller's own.
     fn lead(&self, group: &[Draft], others: &[Arc<Ticket>]) -> Result<Entry> {
-        let outcome = self.save_all(group);
+        // Whatever happens, the lead is handed over and everybody hears of it.
+        let outcomes = without_panics(self.turn.path(), || self.save_all(group));
         self.hand_over();
-        let mut outcomes = match outcome {
-            Ok(outcomes) => outcomes.into_iter(),
-            Err(error) => {
-                for ticket in others {
-                    ticket.tell(News::Done(Box::new(Err(error.share()))));
-                }
-                return Err(error);
-            }
+        let mut outcomes = match outcomes {
+            Ok(outcomes) => outcomes,
+            Err(error) => group.iter().map(|_| Err(error.share())).collect(),
         };
-        let own = outcomes.next().unwrap_or_else(|| Err(no_outcome()));
-        for (ticket, outcome) in others.iter().zip(outcomes) {
+        for ticket in others.iter().rev() {
+            let outcome = outcomes.pop().expect("every draft has an outcome");
             ticket.tell(News::Done(Box::new(outcome)));
         }
-        own
+        outcomes.pop().expect("every draft has an outcome")
     }
 
     fn hand_over(&self) {
@@ -256,8 +252,4 @@ fn take_waiting(state: &mut State, group: &mut Vec<Draft>) -> Vec<Arc<Ticket>> {
         tickets.push(ticket);
     }
     tickets
-}
-
-fn no_outcome() -> Error {
-    Error::corrupt("group commit", "a save has no outcome")
 }

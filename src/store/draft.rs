@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub struct Draft {
     pub(super) entry: Entry,
+    /// Kept if the caller chose the id, to compare with what may be there.
     pub(super) raw: Vec<u8>,
     pub(super) frame: Frame,
     pub(super) durability: Durability,
@@ -69,11 +70,14 @@ impl Store {
         let is_relaxed = options.relaxed.contains(&about.trigger);
         let has_own_id = about.id.is_some();
         let has_own_time = about.created_at.is_some();
-        let created_at = about.created_at.unwrap_or_else(options.clock);
+        let now = (options.clock)();
+        let created_at = about.created_at.unwrap_or(now);
         let frame = self.shared.frames.pack(&raw);
         let entry = Entry {
             series: Series::of(&about),
-            id: about.id.unwrap_or_else(|| Id::generate(created_at)),
+            // Of the time it is saved, not of the time it is dated: many may be dated alike, and
+            // an id that does not tell the date is found by a row of its own.
+            id: about.id.unwrap_or_else(|| Id::generate(now)),
             issue: about.issue,
             loop_id: about.loop_id,
             workflow_id: about.workflow_id,
@@ -101,6 +105,8 @@ impl Store {
         };
         options.limits.check(&entry)?;
         let durability = if is_relaxed { Durability::Relaxed } else { Durability::Immediate };
+        // Only an id that may be taken makes it necessary to compare.
+        let raw = if has_own_id { raw } else { Vec::new() };
         Ok(Draft { entry, raw, frame, durability, has_own_id, has_own_time })
     }
 }

@@ -28,7 +28,14 @@ impl From<Error> for Refusal {
 }
 
 /// Opens the store, making it first if there is none and `options` allow.
-pub(super) fn open(path: &Path, lock_path: &Path, options: &Options) -> Result<Database, Refusal> {
+///
+/// Who opens it for the first time looks at the format before anything can change.
+pub(super) fn open(
+    path: &Path,
+    lock_path: &Path,
+    options: &Options,
+    is_first: bool,
+) -> Result<Database, Refusal> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(not_a_store(path, "it is a directory").into()),
         Ok(found) if found.len() == 0 => return Err(not_a_store(path, "the file is empty").into()),
@@ -40,11 +47,15 @@ pub(super) fn open(path: &Path, lock_path: &Path, options: &Options) -> Result<D
         }
         Err(error) => return Err(io_error(path, error).into()),
     }
-    let is_checked = probe(path)?;
-    let database = builder(options).open(path).map_err(|error| refusal(error, path))?;
-    if !is_checked {
-        check_format(&database.begin_read().within(path)?, path)?;
+    // A moment's lock: many that wait and looked inside would keep each other out.
+    if !is_free(path)? {
+        return Err(Refusal::Held);
     }
+    if is_first {
+        probe(path)?;
+    }
+    let database = builder(options).open(path).map_err(|error| refusal(error, path))?;
+    check_format(&database.begin_read().within(path)?, path)?;
     Ok(database)
 }
 
@@ -91,14 +102,20 @@ fn initialize(database: &Database, path: &Path) -> Result<()> {
     transaction.commit().within(path)
 }
 
-/// Checks the format without changing a byte, if the file was closed cleanly; tells whether it did.
-fn probe(path: &Path) -> Result<bool, Refusal> {
+fn is_free(path: &Path) -> Result<bool> {
+    let file = File::open(path).at(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(io_error(path, error)),
+    }
+}
+
+/// Checks the format without changing a byte, if the file was closed cleanly.
+fn probe(path: &Path) -> Result<(), Refusal> {
     match Builder::new().open_read_only(path) {
-        Ok(database) => {
-            check_format(&database.begin_read().within(path)?, path)?;
-            Ok(true)
-        }
-        Err(DatabaseError::RepairAborted) => Ok(false),
+        Ok(database) => Ok(check_format(&database.begin_read().within(path)?, path)?),
+        Err(DatabaseError::RepairAborted) => Ok(()),
         Err(error) => Err(refusal(error, path)),
     }
 }

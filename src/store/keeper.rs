@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::Shared;
-use super::options::Hold;
+use super::options::{Hold, Options};
 use crate::error::{Error, Result};
 
 // How soon another process that waits is noticed.
@@ -111,34 +111,37 @@ impl Keeper {
     }
 
     /// Sleeps until something is due; false if the store is being closed.
-    fn wait(&self, hold: Hold, flush_within: Duration) -> bool {
+    ///
+    /// `looked` is when it was last seen whether another process waits. However often the bell
+    /// rings, that is seen again in time.
+    fn wait(&self, options: &Options, looked: Instant) -> bool {
         let mut duty = self.lock();
         loop {
             if duty.stop {
                 return false;
             }
-            let now = Instant::now();
-            let due = duty.relaxed_since.and_then(|since| since.checked_add(flush_within));
-            let flush = due.map(|due| due.saturating_duration_since(now));
-            let look = (duty.is_open && hold != Hold::Forever).then_some(LOOK_EVERY);
-            let due = duty.pending_since.map(|since| since + SETTLE_WITHIN);
-            let settle = due.map(|due| due.saturating_duration_since(now));
-            let Some(sleep) = flush.into_iter().chain(look).chain(settle).min() else {
+            let flush = duty.relaxed_since.and_then(|it| it.checked_add(options.flush_within));
+            let settle = duty.pending_since.map(|since| since + SETTLE_WITHIN);
+            let is_shared = duty.is_open && options.hold != Hold::Forever;
+            let look = is_shared.then_some(looked + LOOK_EVERY);
+            let Some(due) = flush.into_iter().chain(settle).chain(look).min() else {
                 duty = self.bell.wait(duty).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let timeout;
-            (duty, timeout) =
-                self.bell.wait_timeout(duty, sleep).unwrap_or_else(PoisonError::into_inner);
-            if timeout.timed_out() {
+            let sleep = due.saturating_duration_since(Instant::now());
+            if sleep.is_zero() {
                 return true;
             }
+            let woken = self.bell.wait_timeout(duty, sleep);
+            duty = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
 
 fn run(shared: &Shared) {
-    while shared.keeper.wait(shared.options.hold, shared.options.flush_within) {
+    let mut looked = Instant::now();
+    while shared.keeper.wait(&shared.options, looked) {
+        looked = Instant::now();
         if shared.keeper.is_flush_due(shared.options.flush_within) {
             shared.keeper.note_failure(shared.flush());
         }

@@ -34,8 +34,8 @@ pub struct Options {
     /// Tells others who holds the file, beside the process id.
     pub label: String,
     /// The clock that dates checkpoints.
-    pub clock: fn() -> Timestamp,
-    /// Hears how far a repair after an unclean end has come, from 0 to 1.
+    pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// Hears how far a repair after an unclean end has come, from 0 to 1. Must not use the store.
     pub on_repair: Option<Arc<dyn Fn(f64) + Send + Sync>>,
 }
 
@@ -62,13 +62,13 @@ pub enum Durability {
 /// What is refused as too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Length of a document in stored form, before compression. 64 MiB by default.
+    /// Length of a document in stored form, before compression. 64 MiB by default, 254 MiB at most.
     pub document_bytes: usize,
     /// Arrays and objects within each other. 128 by default, 512 at most.
     pub depth: usize,
     /// Length of an id or another text of an entry. 512 bytes by default.
     pub name_bytes: usize,
-    /// Number of tags. 64 by default.
+    /// Number of tags, and of warnings. 64 by default.
     pub tags: usize,
 }
 
@@ -83,7 +83,7 @@ impl Default for Options {
             limits: Limits::default(),
             cache_bytes: 32 << 20,
             label: String::new(),
-            clock: Timestamp::now,
+            clock: Arc::new(Timestamp::now),
             on_repair: None,
         }
     }
@@ -108,8 +108,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    // A frame has at most 65,535 chunks of a page each.
-    const DOCUMENT_BYTES_MAX: usize = 256 << 20;
+    // What the chunks of a frame can hold, with room for its header.
+    pub(super) const DOCUMENT_BYTES_MAX: usize = 254 << 20;
     // Readers recurse once a level, and a thread's stack may be 2 MiB.
     const DEPTH_MAX: usize = 512;
     // Two names and a number must fit an index page many times over.

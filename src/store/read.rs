@@ -182,10 +182,11 @@ pub(super) fn read_raw(
     path: &Path,
 ) -> Result<Vec<u8>> {
     let place = || format!("checkpoint {}", entry.id);
-    if entry.document_bytes > limit as u64 {
+    let length = usize::try_from(entry.document_bytes).ok().filter(|length| *length <= limit);
+    let Some(length) = length else {
         let what = format!("length in bytes of the document of {}", place());
         return Err(Error::Limit { what, limit: limit as u64 });
-    }
+    };
     let mut bytes = Vec::new();
     for row in table.range(frame_rows(entry.sequence)).within(path)? {
         bytes.extend_from_slice(row.within(path)?.1.value());
@@ -193,7 +194,7 @@ pub(super) fn read_raw(
     if bytes.is_empty() {
         return Err(Error::corrupt(place(), "its document is missing"));
     }
-    frames.unpack(entry.sequence, &bytes, limit).map_err(|reason| Error::corrupt(place(), reason))
+    frames.unpack(entry.sequence, &bytes, length).map_err(|reason| Error::corrupt(place(), reason))
 }
 
 // Shorter ones fit more than a month of checkpoints, and would have to look at all of them.

@@ -96,6 +96,15 @@ pub(super) fn engine_error(error: redb::Error, path: &Path) -> Error {
     }
 }
 
+/// Whether an error is the engine's and not about one checkpoint, so that nothing it says holds.
+pub(super) fn is_of_engine(error: &Error, path: &Path) -> bool {
+    match error {
+        Error::Io { .. } => true,
+        Error::Corrupt { place, .. } => *place == path.display().to_string(),
+        _ => false,
+    }
+}
+
 /// Runs `work`, and turns a panic of the engine over damaged pages into an error.
 pub(super) fn without_panics<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {

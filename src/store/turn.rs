@@ -20,7 +20,7 @@ use super::journal::{self, Journal};
 use super::keeper::Keeper;
 use super::names::Names;
 use super::options::{Hold, Options};
-use super::table::{Found, without_panics};
+use super::table::{Found, is_of_engine, without_panics};
 use super::write::transact;
 use crate::error::{At, Error, Result};
 use crate::key::NameId;
@@ -55,9 +55,13 @@ pub(super) struct Turn {
     options: Options,
     keeper: Arc<Keeper>,
     open: RwLock<Option<Open>>,
+    /// Whether this handle has had the file before.
+    is_known: AtomicBool,
     /// The file must be opened anew before it is used again.
     broken: AtomicBool,
     start: Instant,
+    /// Calls that use the file.
+    in_flight: AtomicUsize,
     /// When the last call ended, in microseconds from `start`.
     used_micros: AtomicU64,
     /// When a wait last ended in vain, so that threads queued behind it do not wait as long again.
@@ -74,8 +78,10 @@ impl Turn {
             lock_path: file::beside(path, ".lock"),
             options: options.clone(),
             open: RwLock::new(None),
+            is_known: AtomicBool::new(false),
             broken: AtomicBool::new(false),
             start: Instant::now(),
+            in_flight: AtomicUsize::new(0),
             used_micros: AtomicU64::new(0),
             gave_up: Mutex::new(None),
             yielded_micros: AtomicU64::new(0),
@@ -90,7 +96,9 @@ impl Turn {
     pub(super) fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
         let open = self.enter()?;
         let open = open.as_ref().expect("enter returns an open file");
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
         let result = without_panics(&self.path, || work(open));
+        self.in_flight.fetch_sub(1, Ordering::Relaxed);
         self.after(&result);
         result
     }
@@ -118,7 +126,12 @@ impl Turn {
     /// Lets the file go once no call uses it, after `last` has been done with it.
     pub(super) fn release(&self, last: impl FnOnce(&Open)) {
         if let Some(open) = self.write().take() {
-            last(&open);
+            let result = without_panics(&self.path, || {
+                last(&open);
+                drop(open);
+                Ok(())
+            });
+            self.keeper.note_failure(result);
             // Nobody is to be told that this process has the file when it has not.
             let _ = self.sign("");
         }
@@ -138,7 +151,8 @@ impl Turn {
             Err(_) => return false,
         };
         let used = Duration::from_micros(self.used_micros.load(Ordering::Relaxed));
-        if self.start.elapsed().saturating_sub(used) >= idle {
+        let is_used = self.in_flight.load(Ordering::Relaxed) > 0;
+        if !is_used && self.start.elapsed().saturating_sub(used) >= idle {
             return true;
         }
         if since.elapsed() < TURN_MIN || !self.is_awaited() {
@@ -155,12 +169,7 @@ impl Turn {
 
     fn note_broken<T>(&self, result: &Result<T>) {
         // After a failed write the engine refuses work, and its memory may not fit the file.
-        let is_broken = match result {
-            Err(Error::Io { .. }) => true,
-            Err(Error::Corrupt { place, .. }) => *place == self.path.display().to_string(),
-            _ => false,
-        };
-        if is_broken {
+        if result.as_ref().is_err_and(|error| is_of_engine(error, &self.path)) {
             self.broken.store(true, Ordering::Release);
         }
     }
@@ -186,7 +195,12 @@ impl Turn {
     fn enter_alone(&self, arrived: Instant) -> Result<RwLockWriteGuard<'_, Option<Open>>> {
         let mut open = self.write();
         if self.broken.swap(false, Ordering::AcqRel) {
-            *open = None;
+            // Closing what is damaged may panic too; what it would say has been said.
+            let damaged = open.take();
+            let _ = without_panics(&self.path, || {
+                drop(damaged);
+                Ok(())
+            });
         }
         if open.is_none() {
             let mut gave_up = self.gave_up.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,8 +221,10 @@ impl Turn {
         self.give_way();
         let mut announcement = None;
         loop {
-            match file::open(&self.path, &self.lock_path, &self.options) {
+            let is_first = !self.is_known.load(Ordering::Relaxed);
+            match file::open(&self.path, &self.lock_path, &self.options, is_first) {
                 Ok(database) => {
+                    self.is_known.store(true, Ordering::Relaxed);
                     self.sign(&self.name())?;
                     return self.ready(database);
                 }
@@ -225,7 +241,10 @@ impl Turn {
                     waited: arrived.elapsed(),
                 });
             }
-            thread::sleep(POLL);
+            // Not all at the same moment.
+            let jitter =
+                Duration::from_nanos(u64::from(arrived.elapsed().subsec_nanos() % 1_000_000));
+            thread::sleep(POLL + jitter);
         }
     }
 
@@ -248,6 +267,7 @@ impl Turn {
             transact(&open, &self.path, Durability::Immediate, |_| Ok(()))?;
         }
         lock(&open.journal).remove();
+        self.used_micros.store(self.now_micros(), Ordering::Relaxed);
         self.keeper.note_open();
         Ok(open)
     }

@@ -10,8 +10,9 @@ use redb::{Durability, Table, WriteTransaction};
 use super::draft::Draft;
 use super::intake::lock;
 use super::names;
+use super::options::Limits;
 use super::read::{Lookup, read_raw};
-use super::table::{FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY};
+use super::table::{FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, is_of_engine};
 use super::turn::Open;
 use crate::checkpoint::{Entry, Id, Series};
 use crate::codec::{Frames, NameKind, Placed, cause, derived_tail, encode_entry};
@@ -26,6 +27,10 @@ const CHUNK_BYTES: usize = 1352;
 // Documents this large fill pages of their own, one chunk each.
 const LARGE_FROM_BYTES: usize = 64 << 10;
 const LARGE_CHUNK_BYTES: usize = 4080;
+// The last number of a chunk is never used.
+const CHUNKS_MAX: usize = u16::MAX as usize;
+const _: () = assert!(Limits::DOCUMENT_BYTES_MAX + 64 <= CHUNKS_MAX * LARGE_CHUNK_BYTES);
+const _: () = assert!(LARGE_FROM_BYTES <= CHUNKS_MAX * CHUNK_BYTES);
 
 /// Runs `work` in one transaction, after putting into the tables what waits for it.
 ///
@@ -119,21 +124,21 @@ impl<'a> Writer<'a> {
         draft: &Draft,
         unpacking: Unpacking<'_>,
     ) -> Result<Result<Entry>> {
-        if draft.has_own_id
-            && let Some(found) = self.find(&draft.entry.id)?
-        {
-            return Ok(self.save_again(draft, found, unpacking));
+        if draft.has_own_id {
+            match self.find(&draft.entry.id) {
+                Ok(None) => {}
+                Ok(Some(found)) => return Ok(self.save_again(draft, found, unpacking)),
+                Err(error) if is_of_engine(&error, self.path) => return Err(error),
+                // Damage to one checkpoint is no concern of the others.
+                Err(error) => return Ok(Err(error)),
+            }
         }
         let placed = match lock(&self.open.intake).place(draft) {
             Ok(placed) => placed,
             Err(error) => return Ok(Err(error)),
         };
         self.insert(&placed)?;
-        let entry = placed.entry;
-        if draft.has_own_id {
-            self.ids.insert(entry.id.as_str(), key_of(&entry).to_bytes()).within(self.path)?;
-        }
-        Ok(Ok(entry))
+        Ok(Ok(placed.entry))
     }
 
     /// Puts a checkpoint into the tables.
@@ -191,6 +196,8 @@ impl<'a> Writer<'a> {
         let mut same = Entry {
             sequence: found.sequence,
             stored_bytes: found.stored_bytes,
+            // They may have been changed since.
+            tags: found.tags.clone(),
             ..draft.entry.clone()
         };
         if !draft.has_own_time {

@@ -131,11 +131,11 @@ fn one_refused_draft_does_not_stop_a_batch() {
     store.save(named("a"), &1).unwrap();
     let drafts = [("b", 1), ("a", 2), ("b", 1), ("c", 1)]
         .map(|(id, state)| store.draft(named(id), &state).unwrap());
-    let outcomes = store.batch(&drafts).unwrap();
+    let outcomes = store.batch(drafts.into()).unwrap();
     let outcomes: Vec<_> = outcomes.iter().map(Result::is_ok).collect();
     assert_eq!(outcomes, [true, false, true, true]);
     assert_eq!(store.stats().unwrap().checkpoints, 3);
-    assert!(store.batch(&[]).unwrap().is_empty());
+    assert!(store.batch(Vec::new()).unwrap().is_empty());
 }
 
 #[test]

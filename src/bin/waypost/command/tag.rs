@@ -34,8 +34,11 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "tag")?;
     let mut entry = store.resolve(&args.id)?;
-    if !(args.add.is_empty() && args.remove.is_empty()) {
-        entry = store.tag(&entry.id, &args.add, &args.remove)?;
+    if !args.add.is_empty() {
+        entry = store.tag(&entry.id, &args.add)?;
+    }
+    if !args.remove.is_empty() {
+        entry = store.untag(&entry.id, &args.remove)?;
     }
     if global.json {
         return Ok(output::json_line(out, &entry)?);

@@ -56,7 +56,7 @@ fn save(saver: &Saver<'_>, lines: &[Line]) -> Result<Vec<Result<Entry, Report>>>
     let mut drafts = Vec::with_capacity(lines.len());
     let drafted = lines.iter().map(|line| draft(saver, line).map(|draft| drafts.push(draft)));
     let drafted: Vec<_> = drafted.collect();
-    let mut outcomes = saver.store.batch(&drafts)?.into_iter();
+    let mut outcomes = saver.store.batch(drafts)?.into_iter();
     let of_line = |drafted: waypost::Result<()>| {
         drafted.and_then(|()| outcomes.next().expect("every draft has an outcome")).map_err(report)
     };
