@@ -3,6 +3,7 @@
 //! The only module that names redb.
 
 mod commit;
+mod compact;
 mod draft;
 mod file;
 mod intake;
@@ -17,7 +18,6 @@ mod turn;
 mod write;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -30,12 +30,12 @@ use crate::codec::Frames;
 use crate::error::{At, Error, Result};
 
 use commit::Queue;
+pub use compact::Compacted;
 pub use draft::Draft;
 use keeper::Keeper;
 pub use options::{Durability, Hold, Limits, Options};
 pub(crate) use read::{Index, Snapshot, is_too_short};
 pub use stats::Stats;
-use table::In;
 use turn::Turn;
 
 /// An embedded store of checkpoints: one file, shared by any number of threads and processes.
@@ -62,16 +62,6 @@ impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared").field("path", &self.turn.path()).finish_non_exhaustive()
     }
-}
-
-/// What [`Store::compact`] achieved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Compacted {
-    /// Length of the file before.
-    pub before_bytes: u64,
-    /// Length of the file after.
-    pub after_bytes: u64,
 }
 
 /// What [`Store::delete`] removed.
@@ -228,27 +218,6 @@ impl Store {
     pub fn flush(&self) -> Result<()> {
         self.shared.flush()?;
         self.shared.keeper.take_failure()
-    }
-
-    /// Gives free space back to the file system. No other call runs meanwhile.
-    ///
-    /// Time grows with the size of the store.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written; it is then as it was.
-    pub fn compact(&self) -> Result<Compacted> {
-        let path = self.path();
-        let before_bytes = fs::metadata(path).at(path)?.len();
-        self.shared.turn.alone(|open| {
-            self.shared.settle_for_good(open)?;
-            // Each round can free what the next one moves; it says when nothing is left.
-            while open.database.compact().within(path)? {}
-            Ok(())
-        })?;
-        // Closing writes a few pages more; the length that stays is that of the closed file.
-        self.shared.let_go();
-        let after_bytes = fs::metadata(path).at(path)?.len();
-        Ok(Compacted { before_bytes, after_bytes })
     }
 
     /// Makes every save durable, lets the file go, and reports what dropping could not.

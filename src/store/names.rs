@@ -2,7 +2,7 @@
 //!
 //! Names are only ever added, so what has been read stays true while the file is open.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -110,6 +110,22 @@ pub(super) fn add(
     table.insert(id_row(id).as_slice(), value.as_slice()).within(path)?;
     table.insert(name_row(*kind, name).as_slice(), id.to_be_bytes().as_slice()).within(path)?;
     Ok(())
+}
+
+/// Removes all names but these.
+pub(super) fn retain(
+    table: &mut Table<'_, &'static [u8], &'static [u8]>,
+    used: &HashSet<NameId>,
+    path: &Path,
+) -> Result<()> {
+    let number = |bytes: &[u8]| bytes.try_into().ok().map(NameId::from_be_bytes);
+    let is_used = |bytes: &[u8]| number(bytes).is_none_or(|id| used.contains(&id));
+    table
+        .retain(|key, value| match key.split_first() {
+            Some((0, id)) => is_used(id),
+            _ => is_used(value),
+        })
+        .within(path)
 }
 
 /// The first number that no name has.

@@ -1,6 +1,6 @@
 //! Writing: a record, its document and its index rows change in one transaction or not at all.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -184,6 +184,11 @@ impl<'a> Writer<'a> {
             self.index.insert(row, ()).within(self.path)?;
         }
         self.insert_record(new)
+    }
+
+    /// Removes all names but these.
+    pub(super) fn retain_names(&mut self, used: &HashSet<NameId>) -> Result<()> {
+        names::retain(&mut self.names, used, self.path)
     }
 
     pub(super) fn find(&self, id: &Id) -> Result<Option<Entry>> {

@@ -4,8 +4,10 @@
 
 mod cli;
 mod crash;
+mod damage;
 mod format;
 mod model;
+mod query;
 mod store;
 mod tidy;
 mod turn;

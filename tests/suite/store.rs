@@ -308,6 +308,33 @@ fn compacting_gives_space_back() {
     assert_eq!(store.get(&ids[0]).unwrap().state::<Vec<u64>>().unwrap(), numbers);
 }
 
+/// Names stayed for ever: ten thousand loops that were deleted left five megabytes.
+#[test]
+fn compacting_forgets_names_that_nobody_has() {
+    let place = Place::new();
+    let store = place.open();
+    let keep = NewEntry { session_id: Some("kept".to_owned()), ..named("kept") };
+    store.save(keep, &1).unwrap();
+    store.compact().unwrap();
+    let before = store.compact().unwrap().after_bytes;
+    for round in 0..3 {
+        let drafts = (0..2000).map(|number| {
+            let session_id = Some(format!("session {round} {number} {}", "x".repeat(100)));
+            let loop_id = Some(LoopId::new(format!("loop {round} {number}")).unwrap());
+            store.draft(NewEntry { session_id, loop_id, ..NewEntry::default() }, &1).unwrap()
+        });
+        let saved = store.batch(drafts.collect()).unwrap();
+        let ids: Vec<Id> = saved.into_iter().map(|entry| entry.unwrap().id).collect();
+        store.delete(&ids).unwrap();
+        store.compact().unwrap();
+        assert_eq!(store.compact().unwrap().after_bytes, before);
+    }
+    let kept = store.entry(&Id::new("kept").unwrap()).unwrap();
+    assert_eq!(kept.session_id.as_deref(), Some("kept"));
+    let query = Query { loop_id: Some(LoopId::new("loop 0 7").unwrap()), ..Query::default() };
+    assert!(store.latest(&query).unwrap().is_none());
+}
+
 #[test]
 fn a_document_is_read_as_tree_and_as_text() {
     let place = Place::new();

@@ -2,6 +2,7 @@
 //! two processes do.
 
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -161,4 +162,41 @@ fn saves_from_many_threads_share_one_handle() {
         }
     });
     assert_eq!(count(&store), 160);
+}
+
+/// Each relaxed save rang the keeper's bell, and it never came to see that another one waited.
+#[test]
+fn relaxed_and_immediate_saves_in_turn_keep_nobody_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let busy = Store::open_with(&path, patient()).unwrap();
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                let draft = busy.draft(NewEntry::default(), &1).unwrap();
+                busy.save_draft(draft.with_durability(Durability::Relaxed)).unwrap();
+                busy.save(NewEntry::default(), &2).unwrap();
+            }
+        });
+        let other = Store::open_with(&path, patient()).and_then(|other| other.stats());
+        is_done.store(true, Ordering::Relaxed);
+        other.unwrap();
+    });
+}
+
+#[test]
+fn a_crowd_gets_its_turns() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    thread::scope(|scope| {
+        for number in 0..32 {
+            let path = &path;
+            scope.spawn(move || {
+                let store = Store::open_with(path, patient()).unwrap();
+                store.save(NewEntry::default(), &number).unwrap();
+            });
+        }
+    });
+    assert_eq!(count(&Store::open(&path).unwrap()), 32);
 }
