@@ -38,12 +38,12 @@ pub enum Document {
     Bytes(Vec<u8>),
     /// A list.
     Array(Vec<Document>),
-    /// Keys and values in the order they were written. If a key stands twice, the last one counts.
+    /// Keys and values in the order they were written; a key that stands twice does so here.
     Object(Vec<(String, Document)>),
 }
 
 impl Document {
-    /// Returns the value of `key`, if this is an object that has it.
+    /// Returns the value of `key`, the last one if it stands twice, if this is an object with it.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
