@@ -64,6 +64,11 @@ mod query;
 
 pub mod docs;
 
+/// The example of the README is compiled, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub use checkpoint::{
     Checkpoint, CustomTrigger, Document, Entry, Id, Issue, Layout, LoopId, NewEntry, Series,
     Status, Timestamp, Trigger,

@@ -28,11 +28,13 @@ pub(super) struct Journal {
     /// Where the next content goes.
     end: u64,
     allocated: u64,
+    /// What is about to be written, reused: fresh memory of this size costs page faults.
+    scratch: Vec<u8>,
 }
 
 impl Journal {
     pub(super) fn new(path: PathBuf, identity: u64) -> Self {
-        Self { path, identity, file: None, end: 0, allocated: 0 }
+        Self { path, identity, file: None, end: 0, allocated: 0, scratch: Vec::new() }
     }
 
     /// Whether there is a file to write to already.
@@ -52,7 +54,8 @@ impl Journal {
 
     /// Adds content; [`Journal::sync`] makes it durable.
     pub(super) fn append(&mut self, placed: &[Placed]) -> Result<()> {
-        let mut bytes = Vec::new();
+        let mut bytes = std::mem::take(&mut self.scratch);
+        bytes.clear();
         for placed in placed {
             self.frame(placed, &mut bytes);
         }
@@ -60,6 +63,7 @@ impl Journal {
         bytes.extend_from_slice(&[0; HEAD_BYTES]);
         self.write(&bytes).at(&self.path)?;
         self.end += (bytes.len() - HEAD_BYTES) as u64;
+        self.scratch = bytes;
         Ok(())
     }
 
