@@ -5,7 +5,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::checkpoint::Timestamp;
+use crate::checkpoint::{Entry, Timestamp};
 
 /// The place of a checkpoint in time: when it was saved, then the order of arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,10 +24,44 @@ pub(crate) type FrameBytes = [u8; 8];
 /// Sequences have 48 bits on disk: nine thousand years at a thousand saves a second.
 pub(crate) const SEQUENCE_MAX: u64 = (1 << 48) - 1;
 
+/// In which order checkpoints are listed. Equal times are in the order of arrival.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Newest first.
+    #[default]
+    Newest,
+    /// Oldest first.
+    Oldest,
+}
+
+/// A part of time, `from` included and `to` not, and the end it is read from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) from: RecordKey,
+    pub(crate) to: RecordKey,
+    pub(crate) order: Order,
+}
+
+impl Span {
+    /// Everything, oldest first.
+    pub(crate) const ALL: Self =
+        Self { from: RecordKey::MIN, to: RecordKey::MAX, order: Order::Oldest };
+
+    /// All of `from..to`, oldest first.
+    pub(crate) fn of_times(from: Timestamp, to: Timestamp) -> Self {
+        let (from, to) = (RecordKey::first_at(from), RecordKey::first_at(to));
+        Self { from, to, order: Order::Oldest }
+    }
+}
+
 impl RecordKey {
     pub(crate) const MIN: Self = Self { time: Timestamp::from_micros(i64::MIN), sequence: 0 };
     pub(crate) const MAX: Self =
         Self { time: Timestamp::from_micros(i64::MAX), sequence: SEQUENCE_MAX };
+
+    pub(crate) fn of(entry: &Entry) -> Self {
+        Self { time: entry.created_at, sequence: entry.sequence }
+    }
 
     /// The first key there can be at `time`.
     pub(crate) fn first_at(time: Timestamp) -> Self {

@@ -50,17 +50,15 @@
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
 //! said: one process has the file at a time, and handles take turns.
 
+// In the order of layers: each uses only those above it.
 mod error;
+mod sync;
 
 mod checkpoint;
-
-mod key;
-
 mod codec;
-
-mod store;
-
+mod key;
 mod query;
+mod store;
 
 pub mod docs;
 
@@ -75,5 +73,6 @@ pub use checkpoint::{
 };
 pub use codec::JsonStyle;
 pub use error::{Error, Result};
-pub use query::{Cursor, Order, Page, Query};
+pub use key::Order;
+pub use query::{Cursor, Page, Query};
 pub use store::{Compacted, Deleted, Draft, Durability, Hold, Limits, Options, Stats, Store};

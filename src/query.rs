@@ -14,7 +14,7 @@ use crate::checkpoint::{
 };
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
-use crate::key::{ANY_NAME, NameId, RecordKey, SEQUENCE_MAX};
+use crate::key::{ANY_NAME, NameId, Order, RecordKey, SEQUENCE_MAX, Span};
 use crate::store::{Snapshot, Store, is_too_short};
 use merge::Rows;
 
@@ -58,16 +58,6 @@ pub struct Query {
     pub limit: Option<usize>,
     /// Go on after this place.
     pub after: Option<Cursor>,
-}
-
-/// In which order checkpoints are listed. Equal times are in the order of arrival.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Order {
-    /// Newest first.
-    #[default]
-    Newest,
-    /// Oldest first.
-    Oldest,
 }
 
 /// A place in a listing, to go on from. Stays valid when checkpoints come and go.
@@ -167,7 +157,7 @@ impl Store {
 
 /// The entry after `count` others that a query asks for.
 fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<Entry>> {
-    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, &range(query))?;
+    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, span(query))?;
     let mut left = count;
     while let Some(entry) = rows.next_entry(snapshot)? {
         if !matches(query, &entry)? {
@@ -183,14 +173,14 @@ fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<En
 
 fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
     let mut entries: Vec<Entry> = Vec::new();
-    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, &range(query))?;
+    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, span(query))?;
     while let Some(entry) = rows.next_entry(snapshot)? {
         if !matches(query, &entry)? {
             continue;
         }
         if entries.len() == limit {
             // One more than asked for, so that a cursor is given only if it leads somewhere.
-            let next = entries.last().map(|last| Cursor(key_of(last)));
+            let next = entries.last().map(|last| Cursor(RecordKey::of(last)));
             return Ok(Page { entries, next });
         }
         entries.push(entry);
@@ -198,23 +188,16 @@ fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
     Ok(Page { entries, next: None })
 }
 
-/// Where in time to look, and from which end.
-struct Range {
-    from: RecordKey,
-    to: RecordKey,
-    newest_first: bool,
-}
-
-fn range(query: &Query) -> Range {
-    let newest_first = query.order == Order::Newest;
+/// Where in time to look.
+fn span(query: &Query) -> Span {
     let mut from = query.since.map_or(RecordKey::MIN, RecordKey::first_at);
     let mut to = query.until.map_or(RecordKey::MAX, RecordKey::first_at);
-    match query.after {
-        Some(Cursor(key)) if newest_first => to = to.min(key),
-        Some(Cursor(key)) => from = from.max(key.next().unwrap_or(RecordKey::MAX)),
-        None => {}
+    match (query.after, query.order) {
+        (Some(Cursor(key)), Order::Newest) => to = to.min(key),
+        (Some(Cursor(key)), Order::Oldest) => from = from.max(key.next().unwrap_or(RecordKey::MAX)),
+        (None, _) => {}
     }
-    Range { from: from.min(to), to, newest_first }
+    Span { from: from.min(to), to, order: query.order }
 }
 
 /// Sets of names, one of each of which a checkpoint must have, and the causes it may have.
@@ -298,10 +281,6 @@ fn matches(query: &Query, entry: &Entry) -> Result<bool> {
         query.iteration_min.is_none_or(|min| entry.iteration.is_some_and(|it| it >= min));
     let at_most = query.iteration_max.is_none_or(|max| entry.iteration.is_some_and(|it| it <= max));
     Ok(is_named && at_least && at_most)
-}
-
-fn key_of(entry: &Entry) -> RecordKey {
-    RecordKey { time: entry.created_at, sequence: entry.sequence }
 }
 
 struct Entries<'a> {

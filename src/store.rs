@@ -9,6 +9,7 @@ mod file;
 mod intake;
 mod journal;
 mod keeper;
+mod lock;
 mod names;
 mod options;
 mod read;

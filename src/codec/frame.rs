@@ -2,12 +2,13 @@
 //!
 //! Must never hand out bytes whose checksum does not fit.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use zstd::bulk::{Compressor, Decompressor};
 
 use super::check;
 use super::wire::{Malformed, Reader, put};
+use crate::sync::lock;
 
 /// The raw bytes follow as they are.
 const PLAIN: u8 = 0;
@@ -123,10 +124,6 @@ impl Frames {
         lock(&self.decompressors).push(decompressor);
         raw
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn header(reader: &mut Reader<'_>) -> Result<(u8, u64, u64), Malformed> {

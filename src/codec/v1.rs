@@ -113,7 +113,7 @@ pub(crate) fn encode_entry<E>(entry: &Entry, intern: Intern<'_, E>) -> Result<Ve
     put_plain(&mut out, entry);
     put(&mut out, entry.document_bytes);
     put(&mut out, entry.stored_bytes);
-    let sum = seal(key_of(entry), &out);
+    let sum = seal(RecordKey::of(entry), &out);
     out.extend_from_slice(&sum.to_le_bytes());
     Ok(out)
 }
@@ -135,10 +135,6 @@ pub(crate) fn decode_entry(
 
 fn seal(key: RecordKey, body: &[u8]) -> u64 {
     check(check(0, &key.to_bytes()), body)
-}
-
-fn key_of(entry: &Entry) -> RecordKey {
-    RecordKey { time: entry.created_at, sequence: entry.sequence }
 }
 
 /// The tail of an id that its time gives the rest of.

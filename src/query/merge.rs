@@ -3,10 +3,10 @@
 //! Each set is read in the order of time; the one that is behind leaps to where the others are,
 //! so the work is bounded by the smallest set, whichever that is.
 
-use super::{Range, Sources};
+use super::Sources;
 use crate::checkpoint::Entry;
 use crate::error::{Error, Result};
-use crate::key::{NameId, RecordKey};
+use crate::key::{NameId, Order, RecordKey, Span};
 use crate::store::{Index, Snapshot};
 
 // Rows that follow on one page are cheaper to step over than to look up.
@@ -23,18 +23,14 @@ pub(super) enum Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(
-        snapshot: &'a Snapshot<'_>,
-        sources: &Sources,
-        range: &Range,
-    ) -> Result<Self> {
+    pub(super) fn new(snapshot: &'a Snapshot<'_>, sources: &Sources, span: Span) -> Result<Self> {
         if sources.names.is_empty() {
-            let entries = snapshot.entries(range.from, range.to, range.newest_first)?;
+            let entries = snapshot.entries(span)?;
             return Ok(Self::All(Box::new(entries)));
         }
         let mut unions = Vec::with_capacity(sources.names.len());
         for names in &sources.names {
-            unions.push(Union::new(snapshot.index()?, names, sources.causes.as_deref(), range)?);
+            unions.push(Union::new(snapshot.index()?, names, sources.causes.as_deref(), span)?);
         }
         Ok(Self::Named(Intersection { unions }))
     }
@@ -88,9 +84,7 @@ impl Intersection<'_> {
 struct Union<'a> {
     index: Index<'a>,
     lists: Vec<List<'a>>,
-    from: RecordKey,
-    to: RecordKey,
-    newest_first: bool,
+    span: Span,
 }
 
 struct List<'a> {
@@ -104,9 +98,8 @@ impl<'a> Union<'a> {
         index: Index<'a>,
         names: &[NameId],
         causes: Option<&[NameId]>,
-        range: &Range,
+        span: Span,
     ) -> Result<Self> {
-        let Range { from, to, newest_first } = *range;
         let mut lists = Vec::new();
         for name in names {
             // To look for a few is cheaper than to find out which there are.
@@ -121,25 +114,27 @@ impl<'a> Union<'a> {
             };
             for cause in looked_for {
                 let name_and_cause = (*name, cause);
-                let mut keys: Keys<'a> =
-                    Box::new(index.keys(name_and_cause, from, to, newest_first)?);
+                let mut keys: Keys<'a> = Box::new(index.keys(name_and_cause, span)?);
                 let head = keys.next().transpose()?;
                 lists.push(List { name_and_cause, keys, head });
             }
         }
-        Ok(Self { index, lists, from, to, newest_first })
+        Ok(Self { index, lists, span })
     }
 
     /// The first key left.
     fn peek(&self) -> Option<RecordKey> {
         let heads = self.lists.iter().filter_map(|list| list.head);
-        if self.newest_first { heads.max() } else { heads.min() }
+        match self.span.order {
+            Order::Newest => heads.max(),
+            Order::Oldest => heads.min(),
+        }
     }
 
     /// The first key left that is not before `target`; those before it are gone.
     fn leap(&mut self, target: RecordKey) -> Result<Option<RecordKey>> {
         for list in &mut self.lists {
-            list.leap(target, &self.index, (self.from, self.to), self.newest_first)?;
+            list.leap(target, &self.index, self.span)?;
         }
         Ok(self.peek())
     }
@@ -156,23 +151,23 @@ impl<'a> Union<'a> {
 }
 
 impl<'a> List<'a> {
-    fn leap(
-        &mut self,
-        target: RecordKey,
-        index: &Index<'a>,
-        (from, to): (RecordKey, RecordKey),
-        newest_first: bool,
-    ) -> Result<()> {
-        let is_before = |key: RecordKey| if newest_first { key > target } else { key < target };
+    /// Goes on to the first key that is not before `target`.
+    fn leap(&mut self, target: RecordKey, index: &Index<'a>, span: Span) -> Result<()> {
+        let is_before = |key: RecordKey| match span.order {
+            Order::Newest => key > target,
+            Order::Oldest => key < target,
+        };
         for _ in 0..STEPS_BEFORE_LEAP {
             match self.head {
                 Some(key) if is_before(key) => self.head = self.keys.next().transpose()?,
                 _ => return Ok(()),
             }
         }
-        let (from, to) =
-            if newest_first { (from, target.next().unwrap_or(to)) } else { (target, to) };
-        self.keys = Box::new(index.keys(self.name_and_cause, from, to, newest_first)?);
+        let rest = match span.order {
+            Order::Newest => Span { to: target.next().unwrap_or(span.to), ..span },
+            Order::Oldest => Span { from: target, ..span },
+        };
+        self.keys = Box::new(index.keys(self.name_and_cause, rest)?);
         self.head = self.keys.next().transpose()?;
         Ok(())
     }

@@ -10,7 +10,6 @@ use std::thread::{self, Thread};
 
 use super::Shared;
 use super::draft::Draft;
-use super::intake::lock;
 use super::journal::Journal;
 use super::options::Durability;
 use super::table::without_panics;
@@ -19,6 +18,7 @@ use super::write::{Unpacking, Writer, transact};
 use crate::checkpoint::Entry;
 use crate::codec::Placed;
 use crate::error::Result;
+use crate::sync::lock;
 
 // Bounds the length of one write, not the rate: more savers than this have a write of their own.
 const GROUP_MAX: usize = 512;

@@ -14,7 +14,7 @@ use super::turn::Open;
 use super::write::transact;
 use crate::codec::encode_entry;
 use crate::error::{At, Error, Result};
-use crate::key::{NameId, RecordKey};
+use crate::key::{NameId, Span};
 
 /// What [`Store::compact`] achieved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -67,7 +67,7 @@ fn sweep_names(open: &Open, path: &Path) -> Result<()> {
 fn used_names(open: &Open, path: &Path) -> Result<HashSet<NameId>> {
     let snapshot = Snapshot::take(open, path)?;
     let mut used = HashSet::new();
-    for entry in snapshot.entries(RecordKey::MIN, RecordKey::MAX, false)? {
+    for entry in snapshot.entries(Span::ALL)? {
         // Writing an entry asks for each of its names.
         encode_entry(&entry?, &mut |kind, name| {
             let id = snapshot.name(kind, name)?;

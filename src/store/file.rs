@@ -8,6 +8,7 @@ use redb::{
     Builder, Database, DatabaseError, Durability, ReadTransaction, ReadableDatabase, TableError,
 };
 
+use super::lock::LockFile;
 use super::options::Options;
 use super::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engine_error};
 use crate::error::{At, Error, Result};
@@ -32,7 +33,7 @@ impl From<Error> for Refusal {
 /// Who opens it for the first time looks at the format before anything can change.
 pub(super) fn open(
     path: &Path,
-    lock_path: &Path,
+    lock_file: &LockFile,
     options: &Options,
     is_first: bool,
 ) -> Result<Database, Refusal> {
@@ -43,7 +44,7 @@ pub(super) fn open(
         Err(error) if error.kind() == io::ErrorKind::NotFound && options.create => {
             let directory = parent(path);
             fs::metadata(directory).at(directory)?;
-            create(path, lock_path)?;
+            create(path, lock_file)?;
         }
         Err(error) => return Err(io_error(path, error).into()),
     }
@@ -59,21 +60,13 @@ pub(super) fn open(
     Ok(database)
 }
 
-/// Opens the lock file, making it if need be.
-pub(super) fn open_lock(lock_path: &Path) -> Result<File> {
-    private().read(true).write(true).create(true).truncate(false).open(lock_path).at(lock_path)
-}
-
 /// Makes an empty store under another name and moves it into place.
 ///
 /// A file that is killed while the engine sets it up cannot be opened again.
-fn create(path: &Path, lock_path: &Path) -> Result<(), Refusal> {
-    let lock = open_lock(lock_path)?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(Refusal::Creating),
-        Err(TryLockError::Error(error)) => return Err(io_error(lock_path, error).into()),
-    }
+fn create(path: &Path, lock_file: &LockFile) -> Result<(), Refusal> {
+    let Some(_others_wait) = lock_file.exclude()? else {
+        return Err(Refusal::Creating);
+    };
     if path.exists() {
         return Ok(());
     }

@@ -1,7 +1,5 @@
 //! Checkpoints between the journal and the tables, and the sequences they get.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::draft::Draft;
 use crate::checkpoint::Entry;
 use crate::codec::Placed;
@@ -66,9 +64,4 @@ impl Intake {
 
 fn bytes_of(placed: &[Placed]) -> usize {
     placed.iter().map(|placed| placed.frame.len()).sum()
-}
-
-/// A panic elsewhere is dealt with by opening the file anew, not by every lock.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

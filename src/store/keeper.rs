@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::Shared;
 use super::options::{Hold, Options};
 use crate::error::{Error, Result};
+use crate::sync::lock;
 
 // How soon another process that waits is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -107,7 +108,7 @@ impl Keeper {
     }
 
     fn lock(&self) -> MutexGuard<'_, Duty> {
-        self.duty.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.duty)
     }
 
     /// Sleeps until something is due; false if the store is being closed.

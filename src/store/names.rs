@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use redb::{ReadableTable, Table};
 
@@ -12,6 +12,7 @@ use super::table::In;
 use crate::codec::{NameKind, check};
 use crate::error::{Error, Result};
 use crate::key::NameId;
+use crate::sync::{read, write};
 
 // A hundred bytes each: names take a few megabytes of memory at most.
 const CACHED_MAX: usize = 50_000;
@@ -41,7 +42,7 @@ impl Names {
     ) -> Result<Option<NameId>> {
         // The table of one transaction may lack a name that another has just added to the cache;
         // its rows are then missing too, so the number does no harm.
-        if let Some(id) = self.read().by_name.get(pair) {
+        if let Some(id) = read(&self.cache).by_name.get(pair) {
             return Ok(Some(*id));
         }
         let (kind, name) = (pair.0, &*pair.1);
@@ -64,7 +65,7 @@ impl Names {
         id: NameId,
         path: &Path,
     ) -> Result<Option<Pair>> {
-        if let Some(pair) = self.read().by_id.get(&id) {
+        if let Some(pair) = read(&self.cache).by_id.get(&id) {
             return Ok(Some(pair.clone()));
         }
         let Some(row) = table.get(id_row(id).as_slice()).within(path)? else {
@@ -77,7 +78,7 @@ impl Names {
     }
 
     pub(super) fn remember(&self, id: NameId, pair: &Pair) {
-        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = write(&self.cache);
         if cache.by_id.len() >= CACHED_MAX {
             *cache = Cache::default();
         }
@@ -87,11 +88,7 @@ impl Names {
 
     /// Forgets everything, since some of it may come from a transaction that failed.
     pub(super) fn clear(&self) {
-        *self.cache.write().unwrap_or_else(PoisonError::into_inner) = Cache::default();
-    }
-
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, Cache> {
-        self.cache.read().unwrap_or_else(PoisonError::into_inner)
+        *write(&self.cache) = Cache::default();
     }
 }
 

@@ -12,8 +12,8 @@ use crate::checkpoint::{Entry, Id, Timestamp};
 use crate::codec::{Frames, NameKind, decode_entry};
 use crate::error::{Error, Result};
 use crate::key::{
-    FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, frame_rows, index_row, indexed_cause,
-    indexed_key,
+    FrameBytes, IndexBytes, NameId, Order, RecordBytes, RecordKey, Span, frame_rows, index_row,
+    indexed_cause, indexed_key,
 };
 
 /// A consistent view of the store, for as long as it lives.
@@ -49,15 +49,11 @@ impl<'a> Snapshot<'a> {
         row.map(|row| self.decode(key, row.value())).transpose()
     }
 
-    /// Entries within `from..to` in the order of time, oldest or newest first.
-    pub(crate) fn entries(
-        &self,
-        from: RecordKey,
-        to: RecordKey,
-        newest_first: bool,
-    ) -> Result<impl Iterator<Item = Result<Entry>>> {
+    /// The entries of a span.
+    pub(crate) fn entries(&self, span: Span) -> Result<impl Iterator<Item = Result<Entry>>> {
+        let Span { from, to, order } = span;
         let rows = self.records.range(from.to_bytes()..to.to_bytes()).within(self.path)?;
-        let mut rows = Directed { rows, newest_first };
+        let mut rows = Directed { rows, order };
         Ok(std::iter::from_fn(move || {
             let row = rows.next()?.within(self.path);
             Some(row.and_then(|(key, value)| {
@@ -93,8 +89,7 @@ impl<'a> Snapshot<'a> {
         let Some((from, to)) = id_times(prefix) else {
             return Ok(found);
         };
-        let entries = self.entries(RecordKey::first_at(from), RecordKey::first_at(to), false)?;
-        for entry in entries {
+        for entry in self.entries(Span::of_times(from, to))? {
             let entry = entry?;
             if found.len() >= 2 {
                 break;
@@ -157,8 +152,8 @@ impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
         let Some((from, to)) = id.parts().and_then(|_| id_times(id.as_str())) else {
             return Ok(None);
         };
-        let range = RecordKey::first_at(from).to_bytes()..RecordKey::first_at(to).to_bytes();
-        for row in records.range(range).within(self.path)? {
+        let Span { from, to, .. } = Span::of_times(from, to);
+        for row in records.range(from.to_bytes()..to.to_bytes()).within(self.path)? {
             let (key, value) = row.within(self.path)?;
             let entry = self.decode(RecordKey::from_bytes(key.value()), value.value())?;
             if entry.id == *id {
@@ -250,19 +245,16 @@ impl<'a> Index<'a> {
         Ok(causes)
     }
 
-    /// Keys within `from..to` of checkpoints that have the name and the cause, oldest or newest
-    /// first.
+    /// Keys within a span of checkpoints that have the name and the cause.
     pub(crate) fn keys(
         &self,
         (name, cause): (NameId, NameId),
-        from: RecordKey,
-        to: RecordKey,
-        newest_first: bool,
+        span: Span,
     ) -> Result<impl Iterator<Item = Result<RecordKey>> + use<'a>> {
-        let rows = index_row(name, cause, from)..index_row(name, cause, to);
+        let rows = index_row(name, cause, span.from)..index_row(name, cause, span.to);
         let rows = self.table.range(rows).within(self.path)?;
         let path = self.path;
-        let rows = Directed { rows, newest_first };
+        let rows = Directed { rows, order: span.order };
         Ok(rows.map(move |row| Ok(indexed_key(row.within(path)?.0.value()))))
     }
 }
@@ -270,13 +262,16 @@ impl<'a> Index<'a> {
 /// A range read from the end that is asked for.
 struct Directed<I> {
     rows: I,
-    newest_first: bool,
+    order: Order,
 }
 
 impl<I: DoubleEndedIterator> Iterator for Directed<I> {
     type Item = I::Item;
 
     fn next(&mut self) -> Option<I::Item> {
-        if self.newest_first { self.rows.next_back() } else { self.rows.next() }
+        match self.order {
+            Order::Newest => self.rows.next_back(),
+            Order::Oldest => self.rows.next(),
+        }
     }
 }

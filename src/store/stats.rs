@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Store;
 use crate::checkpoint::{Entry, Status, Timestamp, Trigger};
 use crate::error::{At, Result};
-use crate::key::RecordKey;
+use crate::key::Span;
 
 /// What a store holds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -45,7 +45,7 @@ impl Store {
         let mut stats = self.read(|snapshot| {
             let mut stats = Stats::default();
             let mut series = BTreeSet::new();
-            for entry in snapshot.entries(RecordKey::MIN, RecordKey::MAX, false)? {
+            for entry in snapshot.entries(Span::ALL)? {
                 let entry = entry?;
                 stats.add(&entry);
                 series.insert(entry.series);

@@ -4,26 +4,26 @@
 //! Whoever waits holds a shared lock on the lock file beside the store; the holder looks whether
 //! it could lock that file for itself alone, and if not, lets go. All locks end with their process.
 
-use std::fs::{File, TryLockError};
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use redb::{Database, Durability};
 
 use super::file::{self, Refusal};
-use super::intake::{Intake, lock};
+use super::intake::Intake;
 use super::journal::{self, Journal};
 use super::keeper::Keeper;
+use super::lock::LockFile;
 use super::names::Names;
 use super::options::{Hold, Options};
 use super::table::{Found, is_of_engine, without_panics};
 use super::write::transact;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Result};
 use crate::key::NameId;
+use crate::sync::{lock, read, write};
 
 // Short beside the 6 to 7 syncs that closing and opening take.
 const POLL: Duration = Duration::from_millis(1);
@@ -51,7 +51,7 @@ pub(super) struct Open {
 
 pub(super) struct Turn {
     path: PathBuf,
-    lock_path: PathBuf,
+    lock_file: LockFile,
     options: Options,
     keeper: Arc<Keeper>,
     open: RwLock<Option<Open>>,
@@ -75,7 +75,7 @@ impl Turn {
         Self {
             keeper,
             path: path.to_owned(),
-            lock_path: file::beside(path, ".lock"),
+            lock_file: LockFile::of(path),
             options: options.clone(),
             open: RwLock::new(None),
             is_known: AtomicBool::new(false),
@@ -114,7 +114,7 @@ impl Turn {
 
     /// Runs `work` with the file if this process has it.
     pub(super) fn if_open(&self, work: impl FnOnce(&Open) -> Result<()>) -> Result<()> {
-        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let open = read(&self.open);
         let Some(open) = open.as_ref() else {
             return Ok(());
         };
@@ -125,7 +125,7 @@ impl Turn {
 
     /// Lets the file go once no call uses it, after `last` has been done with it.
     pub(super) fn release(&self, last: impl FnOnce(&Open)) {
-        if let Some(open) = self.write().take() {
+        if let Some(open) = write(&self.open).take() {
             let result = without_panics(&self.path, || {
                 last(&open);
                 drop(open);
@@ -133,7 +133,7 @@ impl Turn {
             });
             self.keeper.note_failure(result);
             // Nobody is to be told that this process has the file when it has not.
-            let _ = self.sign("");
+            let _ = self.lock_file.sign("");
         }
     }
 
@@ -155,7 +155,7 @@ impl Turn {
         if !is_used && self.start.elapsed().saturating_sub(used) >= idle {
             return true;
         }
-        if since.elapsed() < TURN_MIN || !self.is_awaited() {
+        if since.elapsed() < TURN_MIN || !self.lock_file.is_awaited() {
             return false;
         }
         self.yielded_micros.store(self.now_micros(), Ordering::Relaxed);
@@ -178,13 +178,9 @@ impl Turn {
         u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Option<Open>> {
-        self.open.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn enter(&self) -> Result<RwLockReadGuard<'_, Option<Open>>> {
         let arrived = Instant::now();
-        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let open = read(&self.open);
         if open.is_some() && !self.broken.load(Ordering::Acquire) {
             return Ok(open);
         }
@@ -193,7 +189,7 @@ impl Turn {
     }
 
     fn enter_alone(&self, arrived: Instant) -> Result<RwLockWriteGuard<'_, Option<Open>>> {
-        let mut open = self.write();
+        let mut open = write(&self.open);
         if self.broken.swap(false, Ordering::AcqRel) {
             // Closing what is damaged may panic too; what it would say has been said.
             let damaged = open.take();
@@ -203,7 +199,7 @@ impl Turn {
             });
         }
         if open.is_none() {
-            let mut gave_up = self.gave_up.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut gave_up = lock(&self.gave_up);
             if let Some((at, error)) = gave_up.as_ref()
                 && *at > arrived
             {
@@ -222,13 +218,15 @@ impl Turn {
         let mut announcement = None;
         loop {
             let is_first = !self.is_known.load(Ordering::Relaxed);
-            match file::open(&self.path, &self.lock_path, &self.options, is_first) {
+            match file::open(&self.path, &self.lock_file, &self.options, is_first) {
                 Ok(database) => {
                     self.is_known.store(true, Ordering::Relaxed);
-                    self.sign(&self.name())?;
+                    self.lock_file.sign(&self.name())?;
                     return self.ready(database);
                 }
-                Err(Refusal::Held) if announcement.is_none() => announcement = self.announce()?,
+                Err(Refusal::Held) if announcement.is_none() => {
+                    announcement = self.lock_file.announce()?;
+                }
                 Err(Refusal::Held) => {}
                 // Making the file takes the lock that an announcement would hold.
                 Err(Refusal::Creating) => announcement = None,
@@ -237,7 +235,7 @@ impl Turn {
             if arrived.elapsed() >= self.options.wait {
                 return Err(Error::Locked {
                     path: self.path.clone(),
-                    holder: self.holder(),
+                    holder: self.lock_file.holder(),
                     waited: arrived.elapsed(),
                 });
             }
@@ -281,45 +279,11 @@ impl Turn {
         }
     }
 
-    /// Lets the holder know that this process waits, until the returned file is dropped.
-    ///
-    /// `None` if the lock is taken for a moment; the next try will do.
-    fn announce(&self) -> Result<Option<File>> {
-        let lock_file = file::open_lock(&self.lock_path)?;
-        match lock_file.try_lock_shared() {
-            Ok(()) => Ok(Some(lock_file)),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error).at(&self.lock_path),
-        }
-    }
-
-    fn is_awaited(&self) -> bool {
-        let lock_file = file::open_lock(&self.lock_path);
-        lock_file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
-    }
-
-    /// Writes into the lock file who holds the store.
-    fn sign(&self, name: &str) -> Result<()> {
-        let mut file = file::open_lock(&self.lock_path)?;
-        file.set_len(0).and_then(|()| file.write_all(name.as_bytes())).at(&self.lock_path)
-    }
-
     fn name(&self) -> String {
         let process = std::process::id();
         match self.options.label.as_str() {
             "" => format!("process {process}"),
             label => format!("process {process} ({label})"),
-        }
-    }
-
-    fn holder(&self) -> String {
-        const HOLDER_BYTES_MAX: u64 = 200;
-        let mut text = String::new();
-        let read = File::open(&self.lock_path)
-            .and_then(|file| file.take(HOLDER_BYTES_MAX).read_to_string(&mut text));
-        match read {
-            Ok(length) if length > 0 => text,
-            _ => "another process".to_owned(),
         }
     }
 }

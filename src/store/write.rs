@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering;
 use redb::{Durability, Table, WriteTransaction};
 
 use super::draft::Draft;
-use super::intake::lock;
 use super::names;
 use super::options::Limits;
 use super::read::{Lookup, read_raw};
@@ -21,6 +20,7 @@ use crate::key::{
     ANY_NAME, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, frame_row, frame_rows,
     index_row,
 };
+use crate::sync::lock;
 
 // Three to a page of 4 KiB: a larger value would take pages by powers of two.
 const CHUNK_BYTES: usize = 1352;
@@ -150,14 +150,16 @@ impl<'a> Writer<'a> {
             self.index.insert(row, ()).within(self.path)?;
         }
         if derived_tail(&entry.id, entry.created_at).is_none() {
-            self.ids.insert(entry.id.as_str(), key_of(entry).to_bytes()).within(self.path)?;
+            self.ids
+                .insert(entry.id.as_str(), RecordKey::of(entry).to_bytes())
+                .within(self.path)?;
         }
         Ok(())
     }
 
     /// Removes a checkpoint.
     pub(super) fn remove(&mut self, entry: &Entry) -> Result<()> {
-        let key = key_of(entry);
+        let key = RecordKey::of(entry);
         self.records.remove(key.to_bytes()).within(self.path)?;
         self.frames.retain_in(frame_rows(entry.sequence), |_, _| false).within(self.path)?;
         for row in self.index_rows(entry)? {
@@ -228,7 +230,9 @@ impl<'a> Writer<'a> {
 
     fn insert_record(&mut self, entry: &Entry) -> Result<()> {
         let record = encode_entry(entry, &mut |kind, name| self.intern(kind, name))?;
-        self.records.insert(key_of(entry).to_bytes(), record.as_slice()).within(self.path)?;
+        self.records
+            .insert(RecordKey::of(entry).to_bytes(), record.as_slice())
+            .within(self.path)?;
         Ok(())
     }
 
@@ -251,7 +255,7 @@ impl<'a> Writer<'a> {
         for tag in &entry.tags {
             names.push(self.intern(NameKind::Tag, tag)?);
         }
-        Ok(names.into_iter().map(|name| index_row(name, cause, key_of(entry))).collect())
+        Ok(names.into_iter().map(|name| index_row(name, cause, RecordKey::of(entry))).collect())
     }
 
     fn intern(&mut self, kind: NameKind, name: &str) -> Result<NameId> {
@@ -278,8 +282,4 @@ impl<'a> Writer<'a> {
 pub(super) struct Unpacking<'a> {
     pub(super) frames: &'a Frames,
     pub(super) limit: usize,
-}
-
-fn key_of(entry: &Entry) -> RecordKey {
-    RecordKey { time: entry.created_at, sequence: entry.sequence }
 }

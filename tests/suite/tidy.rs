@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Modules from the bottom up. A module may use those of earlier rows and of its own row's name.
 const LAYERS: [&[&str]; 6] =
-    [&["error"], &["checkpoint"], &["key"], &["codec"], &["store"], &["query"]];
+    [&["error", "sync"], &["checkpoint"], &["key"], &["codec"], &["store"], &["query"]];
 
 /// Who alone may name a crate.
 const OWNERS: [(&str, &[&str]); 6] = [

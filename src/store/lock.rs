@@ -1,0 +1,73 @@
+//! The lock file beside a store: who waits for the store, who has it, who is making it.
+//!
+//! It holds no data and stays where it is: a lock on a file that was removed keeps nobody out.
+//! All locks end with their process.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::file;
+use crate::error::{At, Result};
+
+#[derive(Debug)]
+pub(super) struct LockFile {
+    path: PathBuf,
+}
+
+impl LockFile {
+    pub(super) fn of(store: &Path) -> Self {
+        Self { path: file::beside(store, ".lock") }
+    }
+
+    /// Lets the holder know that this process waits, until the returned file is dropped.
+    ///
+    /// `None` if the lock is taken for a moment; the next try will do.
+    pub(super) fn announce(&self) -> Result<Option<File>> {
+        let file = self.open()?;
+        self.taken(file.try_lock_shared()).map(|is_taken| is_taken.then_some(file))
+    }
+
+    /// Whether another process waits.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.open().is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Keeps others from making the store, until the returned file is dropped; `None` if another
+    /// process is at it.
+    pub(super) fn exclude(&self) -> Result<Option<File>> {
+        let file = self.open()?;
+        self.taken(file.try_lock()).map(|is_taken| is_taken.then_some(file))
+    }
+
+    /// Writes down who has the store.
+    pub(super) fn sign(&self, name: &str) -> Result<()> {
+        let mut file = self.open()?;
+        file.set_len(0).and_then(|()| file.write_all(name.as_bytes())).at(&self.path)
+    }
+
+    /// Who has the store, as it described itself.
+    pub(super) fn holder(&self) -> String {
+        const HOLDER_BYTES_MAX: u64 = 200;
+        let mut text = String::new();
+        let read = File::open(&self.path)
+            .and_then(|file| file.take(HOLDER_BYTES_MAX).read_to_string(&mut text));
+        match read {
+            Ok(length) if length > 0 => text,
+            _ => "another process".to_owned(),
+        }
+    }
+
+    fn open(&self) -> Result<File> {
+        let mut options = file::private();
+        options.read(true).write(true).create(true).truncate(false).open(&self.path).at(&self.path)
+    }
+
+    fn taken(&self, outcome: Result<(), TryLockError>) -> Result<bool> {
+        match outcome {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error).at(&self.path),
+        }
+    }
+}
