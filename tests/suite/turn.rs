@@ -93,6 +93,28 @@ fn threads_that_wait_together_give_up_together() {
     assert!(waits.windows(2).all(|pair| pair[0] == pair[1]), "{waits:?}");
 }
 
+/// Of a group, only the one that leads meets the error; the others must hear of it.
+#[test]
+fn savers_that_wait_in_vain_all_hear_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let wait = Duration::from_millis(50);
+    let second = Store::open_with(&path, Options { wait, ..Options::default() }).unwrap();
+    let forever = Options { hold: Hold::Forever, ..patient() };
+    let first = Store::open_with(&path, forever).unwrap();
+    thread::scope(|scope| {
+        let savers: Vec<_> =
+            (0..16).map(|_| scope.spawn(|| second.save(NewEntry::default(), &1))).collect();
+        for saver in savers {
+            let error = saver.join().unwrap().unwrap_err();
+            assert!(matches!(error, Error::Locked { .. }), "{error}");
+        }
+    });
+    drop(first);
+    second.save(NewEntry::default(), &1).unwrap();
+    assert_eq!(count(&second), 1);
+}
+
 #[test]
 fn an_idle_handle_lets_go_by_itself() {
     let dir = tempfile::tempdir().unwrap();
