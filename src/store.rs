@@ -91,23 +91,24 @@ impl Store {
     /// As [`Store::open`], and [`Error::Invalid`] if the limits are out of range.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         options.limits.validate()?;
+        let path = file::resolve(path.as_ref());
         let keeper = Arc::new(Keeper::default());
         let shared = Arc::new(Shared {
-            turn: Turn::new(path.as_ref(), &options, keeper.clone()),
+            turn: Turn::new(&path, &options, keeper.clone()),
             options,
             queue: Queue::default(),
             keeper,
             frames: Frames::default(),
             last_raw_bytes: AtomicUsize::new(0),
         });
-        let keeper = Keeper::start(&shared).at(path.as_ref())?;
+        let keeper = Keeper::start(&shared).at(&path)?;
         let store = Self { shared, keeper: Some(keeper) };
         // Whatever is wrong with the file shows here and not at the first save.
         store.shared.turn.with(|_| Ok(()))?;
         Ok(store)
     }
 
-    /// Where the store is.
+    /// Where the store is, links resolved.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.shared.turn.path()
@@ -141,12 +142,14 @@ impl Store {
         self.shared.save(draft)
     }
 
-    /// Saves many drafts in one transaction, for bulk work.
+    /// Saves many drafts with one sync, for bulk work.
     ///
-    /// Each draft has an outcome of its own: one whose id is taken does not stop the others.
+    /// Each draft has an outcome of its own: one whose id is taken does not stop the others. A
+    /// crash before this returns may keep the first few of them.
     ///
     /// # Errors
-    /// [`Error::Locked`] or [`Error::Io`], in which case none was saved.
+    /// [`Error::Locked`], in which case none was saved, or [`Error::Io`], after which each may be
+    /// there or not; saving them again under ids of the caller's own is safe.
     #[expect(clippy::needless_pass_by_value, reason = "a draft is saved once: its id is its own")]
     pub fn batch(&self, drafts: Vec<Draft>) -> Result<Vec<Result<Entry>>> {
         self.shared.save_all(&drafts)
@@ -264,6 +267,8 @@ impl Store {
             self.shared.keeper.stop();
             // The keeper never panics; if it did, its work is done here.
             let _ = keeper.join();
+            // Opens the file once more if it was broken, which makes everything durable.
+            self.shared.keeper.note_failure(self.shared.flush());
             self.shared.let_go();
         }
     }

@@ -106,7 +106,12 @@ impl Shared {
         self.turn.with(|open| {
             let mut journal = lock(&open.journal);
             if suits_journal(open, &journal, drafts) {
-                return self.save_to_journal(open, &mut journal, drafts);
+                if journal.is_full() {
+                    self.write_durably(open, &mut journal, |_| Ok(()))?;
+                }
+                if journal.prepare(bytes_of(drafts)) {
+                    return self.save_to_journal(open, &mut journal, drafts);
+                }
             }
             let unpacking =
                 Unpacking { frames: &self.frames, limit: self.options.limits.document_bytes };
@@ -128,10 +133,10 @@ impl Shared {
         if !self.keeper.is_relaxed() {
             return Ok(());
         }
-        // Relaxed saves are in the journal, and letting the file go makes it all durable.
-        self.turn.if_open(|open| {
-            let journal = lock(&open.journal);
-            journal.sync()?;
+        // Relaxed saves are in the journal. If the file had to be closed, opening it puts what the
+        // journal has into the tables for good.
+        self.turn.with(|open| {
+            lock(&open.journal).sync()?;
             self.keeper.note_durable();
             Ok(())
         })
@@ -173,9 +178,6 @@ impl Shared {
         journal: &mut Journal,
         drafts: &[Draft],
     ) -> Result<Vec<Result<Entry>>> {
-        if journal.is_full() {
-            self.write_durably(open, journal, |_| Ok(()))?;
-        }
         let placed: Vec<Result<Placed>> = {
             let mut intake = lock(&open.intake);
             drafts.iter().map(|draft| intake.place(draft)).collect()
@@ -234,10 +236,18 @@ impl Shared {
 
 /// A journal pays for saves that follow each other, and cannot tell whether an id is taken.
 fn suits_journal(open: &Open, journal: &Journal, drafts: &[Draft]) -> bool {
-    let bytes = drafts.iter().map(|draft| draft.frame.stored_bytes() as u64).sum();
     drafts.iter().all(|draft| !draft.has_own_id)
-        && !Journal::is_too_much(bytes)
+        && !Journal::is_too_much(bytes_of(drafts))
         && (open.has_saved.load(Ordering::Relaxed) || journal.is_open() || is_relaxed(drafts))
+}
+
+/// About what drafts take in the journal.
+fn bytes_of(drafts: &[Draft]) -> u64 {
+    // Names, and what else an entry has.
+    const ENTRY_BYTES: usize = 512;
+    let texts = |draft: &Draft| draft.entry.warnings.iter().map(String::len).sum::<usize>();
+    let bytes = |draft: &Draft| ENTRY_BYTES + texts(draft) + draft.frame.stored_bytes();
+    drafts.iter().map(|draft| bytes(draft) as u64).sum()
 }
 
 fn is_relaxed(drafts: &[Draft]) -> bool {

@@ -155,6 +155,13 @@ fn refusal(error: DatabaseError, path: &Path) -> Refusal {
     }
 }
 
+/// The one name of a store by which all find its journal and lock, whatever links and changes of
+/// directory there are.
+pub(super) fn resolve(path: &Path) -> PathBuf {
+    let by_parent = || Some(fs::canonicalize(parent(path)).ok()?.join(path.file_name()?));
+    fs::canonicalize(path).ok().or_else(by_parent).unwrap_or_else(|| path.to_owned())
+}
+
 pub(super) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]

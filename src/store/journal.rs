@@ -3,7 +3,8 @@
 //! A commit of the engine writes some sixteen pages here and there; a loop that saves often is
 //! better served by a file beside the store that is written from front to back. What is in it is
 //! put into the tables soon after, many saves at a time. Once a durable commit has them, the
-//! journal starts over from the front; old content behind the new is told by its sequences.
+//! journal starts over from the front. Each item's sum is seeded with that of the item before, so
+//! old content behind the new, or between, is never taken for its continuation.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -11,15 +12,21 @@ use std::path::{Path, PathBuf};
 
 use super::file;
 use crate::codec::{Placed, check};
-use crate::error::{At, Result};
+use crate::error::{At, Error, Result};
 
 /// Content beyond this is put into the tables for good.
-pub(super) const BYTES_MAX: u64 = 4 << 20;
+const BYTES_MAX: u64 = 4 << 20;
+// Full, and a group of the largest size behind it, with room to spare.
+const FILE_BYTES_MAX: u64 = 8 * BYTES_MAX;
 // Blocks that are there already make a sync cheaper than ones that the file system has to find.
 const GROW_BYTES: u64 = 256 << 10;
+// More is kept for the next group only if most groups are as large.
+const SCRATCH_BYTES_MAX: usize = 1 << 20;
+const MAGIC: &[u8; 8] = b"waypostj";
+const HEADER_BYTES: usize = 16;
 const HEAD_BYTES: usize = 12;
 
-/// A journal that this process writes. Made only when it is first written to.
+/// A journal that this process writes. Made only when it is first needed.
 pub(super) struct Journal {
     path: PathBuf,
     /// Of the store; content of another one does not count.
@@ -27,14 +34,27 @@ pub(super) struct Journal {
     file: Option<File>,
     /// Where the next content goes.
     end: u64,
+    /// The sum of the last item, or the identity if there is none.
+    chain: u64,
     allocated: u64,
+    /// After a failed write or sync nothing that is written behind can be relied on.
+    has_failed: bool,
     /// What is about to be written, reused: fresh memory of this size costs page faults.
     scratch: Vec<u8>,
 }
 
 impl Journal {
     pub(super) fn new(path: PathBuf, identity: u64) -> Self {
-        Self { path, identity, file: None, end: 0, allocated: 0, scratch: Vec::new() }
+        Self {
+            path,
+            identity,
+            file: None,
+            end: HEADER_BYTES as u64,
+            chain: identity,
+            allocated: 0,
+            has_failed: false,
+            scratch: Vec::new(),
+        }
     }
 
     /// Whether there is a file to write to already.
@@ -52,32 +72,46 @@ impl Journal {
         self.end >= BYTES_MAX
     }
 
+    /// Makes the file and room for content of about this length; false if that cannot be had.
+    ///
+    /// Then nothing is lost yet: the tables can still take what the journal cannot.
+    pub(super) fn prepare(&mut self, bytes: u64) -> bool {
+        let is_ready = !self.has_failed && self.make().and_then(|()| self.grow(bytes)).is_ok();
+        self.has_failed |= !is_ready;
+        is_ready
+    }
+
     /// Adds content; [`Journal::sync`] makes it durable.
     pub(super) fn append(&mut self, placed: &[Placed]) -> Result<()> {
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
+        let mut chain = self.chain;
         for placed in placed {
-            self.frame(placed, &mut bytes);
+            chain = frame(placed, chain, &mut bytes);
         }
+        let length = bytes.len() as u64;
         // An end that old content cannot be mistaken for.
         bytes.extend_from_slice(&[0; HEAD_BYTES]);
-        self.write(&bytes).at(&self.path)?;
-        self.end += (bytes.len() - HEAD_BYTES) as u64;
+        self.attempt(|journal| journal.write(&bytes))?;
+        self.end += length;
+        self.chain = chain;
+        bytes.shrink_to(SCRATCH_BYTES_MAX);
         self.scratch = bytes;
         Ok(())
     }
 
     /// Makes all content durable.
-    pub(super) fn sync(&self) -> Result<()> {
-        match &self.file {
-            Some(file) => file.sync_data().at(&self.path),
-            None => Ok(()),
-        }
+    pub(super) fn sync(&mut self) -> Result<()> {
+        self.attempt(|journal| journal.file.as_ref().map_or(Ok(()), File::sync_data))
     }
 
     /// Starts over: the tables have everything, and that is on disk.
     pub(super) fn reset(&mut self) {
-        self.end = 0;
+        if self.has_failed {
+            return self.remove();
+        }
+        self.end = HEADER_BYTES as u64;
+        self.chain = self.identity;
     }
 
     /// Removes the file: the tables have everything, and that is on disk.
@@ -88,69 +122,121 @@ impl Journal {
         let _ = fs::remove_file(&self.path);
     }
 
-    fn frame(&self, placed: &Placed, out: &mut Vec<u8>) {
-        let start = out.len();
-        out.extend_from_slice(&[0; HEAD_BYTES]);
-        placed.encode(out);
-        let payload = &out[start + HEAD_BYTES..];
-        let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
-        let sum = check(self.identity, payload);
-        out[start..start + 4].copy_from_slice(&length.to_le_bytes());
-        out[start + 4..start + HEAD_BYTES].copy_from_slice(&sum.to_le_bytes());
+    fn attempt(&mut self, work: impl FnOnce(&mut Self) -> io::Result<()>) -> Result<()> {
+        let result = if self.has_failed {
+            Err(io::Error::other("an earlier write failed; the store is opened anew"))
+        } else {
+            work(self)
+        };
+        // The kernel reports a failed write once, and then forgets what it could not write.
+        self.has_failed |= result.is_err();
+        result.at(&self.path)
+    }
+
+    fn make(&mut self) -> io::Result<()> {
+        if self.file.is_some() {
+            return Ok(());
+        }
+        let mut options = file::private();
+        let mut file =
+            options.read(true).write(true).create(true).truncate(true).open(&self.path)?;
+        file.write_all(MAGIC)?;
+        file.write_all(&self.identity.to_le_bytes())?;
+        file::sync_parent(&self.path)?;
+        self.file = Some(file);
+        Ok(())
+    }
+
+    fn grow(&mut self, bytes: u64) -> io::Result<()> {
+        let Some(file) = &mut self.file else {
+            return Ok(());
+        };
+        let wanted = (self.end + bytes).next_multiple_of(GROW_BYTES);
+        if wanted > self.allocated {
+            let from = self.allocated.max(self.end);
+            file.seek(SeekFrom::Start(from))?;
+            io::copy(&mut io::repeat(0).take(wanted - from), file)?;
+            self.allocated = wanted;
+        }
+        Ok(())
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(make(&self.path)?),
+        self.make()?;
+        self.grow(bytes.len() as u64)?;
+        let Some(file) = &mut self.file else {
+            return Ok(());
         };
-        let end = self.end + bytes.len() as u64;
-        if end > self.allocated {
-            let grown = end.next_multiple_of(GROW_BYTES);
-            file.seek(SeekFrom::Start(end))?;
-            io::copy(&mut io::repeat(0).take(grown - end), file)?;
-            self.allocated = grown;
-        }
         file.seek(SeekFrom::Start(self.end))?;
         file.write_all(bytes)
     }
 }
 
-fn make(path: &Path) -> io::Result<File> {
-    let file = file::private().read(true).write(true).create(true).truncate(true).open(path)?;
-    file::sync_parent(path)?;
-    Ok(file)
+/// Adds an item to `out`, and returns its sum.
+fn frame(placed: &Placed, chain: u64, out: &mut Vec<u8>) -> u64 {
+    let start = out.len();
+    out.extend_from_slice(&[0; HEAD_BYTES]);
+    placed.encode(out);
+    let payload = &out[start + HEAD_BYTES..];
+    let length = u32::try_from(payload.len()).expect("an item is within the limit of a group");
+    let sum = check(chain, payload);
+    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+    out[start + 4..start + HEAD_BYTES].copy_from_slice(&sum.to_le_bytes());
+    sum
 }
 
 /// What a journal holds of a store, from `sequence` on: what its tables may lack after a crash.
+///
+/// The journal of another store is put aside.
 pub(super) fn read(path: &Path, identity: u64, sequence: u64) -> Result<Vec<Placed>> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error).at(path),
+    let Some(bytes) = read_bytes(path)? else {
+        return Ok(Vec::new());
     };
-    let mut placed: Vec<Placed> = Vec::new();
-    let mut rest = bytes.as_slice();
-    // The first that is cut short or of another time is where the last write ended.
-    while let Some((found, left)) = first(rest, identity) {
-        let last = placed.last().map_or(0, |last| last.entry.sequence);
-        if found.entry.sequence <= last {
-            break;
-        }
-        placed.push(found);
-        rest = left;
+    let (header, mut rest) = bytes.split_at(bytes.len().min(HEADER_BYTES));
+    let Some(found) = header.strip_prefix(MAGIC).and_then(|found| found.try_into().ok()) else {
+        // Cut short before the first sync, so nothing in it was acknowledged.
+        return Ok(Vec::new());
+    };
+    let found = u64::from_le_bytes(found);
+    if found != identity {
+        let aside = file::beside(path, &format!(".{found:016x}"));
+        fs::rename(path, &aside).at(path)?;
+        return Ok(Vec::new());
     }
-    placed.retain(|placed| placed.entry.sequence >= sequence);
+    let mut placed = Vec::new();
+    let mut chain = identity;
+    while let Some((sum, payload, left)) = first(rest, chain) {
+        // A right sum is no torn write: this is content that must not be passed over.
+        let item = Placed::decode(payload).ok_or_else(|| {
+            Error::corrupt(path.display().to_string(), "an item of the journal cannot be read")
+        })?;
+        placed.push(item);
+        (chain, rest) = (sum, left);
+    }
+    placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
     Ok(placed)
 }
 
-fn first(bytes: &[u8], identity: u64) -> Option<(Placed, &[u8])> {
+fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).at(path),
+    };
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).at(path)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(Error::corrupt(path.display().to_string(), "the journal is too long"));
+    }
+    Ok(Some(bytes))
+}
+
+/// The sum and the payload of the first item, if there is one, and what follows.
+fn first(bytes: &[u8], chain: u64) -> Option<(u64, &[u8], &[u8])> {
     let (length, bytes) = bytes.split_first_chunk::<4>()?;
     let (sum, bytes) = bytes.split_first_chunk::<8>()?;
     let length = usize::try_from(u32::from_le_bytes(*length)).ok().filter(|length| *length > 0)?;
     let (payload, rest) = bytes.split_at_checked(length)?;
-    if check(identity, payload) != u64::from_le_bytes(*sum) {
-        return None;
-    }
-    Some((Placed::decode(payload)?, rest))
+    let sum = u64::from_le_bytes(*sum);
+    (check(chain, payload) == sum).then_some((sum, payload, rest))
 }

@@ -13,6 +13,8 @@ use crate::sync::lock;
 
 // How soon another process that waits is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+// Trying again at once would say the same for ever.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 // Time for many saves to come together, and little to do at once.
 const SETTLE_WITHIN: Duration = Duration::from_millis(10);
 
@@ -29,8 +31,20 @@ struct Duty {
     is_open: bool,
     relaxed_since: Option<Instant>,
     pending_since: Option<Instant>,
+    /// When something last went wrong in the background.
+    failed_at: Option<Instant>,
     /// What went wrong in the background, for the next call that can report it.
     failure: Option<Error>,
+}
+
+impl Duty {
+    /// When relaxed saves are to be made durable, if there are any.
+    ///
+    /// While the file is closed there is nothing to be done but to open it, as the next call does.
+    fn flush_due(&self, flush_within: Duration) -> Option<Instant> {
+        let due = self.relaxed_since.filter(|_| self.is_open)?.checked_add(flush_within)?;
+        Some(self.failed_at.map_or(due, |failed| due.max(failed + RETRY_AFTER)))
+    }
 }
 
 impl Keeper {
@@ -81,7 +95,8 @@ impl Keeper {
     }
 
     fn is_flush_due(&self, flush_within: Duration) -> bool {
-        self.lock().relaxed_since.is_some_and(|since| since.elapsed() >= flush_within)
+        let due = self.lock().flush_due(flush_within);
+        due.is_some_and(|due| due <= Instant::now())
     }
 
     fn is_settling_due(&self) -> bool {
@@ -97,9 +112,13 @@ impl Keeper {
         if let Err(error) = result {
             let mut duty = self.lock();
             duty.failure = Some(error);
-            // Said once; trying again at once would say it for ever.
-            duty.relaxed_since = None;
+            duty.failed_at = Some(Instant::now());
         }
+    }
+
+    /// The file is closed.
+    pub(super) fn note_closed(&self) {
+        self.lock().is_open = false;
     }
 
     /// Reports what went wrong in the background since the last call.
@@ -121,7 +140,7 @@ impl Keeper {
             if duty.stop {
                 return false;
             }
-            let flush = duty.relaxed_since.and_then(|it| it.checked_add(options.flush_within));
+            let flush = duty.flush_due(options.flush_within);
             let settle = duty.pending_since.map(|since| since + SETTLE_WITHIN);
             let is_shared = duty.is_open && options.hold != Hold::Forever;
             let look = is_shared.then_some(looked + LOOK_EVERY);
@@ -158,7 +177,7 @@ fn run(shared: &Shared) {
 impl Shared {
     /// Puts everything into the tables for good and closes the file.
     pub(super) fn let_go(&self) {
-        self.keeper.lock().is_open = false;
+        self.keeper.note_closed();
         self.turn.release(|open| self.keeper.note_failure(self.settle_for_good(open)));
     }
 }

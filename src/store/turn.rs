@@ -126,8 +126,12 @@ impl Turn {
     /// Lets the file go once no call uses it, after `last` has been done with it.
     pub(super) fn release(&self, last: impl FnOnce(&Open)) {
         if let Some(open) = write(&self.open).take() {
+            // What a broken file lacks is in the journal, which stays for whoever opens it next.
+            let is_broken = self.broken.swap(false, Ordering::AcqRel);
             let result = without_panics(&self.path, || {
-                last(&open);
+                if !is_broken {
+                    last(&open);
+                }
                 drop(open);
                 Ok(())
             });
@@ -193,6 +197,7 @@ impl Turn {
         if self.broken.swap(false, Ordering::AcqRel) {
             // Closing what is damaged may panic too; what it would say has been said.
             let damaged = open.take();
+            self.keeper.note_closed();
             let _ = without_panics(&self.path, || {
                 drop(damaged);
                 Ok(())

@@ -11,7 +11,9 @@ use super::draft::Draft;
 use super::names;
 use super::options::Limits;
 use super::read::{Lookup, read_raw};
-use super::table::{FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, is_of_engine};
+use super::table::{
+    FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, is_of_engine, without_panics,
+};
 use super::turn::Open;
 use crate::checkpoint::{Entry, Id, Series};
 use crate::codec::{Frames, NameKind, Placed, cause, derived_tail, encode_entry};
@@ -54,7 +56,8 @@ pub(super) fn transact<T>(
         transaction.commit().within(path)?;
         Ok((value, written))
     };
-    match run() {
+    // A panic must not lose what was taken from the intake.
+    match without_panics(path, run) {
         Ok((value, Written { next, new_names })) => {
             *next_name = next;
             for (pair, id) in &new_names {
@@ -166,12 +169,10 @@ impl<'a> Writer<'a> {
             self.index.remove(row).within(self.path)?;
         }
         self.ids.remove(entry.id.as_str()).within(self.path)?;
+        // The frames may no longer tell, and a sequence is never given out twice.
         let next_sequence = lock(&self.open.intake).next_sequence();
-        if entry.sequence + 1 == next_sequence {
-            // The frames no longer tell; a sequence is never given out twice.
-            let mut meta = self.transaction.open_table(META).within(self.path)?;
-            meta.insert(SEQUENCE_KEY, next_sequence).within(self.path)?;
-        }
+        let mut meta = self.transaction.open_table(META).within(self.path)?;
+        meta.insert(SEQUENCE_KEY, next_sequence).within(self.path)?;
         Ok(())
     }
 
@@ -263,8 +264,11 @@ impl<'a> Writer<'a> {
         if let Some(id) = self.new_names.get(&pair) {
             return Ok(*id);
         }
-        if let Some(id) = self.open.names.find(&self.names, &pair, self.path)? {
-            return Ok(id);
+        match self.open.names.find(&self.names, &pair, self.path) {
+            Ok(Some(id)) => return Ok(id),
+            Err(error) if is_of_engine(&error, self.path) => return Err(error),
+            // A damaged name keeps its number for what has it, and gets another for what comes.
+            Ok(None) | Err(_) => {}
         }
         let id = self.next_name;
         names::add(&mut self.names, id, &pair, self.path)?;

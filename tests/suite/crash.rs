@@ -159,6 +159,65 @@ fn the_journal_of_another_store_is_left_out() {
     fs::remove_file(&copy).unwrap();
     let other = Store::open(&copy).unwrap();
     assert!(sequences(&other).is_empty());
+    // It is put aside, since whom it belongs to may want it.
+    let name = |file: std::io::Result<fs::DirEntry>| file.unwrap().file_name();
+    let mut names = fs::read_dir(place.dir.path()).unwrap().map(name);
+    assert!(names.any(|name| name.to_string_lossy().contains("copy-1.redb.journal.")));
+}
+
+/// Items of one round and of the next have the same lengths, so after a lost write an old item can
+/// stand right before a new one.
+#[test]
+fn what_is_behind_a_lost_write_is_not_taken() {
+    const HEADER: usize = 16;
+    let mut place = Place::new();
+    let store = place.open();
+    let journal = with_suffix(&place.path(), ".journal");
+    let first: Vec<Entry> = (0..6).map(|number| save(&store, number)).collect();
+    let old = fs::read(&journal).unwrap();
+    // A delete makes everything durable, and the journal starts over.
+    store.delete(std::slice::from_ref(&first[0].id)).unwrap();
+    let second: Vec<Entry> = (0..3).map(|number| save(&store, number)).collect();
+    let mut torn = fs::read(&journal).unwrap();
+    let length = u32::from_le_bytes(torn[HEADER..HEADER + 4].try_into().unwrap()) as usize;
+    let end = HEADER + 12 + length;
+    assert_eq!(torn[HEADER..HEADER + 4], old[HEADER..HEADER + 4], "items differ in length");
+    torn[HEADER..end].copy_from_slice(&old[HEADER..end]);
+    let copy = place.crashed();
+    fs::write(with_suffix(&copy, ".journal"), torn).unwrap();
+    let left = sequences(&Store::open(&copy).unwrap());
+    assert_eq!(left, (2..=6).collect::<Vec<_>>());
+    assert_eq!(second[0].sequence, 7);
+}
+
+/// A journal beside a link was not found by whoever opened the file itself.
+#[cfg(unix)]
+#[test]
+fn a_store_has_one_journal_whatever_it_is_called() {
+    let place = Place::new();
+    drop(place.open());
+    let link = place.dir.path().join("link.redb");
+    std::os::unix::fs::symlink(place.path(), &link).unwrap();
+    let store = Store::open(&link).unwrap();
+    for number in 0..3 {
+        save(&store, number);
+    }
+    assert!(with_suffix(&place.path(), ".journal").exists());
+    assert!(!with_suffix(&link, ".journal").exists());
+}
+
+#[test]
+fn a_deleted_checkpoint_stays_deleted_though_a_sequence_was_used_up_after_it() {
+    let mut place = Place::new();
+    let store = place.open();
+    let saved: Vec<Entry> = (0..4).map(|number| save(&store, number)).collect();
+    let taken = NewEntry { id: Some(saved[0].id.clone()), ..NewEntry::default() };
+    let drafts = vec![store.draft(taken, &"other").unwrap()];
+    assert!(store.batch(drafts).unwrap()[0].is_err());
+    store.delete(std::slice::from_ref(&saved[3].id)).unwrap();
+    let copy = Store::open(place.crashed()).unwrap();
+    assert!(copy.get(&saved[3].id).is_err());
+    assert!(save(&copy, 9).sequence > saved[3].sequence);
 }
 
 #[test]
