@@ -97,8 +97,7 @@ impl Shared {
         }
     }
 
-    /// Saves many drafts together. Each has an outcome of its own; the outer error means that
-    /// none was saved.
+    /// Saves many drafts together. Each has an outcome of its own, unless the store fails.
     pub(super) fn save_all(&self, drafts: &[Draft]) -> Result<Vec<Result<Entry>>> {
         if drafts.is_empty() {
             return Ok(Vec::new());

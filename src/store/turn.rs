@@ -132,12 +132,13 @@ impl Turn {
                 if !is_broken {
                     last(&open);
                 }
+                // Nobody is to be told that this process has the file when it has not; and once it
+                // is closed, another one signs.
+                let _ = self.lock_file.sign("");
                 drop(open);
                 Ok(())
             });
             self.keeper.note_failure(result);
-            // Nobody is to be told that this process has the file when it has not.
-            let _ = self.lock_file.sign("");
         }
     }
 
