@@ -15,6 +15,8 @@ mod options;
 mod read;
 mod stats;
 mod table;
+#[cfg(test)]
+mod tests;
 mod turn;
 mod write;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::v1::{NameKind, decode_entry, encode_entry};
 use super::wire::{Malformed, Reader, put};
 use crate::checkpoint::{Entry, Timestamp};
-use crate::key::{NameId, RecordKey};
+use crate::key::{NameId, RecordKey, SEQUENCE_MAX};
 
 /// An entry with its sequence, and its frame as on disk.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +48,11 @@ impl Placed {
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let time = Timestamp::from_micros(reader.take()?);
-        let key = RecordKey { time, sequence: reader.take()? };
+        let sequence = reader.take()?;
+        if sequence > SEQUENCE_MAX {
+            return Err(Malformed);
+        }
+        let key = RecordKey { time, sequence };
         let count: u64 = reader.take()?;
         let mut names = Vec::new();
         for _ in 0..count {

@@ -131,8 +131,8 @@ fn check_loop_id(about: &NewEntry) -> Result<()> {
     let is_ralph = about.workflow_type.as_deref() == Some("ralph_loop");
     match &about.loop_id {
         Some(name) if is_ralph && about.layout == Layout::Native && !name.is_ralph() => {
-            let reason =
-                format_args!("{:?} is not like ralph-SLUG-0123abcd", name.as_str()).to_string();
+            let name = name.as_str();
+            let reason = format_args!("{name:?} is not like ralph-SLUG-0123abcd");
             Err(Error::invalid("loop_id", reason))
         }
         _ => Ok(()),

@@ -22,7 +22,7 @@ impl Place {
     }
 
     fn open(&self) -> Store {
-        // Nothing happens in the background, so that a copy is of one moment.
+        // In the background, saves are only put into the tables, which no crash remembers.
         let options =
             Options { hold: Hold::Forever, flush_within: Duration::MAX, ..Options::default() };
         Store::open_with(self.path(), options).unwrap()
@@ -124,6 +124,10 @@ fn a_crash_loses_no_more_than_the_end_of_the_journal() {
     drop(store);
     let mut most = 0;
     for cut in 0..content {
+        // Every place near the end, and some of the others.
+        if cut % 7 != 0 && cut + 40 < content {
+            continue;
+        }
         // Torn there: what follows never reached the disk, or is old.
         for filler in [0, 0xa5] {
             let torn = place.dir.path().join("torn.redb");
@@ -134,9 +138,6 @@ fn a_crash_loses_no_more_than_the_end_of_the_journal() {
                 bytes.truncate(cut);
             }
             fs::write(with_suffix(&torn, ".journal"), bytes).unwrap();
-            if cut % 7 != 0 && cut + 40 < content {
-                continue;
-            }
             let found = sequences(&Store::open(&torn).unwrap());
             // The first save was put into the tables; of the others, some first ones are left.
             let count = found.len() as u64;
@@ -204,20 +205,6 @@ fn a_store_has_one_journal_whatever_it_is_called() {
     }
     assert!(with_suffix(&place.path(), ".journal").exists());
     assert!(!with_suffix(&link, ".journal").exists());
-}
-
-#[test]
-fn a_deleted_checkpoint_stays_deleted_though_a_sequence_was_used_up_after_it() {
-    let mut place = Place::new();
-    let store = place.open();
-    let saved: Vec<Entry> = (0..4).map(|number| save(&store, number)).collect();
-    let taken = NewEntry { id: Some(saved[0].id.clone()), ..NewEntry::default() };
-    let drafts = vec![store.draft(taken, &"other").unwrap()];
-    assert!(store.batch(drafts).unwrap()[0].is_err());
-    store.delete(std::slice::from_ref(&saved[3].id)).unwrap();
-    let copy = Store::open(place.crashed()).unwrap();
-    assert!(copy.get(&saved[3].id).is_err());
-    assert!(save(&copy, 9).sequence > saved[3].sequence);
 }
 
 #[test]
