@@ -7,7 +7,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
 use waypost::{Checkpoint, JsonStyle, NewEntry, Query, Store};
 
-use crate::document::{AgentLoop, State};
+use crate::document::{AgentLoop, Shape, State};
 use crate::place::Scratch;
 
 const SIZES_KB: [usize; 4] = [4, 16, 64, 256];
@@ -36,7 +36,7 @@ fn each_size(
     mut routine: impl FnMut(&State, &mut criterion::Bencher<'_>),
 ) {
     for size_kb in SIZES_KB {
-        let state = AgentLoop::new(1, size_kb << 10).state;
+        let state = AgentLoop::new(1, Shape::of(size_kb << 10)).state;
         group.throughput(Throughput::Bytes(state.to_json().len() as u64));
         group.bench_function(BenchmarkId::from_parameter(format!("{size_kb}KB")), |bencher| {
             routine(&state, bencher);

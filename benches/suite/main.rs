@@ -6,6 +6,7 @@
 
 mod codec;
 mod cost;
+#[path = "../../src/bin/waypost/command/bench/document.rs"]
 mod document;
 mod goals;
 mod growth;
@@ -13,6 +14,7 @@ mod invocation;
 mod list;
 mod place;
 mod population;
+#[path = "../../src/bin/waypost/command/bench/random.rs"]
 mod random;
 mod read;
 mod save;

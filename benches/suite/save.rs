@@ -10,7 +10,7 @@ use criterion::{Criterion, SamplingMode, Throughput};
 use tempfile::TempDir;
 use waypost::{Draft, Durability, Entry, Store};
 
-use crate::document::AgentLoop;
+use crate::document::{AgentLoop, Shape};
 use crate::place::{self, Scratch};
 
 pub(crate) const THREADS: u32 = 64;
@@ -53,7 +53,7 @@ pub(crate) struct Saver {
 
 impl Saver {
     pub(crate) fn new(seed: u32) -> Self {
-        Self { agent_loop: AgentLoop::new(seed, DOCUMENT_BYTES) }
+        Self { agent_loop: AgentLoop::new(seed, Shape::of(DOCUMENT_BYTES)) }
     }
 
     pub(crate) fn save(&mut self, store: &Store, durability: Durability) -> Entry {

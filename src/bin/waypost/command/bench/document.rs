@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 use waypost::{Issue, LoopId, NewEntry, Timestamp, Trigger};
 
-use crate::random::Random;
+use super::random::Random;
 
 const STAGES: [&str; 6] = ["plan", "search", "implement", "test", "review", "summarize"];
 const RESULTS: [&str; 4] = ["passed", "failed", "skipped", "retry"];
@@ -48,33 +48,57 @@ struct Artifact {
     bytes: u32,
 }
 
-/// A loop whose state is about `json_bytes` long and stays so while it advances.
+/// What the documents of a loop are like.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// About how long the first one is as JSON.
+    pub(crate) json_bytes: usize,
+    /// About how much of one is new against the one before; one step at least.
+    pub(crate) new_bytes: usize,
+    /// Whether what is old stays, so that each is longer than the one before.
+    pub(crate) grows: bool,
+}
+
+impl Shape {
+    /// Documents that keep their size and change a little.
+    pub(crate) fn of(json_bytes: usize) -> Self {
+        Self { json_bytes, new_bytes: 0, grows: false }
+    }
+}
+
+/// A loop that saves its state in every iteration.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentLoop {
     pub(crate) state: State,
     loop_id: LoopId,
+    shape: Shape,
     random: Random,
 }
 
 impl AgentLoop {
-    pub(crate) fn new(seed: u32, json_bytes: usize) -> Self {
+    pub(crate) fn new(seed: u32, shape: Shape) -> Self {
         let mut random = Random::new(seed.into());
         let loop_id = LoopId::new(format!("ralph-bench-{seed:08x}")).expect("it is not empty");
         let mut state = State::new(&mut random);
         let mut length = state.to_json().len();
-        while length < json_bytes {
+        while length < shape.json_bytes {
             length += state.grow(&mut random) + ",".len();
         }
-        Self { state, loop_id, random }
+        Self { state, loop_id, shape, random }
     }
 
-    /// Goes on to the next iteration: one step more, the oldest forgotten, a few scores new.
+    /// Goes on to the next iteration: a step more, the oldest forgotten, a few scores new.
     pub(crate) fn advance(&mut self) {
         let (state, random) = (&mut self.state, &mut self.random);
         state.iteration += 1;
         state.timestamp = time(state.iteration);
-        state.history.pop_front();
-        state.history.push_back(Step::new(state.iteration, random));
+        let mut new_bytes = state.step(self.shape.grows, random);
+        while new_bytes < self.shape.new_bytes {
+            new_bytes += match random.below(2) {
+                0 => state.step(self.shape.grows, random),
+                _ => state.note(self.shape.grows, random),
+            };
+        }
         let count = u32::try_from(state.history.len()).expect("a history is short");
         for _ in 0..3 {
             state.history[random.below(count) as usize].score = score(random);
@@ -114,21 +138,37 @@ impl State {
         }
     }
 
+    /// Makes a step more and returns how long it is as JSON; the oldest goes unless it `stays`.
+    fn step(&mut self, stays: bool, random: &mut Random) -> usize {
+        if !stays {
+            self.history.pop_front();
+        }
+        self.history.push_back(Step::new(self.iteration, random));
+        json_bytes(&self.history.back())
+    }
+
+    /// Writes a note and returns how long it is as JSON; another goes unless it `stays`.
+    fn note(&mut self, stays: bool, random: &mut Random) -> usize {
+        let note = sentence(random, 16);
+        let length = json_bytes(&note);
+        let count = u32::try_from(self.notes.len()).expect("notes are few");
+        if stays || count == 0 {
+            self.notes.push(note);
+        } else {
+            self.notes[random.below(count) as usize] = note;
+        }
+        length
+    }
+
     /// Adds something, and returns how long it is as JSON.
     fn grow(&mut self, random: &mut Random) -> usize {
         match random.below(8) {
-            0..4 => {
-                self.history.push_back(Step::new(self.iteration, random));
-                json_bytes(&self.history.back())
-            }
+            0..4 => self.step(true, random),
             4 => {
                 self.artifacts.push(Artifact::new(random));
                 json_bytes(&self.artifacts.last())
             }
-            _ => {
-                self.notes.push(sentence(random, 16));
-                json_bytes(&self.notes.last())
-            }
+            _ => self.note(true, random),
         }
     }
 }
