@@ -10,6 +10,8 @@ mod status;
 mod timestamp;
 mod trigger;
 
+use std::sync::Arc;
+
 use std::collections::BTreeSet;
 
 use serde::Serialize;
@@ -31,7 +33,7 @@ pub use trigger::{CustomTrigger, Trigger};
 pub struct Checkpoint {
     /// What is known about the checkpoint without its document.
     pub entry: Entry,
-    pub(crate) raw: Vec<u8>,
+    pub(crate) raw: Arc<Vec<u8>>,
 }
 
 /// What is indexed and listed about a checkpoint: everything but its document.

@@ -2,7 +2,9 @@
 //!
 //! The only module that names bincode and zstd. `docs/FORMAT.md` specifies what it writes.
 
+mod compress;
 mod decode;
+mod dependents;
 mod encode;
 mod fault;
 mod frame;
@@ -26,7 +28,8 @@ use twox_hash::XxHash3_64;
 use crate::checkpoint::{Checkpoint, Document};
 use crate::error::{Error, Result};
 
-pub(crate) use frame::{Frame, Frames};
+pub(crate) use dependents::{decode_dependents, encode_dependents};
+pub(crate) use frame::{Found as FoundFrame, Frame, Frames};
 pub(crate) use placed::Placed;
 pub use text::JsonStyle;
 pub(crate) use token::Bounds;
@@ -90,6 +93,12 @@ impl Checkpoint {
     /// [`Error::Corrupt`] if the stored bytes are not a document.
     pub fn document(&self) -> Result<Document> {
         self.state()
+    }
+
+    /// Returns the document in stored form, as [`docs::format`](crate::docs::format) specifies it.
+    #[must_use]
+    pub fn stored_form(&self) -> &[u8] {
+        &self.raw
     }
 
     /// Writes the document as JSON text, without building a tree, in many small pieces.

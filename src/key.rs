@@ -139,7 +139,12 @@ pub(crate) fn frame_row(sequence: u64, chunk: u16) -> FrameBytes {
     bytes
 }
 
-/// All rows that the chunks of a frame can have; the last number of a chunk stays unused.
+/// The row of those that are stored as differences to a frame: a chunk never has this number.
+pub(crate) fn dependents_row(sequence: u64) -> FrameBytes {
+    frame_row(sequence, u16::MAX)
+}
+
+/// All rows that the chunks of a frame can have.
 pub(crate) fn frame_rows(sequence: u64) -> Range<FrameBytes> {
     frame_row(sequence, 0)..frame_row(sequence, u16::MAX)
 }

@@ -109,7 +109,7 @@ impl Store {
     pub fn latest(&self, query: &Query) -> Result<Option<Checkpoint>> {
         let query = Query { order: Order::Newest, ..query.clone() };
         self.read(|snapshot| match nth(snapshot, &query, 0)? {
-            Some(entry) => self.load(snapshot, entry).map(Some),
+            Some(entry) => snapshot.load(entry).map(Some),
             None => Ok(None),
         })
     }

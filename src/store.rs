@@ -2,8 +2,11 @@
 //!
 //! The only module that names redb.
 
+mod bases;
+mod chain;
 mod commit;
 mod compact;
+mod dependents;
 mod draft;
 mod file;
 mod intake;
@@ -12,12 +15,15 @@ mod keeper;
 mod lock;
 mod names;
 mod options;
+mod pack;
 mod read;
+mod recent;
 mod stats;
 mod table;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod unpack;
 mod write;
 
 use std::collections::BTreeSet;
@@ -56,7 +62,7 @@ struct Shared {
     turn: Turn,
     queue: Queue,
     keeper: Arc<Keeper>,
-    frames: Frames,
+    frames: Arc<Frames>,
     /// Length of the document that was encoded last.
     last_raw_bytes: AtomicUsize,
 }
@@ -95,12 +101,13 @@ impl Store {
         options.limits.validate()?;
         let path = file::resolve(path.as_ref());
         let keeper = Arc::new(Keeper::default());
+        let frames = Arc::new(Frames::default());
         let shared = Arc::new(Shared {
-            turn: Turn::new(&path, &options, keeper.clone()),
+            turn: Turn::new(&path, &options, keeper.clone(), frames.clone()),
             options,
             queue: Queue::default(),
             keeper,
-            frames: Frames::default(),
+            frames,
             last_raw_bytes: AtomicUsize::new(0),
         });
         let keeper = Keeper::start(&shared).at(&path)?;
@@ -152,9 +159,9 @@ impl Store {
     /// # Errors
     /// [`Error::Locked`], in which case none was saved, or [`Error::Io`], after which each may be
     /// there or not; saving them again under ids of the caller's own is safe.
-    #[expect(clippy::needless_pass_by_value, reason = "a draft is saved once: its id is its own")]
-    pub fn batch(&self, drafts: Vec<Draft>) -> Result<Vec<Result<Entry>>> {
-        self.shared.save_all(&drafts)
+    pub fn batch(&self, mut drafts: Vec<Draft>) -> Result<Vec<Result<Entry>>> {
+        self.shared.pack(&mut drafts)?;
+        self.shared.save_all(&mut drafts)
     }
 
     /// Returns the checkpoint with this id.
@@ -164,7 +171,7 @@ impl Store {
     pub fn get(&self, id: &Id) -> Result<Checkpoint> {
         self.read(|snapshot| {
             let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
-            self.load(snapshot, entry)
+            snapshot.load(entry)
         })
     }
 
@@ -183,14 +190,13 @@ impl Store {
     pub fn delete(&self, ids: &[Id]) -> Result<Deleted> {
         let ids: BTreeSet<&Id> = ids.iter().collect();
         self.shared.write(|writer| {
-            let mut deleted = Deleted::default();
-            for id in ids {
-                let entry = writer.find(id)?.ok_or_else(|| not_found(id))?;
-                writer.remove(&entry)?;
-                deleted.checkpoints += 1;
-                deleted.stored_bytes += entry.stored_bytes;
-            }
-            Ok(deleted)
+            let found = |id| writer.find(id)?.ok_or_else(|| not_found(id));
+            let entries = ids.into_iter().map(found).collect::<Result<Vec<Entry>>>()?;
+            writer.remove(&entries)?;
+            Ok(Deleted {
+                checkpoints: entries.len() as u64,
+                stored_bytes: entries.iter().map(|entry| entry.stored_bytes).sum(),
+            })
         })
     }
 
@@ -242,13 +248,6 @@ impl Store {
             self.shared.settle(open)?;
             work(&Snapshot::take(open, path)?)
         })
-    }
-
-    /// Reads the document that belongs to `entry`.
-    pub(crate) fn load(&self, snapshot: &Snapshot<'_>, entry: Entry) -> Result<Checkpoint> {
-        let limit = self.shared.options.limits.document_bytes;
-        let raw = snapshot.raw(&entry, &self.shared.frames, limit)?;
-        Ok(Checkpoint { entry, raw })
     }
 
     /// Changes what is known about a checkpoint, but not its id, time or document.

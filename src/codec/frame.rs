@@ -1,136 +1,204 @@
 //! Frames: a document's raw bytes as they lie on disk, compressed and checked.
 //!
-//! Must never hand out bytes whose checksum does not fit.
-
-use std::sync::Mutex;
-
-use zstd::bulk::{Compressor, Decompressor};
+//! A frame stands alone, or is the difference to an earlier one, its *base*. Must never hand out
+//! bytes whose checksum does not fit, unless they are only a step to others that are checked.
 
 use super::check;
+use super::compress::Zstd;
 use super::wire::{Malformed, Reader, put};
-use crate::sync::lock;
 
 /// The raw bytes follow as they are.
 const PLAIN: u8 = 0;
 /// One zstd frame that stands alone.
 const WHOLE: u8 = 1;
+/// One zstd frame that refers to the raw bytes of an earlier frame.
+const DELTA: u8 = 2;
+/// One zstd frame that refers to a dictionary of the format.
+const PRIMED: u8 = 3;
 
-// The knee of the table of levels in docs/DESIGN.md.
-const LEVEL: i32 = 1;
 // Below this zstd's own header costs more than it saves.
 const COMPRESS_FROM_BYTES: usize = 64;
 const CHECK_BYTES: usize = 8;
 
+/// Compresses and decompresses frames, from any number of threads at once.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    zstd: Zstd,
+}
+
 /// A frame that has been compressed but has no place in a store yet.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// Kind and raw length, as on disk.
-    head: Vec<u8>,
+    form: Form,
+    raw_bytes: u64,
     payload: Vec<u8>,
     /// Of the payload and of the raw bytes.
     checks: [u64; 2],
 }
 
-/// Compresses and decompresses frames, from any number of threads at once.
-#[derive(Default)]
-pub(crate) struct Frames {
-    // Contexts are large; each is used by one thread at a time and then kept for the next.
-    compressors: Mutex<Vec<Compressor<'static>>>,
-    decompressors: Mutex<Vec<Decompressor<'static>>>,
+/// What it takes beside the payload to get the raw bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    Whole,
+    /// With the rank of the step from the base.
+    Delta(u8),
+    /// With the number of the dictionary.
+    Primed(u64),
 }
 
-impl std::fmt::Debug for Frames {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Frames").finish_non_exhaustive()
-    }
+/// Where the base of a frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Link {
+    /// How many sequences before.
+    pub(crate) distance: u64,
+    /// How long a step this is; see the store's chains.
+    pub(crate) rank: u8,
+}
+
+/// A frame as it was found, before any of it is believed.
+#[derive(Debug)]
+pub(crate) struct Found<'a> {
+    kind: u8,
+    pub(crate) raw_bytes: u64,
+    pub(crate) link: Option<Link>,
+    dictionary: u64,
+    head: &'a [u8],
+    sealed: u64,
+    payload: &'a [u8],
 }
 
 impl Frame {
-    /// The bytes on disk, bound to the place they are stored at.
-    pub(crate) fn to_bytes(&self, sequence: u64) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.stored_bytes());
-        out.extend_from_slice(&self.head);
-        let sealed = seal(sequence, &self.head, self.checks);
+    /// The bytes on disk, bound to the place they are stored at; `base` if it is a delta.
+    pub(crate) fn to_bytes(&self, sequence: u64, base: Option<u64>) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.payload.len() + 32);
+        let kind = match self.form {
+            Form::Plain => PLAIN,
+            Form::Whole => WHOLE,
+            Form::Delta(_) => DELTA,
+            Form::Primed(_) => PRIMED,
+        };
+        put(&mut out, kind);
+        put(&mut out, self.raw_bytes);
+        match self.form {
+            Form::Delta(rank) => {
+                let base = base.expect("a delta is placed after its base");
+                put(&mut out, sequence - base);
+                put(&mut out, rank);
+            }
+            Form::Primed(number) => put(&mut out, number),
+            Form::Plain | Form::Whole => {}
+        }
+        let sealed = seal(sequence, &out, self.checks);
         out.extend_from_slice(&sealed.to_le_bytes());
         out.extend_from_slice(&self.payload);
         out
     }
 
-    pub(crate) fn stored_bytes(&self) -> usize {
-        self.head.len() + CHECK_BYTES + self.payload.len()
+    /// The rank of the step from the base, if this is a delta.
+    pub(crate) fn rank(&self) -> Option<u8> {
+        match self.form {
+            Form::Delta(rank) => Some(rank),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn payload_bytes(&self) -> usize {
+        self.payload.len()
     }
 }
 
 impl Frames {
+    /// A frame that stands alone.
     pub(crate) fn pack(&self, raw: &[u8]) -> Frame {
         let compressed = (raw.len() >= COMPRESS_FROM_BYTES)
-            .then(|| self.compress(raw))
+            .then(|| self.zstd.compress(raw))
             .flatten()
-            .filter(|compressed| compressed.len() < raw.len());
-        let (kind, payload) = match compressed {
-            Some(payload) => (WHOLE, payload),
-            None => (PLAIN, raw.to_owned()),
-        };
-        let mut head = Vec::with_capacity(10);
-        put(&mut head, kind);
-        put(&mut head, raw.len() as u64);
-        let checks = [check(0, &payload), check(0, raw)];
-        Frame { head, payload, checks }
+            .filter(|(_, compressed)| compressed.len() < raw.len());
+        match compressed {
+            Some((None, payload)) => Frame::new(Form::Whole, raw, payload),
+            Some((Some(number), payload)) => Frame::new(Form::Primed(number), raw, payload),
+            None => Frame::new(Form::Plain, raw, raw.to_owned()),
+        }
     }
 
-    /// The raw bytes of the frame stored at `sequence`, or which check they fail.
+    /// A frame that refers to `base`, if that can be had.
+    pub(crate) fn pack_delta(&self, raw: &[u8], base: &[u8], rank: u8) -> Option<Frame> {
+        if raw.len() < COMPRESS_FROM_BYTES {
+            return None;
+        }
+        let payload = self.zstd.compress_against(base, raw)?;
+        Some(Frame::new(Form::Delta(rank), raw, payload))
+    }
+
+    /// The raw bytes of a frame, not checked; `base` are those that its link leads to.
     ///
-    /// `length` is what is known from elsewhere to be right, and all that is allocated.
+    /// Allocates no more than the frame says it has, which the caller has compared with a limit.
     pub(crate) fn unpack(
         &self,
-        sequence: u64,
-        bytes: &[u8],
-        length: usize,
+        found: &Found<'_>,
+        base: Option<&[u8]>,
     ) -> Result<Vec<u8>, &'static str> {
-        let mut reader = Reader::new(bytes);
-        let (kind, claimed, sealed) =
-            header(&mut reader).map_err(|_| "frame header is cut short")?;
-        let head = &bytes[..bytes.len() - reader.rest().len() - CHECK_BYTES];
-        if claimed != length as u64 {
-            return Err("frame is of another length than its entry says");
-        }
-        let raw = match kind {
-            PLAIN => reader.rest().to_owned(),
-            WHOLE => self.decompress(reader.rest(), length).ok_or("zstd frame is damaged")?,
+        const DAMAGED: &str = "zstd frame is damaged";
+        let length = usize::try_from(found.raw_bytes).map_err(|_| "frame is too long")?;
+        let raw = match found.kind {
+            PLAIN => found.payload.to_owned(),
+            WHOLE => self.zstd.decompress(found.payload, length).ok_or(DAMAGED)?,
+            PRIMED => {
+                let raw = self.zstd.decompress_primed(found.dictionary, found.payload, length);
+                raw.ok_or("zstd frame is damaged, or its dictionary unknown")?
+            }
+            DELTA => {
+                let base = base.ok_or("frame has no base")?;
+                self.zstd.decompress_against(base, found.payload, length).ok_or(DAMAGED)?
+            }
             _ => return Err("frame is of an unknown kind"),
         };
         if raw.len() != length {
             return Err("frame is not as long as it says");
         }
-        if seal(sequence, head, [check(0, reader.rest()), check(0, &raw)]) != sealed {
-            return Err("checksum differs");
-        }
         Ok(raw)
-    }
-
-    fn compress(&self, raw: &[u8]) -> Option<Vec<u8>> {
-        let pooled = lock(&self.compressors).pop();
-        let mut compressor = pooled.or_else(|| Compressor::new(LEVEL).ok())?;
-        let compressed = compressor.compress(raw).ok();
-        lock(&self.compressors).push(compressor);
-        compressed
-    }
-
-    /// zstd never writes beyond `length`.
-    fn decompress(&self, payload: &[u8], length: usize) -> Option<Vec<u8>> {
-        let pooled = lock(&self.decompressors).pop();
-        let mut decompressor = pooled.or_else(|| Decompressor::new().ok())?;
-        let raw = decompressor.decompress(payload, length).ok();
-        lock(&self.decompressors).push(decompressor);
-        raw
     }
 }
 
-fn header(reader: &mut Reader<'_>) -> Result<(u8, u64, u64), Malformed> {
-    let kind = reader.take()?;
-    let length = reader.take()?;
-    let sealed = reader.take_bytes(CHECK_BYTES)?.try_into().map_err(|_| Malformed)?;
-    Ok((kind, length, u64::from_le_bytes(sealed)))
+impl Frame {
+    fn new(form: Form, raw: &[u8], payload: Vec<u8>) -> Self {
+        let checks = [check(0, &payload), check(0, raw)];
+        Self { form, raw_bytes: raw.len() as u64, payload, checks }
+    }
+}
+
+impl<'a> Found<'a> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, &'static str> {
+        Self::read(bytes).map_err(|_| "frame header is cut short")
+    }
+
+    /// Whether these are the raw bytes of the frame, and this is its place.
+    pub(crate) fn verify(&self, sequence: u64, raw: &[u8]) -> Result<(), &'static str> {
+        let sealed = seal(sequence, self.head, [check(0, self.payload), check(0, raw)]);
+        if sealed == self.sealed { Ok(()) } else { Err("checksum differs") }
+    }
+
+    pub(crate) fn payload_bytes(&self) -> usize {
+        self.payload.len()
+    }
+
+    fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let kind = reader.take()?;
+        let raw_bytes = reader.take()?;
+        let mut link = None;
+        let mut dictionary = 0;
+        match kind {
+            DELTA => link = Some(Link { distance: reader.take()?, rank: reader.take()? }),
+            PRIMED => dictionary = reader.take()?,
+            _ => {}
+        }
+        let head = &bytes[..bytes.len() - reader.rest().len()];
+        let sealed = reader.take_bytes(CHECK_BYTES)?.try_into().map_err(|_| Malformed)?;
+        let sealed = u64::from_le_bytes(sealed);
+        Ok(Self { kind, raw_bytes, link, dictionary, head, sealed, payload: reader.rest() })
+    }
 }
 
 /// Binds raw and stored bytes to their header and place, so that a frame in another's place is
@@ -147,47 +215,104 @@ mod tests {
         "the same words again and again ".repeat(20).into_bytes()
     }
 
+    fn other() -> Vec<u8> {
+        "other words, and then: ".bytes().chain(raw()).collect()
+    }
+
+    /// What a reader does, without a store: checks everything.
+    fn unpack(
+        sequence: u64,
+        bytes: &[u8],
+        length: u64,
+        base: Option<&[u8]>,
+    ) -> Result<Vec<u8>, &'static str> {
+        let found = Found::parse(bytes)?;
+        if found.raw_bytes != length {
+            return Err("another length");
+        }
+        let raw = Frames::default().unpack(&found, base)?;
+        found.verify(sequence, &raw)?;
+        Ok(raw)
+    }
+
+    /// A frame of each kind with its raw bytes and base.
+    fn kinds() -> Vec<(Vec<u8>, Vec<u8>, Option<Vec<u8>>)> {
+        let frames = Frames::default();
+        let long = raw().repeat(2_000);
+        vec![
+            (frames.pack(b"short").to_bytes(7, None), b"short".to_vec(), None),
+            (frames.pack(&raw()).to_bytes(7, None), raw(), None),
+            (frames.pack(&long).to_bytes(7, None), long, None),
+            (
+                frames.pack_delta(&other(), &raw(), 1).unwrap().to_bytes(7, Some(3)),
+                other(),
+                Some(raw()),
+            ),
+        ]
+    }
+
     #[test]
     fn what_is_packed_is_unpacked() {
-        let frames = Frames::default();
-        for raw in [Vec::new(), vec![0], raw(), (0..=255).collect()] {
-            let bytes = frames.pack(&raw).to_bytes(7);
-            assert_eq!(frames.unpack(7, &bytes, raw.len()).unwrap(), raw);
+        for (bytes, raw, base) in kinds() {
+            assert_eq!(unpack(7, &bytes, raw.len() as u64, base.as_deref()).unwrap(), raw);
         }
-        assert!(frames.pack(&raw()).stored_bytes() < 100);
+        let frames = Frames::default();
+        for raw in [Vec::new(), vec![0], (0..=255).collect()] {
+            let bytes = frames.pack(&raw).to_bytes(7, None);
+            assert_eq!(unpack(7, &bytes, raw.len() as u64, None).unwrap(), raw);
+        }
+    }
+
+    #[test]
+    fn a_delta_says_where_its_base_is_and_holds_only_what_is_new() {
+        let (bytes, _, _) = kinds().pop().unwrap();
+        let found = Found::parse(&bytes).unwrap();
+        assert_eq!(found.link, Some(Link { distance: 4, rank: 1 }));
+        assert!(bytes.len() < 80, "{}", bytes.len());
+    }
+
+    #[test]
+    fn a_long_base_is_found_from_end_to_end() {
+        // Numbers that do not compress, so that only the base can help.
+        let mut number = 1_u64;
+        let mut noise = || {
+            number = number.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+            (number >> 33).to_le_bytes()[0]
+        };
+        for length in [1 << 10, 60 << 10, 70 << 10, 300 << 10, 3 << 20] {
+            let base: Vec<u8> = (0..length).map(|_| noise()).collect();
+            let mut raw = base.clone();
+            raw[length / 2] ^= 1;
+            let bytes = Frames::default().pack_delta(&raw, &base, 0).unwrap().to_bytes(2, Some(1));
+            assert!(bytes.len() < 200 + length / 1000, "{length}: {}", bytes.len());
+            assert_eq!(unpack(2, &bytes, length as u64, Some(&base)).unwrap(), raw);
+        }
     }
 
     #[test]
     fn every_flipped_bit_and_every_cut_is_an_error() {
-        let frames = Frames::default();
-        for raw in [b"short".to_vec(), raw()] {
-            let bytes = frames.pack(&raw).to_bytes(7);
+        for (bytes, raw, base) in kinds() {
+            let length = raw.len() as u64;
             for bit in 0..bytes.len() * 8 {
                 let mut damaged = bytes.clone();
                 damaged[bit / 8] ^= 1 << (bit % 8);
-                assert!(frames.unpack(7, &damaged, raw.len()).is_err(), "bit {bit}");
+                assert!(unpack(7, &damaged, length, base.as_deref()).is_err(), "bit {bit}");
             }
-            for length in 0..bytes.len() {
-                assert!(frames.unpack(7, &bytes[..length], raw.len()).is_err(), "cut at {length}");
+            for cut in 0..bytes.len() {
+                assert!(unpack(7, &bytes[..cut], length, base.as_deref()).is_err(), "cut at {cut}");
             }
         }
     }
 
     #[test]
-    fn a_frame_in_the_place_of_another_is_an_error() {
-        let frames = Frames::default();
-        let bytes = frames.pack(&raw()).to_bytes(7);
-        assert_eq!(frames.unpack(8, &bytes, raw().len()), Err("checksum differs"));
-    }
-
-    #[test]
-    fn a_frame_that_claims_another_length_is_not_decompressed() {
-        let frames = Frames::default();
-        let bytes = frames.pack(&vec![0; 1 << 20]).to_bytes(7);
-        assert!(bytes.len() < 200);
-        assert_eq!(
-            frames.unpack(7, &bytes, 1 << 10),
-            Err("frame is of another length than its entry says")
-        );
+    fn another_place_or_another_base_is_an_error() {
+        for (bytes, raw, base) in kinds() {
+            let length = raw.len() as u64;
+            assert_eq!(unpack(8, &bytes, length, base.as_deref()), Err("checksum differs"));
+        }
+        let (bytes, raw, base) = kinds().pop().unwrap();
+        let other = base.unwrap().iter().map(|byte| byte ^ 1).collect::<Vec<u8>>();
+        assert!(unpack(7, &bytes, raw.len() as u64, Some(&other)).is_err());
+        assert!(unpack(7, &bytes, raw.len() as u64, None).is_err());
     }
 }

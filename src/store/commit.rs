@@ -4,6 +4,7 @@
 //! to one that came meanwhile. A lone saver leads at once, with no thread to wake and no delay.
 
 use std::collections::VecDeque;
+use std::slice;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, Thread};
@@ -14,7 +15,7 @@ use super::journal::Journal;
 use super::options::Durability;
 use super::table::without_panics;
 use super::turn::Open;
-use super::write::{Unpacking, Writer, transact};
+use super::write::{Writer, transact};
 use crate::checkpoint::Entry;
 use crate::codec::Placed;
 use crate::error::Result;
@@ -74,14 +75,15 @@ impl Ticket {
 
 impl Shared {
     /// Saves a draft; returns once it is as durable as it asks to be.
-    pub(super) fn save(&self, draft: Draft) -> Result<Entry> {
+    pub(super) fn save(&self, mut draft: Draft) -> Result<Entry> {
+        self.pack(slice::from_mut(&mut draft))?;
         let mut state = lock(&self.queue.state);
         if !state.is_led {
             state.is_led = true;
             let mut group = vec![draft];
             let others = take_waiting(&mut state, &mut group);
             drop(state);
-            return self.lead(&group, &others);
+            return self.lead(&mut group, &others);
         }
         let ticket = Arc::new(Ticket { thread: thread::current(), news: Mutex::new(None) });
         state.waiting.push_back(Waiting { draft, ticket: ticket.clone() });
@@ -92,34 +94,44 @@ impl Shared {
                 let mut group = Vec::new();
                 let others = take_waiting(&mut lock(&self.queue.state), &mut group);
                 // The first that waited is the one that was told to lead: this one.
-                self.lead(&group, &others[1..])
+                self.lead(&mut group, &others[1..])
             }
         }
     }
 
-    /// Saves many drafts together. Each has an outcome of its own, unless the store fails.
-    pub(super) fn save_all(&self, drafts: &[Draft]) -> Result<Vec<Result<Entry>>> {
+    /// Saves many packed drafts together. Each has an outcome of its own, unless the store fails.
+    pub(super) fn save_all(&self, drafts: &mut [Draft]) -> Result<Vec<Result<Entry>>> {
         if drafts.is_empty() {
             return Ok(Vec::new());
         }
         self.turn.with(|open| {
             let mut journal = lock(&open.journal);
-            if suits_journal(open, &journal, drafts) {
-                if journal.is_full() {
-                    self.write_durably(open, &mut journal, |_| Ok(()))?;
-                }
-                if journal.prepare(bytes_of(drafts)) {
-                    return self.save_to_journal(open, &mut journal, drafts);
-                }
-            }
-            let unpacking =
-                Unpacking { frames: &self.frames, limit: self.options.limits.document_bytes };
-            let outcomes = self.write_durably(open, &mut journal, |writer| {
-                drafts.iter().map(|draft| writer.save(draft, unpacking)).collect()
-            });
-            open.has_saved.store(true, Ordering::Relaxed);
-            outcomes
+            self.repack(open, drafts)?;
+            let outcomes = self.save_while(open, &mut journal, drafts)?;
+            open.bases.learn(drafts);
+            Ok(outcomes)
         })
+    }
+
+    fn save_while(
+        &self,
+        open: &Open,
+        journal: &mut Journal,
+        drafts: &mut [Draft],
+    ) -> Result<Vec<Result<Entry>>> {
+        if suits_journal(open, journal, drafts) {
+            if journal.is_full() {
+                self.write_durably(open, journal, |_| Ok(()))?;
+            }
+            if journal.prepare(bytes_of(drafts)) {
+                return self.save_to_journal(open, journal, drafts);
+            }
+        }
+        let outcomes = self.write_durably(open, journal, |writer| {
+            (0..drafts.len()).map(|at| writer.save(drafts, at)).collect()
+        });
+        open.has_saved.store(true, Ordering::Relaxed);
+        outcomes
     }
 
     /// Runs `work` in one transaction, which is on disk when this returns.
@@ -175,11 +187,11 @@ impl Shared {
         &self,
         open: &Open,
         journal: &mut Journal,
-        drafts: &[Draft],
+        drafts: &mut [Draft],
     ) -> Result<Vec<Result<Entry>>> {
         let placed: Vec<Result<Placed>> = {
             let mut intake = lock(&open.intake);
-            drafts.iter().map(|draft| intake.place(draft)).collect()
+            (0..drafts.len()).map(|at| intake.place(drafts, at, &self.frames)).collect()
         };
         let outcomes = placed.iter().map(|placed| match placed {
             Ok(placed) => Ok(placed.entry.clone()),
@@ -209,7 +221,7 @@ impl Shared {
     }
 
     /// Writes a group whose first draft is the caller's own.
-    fn lead(&self, group: &[Draft], others: &[Arc<Ticket>]) -> Result<Entry> {
+    fn lead(&self, group: &mut [Draft], others: &[Arc<Ticket>]) -> Result<Entry> {
         // Whatever happens, the lead is handed over and everybody hears of it.
         let outcomes = without_panics(self.turn.path(), || self.save_all(group));
         self.hand_over();
@@ -245,7 +257,8 @@ fn bytes_of(drafts: &[Draft]) -> u64 {
     // Names, and what else an entry has.
     const ENTRY_BYTES: usize = 512;
     let texts = |draft: &Draft| draft.entry.warnings.iter().map(String::len).sum::<usize>();
-    let bytes = |draft: &Draft| ENTRY_BYTES + texts(draft) + draft.frame.stored_bytes();
+    let payload = |draft: &Draft| draft.packed.as_ref().map_or(0, |it| it.frame.payload_bytes());
+    let bytes = |draft: &Draft| ENTRY_BYTES + texts(draft) + payload(draft);
     drafts.iter().map(|draft| bytes(draft) as u64).sum()
 }
 

@@ -1,10 +1,13 @@
 //! A checkpoint on its way into the store: encoded and compressed, with no place yet.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
 use super::Store;
+use super::bases::Seen;
+use super::chain::Attempt;
 use super::options::Durability;
 use crate::checkpoint::{Entry, Id, LATEST, Layout, NewEntry, Series};
 use crate::codec::{Frame, encode, encode_json};
@@ -13,13 +16,15 @@ use crate::error::{Error, Result};
 /// A checkpoint that is encoded and checked, but not saved yet.
 ///
 /// Made by [`Store::draft`] and [`Store::draft_json`], so that bulk work can encode in parallel
-/// and save with one [`Store::batch`].
+/// and save with one [`Store::batch`]. Takes as much memory as its document in stored form.
 #[derive(Debug)]
 pub struct Draft {
     pub(super) entry: Entry,
-    /// Kept if the caller chose the id, to compare with what may be there.
-    pub(super) raw: Vec<u8>,
-    pub(super) frame: Frame,
+    pub(super) raw: Arc<Vec<u8>>,
+    /// How it is stored, once that has been found out.
+    pub(super) packed: Option<Packed>,
+    /// Given to it when it is saved.
+    pub(super) sequence: Option<u64>,
     pub(super) durability: Durability,
     /// Whether the caller chose the id, so that it may be taken.
     pub(super) has_own_id: bool,
@@ -27,7 +32,29 @@ pub struct Draft {
     pub(super) has_own_time: bool,
 }
 
+/// A document as it will be stored.
+#[derive(Debug)]
+pub(super) struct Packed {
+    pub(super) frame: Frame,
+    /// What the frame is a difference to, if it is one.
+    pub(super) base: Option<Base>,
+    pub(super) attempt: Attempt,
+}
+
+/// The checkpoint that another is stored as a difference to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Base {
+    /// One that was there when the store was as `seen`.
+    Saved { sequence: u64, seen: Seen },
+    /// An earlier one of the same batch.
+    Draft(usize),
+}
+
 impl Draft {
+    pub(super) fn base(&self) -> Option<Base> {
+        self.packed.as_ref().and_then(|packed| packed.base)
+    }
+
     /// The id that the checkpoint will have.
     #[must_use]
     pub fn id(&self) -> &Id {
@@ -72,7 +99,6 @@ impl Store {
         let has_own_time = about.created_at.is_some();
         let now = (options.clock)();
         let created_at = about.created_at.unwrap_or(now);
-        let frame = self.shared.frames.pack(&raw);
         let entry = Entry {
             series: Series::of(&about),
             // Of the time it is saved, not of the time it is dated: many may be dated alike, and
@@ -101,13 +127,20 @@ impl Store {
             source_path: about.source_path,
             sequence: 0,
             document_bytes: raw.len() as u64,
-            stored_bytes: frame.stored_bytes() as u64,
+            // Known when it is saved, like the sequence.
+            stored_bytes: 0,
         };
         options.limits.check(&entry)?;
         let durability = if is_relaxed { Durability::Relaxed } else { Durability::Immediate };
-        // Only an id that may be taken makes it necessary to compare.
-        let raw = if has_own_id { raw } else { Vec::new() };
-        Ok(Draft { entry, raw, frame, durability, has_own_id, has_own_time })
+        Ok(Draft {
+            entry,
+            raw: Arc::new(raw),
+            packed: None,
+            sequence: None,
+            durability,
+            has_own_id,
+            has_own_time,
+        })
     }
 }
 

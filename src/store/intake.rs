@@ -1,8 +1,8 @@
 //! Checkpoints between the journal and the tables, and the sequences they get.
 
-use super::draft::Draft;
+use super::draft::{Draft, Packed};
 use crate::checkpoint::Entry;
-use crate::codec::Placed;
+use crate::codec::{Frames, Placed};
 use crate::error::{Error, Result};
 use crate::key::SEQUENCE_MAX;
 
@@ -32,16 +32,30 @@ impl Intake {
         self.pending_bytes
     }
 
-    /// Gives a draft its place. The sequence is used up, whatever comes of it.
-    pub(super) fn place(&mut self, draft: &Draft) -> Result<Placed> {
+    /// Gives the draft at `at` its place. The sequence is used up, whatever comes of it.
+    pub(super) fn place(
+        &mut self,
+        drafts: &mut [Draft],
+        at: usize,
+        frames: &Frames,
+    ) -> Result<Placed> {
         let sequence = self.next_sequence;
         if sequence > SEQUENCE_MAX {
             let what = "number of checkpoints ever saved".to_owned();
             return Err(Error::Limit { what, limit: SEQUENCE_MAX });
         }
         self.next_sequence += 1;
-        let entry = Entry { sequence, ..draft.entry.clone() };
-        Ok(Placed { entry, frame: draft.frame.to_bytes(sequence) })
+        let base = drafts[at].base().and_then(|base| base.sequence(drafts));
+        let draft = &mut drafts[at];
+        // What was to be its base has not been saved.
+        let packed = draft.packed.take().filter(|packed| packed.base.is_none() || base.is_some());
+        let packed = packed.unwrap_or_else(|| Packed::whole(frames, &draft.raw));
+        let frame = packed.frame.to_bytes(sequence, base);
+        draft.packed = Some(packed);
+        draft.sequence = Some(sequence);
+        let stored_bytes = frame.len() as u64;
+        let entry = Entry { sequence, stored_bytes, ..draft.entry.clone() };
+        Ok(Placed { entry, frame })
     }
 
     pub(super) fn push(&mut self, placed: Vec<Placed>) {

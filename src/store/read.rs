@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable};
 
+use super::chain::{Chain, Place, STEPS_MAX};
 use super::names;
 use super::table::{FRAMES, IDS, INDEX, In, NAMES, RECORDS};
 use super::turn::Open;
-use crate::checkpoint::{Entry, Id, Timestamp};
-use crate::codec::{Frames, NameKind, decode_entry};
+use super::unpack::Unpacker;
+use crate::checkpoint::{Checkpoint, Entry, Id, Series, Timestamp};
+use crate::codec::{FoundFrame, NameKind, decode_entry};
 use crate::error::{Error, Result};
 use crate::key::{
-    FrameBytes, IndexBytes, NameId, Order, RecordBytes, RecordKey, Span, frame_rows, index_row,
+    FrameBytes, IndexBytes, NameId, Order, RecordBytes, RecordKey, Span, frame_row, index_row,
     indexed_cause, indexed_key,
 };
 
@@ -101,10 +103,73 @@ impl<'a> Snapshot<'a> {
         Ok(found)
     }
 
-    /// The raw document of a checkpoint.
-    pub(crate) fn raw(&self, entry: &Entry, frames: &Frames, limit: usize) -> Result<Vec<u8>> {
-        let table = self.transaction.open_table(FRAMES).within(self.path)?;
-        read_raw(&table, entry, frames, limit, self.path)
+    /// The checkpoint with this entry.
+    pub(crate) fn load(&self, entry: Entry) -> Result<Checkpoint> {
+        let frames = self.frames()?;
+        let raw = self.unpacker(&frames).raw(&entry)?;
+        Ok(Checkpoint { entry, raw })
+    }
+
+    /// The raw bytes at a sequence.
+    pub(super) fn raw_at(&self, sequence: u64) -> Result<Arc<Vec<u8>>> {
+        self.unpacker(&self.frames()?).raw_at(sequence, &|| format!("frame {sequence}"))
+    }
+
+    pub(super) fn has_frame(&self, sequence: u64) -> Result<bool> {
+        Ok(self.frames()?.get(frame_row(sequence, 0)).within(self.path)?.is_some())
+    }
+
+    /// The way to the newest checkpoint of a series, if there is one.
+    pub(super) fn chain(&self, series: &Series) -> Result<Option<Chain>> {
+        let Some(newest) = self.newest(series)? else {
+            return Ok(None);
+        };
+        let frames = self.frames()?;
+        let unpacker = self.unpacker(&frames);
+        let mut steps = Vec::new();
+        let mut sequence = newest.sequence;
+        loop {
+            let bytes = unpacker.bytes(sequence)?;
+            let damaged = |reason| Error::corrupt(format!("frame {sequence}"), reason);
+            let found = FoundFrame::parse(&bytes).map_err(damaged)?;
+            let Some(link) = found.link else {
+                let mut chain = Chain::new(Place::Saved(sequence), found.payload_bytes());
+                for (place, base, rank) in steps.into_iter().rev() {
+                    chain.step(place, base, rank, |_| {});
+                }
+                return Ok(Some(chain));
+            };
+            let base = sequence.checked_sub(link.distance).filter(|base| *base < sequence);
+            let base = base.ok_or_else(|| damaged("it has no base before it"))?;
+            if steps.len() >= STEPS_MAX {
+                return Err(damaged("it is too many steps from a whole one"));
+            }
+            steps.push((Place::Saved(sequence), Place::Saved(base), link.rank));
+            sequence = base;
+        }
+    }
+
+    /// The newest checkpoint of a series.
+    fn newest(&self, series: &Series) -> Result<Option<RecordKey>> {
+        let Some(name) = self.name(NameKind::Series, series.as_str())? else {
+            return Ok(None);
+        };
+        let index = self.index()?;
+        let mut newest = None;
+        for cause in index.causes(name)? {
+            let span = Span { order: Order::Newest, ..Span::ALL };
+            let last = index.keys((name, cause), span)?.next().transpose()?;
+            newest = newest.max(last);
+        }
+        Ok(newest)
+    }
+
+    fn frames(&self) -> Result<ReadOnlyTable<FrameBytes, &'static [u8]>> {
+        self.transaction.open_table(FRAMES).within(self.path)
+    }
+
+    fn unpacker<'b, T>(&'b self, table: &'b T) -> Unpacker<'b, T> {
+        Unpacker { open: self.open, path: self.path, table }
     }
 
     fn decode(&self, key: RecordKey, bytes: &[u8]) -> Result<Entry> {
@@ -166,30 +231,6 @@ impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
 
 fn lost(id: &str) -> Error {
     Error::corrupt(format!("checkpoint {id}"), "the row of its id does not lead to its entry")
-}
-
-/// Reads and checks a document.
-pub(super) fn read_raw(
-    table: &impl ReadableTable<FrameBytes, &'static [u8]>,
-    entry: &Entry,
-    frames: &Frames,
-    limit: usize,
-    path: &Path,
-) -> Result<Vec<u8>> {
-    let place = || format!("checkpoint {}", entry.id);
-    let length = usize::try_from(entry.document_bytes).ok().filter(|length| *length <= limit);
-    let Some(length) = length else {
-        let what = format!("length in bytes of the document of {}", place());
-        return Err(Error::Limit { what, limit: limit as u64 });
-    };
-    let mut bytes = Vec::new();
-    for row in table.range(frame_rows(entry.sequence)).within(path)? {
-        bytes.extend_from_slice(row.within(path)?.1.value());
-    }
-    if bytes.is_empty() {
-        return Err(Error::corrupt(place(), "its document is missing"));
-    }
-    frames.unpack(entry.sequence, &bytes, length).map_err(|reason| Error::corrupt(place(), reason))
 }
 
 // Shorter ones fit more than a month of checkpoints, and would have to look at all of them.

@@ -1,10 +1,17 @@
-//! What only the inside of a store can bring about.
+//! What only the inside of a store can bring about, or can see.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::slice::from_ref;
 
+use proptest::prelude::*;
+use redb::{ReadableDatabase as _, ReadableTable as _};
+
+use super::table::FRAMES;
 use super::{Hold, Options, Store, file};
-use crate::checkpoint::NewEntry;
+use crate::checkpoint::{Entry, Id, NewEntry, Series};
+use crate::codec::{FoundFrame, decode_dependents};
+use crate::key::frame_sequence;
 use crate::sync::lock;
 
 /// A sequence that a failed save used up hid from the delete that it removed the newest one; after
@@ -16,8 +23,12 @@ fn what_is_deleted_stays_so_though_a_sequence_was_used_up_after_it() {
     let options = Options { hold: Hold::Forever, ..Options::default() };
     let store = Store::open_with(&path, options).unwrap();
     let saved = [0, 1, 2].map(|number| store.save(NewEntry::default(), &number).unwrap());
-    let failed = store.draft(NewEntry::default(), &3).unwrap();
-    let used_up = store.shared.turn.with(|open| lock(&open.intake).place(&failed)).unwrap();
+    let mut failed = [store.draft(NewEntry::default(), &3).unwrap()];
+    let used_up = store
+        .shared
+        .turn
+        .with(|open| lock(&open.intake).place(&mut failed, 0, &open.frames))
+        .unwrap();
     store.delete(from_ref(&saved[2].id)).unwrap();
     let copy = dir.path().join("copy.redb");
     for suffix in ["", ".journal"] {
@@ -27,4 +38,184 @@ fn what_is_deleted_stays_so_though_a_sequence_was_used_up_after_it() {
     assert!(copy.get(&saved[2].id).is_err());
     let next = copy.save(NewEntry::default(), &4).unwrap();
     assert!(next.sequence > used_up.entry.sequence);
+}
+
+/// A state that changes a little from one number to the next.
+fn state(series: u8, number: u32) -> Vec<String> {
+    let line = |at: u32| {
+        let word = (u64::from(at) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 + u64::from(series));
+        format!("step {at}: {word:x}")
+    };
+    (number..number + 20).map(line).collect()
+}
+
+fn about(series: u8) -> NewEntry {
+    let series = Series::new(format!("series {series}")).unwrap();
+    NewEntry { series: Some(series), ..NewEntry::default() }
+}
+
+/// What the frames and the rows of dependents say: bases by sequence, both ways.
+fn links(store: &Store) -> (BTreeMap<u64, Option<u64>>, BTreeSet<(u64, u64)>) {
+    let mut frames: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
+    let mut rows = BTreeSet::new();
+    let read = |open: &super::turn::Open| {
+        let transaction = open.database.begin_read().unwrap();
+        for row in transaction.open_table(FRAMES).unwrap().iter().unwrap() {
+            let (key, value) = row.unwrap();
+            let sequence = frame_sequence(key.value());
+            if key.value().ends_with(&[0xff, 0xff]) {
+                let dependents = decode_dependents(sequence, value.value()).unwrap();
+                rows.extend(dependents.iter().map(|key| (sequence, key.sequence)));
+            } else {
+                frames.entry(sequence).or_default().extend_from_slice(value.value());
+            }
+        }
+        Ok(())
+    };
+    store.shared.turn.with(|open| store.shared.settle(open)).unwrap();
+    store.shared.turn.with(read).unwrap();
+    let base = |(sequence, bytes): (u64, Vec<u8>)| {
+        let link = FoundFrame::parse(&bytes).unwrap().link;
+        (sequence, link.map(|link| sequence - link.distance))
+    };
+    (frames.into_iter().map(base).collect(), rows)
+}
+
+#[derive(Debug, Clone)]
+enum Change {
+    /// Saves this many, one by one or together.
+    Save {
+        series: u8,
+        count: u32,
+        together: bool,
+    },
+    /// A series starts anew with a state of another kind.
+    Leap {
+        series: u8,
+    },
+    /// Deletes all whose place in the list is one of these, counted modulo the last.
+    Delete {
+        places: BTreeSet<usize>,
+        modulo: usize,
+    },
+    /// Deletes the oldest or the newest so many of a series.
+    Trim {
+        series: u8,
+        count: usize,
+        newest: bool,
+    },
+    Reopen,
+}
+
+fn changes() -> impl Strategy<Value = Change> {
+    let places = prop::collection::btree_set(0..12_usize, 1..10);
+    prop_oneof![
+        6 => (0..3_u8, 1..60_u32, any::<bool>())
+            .prop_map(|(series, count, together)| Change::Save { series, count, together }),
+        1 => (0..3_u8).prop_map(|series| Change::Leap { series }),
+        3 => (places, 2..12_usize).prop_map(|(places, modulo)| Change::Delete { places, modulo }),
+        2 => (0..3_u8, 1..40_usize, any::<bool>())
+            .prop_map(|(series, count, newest)| Change::Trim { series, count, newest }),
+        1 => Just(Change::Reopen),
+    ]
+}
+
+/// All that was saved and not deleted.
+struct Kept {
+    store: Store,
+    all: Vec<(Entry, u8, u32)>,
+    numbers: [u32; 3],
+}
+
+impl Kept {
+    fn next(&mut self, series: u8) -> u32 {
+        let number = &mut self.numbers[usize::from(series)];
+        *number += 1;
+        *number
+    }
+
+    fn make(&mut self, change: &Change) {
+        match change {
+            Change::Save { series, count, together: false } => {
+                for _ in 0..*count {
+                    let number = self.next(*series);
+                    let entry = self.store.save(about(*series), &state(*series, number)).unwrap();
+                    self.all.push((entry, *series, number));
+                }
+            }
+            Change::Save { series, count, together: true } => {
+                let numbers: Vec<u32> = (0..*count).map(|_| self.next(*series)).collect();
+                let draft =
+                    |number| self.store.draft(about(*series), &state(*series, number)).unwrap();
+                let drafts = numbers.iter().copied().map(draft).collect();
+                for (entry, number) in self.store.batch(drafts).unwrap().into_iter().zip(numbers) {
+                    self.all.push((entry.unwrap(), *series, number));
+                }
+            }
+            Change::Leap { series } => self.numbers[usize::from(*series)] += 1_000,
+            Change::Delete { places, modulo } => {
+                let mut at = 0;
+                self.delete(|_| {
+                    at += 1;
+                    places.contains(&(at % modulo))
+                });
+            }
+            Change::Trim { series, count, newest } => {
+                let of_series = self.all.iter().filter(|(_, it, _)| it == series);
+                let ids = of_series.map(|(entry, ..)| entry.id.clone());
+                let ids: BTreeSet<Id> = match newest {
+                    true => ids.rev().take(*count).collect(),
+                    false => ids.take(*count).collect(),
+                };
+                self.delete(|entry| ids.contains(&entry.id));
+            }
+            Change::Reopen => self.store.shared.let_go(),
+        }
+    }
+
+    fn delete(&mut self, mut is_wanted: impl FnMut(&Entry) -> bool) {
+        let (gone, stay) =
+            std::mem::take(&mut self.all).into_iter().partition(|(entry, ..)| is_wanted(entry));
+        self.all = stay;
+        let ids: Vec<Id> =
+            Vec::into_iter(gone).map(|(entry, ..): (Entry, u8, u32)| entry.id).collect();
+        self.store.delete(&ids).unwrap();
+    }
+
+    fn check(&self) {
+        let (bases, rows) = links(&self.store);
+        let of_frames = bases.iter().filter_map(|(sequence, base)| Some(((*base)?, *sequence)));
+        assert_eq!(of_frames.collect::<BTreeSet<_>>(), rows, "rows lead to all dependents");
+        let sequences: BTreeSet<u64> = self.all.iter().map(|(entry, ..)| entry.sequence).collect();
+        assert_eq!(bases.keys().copied().collect::<BTreeSet<_>>(), sequences);
+        for sequence in sequences {
+            let steps = std::iter::successors(Some(sequence), |at| bases[at]).count() - 1;
+            assert!(steps <= 21, "{steps} steps from {sequence}");
+        }
+        for (entry, series, number) in &self.all {
+            let found = self.store.get(&entry.id).unwrap();
+            assert_eq!(found.state::<Vec<String>>().unwrap(), state(*series, *number));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    /// Whatever is deleted, all that stays can be read, and is as close to a whole frame as ever.
+    #[test]
+    fn what_stays_can_be_read_after_each_step(
+        changes in prop::collection::vec(changes(), 1..24),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("store.redb")).unwrap();
+        let mut kept = Kept { store, all: Vec::new(), numbers: [0; 3] };
+        for change in &changes {
+            kept.make(change);
+            kept.check();
+            // What is kept in memory must not hide what the file says.
+            kept.store.shared.let_go();
+            kept.check();
+        }
+    }
 }

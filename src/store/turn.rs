@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use redb::{Database, Durability};
 
+use super::bases::Bases;
 use super::file::{self, Refusal};
 use super::intake::Intake;
 use super::journal::{self, Journal};
@@ -21,6 +22,7 @@ use super::names::Names;
 use super::options::{Hold, Options};
 use super::table::{Found, is_of_engine, without_panics};
 use super::write::transact;
+use crate::codec::Frames;
 use crate::error::{Error, Result};
 use crate::key::NameId;
 use crate::sync::{lock, read, write};
@@ -36,6 +38,9 @@ const YIELD: Duration = Duration::from_millis(3);
 pub(super) struct Open {
     pub(super) database: Database,
     pub(super) names: Names,
+    pub(super) frames: Arc<Frames>,
+    pub(super) bases: Bases,
+    pub(super) document_bytes_max: usize,
     /// Taken first of the three locks. Held from writing a save until it is pending.
     pub(super) journal: Mutex<Journal>,
     /// Taken second. Held for the whole of a write transaction.
@@ -54,6 +59,7 @@ pub(super) struct Turn {
     lock_file: LockFile,
     options: Options,
     keeper: Arc<Keeper>,
+    frames: Arc<Frames>,
     open: RwLock<Option<Open>>,
     /// Whether this handle has had the file before.
     is_known: AtomicBool,
@@ -71,9 +77,15 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    pub(super) fn new(path: &Path, options: &Options, keeper: Arc<Keeper>) -> Self {
+    pub(super) fn new(
+        path: &Path,
+        options: &Options,
+        keeper: Arc<Keeper>,
+        frames: Arc<Frames>,
+    ) -> Self {
         Self {
             keeper,
+            frames,
             path: path.to_owned(),
             lock_file: LockFile::of(path),
             options: options.clone(),
@@ -260,6 +272,9 @@ impl Turn {
         let open = Open {
             database,
             names: Names::default(),
+            frames: self.frames.clone(),
+            bases: Bases::new(self.options.cache_bytes / 2),
+            document_bytes_max: self.options.limits.document_bytes,
             next_name: Mutex::new(next_name),
             unsettled: AtomicUsize::new(left.len()),
             intake: Mutex::new(Intake::new(next_sequence, left)),

@@ -5,22 +5,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use redb::{Durability, Table, WriteTransaction};
+use redb::{Durability, ReadableTable as _, Table, WriteTransaction};
 
 use super::draft::Draft;
 use super::names;
 use super::options::Limits;
-use super::read::{Lookup, read_raw};
+use super::read::Lookup;
 use super::table::{
     FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, is_of_engine, without_panics,
 };
 use super::turn::Open;
+use super::unpack::Unpacker;
 use crate::checkpoint::{Entry, Id, Series};
-use crate::codec::{Frames, NameKind, Placed, cause, derived_tail, encode_entry};
+use crate::codec::{NameKind, Placed, cause, derived_tail, encode_entry};
 use crate::error::{Error, Result};
 use crate::key::{
-    ANY_NAME, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, frame_row, frame_rows,
-    index_row,
+    ANY_NAME, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, dependents_row, frame_row,
+    frame_rows, index_row,
 };
 use crate::sync::lock;
 
@@ -58,8 +59,11 @@ pub(super) fn transact<T>(
     };
     // A panic must not lose what was taken from the intake.
     match without_panics(path, run) {
-        Ok((value, Written { next, new_names })) => {
+        Ok((value, Written { next, new_names, removed })) => {
             *next_name = next;
+            if !removed.is_empty() {
+                open.bases.forget(&removed);
+            }
             for (pair, id) in &new_names {
                 open.names.remember(*id, pair);
             }
@@ -78,21 +82,24 @@ pub(super) fn transact<T>(
 struct Written {
     next: NameId,
     new_names: HashMap<(NameKind, Arc<str>), NameId>,
+    /// The series that checkpoints were removed from.
+    removed: HashSet<Series>,
 }
 
 /// The tables of a write transaction.
 pub(super) struct Writer<'a> {
-    open: &'a Open,
-    path: &'a Path,
+    pub(super) open: &'a Open,
+    pub(super) path: &'a Path,
     transaction: &'a WriteTransaction,
-    records: Table<'a, RecordBytes, &'static [u8]>,
-    frames: Table<'a, FrameBytes, &'static [u8]>,
+    pub(super) records: Table<'a, RecordBytes, &'static [u8]>,
+    pub(super) frames: Table<'a, FrameBytes, &'static [u8]>,
     index: Table<'a, IndexBytes, ()>,
     names: Table<'a, &'static [u8], &'static [u8]>,
     ids: Table<'a, &'static str, RecordBytes>,
     next_name: NameId,
     /// Shared with readers once the transaction is committed.
     new_names: HashMap<(NameKind, Arc<str>), NameId>,
+    removed: HashSet<Series>,
 }
 
 impl<'a> Writer<'a> {
@@ -113,30 +120,28 @@ impl<'a> Writer<'a> {
             ids: transaction.open_table(IDS).within(path)?,
             next_name,
             new_names: HashMap::new(),
+            removed: HashSet::new(),
         })
     }
 
     /// Closes the tables, so that the transaction can be committed.
     fn finish(self) -> Written {
-        Written { next: self.next_name, new_names: self.new_names }
+        Written { next: self.next_name, new_names: self.new_names, removed: self.removed }
     }
 
     /// Saves a checkpoint. The outer error is the engine's and spoils the whole transaction.
-    pub(super) fn save(
-        &mut self,
-        draft: &Draft,
-        unpacking: Unpacking<'_>,
-    ) -> Result<Result<Entry>> {
+    pub(super) fn save(&mut self, drafts: &mut [Draft], at: usize) -> Result<Result<Entry>> {
+        let draft = &drafts[at];
         if draft.has_own_id {
             match self.find(&draft.entry.id) {
                 Ok(None) => {}
-                Ok(Some(found)) => return Ok(self.save_again(draft, found, unpacking)),
+                Ok(Some(found)) => return Ok(self.save_again(draft, found)),
                 Err(error) if is_of_engine(&error, self.path) => return Err(error),
                 // Damage to one checkpoint is no concern of the others.
                 Err(error) => return Ok(Err(error)),
             }
         }
-        let placed = match lock(&self.open.intake).place(draft) {
+        let placed = match lock(&self.open.intake).place(drafts, at, &self.open.frames) {
             Ok(placed) => placed,
             Err(error) => return Ok(Err(error)),
         };
@@ -148,6 +153,7 @@ impl<'a> Writer<'a> {
     fn insert(&mut self, placed: &Placed) -> Result<()> {
         let Placed { entry, frame } = placed;
         self.insert_frame(frame, entry.sequence)?;
+        self.add_dependent(frame, RecordKey::of(entry))?;
         self.insert_record(entry)?;
         for row in self.index_rows(entry)? {
             self.index.insert(row, ()).within(self.path)?;
@@ -160,15 +166,19 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Removes a checkpoint.
-    pub(super) fn remove(&mut self, entry: &Entry) -> Result<()> {
-        let key = RecordKey::of(entry);
-        self.records.remove(key.to_bytes()).within(self.path)?;
-        self.frames.retain_in(frame_rows(entry.sequence), |_, _| false).within(self.path)?;
-        for row in self.index_rows(entry)? {
-            self.index.remove(row).within(self.path)?;
+    /// Removes checkpoints. Those that are stored as differences to them are stored anew.
+    pub(super) fn remove(&mut self, entries: &[Entry]) -> Result<()> {
+        self.detach(entries)?;
+        for entry in entries {
+            self.records.remove(RecordKey::of(entry).to_bytes()).within(self.path)?;
+            self.remove_frame(entry.sequence)?;
+            self.frames.remove(dependents_row(entry.sequence)).within(self.path)?;
+            for row in self.index_rows(entry)? {
+                self.index.remove(row).within(self.path)?;
+            }
+            self.ids.remove(entry.id.as_str()).within(self.path)?;
+            self.removed.insert(entry.series.clone());
         }
-        self.ids.remove(entry.id.as_str()).within(self.path)?;
         // The frames may no longer tell, and a sequence is never given out twice.
         let next_sequence = lock(&self.open.intake).next_sequence();
         let mut meta = self.transaction.open_table(META).within(self.path)?;
@@ -199,8 +209,15 @@ impl<'a> Writer<'a> {
         lookup.find(&self.ids, &self.records, id)
     }
 
+    /// The entry at `key`, or `None` if there is none.
+    pub(super) fn entry(&self, key: RecordKey) -> Result<Option<Entry>> {
+        let lookup = Lookup { open: self.open, path: self.path, names: &self.names };
+        let row = self.records.get(key.to_bytes()).within(self.path)?;
+        row.map(|row| lookup.decode(key, row.value())).transpose()
+    }
+
     /// A retry of a save is a no-op; anything else must not change what is there.
-    fn save_again(&self, draft: &Draft, found: Entry, unpacking: Unpacking<'_>) -> Result<Entry> {
+    fn save_again(&self, draft: &Draft, found: Entry) -> Result<Entry> {
         let mut same = Entry {
             sequence: found.sequence,
             stored_bytes: found.stored_bytes,
@@ -211,8 +228,7 @@ impl<'a> Writer<'a> {
         if !draft.has_own_time {
             same.created_at = found.created_at;
         }
-        let Unpacking { frames, limit } = unpacking;
-        let raw = read_raw(&self.frames, &found, frames, limit, self.path)?;
+        let raw = self.unpacker().raw(&found)?;
         if same == found && raw == draft.raw {
             Ok(found)
         } else {
@@ -220,7 +236,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn insert_frame(&mut self, bytes: &[u8], sequence: u64) -> Result<()> {
+    pub(super) fn unpacker(&self) -> Unpacker<'_, Table<'a, FrameBytes, &'static [u8]>> {
+        Unpacker { open: self.open, path: self.path, table: &self.frames }
+    }
+
+    pub(super) fn remove_frame(&mut self, sequence: u64) -> Result<()> {
+        self.frames.retain_in(frame_rows(sequence), |_, _| false).within(self.path)
+    }
+
+    pub(super) fn insert_frame(&mut self, bytes: &[u8], sequence: u64) -> Result<()> {
         let large = bytes.len() >= LARGE_FROM_BYTES;
         let chunks = bytes.chunks(if large { LARGE_CHUNK_BYTES } else { CHUNK_BYTES });
         for (chunk, number) in chunks.zip(0..u16::MAX) {
@@ -229,7 +253,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn insert_record(&mut self, entry: &Entry) -> Result<()> {
+    pub(super) fn insert_record(&mut self, entry: &Entry) -> Result<()> {
         let record = encode_entry(entry, &mut |kind, name| self.intern(kind, name))?;
         self.records
             .insert(RecordKey::of(entry).to_bytes(), record.as_slice())
@@ -279,11 +303,4 @@ impl<'a> Writer<'a> {
         self.new_names.insert(pair, id);
         Ok(id)
     }
-}
-
-/// What it takes to read a document.
-#[derive(Clone, Copy)]
-pub(super) struct Unpacking<'a> {
-    pub(super) frames: &'a Frames,
-    pub(super) limit: usize,
 }

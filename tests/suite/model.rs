@@ -308,6 +308,12 @@ impl Model {
                 let deleted = self.store().delete(&ids).unwrap();
                 assert_eq!(deleted.checkpoints, ids.len() as u64);
                 self.saved.retain(|(entry, ..)| !ids.contains(&entry.id));
+                // What was stored as a difference to one that is gone is stored anew.
+                for (entry, ..) in &mut self.saved {
+                    let found = self.store.as_ref().unwrap().entry(&entry.id).unwrap();
+                    entry.stored_bytes = found.stored_bytes;
+                    assert_eq!(found, *entry);
+                }
             }
             Operation::Tag { which, tag: number, remove } => {
                 let Some((entry, ..)) = self.pick(*which) else {

@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 6] =
 const OWNERS: [(&str, &[&str]); 6] = [
     ("redb", &["src/store"]),
     ("bincode", &["src/codec/wire.rs"]),
-    ("zstd", &["src/codec/frame.rs"]),
+    ("zstd", &["src/codec/compress.rs"]),
     ("twox_hash", &["src/codec.rs"]),
     ("jiff", &["src/checkpoint/timestamp.rs"]),
     ("clap", &["src/bin"]),

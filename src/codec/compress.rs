@@ -1,0 +1,153 @@
+//! zstd: contexts that are used again, and the parameters that were found to be best.
+//!
+//! The only file that names zstd. `docs/DESIGN.md` has the measurements behind the numbers.
+
+use std::fmt;
+use std::sync::{Mutex, OnceLock};
+
+use zstd::zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict, compress_bound};
+
+use crate::sync::lock;
+
+/// The dictionaries of the format: the number of each is its place, from 1, and stays so for ever.
+///
+/// Made by `tools/dictionary`; the last one is written with.
+const DICTIONARIES: &[&[u8]] = &[];
+// From here on a document repeats itself enough to do without.
+const PRIMED_BYTES_MAX: usize = 16 << 10;
+
+// The knee of the table of levels in docs/DESIGN.md.
+const LEVEL: i32 = 1;
+// Up to here the tables of this level are large enough to find everything in a base.
+const LEVEL_REACHES_BYTES: usize = 128 << 10;
+// Larger tables would cost more to clear than they find.
+const HASH_LOG_MAX: u32 = 22;
+// More is kept for the next frame only if most are as large.
+const SCRATCH_BYTES_MAX: usize = 1 << 20;
+
+#[derive(Default)]
+pub(super) struct Zstd {
+    // Contexts are large; each is used by one thread at a time and then kept for the next.
+    compressors: Mutex<Vec<Compressor>>,
+    decompressors: Mutex<Vec<DCtx<'static>>>,
+    /// Of the dictionary that is written with; made when it is first needed.
+    writing: OnceLock<Option<CDict<'static>>>,
+    reading: [OnceLock<DDict<'static>>; DICTIONARIES.len()],
+}
+
+struct Compressor {
+    context: CCtx<'static>,
+    /// What is compressed goes here first, since its length is not known before.
+    scratch: Vec<u8>,
+}
+
+impl fmt::Debug for Zstd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Zstd").finish_non_exhaustive()
+    }
+}
+
+impl Zstd {
+    /// A frame that stands alone, or needs the dictionary with this number.
+    pub(super) fn compress(&self, raw: &[u8]) -> Option<(Option<u64>, Vec<u8>)> {
+        let primed = if raw.len() <= PRIMED_BYTES_MAX { self.dictionary() } else { None };
+        let payload = self.with_compressor(raw.len(), |context, out| match primed {
+            Some((_, dictionary)) => context.compress_using_cdict(out, raw, dictionary).map(drop),
+            None => context.compress(out, raw, LEVEL).map(drop),
+        })?;
+        Some((primed.map(|(number, _)| number), payload))
+    }
+
+    /// A frame that refers to `base`.
+    ///
+    /// zstd would take a base that starts like one of its dictionaries for one. A document never
+    /// does: its first byte is a tag.
+    pub(super) fn compress_against(&self, base: &[u8], raw: &[u8]) -> Option<Vec<u8>> {
+        let reach = base.len() + raw.len();
+        self.with_compressor(raw.len(), |context, out| {
+            if reach <= LEVEL_REACHES_BYTES {
+                return context.compress_using_dict(out, raw, base, LEVEL).map(drop);
+            }
+            // A context that is kept could not borrow the base, and beside the work on documents of
+            // this size a new one costs little.
+            let mut context = CCtx::create();
+            let reach_log = usize::BITS - reach.leading_zeros();
+            context.set_parameter(CParameter::CompressionLevel(LEVEL))?;
+            context.set_parameter(CParameter::WindowLog(reach_log))?;
+            context.set_parameter(CParameter::HashLog((reach_log - 3).min(HASH_LOG_MAX)))?;
+            context.ref_prefix(base)?;
+            context.compress2(out, raw).map(drop)
+        })
+    }
+
+    /// zstd never writes beyond `length`.
+    pub(super) fn decompress(&self, payload: &[u8], length: usize) -> Option<Vec<u8>> {
+        self.with_decompressor(length, |context, out| context.decompress(out, payload).map(drop))
+    }
+
+    pub(super) fn decompress_against(
+        &self,
+        base: &[u8],
+        payload: &[u8],
+        length: usize,
+    ) -> Option<Vec<u8>> {
+        self.with_decompressor(length, |context, out| {
+            context.decompress_using_dict(out, payload, base).map(drop)
+        })
+    }
+
+    /// `None` also if there is no dictionary with this number.
+    pub(super) fn decompress_primed(
+        &self,
+        number: u64,
+        payload: &[u8],
+        length: usize,
+    ) -> Option<Vec<u8>> {
+        let at = usize::try_from(number.checked_sub(1)?).ok()?;
+        let bytes = DICTIONARIES.get(at)?;
+        let dictionary = self.reading.get(at)?.get_or_init(|| DDict::create(bytes));
+        self.with_decompressor(length, |context, out| {
+            context.decompress_using_ddict(out, payload, dictionary).map(drop)
+        })
+    }
+
+    /// The dictionary that is written with, and its number.
+    fn dictionary(&self) -> Option<(u64, &CDict<'static>)> {
+        let dictionary = self
+            .writing
+            .get_or_init(|| DICTIONARIES.last().map(|bytes| CDict::create(bytes, LEVEL)));
+        Some((DICTIONARIES.len() as u64, dictionary.as_ref()?))
+    }
+
+    fn with_compressor(
+        &self,
+        raw_bytes: usize,
+        work: impl FnOnce(&mut CCtx<'static>, &mut Vec<u8>) -> Result<(), usize>,
+    ) -> Option<Vec<u8>> {
+        let pooled = lock(&self.compressors).pop();
+        let mut compressor = match pooled {
+            Some(compressor) => compressor,
+            None => Compressor { context: CCtx::try_create()?, scratch: Vec::new() },
+        };
+        let Compressor { context, scratch } = &mut compressor;
+        scratch.clear();
+        scratch.reserve(compress_bound(raw_bytes));
+        let compressed = work(context, scratch).is_ok().then(|| scratch.as_slice().to_owned());
+        scratch.shrink_to(SCRATCH_BYTES_MAX);
+        lock(&self.compressors).push(compressor);
+        compressed
+    }
+
+    fn with_decompressor(
+        &self,
+        length: usize,
+        work: impl FnOnce(&mut DCtx<'static>, &mut Vec<u8>) -> Result<(), usize>,
+    ) -> Option<Vec<u8>> {
+        let pooled = lock(&self.decompressors).pop();
+        let mut context = pooled.or_else(DCtx::try_create)?;
+        let mut raw = Vec::with_capacity(length);
+        let is_done = work(&mut context, &mut raw).is_ok();
+        lock(&self.decompressors).push(context);
+        is_done.then_some(raw)
+    }
+}

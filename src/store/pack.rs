@@ -1,0 +1,177 @@
+//! Packing: a draft is compressed on its saver's thread, before anything is locked.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Shared;
+use super::bases::Seen;
+use super::chain::{Attempt, Chain, Place, pays};
+use super::draft::{Base, Draft, Packed};
+use super::read::Snapshot;
+use super::table::is_of_engine;
+use super::turn::Open;
+use crate::checkpoint::Series;
+use crate::codec::{Frame, Frames};
+use crate::error::Result;
+
+/// What the next draft of a series is compressed with.
+struct Start {
+    chain: Option<Chain>,
+    seen: Seen,
+}
+
+/// A base with its raw bytes and the rank of the step from it.
+struct Chosen {
+    base: Base,
+    raw: Arc<Vec<u8>>,
+    rank: u8,
+}
+
+impl Shared {
+    /// Compresses drafts, each against an earlier one of its series where that pays.
+    pub(super) fn pack(&self, drafts: &mut [Draft]) -> Result<()> {
+        // Of each series that has come up, with the drafts that were added since.
+        let mut starts: HashMap<Series, Start> = HashMap::new();
+        for at in 0..drafts.len() {
+            let series = &drafts[at].entry.series;
+            let mut start = match starts.remove(series) {
+                Some(start) => start,
+                None => self.turn.with(|open| self.start(open, series))?,
+            };
+            let chosen = self.choose(&start, drafts)?;
+            let packed = compress(&self.frames, &drafts[at].raw, chosen, start.chain.as_ref());
+            if drafts.len() > 1 {
+                start.add(at, &packed);
+                starts.insert(drafts[at].entry.series.clone(), start);
+            }
+            drafts[at].packed = Some(packed);
+        }
+        Ok(())
+    }
+
+    /// Packs again, without a base, what was packed against one that may be gone.
+    ///
+    /// The journal must be held, so that nothing is removed from now on.
+    pub(super) fn repack(&self, open: &Open, drafts: &mut [Draft]) -> Result<()> {
+        let now = open.bases.seen();
+        let mut snapshot = None;
+        for draft in drafts {
+            let base = draft.packed.as_ref().and_then(|packed| packed.base);
+            let Some(Base::Saved { sequence, seen }) = base else { continue };
+            if seen == now {
+                continue;
+            }
+            if seen.is_of_same_opening(now) {
+                let snapshot = match &mut snapshot {
+                    Some(snapshot) => snapshot,
+                    none => none.insert(Snapshot::take(open, self.turn.path())?),
+                };
+                if snapshot.has_frame(sequence)? {
+                    continue;
+                }
+            }
+            draft.packed = Some(Packed::whole(&self.frames, &draft.raw));
+        }
+        Ok(())
+    }
+
+    /// The chain of a series as it is now: as kept, else as it can be read.
+    fn start(&self, open: &Open, series: &Series) -> Result<Start> {
+        let (chain, seen) = open.bases.chain(series);
+        if chain.is_some() {
+            return Ok(Start { chain, seen });
+        }
+        let snapshot = Snapshot::take(open, self.turn.path())?;
+        let chain = self.unless_damaged(snapshot.chain(series))?.flatten();
+        if let Some(chain) = &chain {
+            open.bases.keep_chain(series, chain, seen);
+        }
+        Ok(Start { chain, seen })
+    }
+
+    fn choose(&self, start: &Start, drafts: &[Draft]) -> Result<Option<Chosen>> {
+        let Some((place, rank)) = start.chain.as_ref().and_then(Chain::base) else {
+            return Ok(None);
+        };
+        let seen = start.seen;
+        let (base, raw) = match place {
+            Place::Draft(at) => (Base::Draft(at), Some(drafts[at].raw.clone())),
+            Place::Saved(sequence) => {
+                let raw = self.turn.with(|open| {
+                    if !open.bases.seen().is_of_same_opening(seen) {
+                        return Ok(None);
+                    }
+                    match open.bases.raw(sequence) {
+                        Some(raw) => Ok(Some(raw)),
+                        None => self.unless_damaged(
+                            Snapshot::take(open, self.turn.path())?.raw_at(sequence),
+                        ),
+                    }
+                })?;
+                (Base::Saved { sequence, seen }, raw)
+            }
+        };
+        Ok(raw.map(|raw| Chosen { base, raw, rank }))
+    }
+
+    /// Damage to a base is no reason not to save; it is told to whoever reads that checkpoint.
+    fn unless_damaged<T>(&self, result: Result<T>) -> Result<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if is_of_engine(&error, self.turn.path()) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+impl Start {
+    /// Adds a draft that is not saved yet, for the next of its batch.
+    fn add(&mut self, at: usize, packed: &Packed) {
+        let place = Place::Draft(at);
+        let Some(chain) = &mut self.chain else {
+            self.chain = Some(Chain::new(place, packed.frame.payload_bytes()));
+            return;
+        };
+        chain.note(packed.attempt);
+        let base = packed.base.map(|base| match base {
+            Base::Saved { sequence, .. } => Place::Saved(sequence),
+            Base::Draft(at) => Place::Draft(at),
+        });
+        match base.zip(packed.frame.rank()) {
+            Some((base, rank)) => {
+                chain.step(place, base, rank, |_| {});
+            }
+            None => chain.restart(place, packed.frame.payload_bytes(), |_| {}),
+        }
+    }
+}
+
+impl Packed {
+    /// A frame that stands alone.
+    pub(super) fn whole(frames: &Frames, raw: &[u8]) -> Self {
+        Self { frame: frames.pack(raw), base: None, attempt: Attempt::None }
+    }
+}
+
+fn compress(frames: &Frames, raw: &[u8], chosen: Option<Chosen>, chain: Option<&Chain>) -> Packed {
+    let delta = chosen.and_then(|Chosen { base, raw: base_raw, rank }| {
+        Some((base, frames.pack_delta(raw, &base_raw, rank)?))
+    });
+    let Some((base, delta)) = delta else {
+        return Packed::whole(frames, raw);
+    };
+    let taken = |frame| Packed { frame, base: Some(base), attempt: Attempt::Paid };
+    if chain.is_some_and(|chain| chain.pays(delta.payload_bytes())) {
+        return taken(delta);
+    }
+    match smaller(frames, raw, delta) {
+        Ok(delta) => taken(delta),
+        Err(frame) => Packed { frame, base: None, attempt: Attempt::Failed },
+    }
+}
+
+/// The delta if it pays, else a frame that stands alone.
+pub(super) fn smaller(frames: &Frames, raw: &[u8], delta: Frame) -> Result<Frame, Frame> {
+    let whole = frames.pack(raw);
+    if pays(delta.payload_bytes(), whole.payload_bytes()) { Ok(delta) } else { Err(whole) }
+}
