@@ -235,8 +235,11 @@ mod tests {
         Ok(raw)
     }
 
-    /// A frame of each kind with its raw bytes and base.
-    fn kinds() -> Vec<(Vec<u8>, Vec<u8>, Option<Vec<u8>>)> {
+    /// The bytes of a frame, the raw ones, and those of its base.
+    type Example = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
+
+    /// A frame of each kind.
+    fn kinds() -> Vec<Example> {
         let frames = Frames::default();
         let long = raw().repeat(2_000);
         vec![

@@ -169,7 +169,8 @@ mod tests {
     fn the_base_is_the_number_less_the_last_digit_that_is_not_zero() {
         for (number, base) in bases(1100).into_iter().enumerate() {
             let in_chain = number as u64 % 512;
-            let digit = (0..3).map(|rank| 8_u64.pow(rank)).find(|unit| in_chain % (unit * 8) > 0);
+            let digit =
+                (0..3).map(|rank| 8_u64.pow(rank)).find(|unit| !in_chain.is_multiple_of(unit * 8));
             assert_eq!(base, digit.map(|unit| number as u64 - unit), "{number}");
         }
     }

@@ -54,8 +54,11 @@ fn about(series: u8) -> NewEntry {
     NewEntry { series: Some(series), ..NewEntry::default() }
 }
 
-/// What the frames and the rows of dependents say: bases by sequence, both ways.
-fn links(store: &Store) -> (BTreeMap<u64, Option<u64>>, BTreeSet<(u64, u64)>) {
+/// The base of each frame, by sequence.
+type BasesOf = BTreeMap<u64, Option<u64>>;
+
+/// What the frames say, and the pairs of base and dependent that the rows of dependents say.
+fn links(store: &Store) -> (BasesOf, BTreeSet<(u64, u64)>) {
     let mut frames: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
     let mut rows = BTreeSet::new();
     let read = |open: &super::turn::Open| {
