@@ -15,7 +15,7 @@ use crate::random::Random;
 
 const SIZES: [u32; 3] = [1_000, 100_000, 1_000_000];
 // In the name of the files: goes up when the bytes or the checkpoints would be others.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const BATCH: u32 = 1_000;
 const ISSUES: u32 = 100;
 const SERIES_MAX: u32 = 1_000;

@@ -84,15 +84,20 @@ impl Chain {
         pays(delta_bytes, self.whole_bytes)
     }
 
+    /// Whether one delta that does not pay is no reason yet to look for something better.
+    pub(super) fn may_leap(&self) -> bool {
+        self.misses == 0
+    }
+
     /// Notes how it went to compress the next.
     pub(super) fn note(&mut self, attempt: Attempt) {
         match attempt {
             Attempt::None => self.pause = self.pause.saturating_sub(1),
             Attempt::Paid => self.misses = 0,
             Attempt::Failed => {
-                // A single leap costs no pause; each failure after it doubles the pause.
-                self.pause = ((1 << self.misses) - 1).min(PAUSE_MAX);
-                self.misses = (self.misses + 1).min(PAUSE_MAX.ilog2() + 1);
+                // A single leap costs no pause; each failure after it a pause four times as long.
+                self.pause = (4_u32.saturating_pow(self.misses) - 1).min(PAUSE_MAX);
+                self.misses = self.misses.saturating_add(1);
             }
         }
     }
@@ -230,7 +235,7 @@ mod tests {
             chain.note(if is_tried { Attempt::Failed } else { Attempt::None });
             chain.restart(Place::Saved(number), 100, |_| {});
         }
-        assert!((30..=40).contains(&tries), "{tries}");
+        assert!((30..=34).contains(&tries), "{tries}");
         while chain.base().is_none() {
             chain.note(Attempt::None);
         }

@@ -160,12 +160,18 @@ fn compress(frames: &Frames, raw: &[u8], chosen: Option<Chosen>, chain: Option<&
     let Some((base, delta)) = delta else {
         return Packed::whole(frames, raw);
     };
-    let taken = |frame| Packed { frame, base: Some(base), attempt: Attempt::Paid };
-    if chain.is_some_and(|chain| chain.pays(delta.payload_bytes())) {
-        return taken(delta);
+    let taken = |frame, attempt| Packed { frame, base: Some(base), attempt };
+    let bytes = delta.payload_bytes();
+    if chain.is_some_and(|chain| chain.pays(bytes)) {
+        return taken(delta, Attempt::Paid);
+    }
+    // A series that leaps once goes on from there; compressing it twice would gain nothing, since
+    // what does not match its base is compressed as if it had none.
+    if bytes < raw.len() && chain.is_some_and(Chain::may_leap) {
+        return taken(delta, Attempt::Failed);
     }
     match smaller(frames, raw, delta) {
-        Ok(delta) => taken(delta),
+        Ok(delta) => taken(delta, Attempt::Paid),
         Err(frame) => Packed { frame, base: None, attempt: Attempt::Failed },
     }
 }

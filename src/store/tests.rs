@@ -1,5 +1,7 @@
 //! What only the inside of a store can bring about, or can see.
 
+mod damage;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::slice::from_ref;

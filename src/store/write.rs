@@ -15,7 +15,7 @@ use super::table::{
     FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, is_of_engine, without_panics,
 };
 use super::turn::Open;
-use super::unpack::Unpacker;
+use super::unpack::{CHUNK_BYTES_MIN, Unpacker};
 use crate::checkpoint::{Entry, Id, Series};
 use crate::codec::{NameKind, Placed, cause, derived_tail, encode_entry};
 use crate::error::{Error, Result};
@@ -33,6 +33,7 @@ const LARGE_CHUNK_BYTES: usize = 4080;
 // The last number of a chunk is never used.
 const CHUNKS_MAX: usize = u16::MAX as usize;
 const _: () = assert!(Limits::DOCUMENT_BYTES_MAX + 64 <= CHUNKS_MAX * LARGE_CHUNK_BYTES);
+const _: () = assert!(CHUNK_BYTES >= CHUNK_BYTES_MIN);
 const _: () = assert!(LARGE_FROM_BYTES <= CHUNKS_MAX * CHUNK_BYTES);
 
 /// Runs `work` in one transaction, after putting into the tables what waits for it.

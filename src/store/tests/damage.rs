@@ -1,0 +1,119 @@
+//! Damage to what others are stored as differences to.
+
+use super::{about, links, state};
+use crate::checkpoint::{Entry, Id};
+use crate::error::Error;
+use crate::key::{dependents_row, frame_row};
+use crate::store::write::transact;
+use crate::store::{Durability, Store};
+
+const SERIES: u8 = 0;
+const OTHER: u8 = 1;
+
+/// A store with a series of 20, and another one beside it.
+fn filled(dir: &tempfile::TempDir) -> (Store, Vec<Entry>, Entry) {
+    let store = Store::open(dir.path().join("store.redb")).unwrap();
+    let save = |series, number| store.save(about(series), &state(series, number)).unwrap();
+    let entries = (0..20).map(|number| save(SERIES, number)).collect();
+    let other = save(OTHER, 0);
+    (store, entries, other)
+}
+
+/// Changes the first chunk of a frame in the tables, and forgets what is in memory.
+fn damage(store: &Store, row: [u8; 8], change: impl FnOnce(&mut Vec<u8>)) {
+    let path = store.path().to_owned();
+    let change = |open: &crate::store::turn::Open| {
+        transact(open, &path, redb::Durability::Immediate, |writer| {
+            let old = writer.frames.remove(row).unwrap().unwrap().value().to_owned();
+            let mut new = old.clone();
+            change(&mut new);
+            assert_ne!(old, new);
+            if !new.is_empty() {
+                writer.frames.insert(row, new.as_slice()).unwrap();
+            }
+            Ok(())
+        })
+    };
+    store.shared.turn.with(change).unwrap();
+    store.shared.let_go();
+}
+
+/// Those of the series that stand on `base`, it included.
+fn on(store: &Store, entries: &[Entry], base: u64) -> Vec<Id> {
+    let (bases, _) = links(store);
+    let stands_on = |entry: &&Entry| {
+        std::iter::successors(Some(entry.sequence), |at| bases[at]).any(|at| at == base)
+    };
+    entries.iter().filter(stands_on).map(|entry| entry.id.clone()).collect()
+}
+
+fn check(store: &Store, entries: &[Entry], lost: &[Id]) {
+    for (entry, number) in entries.iter().zip(0..) {
+        match store.get(&entry.id) {
+            Ok(found) => {
+                assert!(!lost.contains(&entry.id), "{number} was read from damage");
+                assert_eq!(found.state::<Vec<String>>().unwrap(), state(SERIES, number));
+            }
+            Err(Error::Corrupt { place, .. }) => {
+                assert!(lost.contains(&entry.id), "{number} is not hurt");
+                assert_eq!(place, format!("checkpoint {}", entry.id));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_damaged_base_hurts_its_dependents_and_nothing_else() {
+    let changes: [fn(&mut Vec<u8>); 4] = [
+        |bytes| *bytes.last_mut().unwrap() ^= 1,
+        |bytes| bytes[0] ^= 3,
+        |bytes| bytes.truncate(bytes.len() / 2),
+        Vec::clear,
+    ];
+    // The one that stands alone hurts all, one of a higher rank those of its rank after it too.
+    let cases = [(0, 20), (8, 12), (10, 6)];
+    for ((at, hurt), change) in cases.into_iter().flat_map(|case| changes.map(|it| (case, it))) {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, entries, other) = filled(&dir);
+        let lost = on(&store, &entries, entries[at].sequence);
+        assert_eq!(lost.len(), hurt);
+        damage(&store, frame_row(entries[at].sequence, 0), change);
+        check(&store, &entries, &lost);
+        assert!(store.get(&other.id).is_ok());
+
+        // The series goes on, on a frame of its own if need be.
+        let next = store.save(about(SERIES), &state(SERIES, 20)).unwrap();
+        store.shared.let_go();
+        let found = store.get(&next.id).unwrap().state::<Vec<String>>().unwrap();
+        assert_eq!(found, state(SERIES, 20));
+
+        // What is damaged can be removed, and takes nothing with it that could be read.
+        store.delete(&[entries[at].id.clone()]).unwrap();
+        let (left, _): (Vec<_>, Vec<_>) =
+            lost.iter().cloned().partition(|id| store.entry(id).is_ok());
+        assert_eq!(left.len(), lost.len() - 1);
+        for id in left {
+            assert!(matches!(store.get(&id), Err(Error::Corrupt { .. })));
+        }
+        assert!(store.get(&next.id).is_ok());
+    }
+}
+
+#[test]
+fn what_may_have_dependents_that_cannot_be_found_is_not_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, entries, _) = filled(&dir);
+    damage(&store, dependents_row(entries[10].sequence), |bytes| bytes[0] ^= 1);
+    let refused = store.delete(&[entries[10].id.clone()]);
+    assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");
+    // The rest of the store goes on as ever.
+    store.delete(&[entries[11].id.clone(), entries[9].id.clone()]).unwrap();
+    let relaxed = store.draft(about(SERIES), &state(SERIES, 20)).unwrap();
+    store.save_draft(relaxed.with_durability(Durability::Relaxed)).unwrap();
+    store.shared.let_go();
+    let left = [&entries[..9], &entries[10..11], &entries[12..]].concat();
+    for entry in left {
+        assert!(store.get(&entry.id).is_ok());
+    }
+}
