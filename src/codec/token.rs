@@ -5,7 +5,7 @@
 
 use super::fault::Fault;
 use super::json;
-use super::wire::{Malformed, Reader, put};
+use super::wire::{Malformed, Reader, put, put_bytes};
 
 pub(super) const NULL: u8 = 0;
 pub(super) const FALSE: u8 = 1;
@@ -42,15 +42,15 @@ pub(super) enum Token<'a> {
 
 impl<'a> Token<'a> {
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self, Malformed> {
-        Ok(match reader.take::<u8>()? {
+        Ok(match reader.take_byte()? {
             NULL => Self::Null,
             FALSE => Self::Bool(false),
             TRUE => Self::Bool(true),
             UINT => Self::Uint(reader.take()?),
             INT => Self::Int(reader.take()?),
             FLOAT => Self::Float(reader.take()?),
-            NUMBER => Self::Number(reader.take()?),
-            TEXT => Self::Text(reader.take()?),
+            NUMBER => Self::Number(reader.take_text()?),
+            TEXT => Self::Text(reader.take_text()?),
             BYTES => Self::Bytes(reader.take()?),
             ARRAY => Self::Array,
             OBJECT => Self::Object,
@@ -121,19 +121,19 @@ impl Tokens {
 
     pub(super) fn number(&mut self, literal: &str) -> Result<(), Fault> {
         self.tag(NUMBER)?;
-        put(&mut self.out, literal);
+        put_bytes(&mut self.out, literal.as_bytes());
         Ok(())
     }
 
     pub(super) fn text(&mut self, text: &str) -> Result<(), Fault> {
         self.tag(TEXT)?;
-        put(&mut self.out, text);
+        put_bytes(&mut self.out, text.as_bytes());
         self.check_size()
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         self.tag(BYTES)?;
-        put(&mut self.out, bytes);
+        put_bytes(&mut self.out, bytes);
         self.check_size()
     }
 

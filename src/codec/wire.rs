@@ -10,11 +10,27 @@ use bincode::enc::write::Writer;
 use bincode::error::EncodeError;
 
 const CONFIG: Configuration = standard();
+/// Integers up to this are one byte.
+const ONE_BYTE_MAX: u8 = 250;
 
 /// Appends one value.
 pub(super) fn put(out: &mut Vec<u8>, value: impl Encode) {
     bincode::encode_into_writer(value, Sink(out), CONFIG)
         .expect("primitives and text always encode, and a vector takes any bytes");
+}
+
+/// Appends text or bytes with their length.
+///
+/// Most are short, and then their length is one byte: documents are full of them.
+pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    match u8::try_from(bytes.len()) {
+        Ok(length) if length <= ONE_BYTE_MAX => {
+            out.reserve(1 + bytes.len());
+            out.push(length);
+            out.extend_from_slice(bytes);
+        }
+        _ => put(out, bytes),
+    }
 }
 
 struct Sink<'a>(&'a mut Vec<u8>);
@@ -47,6 +63,25 @@ impl<'a> Reader<'a> {
             bincode::borrow_decode_from_slice(self.rest, CONFIG).map_err(|_| Malformed)?;
         self.rest = &self.rest[length..];
         Ok(value)
+    }
+
+    /// Takes a byte off the front.
+    pub(super) fn take_byte(&mut self) -> Result<u8, Malformed> {
+        let (byte, rest) = self.rest.split_first().ok_or(Malformed)?;
+        self.rest = rest;
+        Ok(*byte)
+    }
+
+    /// Takes text with its length off the front.
+    pub(super) fn take_text(&mut self) -> Result<&'a str, Malformed> {
+        match self.rest.split_first() {
+            Some((length, rest)) if *length <= ONE_BYTE_MAX => {
+                let (text, rest) = rest.split_at_checked((*length).into()).ok_or(Malformed)?;
+                self.rest = rest;
+                std::str::from_utf8(text).map_err(|_| Malformed)
+            }
+            _ => self.take(),
+        }
     }
 
     /// Takes `length` bytes off the front.
@@ -85,6 +120,21 @@ mod tests {
         assert_eq!(written(&|out| put(out, 1_i64)), [2]);
         assert_eq!(written(&|out| put(out, 1.5_f64)), [0, 0, 0, 0, 0, 0, 248, 63]);
         assert_eq!(written(&|out| put(out, "ab")), [2, b'a', b'b']);
+    }
+
+    #[test]
+    fn the_short_ways_write_and_read_the_same_bytes() {
+        for length in [0, 1, 250, 251, 252, 70_000] {
+            let text = "x".repeat(length);
+            let (mut long, mut short) = (Vec::new(), Vec::new());
+            put(&mut long, text.as_str());
+            put_bytes(&mut short, text.as_bytes());
+            assert_eq!(long, short, "{length}");
+            assert_eq!(Reader::new(&long).take_text().unwrap(), text);
+            assert!(Reader::new(&long[..long.len() - 1]).take_text().is_err());
+        }
+        assert!(Reader::new(&[1, 0xff]).take_text().is_err());
+        assert!(Reader::new(&[]).take_byte().is_err());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 #![cfg(feature = "cli")]
 
+mod bench;
 mod errors;
 mod lines;
 mod query;

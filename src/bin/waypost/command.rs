@@ -1,5 +1,6 @@
 //! The commands, and what is common to all of them.
 
+mod bench;
 mod compact;
 mod delete;
 mod latest;
@@ -37,6 +38,7 @@ enum Command {
     Tag(tag::Args),
     Stats(stats::Args),
     Compact(compact::Args),
+    Bench(bench::Args),
 }
 
 impl Cli {
@@ -51,6 +53,7 @@ impl Cli {
             Command::Tag(args) => tag::run(args, &self.global, out),
             Command::Stats(args) => stats::run(args, &self.global, out),
             Command::Compact(args) => compact::run(args, &self.global, out),
+            Command::Bench(args) => bench::run(args, &self.global, out),
         }
     }
 }

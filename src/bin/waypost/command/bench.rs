@@ -1,0 +1,149 @@
+//! `waypost bench`: what this machine does, beside what files would do on it.
+
+mod document;
+mod files;
+mod floor;
+mod place;
+mod random;
+mod report;
+mod run;
+mod spread;
+mod waypost;
+
+use std::io::Write;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::ValueEnum;
+
+use crate::args::Global;
+use crate::output;
+use document::Shape;
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost bench
+  waypost bench --size 64k --change 5
+  waypost bench --threads 64 --saves 10000
+  waypost bench --durability relaxed --json | jq .waypost.saves_per_second";
+
+// A store of documents that change little is small, but the files beside it are not.
+const FILES_BYTES_MAX: u64 = 8 << 30;
+
+/// Measure this machine: saves, reads, lists and bytes, beside gzip files
+///
+/// Saves made-up documents of agent loops into a store of its own, which is removed in the end,
+/// and the same documents as .json.gz files written with care: a temporary file, a sync, a rename
+/// and a sync of the directory. In turns, since a disk is faster at one moment than at another.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Length of a document as JSON: bytes, or with k or m
+    #[arg(long, value_name = "BYTES", default_value = "16k", value_parser = bytes)]
+    size: u32,
+
+    /// How much of a document is new in each iteration, at least one step of its history
+    #[arg(long, value_name = "PERCENT", default_value = "0")]
+    #[arg(value_parser = clap::value_parser!(u8).range(0..=100))]
+    change: u8,
+
+    /// Let documents grow instead of forgetting what is old
+    #[arg(long)]
+    grow: bool,
+
+    /// Number of saves in all
+    #[arg(long, value_name = "COUNT", default_value = "1000")]
+    saves: NonZeroU32,
+
+    /// Number of threads that save
+    #[arg(long, value_name = "COUNT", default_value = "1")]
+    threads: NonZeroU32,
+
+    /// Number of loops, each a series of its own; by default as many as threads
+    #[arg(long, value_name = "COUNT")]
+    loops: Option<NonZeroU32>,
+
+    /// When a save returns
+    #[arg(long, value_name = "WHEN", default_value = "immediate")]
+    durability: Durability,
+
+    /// Where to put what is measured; by default here
+    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    dir: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Durability {
+    /// Once it is on disk
+    Immediate,
+    /// Once it can be read; files are not synced either
+    Relaxed,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    shape: Shape,
+    saves: u32,
+    threads: u32,
+    loops: u32,
+    is_durable: bool,
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let plan = args.plan()?;
+    let report = run::run(&plan, &args.dir, global)?;
+    if global.json {
+        return Ok(output::json_line(out, &report)?);
+    }
+    report.write(out, global)
+}
+
+impl Args {
+    fn plan(&self) -> Result<Plan> {
+        let threads = self.threads.get();
+        let loops = self.loops.map_or(threads, NonZeroU32::get);
+        ensure!(
+            loops >= threads,
+            "--loops {loops} is less than --threads {threads}; each needs one"
+        );
+        let (size, saves) = (self.size, self.saves.get());
+        ensure!(
+            u64::from(size) * u64::from(saves.max(loops)) <= FILES_BYTES_MAX,
+            "{saves} saves of {size} bytes are too much to keep; choose fewer or smaller ones"
+        );
+        let json_bytes = usize::try_from(size)?;
+        let new_bytes = json_bytes / 100 * usize::from(self.change);
+        let shape = Shape { new_bytes, grows: self.grow, ..Shape::of(json_bytes) };
+        let is_durable = self.durability == Durability::Immediate;
+        Ok(Plan { shape, saves, threads, loops, is_durable })
+    }
+}
+
+fn bytes(text: &str) -> Result<u32, String> {
+    let lower = text.to_ascii_lowercase();
+    let (number, unit) = match lower.strip_suffix(['k', 'm']) {
+        Some(number) if lower.ends_with('k') => (number, 1 << 10),
+        Some(number) => (number, 1 << 20),
+        None => (lower.as_str(), 1),
+    };
+    let number: u32 = number.parse().map_err(|_| "not a number of bytes like 500, 16k or 1m")?;
+    let bytes = number.checked_mul(unit).filter(|bytes| (1..=32 << 20).contains(bytes));
+    bytes.ok_or_else(|| "must be between 1 byte and 32m".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_may_have_a_unit() {
+        assert_eq!(bytes("500"), Ok(500));
+        assert_eq!(bytes("16k"), Ok(16 << 10));
+        assert_eq!(bytes("1M"), Ok(1 << 20));
+        for wrong in ["", "k", "0", "-1", "1.5k", "33m", "9999999m", "16kb"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The least that any durable write costs here: appending a page and syncing it.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+const PAGE: [u8; 4096] = [7; 4096];
+
+#[derive(Debug)]
+pub(super) struct Floor {
+    file: File,
+    times: Vec<Duration>,
+}
+
+impl Floor {
+    pub(super) fn new(place: &Path) -> Result<Self> {
+        Ok(Self { file: File::create(place.join("floor"))?, times: Vec::new() })
+    }
+
+    pub(super) fn append(&mut self, count: u32) -> Result<()> {
+        for _ in 0..count {
+            let start = Instant::now();
+            self.file.write_all(&PAGE)?;
+            self.file.sync_data()?;
+            self.times.push(start.elapsed());
+        }
+        Ok(())
+    }
+
+    pub(super) fn times(&self) -> &[Duration] {
+        &self.times
+    }
+}

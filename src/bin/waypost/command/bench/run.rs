@@ -1,0 +1,181 @@
+//! The measurement: the same loops for both, in turns.
+
+use std::fs;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::Plan;
+use super::document::AgentLoop;
+use super::files::Files;
+use super::floor::Floor;
+use super::place::Place;
+use super::random::Random;
+use super::report::{Documents, Measured, Report};
+use super::spread::Spread;
+use super::waypost::Waypost;
+use crate::args::Global;
+
+const ROUNDS: u32 = 10;
+const FLOOR_APPENDS: u32 = 20;
+// Enough for a percentile, and done in a moment.
+const READS: usize = 300;
+
+/// What keeps checkpoints.
+pub(super) trait Contender: Sync {
+    /// What it takes to find a checkpoint again.
+    type Saved: Send;
+
+    fn save(&self, agent_loop: &AgentLoop) -> Result<Self::Saved>;
+    /// Brings what was saved to the disk.
+    fn finish(&self) -> Result<()>;
+    /// The newest document of the same loop, as JSON.
+    fn newest(&self, saved: &Self::Saved) -> Result<String>;
+    fn get(&self, saved: &Self::Saved) -> Result<String>;
+    /// Lists the newest 20 of the same loop; how many there were.
+    fn list(&self, saved: &Self::Saved) -> Result<usize>;
+    /// How many bytes it takes to keep everything.
+    fn bytes(&self) -> Result<u64>;
+}
+
+/// A contender with its loops, and what it did so far.
+struct Course<C: Contender> {
+    contender: C,
+    loops: Vec<AgentLoop>,
+    saved: Vec<C::Saved>,
+    times: Vec<Duration>,
+    elapsed: Duration,
+    written: Option<u64>,
+}
+
+pub(super) fn run(plan: &Plan, parent: &Path, global: &Global) -> Result<Report> {
+    let place = Place::new(parent)?;
+    let mut floor = Floor::new(place.path())?;
+    let mut waypost = Course::new(Waypost::new(place.path(), plan)?, plan);
+    let mut files = Course::new(Files::new(place.path(), plan)?, plan);
+    for round in 0..ROUNDS {
+        let saves = plan.saves / ROUNDS + u32::from(round < plan.saves % ROUNDS);
+        progress(global, &format!("saving, {} of {ROUNDS}", round + 1));
+        floor.append(FLOOR_APPENDS)?;
+        waypost.go(saves, plan)?;
+        files.go(saves, plan)?;
+    }
+    progress(global, "reading");
+    let report = Report {
+        documents: Documents::of(plan, waypost.document_bytes()),
+        floor: Spread::of(floor.times()),
+        waypost: waypost.measured()?,
+        files: files.measured()?,
+    };
+    progress(global, "");
+    Ok(report)
+}
+
+/// Says how far it is, in the same line of a terminal.
+fn progress(global: &Global, text: &str) {
+    let mut terminal = io::stderr();
+    if terminal.is_terminal() && !global.quiet {
+        // Without anyone to read it there is still work to do.
+        let _ = write!(terminal, "\r{text:<30}\r");
+    }
+}
+
+impl<C: Contender> Course<C> {
+    fn new(contender: C, plan: &Plan) -> Self {
+        let loops = (0..plan.loops).map(|seed| AgentLoop::new(seed, plan.shape)).collect();
+        let (times, elapsed) = (Vec::new(), Duration::ZERO);
+        Self { contender, loops, saved: Vec::new(), times, elapsed, written: Some(0) }
+    }
+
+    /// Saves so many checkpoints; the threads share them, and the loops.
+    fn go(&mut self, saves: u32, plan: &Plan) -> Result<()> {
+        let contender = &self.contender;
+        let loops_each = self.loops.len().div_ceil(usize::try_from(plan.threads)?);
+        let (written, start) = (written_bytes(), Instant::now());
+        let outcomes: Vec<Result<Vec<_>>> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..plan.threads)
+                .zip(self.loops.chunks_mut(loops_each))
+                .map(|(thread, loops)| {
+                    let share = saves / plan.threads + u32::from(thread < saves % plan.threads);
+                    scope.spawn(move || save(contender, loops, share))
+                })
+                .collect();
+            threads.into_iter().map(join).collect()
+        });
+        contender.finish()?;
+        self.elapsed += start.elapsed();
+        let written = written.zip(written_bytes()).map(|(before, after)| after - before);
+        self.written = self.written.zip(written).map(|(sum, more)| sum + more);
+        for outcome in outcomes {
+            for (one, time) in outcome? {
+                self.saved.push(one);
+                self.times.push(time);
+            }
+        }
+        Ok(())
+    }
+
+    /// Length of all documents that the loops would save next.
+    fn document_bytes(&self) -> usize {
+        self.loops.iter().map(|it| it.state.to_json().len()).sum::<usize>() / self.loops.len()
+    }
+
+    /// What came of it, and what reading takes.
+    fn measured(&self) -> Result<Measured> {
+        let last = self.saved.last().context("nothing was saved")?;
+        let newest = self.contender.newest(last)?;
+        let is_right = self.loops.iter().any(|it| it.state.to_json() == newest);
+        ensure!(is_right, "what was read is not what was saved");
+        let mut random = Random::new(1);
+        let saves = u32::try_from(self.saved.len())?;
+        Ok(Measured {
+            saves_per_second: f64::from(saves) / self.elapsed.as_secs_f64(),
+            save: Spread::of(&self.times),
+            newest: many(|| self.contender.newest(last).map(drop))?,
+            get: many(|| self.contender.get(random.choose(&self.saved)).map(drop))?,
+            list: many(|| self.contender.list(last).map(drop))?,
+            written_bytes_per_save: self.written.map(|bytes| bytes / u64::from(saves)),
+            bytes_per_checkpoint: self.contender.bytes()? / u64::from(saves),
+        })
+    }
+}
+
+fn many(mut work: impl FnMut() -> Result<()>) -> Result<Spread> {
+    let times = (0..READS).map(|_| {
+        let start = Instant::now();
+        work()?;
+        Ok(start.elapsed())
+    });
+    Ok(Spread::of(&times.collect::<Result<Vec<Duration>>>()?))
+}
+
+/// Saves each loop in turn, and says how long each save took.
+fn save<C: Contender>(
+    contender: &C,
+    loops: &mut [AgentLoop],
+    count: u32,
+) -> Result<Vec<(C::Saved, Duration)>> {
+    let mut saved = Vec::new();
+    let turns = (0..loops.len()).cycle().zip(0..count);
+    for (at, _) in turns {
+        let agent_loop = &mut loops[at];
+        agent_loop.advance();
+        let start = Instant::now();
+        let one = contender.save(agent_loop)?;
+        saved.push((one, start.elapsed()));
+    }
+    Ok(saved)
+}
+
+fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// What this process has caused to be written to disks so far, where the system tells.
+fn written_bytes() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/io").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("write_bytes: ")?.parse().ok())
+}
