@@ -33,7 +33,9 @@ pub(crate) use frame::{Found as FoundFrame, Frame, Frames};
 pub(crate) use placed::Placed;
 pub use text::JsonStyle;
 pub(crate) use token::Bounds;
-pub(crate) use v1::{NameKind, cause, decode_entry, derived_tail, encode_entry, parse_cause};
+pub(crate) use v1::{
+    NameKind, cause, decode_entry, decode_id, derived_tail, encode_entry, parse_cause,
+};
 
 // Every frame of the decoder's recursion is small; far more would still fit a 2 MiB stack.
 const DEPTH_READ: usize = 1024;

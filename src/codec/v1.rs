@@ -124,13 +124,26 @@ pub(crate) fn decode_entry(
     bytes: &[u8],
     lookup: Lookup<'_>,
 ) -> Result<Entry, &'static str> {
+    let mut reader = checked(key, bytes)?;
+    let entry = read(key, &mut reader, lookup).map_err(|_| MALFORMED)?;
+    if reader.rest().is_empty() { Ok(entry) } else { Err("record is too long") }
+}
+
+/// Reads only the id of the record stored at `key`, but checks all of it.
+pub(crate) fn decode_id(key: RecordKey, bytes: &[u8]) -> Result<Id, &'static str> {
+    let mut reader = checked(key, bytes)?;
+    let mask = read_mask(&mut reader).map_err(|_| MALFORMED)?;
+    read_id(&mut reader, mask & TEXT_ID != 0, key.time).map_err(|_| MALFORMED)
+}
+
+const MALFORMED: &str = "record is malformed";
+
+fn checked(key: RecordKey, bytes: &[u8]) -> Result<Reader<'_>, &'static str> {
     let (body, sum) = bytes.split_last_chunk::<CHECK_BYTES>().ok_or("record is cut short")?;
     if seal(key, body) != u64::from_le_bytes(*sum) {
         return Err("checksum differs");
     }
-    let mut reader = Reader::new(body);
-    let entry = read(key, &mut reader, lookup).map_err(|_| "record is malformed")?;
-    if reader.rest().is_empty() { Ok(entry) } else { Err("record is too long") }
+    Ok(Reader::new(body))
 }
 
 fn seal(key: RecordKey, body: &[u8]) -> u64 {
@@ -231,14 +244,16 @@ fn put_plain(out: &mut Vec<u8>, entry: &Entry) {
     }
 }
 
-fn read(key: RecordKey, reader: &mut Reader<'_>, lookup: Lookup<'_>) -> Result<Entry, Malformed> {
-    if reader.take::<u8>()? != VERSION {
+fn read_mask(reader: &mut Reader<'_>) -> Result<u32, Malformed> {
+    if reader.take_byte()? != VERSION {
         return Err(Malformed);
     }
     let mask: u32 = reader.take()?;
-    if mask & !KNOWN != 0 {
-        return Err(Malformed);
-    }
+    if mask & !KNOWN == 0 { Ok(mask) } else { Err(Malformed) }
+}
+
+fn read(key: RecordKey, reader: &mut Reader<'_>, lookup: Lookup<'_>) -> Result<Entry, Malformed> {
+    let mask = read_mask(reader)?;
     let has = |bit: u32| mask & bit != 0;
     let id = read_id(reader, has(TEXT_ID), key.time)?;
     let mut names = Names { reader, lookup };

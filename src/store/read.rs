@@ -11,7 +11,7 @@ use super::table::{FRAMES, IDS, INDEX, In, NAMES, RECORDS};
 use super::turn::Open;
 use super::unpack::Unpacker;
 use crate::checkpoint::{Checkpoint, Entry, Id, Series, Timestamp};
-use crate::codec::{FoundFrame, NameKind, decode_entry};
+use crate::codec::{FoundFrame, NameKind, decode_entry, decode_id};
 use crate::error::{Error, Result};
 use crate::key::{
     FrameBytes, IndexBytes, NameId, Order, RecordBytes, RecordKey, Span, frame_row, index_row,
@@ -220,9 +220,11 @@ impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
         let Span { from, to, .. } = Span::of_times(from, to);
         for row in records.range(from.to_bytes()..to.to_bytes()).within(self.path)? {
             let (key, value) = row.within(self.path)?;
-            let entry = self.decode(RecordKey::from_bytes(key.value()), value.value())?;
-            if entry.id == *id {
-                return Ok(Some(entry));
+            let key = RecordKey::from_bytes(key.value());
+            let found = decode_id(key, value.value());
+            // Many may have been saved within the same millisecond.
+            if found.map_err(|reason| Error::corrupt(key.to_string(), reason))? == *id {
+                return self.decode(key, value.value()).map(Some);
             }
         }
         Ok(None)

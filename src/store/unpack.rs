@@ -83,7 +83,9 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
 
     /// The base of a frame; `None` if it stands alone, is damaged or missing.
     pub(super) fn base(&self, sequence: u64) -> Result<Option<u64>> {
-        Ok(base_of(sequence, &self.bytes(sequence)?).ok().flatten())
+        // The first chunk has all of the header.
+        let first = self.table.get(frame_row(sequence, 0)).within(self.path)?;
+        Ok(first.and_then(|first| base_of(sequence, first.value()).ok().flatten()))
     }
 
     /// All chunks of a frame; nothing if there is none.

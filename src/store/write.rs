@@ -177,7 +177,9 @@ impl<'a> Writer<'a> {
             for row in self.index_rows(entry)? {
                 self.index.remove(row).within(self.path)?;
             }
-            self.ids.remove(entry.id.as_str()).within(self.path)?;
+            if derived_tail(&entry.id, entry.created_at).is_none() {
+                self.ids.remove(entry.id.as_str()).within(self.path)?;
+            }
             self.removed.insert(entry.series.clone());
         }
         // The frames may no longer tell, and a sequence is never given out twice.
@@ -242,7 +244,12 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn remove_frame(&mut self, sequence: u64) -> Result<()> {
-        self.frames.retain_in(frame_rows(sequence), |_, _| false).within(self.path)
+        let first = self.frames.remove(frame_row(sequence, 0)).within(self.path)?;
+        let is_all = first.is_some_and(|first| first.value().len() < CHUNK_BYTES_MIN);
+        if !is_all {
+            self.frames.retain_in(frame_rows(sequence), |_, _| false).within(self.path)?;
+        }
+        Ok(())
     }
 
     pub(super) fn insert_frame(&mut self, bytes: &[u8], sequence: u64) -> Result<()> {
