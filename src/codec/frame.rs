@@ -144,9 +144,12 @@ impl Frames {
         let raw = match found.kind {
             PLAIN => found.payload.to_owned(),
             WHOLE => self.zstd.decompress(found.payload, length).ok_or(DAMAGED)?,
+            PRIMED if !Zstd::has_dictionary(found.dictionary) => {
+                return Err("frame needs a dictionary that this release does not have");
+            }
             PRIMED => {
                 let raw = self.zstd.decompress_primed(found.dictionary, found.payload, length);
-                raw.ok_or("zstd frame is damaged, or its dictionary unknown")?
+                raw.ok_or(DAMAGED)?
             }
             DELTA => {
                 let base = base.ok_or("frame has no base")?;
@@ -209,6 +212,7 @@ fn seal(sequence: u64, head: &[u8], checks: [u64; 2]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Bounds, encode_json};
     use super::*;
 
     fn raw() -> Vec<u8> {
@@ -235,6 +239,25 @@ mod tests {
         Ok(raw)
     }
 
+    /// A document as small as many of the layouts that the dictionary is for.
+    fn small() -> Vec<u8> {
+        let json = br#"{
+            "version": 1,
+            "timestamp": "2026-03-04T05:06:07.890123+00:00",
+            "state": {
+                "issue_no": 512, "current_stage": "review", "iteration": 3,
+                "worktree": "/srv/trees/issue-512", "plan_file": null, "last_feedback": "",
+                "last_score": 70,
+                "history": [{
+                    "stage": "impl", "iteration": 2, "timestamp": "2026-03-04T04:59:01.234567",
+                    "result": "success", "score": 70
+                }],
+                "pr_number": null, "pr_url": null
+            }
+        }"#;
+        encode_json(json, Bounds::DEFAULT).unwrap()
+    }
+
     /// The bytes of a frame, the raw ones, and those of its base.
     type Example = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
 
@@ -245,6 +268,7 @@ mod tests {
         vec![
             (frames.pack(b"short").to_bytes(7, None), b"short".to_vec(), None),
             (frames.pack(&raw()).to_bytes(7, None), raw(), None),
+            (frames.pack(&small()).to_bytes(7, None), small(), None),
             (frames.pack(&long).to_bytes(7, None), long, None),
             (
                 frames.pack_delta(&other(), &raw(), 1).unwrap().to_bytes(7, Some(3)),
@@ -263,6 +287,35 @@ mod tests {
         for raw in [Vec::new(), vec![0], (0..=255).collect()] {
             let bytes = frames.pack(&raw).to_bytes(7, None);
             assert_eq!(unpack(7, &bytes, raw.len() as u64, None).unwrap(), raw);
+        }
+    }
+
+    #[test]
+    fn every_kind_is_tried() {
+        let kinds: Vec<u8> = kinds().iter().map(|(bytes, ..)| bytes[0]).collect();
+        for kind in [PLAIN, WHOLE, DELTA, PRIMED] {
+            assert!(kinds.contains(&kind), "{kind} in {kinds:?}");
+        }
+    }
+
+    #[test]
+    fn a_small_document_is_much_smaller_with_the_dictionary() {
+        let frames = Frames::default();
+        let primed = frames.pack(&small());
+        assert!(matches!(primed.form, Form::Primed(_)), "{:?}", primed.form);
+        // Against nothing is without a dictionary.
+        let alone = frames.pack_delta(&small(), &[], 0).unwrap();
+        let (with, without) = (primed.payload_bytes(), alone.payload_bytes());
+        assert!(with * 2 < without, "{with} with, {without} without");
+    }
+
+    #[test]
+    fn a_dictionary_of_a_later_release_is_an_error_that_says_so() {
+        for number in [0, 200, u64::MAX] {
+            let frame = Frame { form: Form::Primed(number), ..Frames::default().pack(&small()) };
+            let bytes = frame.to_bytes(7, None);
+            let error = unpack(7, &bytes, small().len() as u64, None).unwrap_err();
+            assert_eq!(error, "frame needs a dictionary that this release does not have");
         }
     }
 
