@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
-use waypost::{Durability, Query, Store};
+use waypost::{Durability, Id, Order, Query, Store};
 
 use crate::cost::{median, processor_time, time};
 use crate::place::Scratch;
-use crate::save::{Floor, Saver, THREADS, crowd};
+use crate::save::{DOCUMENT_BYTES, Floor, Saver, THREADS, crowd};
 use crate::{list, population};
 
 // Rounds that do not count.
@@ -20,6 +20,9 @@ const CROWD_ROUNDS: u32 = 3;
 const CROWD_SAVES: u32 = 100 * THREADS;
 // Long beside the few milliseconds after which the kernel brings its books up to date.
 const PROCESSOR_SAVES: u32 = 500;
+const LARGE_BYTES: usize = 64 << 10;
+const SIZED: u32 = 3_000;
+const DELETED: u32 = 5_000;
 const LISTS: usize = 1_000 + WARM_UP;
 
 struct Goal {
@@ -38,7 +41,7 @@ enum Limit {
 
 pub(crate) fn print() {
     println!("\n{:<38} {:>9} {:>9}", "goal", "measured", "limit");
-    let parts: [fn() -> Vec<Goal>; 4] = [durable, processor, lists, growth];
+    let parts: [fn() -> Vec<Goal>; 6] = [durable, processor, sizes, deletion, lists, growth];
     for goal in parts.into_iter().flat_map(|part| part()) {
         let (sign, limit, is_met) = match goal.limit {
             Limit::AtMost(limit) => ("<=", limit, goal.measured <= limit),
@@ -77,12 +80,18 @@ fn durable() -> Vec<Goal> {
 }
 
 fn processor() -> Vec<Goal> {
-    let cases = [("durable", Durability::Immediate), ("relaxed", Durability::Relaxed)];
-    cases.into_iter().filter_map(|(name, durability)| processor_goal(name, durability)).collect()
+    let durabilities = [("durable", Durability::Immediate), ("relaxed", Durability::Relaxed)];
+    let sizes = [(DOCUMENT_BYTES, 150.0), (LARGE_BYTES, 300.0)];
+    let cases =
+        sizes.into_iter().flat_map(|size| durabilities.map(|durability| (size, durability)));
+    cases.filter_map(|(size, durability)| processor_goal(size, durability)).collect()
 }
 
-fn processor_goal(name: &str, durability: Durability) -> Option<Goal> {
-    let (scratch, mut saver) = (Scratch::empty(), Saver::new(0));
+fn processor_goal(
+    (json_bytes, limit): (usize, f64),
+    (name, durability): (&str, Durability),
+) -> Option<Goal> {
+    let (scratch, mut saver) = (Scratch::empty(), Saver::of(0, json_bytes));
     saver.save(&scratch.store, durability);
     let spent = processor_time(|| {
         for _ in 0..PROCESSOR_SAVES {
@@ -92,11 +101,53 @@ fn processor_goal(name: &str, durability: Durability) -> Option<Goal> {
         scratch.store.flush().expect("the disk takes what was saved");
     })?;
     Some(Goal {
-        what: format!("us of processor, {name} save of 16 KB"),
+        what: format!("us of processor, {name} save of {} KB", json_bytes >> 10),
         measured: micros(spent) / f64::from(PROCESSOR_SAVES),
-        limit: Limit::AtMost(150.0),
+        limit: Limit::AtMost(limit),
         from: format!("mean of {PROCESSOR_SAVES}, encoding and kernel included"),
     })
+}
+
+fn sizes() -> Vec<Goal> {
+    // By what the documents take as text: a row of a database or a file holds at least that.
+    let goal = |(json_bytes, part): (usize, u32)| {
+        let scratch = filled(json_bytes, SIZED);
+        let compacted = scratch.store.compact().expect("nobody else uses the store");
+        let each = compacted.after_bytes / u64::from(SIZED);
+        Goal {
+            what: format!("bytes of a checkpoint of {} KB", json_bytes >> 10),
+            measured: f64::from(u32::try_from(each).expect("a checkpoint is small")),
+            limit: Limit::AtMost(f64::from(u32::try_from(json_bytes).expect("it is small") / part)),
+            from: format!("1/{part} of the document, {SIZED} compacted"),
+        }
+    };
+    [(DOCUMENT_BYTES, 18), (LARGE_BYTES, 64)].map(goal).into()
+}
+
+fn deletion() -> Vec<Goal> {
+    let scratch = filled(LARGE_BYTES, DELETED + DELETED / 5);
+    let oldest = Query { order: Order::Oldest, ..Query::default() };
+    let entries = scratch.store.entries(oldest).take(DELETED as usize);
+    let ids: Vec<Id> = entries.map(|entry| entry.expect("the store can be read").id).collect();
+    let spent = time(|| {
+        scratch.store.delete(&ids).expect("all of them are there");
+    });
+    vec![Goal {
+        what: format!("ms, delete {DELETED} of 64 KB"),
+        measured: micros(spent) / 1e3,
+        limit: Limit::AtMost(150.0),
+        from: "the oldest of one loop".to_owned(),
+    }]
+}
+
+/// A store with so many checkpoints of one loop.
+fn filled(json_bytes: usize, count: u32) -> Scratch {
+    let (scratch, mut saver) = (Scratch::empty(), Saver::of(0, json_bytes));
+    for _ in 0..count {
+        saver.save(&scratch.store, Durability::Relaxed);
+    }
+    scratch.store.flush().expect("the disk takes what was saved");
+    scratch
 }
 
 fn lists() -> Vec<Goal> {

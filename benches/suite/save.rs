@@ -14,7 +14,7 @@ use crate::document::{AgentLoop, Shape};
 use crate::place::{self, Scratch};
 
 pub(crate) const THREADS: u32 = 64;
-const DOCUMENT_BYTES: usize = 16 << 10;
+pub(crate) const DOCUMENT_BYTES: usize = 16 << 10;
 const BATCH: u32 = 100;
 
 pub(crate) fn bench(criterion: &mut Criterion) {
@@ -53,7 +53,11 @@ pub(crate) struct Saver {
 
 impl Saver {
     pub(crate) fn new(seed: u32) -> Self {
-        Self { agent_loop: AgentLoop::new(seed, Shape::of(DOCUMENT_BYTES)) }
+        Self::of(seed, DOCUMENT_BYTES)
+    }
+
+    pub(crate) fn of(seed: u32, json_bytes: usize) -> Self {
+        Self { agent_loop: AgentLoop::new(seed, Shape::of(json_bytes)) }
     }
 
     pub(crate) fn save(&mut self, store: &Store, durability: Durability) -> Entry {
