@@ -6,6 +6,7 @@
 
 mod codec;
 mod cost;
+mod delta;
 #[path = "../../src/bin/waypost/command/bench/document.rs"]
 mod document;
 mod goals;
@@ -23,7 +24,8 @@ use criterion::Criterion;
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
-    for bench in [codec::bench, save::bench, read::bench, list::bench, growth::bench] {
+    for bench in [codec::bench, save::bench, delta::bench, read::bench, list::bench, growth::bench]
+    {
         bench(&mut criterion);
     }
     criterion.final_summary();
