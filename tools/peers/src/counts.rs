@@ -1,0 +1,60 @@
+//! How often each thing is done: enough for a steady figure, little enough for a short run.
+
+use crate::workload::{Motion, Scenario};
+
+/// Savers in a crowd.
+pub(crate) const THREADS: u32 = 64;
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counts {
+    /// Checkpoints in the store that is read, exported and pruned.
+    pub(crate) fill: u32,
+    /// Rounds of durable saves, in each of which every rival has its turn.
+    pub(crate) rounds: u32,
+    /// Durable saves of a rival in a round.
+    pub(crate) turn: u32,
+    /// Saves of each thread of a crowd.
+    pub(crate) crowd: u32,
+    /// Saves whose processor time is taken; long beside a tick of the kernel's clock.
+    pub(crate) processor: u32,
+    /// Reads of each kind.
+    pub(crate) reads: u32,
+    /// Checkpoints that are deleted.
+    pub(crate) delete: u32,
+}
+
+impl Counts {
+    pub(crate) fn of(scenario: Scenario) -> Self {
+        let is_large = scenario.kilobytes > 64;
+        let is_pruned = scenario == Scenario { kilobytes: 64, motion: Motion::Window };
+        let fill = match (is_large, is_pruned) {
+            (true, _) => 600,
+            // The goal for pruning speaks of 5,000.
+            (false, true) => 6_000,
+            (false, false) => 3_000,
+        };
+        let counts = Self {
+            fill,
+            rounds: 12,
+            turn: 20,
+            crowd: 20,
+            processor: 500,
+            reads: 400,
+            delete: fill / 6 * 5,
+        };
+        if is_large { Self { turn: 10, crowd: 5, processor: 100, ..counts } } else { counts }
+    }
+
+    /// For a run of a minute: the figures are rough.
+    pub(crate) fn quick(scenario: Scenario) -> Self {
+        let fill = 240;
+        let quick =
+            Self { fill, rounds: 4, turn: 5, crowd: 2, processor: 40, reads: 40, delete: 200 };
+        if scenario.kilobytes > 64 { Self { fill: 60, delete: 50, ..quick } } else { quick }
+    }
+
+    /// The same with another number of checkpoints in the store that is read.
+    pub(crate) fn with_fill(self, fill: u32) -> Self {
+        Self { fill, delete: fill / 6 * 5, ..self }
+    }
+}

@@ -1,0 +1,177 @@
+//! Saving into stores that start empty: alone, in a crowd, and what it takes of the processor.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+
+use super::{micros, per_second};
+use crate::cost::{median, processor_time, time};
+use crate::counts::THREADS;
+use crate::figures::{Figures, Metric};
+use crate::peer::{Durability, Kind, Peer};
+use crate::place;
+use crate::workload::Fleet;
+
+/// A page, the least that a store writes.
+const FLOOR_BYTES: usize = 4096;
+/// Savers that sleep while they wait for each other would else take minutes.
+const CROWD_MAX: Duration = Duration::from_secs(3);
+
+/// Saves durably by one thread.
+///
+/// The rivals take turns, since a disk is faster at one moment than at another, and so does the
+/// floor: a bare append with a sync. The first round does not count.
+pub(super) fn in_turns(figures: &mut Figures, directory: &Path) -> Result<()> {
+    let fleet = Fleet::new(figures.scenario);
+    let mut runners = Vec::new();
+    for kind in &figures.kinds {
+        runners.push(Runner::open(*kind, fleet.clone(), directory)?);
+    }
+    let scratch = place::scratch(directory)?;
+    let mut log = File::create(scratch.path().join("log"))?;
+    let mut floor = Vec::new();
+    for round in 0..=figures.counts.rounds {
+        for runner in &mut runners {
+            runner.take_turn(figures.counts.turn)?;
+        }
+        for _ in 0..figures.counts.turn {
+            let start = Instant::now();
+            log.write_all(&[7; FLOOR_BYTES])?;
+            log.sync_data()?;
+            floor.push(start.elapsed());
+        }
+        if round == 0 {
+            floor.clear();
+            for runner in &mut runners {
+                runner.times.clear();
+            }
+        }
+    }
+    figures.floor_micros = micros(median(floor));
+    for runner in runners {
+        let count = u32::try_from(runner.times.len())?;
+        let mean = runner.times.iter().sum::<Duration>() / count;
+        figures.set(Metric::DurableMean, runner.kind, micros(mean));
+        figures.set(Metric::DurableRate, runner.kind, 1e6 / micros(mean));
+        figures.set(Metric::DurableMedian, runner.kind, micros(median(runner.times)));
+        runner.peer.close()?;
+    }
+    Ok(())
+}
+
+/// A rival whose turn comes and goes.
+struct Runner {
+    kind: Kind,
+    peer: Box<dyn Peer>,
+    fleet: Fleet,
+    times: Vec<Duration>,
+    _directory: TempDir,
+}
+
+impl Runner {
+    fn open(kind: Kind, fleet: Fleet, directory: &Path) -> Result<Self> {
+        let directory = place::scratch(directory)?;
+        let peer = kind.open(directory.path(), Durability::Durable)?;
+        Ok(Self { kind, peer, fleet, times: Vec::new(), _directory: directory })
+    }
+
+    fn take_turn(&mut self, saves: u32) -> Result<()> {
+        for _ in 0..saves {
+            let (about, state) = self.fleet.step()?;
+            let start = Instant::now();
+            self.peer.save(about, state)?;
+            self.times.push(start.elapsed());
+        }
+        Ok(())
+    }
+}
+
+/// Saves durably by many threads, each a loop of its own.
+pub(super) fn crowds(figures: &mut Figures, directory: &Path) -> Result<()> {
+    let scenario = figures.scenario;
+    let fleets: Vec<Fleet> = (0..THREADS).map(|number| Fleet::lone(scenario, number)).collect();
+    for kind in figures.kinds.clone() {
+        let scratch = place::scratch(directory)?;
+        let mut peer = kind.open(scratch.path(), Durability::Durable)?;
+        let rate = crowd(&*peer, fleets.clone(), figures.counts.crowd)?;
+        figures.set(Metric::Crowd, kind, rate);
+        if peer.line_up() {
+            let rate = crowd(&*peer, fleets.clone(), figures.counts.crowd)?;
+            figures.set(Metric::CrowdInLine, kind, rate);
+        }
+        peer.close()?;
+    }
+    Ok(())
+}
+
+/// Saves per second of all threads together.
+fn crowd(peer: &dyn Peer, fleets: Vec<Fleet>, saves: u32) -> Result<f64> {
+    let start = Instant::now();
+    let total = thread::scope(|scope| {
+        let work = |fleet| move || save_until(peer, fleet, saves, start + CROWD_MAX);
+        let threads: Vec<_> = fleets.into_iter().map(|fleet| scope.spawn(work(fleet))).collect();
+        let outcomes = threads.into_iter().map(|it| it.join().expect("a saver that panicked"));
+        outcomes.sum::<Result<u32>>()
+    })?;
+    Ok(per_second(total, start.elapsed()))
+}
+
+/// Saves so often, or until it is too late, and returns how often it was.
+fn save_until(peer: &dyn Peer, mut fleet: Fleet, saves: u32, end: Instant) -> Result<u32> {
+    for number in 0..saves {
+        if Instant::now() > end {
+            return Ok(number);
+        }
+        let (about, state) = fleet.step()?;
+        peer.save(about, state)?;
+    }
+    Ok(saves)
+}
+
+/// What a save takes of the processor, in all threads of the store and in the kernel.
+///
+/// With no other store open, whose threads would be counted, too.
+pub(super) fn processor(figures: &mut Figures, kind: Kind, directory: &Path) -> Result<()> {
+    let cases = [
+        (Durability::Durable, Metric::DurableProcessor),
+        (Durability::Relaxed, Metric::RelaxedProcessor),
+    ];
+    for (durability, metric) in cases {
+        let scratch = place::scratch(directory)?;
+        let peer = kind.open(scratch.path(), durability)?;
+        let mut fleet = Fleet::new(figures.scenario);
+        let saves = figures.counts.processor;
+        if let Some(spent) = spent(&*peer, &mut fleet, saves)? {
+            figures.set(metric, kind, micros(spent) / f64::from(saves));
+        }
+        peer.close()?;
+    }
+    Ok(())
+}
+
+/// The processor time of so many saves, without that of making the documents.
+fn spent(peer: &dyn Peer, fleet: &mut Fleet, saves: u32) -> Result<Option<Duration>> {
+    let (about, state) = fleet.step()?;
+    peer.save(about, state)?;
+
+    let mut idle = fleet.clone();
+    let making = time(|| (0..saves).for_each(|_| drop(idle.step())));
+    let mut outcome = Ok(());
+    let spent = processor_time(|| outcome = save_and_flush(peer, fleet, saves));
+    outcome.context("a save that was to be measured")?;
+    Ok(spent.map(|spent| spent.saturating_sub(making)))
+}
+
+fn save_and_flush(peer: &dyn Peer, fleet: &mut Fleet, saves: u32) -> Result<()> {
+    for _ in 0..saves {
+        let (about, state) = fleet.step()?;
+        peer.save(about, state)?;
+    }
+    // What relaxed saves leave to be written is part of their cost.
+    peer.flush()
+}

@@ -1,0 +1,97 @@
+//! Waypost itself, through its public interface and with the options that a user gets.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use waypost::{Entry, Id, Issue, JsonStyle, NewEntry, Order, Query, Series, Store, Trigger};
+
+use super::{Durability, PAGE, Peer, Record};
+use crate::document::State;
+
+pub(super) struct Waypost {
+    store: Store,
+    durability: waypost::Durability,
+}
+
+impl Waypost {
+    pub(super) fn open(directory: &Path, durability: Durability) -> Result<Self> {
+        let durability = match durability {
+            Durability::Durable => waypost::Durability::Immediate,
+            Durability::Relaxed => waypost::Durability::Relaxed,
+        };
+        Ok(Self { store: Store::open(directory.join("store.redb"))?, durability })
+    }
+}
+
+impl Peer for Waypost {
+    fn save(&self, about: NewEntry, state: &State) -> Result<String> {
+        let draft = self.store.draft(about, state)?.with_durability(self.durability);
+        Ok(self.store.save_draft(draft)?.id.as_str().to_owned())
+    }
+
+    fn latest(&self, series: &str) -> Result<String> {
+        let query = Query { series: Some(Series::new(series)?), ..Query::default() };
+        let newest = self.store.latest(&query)?.context("nothing in the series")?;
+        Ok(newest.to_json(JsonStyle::Compact)?)
+    }
+
+    fn get(&self, id: &str) -> Result<String> {
+        Ok(self.store.get(&Id::new(id)?)?.to_json(JsonStyle::Compact)?)
+    }
+
+    fn list(&self, issue: &str, limit: usize) -> Result<Vec<Record>> {
+        let issue = Some(Issue::new(issue)?);
+        let page = self.store.list(&Query { issue, limit: Some(limit), ..Query::default() })?;
+        Ok(page.entries.into_iter().map(record).collect())
+    }
+
+    fn filter(&self, series: &str, trigger: &str) -> Result<Vec<Record>> {
+        let page = self.store.list(&Query {
+            series: Some(Series::new(series)?),
+            triggers: vec![trigger.parse::<Trigger>()?],
+            limit: Some(PAGE),
+            ..Query::default()
+        })?;
+        Ok(page.entries.into_iter().map(record).collect())
+    }
+
+    fn export(&self, out: &mut dyn Write) -> Result<()> {
+        for entry in self.store.entries(Query { order: Order::Oldest, ..Query::default() }) {
+            let mut line = self.store.get(&entry?.id)?.to_json(JsonStyle::Compact)?;
+            line.push('\n');
+            out.write_all(line.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn delete(&self, ids: &[String]) -> Result<()> {
+        let ids = ids.iter().map(Id::new).collect::<waypost::Result<Vec<Id>>>()?;
+        self.store.delete(&ids)?;
+        Ok(())
+    }
+
+    fn reclaim(&mut self) -> Result<()> {
+        self.store.compact()?;
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<()> {
+        Ok(self.store.flush()?)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(self.store.close()?)
+    }
+}
+
+fn record(entry: Entry) -> Record {
+    Record {
+        series: entry.series.as_str().to_owned(),
+        issue: entry.issue.map(|issue| issue.as_str().to_owned()).unwrap_or_default(),
+        trigger: entry.trigger.as_str().to_owned(),
+        phase: entry.phase.unwrap_or_default(),
+        iteration: entry.iteration.unwrap_or_default(),
+        created_micros: entry.created_at.as_micros(),
+    }
+}
