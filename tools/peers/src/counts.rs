@@ -35,14 +35,14 @@ impl Counts {
         };
         let counts = Self {
             fill,
-            rounds: 12,
-            turn: 20,
+            rounds: 16,
+            turn: 15,
             crowd: 20,
             processor: 500,
             reads: 400,
             delete: fill / 6 * 5,
         };
-        if is_large { Self { turn: 10, crowd: 5, processor: 100, ..counts } } else { counts }
+        if is_large { Self { turn: 8, crowd: 5, processor: 100, ..counts } } else { counts }
     }
 
     /// For a run of a minute: the figures are rough.

@@ -134,13 +134,15 @@ pub(crate) struct Figures {
     pub(crate) kinds: Vec<Kind>,
     /// The median of appending 4 KB to a file and syncing its data.
     pub(crate) floor_micros: f64,
+    /// How many processors the rest of the machine used meanwhile.
+    pub(crate) noise: Option<f64>,
     values: BTreeMap<(Metric, Kind), f64>,
 }
 
 impl Figures {
     pub(crate) fn new(scenario: Scenario, counts: Counts, kinds: &[Kind]) -> Self {
         let (kinds, values) = (kinds.to_vec(), BTreeMap::new());
-        Self { scenario, counts, kinds, floor_micros: f64::NAN, values }
+        Self { scenario, counts, kinds, floor_micros: f64::NAN, noise: None, values }
     }
 
     pub(crate) fn set(&mut self, metric: Metric, kind: Kind, value: f64) {

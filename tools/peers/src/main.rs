@@ -16,6 +16,7 @@ mod document;
 mod figures;
 mod goals;
 mod measure;
+mod noise;
 mod peer;
 mod place;
 #[path = "../../../src/bin/waypost/command/bench/random.rs"]

@@ -10,6 +10,7 @@ use anyhow::Result;
 
 use crate::counts::Counts;
 use crate::figures::Figures;
+use crate::noise::Noise;
 use crate::peer::Kind;
 use crate::workload::Scenario;
 
@@ -19,6 +20,7 @@ pub(crate) fn measure(
     kinds: &[Kind],
     directory: &Path,
 ) -> Result<Figures> {
+    let noise = Noise::listen();
     let mut figures = Figures::new(scenario, counts, kinds);
     eprintln!("{}: durable saves in turns", scenario.name());
     saving::in_turns(&mut figures, directory)?;
@@ -29,6 +31,7 @@ pub(crate) fn measure(
         saving::processor(&mut figures, *kind, directory)?;
         filled::measure(&mut figures, *kind, directory)?;
     }
+    figures.noise = noise.processors();
     Ok(figures)
 }
 

@@ -81,8 +81,11 @@ fn goal_section(all: &[Figures]) -> String {
 fn floor(figures: &Figures) -> String {
     let floor = Unit::Micros.show(figures.floor_micros);
     let counts = figures.counts;
+    let noise = figures.noise.map_or_else(String::new, |processors| {
+        format!("; meanwhile others used {processors:.1} processors")
+    });
     format!(
-        "append 4 KB + fdatasync: {floor}; {} checkpoints, {} of them deleted\n",
+        "append 4 KB + fdatasync: {floor}; {} checkpoints, {} of them deleted{noise}\n",
         counts.fill, counts.delete
     )
 }

@@ -19,13 +19,15 @@ use crate::workload::Fleet;
 
 /// A page, the least that a store writes.
 const FLOOR_BYTES: usize = 4096;
+/// How much longer than in the best round a bare append may take in one that counts.
+const QUIET: f64 = 1.5;
 /// Savers that sleep while they wait for each other would else take minutes.
 const CROWD_MAX: Duration = Duration::from_secs(3);
 
 /// Saves durably by one thread.
 ///
 /// The rivals take turns, since a disk is faster at one moment than at another, and so does the
-/// floor: a bare append with a sync. The first round does not count.
+/// floor: a bare append with a sync.
 pub(super) fn in_turns(figures: &mut Figures, directory: &Path) -> Result<()> {
     let fleet = Fleet::new(figures.scenario);
     let mut runners = Vec::new();
@@ -35,33 +37,45 @@ pub(super) fn in_turns(figures: &mut Figures, directory: &Path) -> Result<()> {
     let scratch = place::scratch(directory)?;
     let mut log = File::create(scratch.path().join("log"))?;
     let mut floor = Vec::new();
-    for round in 0..=figures.counts.rounds {
+    // The first round does not count.
+    for _ in 0..=figures.counts.rounds {
         for runner in &mut runners {
             runner.take_turn(figures.counts.turn)?;
         }
-        for _ in 0..figures.counts.turn {
-            let start = Instant::now();
-            log.write_all(&[7; FLOOR_BYTES])?;
-            log.sync_data()?;
-            floor.push(start.elapsed());
-        }
-        if round == 0 {
-            floor.clear();
-            for runner in &mut runners {
-                runner.times.clear();
-            }
-        }
+        floor.push(append(&mut log, figures.counts.turn)?);
     }
-    figures.floor_micros = micros(median(floor));
+    let quiet = quiet(&floor);
+    let of_quiet = |rounds: &[Vec<Duration>]| -> Vec<Duration> {
+        quiet.iter().flat_map(|round| rounds[*round].clone()).collect()
+    };
+    figures.floor_micros = micros(median(of_quiet(&floor)));
     for runner in runners {
-        let count = u32::try_from(runner.times.len())?;
-        let mean = runner.times.iter().sum::<Duration>() / count;
+        let times = of_quiet(&runner.rounds);
+        let mean = times.iter().sum::<Duration>() / u32::try_from(times.len())?;
         figures.set(Metric::DurableMean, runner.kind, micros(mean));
         figures.set(Metric::DurableRate, runner.kind, 1e6 / micros(mean));
-        figures.set(Metric::DurableMedian, runner.kind, micros(median(runner.times)));
+        figures.set(Metric::DurableMedian, runner.kind, micros(median(times)));
         runner.peer.close()?;
     }
     Ok(())
+}
+
+fn append(log: &mut File, count: u32) -> Result<Vec<Duration>> {
+    let mut times = Vec::new();
+    for _ in 0..count {
+        let start = Instant::now();
+        log.write_all(&[7; FLOOR_BYTES])?;
+        log.sync_data()?;
+        times.push(start.elapsed());
+    }
+    Ok(times)
+}
+
+/// The rounds in which nobody else had the disk, by what the floor took: the same for all rivals.
+fn quiet(floor: &[Vec<Duration>]) -> Vec<usize> {
+    let medians: Vec<Duration> = floor.iter().map(|times| median(times.clone())).collect();
+    let best = medians.iter().skip(1).min().copied().unwrap_or_default();
+    (1..floor.len()).filter(|round| medians[*round] <= best.mul_f64(QUIET)).collect()
 }
 
 /// A rival whose turn comes and goes.
@@ -69,7 +83,8 @@ struct Runner {
     kind: Kind,
     peer: Box<dyn Peer>,
     fleet: Fleet,
-    times: Vec<Duration>,
+    /// How long the saves of each round took.
+    rounds: Vec<Vec<Duration>>,
     _directory: TempDir,
 }
 
@@ -77,16 +92,18 @@ impl Runner {
     fn open(kind: Kind, fleet: Fleet, directory: &Path) -> Result<Self> {
         let directory = place::scratch(directory)?;
         let peer = kind.open(directory.path(), Durability::Durable)?;
-        Ok(Self { kind, peer, fleet, times: Vec::new(), _directory: directory })
+        Ok(Self { kind, peer, fleet, rounds: Vec::new(), _directory: directory })
     }
 
     fn take_turn(&mut self, saves: u32) -> Result<()> {
+        let mut times = Vec::new();
         for _ in 0..saves {
             let (about, state) = self.fleet.step()?;
             let start = Instant::now();
             self.peer.save(about, state)?;
-            self.times.push(start.elapsed());
+            times.push(start.elapsed());
         }
+        self.rounds.push(times);
         Ok(())
     }
 }

@@ -87,8 +87,12 @@ impl Peer for Legacy {
     }
 
     fn latest(&self, series: &str) -> Result<String> {
-        let newest = names(&self.series_directory(series))?.pop().context("an empty series")?;
-        read_document(&newest)
+        let directory = self.series_directory(series);
+        let mut newest = None;
+        for entry in fs::read_dir(&directory)? {
+            newest = newest.max(Some(entry?.file_name()));
+        }
+        read_document(&directory.join(newest.context("an empty series")?))
     }
 
     fn get(&self, id: &str) -> Result<String> {

@@ -1,11 +1,13 @@
 //! `RocksDB`, which compresses its blocks by zstd; a document is a value of its own block.
 //!
-//! Behind the feature `rocksdb`: its build generates bindings with libclang, takes many minutes,
-//! and needs a C++ compiler but no cmake. Where libclang is missing, a Python package has it:
+//! Behind the feature `rocksdb`: its build makes bindings with libclang, takes half an hour on a
+//! small machine, and needs a C++ compiler but no cmake. Where libclang is missing, a Python
+//! package has it, though without the headers of the compiler:
 //!
 //! ```sh
 //! python3 -m venv venv && venv/bin/pip install libclang
 //! export LIBCLANG_PATH=$(dirname "$(find "$PWD/venv" -name 'libclang*.so')")
+//! export BINDGEN_EXTRA_CLANG_ARGS="-I$(gcc -print-file-name=include)"
 //! cargo run --release --features rocksdb
 //! ```
 //!
@@ -50,7 +52,7 @@ impl Engine for Rocks {
         }
         let mut options = WriteOptions::default();
         options.set_sync(self.durability == Durability::Durable);
-        Ok(self.database.write_opt(&batch, &options)?)
+        Ok(self.database.write_opt(batch, &options)?)
     }
 
     fn view(&self) -> Result<Reader<'_>> {
