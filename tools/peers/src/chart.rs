@@ -1,14 +1,14 @@
 //! Bar charts as SVG, by hand: groups of bars on a logarithmic scale.
 //!
 //! No background and no fonts of their own, and colours of middle brightness, so that they can be
-//! read on light and on dark pages.
+//! read on light and on dark pages, also where nothing tells a picture which it is on.
 
 use std::fmt::Write as _;
 
 // Told apart by those who see fewer colours, too; Okabe and Ito's, and grey for the last.
 const COLOURS: [&str; 8] =
     ["#0072b2", "#999999", "#d55e00", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c6d31"];
-const STYLE: &str = "text{font:12px sans-serif;fill:#57606a}.head{font-size:15px}\
+const STYLE: &str = "text{font:12px sans-serif;fill:#6e7781}.head{font-size:15px}\
     line{stroke:#8b949e;stroke-opacity:.4}\
     @media(prefers-color-scheme:dark){text{fill:#c9d1d9}}";
 
@@ -88,7 +88,7 @@ impl Chart {
             let middle = x + bar / 2.0 - 1.0;
             let _ = writeln!(
                 svg,
-                "<text x=\"0\" y=\"0\" transform=\"translate({:.1} {:.1}) rotate(-60)\" \
+                "<text x=\"0\" y=\"0\" transform=\"translate({:.1} {:.1}) rotate(-90)\" \
                  style=\"font-size:9px\">{}</text>",
                 middle + 3.0,
                 y - 3.0,

@@ -206,3 +206,24 @@ fn versus(metric: Metric, left: (&str, f64), right: (&str, f64)) -> String {
     let show = |value| metric.unit().show(value);
     format!("{} {} by {} {}", left.0, show(left.1), right.0, show(right.1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counts::Counts;
+
+    #[test]
+    fn a_goal_is_told_by_the_better_form_of_sqlite() {
+        let scenario = Scenario { kilobytes: 16, motion: Motion::Window };
+        let mut figures = Figures::new(scenario, Counts::of(scenario), Kind::all());
+        for (kind, rate) in
+            [(Kind::Waypost, 900.0), (Kind::SqliteJson, 100.0), (Kind::SqliteZstd, 450.0)]
+        {
+            figures.set(Metric::Relaxed, kind, rate);
+        }
+        let goals = goals(&[figures]);
+        let [goal] = goals.as_slice() else { panic!("only one has its figures: {goals:?}") };
+        assert!((goal.measured - 2.0).abs() < 1e-9);
+        assert_eq!(goal.verdict(), "MISSED");
+    }
+}

@@ -19,6 +19,9 @@ each. Reads give JSON text from warm caches. Bytes are apparent lengths of files
 said to be blocks.
 ";
 
+/// Who waits for a sync waits for a processor, too, once others keep one busy for so long.
+const NOISE_MAX: f64 = 0.3;
+
 /// The charts: file name, metric, title.
 const CHARTS: [(&str, Metric, &str); 3] = [
     ("bytes", Metric::BytesCompact, "Bytes of a checkpoint on disk, compacted"),
@@ -82,7 +85,8 @@ fn floor(figures: &Figures) -> String {
     let floor = Unit::Micros.show(figures.floor_micros);
     let counts = figures.counts;
     let noise = figures.noise.map_or_else(String::new, |processors| {
-        format!("; meanwhile others used {processors:.1} processors")
+        let warning = if processors > NOISE_MAX { ", so times tell little" } else { "" };
+        format!("; meanwhile others used {processors:.1} processors{warning}")
     });
     format!(
         "append 4 KB + fdatasync: {floor}; {} checkpoints, {} of them deleted{noise}\n",
