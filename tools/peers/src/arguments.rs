@@ -28,8 +28,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) peers: Vec<Kind>,
 
-    /// Checkpoints in the stores that are read and pruned, instead of a number for each size.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(48..))]
+    /// Checkpoints in the stores that are read and pruned, instead of a number for each size; at
+    /// least 96, so that a list of one issue is full.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(96..))]
     pub(crate) count: Option<u32>,
 
     /// Does everything a few times only: a minute or two, and rough figures.

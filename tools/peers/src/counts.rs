@@ -50,7 +50,7 @@ impl Counts {
         let fill = 240;
         let quick =
             Self { fill, rounds: 4, turn: 5, crowd: 2, processor: 40, reads: 40, delete: 200 };
-        if scenario.kilobytes > 64 { Self { fill: 60, delete: 50, ..quick } } else { quick }
+        if scenario.kilobytes > 64 { Self { fill: 96, delete: 80, ..quick } } else { quick }
     }
 
     /// The same with another number of checkpoints in the store that is read.
