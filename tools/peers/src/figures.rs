@@ -134,6 +134,8 @@ pub(crate) struct Figures {
     pub(crate) kinds: Vec<Kind>,
     /// The median of appending 4 KB to a file and syncing its data.
     pub(crate) floor_micros: f64,
+    /// In how many rounds of durable saves the disk was quiet enough to count.
+    pub(crate) quiet_rounds: usize,
     /// How many processors the rest of the machine used meanwhile.
     pub(crate) noise: Option<f64>,
     values: BTreeMap<(Metric, Kind), f64>,
@@ -142,7 +144,8 @@ pub(crate) struct Figures {
 impl Figures {
     pub(crate) fn new(scenario: Scenario, counts: Counts, kinds: &[Kind]) -> Self {
         let (kinds, values) = (kinds.to_vec(), BTreeMap::new());
-        Self { scenario, counts, kinds, floor_micros: f64::NAN, noise: None, values }
+        let floor_micros = f64::NAN;
+        Self { scenario, counts, kinds, floor_micros, quiet_rounds: 0, noise: None, values }
     }
 
     pub(crate) fn set(&mut self, metric: Metric, kind: Kind, value: f64) {

@@ -16,7 +16,8 @@ const INTRODUCTION: &str = "\
 Every rival saved the same documents by the same loops in one run; in brackets is its figure by
 that of Waypost. Durable is on disk when the call returns; `src/peer/` says what relaxed is to
 each. Reads give JSON text from warm caches. Bytes are apparent lengths of files unless they are
-said to be blocks.
+said to be blocks. Durable saves by one thread were made in rounds, all rivals in each; those
+rounds count in which a bare append with a sync took at most 1.5 times what it took in the best.
 ";
 
 /// Who waits for a sync waits for a processor, too, once others keep one busy for so long.
@@ -89,8 +90,9 @@ fn floor(figures: &Figures) -> String {
         format!("; meanwhile others used {processors:.1} processors{warning}")
     });
     format!(
-        "append 4 KB + fdatasync: {floor}; {} checkpoints, {} of them deleted{noise}\n",
-        counts.fill, counts.delete
+        "append 4 KB + fdatasync: {floor}, {} of {} rounds quiet; {} checkpoints, {} of them \
+         deleted{noise}\n",
+        figures.quiet_rounds, counts.rounds, counts.fill, counts.delete
     )
 }
 

@@ -48,6 +48,7 @@ pub(super) fn in_turns(figures: &mut Figures, directory: &Path) -> Result<()> {
     let of_quiet = |rounds: &[Vec<Duration>]| -> Vec<Duration> {
         quiet.iter().flat_map(|round| rounds[*round].clone()).collect()
     };
+    figures.quiet_rounds = quiet.len();
     figures.floor_micros = micros(median(of_quiet(&floor)));
     for runner in runners {
         let times = of_quiet(&runner.rounds);
