@@ -103,7 +103,7 @@ impl Checkpoint {
         &self.raw
     }
 
-    /// Writes the document as JSON text, without building a tree, in many small pieces.
+    /// Writes the document as JSON text, without building a tree.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the stored bytes are not a document, [`Error::Io`] from `out`.
@@ -122,9 +122,7 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::Corrupt`] if the stored bytes are not a document.
     pub fn to_json(&self, style: JsonStyle) -> Result<String> {
-        let mut out = Vec::with_capacity(self.raw.len());
-        self.write_json(&mut out, style)?;
-        String::from_utf8(out).map_err(|error| Error::corrupt(self.place(), error))
+        text::to_text(&self.raw, style).map_err(|_| Error::corrupt(self.place(), text::Damaged))
     }
 
     fn place(&self) -> String {

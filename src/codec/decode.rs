@@ -35,6 +35,7 @@ impl<'de> Decoder<'de> {
         if self.reader.rest().is_empty() { Ok(()) } else { Err(Malformed.into()) }
     }
 
+    #[inline]
     fn token(&mut self) -> Result<Token<'de>, Fault> {
         Ok(Token::read(&mut self.reader)?)
     }

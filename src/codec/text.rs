@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::token::{END, Token};
+use super::token::{ARRAY, BYTES, END, FALSE, FLOAT, INT, NULL, NUMBER, OBJECT, TEXT, TRUE, UINT};
 use super::wire::{Malformed, Reader};
 
 /// How JSON text is laid out.
@@ -15,18 +15,33 @@ pub enum JsonStyle {
     Pretty,
 }
 
-/// Writes the document in `raw`. Depth costs no stack.
+// Large enough that what takes the text is called seldom.
+const PIECE_BYTES: usize = 32 << 10;
+
+/// The text of the document in `raw`.
+pub(super) fn to_text(raw: &[u8], style: JsonStyle) -> Result<String, Malformed> {
+    let mut writer = Writer::new(raw, style);
+    // Quotes and commas take more than tags and lengths.
+    writer.out.reserve(raw.len() + raw.len() / 4);
+    while writer.step()? {}
+    String::from_utf8(writer.out).map_err(|_| Malformed)
+}
+
+/// Writes the document in `raw`, piece by piece. Depth costs no stack.
 pub(super) fn write(raw: &[u8], style: JsonStyle, out: &mut impl Write) -> io::Result<()> {
-    let mut reader = Reader::new(raw);
-    let mut writer = Writer { out, style, open: Vec::new() };
+    let mut writer = Writer::new(raw, style);
     loop {
-        let token = Token::read(&mut reader).map_err(malformed)?;
-        writer.token(token, reader.peek() == Some(END))?;
-        if writer.open.is_empty() {
-            break;
+        let is_more = writer.step().map_err(malformed)?;
+        if writer.out.len() >= PIECE_BYTES || !is_more {
+            // Texts are whole, so what is not UTF-8 is not so because it is cut.
+            std::str::from_utf8(&writer.out).map_err(|_| malformed(Malformed))?;
+            out.write_all(&writer.out)?;
+            writer.out.clear();
+        }
+        if !is_more {
+            return Ok(());
         }
     }
-    if reader.rest().is_empty() { Ok(()) } else { Err(malformed(Malformed)) }
 }
 
 /// Not an error of whoever takes the text.
@@ -38,120 +53,154 @@ fn malformed(_: Malformed) -> io::Error {
     io::Error::other(Damaged)
 }
 
-struct Writer<'a, W> {
-    out: &'a mut W,
+/// Texts are copied as bytes: it is faster to see that all of the result is UTF-8.
+struct Writer<'a> {
+    reader: Reader<'a>,
     style: JsonStyle,
+    out: Vec<u8>,
     open: Vec<Container>,
 }
 
 struct Container {
     is_object: bool,
     is_empty: bool,
-    /// Whether the next token is the value of a key just written.
-    after_key: bool,
 }
 
-impl<W: Write> Writer<'_, W> {
-    /// `ends` tells whether the token after this one closes a container.
-    fn token(&mut self, token: Token<'_>, ends: bool) -> io::Result<()> {
-        if token == Token::End {
-            return self.close();
-        }
-        let is_key = self.separate()?;
-        match token {
-            Token::Text(text) => self.string(text)?,
-            _ if is_key => return Err(malformed(Malformed)),
-            Token::Null => self.out.write_all(b"null")?,
-            Token::Bool(true) => self.out.write_all(b"true")?,
-            Token::Bool(false) => self.out.write_all(b"false")?,
-            Token::Uint(value) => write!(self.out, "{value}")?,
-            Token::Int(value) => write!(self.out, "{value}")?,
-            Token::Float(value) => self.float(value)?,
-            Token::Number(literal) => self.out.write_all(literal.as_bytes())?,
-            Token::Bytes(bytes) => self.bytes(bytes)?,
-            Token::Array => self.open(b"[", false)?,
-            Token::Object => self.open(b"{", true)?,
-            Token::End => unreachable!("handled above"),
-        }
-        if is_key {
-            let colon: &[u8] = if self.style == JsonStyle::Pretty { b": " } else { b":" };
-            self.out.write_all(colon)?;
-            // A key without a value would otherwise look like a finished object.
-            if ends {
-                return Err(malformed(Malformed));
+impl<'a> Writer<'a> {
+    fn new(raw: &'a [u8], style: JsonStyle) -> Self {
+        Self { reader: Reader::new(raw), style, out: Vec::new(), open: Vec::new() }
+    }
+
+    /// Writes one value, or the start or the end of one; false if it was the last.
+    fn step(&mut self) -> Result<bool, Malformed> {
+        let mut tag = self.reader.take_byte()?;
+        if tag == END {
+            self.close()?;
+        } else {
+            if let Some(container) = self.open.last_mut() {
+                if !container.is_empty {
+                    self.out.push(b',');
+                }
+                container.is_empty = false;
+                let is_object = container.is_object;
+                self.line();
+                if is_object {
+                    tag = self.key(tag)?;
+                }
             }
+            self.value(tag)?;
+        }
+        if !self.open.is_empty() {
+            return Ok(true);
+        }
+        if self.reader.rest().is_empty() { Ok(false) } else { Err(Malformed) }
+    }
+
+    /// Writes a key, and returns the tag of its value.
+    fn key(&mut self, tag: u8) -> Result<u8, Malformed> {
+        if tag != TEXT {
+            return Err(Malformed);
+        }
+        self.text()?;
+        self.out.push(b':');
+        if self.style == JsonStyle::Pretty {
+            self.out.push(b' ');
+        }
+        // A key without a value ends in END, which is no value.
+        self.reader.take_byte()
+    }
+
+    fn value(&mut self, tag: u8) -> Result<(), Malformed> {
+        match tag {
+            NULL => self.out.extend_from_slice(b"null"),
+            FALSE => self.out.extend_from_slice(b"false"),
+            TRUE => self.out.extend_from_slice(b"true"),
+            UINT => {
+                let value: u64 = self.reader.take()?;
+                self.plain(value);
+            }
+            INT => {
+                let value: i64 = self.reader.take()?;
+                self.plain(value);
+            }
+            FLOAT => {
+                let value = self.reader.take()?;
+                self.float(value);
+            }
+            NUMBER => self.out.extend_from_slice(self.reader.take_text_bytes()?),
+            TEXT => self.text()?,
+            BYTES => {
+                let bytes = self.reader.take_text_bytes()?;
+                self.bytes(bytes);
+            }
+            ARRAY => self.open(b'[', false),
+            OBJECT => self.open(b'{', true),
+            _ => return Err(Malformed),
         }
         Ok(())
     }
 
-    /// Writes what stands before a token, and tells whether that token is a key.
-    fn separate(&mut self) -> io::Result<bool> {
-        let depth = self.open.len();
-        let Some(container) = self.open.last_mut() else {
-            return Ok(false);
-        };
-        if container.after_key {
-            container.after_key = false;
-            return Ok(false);
-        }
-        let is_key = container.is_object;
-        container.after_key = is_key;
+    fn open(&mut self, bracket: u8, is_object: bool) {
+        self.open.push(Container { is_object, is_empty: true });
+        self.out.push(bracket);
+    }
+
+    fn close(&mut self) -> Result<(), Malformed> {
+        let container = self.open.pop().ok_or(Malformed)?;
         if !container.is_empty {
-            self.out.write_all(b",")?;
+            self.line();
         }
-        container.is_empty = false;
-        self.line(depth)?;
-        Ok(is_key)
+        self.out.push(if container.is_object { b'}' } else { b']' });
+        Ok(())
     }
 
-    fn open(&mut self, bracket: &[u8], is_object: bool) -> io::Result<()> {
-        self.open.push(Container { is_object, is_empty: true, after_key: false });
-        self.out.write_all(bracket)
-    }
-
-    fn close(&mut self) -> io::Result<()> {
-        let container = self.open.pop().ok_or_else(|| malformed(Malformed))?;
-        if !container.is_empty {
-            self.line(self.open.len())?;
+    fn line(&mut self) {
+        if self.style == JsonStyle::Pretty {
+            self.out.push(b'\n');
+            self.out.resize(self.out.len() + 2 * self.open.len(), b' ');
         }
-        self.out.write_all(if container.is_object { b"}" } else { b"]" })
     }
 
-    fn line(&mut self, depth: usize) -> io::Result<()> {
-        if self.style == JsonStyle::Compact {
-            return Ok(());
-        }
-        self.out.write_all(b"\n")?;
-        (0..depth).try_for_each(|_| self.out.write_all(b"  "))
-    }
-
-    fn string(&mut self, text: &str) -> io::Result<()> {
+    fn text(&mut self) -> Result<(), Malformed> {
+        let text = self.reader.take_text_bytes()?;
         // One look at all bytes at once is much faster than one at each in turn.
         let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
-        if !text.bytes().fold(true, |so_far, byte| so_far & is_plain(byte)) {
-            return Ok(serde_json::to_writer(&mut *self.out, text)?);
+        if text.iter().fold(true, |so_far, byte| so_far & is_plain(*byte)) {
+            self.out.reserve(text.len() + 2);
+            self.out.push(b'"');
+            self.out.extend_from_slice(text);
+            self.out.push(b'"');
+        } else {
+            let text = std::str::from_utf8(text).map_err(|_| Malformed)?;
+            self.plain(text);
         }
-        self.out.write_all(b"\"")?;
-        self.out.write_all(text.as_bytes())?;
-        self.out.write_all(b"\"")
+        Ok(())
+    }
+
+    /// Writes what JSON has no two ways to write.
+    fn plain(&mut self, value: impl serde::Serialize) {
+        serde_json::to_writer(&mut self.out, &value).expect("a vector takes any bytes");
     }
 
     /// Not-a-number and infinities as Python writes them: `null` would be another value.
-    fn float(&mut self, value: f64) -> io::Result<()> {
+    fn float(&mut self, value: f64) {
         if value.is_nan() {
-            self.out.write_all(b"NaN")
+            self.out.extend_from_slice(b"NaN");
         } else if value.is_infinite() {
-            self.out.write_all(if value > 0.0 { b"Infinity" } else { b"-Infinity" })
+            self.out.extend_from_slice(if value > 0.0 { b"Infinity" } else { b"-Infinity" });
         } else {
-            Ok(serde_json::to_writer(&mut *self.out, &value)?)
+            self.plain(value);
         }
     }
 
-    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let colon = if self.style == JsonStyle::Pretty { ": " } else { ":" };
-        write!(self.out, "{{\"$bytes\"{colon}\"")?;
-        bytes.chunks(3).try_for_each(|chunk| self.out.write_all(&base64(chunk)))?;
-        self.out.write_all(b"\"}")
+    fn bytes(&mut self, bytes: &[u8]) {
+        let start: &[u8] = match self.style {
+            JsonStyle::Compact => b"{\"$bytes\":\"",
+            JsonStyle::Pretty => b"{\"$bytes\": \"",
+        };
+        self.out.extend_from_slice(start);
+        bytes.chunks(3).for_each(|chunk| self.out.extend_from_slice(&base64(chunk)));
+        self.out.extend_from_slice(b"\"}");
     }
 }
 

@@ -41,6 +41,8 @@ pub(super) enum Token<'a> {
 }
 
 impl<'a> Token<'a> {
+    // Types of other crates are read by code that is compiled there.
+    #[inline]
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self, Malformed> {
         Ok(match reader.take_byte()? {
             NULL => Self::Null,
@@ -125,6 +127,7 @@ impl Tokens {
         Ok(())
     }
 
+    #[inline]
     pub(super) fn text(&mut self, text: &str) -> Result<(), Fault> {
         self.tag(TEXT)?;
         put_bytes(&mut self.out, text.as_bytes());
@@ -178,12 +181,14 @@ impl Tokens {
         self.tag(tag)
     }
 
+    #[inline]
     fn tag(&mut self, tag: u8) -> Result<(), Fault> {
         self.check_size()?;
         self.out.push(tag);
         Ok(())
     }
 
+    #[inline]
     fn check_size(&self) -> Result<(), Fault> {
         if self.out.len() > self.bounds.bytes {
             return Err(Fault::limit("length in bytes", self.bounds.bytes));

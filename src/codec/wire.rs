@@ -22,6 +22,7 @@ pub(super) fn put(out: &mut Vec<u8>, value: impl Encode) {
 /// Appends text or bytes with their length.
 ///
 /// Most are short, and then their length is one byte: documents are full of them.
+#[inline]
 pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     match u8::try_from(bytes.len()) {
         Ok(length) if length <= ONE_BYTE_MAX => {
@@ -66,6 +67,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a byte off the front.
+    #[inline]
     pub(super) fn take_byte(&mut self) -> Result<u8, Malformed> {
         let (byte, rest) = self.rest.split_first().ok_or(Malformed)?;
         self.rest = rest;
@@ -73,12 +75,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes text with its length off the front.
+    #[inline]
     pub(super) fn take_text(&mut self) -> Result<&'a str, Malformed> {
+        std::str::from_utf8(self.take_text_bytes()?).map_err(|_| Malformed)
+    }
+
+    /// Takes text or bytes with their length off the front.
+    #[inline]
+    pub(super) fn take_text_bytes(&mut self) -> Result<&'a [u8], Malformed> {
         match self.rest.split_first() {
             Some((length, rest)) if *length <= ONE_BYTE_MAX => {
-                let (text, rest) = rest.split_at_checked((*length).into()).ok_or(Malformed)?;
+                let (bytes, rest) = rest.split_at_checked((*length).into()).ok_or(Malformed)?;
                 self.rest = rest;
-                std::str::from_utf8(text).map_err(|_| Malformed)
+                Ok(bytes)
             }
             _ => self.take(),
         }
@@ -91,6 +100,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
+    #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.rest.first().copied()
     }
