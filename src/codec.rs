@@ -1,6 +1,6 @@
 //! Bytes to documents and entries, and back.
 //!
-//! The only module that names bincode and zstd. `docs/FORMAT.md` specifies what it writes.
+//! The only module that names bincode, zstd and XXH3. `docs/FORMAT.md` specifies what it writes.
 
 mod compress;
 mod decode;

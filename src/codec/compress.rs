@@ -70,7 +70,7 @@ impl Zstd {
             }
             // A context that is kept could not borrow the base, and beside the work on documents of
             // this size a new one costs little.
-            let mut context = CCtx::create();
+            let mut context = CCtx::try_create().ok_or(usize::MAX)?;
             let reach_log = usize::BITS - reach.leading_zeros();
             context.set_parameter(CParameter::CompressionLevel(LEVEL))?;
             context.set_parameter(CParameter::WindowLog(reach_log))?;

@@ -145,7 +145,7 @@ impl Frames {
             PLAIN => found.payload.to_owned(),
             WHOLE => self.zstd.decompress(found.payload, length).ok_or(DAMAGED)?,
             PRIMED if !Zstd::has_dictionary(found.dictionary) => {
-                return Err("frame needs a dictionary that this release does not have");
+                return Err("frame names a dictionary that its format does not have");
             }
             PRIMED => {
                 let raw = self.zstd.decompress_primed(found.dictionary, found.payload, length);
@@ -176,14 +176,19 @@ impl<'a> Found<'a> {
         Self::read(bytes).map_err(|_| "frame header is cut short")
     }
 
+    /// The sequence of the base of this frame at `sequence`, if it has one.
+    pub(crate) fn base(&self, sequence: u64) -> Result<Option<u64>, &'static str> {
+        let Some(link) = self.link else {
+            return Ok(None);
+        };
+        let base = sequence.checked_sub(link.distance).filter(|base| *base < sequence);
+        base.map(Some).ok_or("frame has no base before it")
+    }
+
     /// Whether these are the raw bytes of the frame, and this is its place.
     pub(crate) fn verify(&self, sequence: u64, raw: &[u8]) -> Result<(), &'static str> {
         let sealed = seal(sequence, self.head, [check(0, self.payload), check(0, raw)]);
         if sealed == self.sealed { Ok(()) } else { Err("checksum differs") }
-    }
-
-    pub(crate) fn payload_bytes(&self) -> usize {
-        self.payload.len()
     }
 
     fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
@@ -315,7 +320,7 @@ mod tests {
             let frame = Frame { form: Form::Primed(number), ..Frames::default().pack(&small()) };
             let bytes = frame.to_bytes(7, None);
             let error = unpack(7, &bytes, small().len() as u64, None).unwrap_err();
-            assert_eq!(error, "frame needs a dictionary that this release does not have");
+            assert_eq!(error, "frame names a dictionary that its format does not have");
         }
     }
 

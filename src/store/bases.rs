@@ -3,6 +3,7 @@
 //! The raw bytes at a sequence never change while the file is open, so what is kept is never wrong;
 //! but it may have been removed from the store, and nothing may refer to it then.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -23,6 +24,7 @@ struct Kept {
     raws: Recent<u64, Arc<Vec<u8>>>,
     chains: Recent<Series, Chain>,
     seen: Seen,
+    is_distrusted: bool,
 }
 
 /// The state of the store that a base was chosen in.
@@ -47,11 +49,22 @@ impl Bases {
         let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
         let seen = Seen { opening, removals: 0 };
         let raws = Recent::new(raw_bytes_max);
-        Self { kept: Mutex::new(Kept { raws, chains: Recent::new(CHAINS_MAX), seen }) }
+        let chains = Recent::new(CHAINS_MAX);
+        Self { kept: Mutex::new(Kept { raws, chains, seen, is_distrusted: false }) }
     }
 
-    pub(super) fn seen(&self) -> Seen {
-        lock(&self.kept).seen
+    /// The state of the store now, unless that is in doubt.
+    pub(super) fn seen(&self) -> Option<Seen> {
+        let kept = lock(&self.kept);
+        (!kept.is_distrusted).then_some(kept.seen)
+    }
+
+    /// Notes that a transaction failed: until the file is opened anew nobody knows what is there.
+    pub(super) fn distrust(&self) {
+        let mut kept = lock(&self.kept);
+        kept.is_distrusted = true;
+        kept.raws.clear();
+        kept.chains.clear();
     }
 
     /// The chain of a series, if it is kept.
@@ -64,7 +77,7 @@ impl Bases {
     /// Keeps a chain that was read when the store was as `seen`.
     pub(super) fn keep_chain(&self, series: &Series, chain: &Chain, seen: Seen) {
         let mut kept = lock(&self.kept);
-        if kept.seen == seen && kept.chains.get(series).is_none() {
+        if kept.seen == seen && kept.chains.get(series).is_none_or(|kept| kept.is_lost()) {
             kept.chains.insert(series.clone(), chain.clone(), 1);
         }
     }
@@ -76,7 +89,7 @@ impl Bases {
 
     /// Keeps raw bytes that have been checked.
     pub(super) fn keep_raw(&self, sequence: u64, raw: &Arc<Vec<u8>>) {
-        lock(&self.kept).raws.insert(sequence, raw.clone(), raw.len());
+        lock(&self.kept).raws.insert(sequence, raw.clone(), raw.capacity());
     }
 
     /// Learns what was just saved, so that the next of each series can refer to it.
@@ -86,18 +99,16 @@ impl Bases {
             if let Some(packed) = &draft.packed
                 && kept.learn(&draft.entry.series, packed, sequence, drafts)
             {
-                kept.raws.insert(sequence, draft.raw.clone(), draft.raw.len());
+                kept.raws.insert(sequence, draft.raw.clone(), draft.raw.capacity());
             }
         }
     }
 
-    /// Notes that checkpoints of these series were removed.
-    pub(super) fn forget<'a>(&self, series: impl IntoIterator<Item = &'a Series>) {
+    /// Notes that the checkpoints with these sequences were removed.
+    pub(super) fn forget(&self, removed: &HashSet<u64>) {
         let mut kept = lock(&self.kept);
         kept.seen.removals += 1;
-        for series in series {
-            kept.chains.remove(series);
-        }
+        kept.chains.for_each(|chain| chain.lose(removed));
     }
 }
 
@@ -115,6 +126,7 @@ impl Kept {
         match (chains.get(series), base.zip(packed.frame.rank())) {
             (Some(chain), Some((base, rank))) => {
                 chain.note(packed.attempt);
+                // If the way was lost meanwhile, the next saver reads it anew.
                 chain.step(place, Place::Saved(base), rank, forget)
             }
             (Some(chain), None) => {
@@ -127,7 +139,6 @@ impl Kept {
                 chains.insert(series.clone(), chain, 1);
                 true
             }
-            // It was forgotten meanwhile; the next saver reads it anew.
             (None, Some(_)) => false,
         }
     }

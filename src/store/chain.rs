@@ -6,6 +6,8 @@
 //! any checkpoint it takes at most 21 steps to one that stands alone: as many as the digits of its
 //! number in base 8 add up to.
 
+use std::collections::HashSet;
+
 /// How many steps of a rank make one of the next.
 const STEPS: usize = 8;
 /// How many ranks there are.
@@ -14,6 +16,9 @@ const RANKS: u8 = 3;
 pub(super) const STEPS_MAX: usize = 64;
 const _: () = assert!((STEPS - 1) * RANKS as usize <= STEPS_MAX);
 
+// A base that is this many times as long as a document, and more, would be read for little.
+const LONGER_MAX: usize = 4;
+const SHORT_BYTES: usize = 4096;
 // A delta pays if what stands alone is this many times as long.
 const PAYS_BY: usize = 2;
 // How often deltas are not even tried after many that did not pay.
@@ -62,6 +67,21 @@ impl Chain {
         Self { steps: vec![Step { place, rank: None }], whole_bytes, misses: 0, pause: 0 }
     }
 
+    /// A chain as it was found, from the one that stands alone on; each step with its rank.
+    ///
+    /// How it came about is not known, so what does not pay is not taken for a single leap.
+    pub(super) fn found(
+        whole: u64,
+        whole_bytes: usize,
+        steps: impl IntoIterator<Item = (u64, u8)>,
+    ) -> Self {
+        let mut chain = Self::new(Place::Saved(whole), whole_bytes);
+        let step = |(sequence, rank)| Step { place: Place::Saved(sequence), rank: Some(rank) };
+        chain.steps.extend(steps.into_iter().map(step));
+        chain.misses = 1;
+        chain
+    }
+
     /// What the next is to be compressed against, and the rank of that step.
     pub(super) fn base(&self) -> Option<(Place, u8)> {
         if self.pause > 0 {
@@ -79,9 +99,28 @@ impl Chain {
         None
     }
 
-    /// Whether a delta of this length is worth a step, judged by the last that stood alone.
-    pub(super) fn pays(&self, delta_bytes: usize) -> bool {
-        pays(delta_bytes, self.whole_bytes)
+    /// Whether a delta is worth a step, judged by the last that stood alone.
+    pub(super) fn pays(&self, delta_bytes: usize, raw_bytes: usize) -> bool {
+        pays(delta_bytes, self.whole_bytes.min(raw_bytes))
+    }
+
+    /// Forgets the way if it leads over one of these, but not how it went to compress.
+    pub(super) fn lose(&mut self, removed: &HashSet<u64>) {
+        let is_removed =
+            |step: &Step| matches!(step.place, Place::Saved(it) if removed.contains(&it));
+        if self.steps.iter().any(is_removed) {
+            self.steps.clear();
+        }
+    }
+
+    /// Whether the way is not known.
+    pub(super) fn is_lost(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Takes over from another chain of the series how it went to compress.
+    pub(super) fn recall(&mut self, other: &Self) {
+        (self.misses, self.pause) = (other.misses, other.pause);
     }
 
     /// Whether one delta that does not pay is no reason yet to look for something better.
@@ -134,6 +173,11 @@ impl Chain {
         self.steps.push(Step { place, rank: None });
         self.whole_bytes = whole_bytes;
     }
+}
+
+/// Whether a base is too long to be read for the sake of a document.
+pub(super) fn is_too_long(base_bytes: usize, raw_bytes: usize) -> bool {
+    base_bytes > raw_bytes.saturating_mul(LONGER_MAX).saturating_add(SHORT_BYTES)
 }
 
 /// Whether a delta is worth a step, beside a frame that stands alone.
@@ -213,6 +257,35 @@ mod tests {
             most = most.max(kept.len());
         }
         assert_eq!(most, 4);
+    }
+
+    #[test]
+    fn a_chain_that_was_found_goes_on_where_it_was() {
+        let mut chain = Chain::new(Place::Saved(0), 100);
+        let mut steps = Vec::new();
+        for number in 1..=75 {
+            let (base, rank) = chain.base().unwrap();
+            let Place::Saved(base) = base else { panic!("it has no drafts") };
+            chain.step(Place::Saved(number), Place::Saved(base), rank, |_| {});
+            steps.truncate(steps.iter().position(|(it, _)| *it == base).map_or(0, |at| at + 1));
+            steps.push((number, rank));
+        }
+        let mut found = Chain::found(0, 100, steps);
+        assert_eq!(found.steps, chain.steps);
+        assert!(!found.may_leap());
+        found.lose(&HashSet::from([5, 70]));
+        assert_eq!(found.base(), chain.base(), "neither is on the way");
+        found.lose(&HashSet::from([64]));
+        assert!(found.is_lost() && found.base().is_none());
+    }
+
+    #[test]
+    fn what_was_learnt_outlasts_the_way() {
+        let mut chain = Chain::new(Place::Saved(0), 100);
+        (0..3).for_each(|_| chain.note(Attempt::Failed));
+        let mut found = Chain::found(0, 100, []);
+        found.recall(&chain);
+        assert!(found.base().is_none(), "there is a pause");
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl Shared {
         }
         self.turn.with(|open| {
             let mut journal = lock(&open.journal);
-            self.repack(open, drafts)?;
+            self.drop_lost_bases(open, drafts)?;
             let outcomes = self.save_while(open, &mut journal, drafts)?;
             open.bases.learn(drafts);
             Ok(outcomes)

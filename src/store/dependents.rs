@@ -3,12 +3,14 @@
 //! Every base has a row that leads to its dependents, so removing it costs as much as there are of
 //! them, whatever the store holds. Nothing that stays may become unreadable.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use redb::ReadableTable as _;
 
+use super::options::Limits;
 use super::pack::smaller;
 use super::table::{In, is_of_engine};
+use super::unpack::Unpacker;
 use super::write::Writer;
 use crate::checkpoint::Entry;
 use crate::codec::{FoundFrame, Frame, decode_dependents, encode_dependents};
@@ -18,95 +20,120 @@ use crate::key::{RecordKey, dependents_row};
 // A document seldom compresses as well as this alone, so there is no need to try.
 const SURELY_PAYS_BY: usize = 16;
 
+/// The base of each checkpoint that is removed, by sequence.
+type Removed = HashMap<u64, Option<u64>>;
+
 impl Writer<'_> {
     /// Notes that the checkpoint at `key`, stored as `frame`, depends on another, if it does.
     pub(super) fn add_dependent(&mut self, frame: &[u8], key: RecordKey) -> Result<()> {
-        let link = FoundFrame::parse(frame).ok().and_then(|found| found.link);
-        let Some(base) = link.and_then(|link| key.sequence.checked_sub(link.distance)) else {
-            return Ok(());
-        };
-        self.change_dependents(base, |dependents| dependents.push(key))
+        let base = FoundFrame::parse(frame).and_then(|found| found.base(key.sequence));
+        match base.ok().flatten() {
+            Some(base) => self.change_dependents(base, |dependents| dependents.push(key)),
+            None => Ok(()),
+        }
     }
 
     /// Makes sure that nothing that stays depends on `entries`, which are about to be removed.
     pub(super) fn detach(&mut self, entries: &[Entry]) -> Result<()> {
-        let mut bases = HashMap::with_capacity(entries.len());
+        let mut removed = Removed::with_capacity(entries.len());
         for entry in entries {
-            bases.insert(entry.sequence, self.unpacker().base(entry.sequence)?);
+            removed.insert(entry.sequence, self.base(entry.sequence)?);
         }
-        let orphans = self.orphans(&bases)?;
         // Where the start of a chain goes, the first that stays takes its place.
         let mut heirs: HashMap<u64, u64> = HashMap::new();
-        for (key, lost) in orphans {
-            let (last, base) = first_to_stay(lost, &bases);
+        for (key, lost) in self.orphans(&removed)? {
+            let (last, base) = first_to_stay(lost, &removed);
             let base = base.or_else(|| heirs.get(&last).copied());
             if self.rebase(key, base)? && base.is_none() {
                 heirs.insert(last, key.sequence);
             }
         }
-        for (sequence, base) in &bases {
-            if let Some(base) = base.filter(|base| !bases.contains_key(base)) {
-                self.change_dependents(base, |dependents| {
-                    dependents.retain(|key| key.sequence != *sequence);
-                })?;
+        let mut left: HashMap<u64, HashSet<u64>> = HashMap::new();
+        for (sequence, base) in &removed {
+            if let Some(base) = base.filter(|base| !removed.contains_key(base)) {
+                left.entry(base).or_default().insert(*sequence);
             }
+        }
+        for (base, gone) in left {
+            self.change_dependents(base, |dependents| {
+                dependents.retain(|key| !gone.contains(&key.sequence));
+            })?;
         }
         Ok(())
     }
 
+    /// The base of a frame; `None` if it stands alone, is damaged or missing.
+    fn base(&self, sequence: u64) -> Result<Option<u64>> {
+        let head = self.unpacker().head(sequence)?;
+        let base = FoundFrame::parse(&head).and_then(|found| found.base(sequence));
+        Ok(base.ok().flatten())
+    }
+
     /// Those that stay, with the base that each of them loses, in the order of arrival.
-    fn orphans(&self, bases: &HashMap<u64, Option<u64>>) -> Result<Vec<(RecordKey, u64)>> {
+    fn orphans(&self, removed: &Removed) -> Result<Vec<(RecordKey, u64)>> {
         let mut orphans = Vec::new();
-        for base in bases.keys() {
+        for base in removed.keys() {
             let dependents = self.dependents(*base)?.into_iter();
-            let stay = dependents.filter(|key| !bases.contains_key(&key.sequence));
+            let stay = dependents.filter(|key| !removed.contains_key(&key.sequence));
             orphans.extend(stay.map(|key| (key, *base)));
         }
         orphans.sort_unstable_by_key(|(key, _)| key.sequence);
         Ok(orphans)
     }
 
-    /// Stores a checkpoint anew, as a difference to `base` if there is one; whether it could be.
+    /// Stores a checkpoint anew, as a difference to `base` if there is one.
+    ///
+    /// False if it is damaged, so that nobody could read it before either.
     fn rebase(&mut self, key: RecordKey, base: Option<u64>) -> Result<bool> {
-        let repacked = match self.repack(key, base) {
-            Ok(repacked) => repacked,
-            Err(error) if is_of_engine(&error, self.path) => return Err(error),
-            // It could not be read before either, and whoever reads it hears why.
-            Err(_) => None,
-        };
-        let Some((entry, frame)) = repacked else {
+        let Some(frame) = self.unless_damaged(self.pack_anew(key.sequence, base))? else {
             return Ok(false);
         };
+        // The frame may be whole though the entry is not: who mends that will want it.
+        let entry = self.unless_damaged(self.entry(key))?.flatten();
         let base = base.filter(|_| frame.rank().is_some());
         let bytes = frame.to_bytes(key.sequence, base);
-        self.remove_frame(key.sequence)?;
+        match entry {
+            Some(entry) => {
+                self.remove_frame(&entry)?;
+                self.insert_record(&Entry { stored_bytes: bytes.len() as u64, ..entry })?;
+            }
+            None => self.remove_frame_of(key.sequence)?,
+        }
         self.insert_frame(&bytes, key.sequence)?;
         self.add_dependent(&bytes, key)?;
-        self.insert_record(&Entry { stored_bytes: bytes.len() as u64, ..entry })?;
         Ok(true)
     }
 
-    /// `None` if there is no such checkpoint.
-    fn repack(&self, key: RecordKey, base: Option<u64>) -> Result<Option<(Entry, Frame)>> {
-        let Some(entry) = self.entry(key)? else {
-            return Ok(None);
+    /// The frame of a checkpoint without the base it has.
+    fn pack_anew(&self, sequence: u64, base: Option<u64>) -> Result<Frame> {
+        // However little this handle wants to read, what others can read must stay so.
+        let unpacker = Unpacker { limit: Limits::DOCUMENT_BYTES_MAX, ..self.unpacker() };
+        let raw = unpacker.raw_at(sequence, &|| format!("frame {sequence}"))?;
+        let head = unpacker.head(sequence)?;
+        let rank =
+            FoundFrame::parse(&head).ok().and_then(|found| found.link).map_or(0, |it| it.rank);
+        let base = match base {
+            Some(base) => {
+                self.unless_damaged(unpacker.raw_at(base, &|| format!("frame {base}")))?
+            }
+            None => None,
         };
-        let unpacker = self.unpacker();
-        let raw = unpacker.raw(&entry)?;
         let frames = &self.open.frames;
-        let rank = FoundFrame::parse(&unpacker.bytes(key.sequence)?)
-            .ok()
-            .and_then(|found| found.link)
-            .map_or(0, |link| link.rank);
-        let base =
-            base.map(|base| unpacker.raw_at(base, &|| format!("frame {base}"))).transpose()?;
         let delta = base.and_then(|base| frames.pack_delta(&raw, &base, rank));
-        let frame = match delta {
+        Ok(match delta {
             Some(delta) if delta.payload_bytes() * SURELY_PAYS_BY < raw.len() => delta,
             Some(delta) => smaller(frames, &raw, delta).unwrap_or_else(|whole| whole),
             None => frames.pack(&raw),
-        };
-        Ok(Some((entry, frame)))
+        })
+    }
+
+    /// `None` for what is damaged and for nothing else.
+    fn unless_damaged<T>(&self, result: Result<T>) -> Result<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(error @ Error::Corrupt { .. }) if !is_of_engine(&error, self.path) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn dependents(&self, base: u64) -> Result<Vec<RecordKey>> {
@@ -123,11 +150,9 @@ impl Writer<'_> {
         base: u64,
         change: impl FnOnce(&mut Vec<RecordKey>),
     ) -> Result<()> {
-        let mut dependents = match self.dependents(base) {
-            Ok(dependents) => dependents,
-            Err(error) if is_of_engine(&error, self.path) => return Err(error),
-            // While its row is damaged the base cannot be removed, so nothing can lose it.
-            Err(_) => return Ok(()),
+        // While its row is damaged the base cannot be removed, so nothing can lose it.
+        let Some(mut dependents) = self.unless_damaged(self.dependents(base))? else {
+            return Ok(());
         };
         change(&mut dependents);
         let row = dependents_row(base);
@@ -141,13 +166,13 @@ impl Writer<'_> {
     }
 }
 
-/// The last that is removed on the way back from `removed`, and the first that stays, if any.
-fn first_to_stay(removed: u64, bases: &HashMap<u64, Option<u64>>) -> (u64, Option<u64>) {
-    let mut last = removed;
+/// The last that is removed on the way back from one that is, and the first that stays, if any.
+fn first_to_stay(from: u64, removed: &Removed) -> (u64, Option<u64>) {
+    let mut last = from;
     loop {
-        match bases.get(&last) {
+        match removed.get(&last) {
             // A base is always before what depends on it, so this ends.
-            Some(Some(base)) if bases.contains_key(base) => last = *base,
+            Some(Some(base)) if removed.contains_key(base) => last = *base,
             Some(base) => return (last, *base),
             None => return (last, None),
         }

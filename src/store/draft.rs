@@ -90,7 +90,9 @@ impl Store {
         self.draft_raw(about, raw)
     }
 
-    fn draft_raw(&self, about: NewEntry, raw: Vec<u8>) -> Result<Draft> {
+    fn draft_raw(&self, about: NewEntry, mut raw: Vec<u8>) -> Result<Draft> {
+        // It may be kept for long, and the one before may have been much longer.
+        raw.shrink_to(raw.len() + raw.len() / 4);
         let options = &self.shared.options;
         check_id(&about)?;
         check_loop_id(&about)?;

@@ -47,9 +47,9 @@ impl Intake {
         self.next_sequence += 1;
         let base = drafts[at].base().and_then(|base| base.sequence(drafts));
         let draft = &mut drafts[at];
-        // What was to be its base has not been saved.
+        // Whoever has a base that was refused has been packed again before.
         let packed = draft.packed.take().filter(|packed| packed.base.is_none() || base.is_some());
-        let packed = packed.unwrap_or_else(|| Packed::whole(frames, &draft.raw));
+        let packed = packed.unwrap_or_else(|| Packed::alone(frames, &draft.raw));
         let frame = packed.frame.to_bytes(sequence, base);
         draft.packed = Some(packed);
         draft.sequence = Some(sequence);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Shared;
 use super::bases::Seen;
-use super::chain::{Attempt, Chain, Place, pays};
+use super::chain::{Attempt, Chain, Place, is_too_long, pays};
 use super::draft::{Base, Draft, Packed};
 use super::read::Snapshot;
 use super::table::is_of_engine;
@@ -52,16 +52,16 @@ impl Shared {
     /// Packs again, without a base, what was packed against one that may be gone.
     ///
     /// The journal must be held, so that nothing is removed from now on.
-    pub(super) fn repack(&self, open: &Open, drafts: &mut [Draft]) -> Result<()> {
+    pub(super) fn drop_lost_bases(&self, open: &Open, drafts: &mut [Draft]) -> Result<()> {
         let now = open.bases.seen();
         let mut snapshot = None;
         for draft in drafts {
             let base = draft.packed.as_ref().and_then(|packed| packed.base);
             let Some(Base::Saved { sequence, seen }) = base else { continue };
-            if seen == now {
+            if now == Some(seen) {
                 continue;
             }
-            if seen.is_of_same_opening(now) {
+            if now.is_some_and(|now| seen.is_of_same_opening(now)) {
                 let snapshot = match &mut snapshot {
                     Some(snapshot) => snapshot,
                     none => none.insert(Snapshot::take(open, self.turn.path())?),
@@ -70,19 +70,22 @@ impl Shared {
                     continue;
                 }
             }
-            draft.packed = Some(Packed::whole(&self.frames, &draft.raw));
+            draft.packed = Some(Packed::alone(&self.frames, &draft.raw));
         }
         Ok(())
     }
 
     /// The chain of a series as it is now: as kept, else as it can be read.
     fn start(&self, open: &Open, series: &Series) -> Result<Start> {
-        let (chain, seen) = open.bases.chain(series);
-        if chain.is_some() {
-            return Ok(Start { chain, seen });
+        let (kept, seen) = open.bases.chain(series);
+        if kept.as_ref().is_some_and(|chain| !chain.is_lost()) {
+            return Ok(Start { chain: kept, seen });
         }
         let snapshot = Snapshot::take(open, self.turn.path())?;
-        let chain = self.unless_damaged(snapshot.chain(series))?.flatten();
+        let mut chain = self.unless_damaged(snapshot.chain(series))?.flatten();
+        if let (Some(chain), Some(kept)) = (&mut chain, &kept) {
+            chain.recall(kept);
+        }
         if let Some(chain) = &chain {
             open.bases.keep_chain(series, chain, seen);
         }
@@ -98,7 +101,7 @@ impl Shared {
             Place::Draft(at) => (Base::Draft(at), Some(drafts[at].raw.clone())),
             Place::Saved(sequence) => {
                 let raw = self.turn.with(|open| {
-                    if !open.bases.seen().is_of_same_opening(seen) {
+                    if !open.bases.seen().is_some_and(|now| now.is_of_same_opening(seen)) {
                         return Ok(None);
                     }
                     match open.bases.raw(sequence) {
@@ -148,21 +151,22 @@ impl Start {
 
 impl Packed {
     /// A frame that stands alone.
-    pub(super) fn whole(frames: &Frames, raw: &[u8]) -> Self {
+    pub(super) fn alone(frames: &Frames, raw: &[u8]) -> Self {
         Self { frame: frames.pack(raw), base: None, attempt: Attempt::None }
     }
 }
 
 fn compress(frames: &Frames, raw: &[u8], chosen: Option<Chosen>, chain: Option<&Chain>) -> Packed {
+    let chosen = chosen.filter(|chosen| !is_too_long(chosen.raw.len(), raw.len()));
     let delta = chosen.and_then(|Chosen { base, raw: base_raw, rank }| {
         Some((base, frames.pack_delta(raw, &base_raw, rank)?))
     });
     let Some((base, delta)) = delta else {
-        return Packed::whole(frames, raw);
+        return Packed::alone(frames, raw);
     };
     let taken = |frame, attempt| Packed { frame, base: Some(base), attempt };
     let bytes = delta.payload_bytes();
-    if chain.is_some_and(|chain| chain.pays(bytes)) {
+    if chain.is_some_and(|chain| chain.pays(bytes, raw.len())) {
         return taken(delta, Attempt::Paid);
     }
     // A series that leaps once goes on from there; compressing it twice would gain nothing, since

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable};
 
-use super::chain::{Chain, Place, STEPS_MAX};
+use super::chain::{Chain, STEPS_MAX};
 use super::names;
 use super::table::{FRAMES, IDS, INDEX, In, NAMES, RECORDS};
 use super::turn::Open;
 use super::unpack::Unpacker;
 use crate::checkpoint::{Checkpoint, Entry, Id, Series, Timestamp};
-use crate::codec::{FoundFrame, NameKind, decode_entry, decode_id};
+use crate::codec::{FoundFrame, NameKind, decode_dependents, decode_entry, decode_id};
 use crate::error::{Error, Result};
 use crate::key::{
-    FrameBytes, IndexBytes, NameId, Order, RecordBytes, RecordKey, Span, frame_row, index_row,
-    indexed_cause, indexed_key,
+    FrameBytes, IndexBytes, NameId, Order, RecordBytes, RecordKey, Span, dependents_row, frame_row,
+    index_row, indexed_cause, indexed_key,
 };
 
 /// A consistent view of the store, for as long as it lives.
@@ -126,31 +126,27 @@ impl<'a> Snapshot<'a> {
         };
         let frames = self.frames()?;
         let unpacker = self.unpacker(&frames);
+        let mut sequence = self.last_dependent(&frames, newest)?;
         let mut steps = Vec::new();
-        let mut sequence = newest.sequence;
         loop {
-            let bytes = unpacker.bytes(sequence)?;
+            let bytes = unpacker.head(sequence)?;
             let damaged = |reason| Error::corrupt(format!("frame {sequence}"), reason);
             let found = FoundFrame::parse(&bytes).map_err(damaged)?;
-            let Some(link) = found.link else {
-                let mut chain = Chain::new(Place::Saved(sequence), found.payload_bytes());
-                for (place, base, rank) in steps.into_iter().rev() {
-                    chain.step(place, base, rank, |_| {});
-                }
-                return Ok(Some(chain));
+            let Some((base, link)) = found.base(sequence).map_err(damaged)?.zip(found.link) else {
+                steps.reverse();
+                let whole_bytes = unpacker.bytes(sequence)?.len();
+                return Ok(Some(Chain::found(sequence, whole_bytes, steps)));
             };
-            let base = sequence.checked_sub(link.distance).filter(|base| *base < sequence);
-            let base = base.ok_or_else(|| damaged("it has no base before it"))?;
             if steps.len() >= STEPS_MAX {
                 return Err(damaged("it is too many steps from a whole one"));
             }
-            steps.push((Place::Saved(sequence), Place::Saved(base), link.rank));
+            steps.push((sequence, link.rank));
             sequence = base;
         }
     }
 
     /// The newest checkpoint of a series.
-    fn newest(&self, series: &Series) -> Result<Option<RecordKey>> {
+    fn newest(&self, series: &Series) -> Result<Option<u64>> {
         let Some(name) = self.name(NameKind::Series, series.as_str())? else {
             return Ok(None);
         };
@@ -161,7 +157,34 @@ impl<'a> Snapshot<'a> {
             let last = index.keys((name, cause), span)?.next().transpose()?;
             newest = newest.max(last);
         }
-        Ok(newest)
+        let Some(key) = newest else {
+            return Ok(None);
+        };
+        // A row may be damaged and lead elsewhere.
+        let entry = self.entry(key)?.filter(|entry| entry.series == *series);
+        Ok(entry.map(|entry| entry.sequence))
+    }
+
+    /// What was saved last of those that stand on a frame.
+    ///
+    /// The newest checkpoint may be dated ahead of what was saved after it. If all that came since
+    /// stood on it directly, it would have ever more dependents.
+    fn last_dependent(
+        &self,
+        frames: &impl ReadableTable<FrameBytes, &'static [u8]>,
+        mut sequence: u64,
+    ) -> Result<u64> {
+        for _ in 0..STEPS_MAX {
+            let Some(row) = frames.get(dependents_row(sequence)).within(self.path)? else {
+                break;
+            };
+            let dependents = decode_dependents(sequence, row.value()).unwrap_or_default();
+            let Some(last) = dependents.iter().map(|key| key.sequence).max() else {
+                break;
+            };
+            sequence = last;
+        }
+        Ok(sequence)
     }
 
     fn frames(&self) -> Result<ReadOnlyTable<FrameBytes, &'static [u8]>> {
@@ -169,7 +192,7 @@ impl<'a> Snapshot<'a> {
     }
 
     fn unpacker<'b, T>(&'b self, table: &'b T) -> Unpacker<'b, T> {
-        Unpacker { open: self.open, path: self.path, table }
+        Unpacker { open: self.open, path: self.path, table, limit: self.open.document_bytes_max }
     }
 
     fn decode(&self, key: RecordKey, bytes: &[u8]) -> Result<Entry> {

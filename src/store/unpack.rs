@@ -21,22 +21,32 @@ pub(super) struct Unpacker<'a, T> {
     pub(super) open: &'a Open,
     pub(super) path: &'a Path,
     pub(super) table: &'a T,
+    /// Nothing longer is decompressed.
+    pub(super) limit: usize,
 }
 
-/// The bytes of a frame, and where they were.
+/// A frame on the way to the one that is asked for.
 struct Stored {
     sequence: u64,
     bytes: Vec<u8>,
+}
+
+/// How much is checked on the way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Check {
+    /// What is asked for, and what is kept: a step to it could not be wrong without the result
+    /// being wrong.
+    Ends,
+    /// Every step, to tell which one is damaged.
+    All,
 }
 
 impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
     /// The raw document of a checkpoint.
     pub(super) fn raw(&self, entry: &Entry) -> Result<Arc<Vec<u8>>> {
         let place = || format!("checkpoint {}", entry.id);
-        let limit = self.open.document_bytes_max;
-        if entry.document_bytes > limit as u64 {
-            let what = format!("length in bytes of the document of {}", place());
-            return Err(Error::Limit { what, limit: limit as u64 });
+        if entry.document_bytes > self.limit as u64 {
+            return Err(self.too_long(&format!("the document of {}", place())));
         }
         let raw = self.raw_at(entry.sequence, &place)?;
         if raw.len() as u64 != entry.document_bytes {
@@ -52,46 +62,23 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         sequence: u64,
         place: &impl Fn() -> String,
     ) -> Result<Arc<Vec<u8>>> {
-        let mut frames: Vec<Stored> = Vec::new();
-        let mut next = Some(sequence);
-        let mut raw = None;
-        while let Some(sequence) = next {
-            raw = self.open.bases.raw(sequence);
-            if raw.is_some() {
-                break;
-            }
-            if frames.len() > STEPS_MAX {
-                return Err(Error::corrupt(
-                    place(),
-                    "its frame is too many steps from a whole one",
-                ));
-            }
-            let bytes = self.bytes(sequence)?;
-            let base = base_of(sequence, &bytes);
-            next = base.map_err(|reason| damaged(place, frames.first(), sequence, reason))?;
-            frames.push(Stored { sequence, bytes });
+        match self.walk(sequence, place, Check::Ends) {
+            // The walk that checks every step says better what is wrong, and may not go wrong at
+            // all if it was in memory only.
+            Err(Error::Corrupt { .. }) => self.walk(sequence, place, Check::All),
+            other => other,
         }
-        for (steps, Stored { sequence, bytes }) in frames.iter().enumerate().rev() {
-            let is_asked_for = steps == 0;
-            let unpacked = self.unpack(*sequence, bytes, raw.as_deref(), is_asked_for);
-            let unpacked =
-                unpacked.map_err(|reason| damaged(place, frames.first(), *sequence, reason))?;
-            raw = Some(unpacked);
-        }
-        raw.ok_or_else(|| Error::corrupt(place(), "its document is missing"))
     }
 
-    /// The base of a frame; `None` if it stands alone, is damaged or missing.
-    pub(super) fn base(&self, sequence: u64) -> Result<Option<u64>> {
-        // The first chunk has all of the header.
+    /// The first chunk of a frame, which has all of its header; nothing if there is none.
+    pub(super) fn head(&self, sequence: u64) -> Result<Vec<u8>> {
         let first = self.table.get(frame_row(sequence, 0)).within(self.path)?;
-        Ok(first.and_then(|first| base_of(sequence, first.value()).ok().flatten()))
+        Ok(first.map(|first| first.value().to_owned()).unwrap_or_default())
     }
 
     /// All chunks of a frame; nothing if there is none.
     pub(super) fn bytes(&self, sequence: u64) -> Result<Vec<u8>> {
-        let first = self.table.get(frame_row(sequence, 0)).within(self.path)?;
-        let mut bytes = first.map(|first| first.value().to_owned()).unwrap_or_default();
+        let mut bytes = self.head(sequence)?;
         // Most frames are deltas of one chunk, and looking one up is twice as fast as a range.
         if bytes.len() < CHUNK_BYTES_MIN {
             return Ok(bytes);
@@ -102,21 +89,57 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         Ok(bytes)
     }
 
-    /// Checks what is asked for and what is kept; what is only a step to it need not be, since it
-    /// could not be wrong without the result being wrong.
+    fn walk(&self, wanted: u64, place: &impl Fn() -> String, check: Check) -> Result<Arc<Vec<u8>>> {
+        let damaged = |sequence: u64, reason: &str| {
+            if sequence == wanted {
+                return Error::corrupt(place(), reason);
+            }
+            let reason = format!("it is stored as a difference to frame {sequence}, and {reason}");
+            Error::corrupt(place(), reason)
+        };
+        let mut frames: Vec<Stored> = Vec::new();
+        let mut raw = None;
+        let mut next = Some(wanted);
+        while let Some(sequence) = next {
+            raw = self.open.bases.raw(sequence);
+            if raw.is_some() {
+                break;
+            }
+            if frames.len() > STEPS_MAX {
+                return Err(damaged(sequence, "it is too many steps from a whole one"));
+            }
+            let bytes = self.bytes(sequence)?;
+            if bytes.is_empty() {
+                return Err(damaged(sequence, "its document is missing"));
+            }
+            let found = FoundFrame::parse(&bytes).map_err(|reason| damaged(sequence, reason))?;
+            if found.raw_bytes > self.limit as u64 {
+                return Err(
+                    self.too_long(&format!("what {} is stored as a difference to", place()))
+                );
+            }
+            next = found.base(sequence).map_err(|reason| damaged(sequence, reason))?;
+            frames.push(Stored { sequence, bytes });
+        }
+        while let Some(Stored { sequence, bytes }) = frames.pop() {
+            let is_checked = check == Check::All || frames.is_empty();
+            let unpacked = self.unpack(sequence, &bytes, raw.as_deref(), is_checked);
+            raw = Some(unpacked.map_err(|reason| damaged(sequence, reason))?);
+        }
+        raw.ok_or_else(|| damaged(wanted, "its document is missing"))
+    }
+
     fn unpack(
         &self,
         sequence: u64,
         bytes: &[u8],
         base: Option<&Vec<u8>>,
-        is_asked_for: bool,
+        is_checked: bool,
     ) -> Result<Arc<Vec<u8>>, &'static str> {
         let found = FoundFrame::parse(bytes)?;
-        if found.raw_bytes > self.open.document_bytes_max as u64 {
-            return Err("frame is longer than documents may be");
-        }
         let raw = self.open.frames.unpack(&found, base.map(Vec::as_slice))?;
-        let is_kept = is_asked_for || found.link.is_none_or(|link| link.rank > 0);
+        // Others will start from these soon.
+        let is_kept = is_checked || found.link.is_none_or(|link| link.rank > 0);
         if is_kept {
             found.verify(sequence, &raw)?;
         }
@@ -126,33 +149,9 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         }
         Ok(raw)
     }
-}
 
-/// Where the base of a frame is, or what is wrong with the frame.
-fn base_of(sequence: u64, bytes: &[u8]) -> Result<Option<u64>, &'static str> {
-    if bytes.is_empty() {
-        return Err("its document is missing");
-    }
-    let Some(link) = FoundFrame::parse(bytes)?.link else {
-        return Ok(None);
-    };
-    match sequence.checked_sub(link.distance) {
-        Some(base) if base < sequence => Ok(Some(base)),
-        _ => Err("frame has no base before it"),
-    }
-}
-
-fn damaged(
-    place: &impl Fn() -> String,
-    first: Option<&Stored>,
-    sequence: u64,
-    reason: &str,
-) -> Error {
-    match first {
-        Some(first) if first.sequence != sequence => {
-            let reason = format!("it is stored as a difference to frame {sequence}, and {reason}");
-            Error::corrupt(place(), reason)
-        }
-        _ => Error::corrupt(place(), reason),
+    fn too_long(&self, what: &str) -> Error {
+        let what = format!("length in bytes of {what}");
+        Error::Limit { what, limit: self.limit as u64 }
     }
 }

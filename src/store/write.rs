@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use redb::{Durability, ReadableTable as _, Table, WriteTransaction};
 
-use super::draft::Draft;
+use super::draft::{Draft, Packed};
 use super::names;
 use super::options::Limits;
 use super::read::Lookup;
@@ -73,6 +73,7 @@ pub(super) fn transact<T>(
         }
         Err(error) => {
             open.names.clear();
+            open.bases.distrust();
             lock(&open.intake).put_back(pending);
             Err(error)
         }
@@ -83,8 +84,8 @@ pub(super) fn transact<T>(
 struct Written {
     next: NameId,
     new_names: HashMap<(NameKind, Arc<str>), NameId>,
-    /// The series that checkpoints were removed from.
-    removed: HashSet<Series>,
+    /// The sequences of checkpoints that were removed.
+    removed: HashSet<u64>,
 }
 
 /// The tables of a write transaction.
@@ -100,7 +101,7 @@ pub(super) struct Writer<'a> {
     next_name: NameId,
     /// Shared with readers once the transaction is committed.
     new_names: HashMap<(NameKind, Arc<str>), NameId>,
-    removed: HashSet<Series>,
+    removed: HashSet<u64>,
 }
 
 impl<'a> Writer<'a> {
@@ -142,6 +143,10 @@ impl<'a> Writer<'a> {
                 Err(error) => return Ok(Err(error)),
             }
         }
+        if drafts[at].base().is_some_and(|base| base.sequence(drafts).is_none()) {
+            // What was to be its base was refused.
+            drafts[at].packed = Some(Packed::alone(&self.open.frames, &drafts[at].raw));
+        }
         let placed = match lock(&self.open.intake).place(drafts, at, &self.open.frames) {
             Ok(placed) => placed,
             Err(error) => return Ok(Err(error)),
@@ -172,7 +177,7 @@ impl<'a> Writer<'a> {
         self.detach(entries)?;
         for entry in entries {
             self.records.remove(RecordKey::of(entry).to_bytes()).within(self.path)?;
-            self.remove_frame(entry.sequence)?;
+            self.remove_frame(entry)?;
             self.frames.remove(dependents_row(entry.sequence)).within(self.path)?;
             for row in self.index_rows(entry)? {
                 self.index.remove(row).within(self.path)?;
@@ -180,7 +185,7 @@ impl<'a> Writer<'a> {
             if derived_tail(&entry.id, entry.created_at).is_none() {
                 self.ids.remove(entry.id.as_str()).within(self.path)?;
             }
-            self.removed.insert(entry.series.clone());
+            self.removed.insert(entry.sequence);
         }
         // The frames may no longer tell, and a sequence is never given out twice.
         let next_sequence = lock(&self.open.intake).next_sequence();
@@ -240,16 +245,21 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn unpacker(&self) -> Unpacker<'_, Table<'a, FrameBytes, &'static [u8]>> {
-        Unpacker { open: self.open, path: self.path, table: &self.frames }
+        let limit = self.open.document_bytes_max;
+        Unpacker { open: self.open, path: self.path, table: &self.frames, limit }
     }
 
-    pub(super) fn remove_frame(&mut self, sequence: u64) -> Result<()> {
-        let first = self.frames.remove(frame_row(sequence, 0)).within(self.path)?;
-        let is_all = first.is_some_and(|first| first.value().len() < CHUNK_BYTES_MIN);
-        if !is_all {
-            self.frames.retain_in(frame_rows(sequence), |_, _| false).within(self.path)?;
+    pub(super) fn remove_frame(&mut self, entry: &Entry) -> Result<()> {
+        // Most are of one chunk, and removing one row is faster than a range.
+        if entry.stored_bytes < CHUNK_BYTES_MIN as u64 {
+            self.frames.remove(frame_row(entry.sequence, 0)).within(self.path)?;
+            return Ok(());
         }
-        Ok(())
+        self.remove_frame_of(entry.sequence)
+    }
+
+    pub(super) fn remove_frame_of(&mut self, sequence: u64) -> Result<()> {
+        self.frames.retain_in(frame_rows(sequence), |_, _| false).within(self.path)
     }
 
     pub(super) fn insert_frame(&mut self, bytes: &[u8], sequence: u64) -> Result<()> {

@@ -48,12 +48,17 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// A state that differs a little from that of the number before, so that it is stored so.
+fn state(number: u64) -> Vec<u64> {
+    (number..number + 60).map(|it| it.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
+}
+
 fn save(store: &Store, number: u64) -> Entry {
-    store.save(NewEntry::default(), &vec![number; 100]).unwrap()
+    store.save(NewEntry::default(), &state(number)).unwrap()
 }
 
 fn save_relaxed(store: &Store, number: u64) -> Entry {
-    let draft = store.draft(NewEntry::default(), &vec![number; 100]).unwrap();
+    let draft = store.draft(NewEntry::default(), &state(number)).unwrap();
     store.save_draft(draft.with_durability(Durability::Relaxed)).unwrap()
 }
 
@@ -79,12 +84,35 @@ fn every_acknowledged_save_is_there_after_a_crash() {
         for (entry, number) in saved.iter().zip(0..) {
             let found = copy.get(&entry.id).unwrap();
             assert_eq!(found.entry, *entry);
-            assert_eq!(found.state::<Vec<u64>>().unwrap(), vec![number; 100]);
+            assert_eq!(found.state::<Vec<u64>>().unwrap(), state(number));
         }
         assert_eq!(sequences(&copy).len(), saved.len());
         // And it goes on from there.
         assert!(save(&copy, 99).sequence > saved.last().unwrap().sequence);
     }
+}
+
+#[test]
+fn what_stays_of_a_chain_can_be_read_after_a_crash() {
+    let mut place = Place::new();
+    let store = place.open();
+    let mut saved: Vec<(Entry, u64)> = Vec::new();
+    for number in 0..60 {
+        let save = if number % 2 == 0 { save } else { save_relaxed };
+        saved.push((save(&store, number), number));
+        if number % 4 == 3 {
+            let (gone, _) = saved.remove(usize::try_from(number).unwrap() * 7 % saved.len());
+            store.delete(&[gone.id]).unwrap();
+        }
+        let copy = Store::open(place.crashed()).unwrap();
+        assert_eq!(sequences(&copy).len(), saved.len());
+        for (entry, number) in &saved {
+            let found = copy.get(&entry.id).unwrap();
+            assert_eq!(found.state::<Vec<u64>>().unwrap(), state(*number));
+        }
+    }
+    let stored: u64 = saved.iter().map(|(entry, _)| entry.stored_bytes).sum();
+    assert!(stored < saved.len() as u64 * 200, "most are deltas: {stored}");
 }
 
 #[test]
@@ -174,11 +202,12 @@ fn what_is_behind_a_lost_write_is_not_taken() {
     let mut place = Place::new();
     let store = place.open();
     let journal = with_suffix(&place.path(), ".journal");
-    let first: Vec<Entry> = (0..6).map(|number| save(&store, number)).collect();
+    let save = |number| store.save(NewEntry::default(), &number).unwrap();
+    let first: Vec<Entry> = (0..6).map(save).collect();
     let old = fs::read(&journal).unwrap();
     // A delete makes everything durable, and the journal starts over.
     store.delete(std::slice::from_ref(&first[0].id)).unwrap();
-    let second: Vec<Entry> = (0..3).map(|number| save(&store, number)).collect();
+    let second: Vec<Entry> = (0..3).map(save).collect();
     let mut torn = fs::read(&journal).unwrap();
     let length = u32::from_le_bytes(torn[HEADER..HEADER + 4].try_into().unwrap()) as usize;
     let end = HEADER + 12 + length;
@@ -211,11 +240,12 @@ fn a_store_has_one_journal_whatever_it_is_called() {
 fn a_journal_starts_over_when_it_is_full() {
     let mut place = Place::new();
     let store = place.open();
-    // Does not compress: a hundred of them fill the journal several times.
-    let bulky: Vec<u64> =
-        (0..20_000_u64).map(|it| it.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-    for _ in 0..100 {
-        store.save(NewEntry::default(), &bulky).unwrap();
+    // Have nothing in common and do not compress: they fill the journal several times.
+    let bulky = |seed: u64| -> Vec<u64> {
+        (0..20_000_u64).map(|it| (it + seed * 20_000).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
+    };
+    for seed in 0..100 {
+        store.save(NewEntry::default(), &bulky(seed)).unwrap();
     }
     save(&store, 1);
     let journal = fs::metadata(with_suffix(&place.path(), ".journal")).unwrap();

@@ -14,8 +14,18 @@ fn patient() -> Options {
     Options { wait: PATIENT, ..Options::default() }
 }
 
+/// A state of which most is the same for all numbers, so that it is stored as a difference.
+fn state(number: u64) -> (u64, Vec<u64>) {
+    (number, (0..60).map(|it: u64| it.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect())
+}
+
+/// How many there are; each of them can be read.
 fn count(store: &Store) -> usize {
-    store.entries(Query::default()).map(Result::unwrap).count()
+    let entries: Vec<_> = store.entries(Query::default()).map(Result::unwrap).collect();
+    for entry in &entries {
+        store.get(&entry.id).unwrap();
+    }
+    entries.len()
 }
 
 #[test]
@@ -41,7 +51,7 @@ fn handles_that_save_at_the_same_time_all_succeed() {
             scope.spawn(|| {
                 let store = Store::open_with(&path, patient()).unwrap();
                 for number in 0..20 {
-                    store.save(NewEntry::default(), &number).unwrap();
+                    store.save(NewEntry::default(), &state(number)).unwrap();
                 }
                 store.close().unwrap();
             });
@@ -143,7 +153,7 @@ fn a_store_made_by_many_at_once_is_made_once() {
                 scope.spawn(move || {
                     start.wait();
                     let store = Store::open_with(path, patient()).unwrap();
-                    store.save(NewEntry::default(), &number).unwrap();
+                    store.save(NewEntry::default(), &state(number)).unwrap();
                 });
             }
         });
@@ -158,7 +168,7 @@ fn relaxed_saves_survive_letting_go() {
     let path = dir.path().join("store.redb");
     let first = Store::open_with(&path, patient()).unwrap();
     for number in 0..10 {
-        let draft = first.draft(NewEntry::default(), &number).unwrap();
+        let draft = first.draft(NewEntry::default(), &state(number)).unwrap();
         first.save_draft(draft.with_durability(Durability::Relaxed)).unwrap();
     }
     let second = Store::open_with(&path, patient()).unwrap();
@@ -176,9 +186,10 @@ fn saves_from_many_threads_share_one_handle() {
             let store = &store;
             scope.spawn(move || {
                 for number in 0..10 {
-                    let saved = store.save(NewEntry::default(), &(thread, number)).unwrap();
+                    let state = state(thread * 100 + number);
+                    let saved = store.save(NewEntry::default(), &state).unwrap();
                     let found = store.get(&saved.id).unwrap();
-                    assert_eq!(found.state::<(i32, i32)>().unwrap(), (thread, number));
+                    assert_eq!(found.state::<(u64, Vec<u64>)>().unwrap(), state);
                 }
             });
         }
@@ -216,7 +227,7 @@ fn a_crowd_gets_its_turns() {
             let path = &path;
             scope.spawn(move || {
                 let store = Store::open_with(path, patient()).unwrap();
-                store.save(NewEntry::default(), &number).unwrap();
+                store.save(NewEntry::default(), &state(number)).unwrap();
             });
         }
     });

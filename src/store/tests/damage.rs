@@ -101,6 +101,29 @@ fn a_damaged_base_hurts_its_dependents_and_nothing_else() {
 }
 
 #[test]
+fn the_frame_that_is_damaged_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, entries, _) = filled(&dir);
+    let (hurt, reader) = (&entries[3], &entries[6]);
+    let length = usize::try_from(hurt.stored_bytes).unwrap();
+    for at in 0..length {
+        let flip = |bytes: &mut Vec<u8>| bytes[at] ^= 1;
+        damage(&store, frame_row(hurt.sequence, 0), flip);
+        match store.get(&reader.id) {
+            Err(Error::Corrupt { place, reason }) => {
+                assert_eq!(place, format!("checkpoint {}", reader.id));
+                assert!(reason.contains("as a difference to frame"), "byte {at}: {reason}");
+            }
+            // What only says that the frame itself is right, or is for writers.
+            Ok(found) => assert_eq!(found.state::<Vec<String>>().unwrap(), state(SERIES, 6)),
+            Err(error) => panic!("{error}"),
+        }
+        damage(&store, frame_row(hurt.sequence, 0), flip);
+    }
+    assert!(store.get(&reader.id).is_ok());
+}
+
+#[test]
 fn what_may_have_dependents_that_cannot_be_found_is_not_removed() {
     let dir = tempfile::tempdir().unwrap();
     let (store, entries, _) = filled(&dir);

@@ -7,11 +7,11 @@ use super::Test;
 #[test]
 fn the_figures_are_there_and_the_files_are_gone() {
     let test = Test::new();
-    let flags = "--size 2k --saves 40 --threads 2 --loops 3 --durability relaxed";
+    let flags = "--size 2k --saves 41 --threads 4 --loops 5 --durability relaxed";
     let line = test.run(&format!("bench {flags} --json")).done();
     let report: Value = serde_json::from_str(&line).unwrap();
-    assert_eq!(report["documents"]["saves"], 40);
-    assert_eq!(report["documents"]["loops"], 3);
+    assert_eq!(report["documents"]["saves"], 41);
+    assert_eq!(report["documents"]["loops"], 5);
     assert_eq!(report["documents"]["durability"], "relaxed");
     for contender in ["waypost", "files"] {
         for figure in ["saves_per_second", "bytes_per_checkpoint"] {

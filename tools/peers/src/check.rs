@@ -66,10 +66,13 @@ fn save(peer: &dyn Peer, fleet: &mut Fleet) -> Result<Saved> {
 
 fn compare(peer: &dyn Peer, fleet: &Fleet, saved: &[Saved]) -> Result<()> {
     for one in saved {
-        ensure!(peer.get(&one.id)? == one.json, "get gives another document");
+        let found = peer.get(&one.id)?;
+        ensure!(found.state()?.to_json() == one.json, "get gives another state");
+        ensure!(found.into_text()? == one.json, "get gives another document");
     }
     for (series, document) in fleet.series().iter().zip(fleet.documents()) {
-        ensure!(peer.latest(series.as_str())? == document, "latest gives another document");
+        let found = peer.latest(series.as_str())?.into_text()?;
+        ensure!(found == document, "latest gives another document");
     }
     let of_issue = saved.iter().filter(|one| one.issue == FIRST_ISSUE);
     let listed = peer.list(FIRST_ISSUE, LIMIT)?;

@@ -18,7 +18,9 @@ pub(crate) enum Metric {
     DurableProcessor,
     RelaxedProcessor,
     Latest,
+    Resume,
     Get,
+    GetText,
     List,
     Filter,
     Export,
@@ -40,7 +42,7 @@ pub(crate) enum Unit {
 }
 
 impl Metric {
-    pub(crate) const ALL: [Self; 20] = [
+    pub(crate) const ALL: [Self; 22] = [
         Self::DurableMedian,
         Self::DurableMean,
         Self::DurableRate,
@@ -50,7 +52,9 @@ impl Metric {
         Self::DurableProcessor,
         Self::RelaxedProcessor,
         Self::Latest,
+        Self::Resume,
         Self::Get,
+        Self::GetText,
         Self::List,
         Self::Filter,
         Self::Export,
@@ -74,7 +78,9 @@ impl Metric {
             Self::DurableProcessor => "processor, durable save",
             Self::RelaxedProcessor => "processor, relaxed save",
             Self::Latest => "latest of a series",
+            Self::Resume => "the same, as a typed state",
             Self::Get => "get by id",
+            Self::GetText => "the same, as JSON text",
             Self::List => "list 20 of an issue",
             Self::Filter => "filter without a match",
             Self::Export => "export to JSON",
@@ -95,7 +101,9 @@ impl Metric {
             | Self::DurableProcessor
             | Self::RelaxedProcessor
             | Self::Latest
+            | Self::Resume
             | Self::Get
+            | Self::GetText
             | Self::List
             | Self::Filter => Unit::Micros,
             Self::DurableRate | Self::Crowd | Self::CrowdInLine | Self::Relaxed | Self::Export => {

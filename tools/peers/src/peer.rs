@@ -1,7 +1,8 @@
 //! What every rival can do, and which rivals there are.
 //!
-//! A rival gets the state of a loop as a program has it, and gives documents back as JSON text:
-//! so the work is the same, whatever form lies on disk. Nothing here may favour one of them.
+//! A rival gets the state of a loop as a program has it, and gives documents back in the form that
+//! it keeps them in, out of which a program makes its state, and others JSON text. Nothing here may
+//! favour one of them.
 
 mod frame;
 mod legacy;
@@ -15,7 +16,7 @@ use std::path::Path;
 use anyhow::Result;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use waypost::{NewEntry, Series, Timestamp};
+use waypost::{Checkpoint, JsonStyle, NewEntry, Series, Timestamp};
 
 use crate::document::State;
 use legacy::Legacy;
@@ -59,11 +60,11 @@ pub(crate) trait Peer: Send + Sync {
     /// Saves a checkpoint in a transaction of its own, and returns what [`Peer::get`] takes.
     fn save(&self, about: NewEntry, state: &State) -> Result<String>;
 
-    /// The document of the newest checkpoint of a series, as JSON.
-    fn latest(&self, series: &str) -> Result<String>;
+    /// The document of the newest checkpoint of a series.
+    fn latest(&self, series: &str) -> Result<Document>;
 
-    /// The document of a checkpoint, as JSON.
-    fn get(&self, id: &str) -> Result<String>;
+    /// The document of a checkpoint.
+    fn get(&self, id: &str) -> Result<Document>;
 
     /// What is known about the newest checkpoints of an issue, newest first, without documents.
     fn list(&self, issue: &str, limit: usize) -> Result<Vec<Record>>;
@@ -89,6 +90,30 @@ pub(crate) trait Peer: Send + Sync {
     /// another way than it was.
     fn line_up(&mut self) -> bool {
         false
+    }
+}
+
+/// A document in memory, decompressed.
+pub(crate) enum Document {
+    /// JSON, as most keep it.
+    Text(String),
+    /// Waypost's own form, checked.
+    Checkpoint(Box<Checkpoint>),
+}
+
+impl Document {
+    pub(crate) fn state(&self) -> Result<State> {
+        Ok(match self {
+            Self::Text(json) => serde_json::from_str(json)?,
+            Self::Checkpoint(checkpoint) => checkpoint.state()?,
+        })
+    }
+
+    pub(crate) fn into_text(self) -> Result<String> {
+        Ok(match self {
+            Self::Text(json) => json,
+            Self::Checkpoint(checkpoint) => checkpoint.to_json(JsonStyle::Compact)?,
+        })
     }
 }
 

@@ -36,6 +36,7 @@ const FILES_BYTES_MAX: u64 = 8 << 30;
 /// Saves made-up documents of agent loops into a store of its own, which is removed in the end,
 /// and the same documents as .json.gz files written with care: a temporary file, a sync, a rename
 /// and a sync of the directory. In turns, since a disk is faster at one moment than at another.
+/// If it is interrupted, a directory .waypost-bench-* is left, which can be removed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -91,11 +91,21 @@ fn read(figures: &mut Figures, kind: Kind, peer: &dyn Peer, contents: &Contents)
         Ok(())
     })?;
     figures.set(Metric::Latest, kind, latest);
+    let resume = timed(reads, || {
+        black_box(peer.latest(random.choose(&series).as_str())?.state()?);
+        Ok(())
+    })?;
+    figures.set(Metric::Resume, kind, resume);
     let get = timed(reads, || {
         black_box(peer.get(random.choose(&contents.ids).as_str())?);
         Ok(())
     })?;
     figures.set(Metric::Get, kind, get);
+    let text = timed(reads, || {
+        black_box(peer.get(random.choose(&contents.ids).as_str())?.into_text()?);
+        Ok(())
+    })?;
+    figures.set(Metric::GetText, kind, text);
     let list = timed(reads, || {
         ensure!(peer.list(FIRST_ISSUE, LISTED)?.len() == LISTED, "a list that is not full");
         Ok(())

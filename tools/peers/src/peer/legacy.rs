@@ -16,7 +16,7 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use waypost::NewEntry;
 
-use super::{Durability, PAGE, Peer, Record};
+use super::{Document, Durability, PAGE, Peer, Record};
 use crate::document::State;
 
 // What gzip takes unless told otherwise.
@@ -86,17 +86,17 @@ impl Peer for Legacy {
         Ok(path.to_str().context("a path that is text")?.to_owned())
     }
 
-    fn latest(&self, series: &str) -> Result<String> {
+    fn latest(&self, series: &str) -> Result<Document> {
         let directory = self.series_directory(series);
         let mut newest = None;
         for entry in fs::read_dir(&directory)? {
             newest = newest.max(Some(entry?.file_name()));
         }
-        read_document(&directory.join(newest.context("an empty series")?))
+        read_document(&directory.join(newest.context("an empty series")?)).map(Document::Text)
     }
 
-    fn get(&self, id: &str) -> Result<String> {
-        read_document(Path::new(id))
+    fn get(&self, id: &str) -> Result<Document> {
+        read_document(Path::new(id)).map(Document::Text)
     }
 
     fn list(&self, issue: &str, limit: usize) -> Result<Vec<Record>> {

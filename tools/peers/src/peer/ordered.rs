@@ -21,7 +21,7 @@ pub(super) use self::lmdb::Lmdb;
 pub(super) use self::redb::Redb;
 #[cfg(feature = "rocksdb")]
 pub(super) use self::rocksdb::Rocks;
-use super::{Durability, PAGE, Peer, Record, frame};
+use super::{Document, Durability, PAGE, Peer, Record, frame};
 use crate::document::State;
 
 /// What an engine must be able to do.
@@ -107,13 +107,13 @@ impl<E: Engine> Ordered<E> {
         self.engine.as_ref().with_context(|| format!("{} is lost", self.directory.display()))
     }
 
-    fn document(view: &E::View<'_>, id: Id) -> Result<String> {
+    fn document(view: &E::View<'_>, id: Id) -> Result<Document> {
         let mut json = String::new();
         let is_there = view.get(Table::Documents, &id, &mut |value| {
             json = text::<E>(value)?;
             Ok(())
         })?;
-        is_there.then_some(json).context("no such document")
+        is_there.then_some(Document::Text(json)).context("no such document")
     }
 
     fn records(view: &E::View<'_>, prefix: &[u8], limit: usize) -> Result<Vec<Record>> {
@@ -151,13 +151,13 @@ impl<E: Engine> Peer for Ordered<E> {
         Ok(number.to_string())
     }
 
-    fn latest(&self, series: &str) -> Result<String> {
+    fn latest(&self, series: &str) -> Result<Document> {
         let view = self.engine()?.view()?;
         let newest = view.newest(&series_prefix(series), 1)?;
         Self::document(&view, *newest.first().context("nothing in the series")?)
     }
 
-    fn get(&self, id: &str) -> Result<String> {
+    fn get(&self, id: &str) -> Result<Document> {
         Self::document(&self.engine()?.view()?, parse(id)?)
     }
 

@@ -13,7 +13,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 use waypost::NewEntry;
 
-use super::{Durability, PAGE, Peer, Record, frame};
+use super::{Document, Durability, PAGE, Peer, Record, frame};
 use crate::document::State;
 
 // A crowd of savers may wait long for its turn; none may give up.
@@ -132,16 +132,18 @@ impl Peer for Sqlite {
         Ok(id.to_string())
     }
 
-    fn latest(&self, series: &str) -> Result<String> {
+    fn latest(&self, series: &str) -> Result<Document> {
         self.with(|connection| {
-            connection.prepare_cached(LATEST)?.query_row([series], |row| Ok(document(row)))?
+            let mut statement = connection.prepare_cached(LATEST)?;
+            statement.query_row([series], |row| Ok(document(row)))?.map(Document::Text)
         })
     }
 
-    fn get(&self, id: &str) -> Result<String> {
+    fn get(&self, id: &str) -> Result<Document> {
         let id: i64 = id.parse()?;
         self.with(|connection| {
-            connection.prepare_cached(GET)?.query_row([id], |row| Ok(document(row)))?
+            let mut statement = connection.prepare_cached(GET)?;
+            statement.query_row([id], |row| Ok(document(row)))?.map(Document::Text)
         })
     }
 

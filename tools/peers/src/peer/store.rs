@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use waypost::{Entry, Id, Issue, JsonStyle, NewEntry, Order, Query, Series, Store, Trigger};
 
-use super::{Durability, PAGE, Peer, Record};
+use super::{Document, Durability, PAGE, Peer, Record};
 use crate::document::State;
 
 pub(super) struct Waypost {
@@ -30,14 +30,14 @@ impl Peer for Waypost {
         Ok(self.store.save_draft(draft)?.id.as_str().to_owned())
     }
 
-    fn latest(&self, series: &str) -> Result<String> {
+    fn latest(&self, series: &str) -> Result<Document> {
         let query = Query { series: Some(Series::new(series)?), ..Query::default() };
         let newest = self.store.latest(&query)?.context("nothing in the series")?;
-        Ok(newest.to_json(JsonStyle::Compact)?)
+        Ok(Document::Checkpoint(Box::new(newest)))
     }
 
-    fn get(&self, id: &str) -> Result<String> {
-        Ok(self.store.get(&Id::new(id)?)?.to_json(JsonStyle::Compact)?)
+    fn get(&self, id: &str) -> Result<Document> {
+        Ok(Document::Checkpoint(Box::new(self.store.get(&Id::new(id)?)?)))
     }
 
     fn list(&self, issue: &str, limit: usize) -> Result<Vec<Record>> {

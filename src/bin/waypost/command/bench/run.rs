@@ -93,14 +93,15 @@ impl<C: Contender> Course<C> {
     /// Saves so many checkpoints; the threads share them, and the loops.
     fn go(&mut self, saves: u32, plan: &Plan) -> Result<()> {
         let contender = &self.contender;
-        let loops_each = self.loops.len().div_ceil(usize::try_from(plan.threads)?);
         let (written, start) = (written_bytes(), Instant::now());
         let outcomes: Vec<Result<Vec<_>>> = thread::scope(|scope| {
+            let mut rest = self.loops.as_mut_slice();
             let threads: Vec<_> = (0..plan.threads)
-                .zip(self.loops.chunks_mut(loops_each))
-                .map(|(thread, loops)| {
-                    let share = saves / plan.threads + u32::from(thread < saves % plan.threads);
-                    scope.spawn(move || save(contender, loops, share))
+                .map(|thread| {
+                    let count = share(plan.loops, plan.threads, thread) as usize;
+                    let loops = rest.split_off_mut(..count).expect("each thread has its loops");
+                    let saves = share(saves, plan.threads, thread);
+                    scope.spawn(move || save(contender, loops, saves))
                 })
                 .collect();
             threads.into_iter().map(join).collect()
@@ -168,6 +169,11 @@ fn save<C: Contender>(
         saved.push((one, start.elapsed()));
     }
     Ok(saved)
+}
+
+/// What comes to one of so many that share alike.
+fn share(all: u32, among: u32, number: u32) -> u32 {
+    all / among + u32::from(number < all % among)
 }
 
 fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {

@@ -1,0 +1,241 @@
+//! What a checkpoint is stored as a difference to, when others come between.
+
+use std::sync::Mutex;
+use std::thread;
+
+use super::{about, links, state};
+use crate::checkpoint::{Entry, NewEntry, Timestamp};
+use crate::codec::NameKind;
+use crate::error::Error;
+use crate::key::{RecordKey, index_row};
+use crate::store::table::INDEX;
+use crate::store::turn::Open;
+use crate::store::write::transact;
+use crate::store::{Durability, Hold, Limits, Options, Snapshot, Store};
+use crate::sync::lock;
+
+fn open(dir: &tempfile::TempDir, options: Options) -> Store {
+    Store::open_with(dir.path().join("store.redb"), options).unwrap()
+}
+
+/// Lines that have nothing to do with those of another seed.
+fn unrelated(seed: u64, lines: u64) -> Vec<String> {
+    let mut number = seed + 1;
+    let mut line = |_| {
+        number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23).wrapping_add(seed);
+        format!("{number:x}")
+    };
+    (0..lines).map(&mut line).collect()
+}
+
+/// How many steps each frame is from one that stands alone.
+fn steps(store: &Store) -> Vec<usize> {
+    let (bases, _) = links(store);
+    let steps = |sequence| std::iter::successors(Some(sequence), |at| bases[at]).count() - 1;
+    bases.keys().copied().map(steps).collect()
+}
+
+#[test]
+fn a_handle_that_reads_little_removes_nothing_that_others_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options::default());
+    let saved: Vec<Entry> =
+        (0..12).map(|number| store.save(about(0), &state(0, number)).unwrap()).collect();
+    store.shared.let_go();
+    let limits = Limits { document_bytes: 100, ..Limits::default() };
+    let little = open(&dir, Options { limits, ..Options::default() });
+    assert!(matches!(little.get(&saved[5].id), Err(Error::Limit { .. })));
+    little.delete(&[saved[0].id.clone(), saved[8].id.clone()]).unwrap();
+    drop(little);
+    for (entry, number) in saved.iter().zip(0..).filter(|(_, number)| ![0, 8].contains(number)) {
+        let found = store.get(&entry.id).unwrap().state::<Vec<String>>().unwrap();
+        assert_eq!(found, state(0, number));
+    }
+}
+
+#[test]
+fn after_a_failed_transaction_nothing_refers_to_what_may_be_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options::default());
+    for number in 0..3 {
+        store.save(about(0), &state(0, number)).unwrap();
+    }
+    let mut drafts = [store.draft(about(0), &state(0, 3)).unwrap()];
+    store.shared.pack(&mut drafts).unwrap();
+    assert!(drafts[0].base().is_some());
+    let failed = store.shared.turn.with(|open| {
+        let failure = || Error::corrupt(store.path().display().to_string(), "a test");
+        let result: Result<(), _> =
+            transact(open, store.path(), redb::Durability::Immediate, |_| Err(failure()));
+        // A saver that has waited for the journal meanwhile comes next.
+        let _journal = lock(&open.journal);
+        store.shared.drop_lost_bases(open, &mut drafts)?;
+        result
+    });
+    assert!(failed.is_err());
+    assert!(drafts[0].base().is_none());
+    // Once the file is opened anew, everything is as it was.
+    let mut drafts = [store.draft(about(0), &state(0, 4)).unwrap()];
+    store.shared.pack(&mut drafts).unwrap();
+    assert!(drafts[0].base().is_some());
+}
+
+#[test]
+fn an_index_row_that_leads_astray_does_not_lead_savers() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options { hold: Hold::Forever, ..Options::default() });
+    let of = |series, number| store.save(about(series), &state(series, number)).unwrap();
+    let (mut first, second) = (vec![of(1, 0)], of(2, 0));
+    store.shared.let_go();
+    let lead_astray = |open: &Open| {
+        let snapshot = Snapshot::take(open, store.path())?;
+        let name = snapshot.name(NameKind::Series, first[0].series.as_str())?.unwrap();
+        let cause = snapshot.index()?.causes(name)?[0];
+        let transaction = open.database.begin_write().unwrap();
+        let mut index = transaction.open_table(INDEX).unwrap();
+        index.remove(index_row(name, cause, RecordKey::of(&first[0]))).unwrap();
+        index.insert(index_row(name, cause, RecordKey::of(&second)), ()).unwrap();
+        drop(index);
+        transaction.commit().unwrap();
+        Ok(())
+    };
+    store.shared.turn.with(lead_astray).unwrap();
+    first.extend((1..4).map(|number| of(1, number)));
+    store.delete(std::slice::from_ref(&second.id)).unwrap();
+    first.extend((4..40).map(|number| of(1, number)));
+    store.shared.let_go();
+    for (entry, number) in first.iter().zip(0..) {
+        let found = store.get(&entry.id).unwrap().state::<Vec<String>>().unwrap();
+        assert_eq!(found, state(1, number));
+    }
+}
+
+#[test]
+fn documents_without_anything_in_common_stand_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options::default());
+    for seed in 0..30 {
+        store.save(about(0), &unrelated(seed, 100)).unwrap();
+        store.shared.let_go();
+    }
+    assert!(steps(&store).into_iter().max() <= Some(1), "{:?}", steps(&store));
+
+    // Nor does deleting make the store forget that it is so.
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options { hold: Hold::Forever, ..Options::default() });
+    let mut saved = Vec::new();
+    for seed in 0..60 {
+        saved.push(store.save(about(0), &unrelated(seed, 100)).unwrap());
+        if seed >= 20 {
+            store.delete(&[saved.remove(0).id]).unwrap();
+        }
+    }
+    assert_eq!(steps(&store).into_iter().filter(|steps| *steps > 0).count(), 0);
+}
+
+#[test]
+fn a_small_document_does_not_stand_on_a_large_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options::default());
+    store.save(about(0), &unrelated(0, 20_000)).unwrap();
+    let small: Vec<Entry> =
+        (0..3).map(|number| store.save(about(0), &state(0, number)).unwrap()).collect();
+    store.shared.let_go();
+    let limits = Limits { document_bytes: 64 << 10, ..Limits::default() };
+    let little = open(&dir, Options { limits, ..Options::default() });
+    for entry in small {
+        little.get(&entry.id).unwrap();
+    }
+}
+
+#[test]
+fn a_base_that_is_beyond_the_limit_is_told_as_such() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options::default());
+    let mut lines = unrelated(0, 300);
+    store.save(about(0), &lines).unwrap();
+    lines.truncate(200);
+    let shorter = store.save(about(0), &lines).unwrap();
+    assert_eq!(steps(&store), [0, 1]);
+    store.shared.let_go();
+    let document_bytes = usize::try_from(shorter.document_bytes).unwrap();
+    let limits = Limits { document_bytes, ..Limits::default() };
+    let little = open(&dir, Options { limits, ..Options::default() });
+    let refused = little.get(&shorter.id);
+    assert!(matches!(refused, Err(Error::Limit { .. })), "{refused:?}");
+}
+
+#[test]
+fn one_that_is_dated_ahead_does_not_carry_all_that_come_after() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options::default());
+    let created_at = Some(Timestamp::from_micros(4_000_000_000_000_000));
+    let ahead = store.save(NewEntry { created_at, ..about(0) }, &state(0, 0)).unwrap();
+    for number in 1..60 {
+        store.save(about(0), &state(0, number)).unwrap();
+        store.shared.let_go();
+    }
+    let (bases, _) = links(&store);
+    let carried = bases.values().filter(|base| **base == Some(ahead.sequence)).count();
+    assert!(carried <= 8, "{carried}");
+    assert!(steps(&store).into_iter().max() <= Some(21));
+}
+
+#[test]
+fn a_draft_takes_no_more_memory_than_its_document() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options::default());
+    for lines in [5_000, 3, 4_000, 2] {
+        let draft = store.draft(about(0), &unrelated(0, lines)).unwrap();
+        let (length, capacity) = (draft.raw.len(), draft.raw.capacity());
+        assert!(capacity <= length + length / 4, "{length} in {capacity}");
+    }
+}
+
+/// Savers of two series, a deleter and a reader, each in a thread, while the file changes hands.
+#[test]
+fn whatever_happens_at_once_all_that_stays_can_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options::default());
+    let saved: Mutex<Vec<(Entry, u8, u32)>> = Mutex::new(Vec::new());
+    let (store_ref, saved_ref) = (&store, &saved);
+    thread::scope(|scope| {
+        for thread in 0..4_u32 {
+            scope.spawn(move || {
+                for number in 0..120 {
+                    let (series, number) = (u8::from(thread % 2 == 0), thread * 50 + number);
+                    let durability =
+                        if number % 3 == 0 { Durability::Immediate } else { Durability::Relaxed };
+                    let draft = store_ref.draft(about(series), &state(series, number)).unwrap();
+                    let entry = store_ref.save_draft(draft.with_durability(durability)).unwrap();
+                    lock(saved_ref).push((entry, series, number));
+                }
+            });
+        }
+        scope.spawn(move || {
+            for round in 0..60_usize {
+                let doomed = {
+                    let mut saved = lock(saved_ref);
+                    let at = (round * 7919) % saved.len().max(1);
+                    (at < saved.len()).then(|| saved.swap_remove(at))
+                };
+                if let Some((entry, ..)) = doomed {
+                    store_ref.delete(&[entry.id]).unwrap();
+                }
+                if round % 10 == 0 {
+                    store_ref.shared.let_go();
+                }
+            }
+        });
+    });
+    store.shared.let_go();
+    let (bases, rows) = links(&store);
+    assert!(bases.values().flatten().count() > 200, "most are deltas");
+    assert!(
+        bases.iter().all(|(sequence, base)| base.is_none_or(|it| rows.contains(&(it, *sequence))))
+    );
+    for (entry, series, number) in lock(&saved).iter() {
+        let found = store.get(&entry.id).unwrap().state::<Vec<String>>().unwrap();
+        assert_eq!(found, state(*series, *number));
+    }
+}
