@@ -4,17 +4,21 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use redb::Durability;
+use redb::{Durability, ReadableTable as _, ReadableTableMetadata as _, TableDefinition};
 use serde::Serialize;
 
 use super::Store;
 use super::read::Snapshot;
-use super::table::In;
+use super::table::{INDEX, In};
 use super::turn::Open;
 use super::write::transact;
 use crate::codec::encode_entry;
 use crate::error::{At, Error, Result};
-use crate::key::{NameId, Span};
+use crate::key::{IndexBytes, NameId, Span};
+
+// Empty room in the index that is worth writing it anew: so many bytes, and this part of it.
+const WORTH_BYTES: u64 = 16 << 10;
+const WORTH_PART: u64 = 3;
 
 /// What [`Store::compact`] achieved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -39,8 +43,11 @@ impl Store {
         self.shared.turn.alone(|open| {
             self.shared.settle_for_good(open)?;
             sweep_names(open, path)?;
-            // Each round can free what the next one moves; it says when nothing is left.
-            while open.database.compact().within(path)? {}
+            shrink(open, path)?;
+            // Last, since it takes room that a full disk has only now.
+            if repack_index(open, path)? {
+                shrink(open, path)?;
+            }
             Ok(())
         })?;
         // Closing writes a few pages more; the length that stays is that of the closed file.
@@ -48,6 +55,38 @@ impl Store {
         let after_bytes = fs::metadata(path).at(path)?.len();
         Ok(Compacted { before_bytes, after_bytes })
     }
+}
+
+fn shrink(open: &mut Open, path: &Path) -> Result<()> {
+    // Each round can free what the next one moves; it says when nothing is left.
+    while open.database.compact().within(path)? {}
+    Ok(())
+}
+
+/// Fills the pages of the index, if there is much room in them; whether it did.
+///
+/// Each name has rows of its own, which grow at their end; so pages are split in the middle, and
+/// half of each stays empty for ever.
+fn repack_index(open: &Open, path: &Path) -> Result<bool> {
+    const FULL: TableDefinition<'_, IndexBytes, ()> = TableDefinition::new("index.full");
+    let transaction = open.database.begin_write().within(path)?;
+    {
+        let index = transaction.open_table(INDEX).within(path)?;
+        let stats = index.stats().within(path)?;
+        if stats.fragmented_bytes() < WORTH_BYTES
+            || stats.fragmented_bytes() * WORTH_PART < stats.stored_bytes()
+        {
+            return Ok(false);
+        }
+        let mut full = transaction.open_table(FULL).within(path)?;
+        for row in index.iter().within(path)? {
+            full.insert(row.within(path)?.0.value(), ()).within(path)?;
+        }
+    }
+    transaction.delete_table(INDEX).within(path)?;
+    transaction.rename_table(FULL, INDEX).within(path)?;
+    transaction.commit().within(path)?;
+    Ok(true)
 }
 
 /// Removes the names of checkpoints that are gone: of a million loops that were deleted, a store
