@@ -29,8 +29,8 @@ pub struct Options {
     pub flush_within: Duration,
     /// What is refused as too large.
     pub limits: Limits,
-    /// Memory for pages of the file, and half as much again for recent documents. 32 MiB by
-    /// default.
+    /// Memory for pages of the file, and half as much again for recent documents, or for one that
+    /// is longer. 32 MiB by default.
     pub cache_bytes: usize,
     /// Tells others who holds the file, beside the process id.
     pub label: String,

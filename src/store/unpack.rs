@@ -139,7 +139,7 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         let found = FoundFrame::parse(bytes)?;
         let raw = self.open.frames.unpack(&found, base.map(Vec::as_slice))?;
         // Others will start from these soon.
-        let is_kept = is_checked || found.link.is_none_or(|link| link.rank > 0);
+        let is_kept = is_checked || found.link.is_none_or(|link| link.rank > 1);
         if is_kept {
             found.verify(sequence, &raw)?;
         }
