@@ -89,7 +89,7 @@ impl Bases {
 
     /// Keeps raw bytes that have been checked.
     pub(super) fn keep_raw(&self, sequence: u64, raw: &Arc<Vec<u8>>) {
-        lock(&self.kept).raws.insert(sequence, raw.clone(), raw.capacity());
+        lock(&self.kept).raws.insert(sequence, raw.clone(), weight(raw));
     }
 
     /// Learns what was just saved, so that the next of each series can refer to it.
@@ -99,7 +99,7 @@ impl Bases {
             if let Some(packed) = &draft.packed
                 && kept.learn(&draft.entry.series, packed, sequence, drafts)
             {
-                kept.raws.insert(sequence, draft.raw.clone(), draft.raw.capacity());
+                kept.raws.insert(sequence, draft.raw.clone(), weight(&draft.raw));
             }
         }
     }
@@ -142,6 +142,11 @@ impl Kept {
             (None, Some(_)) => false,
         }
     }
+}
+
+/// What raw bytes take in memory, the place in a map included.
+fn weight(raw: &Vec<u8>) -> usize {
+    raw.capacity() + 96
 }
 
 impl Base {

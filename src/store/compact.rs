@@ -36,20 +36,24 @@ impl Store {
     /// Time grows with the size of the store.
     ///
     /// # Errors
-    /// If the store cannot be read or written; it is then as it was.
+    /// If the store cannot be read or written; what it holds is then as it was.
     pub fn compact(&self) -> Result<Compacted> {
         let path = self.path();
         let before_bytes = fs::metadata(path).at(path)?.len();
         self.shared.turn.alone(|open| {
             self.shared.settle_for_good(open)?;
             sweep_names(open, path)?;
-            shrink(open, path)?;
-            // Last, since it takes room that a full disk has only now.
-            if repack_index(open, path)? {
-                shrink(open, path)?;
-            }
-            Ok(())
+            shrink(open, path)
         })?;
+        let repacked = self
+            .shared
+            .turn
+            .alone(|open| if repack_index(open, path)? { shrink(open, path) } else { Ok(()) });
+        match repacked {
+            // It takes room that a full disk does not have, and what matters is done.
+            Ok(()) | Err(Error::Io { .. }) => {}
+            Err(error) => return Err(error),
+        }
         // Closing writes a few pages more; the length that stays is that of the closed file.
         self.shared.let_go();
         let after_bytes = fs::metadata(path).at(path)?.len();

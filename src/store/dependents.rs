@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use redb::ReadableTable as _;
 
+use super::chain::is_too_long;
 use super::options::Limits;
 use super::pack::smaller;
 use super::table::{In, is_of_engine};
@@ -119,6 +120,7 @@ impl Writer<'_> {
             None => None,
         };
         let frames = &self.open.frames;
+        let base = base.filter(|base| !is_too_long(base.len(), raw.len()));
         let delta = base.and_then(|base| frames.pack_delta(&raw, &base, rank));
         Ok(match delta {
             Some(delta) if delta.payload_bytes() * SURELY_PAYS_BY < raw.len() => delta,

@@ -38,7 +38,7 @@ impl Shared {
                 Some(start) => start,
                 None => self.turn.with(|open| self.start(open, series))?,
             };
-            let chosen = self.choose(&start, drafts)?;
+            let chosen = self.choose(&start, drafts, at)?;
             let packed = compress(&self.frames, &drafts[at].raw, chosen, start.chain.as_ref());
             if drafts.len() > 1 {
                 start.add(at, &packed);
@@ -92,11 +92,12 @@ impl Shared {
         Ok(Start { chain, seen })
     }
 
-    fn choose(&self, start: &Start, drafts: &[Draft]) -> Result<Option<Chosen>> {
+    fn choose(&self, start: &Start, drafts: &[Draft], at: usize) -> Result<Option<Chosen>> {
         let Some((place, rank)) = start.chain.as_ref().and_then(Chain::base) else {
             return Ok(None);
         };
         let seen = start.seen;
+        let raw_bytes = drafts[at].raw.len();
         let (base, raw) = match place {
             Place::Draft(at) => (Base::Draft(at), Some(drafts[at].raw.clone())),
             Place::Saved(sequence) => {
@@ -104,16 +105,17 @@ impl Shared {
                     if !open.bases.seen().is_some_and(|now| now.is_of_same_opening(seen)) {
                         return Ok(None);
                     }
-                    match open.bases.raw(sequence) {
-                        Some(raw) => Ok(Some(raw)),
-                        None => self.unless_damaged(
-                            Snapshot::take(open, self.turn.path())?.raw_at(sequence),
-                        ),
+                    if let Some(raw) = open.bases.raw(sequence) {
+                        return Ok(Some(raw));
                     }
+                    let snapshot = Snapshot::take(open, self.turn.path())?;
+                    let raw = self.unless_damaged(snapshot.base_for(raw_bytes, sequence))?;
+                    Ok(raw.flatten())
                 })?;
                 (Base::Saved { sequence, seen }, raw)
             }
         };
+        let raw = raw.filter(|raw| !is_too_long(raw.len(), raw_bytes));
         Ok(raw.map(|raw| Chosen { base, raw, rank }))
     }
 
@@ -157,7 +159,6 @@ impl Packed {
 }
 
 fn compress(frames: &Frames, raw: &[u8], chosen: Option<Chosen>, chain: Option<&Chain>) -> Packed {
-    let chosen = chosen.filter(|chosen| !is_too_long(chosen.raw.len(), raw.len()));
     let delta = chosen.and_then(|Chosen { base, raw: base_raw, rank }| {
         Some((base, frames.pack_delta(raw, &base_raw, rank)?))
     });

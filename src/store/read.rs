@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable};
 
-use super::chain::{Chain, STEPS_MAX};
+use super::chain::{Chain, STEPS_MAX, is_too_long};
 use super::names;
 use super::table::{FRAMES, IDS, INDEX, In, NAMES, RECORDS};
 use super::turn::Open;
@@ -17,6 +17,9 @@ use crate::key::{
     FrameBytes, IndexBytes, NameId, Order, RecordBytes, RecordKey, Span, dependents_row, frame_row,
     index_row, indexed_cause, indexed_key,
 };
+
+// So many of a series may be dated ahead of what was saved after them, and that is still found.
+const DATED_AHEAD_MAX: usize = 16;
 
 /// A consistent view of the store, for as long as it lives.
 pub(crate) struct Snapshot<'a> {
@@ -110,9 +113,18 @@ impl<'a> Snapshot<'a> {
         Ok(Checkpoint { entry, raw })
     }
 
-    /// The raw bytes at a sequence.
-    pub(super) fn raw_at(&self, sequence: u64) -> Result<Arc<Vec<u8>>> {
-        self.unpacker(&self.frames()?).raw_at(sequence, &|| format!("frame {sequence}"))
+    /// The raw bytes at a sequence, for a document of this length to be compressed against.
+    pub(super) fn base_for(&self, raw_bytes: usize, sequence: u64) -> Result<Option<Arc<Vec<u8>>>> {
+        let frames = self.frames()?;
+        let unpacker = self.unpacker(&frames);
+        let head = unpacker.head(sequence)?;
+        let place = || format!("frame {sequence}");
+        let found = FoundFrame::parse(&head).map_err(|reason| Error::corrupt(place(), reason))?;
+        let base_bytes = usize::try_from(found.raw_bytes).unwrap_or(usize::MAX);
+        if is_too_long(base_bytes, raw_bytes) {
+            return Ok(None);
+        }
+        unpacker.raw_at(sequence, &place).map(Some)
     }
 
     pub(super) fn has_frame(&self, sequence: u64) -> Result<bool> {
@@ -145,17 +157,19 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// The newest checkpoint of a series.
+    /// What was saved last of a series.
     fn newest(&self, series: &Series) -> Result<Option<u64>> {
         let Some(name) = self.name(NameKind::Series, series.as_str())? else {
             return Ok(None);
         };
         let index = self.index()?;
-        let mut newest = None;
+        let mut newest: Option<RecordKey> = None;
         for cause in index.causes(name)? {
             let span = Span { order: Order::Newest, ..Span::ALL };
-            let last = index.keys((name, cause), span)?.next().transpose()?;
-            newest = newest.max(last);
+            for key in index.keys((name, cause), span)?.take(DATED_AHEAD_MAX) {
+                let key = key?;
+                newest = newest.filter(|newest| newest.sequence > key.sequence).or(Some(key));
+            }
         }
         let Some(key) = newest else {
             return Ok(None);
@@ -167,8 +181,8 @@ impl<'a> Snapshot<'a> {
 
     /// What was saved last of those that stand on a frame.
     ///
-    /// The newest checkpoint may be dated ahead of what was saved after it. If all that came since
-    /// stood on it directly, it would have ever more dependents.
+    /// If many are dated ahead of what was saved after them, one of these is found instead of it;
+    /// and if all that came since stood on it directly, it would have ever more dependents.
     fn last_dependent(
         &self,
         frames: &impl ReadableTable<FrameBytes, &'static [u8]>,

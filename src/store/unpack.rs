@@ -6,6 +6,7 @@ use std::sync::Arc;
 use redb::ReadableTable;
 
 use super::chain::STEPS_MAX;
+use super::options::Limits;
 use super::table::In;
 use super::turn::Open;
 use crate::checkpoint::Entry;
@@ -15,6 +16,8 @@ use crate::key::{FrameBytes, frame_row, frame_rows};
 
 /// A chunk that is shorter is the last of its frame.
 pub(super) const CHUNK_BYTES_MIN: usize = 1024;
+
+const OTHER_LENGTH: &str = "frame is of another length than its entry says";
 
 /// Reads documents, in a read or a write transaction.
 pub(super) struct Unpacker<'a, T> {
@@ -48,10 +51,9 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         if entry.document_bytes > self.limit as u64 {
             return Err(self.too_long(&format!("the document of {}", place())));
         }
-        let raw = self.raw_at(entry.sequence, &place)?;
+        let raw = self.raw_of(entry.sequence, Some(entry.document_bytes), &place)?;
         if raw.len() as u64 != entry.document_bytes {
-            let reason = "frame is of another length than its entry says";
-            return Err(Error::corrupt(place(), reason));
+            return Err(Error::corrupt(place(), OTHER_LENGTH));
         }
         Ok(raw)
     }
@@ -62,10 +64,19 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         sequence: u64,
         place: &impl Fn() -> String,
     ) -> Result<Arc<Vec<u8>>> {
-        match self.walk(sequence, place, Check::Ends) {
+        self.raw_of(sequence, None, place)
+    }
+
+    fn raw_of(
+        &self,
+        sequence: u64,
+        length: Option<u64>,
+        place: &impl Fn() -> String,
+    ) -> Result<Arc<Vec<u8>>> {
+        match self.walk(sequence, length, place, Check::Ends) {
             // The walk that checks every step says better what is wrong, and may not go wrong at
             // all if it was in memory only.
-            Err(Error::Corrupt { .. }) => self.walk(sequence, place, Check::All),
+            Err(Error::Corrupt { .. }) => self.walk(sequence, length, place, Check::All),
             other => other,
         }
     }
@@ -89,7 +100,13 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         Ok(bytes)
     }
 
-    fn walk(&self, wanted: u64, place: &impl Fn() -> String, check: Check) -> Result<Arc<Vec<u8>>> {
+    fn walk(
+        &self,
+        wanted: u64,
+        length: Option<u64>,
+        place: &impl Fn() -> String,
+        check: Check,
+    ) -> Result<Arc<Vec<u8>>> {
         let damaged = |sequence: u64, reason: &str| {
             if sequence == wanted {
                 return Error::corrupt(place(), reason);
@@ -113,6 +130,12 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
                 return Err(damaged(sequence, "its document is missing"));
             }
             let found = FoundFrame::parse(&bytes).map_err(|reason| damaged(sequence, reason))?;
+            if sequence == wanted && length.is_some_and(|length| length != found.raw_bytes) {
+                return Err(damaged(sequence, OTHER_LENGTH));
+            }
+            if found.raw_bytes > Limits::DOCUMENT_BYTES_MAX as u64 {
+                return Err(damaged(sequence, "frame is longer than any document may be"));
+            }
             if found.raw_bytes > self.limit as u64 {
                 return Err(
                     self.too_long(&format!("what {} is stored as a difference to", place()))

@@ -73,7 +73,10 @@ pub(super) fn transact<T>(
         }
         Err(error) => {
             open.names.clear();
-            open.bases.distrust();
+            // What the work itself refused is undone; only a commit may have come half way.
+            if is_of_engine(&error, path) {
+                open.bases.distrust();
+            }
             lock(&open.intake).put_back(pending);
             Err(error)
         }
@@ -250,10 +253,13 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn remove_frame(&mut self, entry: &Entry) -> Result<()> {
-        // Most are of one chunk, and removing one row is faster than a range.
+        // Most are of one chunk, and removing one row is faster than a range. What either says may
+        // be damaged, but hardly both.
         if entry.stored_bytes < CHUNK_BYTES_MIN as u64 {
-            self.frames.remove(frame_row(entry.sequence, 0)).within(self.path)?;
-            return Ok(());
+            let first = self.frames.remove(frame_row(entry.sequence, 0)).within(self.path)?;
+            if first.is_some_and(|first| first.value().len() < CHUNK_BYTES_MIN) {
+                return Ok(());
+            }
         }
         self.remove_frame_of(entry.sequence)
     }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use super::{about, links, state};
-use crate::checkpoint::{Entry, NewEntry, Timestamp};
+use crate::checkpoint::{Entry, Id, NewEntry, Timestamp};
 use crate::codec::NameKind;
 use crate::error::Error;
 use crate::key::{RecordKey, index_row};
@@ -78,6 +78,19 @@ fn after_a_failed_transaction_nothing_refers_to_what_may_be_gone() {
     let mut drafts = [store.draft(about(0), &state(0, 4)).unwrap()];
     store.shared.pack(&mut drafts).unwrap();
     assert!(drafts[0].base().is_some());
+}
+
+#[test]
+fn what_is_refused_changes_nothing_for_savers() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options { hold: Hold::Forever, ..Options::default() });
+    let nobody = Id::new("nobody").unwrap();
+    for number in 0..8 {
+        store.save(about(0), &state(0, number)).unwrap();
+        assert!(store.delete(std::slice::from_ref(&nobody)).is_err());
+        assert!(store.tag(&nobody, &["tag".to_owned()]).is_err());
+    }
+    assert_eq!(steps(&store), [0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
 #[test]
@@ -179,6 +192,32 @@ fn one_that_is_dated_ahead_does_not_carry_all_that_come_after() {
     let carried = bases.values().filter(|base| **base == Some(ahead.sequence)).count();
     assert!(carried <= 8, "{carried}");
     assert!(steps(&store).into_iter().max() <= Some(21));
+    // Nor do those after a leap stand alone for ever.
+    for number in 1_000..1_030 {
+        store.save(about(0), &state(0, number)).unwrap();
+        store.shared.let_go();
+    }
+    let alone = steps(&store).into_iter().filter(|steps| *steps == 0).count();
+    assert!(alone <= 4, "{alone}");
+}
+
+#[test]
+fn a_document_that_loses_its_base_is_not_put_on_a_large_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir, Options::default());
+    let small = unrelated(0, 20);
+    let first = store.save(about(0), &small).unwrap();
+    // What is large starts like what is small, so that all are differences to the first.
+    let large = [small.clone(), vec!["x".repeat(100_000)]].concat();
+    for _ in 0..7 {
+        store.save(about(0), &large).unwrap();
+    }
+    let last = store.save(about(0), &small).unwrap();
+    store.delete(&[first.id]).unwrap();
+    store.shared.let_go();
+    let limits = Limits { document_bytes: 10_000, ..Limits::default() };
+    let little = open(&dir, Options { limits, ..Options::default() });
+    assert_eq!(little.get(&last.id).unwrap().state::<Vec<String>>().unwrap(), small);
 }
 
 #[test]

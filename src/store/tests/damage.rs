@@ -101,6 +101,21 @@ fn a_damaged_base_hurts_its_dependents_and_nothing_else() {
 }
 
 #[test]
+fn a_length_that_no_document_has_is_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, entries, _) = filled(&dir);
+    // The next tag of an integer: eight bytes instead of two.
+    damage(&store, frame_row(entries[3].sequence, 0), |bytes| bytes[1] = 253);
+    for entry in &entries[3..8] {
+        let found = store.get(&entry.id);
+        assert!(matches!(found, Err(Error::Corrupt { .. })), "{found:?}");
+    }
+    for entry in &entries[2..5] {
+        store.delete(std::slice::from_ref(&entry.id)).unwrap();
+    }
+}
+
+#[test]
 fn the_frame_that_is_damaged_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let (store, entries, _) = filled(&dir);
