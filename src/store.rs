@@ -79,7 +79,8 @@ impl std::fmt::Debug for Shared {
 pub struct Deleted {
     /// Number of checkpoints.
     pub checkpoints: u64,
-    /// Length of their documents on disk.
+    /// By how much less all documents take on disk, those included that are stored anew because
+    /// they were differences to what is gone.
     pub stored_bytes: u64,
 }
 
@@ -192,11 +193,8 @@ impl Store {
         self.shared.write(|writer| {
             let found = |id| writer.find(id)?.ok_or_else(|| not_found(id));
             let entries = ids.into_iter().map(found).collect::<Result<Vec<Entry>>>()?;
-            writer.remove(&entries)?;
-            Ok(Deleted {
-                checkpoints: entries.len() as u64,
-                stored_bytes: entries.iter().map(|entry| entry.stored_bytes).sum(),
-            })
+            let stored_bytes = writer.remove(&entries)?;
+            Ok(Deleted { checkpoints: entries.len() as u64, stored_bytes })
         })
     }
 

@@ -4,19 +4,21 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use redb::{Durability, ReadableTable as _, ReadableTableMetadata as _, TableDefinition};
+use redb::{
+    Durability, Key, ReadableTable as _, ReadableTableMetadata as _, TableDefinition, Value,
+};
 use serde::Serialize;
 
 use super::Store;
 use super::read::Snapshot;
-use super::table::{INDEX, In};
+use super::table::{FRAMES, INDEX, In, RECORDS};
 use super::turn::Open;
 use super::write::transact;
 use crate::codec::encode_entry;
 use crate::error::{At, Error, Result};
-use crate::key::{IndexBytes, NameId, Span};
+use crate::key::{NameId, Span};
 
-// Empty room in the index that is worth writing it anew: so many bytes, and this part of it.
+// Empty room in a table that is worth writing it anew: so many bytes, and this part of it.
 const WORTH_BYTES: u64 = 16 << 10;
 const WORTH_PART: u64 = 3;
 
@@ -45,10 +47,14 @@ impl Store {
             sweep_names(open, path)?;
             shrink(open, path)
         })?;
-        let repacked = self
-            .shared
-            .turn
-            .alone(|open| if repack_index(open, path)? { shrink(open, path) } else { Ok(()) });
+        let repacked = self.shared.turn.alone(|open| {
+            let repacked = [
+                repack(open, RECORDS, path)?,
+                repack(open, FRAMES, path)?,
+                repack(open, INDEX, path)?,
+            ];
+            if repacked.contains(&true) { shrink(open, path) } else { Ok(()) }
+        });
         match repacked {
             // It takes room that a full disk does not have, and what matters is done.
             Ok(()) | Err(Error::Io { .. }) => {}
@@ -67,28 +73,32 @@ fn shrink(open: &mut Open, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fills the pages of the index, if there is much room in them; whether it did.
+/// Fills the pages of a table, if there is much room in them; whether it did.
 ///
-/// Each name has rows of its own, which grow at their end; so pages are split in the middle, and
-/// half of each stays empty for ever.
-fn repack_index(open: &Open, path: &Path) -> Result<bool> {
-    const FULL: TableDefinition<'_, IndexBytes, ()> = TableDefinition::new("index.full");
+/// Rows of the index grow at many places, and rows that are removed leave gaps; so pages are half
+/// empty, and moving them does not change that.
+fn repack<K: Key, V: Value>(
+    open: &Open,
+    definition: TableDefinition<'static, K, V>,
+    path: &Path,
+) -> Result<bool> {
+    let full = TableDefinition::<K, V>::new("full");
     let transaction = open.database.begin_write().within(path)?;
     {
-        let index = transaction.open_table(INDEX).within(path)?;
-        let stats = index.stats().within(path)?;
-        if stats.fragmented_bytes() < WORTH_BYTES
-            || stats.fragmented_bytes() * WORTH_PART < stats.stored_bytes()
-        {
+        let table = transaction.open_table(definition).within(path)?;
+        let stats = table.stats().within(path)?;
+        let (room, used) = (stats.fragmented_bytes(), stats.stored_bytes());
+        if room < WORTH_BYTES || room * WORTH_PART < used {
             return Ok(false);
         }
-        let mut full = transaction.open_table(FULL).within(path)?;
-        for row in index.iter().within(path)? {
-            full.insert(row.within(path)?.0.value(), ()).within(path)?;
+        let mut full = transaction.open_table(full).within(path)?;
+        for row in table.iter().within(path)? {
+            let (key, value) = row.within(path)?;
+            full.insert(key.value(), value.value()).within(path)?;
         }
     }
-    transaction.delete_table(INDEX).within(path)?;
-    transaction.rename_table(FULL, INDEX).within(path)?;
+    transaction.delete_table(definition).within(path)?;
+    transaction.rename_table(full, definition).within(path)?;
     transaction.commit().within(path)?;
     Ok(true)
 }

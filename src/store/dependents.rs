@@ -35,17 +35,22 @@ impl Writer<'_> {
     }
 
     /// Makes sure that nothing that stays depends on `entries`, which are about to be removed.
-    pub(super) fn detach(&mut self, entries: &[Entry]) -> Result<()> {
+    ///
+    /// Returns by how much longer the frames that stay are.
+    pub(super) fn detach(&mut self, entries: &[Entry]) -> Result<i64> {
         let mut removed = Removed::with_capacity(entries.len());
         for entry in entries {
             removed.insert(entry.sequence, self.base(entry.sequence)?);
         }
         // Where the start of a chain goes, the first that stays takes its place.
         let mut heirs: HashMap<u64, u64> = HashMap::new();
+        let mut grown = 0;
         for (key, lost) in self.orphans(&removed)? {
             let (last, base) = first_to_stay(lost, &removed);
             let base = base.or_else(|| heirs.get(&last).copied());
-            if self.rebase(key, base)? && base.is_none() {
+            let Some(by) = self.rebase(key, base)? else { continue };
+            grown += by;
+            if base.is_none() {
                 heirs.insert(last, key.sequence);
             }
         }
@@ -60,7 +65,7 @@ impl Writer<'_> {
                 dependents.retain(|key| !gone.contains(&key.sequence));
             })?;
         }
-        Ok(())
+        Ok(grown)
     }
 
     /// The base of a frame; `None` if it stands alone, is damaged or missing.
@@ -84,25 +89,28 @@ impl Writer<'_> {
 
     /// Stores a checkpoint anew, as a difference to `base` if there is one.
     ///
-    /// False if it is damaged, so that nobody could read it before either.
-    fn rebase(&mut self, key: RecordKey, base: Option<u64>) -> Result<bool> {
+    /// Returns by how much longer it is; `None` if it is damaged, so that nobody could read it
+    /// before either.
+    fn rebase(&mut self, key: RecordKey, base: Option<u64>) -> Result<Option<i64>> {
         let Some(frame) = self.unless_damaged(self.pack_anew(key.sequence, base))? else {
-            return Ok(false);
+            return Ok(None);
         };
         // The frame may be whole though the entry is not: who mends that will want it.
         let entry = self.unless_damaged(self.entry(key))?.flatten();
         let base = base.filter(|_| frame.rank().is_some());
         let bytes = frame.to_bytes(key.sequence, base);
+        let length = bytes.len() as u64;
+        let before = entry.as_ref().map_or(length, |entry| entry.stored_bytes);
         match entry {
             Some(entry) => {
                 self.remove_frame(&entry)?;
-                self.insert_record(&Entry { stored_bytes: bytes.len() as u64, ..entry })?;
+                self.insert_record(&Entry { stored_bytes: length, ..entry })?;
             }
             None => self.remove_frame_of(key.sequence)?,
         }
         self.insert_frame(&bytes, key.sequence)?;
         self.add_dependent(&bytes, key)?;
-        Ok(true)
+        Ok(Some(length.cast_signed().wrapping_sub(before.cast_signed())))
     }
 
     /// The frame of a checkpoint without the base it has.

@@ -176,8 +176,10 @@ impl<'a> Writer<'a> {
     }
 
     /// Removes checkpoints. Those that are stored as differences to them are stored anew.
-    pub(super) fn remove(&mut self, entries: &[Entry]) -> Result<()> {
-        self.detach(entries)?;
+    ///
+    /// Returns by how much less all frames take.
+    pub(super) fn remove(&mut self, entries: &[Entry]) -> Result<u64> {
+        let grown = self.detach(entries)?;
         for entry in entries {
             self.records.remove(RecordKey::of(entry).to_bytes()).within(self.path)?;
             self.remove_frame(entry)?;
@@ -194,7 +196,8 @@ impl<'a> Writer<'a> {
         let next_sequence = lock(&self.open.intake).next_sequence();
         let mut meta = self.transaction.open_table(META).within(self.path)?;
         meta.insert(SEQUENCE_KEY, next_sequence).within(self.path)?;
-        Ok(())
+        let removed: u64 = entries.iter().map(|entry| entry.stored_bytes).sum();
+        Ok(removed.saturating_add_signed(-grown))
     }
 
     /// Puts `new` in the place of `old`, whose id, time and document it keeps.

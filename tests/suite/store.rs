@@ -310,6 +310,21 @@ fn compacting_gives_space_back() {
 }
 
 /// Names stayed for ever: ten thousand loops that were deleted left five megabytes.
+#[test]
+fn what_deleting_gives_back_is_what_is_stored_less() {
+    let place = Place::new();
+    let store = place.open();
+    let state = |number: u64| -> Vec<u64> {
+        (number..number + 60).map(|it| it.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
+    };
+    let ids: Vec<Id> =
+        (0..40).map(|it| store.save(NewEntry::default(), &state(it)).unwrap().id).collect();
+    let before = store.stats().unwrap().stored_bytes;
+    let every_third: Vec<Id> = ids.iter().step_by(3).cloned().collect();
+    let deleted = store.delete(&every_third).unwrap();
+    assert_eq!(deleted.stored_bytes, before - store.stats().unwrap().stored_bytes);
+}
+
 /// Length of what no row needs in the index.
 fn room_in_index(path: &std::path::Path) -> u64 {
     const INDEX: TableDefinition<'_, [u8; 22], ()> = TableDefinition::new("index");

@@ -69,6 +69,9 @@ pub(crate) enum Refusal {
     Nothing,
     #[error("refused {count} of {total} lines")]
     Skipped { count: u64, total: u64 },
+    /// Values that are right alone and not together.
+    #[error("{0}")]
+    Usage(String),
 }
 
 /// What an error means for the user.
@@ -141,5 +144,6 @@ fn of_command(refusal: &Refusal) -> Verdict {
             .hint("`waypost save` makes one, --store names another"),
         Refusal::Nothing => Verdict::new(Exit::Nothing, "not_found"),
         Refusal::Skipped { .. } => Verdict::new(Exit::Skipped, "skipped"),
+        Refusal::Usage(_) => Verdict::new(Exit::Usage, "usage"),
     }
 }

@@ -25,7 +25,7 @@ fn the_figures_are_there_and_the_files_are_gone() {
     }
     assert_eq!(test.path().read_dir().unwrap().count(), 0);
 
-    let shown = test.run(&format!("bench {flags} --grow --change 20")).done();
+    let shown = test.run(&format!("bench {flags} --grow --change 20 --quiet")).done();
     for row in ["saves per second", "bytes per checkpoint", "newest of a loop"] {
         assert!(shown.contains(row), "{shown}");
     }
@@ -39,8 +39,10 @@ fn what_cannot_be_measured_is_refused() {
         ("--size 16kb", 2, "not a number of bytes"),
         ("--change 101", 2, "101 is not in 0..=100"),
         ("--saves 0", 2, "0"),
-        ("--threads 4 --loops 2", 1, "--loops 2 is less than --threads 4"),
-        ("--size 32m --saves 100000", 1, "too much to keep"),
+        ("--threads 4 --loops 2", 2, "--loops 2 is less than --threads 4"),
+        ("--size 32m --saves 100000", 2, "too much to keep"),
+        ("--threads 8 --saves 5", 2, "--saves 5 is less than the number of loops, 8"),
+        ("--threads 2000", 2, "2000 is not in 1..=1000"),
         ("--dir nowhere", 1, "cannot make nowhere"),
     ] {
         let ended = test.run(&format!("bench {flags}"));

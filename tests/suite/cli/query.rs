@@ -161,7 +161,7 @@ fn all_are_deleted_or_none() {
     let last = test.run("delete a-2");
     insta::assert_snapshot!(last.stdout + &last.stderr, @"
     a-2
-    deleted 1, 16 B stored
+    deleted 1, 16 B less stored
     ");
 }
 
@@ -171,8 +171,11 @@ fn stats_count_what_there_is() {
     let stats: Value = serde_json::from_str(&test.run("stats --json").done()).unwrap();
     assert_eq!(stats["checkpoints"], 3);
     assert_eq!(stats["triggers"], serde_json::json!({"iteration": 2, "manual": 1}));
+    let path = test.path().join(".waypost/store.redb");
+    assert_eq!(stats["path"], path.to_str().unwrap());
     let readable = test.run("stats").done();
-    assert!(readable.starts_with("checkpoints  3\nseries       2\n"), "{readable}");
+    let expected = format!("store        {}\ncheckpoints  3\nseries       2\n", path.display());
+    assert!(readable.starts_with(&expected), "{readable}");
 }
 
 #[test]

@@ -11,13 +11,13 @@ mod spread;
 mod waypost;
 
 use std::io::Write;
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::args::Global;
+use crate::exit::Refusal;
 use crate::output;
 use document::Shape;
 
@@ -55,15 +55,18 @@ pub(super) struct Args {
 
     /// Number of saves in all
     #[arg(long, value_name = "COUNT", default_value = "1000")]
-    saves: NonZeroU32,
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    saves: u32,
 
     /// Number of threads that save
     #[arg(long, value_name = "COUNT", default_value = "1")]
-    threads: NonZeroU32,
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
+    threads: u32,
 
     /// Number of loops, each a series of its own; by default as many as threads
     #[arg(long, value_name = "COUNT")]
-    loops: Option<NonZeroU32>,
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    loops: Option<u32>,
 
     /// When a save returns
     #[arg(long, value_name = "WHEN", default_value = "immediate")]
@@ -103,17 +106,24 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 
 impl Args {
     fn plan(&self) -> Result<Plan> {
-        let threads = self.threads.get();
-        let loops = self.loops.map_or(threads, NonZeroU32::get);
-        ensure!(
-            loops >= threads,
-            "--loops {loops} is less than --threads {threads}; each needs one"
-        );
-        let (size, saves) = (self.size, self.saves.get());
-        ensure!(
-            u64::from(size) * u64::from(saves.max(loops)) <= FILES_BYTES_MAX,
-            "{saves} saves of {size} bytes are too much to keep; choose fewer or smaller ones"
-        );
+        let (threads, loops) = (self.threads, self.loops.unwrap_or(self.threads));
+        let (size, saves) = (self.size, self.saves);
+        let refused = |reason: String| Err(Refusal::Usage(reason).into());
+        if loops < threads {
+            return refused(format!(
+                "--loops {loops} is less than --threads {threads}: a thread needs a loop of its own"
+            ));
+        }
+        if saves < loops {
+            return refused(format!(
+                "--saves {saves} is less than the number of loops, {loops}: some would save nothing"
+            ));
+        }
+        if u64::from(size) * u64::from(saves) > FILES_BYTES_MAX {
+            return refused(format!(
+                "{saves} saves of {size} bytes are too much to keep; choose fewer or smaller ones"
+            ));
+        }
         let json_bytes = usize::try_from(size)?;
         let new_bytes = json_bytes / 100 * usize::from(self.change);
         let shape = Shape { new_bytes, grows: self.grow, ..Shape::of(json_bytes) };

@@ -45,6 +45,6 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     ids.iter().try_for_each(|id| writeln!(out, "{id}"))?;
     out.flush()?;
     let freed = output::size(deleted.stored_bytes);
-    global.note(format_args!("deleted {}, {freed} stored", deleted.checkpoints));
+    global.note(format_args!("deleted {}, {freed} less stored", deleted.checkpoints));
     Ok(())
 }

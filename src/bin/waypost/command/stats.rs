@@ -1,8 +1,11 @@
 //! `waypost stats`: what the store holds, in numbers.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
+use serde::Serialize;
+use waypost::Stats;
 
 use crate::args::Global;
 use crate::open;
@@ -18,10 +21,19 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {}
 
+/// What is found, and where.
+#[derive(Serialize)]
+struct Shown<'a> {
+    path: &'a Path,
+    #[serde(flatten)]
+    stats: Stats,
+}
+
 pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
-    let stats = open::existing(global, "stats")?.stats()?;
+    let store = open::existing(global, "stats")?;
+    let (path, stats) = (store.path(), store.stats()?);
     if global.json {
-        return Ok(output::json_line(out, &stats)?);
+        return Ok(output::json_line(out, &Shown { path, stats })?);
     }
-    Ok(output::fields(out, &Fields::of_stats(&stats), global)?)
+    Ok(output::fields(out, &Fields::of_stats(&stats, path), global)?)
 }

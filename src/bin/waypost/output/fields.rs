@@ -1,6 +1,7 @@
 //! Named values one below the other.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use clap::builder::styling::Style;
 use waypost::{Compacted, Entry, Stats, Timestamp};
@@ -44,8 +45,9 @@ impl Fields {
     }
 
     /// What a store holds.
-    pub(crate) fn of_stats(stats: &Stats) -> Self {
+    pub(crate) fn of_stats(stats: &Stats, path: &Path) -> Self {
         let mut fields = Self::default();
+        fields.text("store", Some(path.display()));
         fields.text("checkpoints", Some(stats.checkpoints));
         fields.text("series", Some(stats.series));
         fields.sizes(stats.document_bytes, stats.stored_bytes);

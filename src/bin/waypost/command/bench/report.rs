@@ -60,6 +60,9 @@ impl Documents {
     }
 }
 
+// Below this the first pages of a store are most of it.
+const FEW_SAVES: u32 = 200;
+
 /// A line of the table: what it says, of both, and by how much the first is better.
 struct Line {
     what: &'static str,
@@ -73,21 +76,30 @@ impl Report {
         let size = output::size(*json_bytes as u64);
         writeln!(
             out,
-            "{saves} {durability} saves of {size} by {}, {}",
+            "{} of {size} on average, {durability}, by {}, {}",
+            count(*saves, "save"),
             count(*threads, "thread"),
             count(*loops, "loop"),
         )?;
         writeln!(out)?;
         let bold = global.style(&std::io::stdout(), clap::builder::styling::Style::new().bold());
-        let header = format!("{:<22}{:>12}{:>14}{:>12}", "", "waypost", ".json.gz", "better by");
+        let header = format!("{:<22}{:>12}{:>14}{:>12}", "", "waypost", ".json.gz", "");
         writeln!(out, "{bold}{header}{bold:#}")?;
         for Line { what, values: [waypost, files], better } in self.lines() {
-            writeln!(out, "{what:<22}{waypost:>12}{files:>14}{:>12}", times(better))?;
+            writeln!(out, "{what:<22}{waypost:>12}{files:>14}{:>12}", judged(better))?;
         }
         writeln!(out)?;
         let (floor, save) = (self.floor.median, self.waypost.save.median);
-        let ratio = times(save / floor);
-        writeln!(out, "append 4 KiB and sync: {} median; a save takes {ratio} that", us(floor))?;
+        write!(out, "appending 4 KiB to a file and syncing it: {} median", us(floor))?;
+        // Many threads share a sync, and relaxed saves have none.
+        if *threads == 1 && *durability == "immediate" {
+            write!(out, "; a save takes {} of that", times(save / floor))?;
+        }
+        writeln!(out)?;
+        if *saves < FEW_SAVES {
+            let hint = "so few checkpoints weigh little beside the store itself; try more --saves";
+            global.note(hint);
+        }
         Ok(())
     }
 
@@ -135,6 +147,17 @@ fn us(micros: f64) -> String {
         micros if micros < 10.0 => format!("{micros:.1} us"),
         micros if micros < 10_000.0 => format!("{micros:.0} us"),
         micros => format!("{:.1} ms", micros / 1e3),
+    }
+}
+
+/// By how much the first of two is better, or worse.
+fn judged(better: f64) -> String {
+    if !better.is_finite() || better <= 0.0 {
+        "-".to_owned()
+    } else if better >= 1.0 {
+        format!("{} better", times(better))
+    } else {
+        format!("{} worse", times(better.recip()))
     }
 }
 
