@@ -15,8 +15,8 @@ use crate::workload::Motion;
 const INTRODUCTION: &str = "\
 Every rival saved the same documents by the same loops in one run; in brackets is its figure by
 that of Waypost. Durable is on disk when the call returns; `src/peer/` says what relaxed is to
-each. Reads give JSON text from warm caches. Bytes are apparent lengths of files unless they are
-said to be blocks. Durable saves by one thread were made in rounds, all rivals in each; those
+each. Reads end with the document in memory, decompressed, from warm caches. Bytes are apparent
+lengths of files unless they are said to be blocks. Durable saves by one thread were made in rounds, all rivals in each; those
 rounds count in which a bare append with a sync took at most 1.5 times what it took in the best.
 ";
 
