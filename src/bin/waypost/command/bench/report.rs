@@ -83,17 +83,17 @@ impl Report {
         )?;
         writeln!(out)?;
         let bold = global.style(&std::io::stdout(), clap::builder::styling::Style::new().bold());
-        let header = format!("{:<22}{:>12}{:>14}{:>12}", "", "waypost", ".json.gz", "");
+        let header = format!("{:<22}{:>12}{:>14}", "", "waypost", ".json.gz");
         writeln!(out, "{bold}{header}{bold:#}")?;
         for Line { what, values: [waypost, files], better } in self.lines() {
-            writeln!(out, "{what:<22}{waypost:>12}{files:>14}{:>12}", judged(better))?;
+            writeln!(out, "{what:<22}{waypost:>12}{files:>14}{:>15}", judged(better))?;
         }
         writeln!(out)?;
         let (floor, save) = (self.floor.median, self.waypost.save.median);
         write!(out, "appending 4 KiB to a file and syncing it: {} median", us(floor))?;
         // Many threads share a sync, and relaxed saves have none.
         if *threads == 1 && *durability == "immediate" {
-            write!(out, "; a save takes {} of that", times(save / floor))?;
+            write!(out, "; a save takes {:.2} of that", save / floor)?;
         }
         writeln!(out)?;
         if *saves < FEW_SAVES {
