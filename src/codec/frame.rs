@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dictionary_of_a_later_release_is_an_error_that_says_so() {
+    fn a_dictionary_that_the_format_does_not_have_is_an_error_that_says_so() {
         for number in [0, 200, u64::MAX] {
             let frame = Frame { form: Form::Primed(number), ..Frames::default().pack(&small()) };
             let bytes = frame.to_bytes(7, None);

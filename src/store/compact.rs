@@ -48,6 +48,8 @@ impl Store {
             shrink(open, path)
         })?;
         let repacked = self.shared.turn.alone(|open| {
+            // Others may have saved since, and what is made durable must have all of it.
+            self.shared.settle_for_good(open)?;
             let repacked = [
                 repack(open, RECORDS, path)?,
                 repack(open, FRAMES, path)?,
