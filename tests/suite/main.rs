@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cli;
+mod compact;
 mod crash;
 mod damage;
 mod format;

@@ -3,26 +3,26 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use redb::{ReadableDatabase as _, ReadableTableMetadata as _, TableDefinition};
 use waypost::{
-    Document, Durability, Error, Id, Issue, JsonStyle, Layout, Limits, LoopId, NewEntry, Options,
-    Query, Series, Status, Store, Timestamp, Trigger,
+    Document, Error, Id, Issue, JsonStyle, Layout, Limits, LoopId, NewEntry, Options, Query,
+    Series, Status, Store, Timestamp, Trigger,
 };
 
-struct Place {
+/// Where a store of a test is.
+pub(crate) struct Place {
     dir: tempfile::TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { dir: tempfile::tempdir().unwrap() }
     }
 
-    fn path(&self) -> std::path::PathBuf {
+    pub(crate) fn path(&self) -> std::path::PathBuf {
         self.dir.path().join("store.redb")
     }
 
-    fn open(&self) -> Store {
+    pub(crate) fn open(&self) -> Store {
         Store::open(self.path()).unwrap()
     }
 
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-fn named(id: &str) -> NewEntry {
+pub(crate) fn named(id: &str) -> NewEntry {
     NewEntry { id: Some(Id::new(id).unwrap()), ..NewEntry::default() }
 }
 
@@ -295,20 +295,6 @@ fn a_trigger_can_be_relaxed_by_default() {
     assert!(std::fs::metadata(written).unwrap().len() > 0);
 }
 
-#[test]
-fn compacting_gives_space_back() {
-    let place = Place::new();
-    let store = place.open();
-    let numbers: Vec<u64> =
-        (0..50_000_u64).map(|it| it.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-    let ids: Vec<Id> =
-        (0..10).map(|_| store.save(NewEntry::default(), &numbers).unwrap().id).collect();
-    store.delete(&ids[1..]).unwrap();
-    let compacted = store.compact().unwrap();
-    assert!(compacted.after_bytes < compacted.before_bytes / 2, "{compacted:?}");
-    assert_eq!(store.get(&ids[0]).unwrap().state::<Vec<u64>>().unwrap(), numbers);
-}
-
 /// Names stayed for ever: ten thousand loops that were deleted left five megabytes.
 #[test]
 fn what_deleting_gives_back_is_what_is_stored_less() {
@@ -323,77 +309,6 @@ fn what_deleting_gives_back_is_what_is_stored_less() {
     let every_third: Vec<Id> = ids.iter().step_by(3).cloned().collect();
     let deleted = store.delete(&every_third).unwrap();
     assert_eq!(deleted.stored_bytes, before - store.stats().unwrap().stored_bytes);
-}
-
-/// Length of what no row needs in the index.
-fn room_in_index(path: &std::path::Path) -> u64 {
-    const INDEX: TableDefinition<'_, [u8; 22], ()> = TableDefinition::new("index");
-    let database = redb::Database::open(path).unwrap();
-    let transaction = database.begin_read().unwrap();
-    transaction.open_table(INDEX).unwrap().stats().unwrap().fragmented_bytes()
-}
-
-#[test]
-fn compacting_fills_the_index_and_changes_nothing_that_is_found() {
-    let place = Place::new();
-    let store = place.open();
-    let about = |number: u32| NewEntry {
-        loop_id: Some(LoopId::new(format!("loop-{}", number % 5)).unwrap()),
-        issue: Some(Issue::new((number % 3).to_string()).unwrap()),
-        phase: Some(format!("phase {}", number % 7)),
-        ..NewEntry::default()
-    };
-    let list = |store: &Store| -> Vec<Vec<Id>> {
-        let of = |number: u32| Query { phase: about(number).phase, ..Query::default() };
-        let ids = |number| store.entries(of(number)).map(|entry| entry.unwrap().id).collect();
-        (0..7).map(ids).collect()
-    };
-    for number in 0..700 {
-        let draft = store.draft(about(number), &number).unwrap();
-        store.save_draft(draft.with_durability(Durability::Relaxed)).unwrap();
-        // Reading puts what was saved into the tables, a few rows at a time.
-        if number % 4 == 0 {
-            store.latest(&Query::default()).unwrap();
-        }
-    }
-    let listed = list(&store);
-    store.close().unwrap();
-    let before = room_in_index(&place.path());
-    let store = place.open();
-    store.compact().unwrap();
-    assert_eq!(list(&store), listed);
-    store.close().unwrap();
-    let after = room_in_index(&place.path());
-    assert!(after * 4 < before, "{after} by {before}");
-    let store = place.open();
-    let next = store.save(about(7), &0).unwrap();
-    assert_eq!(list(&store)[0][0], next.id);
-}
-
-#[test]
-fn compacting_forgets_names_that_nobody_has() {
-    let place = Place::new();
-    let store = place.open();
-    let keep = NewEntry { session_id: Some("kept".to_owned()), ..named("kept") };
-    store.save(keep, &1).unwrap();
-    store.compact().unwrap();
-    let before = store.compact().unwrap().after_bytes;
-    for round in 0..3 {
-        let drafts = (0..2000).map(|number| {
-            let session_id = Some(format!("session {round} {number} {}", "x".repeat(100)));
-            let loop_id = Some(LoopId::new(format!("loop {round} {number}")).unwrap());
-            store.draft(NewEntry { session_id, loop_id, ..NewEntry::default() }, &1).unwrap()
-        });
-        let saved = store.batch(drafts.collect()).unwrap();
-        let ids: Vec<Id> = saved.into_iter().map(|entry| entry.unwrap().id).collect();
-        store.delete(&ids).unwrap();
-        store.compact().unwrap();
-        assert_eq!(store.compact().unwrap().after_bytes, before);
-    }
-    let kept = store.entry(&Id::new("kept").unwrap()).unwrap();
-    assert_eq!(kept.session_id.as_deref(), Some("kept"));
-    let query = Query { loop_id: Some(LoopId::new("loop 0 7").unwrap()), ..Query::default() };
-    assert!(store.latest(&query).unwrap().is_none());
 }
 
 #[test]
