@@ -58,6 +58,7 @@ mod checkpoint;
 mod codec;
 mod key;
 mod query;
+mod retention;
 mod store;
 
 pub mod docs;
@@ -75,4 +76,7 @@ pub use codec::JsonStyle;
 pub use error::{Error, Result};
 pub use key::Order;
 pub use query::{Cursor, Page, Query};
+pub use retention::{
+    Age, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan, plan_completed,
+};
 pub use store::{Compacted, Deleted, Draft, Durability, Hold, Limits, Options, Stats, Store};

@@ -1,0 +1,338 @@
+//! The plan: every checkpoint with what becomes of it and why.
+
+use std::collections::HashMap;
+
+use super::age::Age;
+use super::policy::{OnSuccess, Per, Policy, Rule};
+use super::verdict::{Kept, Removed, Verdict};
+use crate::checkpoint::{Entry, Id, Issue, Series, Status, Timestamp};
+
+/// What a policy makes of checkpoints: each of them with a verdict.
+///
+/// A decision and no act: [`Store::apply`](crate::Store::apply) removes what it says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan<'a> {
+    entries: &'a [Entry],
+    verdicts: Vec<Verdict>,
+    policy: Policy,
+    now: Timestamp,
+    is_completed: bool,
+}
+
+/// A checkpoint of a plan.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Planned<'a> {
+    /// The checkpoint.
+    pub entry: &'a Entry,
+    /// What becomes of it, and why.
+    pub verdict: Verdict,
+}
+
+/// Decides what a policy keeps and removes at `now`.
+///
+/// `entries` are all checkpoints of the store, or all of some series; the order does not matter.
+/// Takes well under a second for a million of them.
+#[must_use]
+pub fn plan<'a>(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Plan<'a> {
+    let verdicts = Decision::new(entries, policy, now).verdicts(None);
+    Plan { entries, verdicts, policy: policy.clone(), now, is_completed: false }
+}
+
+/// Decides what a policy keeps and removes of series whose work has just been declared done.
+///
+/// As [`plan`], and beyond that what [`Policy::on_success`] says: this, and nothing else, removes
+/// the newest of a series too.
+#[must_use]
+pub fn plan_completed<'a>(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Plan<'a> {
+    let verdicts = Decision::new(entries, policy, now).verdicts(Some(policy.on_success));
+    Plan { entries, verdicts, policy: policy.clone(), now, is_completed: true }
+}
+
+impl<'a> Plan<'a> {
+    /// Every checkpoint with its verdict, in the order they were given.
+    pub fn iter(&self) -> impl Iterator<Item = Planned<'a>> {
+        let entries = self.entries.iter().zip(&self.verdicts);
+        entries.map(|(entry, verdict)| Planned { entry, verdict: *verdict })
+    }
+
+    /// Those that go.
+    pub fn removed(&self) -> impl Iterator<Item = Planned<'a>> {
+        self.iter().filter(|planned| planned.verdict.removes())
+    }
+
+    /// The policy that it follows.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The same plan, but nothing goes that `is_meant` does not admit.
+    ///
+    /// Those are kept as if no rule were about them.
+    #[must_use]
+    pub fn only(mut self, is_meant: impl Fn(&Entry) -> bool) -> Self {
+        for (entry, verdict) in self.entries.iter().zip(&mut self.verdicts) {
+            if verdict.removes() && !is_meant(entry) {
+                *verdict = Verdict::Keep(Kept::NoRule);
+            }
+        }
+        self
+    }
+
+    /// What the same policy makes of other entries at the same time.
+    pub(crate) fn anew<'b>(&self, entries: &'b [Entry]) -> Plan<'b> {
+        let make = if self.is_completed { plan_completed } else { plan };
+        make(entries, &self.policy, self.now)
+    }
+}
+
+/// What is being decided, entry by entry, from the newest on.
+struct Decision<'a> {
+    entries: &'a [Entry],
+    policy: &'a Policy,
+    now: Timestamp,
+    /// The number of each entry's series.
+    series: Vec<u32>,
+    /// From the newest to the oldest.
+    order: Vec<u32>,
+}
+
+/// What is known of a series while going from its newest checkpoint to its oldest.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    status: Option<Status>,
+    has_resumable: bool,
+}
+
+/// Those of which a rule keeps the last few.
+#[derive(PartialEq, Eq, Hash)]
+struct Group<'a> {
+    series: u32,
+    rule: usize,
+    phase: Option<&'a str>,
+}
+
+impl<'a> Decision<'a> {
+    fn new(entries: &'a [Entry], policy: &'a Policy, now: Timestamp) -> Self {
+        let mut numbers: HashMap<&Series, u32> = HashMap::new();
+        let mut series = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+            series.push(*numbers.entry(&entry.series).or_insert(next));
+        }
+        let order = newest_first(entries, &series, numbers.len());
+        Self { entries, policy, now, series, order }
+    }
+
+    fn verdicts(&self, ending: Option<OnSuccess>) -> Vec<Verdict> {
+        let mut verdicts = self.by_rules(ending);
+        let forks = self.forks();
+        loop {
+            let mut decided = verdicts.clone();
+            keep_fork_points(&forks, &mut decided);
+            let is_done = !self.drop_by_size(&decided, &mut verdicts);
+            // What went for its size may have been all that kept a fork point.
+            if is_done || forks.is_empty() {
+                keep_fork_points(&forks, &mut verdicts);
+                return verdicts;
+            }
+        }
+    }
+
+    /// What the rules say, and what is protected from them, but for fork points.
+    fn by_rules(&self, ending: Option<OnSuccess>) -> Vec<Verdict> {
+        let mut verdicts = vec![Verdict::Keep(Kept::NoRule); self.entries.len()];
+        let mut lines = vec![Line::default(); self.entries.len().min(self.series_count())];
+        let mut counts: HashMap<Group<'_>, u32> = HashMap::new();
+        for at in self.order.iter().map(|at| *at as usize) {
+            let entry = &self.entries[at];
+            let line = &mut lines[self.series[at] as usize];
+            let is_newest = line.status.is_none();
+            let status = *line.status.get_or_insert(entry.status);
+            let is_resumable = entry.can_resume != Some(false);
+            let is_newest_resumable = is_resumable && !line.has_resumable;
+            line.has_resumable |= is_resumable;
+            let by_rule = self.by_rule(at, status, &mut counts);
+            let protected = if !entry.tags.is_empty() {
+                Some(Kept::Tagged)
+            } else if ending == Some(OnSuccess::Remove) {
+                None
+            } else if is_newest {
+                Some(Kept::Newest)
+            } else if is_newest_resumable && ending != Some(OnSuccess::KeepNewest) {
+                Some(Kept::NewestResumable)
+            } else {
+                None
+            };
+            verdicts[at] = match (protected, ending) {
+                (Some(kept), _) => Verdict::Keep(kept),
+                (None, Some(OnSuccess::KeepNewest | OnSuccess::Remove)) => {
+                    Verdict::Remove(Removed::Done)
+                }
+                (None, Some(OnSuccess::Rules) | None) => by_rule,
+            };
+        }
+        verdicts
+    }
+
+    /// What the rule says that governs an entry.
+    fn by_rule(
+        &self,
+        at: usize,
+        series_status: Status,
+        counts: &mut HashMap<Group<'a>, u32>,
+    ) -> Verdict {
+        let entry = &self.entries[at];
+        let Some(number) = self.policy.rule(entry, series_status) else {
+            return Verdict::Keep(Kept::NoRule);
+        };
+        let rule = &self.policy.rules[number];
+        let mut rank = 0;
+        if rule.keep_last.is_some() {
+            let phase = if rule.per == Per::Phase { entry.phase.as_deref() } else { None };
+            let group = Group { series: self.series[at], rule: number, phase };
+            let count = counts.entry(group).or_default();
+            *count += 1;
+            rank = *count;
+        }
+        judge(entry, rule, rank, self.now)
+    }
+
+    /// The parents in other series of each entry that has one.
+    fn forks(&self) -> Vec<(u32, u32)> {
+        let mut children: HashMap<&Id, Vec<u32>> = HashMap::new();
+        for (entry, at) in self.entries.iter().zip(0..) {
+            if let Some(parent) = &entry.parent {
+                children.entry(parent).or_default().push(at);
+            }
+        }
+        let mut forks = Vec::new();
+        for (entry, at) in self.entries.iter().zip(0_u32..) {
+            let Some(children) = children.get(&entry.id) else { continue };
+            let is_other = |child: &&u32| self.series[**child as usize] != self.series[at as usize];
+            forks.extend(children.iter().filter(is_other).map(|child| (*child, at)));
+        }
+        forks
+    }
+
+    /// Removes the oldest of what takes too much, if a rule may remove it; whether there was any.
+    ///
+    /// `decided` is what is kept so far, with fork points.
+    fn drop_by_size(&self, decided: &[Verdict], verdicts: &mut [Verdict]) -> bool {
+        let mut dropped = false;
+        let mut by_issue: HashMap<&Issue, u64> = HashMap::new();
+        let mut total = 0_u64;
+        let kept = |at: &&u32| !decided[**at as usize].removes();
+        for at in self.order.iter().filter(kept) {
+            let entry = &self.entries[*at as usize];
+            total = total.saturating_add(entry.stored_bytes);
+            if let Some(issue) = &entry.issue {
+                let bytes = by_issue.entry(issue).or_default();
+                *bytes = bytes.saturating_add(entry.stored_bytes);
+            }
+        }
+        let is_more = |bytes: u64, max: Option<u64>| max.filter(|max| bytes > *max);
+        for at in self.order.iter().rev().filter(kept).map(|at| *at as usize) {
+            let entry = &self.entries[at];
+            // Only what a rule may remove one day; those that it keeps all of are for ever.
+            if !matches!(decided[at], Verdict::Keep(Kept::Last { .. } | Kept::Within(_))) {
+                continue;
+            }
+            let mut none = 0;
+            let of_issue = match &entry.issue {
+                Some(issue) => by_issue.get_mut(issue).unwrap_or(&mut none),
+                None => &mut none,
+            };
+            let why = is_more(*of_issue, self.policy.issue_bytes_max).map(Removed::IssueTooLarge);
+            let why = why.or_else(|| {
+                is_more(total, self.policy.store_bytes_max).map(Removed::StoreTooLarge)
+            });
+            let Some(why) = why else { continue };
+            *of_issue = of_issue.saturating_sub(entry.stored_bytes);
+            total = total.saturating_sub(entry.stored_bytes);
+            verdicts[at] = Verdict::Remove(why);
+            dropped = true;
+        }
+        dropped
+    }
+
+    fn series_count(&self) -> usize {
+        self.series.iter().max().map_or(0, |last| *last as usize + 1)
+    }
+}
+
+/// Keeps what a checkpoint that is kept was forked from, and what that was forked from.
+fn keep_fork_points(forks: &[(u32, u32)], verdicts: &mut [Verdict]) {
+    let mut parents: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (child, parent) in forks {
+        parents.entry(*child).or_default().push(*parent);
+    }
+    let is_kept = |child: &u32| !verdicts[*child as usize].removes();
+    let mut left: Vec<u32> = parents.keys().copied().filter(is_kept).collect();
+    while let Some(child) = left.pop() {
+        for parent in parents.get(&child).into_iter().flatten() {
+            let verdict = &mut verdicts[*parent as usize];
+            if verdict.removes() {
+                left.push(*parent);
+            }
+            // Not those that are protected anyway; but what a rule keeps may go for its size.
+            if let Verdict::Remove(_) | Verdict::Keep(Kept::Last { .. } | Kept::Within(_)) = verdict
+            {
+                *verdict = Verdict::Keep(Kept::ForkPoint);
+            }
+        }
+    }
+}
+
+/// What a rule makes of an entry that is the `rank`th newest of its group.
+fn judge(entry: &Entry, rule: &Rule, rank: u32, now: Timestamp) -> Verdict {
+    // The end of the work counts where it is known; of two clocks the one that keeps longer.
+    let since = entry.updated_at.map_or(entry.created_at, |end| end.max(entry.created_at));
+    let age = now.saturating_since(since);
+    let own = entry.retention_days.map(Age::days);
+    if let Some(max) = rule.max_age.map(|max| own.unwrap_or(max))
+        && age > max.duration()
+    {
+        return Verdict::Remove(Removed::TooOld(max));
+    }
+    let within = own.or(rule.keep_within);
+    match (rule.keep_last, rule.max_age) {
+        (None, None) => Verdict::Keep(Kept::All),
+        (None, Some(max)) => Verdict::Keep(Kept::Within(own.unwrap_or(max))),
+        (Some(count), _) if rank <= count => Verdict::Keep(Kept::Last { count, per: rule.per }),
+        (Some(count), _) => match within {
+            Some(within) if age <= within.duration() => Verdict::Keep(Kept::Within(within)),
+            within => Verdict::Remove(Removed::Beyond { count, per: rule.per, within }),
+        },
+    }
+}
+
+/// The numbers of entries from the newest to the oldest.
+///
+/// By their times. But those that the store's own clock dated came in the order they have; where
+/// their times do not rise, the clock was set back, and what was saved later is newer.
+fn newest_first(entries: &[Entry], series: &[u32], series_count: usize) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..).take(entries.len()).collect();
+    order.sort_unstable_by_key(|at| entries[*at as usize].sequence);
+    let mut clocks = vec![Timestamp::from_micros(i64::MIN); series_count];
+    let mut times = vec![Timestamp::from_micros(0); entries.len()];
+    for at in order.iter().map(|at| *at as usize) {
+        let entry = &entries[at];
+        times[at] = entry.created_at;
+        if is_dated_by_store(entry) {
+            let clock = &mut clocks[series[at] as usize];
+            *clock = (*clock).max(entry.created_at);
+            times[at] = *clock;
+        }
+    }
+    order.sort_unstable_by_key(|at| {
+        std::cmp::Reverse((times[*at as usize], entries[*at as usize].sequence))
+    });
+    order
+}
+
+/// Whether the store dated a checkpoint, and not the caller: then its id has the same time.
+fn is_dated_by_store(entry: &Entry) -> bool {
+    let made_at = entry.id.parts().map(|(millis, _)| millis);
+    made_at.is_some_and(|millis| i64::try_from(millis) == Ok(entry.created_at.as_millis()))
+}
