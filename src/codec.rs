@@ -4,12 +4,14 @@
 
 mod compress;
 mod decode;
+mod deleted;
 mod dependents;
 mod encode;
 mod fault;
 mod frame;
 mod json;
 mod key;
+mod note;
 mod placed;
 mod text;
 mod token;
@@ -28,8 +30,10 @@ use twox_hash::XxHash3_64;
 use crate::checkpoint::{Checkpoint, Document};
 use crate::error::{Error, Result};
 
+pub(crate) use deleted::{decode_deleted, encode_deleted};
 pub(crate) use dependents::{decode_dependents, encode_dependents};
 pub(crate) use frame::{Found as FoundFrame, Frame, Frames};
+pub(crate) use note::{decode_note, encode_note};
 pub(crate) use placed::Placed;
 pub use text::JsonStyle;
 pub(crate) use token::Bounds;

@@ -36,6 +36,17 @@ pub enum Error {
         id: String,
     },
 
+    /// A plan that no longer fits the store: something was saved, tagged or deleted since.
+    #[error("the plan no longer fits the store: checkpoint {id} {reason}")]
+    Outdated {
+        /// The first checkpoint that was to be removed and is not to be any more.
+        id: String,
+        /// Why not.
+        reason: &'static str,
+        /// How many were removed before that was noticed.
+        removed: u64,
+    },
+
     /// A value cannot be stored, or cannot be read as the type that was asked for.
     #[error("invalid {what}: {reason}")]
     Invalid {
@@ -139,6 +150,9 @@ impl Error {
                 second: second.clone(),
             },
             Self::Exists { id } => Self::Exists { id: id.clone() },
+            Self::Outdated { id, reason, removed } => {
+                Self::Outdated { id: id.clone(), reason, removed: *removed }
+            }
             Self::Invalid { what, reason } => Self::invalid(what, reason),
             Self::Limit { what, limit } => Self::Limit { what: what.clone(), limit: *limit },
             Self::TooNew { path, found, supported } => {

@@ -20,6 +20,7 @@ pub(crate) type NameId = u32;
 pub(crate) type RecordBytes = [u8; 14];
 pub(crate) type IndexBytes = [u8; 22];
 pub(crate) type FrameBytes = [u8; 8];
+pub(crate) type DeletedBytes = [u8; 22];
 
 /// Sequences have 48 bits on disk: nine thousand years at a thousand saves a second.
 pub(crate) const SEQUENCE_MAX: u64 = (1 << 48) - 1;
@@ -131,6 +132,23 @@ pub(crate) fn indexed_cause(row: IndexBytes) -> NameId {
     NameId::from_be_bytes(bytes)
 }
 
+/// The row of a checkpoint that was deleted at `time` and can be restored.
+pub(crate) fn deleted_row(time: Timestamp, key: RecordKey) -> DeletedBytes {
+    let mut bytes = [0; 22];
+    bytes[..8].copy_from_slice(&RecordKey::first_at(time).to_bytes()[..8]);
+    bytes[8..].copy_from_slice(&key.to_bytes());
+    bytes
+}
+
+/// When the checkpoint of a row was deleted, and where it was.
+pub(crate) fn deleted_at(row: DeletedBytes) -> (Timestamp, RecordKey) {
+    let mut time = [0; 14];
+    time[..8].copy_from_slice(&row[..8]);
+    let mut key = [0; 14];
+    key.copy_from_slice(&row[8..]);
+    (RecordKey::from_bytes(time).time, RecordKey::from_bytes(key))
+}
+
 /// The row of one chunk of a frame.
 pub(crate) fn frame_row(sequence: u64, chunk: u16) -> FrameBytes {
     let mut bytes = [0; 8];
@@ -177,6 +195,8 @@ mod tests {
             assert_eq!(RecordKey::from_bytes(key.to_bytes()), key);
             assert_eq!(indexed_key(index_row(7, 9, key)), key);
             assert_eq!(indexed_cause(index_row(7, 9, key)), 9);
+            let time = Timestamp::from_micros(-3);
+            assert_eq!(deleted_at(deleted_row(time, key)), (time, key));
         }
     }
 

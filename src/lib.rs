@@ -79,4 +79,7 @@ pub use query::{Cursor, Page, Query};
 pub use retention::{
     Age, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan, plan_completed,
 };
-pub use store::{Compacted, Deleted, Draft, Durability, Hold, Limits, Options, Stats, Store};
+pub use store::{
+    Action, Compacted, Deleted, Draft, Durability, Hold, Limits, Operation, Options, Restorable,
+    Settings, Stats, Store,
+};

@@ -15,7 +15,7 @@ use crate::checkpoint::{
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
 use crate::key::{ANY_NAME, NameId, Order, RecordKey, SEQUENCE_MAX, Span};
-use crate::store::{Snapshot, Store, is_too_short};
+use crate::store::{Restorable, Snapshot, Store, is_too_short};
 use merge::Rows;
 
 // Enough to make opening a snapshot cheap beside it, little enough to hold nothing up.
@@ -74,7 +74,54 @@ pub struct Page {
     pub next: Option<Cursor>,
 }
 
+impl Query {
+    /// Whether an entry is asked for, wherever it comes from.
+    #[must_use]
+    pub fn admits(&self, entry: &Entry) -> bool {
+        self.has_names(entry)
+            && self.has_rest(entry)
+            && self.since.is_none_or(|since| entry.created_at >= since)
+            && self.until.is_none_or(|until| entry.created_at < until)
+    }
+
+    /// Whether it fits what a row of the index says.
+    fn has_names(&self, entry: &Entry) -> bool {
+        self.series.as_ref().is_none_or(|series| *series == entry.series)
+            && self.phase.as_ref().is_none_or(|phase| entry.phase.as_ref() == Some(phase))
+            && self.tag.as_ref().is_none_or(|tag| entry.tags.contains(tag))
+            && is_cause(self, entry.status, &entry.trigger)
+    }
+
+    /// Whether it fits what the index need not know, but for times.
+    fn has_rest(&self, entry: &Entry) -> bool {
+        let at_least = |min| entry.iteration.is_some_and(|it| it >= min);
+        let at_most = |max| entry.iteration.is_some_and(|it| it <= max);
+        // A series can bear the name of an issue or a loop that some of its checkpoints lack.
+        self.issue.as_ref().is_none_or(|issue| entry.issue.as_ref() == Some(issue))
+            && self.loop_id.as_ref().is_none_or(|name| entry.loop_id.as_ref() == Some(name))
+            && self.iteration_min.is_none_or(at_least)
+            && self.iteration_max.is_none_or(at_most)
+    }
+}
+
 impl Store {
+    /// Lists what was deleted and can be restored, the last deleted first.
+    ///
+    /// Filters and limit of the query count, its order and place do not. Looks at all that can be
+    /// restored.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn deleted(&self, query: &Query) -> Result<Vec<Restorable>> {
+        self.read(|snapshot| {
+            let mut found = snapshot.restorable()?;
+            found.reverse();
+            found.retain(|found| query.admits(&found.entry));
+            found.truncate(query.limit.unwrap_or(usize::MAX));
+            Ok(found)
+        })
+    }
+
     /// Lists entries: as many as the limit of the query says, or 256.
     ///
     /// Reads index rows and the entries returned, and no documents. Costs the same however many
@@ -266,21 +313,11 @@ fn is_cause(query: &Query, status: Status, trigger: &Trigger) -> bool {
 
 /// Whether an entry that the index led to is asked for; an error if the index was wrong.
 fn matches(query: &Query, entry: &Entry) -> Result<bool> {
-    let is_indexed = query.series.as_ref().is_none_or(|series| *series == entry.series)
-        && query.phase.as_ref().is_none_or(|phase| entry.phase.as_ref() == Some(phase))
-        && query.tag.as_ref().is_none_or(|tag| entry.tags.contains(tag))
-        && is_cause(query, entry.status, &entry.trigger);
-    if !is_indexed {
+    if !query.has_names(entry) {
         let place = format!("checkpoint {}", entry.id);
         return Err(Error::corrupt(place, "the index gives it a name it does not have"));
     }
-    // A series can bear the name of an issue or a loop that some of its checkpoints do not have.
-    let is_named = query.issue.as_ref().is_none_or(|issue| entry.issue.as_ref() == Some(issue))
-        && query.loop_id.as_ref().is_none_or(|name| entry.loop_id.as_ref() == Some(name));
-    let at_least =
-        query.iteration_min.is_none_or(|min| entry.iteration.is_some_and(|it| it >= min));
-    let at_most = query.iteration_max.is_none_or(|max| entry.iteration.is_some_and(|it| it <= max));
-    Ok(is_named && at_least && at_most)
+    Ok(query.has_rest(entry))
 }
 
 struct Entries<'a> {

@@ -2,22 +2,28 @@
 //!
 //! The only module that names redb.
 
+mod apply;
 mod bases;
 mod chain;
 mod commit;
 mod compact;
+mod deleted;
 mod dependents;
 mod draft;
 mod file;
 mod intake;
 mod journal;
 mod keeper;
+mod lifecycle;
 mod lock;
 mod names;
+mod operation;
 mod options;
 mod pack;
+mod prune_on_save;
 mod read;
 mod recent;
+mod settings;
 mod stats;
 mod table;
 #[cfg(test)]
@@ -40,10 +46,14 @@ use crate::error::{At, Error, Result};
 
 use commit::Queue;
 pub use compact::Compacted;
+use deleted::Removal;
+pub use deleted::Restorable;
 pub use draft::Draft;
 use keeper::Keeper;
+pub use operation::{Action, Operation};
 pub use options::{Durability, Hold, Limits, Options};
 pub(crate) use read::{Index, Snapshot, is_too_short};
+pub use settings::Settings;
 pub use stats::Stats;
 use turn::Turn;
 
@@ -79,8 +89,8 @@ impl std::fmt::Debug for Shared {
 pub struct Deleted {
     /// Number of checkpoints.
     pub checkpoints: u64,
-    /// By how much less all documents take on disk, those included that are stored anew because
-    /// they were differences to what is gone.
+    /// By how much less all documents take on disk once they cannot be restored any more; if that
+    /// is now, those included that are stored anew because they were differences to what is gone.
     pub stored_bytes: u64,
 }
 
@@ -186,16 +196,21 @@ impl Store {
 
     /// Deletes checkpoints: all of them, or none if one does not exist.
     ///
+    /// They can be restored by [`Store::undelete`] until the store is compacted, or for as long as
+    /// [`Settings::keep_deleted`] says.
+    ///
     /// # Errors
     /// [`Error::NotFound`] names the one that does not exist.
     pub fn delete(&self, ids: &[Id]) -> Result<Deleted> {
-        let ids: BTreeSet<&Id> = ids.iter().collect();
-        self.shared.write(|writer| {
-            let found = |id| writer.find(id)?.ok_or_else(|| not_found(id));
-            let entries = ids.into_iter().map(found).collect::<Result<Vec<Entry>>>()?;
-            let stored_bytes = writer.remove(&entries)?;
-            Ok(Deleted { checkpoints: entries.len() as u64, stored_bytes })
-        })
+        self.delete_as(ids, Removal::Restorable)
+    }
+
+    /// Deletes checkpoints for good: all of them, or none if one does not exist.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] names the one that does not exist.
+    pub fn delete_now(&self, ids: &[Id]) -> Result<Deleted> {
+        self.delete_as(ids, Removal::Final)
     }
 
     /// Adds tags to a checkpoint; those that it has already are fine.
@@ -258,6 +273,22 @@ impl Store {
                 writer.replace(&old, &new)?;
             }
             Ok(new)
+        })
+    }
+
+    fn delete_as(&self, ids: &[Id], removal: Removal) -> Result<Deleted> {
+        let now = (self.shared.options.clock)();
+        let ids: BTreeSet<&Id> = ids.iter().collect();
+        self.shared.write(|writer| {
+            let found = |id| writer.find(id)?.ok_or_else(|| not_found(id));
+            let entries = ids.into_iter().map(found).collect::<Result<Vec<Entry>>>()?;
+            if entries.is_empty() {
+                return Ok(Deleted::default());
+            }
+            let operation = writer.log(Operation::new(Action::Delete, now).on(&entries))?;
+            let deleted = writer.delete(&entries, removal, (now, operation))?;
+            writer.purge_expired(now)?;
+            Ok(deleted)
         })
     }
 

@@ -130,7 +130,7 @@ fn deletion() -> Vec<Goal> {
     let entries = scratch.store.entries(oldest).take(DELETED as usize);
     let ids: Vec<Id> = entries.map(|entry| entry.expect("the store can be read").id).collect();
     let spent = time(|| {
-        scratch.store.delete(&ids).expect("all of them are there");
+        scratch.store.delete_now(&ids).expect("all of them are there");
     });
     vec![Goal {
         what: format!("ms, delete {DELETED} of 64 KB"),

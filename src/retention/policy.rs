@@ -117,12 +117,17 @@ impl Policy {
 
 impl Rule {
     fn matches(&self, entry: &Entry, series: Status) -> bool {
-        fn admits<T: PartialEq>(wanted: &[T], found: &T) -> bool {
-            wanted.is_empty() || wanted.contains(found)
-        }
-        admits(&self.triggers, &entry.trigger)
-            && admits(&self.statuses, &entry.status)
-            && admits(&self.series_statuses, &series)
-            && admits(&self.layouts, &entry.layout)
+        self.admits(entry.status, &entry.trigger)
+            && is_any(&self.series_statuses, &series)
+            && is_any(&self.layouts, &entry.layout)
     }
+
+    /// Whether a checkpoint of this status and trigger may be governed by it.
+    pub(crate) fn admits(&self, status: Status, trigger: &Trigger) -> bool {
+        is_any(&self.triggers, trigger) && is_any(&self.statuses, &status)
+    }
+}
+
+fn is_any<T: PartialEq>(wanted: &[T], found: &T) -> bool {
+    wanted.is_empty() || wanted.contains(found)
 }

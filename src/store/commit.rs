@@ -158,7 +158,18 @@ impl Shared {
         if open.unsettled.load(Ordering::Acquire) == 0 {
             return Ok(());
         }
-        transact(open, self.turn.path(), redb::Durability::None, |_| Ok(()))
+        if open.on_save().is_none() {
+            return transact(open, self.turn.path(), redb::Durability::None, |_| Ok(()));
+        }
+        // Pruning removes bases, and whoever has the journal relies on those it has seen.
+        let _journal = lock(&open.journal);
+        self.settle_and_prune(open)
+    }
+
+    /// As [`Shared::settle`], for whoever has the journal.
+    fn settle_and_prune(&self, open: &Open) -> Result<()> {
+        let now = (self.options.clock)();
+        transact(open, self.turn.path(), redb::Durability::None, |it| it.prune_on_save(now))
     }
 
     /// Puts everything into the tables for good, and has no journal any more.
@@ -177,7 +188,12 @@ impl Shared {
         journal: &mut Journal,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T>,
     ) -> Result<T> {
-        let value = transact(open, self.turn.path(), redb::Durability::Immediate, work)?;
+        let now = (self.options.clock)();
+        let value = transact(open, self.turn.path(), redb::Durability::Immediate, |writer| {
+            let value = work(writer)?;
+            writer.prune_on_save(now)?;
+            Ok(value)
+        })?;
         journal.reset();
         self.keeper.note_durable();
         Ok(value)
@@ -213,7 +229,7 @@ impl Shared {
         drop(intake);
         if is_much {
             // The saves are durable whatever comes of this; the next reader tries it again.
-            self.keeper.note_failure(self.settle(open));
+            self.keeper.note_failure(self.settle_and_prune(open));
         } else {
             self.keeper.note_pending();
         }

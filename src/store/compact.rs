@@ -35,6 +35,8 @@ pub struct Compacted {
 impl Store {
     /// Gives free space back to the file system. No other call runs meanwhile.
     ///
+    /// What was deleted cannot be restored any more.
+    ///
     /// Time grows with the size of the store.
     ///
     /// # Errors
@@ -42,6 +44,7 @@ impl Store {
     pub fn compact(&self) -> Result<Compacted> {
         let path = self.path();
         let before_bytes = fs::metadata(path).at(path)?.len();
+        self.purge()?;
         self.shared.turn.alone(|open| {
             self.shared.settle_for_good(open)?;
             sweep_names(open, path)?;
@@ -122,7 +125,9 @@ fn sweep_names(open: &Open, path: &Path) -> Result<()> {
 fn used_names(open: &Open, path: &Path) -> Result<HashSet<NameId>> {
     let snapshot = Snapshot::take(open, path)?;
     let mut used = HashSet::new();
-    for entry in snapshot.entries(Span::ALL)? {
+    // What damage kept from being purged needs its names, too.
+    let left = snapshot.restorable()?.into_iter().map(|left| Ok(left.entry));
+    for entry in snapshot.entries(Span::ALL)?.chain(left) {
         // Writing an entry asks for each of its names.
         encode_entry(&entry?, &mut |kind, name| {
             let id = snapshot.name(kind, name)?;

@@ -34,13 +34,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Makes sure that nothing that stays depends on `entries`, which are about to be removed.
+    /// Makes sure that nothing that stays depends on those that are about to be removed.
     ///
     /// Returns by how much longer the frames that stay are.
-    pub(super) fn detach(&mut self, entries: &[Entry]) -> Result<i64> {
-        let mut removed = Removed::with_capacity(entries.len());
-        for entry in entries {
-            removed.insert(entry.sequence, self.base(entry.sequence)?);
+    pub(super) fn detach(&mut self, sequences: &[u64]) -> Result<i64> {
+        let mut removed = Removed::with_capacity(sequences.len());
+        for sequence in sequences {
+            removed.insert(*sequence, self.base(*sequence)?);
         }
         // Where the start of a chain goes, the first that stays takes its place.
         let mut heirs: HashMap<u64, u64> = HashMap::new();
@@ -66,6 +66,11 @@ impl Writer<'_> {
             })?;
         }
         Ok(grown)
+    }
+
+    /// Whether it is known what depends on a frame, so that it can be removed.
+    pub(super) fn is_detachable(&self, sequence: u64) -> Result<bool> {
+        Ok(self.unless_damaged(self.dependents(sequence))?.is_some())
     }
 
     /// The base of a frame; `None` if it stands alone, is damaged or missing.

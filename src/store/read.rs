@@ -24,8 +24,8 @@ const DATED_AHEAD_MAX: usize = 16;
 /// A consistent view of the store, for as long as it lives.
 pub(crate) struct Snapshot<'a> {
     open: &'a Open,
-    path: &'a Path,
-    transaction: ReadTransaction,
+    pub(super) path: &'a Path,
+    pub(super) transaction: ReadTransaction,
     records: ReadOnlyTable<RecordBytes, &'static [u8]>,
     names: ReadOnlyTable<&'static [u8], &'static [u8]>,
 }
@@ -127,6 +127,11 @@ impl<'a> Snapshot<'a> {
         unpacker.raw_at(sequence, &place).map(Some)
     }
 
+    #[cfg(test)]
+    pub(super) fn frame_bytes(&self, sequence: u64) -> Result<usize> {
+        Ok(self.unpacker(&self.frames()?).bytes(sequence)?.len())
+    }
+
     pub(super) fn has_frame(&self, sequence: u64) -> Result<bool> {
         Ok(self.frames()?.get(frame_row(sequence, 0)).within(self.path)?.is_some())
     }
@@ -209,7 +214,7 @@ impl<'a> Snapshot<'a> {
         Unpacker { open: self.open, path: self.path, table, limit: self.open.document_bytes_max }
     }
 
-    fn decode(&self, key: RecordKey, bytes: &[u8]) -> Result<Entry> {
+    pub(super) fn decode(&self, key: RecordKey, bytes: &[u8]) -> Result<Entry> {
         Lookup { open: self.open, path: self.path, names: &self.names }.decode(key, bytes)
     }
 }
@@ -235,6 +240,13 @@ impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
         entry.map_err(|reason| {
             failure.take().unwrap_or_else(|| Error::corrupt(key.to_string(), reason))
         })
+    }
+
+    /// The text of a name.
+    pub(super) fn name(&self, kind: NameKind, id: NameId) -> Result<Arc<str>> {
+        let found = self.open.names.lookup(self.names, id, self.path)?;
+        let name = found.filter(|(found, _)| *found == kind).map(|(_, name)| name);
+        name.ok_or_else(|| Error::corrupt(format!("name {id}"), "it is not there"))
     }
 
     /// The entry of a checkpoint: by the row of its id, else by the time in it.

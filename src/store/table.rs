@@ -8,7 +8,7 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTran
 
 use super::names;
 use crate::error::{Error, Result};
-use crate::key::{FrameBytes, IndexBytes, NameId, RecordBytes, frame_sequence};
+use crate::key::{DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, frame_sequence};
 
 /// Facts about the store itself.
 pub(super) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
@@ -22,6 +22,17 @@ pub(super) const INDEX: TableDefinition<'_, IndexBytes, ()> = TableDefinition::n
 pub(super) const NAMES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("names");
 /// Ids that do not tell where their record is.
 pub(super) const IDS: TableDefinition<'_, &str, RecordBytes> = TableDefinition::new("ids");
+
+/// Which checkpoints name another as their parent.
+pub(super) const CHILDREN: TableDefinition<'_, (&str, RecordBytes), ()> =
+    TableDefinition::new("children");
+/// Entries of checkpoints that were deleted and can be restored, in the order of deletion.
+pub(super) const DELETED: TableDefinition<'_, DeletedBytes, &[u8]> =
+    TableDefinition::new("deleted");
+/// What was done to the store beside saving.
+pub(super) const OPERATIONS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("operations");
+/// How the store is to be treated, whoever opens it.
+pub(super) const SETTINGS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("settings");
 
 /// The key in [`META`] of the format that the store is written in.
 pub(super) const FORMAT_KEY: &str = "format";
@@ -46,6 +57,10 @@ pub(super) fn create_all(transaction: &WriteTransaction) -> Result<(), redb::Err
     transaction.open_table(INDEX)?;
     transaction.open_table(NAMES)?;
     transaction.open_table(IDS)?;
+    transaction.open_table(CHILDREN)?;
+    transaction.open_table(DELETED)?;
+    transaction.open_table(OPERATIONS)?;
+    transaction.open_table(SETTINGS)?;
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 mod bases;
 mod damage;
+mod prune;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,6 +11,7 @@ use std::slice::from_ref;
 use proptest::prelude::*;
 use redb::{ReadableDatabase as _, ReadableTable as _};
 
+use super::read::Snapshot;
 use super::table::FRAMES;
 use super::{Hold, Options, Store, file};
 use crate::checkpoint::{Entry, Id, NewEntry, Series};
@@ -32,7 +34,7 @@ fn what_is_deleted_stays_so_though_a_sequence_was_used_up_after_it() {
         .turn
         .with(|open| lock(&open.intake).place(&mut failed, 0, &open.frames))
         .unwrap();
-    store.delete(from_ref(&saved[2].id)).unwrap();
+    store.delete_now(from_ref(&saved[2].id)).unwrap();
     let copy = dir.path().join("copy.redb");
     for suffix in ["", ".journal"] {
         fs::copy(file::beside(&path, suffix), file::beside(&copy, suffix)).unwrap();
@@ -103,6 +105,7 @@ enum Change {
     Delete {
         places: BTreeSet<usize>,
         modulo: usize,
+        now: bool,
     },
     /// Deletes the oldest or the newest so many of a series.
     Trim {
@@ -110,6 +113,9 @@ enum Change {
         count: usize,
         newest: bool,
     },
+    /// Restores so many of what was put away last.
+    Restore(usize),
+    Purge,
     Reopen,
 }
 
@@ -119,7 +125,10 @@ fn changes() -> impl Strategy<Value = Change> {
         6 => (0..3_u8, 1..60_u32, any::<bool>())
             .prop_map(|(series, count, together)| Change::Save { series, count, together }),
         1 => (0..3_u8).prop_map(|series| Change::Leap { series }),
-        3 => (places, 2..12_usize).prop_map(|(places, modulo)| Change::Delete { places, modulo }),
+        3 => (places, 2..12_usize, any::<bool>())
+            .prop_map(|(places, modulo, now)| Change::Delete { places, modulo, now }),
+        2 => (1..9_usize).prop_map(Change::Restore),
+        1 => Just(Change::Purge),
         2 => (0..3_u8, 1..40_usize, any::<bool>())
             .prop_map(|(series, count, newest)| Change::Trim { series, count, newest }),
         1 => Just(Change::Reopen),
@@ -130,6 +139,8 @@ fn changes() -> impl Strategy<Value = Change> {
 struct Kept {
     store: Store,
     all: Vec<(Entry, u8, u32)>,
+    /// Deleted, and can be restored.
+    away: Vec<(Entry, u8, u32)>,
     numbers: [u32; 3],
 }
 
@@ -159,12 +170,31 @@ impl Kept {
                 }
             }
             Change::Leap { series } => self.numbers[usize::from(*series)] += 1_000,
-            Change::Delete { places, modulo } => {
+            Change::Delete { places, modulo, now } => {
                 let mut at = 0;
-                self.delete(|_| {
+                let is_wanted = |_: &Entry| {
                     at += 1;
                     places.contains(&(at % modulo))
-                });
+                };
+                let gone = self.take(is_wanted);
+                let ids: Vec<Id> = gone.iter().map(|(entry, ..)| entry.id.clone()).collect();
+                if *now {
+                    self.store.delete_now(&ids).unwrap();
+                } else {
+                    self.store.delete(&ids).unwrap();
+                    self.away.extend(gone);
+                }
+            }
+            Change::Restore(count) => {
+                let from = self.away.len().saturating_sub(*count);
+                let back = self.away.split_off(from);
+                let ids: Vec<Id> = back.iter().map(|(entry, ..)| entry.id.clone()).collect();
+                self.store.undelete(&ids).unwrap();
+                self.all.extend(back);
+            }
+            Change::Purge => {
+                self.store.purge().unwrap();
+                self.away.clear();
             }
             Change::Trim { series, count, newest } => {
                 let of_series = self.all.iter().filter(|(_, it, _)| it == series);
@@ -173,26 +203,27 @@ impl Kept {
                     true => ids.rev().take(*count).collect(),
                     false => ids.take(*count).collect(),
                 };
-                self.delete(|entry| ids.contains(&entry.id));
+                let gone = self.take(|entry| ids.contains(&entry.id));
+                let ids: Vec<Id> = gone.into_iter().map(|(entry, ..)| entry.id).collect();
+                self.store.delete_now(&ids).unwrap();
             }
             Change::Reopen => self.store.shared.let_go(),
         }
     }
 
-    fn delete(&mut self, mut is_wanted: impl FnMut(&Entry) -> bool) {
+    fn take(&mut self, mut is_wanted: impl FnMut(&Entry) -> bool) -> Vec<(Entry, u8, u32)> {
         let (gone, stay) =
             std::mem::take(&mut self.all).into_iter().partition(|(entry, ..)| is_wanted(entry));
         self.all = stay;
-        let ids: Vec<Id> =
-            Vec::into_iter(gone).map(|(entry, ..): (Entry, u8, u32)| entry.id).collect();
-        self.store.delete(&ids).unwrap();
+        gone
     }
 
     fn check(&self) {
         let (bases, rows) = links(&self.store);
         let of_frames = bases.iter().filter_map(|(sequence, base)| Some(((*base)?, *sequence)));
         assert_eq!(of_frames.collect::<BTreeSet<_>>(), rows, "rows lead to all dependents");
-        let sequences: BTreeSet<u64> = self.all.iter().map(|(entry, ..)| entry.sequence).collect();
+        let sequences: BTreeSet<u64> =
+            self.all.iter().chain(&self.away).map(|(entry, ..)| entry.sequence).collect();
         assert_eq!(bases.keys().copied().collect::<BTreeSet<_>>(), sequences);
         for sequence in sequences {
             let steps = std::iter::successors(Some(sequence), |at| bases[at]).count() - 1;
@@ -200,6 +231,11 @@ impl Kept {
         }
         for (entry, series, number) in &self.all {
             let found = self.store.get(&entry.id).unwrap();
+            let length = self.store.shared.turn.with(|open| {
+                let snapshot = Snapshot::take(open, self.store.path())?;
+                snapshot.frame_bytes(found.entry.sequence)
+            });
+            assert_eq!(found.entry.stored_bytes, length.unwrap() as u64);
             assert_eq!(found.state::<Vec<String>>().unwrap(), state(*series, *number));
         }
     }
@@ -215,7 +251,7 @@ proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path().join("store.redb")).unwrap();
-        let mut kept = Kept { store, all: Vec::new(), numbers: [0; 3] };
+        let mut kept = Kept { store, all: Vec::new(), away: Vec::new(), numbers: [0; 3] };
         for change in &changes {
             kept.make(change);
             kept.check();

@@ -20,6 +20,7 @@ use super::keeper::Keeper;
 use super::lock::LockFile;
 use super::names::Names;
 use super::options::{Hold, Options};
+use super::settings::{self, Settings};
 use super::table::{Found, is_of_engine, without_panics};
 use super::write::transact;
 use crate::codec::Frames;
@@ -49,6 +50,8 @@ pub(super) struct Open {
     pub(super) intake: Mutex<Intake>,
     /// Number of saves that are acknowledged and not yet in the tables for all to see.
     pub(super) unsettled: AtomicUsize,
+    /// `None` if they cannot be read.
+    pub(super) settings: RwLock<Option<Arc<Settings>>>,
     /// Whether there was a save since the file was opened.
     pub(super) has_saved: AtomicBool,
     since: Instant,
@@ -269,6 +272,7 @@ impl Turn {
         let Found { next_sequence, next_name, identity } = Found::read(&database, &self.path)?;
         let journal_path = file::beside(&self.path, ".journal");
         let left = journal::read(&journal_path, identity, next_sequence)?;
+        let settings = settings::load(&database, &self.path);
         let open = Open {
             database,
             names: Names::default(),
@@ -279,6 +283,7 @@ impl Turn {
             unsettled: AtomicUsize::new(left.len()),
             intake: Mutex::new(Intake::new(next_sequence, left)),
             journal: Mutex::new(Journal::new(journal_path, identity)),
+            settings: RwLock::new(settings.ok().map(Arc::new)),
             has_saved: AtomicBool::new(false),
             since: Instant::now(),
         };

@@ -10,9 +10,12 @@ use redb::{Durability, ReadableTable as _, Table, WriteTransaction};
 use super::draft::{Draft, Packed};
 use super::names;
 use super::options::Limits;
+use super::prune_on_save::Touched;
 use super::read::Lookup;
+use super::settings::Settings;
 use super::table::{
-    FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, is_of_engine, without_panics,
+    CHILDREN, DELETED, FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, is_of_engine,
+    without_panics,
 };
 use super::turn::Open;
 use super::unpack::{CHUNK_BYTES_MIN, Unpacker};
@@ -20,8 +23,8 @@ use crate::checkpoint::{Entry, Id, Series};
 use crate::codec::{NameKind, Placed, cause, derived_tail, encode_entry};
 use crate::error::{Error, Result};
 use crate::key::{
-    ANY_NAME, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, dependents_row, frame_row,
-    frame_rows, index_row,
+    ANY_NAME, DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, dependents_row,
+    frame_row, frame_rows, index_row,
 };
 use crate::sync::lock;
 
@@ -95,16 +98,25 @@ struct Written {
 pub(super) struct Writer<'a> {
     pub(super) open: &'a Open,
     pub(super) path: &'a Path,
-    transaction: &'a WriteTransaction,
+    pub(super) transaction: &'a WriteTransaction,
     pub(super) records: Table<'a, RecordBytes, &'static [u8]>,
     pub(super) frames: Table<'a, FrameBytes, &'static [u8]>,
-    index: Table<'a, IndexBytes, ()>,
+    pub(super) index: Table<'a, IndexBytes, ()>,
     names: Table<'a, &'static [u8], &'static [u8]>,
     ids: Table<'a, &'static str, RecordBytes>,
+    // Opened when they are needed: what a transaction touches costs it pages.
+    pub(super) children: Option<Table<'a, (&'static str, RecordBytes), ()>>,
+    pub(super) deleted: Option<Table<'a, DeletedBytes, &'static [u8]>>,
     next_name: NameId,
     /// Shared with readers once the transaction is committed.
     new_names: HashMap<(NameKind, Arc<str>), NameId>,
     removed: HashSet<u64>,
+    /// The settings, if every save is to be pruned.
+    pub(super) on_save: Option<Arc<Settings>>,
+    /// What was added, if every save is pruned.
+    pub(super) touched: HashSet<Touched>,
+    /// The sequences of what was saved, and not taken from the intake.
+    pub(super) fresh: HashSet<u64>,
 }
 
 impl<'a> Writer<'a> {
@@ -123,6 +135,11 @@ impl<'a> Writer<'a> {
             index: transaction.open_table(INDEX).within(path)?,
             names: transaction.open_table(NAMES).within(path)?,
             ids: transaction.open_table(IDS).within(path)?,
+            children: None,
+            deleted: None,
+            on_save: open.on_save(),
+            touched: HashSet::new(),
+            fresh: HashSet::new(),
             next_name,
             new_names: HashMap::new(),
             removed: HashSet::new(),
@@ -155,6 +172,7 @@ impl<'a> Writer<'a> {
             Err(error) => return Ok(Err(error)),
         };
         self.insert(&placed)?;
+        self.fresh.insert(placed.entry.sequence);
         Ok(Ok(placed.entry))
     }
 
@@ -164,40 +182,92 @@ impl<'a> Writer<'a> {
         self.insert_frame(frame, entry.sequence)?;
         self.add_dependent(frame, RecordKey::of(entry))?;
         self.insert_record(entry)?;
+        self.list(entry)?;
+        if self.on_save.is_some() {
+            self.touched.insert(Touched::by(entry));
+        }
+        Ok(())
+    }
+
+    /// Adds the rows that lead to an entry.
+    pub(super) fn list(&mut self, entry: &Entry) -> Result<()> {
+        let key = RecordKey::of(entry).to_bytes();
         for row in self.index_rows(entry)? {
             self.index.insert(row, ()).within(self.path)?;
         }
         if derived_tail(&entry.id, entry.created_at).is_none() {
-            self.ids
-                .insert(entry.id.as_str(), RecordKey::of(entry).to_bytes())
-                .within(self.path)?;
+            self.ids.insert(entry.id.as_str(), key).within(self.path)?;
+        }
+        if let Some(parent) = &entry.parent {
+            let path = self.path;
+            self.children()?.insert((parent.as_str(), key), ()).within(path)?;
         }
         Ok(())
+    }
+
+    /// Removes the rows that lead to an entry.
+    pub(super) fn unlist(&mut self, entry: &Entry) -> Result<()> {
+        for row in self.index_rows(entry)? {
+            self.index.remove(row).within(self.path)?;
+        }
+        if derived_tail(&entry.id, entry.created_at).is_none() {
+            self.ids.remove(entry.id.as_str()).within(self.path)?;
+        }
+        if let Some(parent) = &entry.parent {
+            let (path, key) = (self.path, RecordKey::of(entry).to_bytes());
+            self.children()?.remove((parent.as_str(), key)).within(path)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn children(&mut self) -> Result<&mut Table<'a, (&'static str, RecordBytes), ()>> {
+        match &mut self.children {
+            Some(table) => Ok(table),
+            none => Ok(none.insert(self.transaction.open_table(CHILDREN).within(self.path)?)),
+        }
+    }
+
+    pub(super) fn deleted(&mut self) -> Result<&mut Table<'a, DeletedBytes, &'static [u8]>> {
+        match &mut self.deleted {
+            Some(table) => Ok(table),
+            none => Ok(none.insert(self.transaction.open_table(DELETED).within(self.path)?)),
+        }
     }
 
     /// Removes checkpoints. Those that are stored as differences to them are stored anew.
     ///
     /// Returns by how much less all frames take.
     pub(super) fn remove(&mut self, entries: &[Entry]) -> Result<u64> {
-        let grown = self.detach(entries)?;
+        let sequences: Vec<u64> = entries.iter().map(|entry| entry.sequence).collect();
+        let grown = self.detach(&sequences)?;
         for entry in entries {
             self.records.remove(RecordKey::of(entry).to_bytes()).within(self.path)?;
+            self.unlist(entry)?;
             self.remove_frame(entry)?;
             self.frames.remove(dependents_row(entry.sequence)).within(self.path)?;
-            for row in self.index_rows(entry)? {
-                self.index.remove(row).within(self.path)?;
-            }
-            if derived_tail(&entry.id, entry.created_at).is_none() {
-                self.ids.remove(entry.id.as_str()).within(self.path)?;
-            }
-            self.removed.insert(entry.sequence);
         }
+        self.note_removed(&sequences)?;
+        let removed: u64 = entries.iter().map(|entry| entry.stored_bytes).sum();
+        Ok(removed.saturating_add_signed(-grown))
+    }
+
+    /// Removes frames whose records are gone already.
+    pub(super) fn erase(&mut self, sequences: &[u64]) -> Result<()> {
+        self.detach(sequences)?;
+        for sequence in sequences {
+            self.remove_frame_of(*sequence)?;
+            self.frames.remove(dependents_row(*sequence)).within(self.path)?;
+        }
+        self.note_removed(sequences)
+    }
+
+    fn note_removed(&mut self, sequences: &[u64]) -> Result<()> {
+        self.removed.extend(sequences);
         // The frames may no longer tell, and a sequence is never given out twice.
         let next_sequence = lock(&self.open.intake).next_sequence();
         let mut meta = self.transaction.open_table(META).within(self.path)?;
         meta.insert(SEQUENCE_KEY, next_sequence).within(self.path)?;
-        let removed: u64 = entries.iter().map(|entry| entry.stored_bytes).sum();
-        Ok(removed.saturating_add_signed(-grown))
+        Ok(())
     }
 
     /// Puts `new` in the place of `old`, whose id, time and document it keeps.
@@ -219,15 +289,26 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn find(&self, id: &Id) -> Result<Option<Entry>> {
-        let lookup = Lookup { open: self.open, path: self.path, names: &self.names };
-        lookup.find(&self.ids, &self.records, id)
+        self.lookup().find(&self.ids, &self.records, id)
     }
 
     /// The entry at `key`, or `None` if there is none.
     pub(super) fn entry(&self, key: RecordKey) -> Result<Option<Entry>> {
-        let lookup = Lookup { open: self.open, path: self.path, names: &self.names };
         let row = self.records.get(key.to_bytes()).within(self.path)?;
-        row.map(|row| lookup.decode(key, row.value())).transpose()
+        row.map(|row| self.lookup().decode(key, row.value())).transpose()
+    }
+
+    pub(super) fn lookup(&self) -> Lookup<'_, Table<'a, &'static [u8], &'static [u8]>> {
+        Lookup { open: self.open, path: self.path, names: &self.names }
+    }
+
+    /// The number of a name, or `None` if no checkpoint ever had it.
+    pub(super) fn name(&self, kind: NameKind, name: &str) -> Result<Option<NameId>> {
+        let pair = (kind, Arc::from(name));
+        match self.new_names.get(&pair) {
+            Some(id) => Ok(Some(*id)),
+            None => self.open.names.find(&self.names, &pair, self.path),
+        }
     }
 
     /// A retry of a save is a no-op; anything else must not change what is there.

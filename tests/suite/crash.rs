@@ -102,7 +102,7 @@ fn what_stays_of_a_chain_can_be_read_after_a_crash() {
         saved.push((save(&store, number), number));
         if number % 4 == 3 {
             let (gone, _) = saved.remove(usize::try_from(number).unwrap() * 7 % saved.len());
-            store.delete(&[gone.id]).unwrap();
+            store.delete_now(&[gone.id]).unwrap();
         }
         let copy = Store::open(place.crashed()).unwrap();
         assert_eq!(sequences(&copy).len(), saved.len());
@@ -121,7 +121,7 @@ fn what_was_deleted_does_not_come_back_from_the_journal() {
     let store = place.open();
     let saved: Vec<Entry> = (0..6).map(|number| save(&store, number)).collect();
     for (entry, left) in saved.iter().rev().zip((0..6).rev()) {
-        store.delete(std::slice::from_ref(&entry.id)).unwrap();
+        store.delete_now(std::slice::from_ref(&entry.id)).unwrap();
         assert_eq!(sequences(&Store::open(place.crashed()).unwrap()).len(), left);
     }
 }
@@ -206,7 +206,7 @@ fn what_is_behind_a_lost_write_is_not_taken() {
     let first: Vec<Entry> = (0..6).map(save).collect();
     let old = fs::read(&journal).unwrap();
     // A delete makes everything durable, and the journal starts over.
-    store.delete(std::slice::from_ref(&first[0].id)).unwrap();
+    store.delete_now(std::slice::from_ref(&first[0].id)).unwrap();
     let second: Vec<Entry> = (0..3).map(save).collect();
     let mut torn = fs::read(&journal).unwrap();
     let length = u32::from_le_bytes(torn[HEADER..HEADER + 4].try_into().unwrap()) as usize;

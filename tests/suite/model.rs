@@ -17,7 +17,10 @@ enum Operation {
     Save { about: About, document: String, relaxed: bool },
     Batch(Vec<(About, String)>),
     Again(usize),
-    Delete(Vec<usize>),
+    Delete { which: Vec<usize>, now: bool },
+    Undelete(usize),
+    Mark { which: usize, status: u8 },
+    MarkSeries { which: usize, status: u8 },
     Tag { which: usize, tag: u8, remove: bool },
     Reopen,
     Compact,
@@ -220,7 +223,13 @@ fn operations() -> impl Strategy<Value = Operation> {
         6 => save,
         1 => prop::collection::vec((abouts(), documents()), 0..6).prop_map(Operation::Batch),
         1 => any::<usize>().prop_map(Operation::Again),
-        2 => prop::collection::vec(any::<usize>(), 1..3).prop_map(Operation::Delete),
+        2 => (prop::collection::vec(any::<usize>(), 1..3), any::<bool>())
+            .prop_map(|(which, now)| Operation::Delete { which, now }),
+        2 => any::<usize>().prop_map(Operation::Undelete),
+        1 => (any::<usize>(), 0..6_u8)
+            .prop_map(|(which, status)| Operation::Mark { which, status }),
+        1 => (any::<usize>(), 0..6_u8)
+            .prop_map(|(which, status)| Operation::MarkSeries { which, status }),
         2 => (any::<usize>(), 0..3_u8, any::<bool>())
             .prop_map(|(which, tag, remove)| Operation::Tag { which, tag, remove }),
         1 => Just(Operation::Reopen),
@@ -235,6 +244,8 @@ struct Model {
     path: PathBuf,
     ticks: Arc<AtomicI64>,
     saved: Vec<(Entry, NewEntry, String)>,
+    /// What can be restored, in the order of deletion.
+    deleted: Vec<(Entry, NewEntry, String)>,
 }
 
 impl Model {
@@ -301,19 +312,31 @@ impl Model {
                 let again = self.store().save_json(about, document.as_bytes()).unwrap();
                 assert_eq!(again, entry);
             }
-            Operation::Delete(which) => {
-                let ids: BTreeSet<Id> =
-                    which.iter().filter_map(|it| Some(self.pick(*it)?.0.id)).collect();
-                let ids: Vec<Id> = ids.into_iter().collect();
-                let deleted = self.store().delete(&ids).unwrap();
-                assert_eq!(deleted.checkpoints, ids.len() as u64);
-                self.saved.retain(|(entry, ..)| !ids.contains(&entry.id));
-                // What was stored as a difference to one that is gone is stored anew.
-                for (entry, ..) in &mut self.saved {
-                    let found = self.store.as_ref().unwrap().entry(&entry.id).unwrap();
-                    entry.stored_bytes = found.stored_bytes;
-                    assert_eq!(found, *entry);
-                }
+            Operation::Delete { which, now } => self.delete(which, *now),
+            Operation::Undelete(which) => self.undelete(*which),
+            Operation::Mark { which, status: number } => {
+                let Some((entry, ..)) = self.pick(*which) else {
+                    return;
+                };
+                self.store().mark(&[entry.id], status(*number)).unwrap();
+                self.learn_status(|it| it.sequence == entry.sequence, status(*number));
+            }
+            Operation::MarkSeries { which, status: number } => {
+                let Some((entry, ..)) = self.pick(*which) else {
+                    return;
+                };
+                let status = status(*number);
+                self.store().mark_series(&entry.series, status).unwrap();
+                let has_ended = |status| {
+                    [Status::Completed, Status::Failed, Status::Archived].contains(&status)
+                };
+                self.learn_status(
+                    |it| {
+                        it.series == entry.series
+                            && (status == Status::Archived || !has_ended(it.status))
+                    },
+                    status,
+                );
             }
             Operation::Tag { which, tag: number, remove } => {
                 let Some((entry, ..)) = self.pick(*which) else {
@@ -332,8 +355,73 @@ impl Model {
             Operation::Reopen => self.open(),
             Operation::Compact => {
                 self.store().compact().unwrap();
+                self.deleted.clear();
+                self.learn_stored_bytes();
             }
             Operation::Ask(asked) => self.ask(asked),
+        }
+    }
+
+    fn delete(&mut self, which: &[usize], now: bool) {
+        let ids: BTreeSet<Id> = which.iter().filter_map(|it| Some(self.pick(*it)?.0.id)).collect();
+        let ids: Vec<Id> = ids.into_iter().collect();
+        let deleted = if now {
+            self.store().delete_now(&ids).unwrap()
+        } else {
+            self.store().delete(&ids).unwrap()
+        };
+        assert_eq!(deleted.checkpoints, ids.len() as u64);
+        let all = std::mem::take(&mut self.saved).into_iter();
+        let (mut gone, stay): (Vec<_>, Vec<_>) =
+            all.partition(|(entry, ..)| ids.contains(&entry.id));
+        self.saved = stay;
+        if now {
+            self.learn_stored_bytes();
+        } else {
+            // Those of one moment are in the order of their times.
+            gone.sort_by_key(|(entry, ..)| (entry.created_at, entry.sequence));
+            self.deleted.extend(gone);
+        }
+    }
+
+    fn undelete(&mut self, which: usize) {
+        let Some(which) = which.checked_rem(self.deleted.len()) else {
+            return;
+        };
+        let id = self.deleted[which].0.id.clone();
+        let last = self.deleted.iter().rposition(|(entry, ..)| entry.id == id).unwrap();
+        let outcome = self.store().undelete(std::slice::from_ref(&id));
+        if self.saved.iter().any(|(entry, ..)| entry.id == id) {
+            assert!(matches!(outcome, Err(Error::Exists { .. })));
+            return;
+        }
+        let mut restored = self.deleted.remove(last);
+        let entry = outcome.unwrap().remove(0);
+        restored.0.stored_bytes = entry.stored_bytes;
+        assert_eq!(entry, restored.0);
+        self.saved.push(restored);
+    }
+
+    /// What was stored as a difference to one that is gone is stored anew.
+    fn learn_stored_bytes(&mut self) {
+        for (entry, ..) in &mut self.saved {
+            let found = self.store.as_ref().unwrap().entry(&entry.id).unwrap();
+            entry.stored_bytes = found.stored_bytes;
+            assert_eq!(found, *entry);
+        }
+    }
+
+    /// Expects another status, and a new time of the last change, where `is_meant` says so.
+    fn learn_status(&mut self, is_meant: impl Fn(&Entry) -> bool, status: Status) {
+        for (entry, about, _) in &mut self.saved {
+            let found = self.store.as_ref().unwrap().entry(&entry.id).unwrap();
+            if is_meant(entry) && entry.status != status {
+                assert!(found.updated_at > entry.updated_at);
+                entry.status = status;
+                entry.updated_at = found.updated_at;
+                (about.status, about.updated_at) = (status, found.updated_at);
+            }
+            assert_eq!(found, *entry);
         }
     }
 
@@ -374,6 +462,14 @@ impl Model {
             assert_eq!(found.to_json(JsonStyle::Compact).unwrap(), *document);
             assert_eq!(self.store().resolve(entry.id.as_str()).unwrap(), *entry);
         }
+        let deleted = self.store().deleted(&Query::default()).unwrap();
+        let ids = |entries: Vec<&Entry>| {
+            entries.iter().map(|entry| (entry.id.clone(), entry.sequence)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            ids(deleted.iter().map(|it| &it.entry).collect()),
+            ids(self.deleted.iter().rev().map(|(entry, ..)| entry).collect()),
+        );
         let stats = self.store().stats().unwrap();
         assert_eq!(stats.checkpoints, self.saved.len() as u64);
     }
@@ -389,7 +485,8 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.redb");
         let ticks = Arc::new(AtomicI64::new(0));
-        let mut model = Model { store: None, path, ticks, saved: Vec::new() };
+        let (saved, deleted) = (Vec::new(), Vec::new());
+        let mut model = Model { store: None, path, ticks, saved, deleted };
         model.open();
         for operation in &operations {
             model.run(operation);

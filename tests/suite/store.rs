@@ -145,11 +145,11 @@ fn deleting_is_all_or_nothing() {
     let store = place.open();
     let ids = ["a", "b"].map(|id| store.save(named(id), &1).unwrap().id);
     let missing = Id::new("missing").unwrap();
-    let error = store.delete(&[ids[0].clone(), missing]).unwrap_err();
+    let error = store.delete_now(&[ids[0].clone(), missing]).unwrap_err();
     assert!(matches!(error, Error::NotFound { wanted } if wanted == "missing"));
     assert!(store.get(&ids[0]).is_ok());
     // Named twice is deleted once.
-    let deleted = store.delete(&[ids[0].clone(), ids[0].clone(), ids[1].clone()]).unwrap();
+    let deleted = store.delete_now(&[ids[0].clone(), ids[0].clone(), ids[1].clone()]).unwrap();
     assert_eq!(deleted.checkpoints, 2);
     assert!(matches!(store.get(&ids[0]), Err(Error::NotFound { .. })));
 }
@@ -159,7 +159,7 @@ fn a_sequence_is_never_given_out_twice() {
     let place = Place::new();
     let store = place.open();
     let first = store.save(NewEntry::default(), &1).unwrap();
-    store.delete(&[first.id]).unwrap();
+    store.delete_now(&[first.id]).unwrap();
     store.close().unwrap();
     let store = place.open();
     let second = store.save(NewEntry::default(), &1).unwrap();
@@ -307,7 +307,7 @@ fn what_deleting_gives_back_is_what_is_stored_less() {
         (0..40).map(|it| store.save(NewEntry::default(), &state(it)).unwrap().id).collect();
     let before = store.stats().unwrap().stored_bytes;
     let every_third: Vec<Id> = ids.iter().step_by(3).cloned().collect();
-    let deleted = store.delete(&every_third).unwrap();
+    let deleted = store.delete_now(&every_third).unwrap();
     assert_eq!(deleted.stored_bytes, before - store.stats().unwrap().stored_bytes);
 }
 

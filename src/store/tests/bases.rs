@@ -45,7 +45,7 @@ fn a_handle_that_reads_little_removes_nothing_that_others_read() {
     let limits = Limits { document_bytes: 100, ..Limits::default() };
     let little = open(&dir, Options { limits, ..Options::default() });
     assert!(matches!(little.get(&saved[5].id), Err(Error::Limit { .. })));
-    little.delete(&[saved[0].id.clone(), saved[8].id.clone()]).unwrap();
+    little.delete_now(&[saved[0].id.clone(), saved[8].id.clone()]).unwrap();
     drop(little);
     for (entry, number) in saved.iter().zip(0..).filter(|(_, number)| ![0, 8].contains(number)) {
         let found = store.get(&entry.id).unwrap().state::<Vec<String>>().unwrap();
@@ -87,7 +87,7 @@ fn what_is_refused_changes_nothing_for_savers() {
     let nobody = Id::new("nobody").unwrap();
     for number in 0..8 {
         store.save(about(0), &state(0, number)).unwrap();
-        assert!(store.delete(std::slice::from_ref(&nobody)).is_err());
+        assert!(store.delete_now(std::slice::from_ref(&nobody)).is_err());
         assert!(store.tag(&nobody, &["tag".to_owned()]).is_err());
     }
     assert_eq!(steps(&store), [0, 1, 2, 3, 4, 5, 6, 7]);
@@ -114,7 +114,7 @@ fn an_index_row_that_leads_astray_does_not_lead_savers() {
     };
     store.shared.turn.with(lead_astray).unwrap();
     first.extend((1..4).map(|number| of(1, number)));
-    store.delete(std::slice::from_ref(&second.id)).unwrap();
+    store.delete_now(std::slice::from_ref(&second.id)).unwrap();
     first.extend((4..40).map(|number| of(1, number)));
     store.shared.let_go();
     for (entry, number) in first.iter().zip(0..) {
@@ -140,7 +140,7 @@ fn documents_without_anything_in_common_stand_alone() {
     for seed in 0..60 {
         saved.push(store.save(about(0), &unrelated(seed, 100)).unwrap());
         if seed >= 20 {
-            store.delete(&[saved.remove(0).id]).unwrap();
+            store.delete_now(&[saved.remove(0).id]).unwrap();
         }
     }
     assert_eq!(steps(&store).into_iter().filter(|steps| *steps > 0).count(), 0);
@@ -213,7 +213,7 @@ fn a_document_that_loses_its_base_is_not_put_on_a_large_one() {
         store.save(about(0), &large).unwrap();
     }
     let last = store.save(about(0), &small).unwrap();
-    store.delete(&[first.id]).unwrap();
+    store.delete_now(&[first.id]).unwrap();
     store.shared.let_go();
     let limits = Limits { document_bytes: 10_000, ..Limits::default() };
     let little = open(&dir, Options { limits, ..Options::default() });
@@ -259,7 +259,7 @@ fn whatever_happens_at_once_all_that_stays_can_be_read() {
                     (at < saved.len()).then(|| saved.swap_remove(at))
                 };
                 if let Some((entry, ..)) = doomed {
-                    store_ref.delete(&[entry.id]).unwrap();
+                    store_ref.delete_now(&[entry.id]).unwrap();
                 }
                 if round % 10 == 0 {
                     store_ref.shared.let_go();

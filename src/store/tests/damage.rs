@@ -89,7 +89,7 @@ fn a_damaged_base_hurts_its_dependents_and_nothing_else() {
         assert_eq!(found, state(SERIES, 20));
 
         // What is damaged can be removed, and takes nothing with it that could be read.
-        store.delete(&[entries[at].id.clone()]).unwrap();
+        store.delete_now(&[entries[at].id.clone()]).unwrap();
         let (left, _): (Vec<_>, Vec<_>) =
             lost.iter().cloned().partition(|id| store.entry(id).is_ok());
         assert_eq!(left.len(), lost.len() - 1);
@@ -111,7 +111,7 @@ fn a_length_that_no_document_has_is_damage() {
         assert!(matches!(found, Err(Error::Corrupt { .. })), "{found:?}");
     }
     for entry in &entries[2..5] {
-        store.delete(std::slice::from_ref(&entry.id)).unwrap();
+        store.delete_now(std::slice::from_ref(&entry.id)).unwrap();
     }
 }
 
@@ -143,10 +143,10 @@ fn what_may_have_dependents_that_cannot_be_found_is_not_removed() {
     let dir = tempfile::tempdir().unwrap();
     let (store, entries, _) = filled(&dir);
     damage(&store, dependents_row(entries[10].sequence), |bytes| bytes[0] ^= 1);
-    let refused = store.delete(&[entries[10].id.clone()]);
+    let refused = store.delete_now(&[entries[10].id.clone()]);
     assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");
     // The rest of the store goes on as ever.
-    store.delete(&[entries[11].id.clone(), entries[9].id.clone()]).unwrap();
+    store.delete_now(&[entries[11].id.clone(), entries[9].id.clone()]).unwrap();
     let relaxed = store.draft(about(SERIES), &state(SERIES, 20)).unwrap();
     store.save_draft(relaxed.with_durability(Durability::Relaxed)).unwrap();
     store.shared.let_go();

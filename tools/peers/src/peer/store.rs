@@ -67,7 +67,7 @@ impl Peer for Waypost {
 
     fn delete(&self, ids: &[String]) -> Result<()> {
         let ids = ids.iter().map(Id::new).collect::<waypost::Result<Vec<Id>>>()?;
-        self.store.delete(&ids)?;
+        self.store.delete_now(&ids)?;
         Ok(())
     }
 

@@ -1,0 +1,26 @@
+//! Small things that are stored as JSON with a sum: settings, and what was done.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::check;
+
+const SUM_BYTES: usize = 8;
+
+/// The stored form of a value; `seed` ties it to its place.
+pub(crate) fn encode_note(seed: u64, value: &impl Serialize) -> Vec<u8> {
+    let json = serde_json::to_vec(value).expect("plain structures with text as keys");
+    let mut out = check(seed, &json).to_le_bytes().to_vec();
+    out.extend_from_slice(&json);
+    out
+}
+
+/// Reads what [`encode_note`] writes, or tells which check it fails.
+pub(crate) fn decode_note<T: DeserializeOwned>(seed: u64, bytes: &[u8]) -> Result<T, String> {
+    let (sum, json) = bytes.split_first_chunk::<SUM_BYTES>().ok_or("it is cut short")?;
+    if check(seed, json) != u64::from_le_bytes(*sum) {
+        return Err("checksum differs".to_owned());
+    }
+    // The sum is right, so a release that writes more than this one knows has been here.
+    serde_json::from_slice(json).map_err(|error| format!("this release cannot read it: {error}"))
+}

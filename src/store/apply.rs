@@ -1,0 +1,211 @@
+//! Applying a plan: the only pruner.
+
+use std::collections::{BTreeSet, HashMap};
+
+use redb::{ReadableTable as _, ReadableTableMetadata as _};
+
+use super::deleted::Removal;
+use super::operation::{Action, Operation};
+use super::read::Snapshot;
+use super::table::{CHILDREN, In};
+use super::write::Writer;
+use super::{Deleted, Store};
+use crate::checkpoint::{Entry, Series, Timestamp};
+use crate::codec::NameKind;
+use crate::error::{Error, Result};
+use crate::key::{NameId, RecordKey, Span, index_row, indexed_key};
+use crate::retention::Plan;
+
+// Bounds the length of one transaction: others can save between two of them.
+const REMOVED_AT_ONCE: usize = 4096;
+// Between two transactions the plan has to be checked anew, which takes as long as planning.
+const CHECKS_MAX: usize = 8;
+// Few series are looked up one by one, many are found faster by going through everything.
+const SERIES_LOOKED_UP: usize = 16;
+
+impl Store {
+    /// Returns what a [`plan`](crate::plan) needs to know: all entries, or those of a series.
+    ///
+    /// With a series these are its checkpoints, and those of others that were forked from them.
+    /// Time grows with their number.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn inventory(&self, series: Option<&Series>) -> Result<Vec<Entry>> {
+        self.read(|snapshot| match series {
+            Some(series) => snapshot.of_series(series),
+            None => snapshot.entries(Span::ALL)?.collect(),
+        })
+    }
+
+    /// Removes what a plan removes; it can be restored for some time, as after a delete.
+    ///
+    /// Many are removed some thousand at a time, so that others can save meanwhile. If that is
+    /// interrupted, planning again goes on where it ended. What is gone already is no obstacle.
+    ///
+    /// # Errors
+    /// [`Error::Outdated`] if the plan no longer fits the store, because of something that was
+    /// saved, tagged or deleted since. Then nothing was removed, or so many as it says.
+    pub fn apply(&self, plan: &Plan<'_>) -> Result<Deleted> {
+        self.apply_as(plan, Removal::Restorable)
+    }
+
+    /// As [`Store::apply`], but what is removed is gone.
+    ///
+    /// # Errors
+    /// As [`Store::apply`].
+    pub fn apply_now(&self, plan: &Plan<'_>) -> Result<Deleted> {
+        self.apply_as(plan, Removal::Final)
+    }
+
+    fn apply_as(&self, plan: &Plan<'_>, removal: Removal) -> Result<Deleted> {
+        let now = (self.shared.options.clock)();
+        let planned: Vec<&Entry> = plan.removed().map(|planned| planned.entry).collect();
+        let at_once = planned.len().div_ceil(CHECKS_MAX).max(REMOVED_AT_ONCE);
+        let mut total = Deleted::default();
+        let mut operation = None;
+        for part in planned.chunks(at_once) {
+            let deleted = self.shared.write(|writer| {
+                let entries = writer.still_removable(plan, part, total.checkpoints)?;
+                let number = writer.log_prune(plan, now, &entries, operation)?;
+                let deleted = writer.delete(&entries, removal, (now, number))?;
+                Ok((deleted, number))
+            });
+            let (deleted, number) = deleted?;
+            operation = Some(number);
+            total.checkpoints += deleted.checkpoints;
+            total.stored_bytes += deleted.stored_bytes;
+        }
+        self.shared.write(|writer| writer.purge_expired(now))?;
+        Ok(total)
+    }
+}
+
+impl Snapshot<'_> {
+    fn of_series(&self, series: &Series) -> Result<Vec<Entry>> {
+        let Some(name) = self.name(NameKind::Series, series.as_str())? else {
+            return Ok(Vec::new());
+        };
+        let index = self.index()?;
+        let mut entries = Vec::new();
+        for cause in index.causes(name)? {
+            for key in index.keys((name, cause), Span::ALL)? {
+                let key = key?;
+                let entry = self.entry(key)?.ok_or_else(|| unlisted(key))?;
+                entries.push(entry);
+            }
+        }
+        let table = self.transaction.open_table(CHILDREN).within(self.path)?;
+        let mut forks = Vec::new();
+        for entry in entries.iter().filter(|_| !table.is_empty().unwrap_or(false)) {
+            let id = entry.id.as_str();
+            let rows = (id, RecordKey::MIN.to_bytes())..=(id, RecordKey::MAX.to_bytes());
+            for row in table.range(rows).within(self.path)? {
+                let key = RecordKey::from_bytes(row.within(self.path)?.0.value().1);
+                forks.extend(self.entry(key)?.filter(|child| child.series != *series));
+            }
+        }
+        entries.extend(forks);
+        Ok(entries)
+    }
+}
+
+impl Writer<'_> {
+    /// Those of a part of a plan that are still there, if the whole part still fits the store.
+    fn still_removable(
+        &mut self,
+        plan: &Plan<'_>,
+        part: &[&Entry],
+        before: u64,
+    ) -> Result<Vec<Entry>> {
+        let series: BTreeSet<&Series> = part.iter().map(|entry| &entry.series).collect();
+        let policy = plan.policy();
+        let is_by_size = policy.issue_bytes_max.is_some() || policy.store_bytes_max.is_some();
+        let found = if series.len() > SERIES_LOOKED_UP || is_by_size {
+            self.all_entries()?
+        } else {
+            let mut found = Vec::new();
+            for series in series {
+                self.add_series(series, &mut found)?;
+            }
+            found
+        };
+        let anew = plan.anew(&found);
+        let anew: HashMap<u64, (&Entry, bool)> = anew
+            .iter()
+            .map(|planned| (planned.entry.sequence, (planned.entry, planned.verdict.removes())))
+            .collect();
+        let mut entries = Vec::with_capacity(part.len());
+        for planned in part {
+            let Some((entry, goes)) = anew.get(&planned.sequence) else { continue };
+            let is_same = Entry { stored_bytes: entry.stored_bytes, ..Entry::clone(planned) };
+            if *goes && is_same == **entry {
+                entries.push(Entry::clone(entry));
+                continue;
+            }
+            let reason = if *goes { "was changed" } else { "is to be kept now" };
+            return Err(Error::Outdated { id: entry.id.to_string(), reason, removed: before });
+        }
+        Ok(entries)
+    }
+
+    fn all_entries(&self) -> Result<Vec<Entry>> {
+        let rows = self.records.iter().within(self.path)?;
+        rows.map(|row| {
+            let (key, value) = row.within(self.path)?;
+            self.lookup().decode(RecordKey::from_bytes(key.value()), value.value())
+        })
+        .collect()
+    }
+
+    /// The checkpoints of a series.
+    pub(super) fn of_series(&self, name: NameId) -> Result<Vec<Entry>> {
+        let rows =
+            index_row(name, 0, RecordKey::MIN)..=index_row(name, NameId::MAX, RecordKey::MAX);
+        let rows = self.index.range(rows).within(self.path)?;
+        rows.map(|row| {
+            let key = indexed_key(row.within(self.path)?.0.value());
+            self.entry(key)?.ok_or_else(|| unlisted(key))
+        })
+        .collect()
+    }
+
+    /// Adds the checkpoints of a series, and those that were forked from them.
+    fn add_series(&mut self, series: &Series, found: &mut Vec<Entry>) -> Result<()> {
+        let Some(name) = self.name(NameKind::Series, series.as_str())? else {
+            return Ok(());
+        };
+        let entries = self.of_series(name)?;
+        if !self.children()?.is_empty().within(self.path)? {
+            for entry in &entries {
+                found.extend(self.forks(entry)?);
+            }
+        }
+        found.extend(entries);
+        Ok(())
+    }
+
+    /// Notes what a plan removes, as one operation however many transactions it takes.
+    fn log_prune(
+        &mut self,
+        plan: &Plan<'_>,
+        now: Timestamp,
+        entries: &[Entry],
+        operation: Option<u64>,
+    ) -> Result<u64> {
+        let pruned = Operation {
+            policy: Some(plan.policy().name.clone()),
+            ..Operation::new(Action::Prune, now)
+        };
+        let pruned = pruned.on(entries);
+        match operation {
+            Some(number) => self.log_more(number, &pruned).map(|()| number),
+            None if entries.is_empty() => Ok(0),
+            None => self.log(pruned),
+        }
+    }
+}
+
+fn unlisted(key: RecordKey) -> Error {
+    Error::corrupt(key.to_string(), "the index knows it, but it is not there")
+}

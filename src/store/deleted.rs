@@ -1,0 +1,219 @@
+//! Deleting with second thoughts: what is deleted can be restored for some time.
+//!
+//! A deleted checkpoint leaves the records, the index and the ids; its frame stays where it is, so
+//! nothing that is stored as a difference to it has to change. Purging removes that too.
+
+use redb::ReadableTable as _;
+use serde::Serialize;
+
+use super::operation::{Action, Operation};
+use super::read::Snapshot;
+use super::table::{DELETED, In};
+use super::write::Writer;
+use super::{Deleted, Store, not_found};
+use crate::checkpoint::{Entry, Id, Timestamp};
+use crate::codec::{decode_deleted, encode_deleted};
+use crate::error::{Error, Result};
+use crate::key::{DeletedBytes, RecordKey, deleted_at, deleted_row};
+
+// Bounds the length of one transaction.
+const PURGED_AT_ONCE: usize = 4096;
+
+/// A checkpoint that was deleted and can be restored.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Restorable {
+    /// The checkpoint.
+    #[serde(flatten)]
+    pub entry: Entry,
+    /// When it was deleted.
+    pub deleted_at: Timestamp,
+    /// The number of the operation that deleted it.
+    pub operation: u64,
+}
+
+/// What becomes of what is removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Removal {
+    /// It can be restored for some time.
+    Restorable,
+    /// It is gone.
+    Final,
+}
+
+impl Store {
+    /// Restores deleted checkpoints: all of them, or none if one cannot be had.
+    ///
+    /// If one id was deleted more than once, the last one deleted is restored. Looks at all that
+    /// can be restored.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] names one that is not there to be restored, [`Error::Exists`] one whose
+    /// id is taken again.
+    pub fn undelete(&self, ids: &[Id]) -> Result<Vec<Entry>> {
+        let now = (self.shared.options.clock)();
+        self.shared.write(|writer| {
+            let mut found = writer.restorable()?;
+            // The last deleted first.
+            found.reverse();
+            let mut restored = Vec::with_capacity(ids.len());
+            for id in ids {
+                let of_id = |row: &(DeletedBytes, Restorable)| row.1.entry.id == *id;
+                let at = found.iter().position(of_id).ok_or_else(|| not_found(id))?;
+                let (row, Restorable { entry, .. }) = found.swap_remove(at);
+                restored.push(writer.restore(row, entry)?);
+            }
+            let operation = Operation::new(Action::Undelete, now).on(&restored);
+            writer.log(operation)?;
+            Ok(restored)
+        })
+    }
+
+    /// Removes for good everything that was deleted.
+    pub(super) fn purge(&self) -> Result<()> {
+        let now = (self.shared.options.clock)();
+        let mut operation = None;
+        loop {
+            let purged = self.shared.write(|writer| writer.purge(None, now, &mut operation))?;
+            if purged < PURGED_AT_ONCE {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Snapshot<'_> {
+    /// What can be restored, in the order of deletion.
+    pub(crate) fn restorable(&self) -> Result<Vec<Restorable>> {
+        let table = self.transaction.open_table(DELETED).within(self.path)?;
+        let rows = table.iter().within(self.path)?;
+        rows.map(|row| {
+            let (row, value) = row.within(self.path)?;
+            restorable(row.value(), value.value(), |key, record| self.decode(key, record))
+        })
+        .collect()
+    }
+}
+
+impl Writer<'_> {
+    /// Removes checkpoints, and returns by how much less all frames take then.
+    pub(super) fn delete(
+        &mut self,
+        entries: &[Entry],
+        removal: Removal,
+        (now, operation): (Timestamp, u64),
+    ) -> Result<Deleted> {
+        let stored_bytes = match removal {
+            Removal::Final => self.remove(entries)?,
+            Removal::Restorable => {
+                self.put_away(entries, now, operation)?;
+                entries.iter().map(|entry| entry.stored_bytes).sum()
+            }
+        };
+        Ok(Deleted { checkpoints: entries.len() as u64, stored_bytes })
+    }
+
+    /// Removes some of what was deleted so long ago that nobody may want it any more.
+    pub(super) fn purge_expired(&mut self, now: Timestamp) -> Result<()> {
+        let Some(settings) = self.open.settings() else { return Ok(()) };
+        let micros = i64::try_from(settings.keep_deleted.duration().as_micros());
+        let before = now.as_micros().saturating_sub(micros.unwrap_or(i64::MAX));
+        self.purge(Some(Timestamp::from_micros(before)), now, &mut None).map(drop)
+    }
+
+    fn put_away(&mut self, entries: &[Entry], now: Timestamp, operation: u64) -> Result<()> {
+        for entry in entries {
+            let key = RecordKey::of(entry);
+            let record = self.records.remove(key.to_bytes()).within(self.path)?;
+            let record = record.map(|record| record.value().to_owned()).ok_or_else(|| {
+                Error::corrupt(format!("checkpoint {}", entry.id), "its record is gone")
+            })?;
+            self.unlist(entry)?;
+            let row = deleted_row(now, key);
+            let value = encode_deleted(&row, operation, &record);
+            let path = self.path;
+            self.deleted()?.insert(row, value.as_slice()).within(path)?;
+        }
+        Ok(())
+    }
+
+    /// What can be restored, in the order of deletion.
+    fn restorable(&mut self) -> Result<Vec<(DeletedBytes, Restorable)>> {
+        self.deleted()?;
+        let Some(table) = &self.deleted else { return Ok(Vec::new()) };
+        let rows = table.iter().within(self.path)?;
+        rows.map(|row| {
+            let (row, value) = row.within(self.path)?;
+            let decode = |key, record: &[u8]| self.lookup().decode(key, record);
+            Ok((row.value(), restorable(row.value(), value.value(), decode)?))
+        })
+        .collect()
+    }
+
+    fn restore(&mut self, row: DeletedBytes, entry: Entry) -> Result<Entry> {
+        if self.find(&entry.id)?.is_some() {
+            return Err(Error::Exists { id: entry.id.to_string() });
+        }
+        // Its frame may have been stored anew meanwhile.
+        let stored_bytes = self.unpacker().bytes(entry.sequence)?.len() as u64;
+        let entry = Entry { stored_bytes, ..entry };
+        self.insert_record(&entry)?;
+        self.list(&entry)?;
+        let path = self.path;
+        self.deleted()?.remove(row).within(path)?;
+        Ok(entry)
+    }
+
+    /// Removes for good some of what was deleted before a time, or ever; returns how many.
+    ///
+    /// What cannot be removed because of damage stays.
+    pub(super) fn purge(
+        &mut self,
+        before: Option<Timestamp>,
+        now: Timestamp,
+        operation: &mut Option<u64>,
+    ) -> Result<usize> {
+        self.deleted()?;
+        let Some(table) = &self.deleted else { return Ok(0) };
+        let end = before.map_or([u8::MAX; 22], |time| deleted_row(time, RecordKey::MIN));
+        let mut rows = Vec::new();
+        for row in table.range([0; 22]..end).within(self.path)? {
+            let row = row.within(self.path)?.0.value();
+            let (_, key) = deleted_at(row);
+            if self.is_detachable(key.sequence)? {
+                rows.push((row, key.sequence));
+            }
+            if rows.len() == PURGED_AT_ONCE {
+                break;
+            }
+        }
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        let sequences: Vec<u64> = rows.iter().map(|(_, sequence)| *sequence).collect();
+        self.erase(&sequences)?;
+        let path = self.path;
+        for (row, _) in &rows {
+            self.deleted()?.remove(row).within(path)?;
+        }
+        let count = rows.len() as u64;
+        let purged = Operation { checkpoints: count, ..Operation::new(Action::Purge, now) };
+        match operation {
+            Some(number) => self.log_more(*number, &purged)?,
+            none => *none = Some(self.log(purged)?),
+        }
+        Ok(rows.len())
+    }
+}
+
+fn restorable(
+    row: DeletedBytes,
+    value: &[u8],
+    decode: impl FnOnce(RecordKey, &[u8]) -> Result<Entry>,
+) -> Result<Restorable> {
+    let (deleted_at, key) = deleted_at(row);
+    let found = decode_deleted(&row, value)
+        .ok_or_else(|| Error::corrupt(format!("deleted {key}"), "checksum differs"))?;
+    let entry = decode(key, found.record)?;
+    Ok(Restorable { entry, deleted_at, operation: found.operation })
+}

@@ -1,0 +1,104 @@
+//! Settings: how a store is to be treated, whoever opens it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use redb::{Database, ReadableDatabase as _};
+use serde::{Deserialize, Serialize};
+
+use super::Store;
+use super::operation::{Action, Operation};
+use super::table::{In, SETTINGS};
+use super::turn::Open;
+use super::write::Writer;
+use crate::codec::{decode_note, encode_note};
+use crate::error::{Error, Result};
+use crate::retention::{Age, Policy};
+use crate::sync::{read, write};
+
+const KEY: &str = "settings";
+const SEED: u64 = 0;
+
+/// How a store is to be treated, whoever opens it. Kept in the store itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The policy to prune by, if one was set.
+    pub policy: Option<Policy>,
+    /// Whether every save prunes its own group by the policy, in the same transaction.
+    ///
+    /// What goes that way cannot be restored: a loop that keeps its last five stays at the same
+    /// size for ever. Limits of size are left to a prune of the whole store.
+    pub prune_on_save: bool,
+    /// How long what was deleted or pruned can be restored, unless the store is compacted. 7 days
+    /// by default.
+    pub keep_deleted: Age,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { policy: None, prune_on_save: false, keep_deleted: Age::days(7) }
+    }
+}
+
+impl Store {
+    /// Returns the settings of the store.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if they are damaged or written by a newer release.
+    pub fn settings(&self) -> Result<Settings> {
+        self.shared.turn.with(|open| load(&open.database, self.path()))
+    }
+
+    /// Changes the settings of the store, for whoever opens it from now on.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if every save is to be pruned and there is no policy.
+    pub fn set_settings(&self, settings: &Settings) -> Result<()> {
+        if settings.prune_on_save && settings.policy.as_ref().is_none_or(Policy::is_empty) {
+            return Err(Error::invalid("prune_on_save", "there is no policy to prune by"));
+        }
+        let now = (self.shared.options.clock)();
+        self.shared.write(|writer| {
+            writer.put_settings(settings)?;
+            let policy = settings.policy.as_ref().map(|policy| policy.name.clone());
+            writer.log(Operation { policy, ..Operation::new(Action::Settings, now) })?;
+            Ok(())
+        })?;
+        // Whoever opens the file anew reads them; this opening may have others in mind.
+        self.shared.turn.with(|open| {
+            *write(&open.settings) = load(&open.database, self.path()).ok().map(Arc::new);
+            Ok(())
+        })
+    }
+}
+
+impl Open {
+    /// The settings, unless they cannot be read: then nothing is removed for their sake.
+    pub(super) fn settings(&self) -> Option<Arc<Settings>> {
+        read(&self.settings).clone()
+    }
+
+    /// The policy that every save is pruned by, if there is one.
+    pub(super) fn on_save(&self) -> Option<Arc<Settings>> {
+        self.settings().filter(|settings| settings.prune_on_save && settings.policy.is_some())
+    }
+}
+
+impl Writer<'_> {
+    fn put_settings(&mut self, settings: &Settings) -> Result<()> {
+        let mut table = self.transaction.open_table(SETTINGS).within(self.path)?;
+        table.insert(KEY, encode_note(SEED, settings).as_slice()).within(self.path)?;
+        Ok(())
+    }
+}
+
+/// The settings in a file, or the default if none were ever set.
+pub(super) fn load(database: &Database, path: &Path) -> Result<Settings> {
+    let transaction = database.begin_read().within(path)?;
+    let table = transaction.open_table(SETTINGS).within(path)?;
+    let Some(row) = table.get(KEY).within(path)? else {
+        return Ok(Settings::default());
+    };
+    decode_note(SEED, row.value()).map_err(|reason| Error::corrupt("settings", reason))
+}

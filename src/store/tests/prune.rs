@@ -1,0 +1,191 @@
+//! Pruning on save, and what it must not do to those that save meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
+
+use super::{about, links, state};
+use crate::checkpoint::{Entry, NewEntry, Timestamp, Trigger};
+use crate::key::Span;
+use crate::retention::{Age, Policy, Rule};
+use crate::store::{Durability, Options, Settings, Store};
+
+/// Keeps the last so many of each series.
+fn keep_last(count: u32) -> Policy {
+    let rule = Rule { keep_last: Some(count), ..Rule::default() };
+    Policy { name: "ring".to_owned(), rules: vec![rule], ..Policy::default() }
+}
+
+fn prune_by(store: &Store, policy: Policy) {
+    let settings = Settings { policy: Some(policy), prune_on_save: true, ..Settings::default() };
+    store.set_settings(&settings).unwrap();
+}
+
+fn open(dir: &tempfile::TempDir) -> Store {
+    Store::open(dir.path().join("store.redb")).unwrap()
+}
+
+/// All entries, oldest first.
+fn all(store: &Store) -> Vec<Entry> {
+    store.read(|snapshot| snapshot.entries(Span::ALL)?.collect()).unwrap()
+}
+
+fn sequences(store: &Store) -> Vec<u64> {
+    all(store).iter().map(|entry| entry.sequence).collect()
+}
+
+#[test]
+fn whoever_looks_finds_what_the_rule_keeps_and_can_read_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    prune_by(&store, keep_last(5));
+    let mut saved = Vec::new();
+    for number in 0..700 {
+        saved.push(store.save(about(0), &state(0, number)).unwrap());
+        if number % 23 == 0 {
+            let kept: Vec<u64> =
+                saved.iter().rev().take(5).rev().map(|entry| entry.sequence).collect();
+            assert_eq!(sequences(&store), kept);
+            assert_eq!(links(&store).0.len(), kept.len(), "and no frames of others");
+            for (entry, number) in saved.iter().rev().zip((0..=number).rev()).take(5) {
+                let found = store.get(&entry.id).unwrap();
+                assert_eq!(found.state::<Vec<String>>().unwrap(), state(0, number));
+            }
+        }
+        if number % 100 == 0 {
+            store.shared.let_go();
+        }
+    }
+    let operations = store.operations(9).unwrap();
+    let actions: Vec<&str> = operations.iter().map(|it| it.action.as_str()).collect();
+    assert_eq!(actions, ["prune_on_save", "settings"], "added up");
+    assert_eq!(operations[0].checkpoints, 695);
+    assert_eq!(operations[0].policy.as_deref(), Some("ring"));
+}
+
+#[test]
+fn each_save_of_a_process_of_its_own_prunes_too() {
+    let dir = tempfile::tempdir().unwrap();
+    prune_by(&open(&dir), keep_last(3));
+    for number in 0..20 {
+        open(&dir).save(about(0), &state(0, number)).unwrap();
+    }
+    let store = open(&dir);
+    let kept = all(&store);
+    assert_eq!(kept.len(), 3);
+    for (entry, number) in kept.iter().zip(17..) {
+        let found = store.get(&entry.id).unwrap();
+        assert_eq!(found.state::<Vec<String>>().unwrap(), state(0, number));
+    }
+}
+
+#[test]
+fn tags_and_forks_are_kept_and_other_series_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let other: Vec<u64> =
+        (0..4).map(|it| store.save(about(1), &state(1, it)).unwrap().sequence).collect();
+    let tagged = NewEntry { tags: ["keep".to_owned()].into(), ..about(0) };
+    let tagged = store.save(tagged, &state(0, 0)).unwrap();
+    let forked = store.save(about(0), &state(0, 1)).unwrap();
+    let child = NewEntry { parent: Some(forked.id), ..about(2) };
+    let child = store.save(child, &state(2, 0)).unwrap();
+    prune_by(&store, keep_last(2));
+    let last: Vec<u64> =
+        (2..30).map(|it| store.save(about(0), &state(0, it)).unwrap().sequence).collect();
+    let kept = [&other[..], &[tagged.sequence, forked.sequence, child.sequence], &last[26..]];
+    assert_eq!(sequences(&store), kept.concat());
+}
+
+#[test]
+fn a_window_of_time_is_pruned_from_its_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let minutes = Arc::new(AtomicI64::new(0));
+    let clock = minutes.clone();
+    let clock = move || Timestamp::from_micros(60_000_000 * clock.load(Ordering::Relaxed));
+    let options = Options { clock: Arc::new(clock), ..Options::default() };
+    let store = Store::open_with(dir.path().join("store.redb"), options).unwrap();
+    let rule = Rule {
+        triggers: vec![Trigger::Heartbeat],
+        keep_last: Some(2),
+        keep_within: Some(Age::seconds(3600)),
+        ..Rule::default()
+    };
+    prune_by(&store, Policy { rules: vec![rule], ..Policy::default() });
+    for number in 0..300 {
+        minutes.store(number, Ordering::Relaxed);
+        let about = NewEntry { trigger: Trigger::Heartbeat, ..about(0) };
+        store.save(about, &number).unwrap();
+    }
+    // Of the last hour, both ends included.
+    assert_eq!(all(&store).len(), 61);
+}
+
+/// What a clock that was set back dates before the others is the newest all the same.
+#[test]
+fn a_clock_that_is_set_back_costs_nothing_that_was_saved_since() {
+    let dir = tempfile::tempdir().unwrap();
+    let seconds = Arc::new(AtomicI64::new(1_000_000));
+    let clock = seconds.clone();
+    let clock = move || Timestamp::from_micros(1_000_000 * clock.fetch_add(1, Ordering::Relaxed));
+    let options = Options { clock: Arc::new(clock), ..Options::default() };
+    let store = Store::open_with(dir.path().join("store.redb"), options).unwrap();
+    prune_by(&store, keep_last(3));
+    for number in 0..10 {
+        store.save(about(0), &number).unwrap();
+    }
+    seconds.store(10, Ordering::Relaxed);
+    let mut saved = Vec::new();
+    for number in 10..20 {
+        saved.push(store.save(about(0), &number).unwrap());
+        let newest = saved.iter().rev().take(3);
+        for entry in newest {
+            assert!(store.entry(&entry.id).is_ok(), "{number}");
+        }
+    }
+}
+
+/// Savers of three series and a reader, each in a thread, while the file changes hands.
+#[test]
+fn whatever_is_pruned_at_once_all_that_stays_can_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = &open(&dir);
+    prune_by(store, keep_last(4));
+    thread::scope(|scope| {
+        for thread in 0..6_u32 {
+            scope.spawn(move || {
+                let series = u8::try_from(thread % 3).unwrap();
+                for number in 0..150 {
+                    let durability =
+                        if number % 3 == 0 { Durability::Immediate } else { Durability::Relaxed };
+                    let number = thread * 60 + number;
+                    let draft = store.draft(about(series), &state(series, number)).unwrap();
+                    store.save_draft(draft.with_durability(durability)).unwrap();
+                }
+            });
+        }
+        scope.spawn(move || {
+            for round in 0..80 {
+                for entry in all(store) {
+                    // It may have been pruned since.
+                    if let Ok(found) = store.get(&entry.id) {
+                        assert_eq!(found.state::<Vec<String>>().unwrap().len(), 20);
+                    }
+                }
+                if round % 10 == 0 {
+                    store.shared.let_go();
+                }
+            }
+        });
+    });
+    store.shared.let_go();
+    let kept = all(store);
+    assert_eq!(kept.len(), 12);
+    for entry in kept {
+        assert_eq!(store.get(&entry.id).unwrap().state::<Vec<String>>().unwrap().len(), 20);
+    }
+    let (bases, rows) = links(store);
+    assert_eq!(bases.len(), 12);
+    let of_frames = bases.iter().filter_map(|(sequence, base)| Some(((*base)?, *sequence)));
+    assert_eq!(of_frames.collect::<std::collections::BTreeSet<_>>(), rows);
+}
