@@ -53,9 +53,11 @@
 // In the order of layers: each uses only those above it.
 mod error;
 mod sync;
+mod yaml;
 
 mod checkpoint;
 mod codec;
+mod config;
 mod key;
 mod query;
 mod retention;
@@ -73,6 +75,7 @@ pub use checkpoint::{
     Status, Timestamp, Trigger,
 };
 pub use codec::JsonStyle;
+pub use config::{Config, Off};
 pub use error::{Error, Result};
 pub use key::Order;
 pub use query::{Cursor, Page, Query};

@@ -1,0 +1,161 @@
+//! The configuration file: what is saved, what is kept, and where, as people write it in YAML.
+//!
+//! Pure: it gets text. Must never pass over what it does not understand: a word that is spelled
+//! wrong could otherwise remove what was meant to be kept.
+
+mod count;
+mod field;
+mod keep;
+mod policy;
+mod spelling;
+mod switch;
+#[cfg(test)]
+mod tests;
+mod trigger;
+
+use self::field::{Field, Section};
+pub use self::switch::Off;
+use self::switch::Switches;
+use crate::checkpoint::Trigger;
+use crate::error::{Error, Result};
+use crate::retention::{Age, Policy};
+use crate::yaml::{self, Bounds};
+
+/// A file that people write has some fifty lines; this leaves room and bounds what is hostile.
+const BOUNDS: Bounds = Bounds { bytes: 1 << 20, depth: 128, nodes: 10_000 };
+
+const ROOT: &str = "checkpoint";
+const KEYS: [&str; 9] = [
+    "enabled",
+    "auto_checkpoint",
+    "checkpoint_triggers",
+    "retention",
+    "rules",
+    "storage",
+    "on_success",
+    "prune_on_save",
+    "keep_deleted",
+];
+const STORAGE_KEYS: [&str; 4] = ["location", "compress", "max_size_mb", "max_store_size_mb"];
+
+/// What a configuration file says: `.claude/checkpoint-config.yaml` as it is, or one of our own,
+/// which may say more.
+///
+/// What it does not say is `None`. [`Config::template`] shows every key.
+///
+/// ```
+/// use waypost::{Config, Trigger};
+///
+/// let config = Config::from_yaml(
+///     "checkpoint:
+///        checkpoint_triggers: {agent_complete: off}
+///        retention: {batch_complete: 3, iteration: {keep_last: 5, keep_within: 2d}}",
+/// )?;
+/// assert!(config.policy().is_some());
+/// let off = config.refusal(&Trigger::AgentComplete).unwrap();
+/// let key = "checkpoint.checkpoint_triggers.agent_complete";
+/// assert_eq!(off.to_string(), format!("{key} is false (line 2)"));
+///
+/// let error = Config::from_yaml("checkpoint:\n  retentoin: {}").unwrap_err();
+/// let reason = "line 2: is not known here; did you mean retention?";
+/// assert_eq!(error.to_string(), format!("invalid checkpoint.retentoin: {reason}"));
+/// # Ok::<(), waypost::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Config {
+    switches: Switches,
+    policy: Option<Policy>,
+    prune_on_save: Option<bool>,
+    keep_deleted: Option<Age>,
+    location: Option<String>,
+    compress: Option<bool>,
+}
+
+impl Config {
+    /// Reads a file's text. Its policy is named `config`; see [`Config::named`].
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] that names the key and the line if the text is no YAML, or if a key is
+    /// unknown, stands twice or has a value that it cannot have.
+    pub fn from_yaml(text: &str) -> Result<Self> {
+        let tree =
+            yaml::read(text.as_bytes(), BOUNDS).map_err(|fault| Error::invalid("YAML", fault))?;
+        let checkpoint = checkpoint(&Field::root(&tree))?;
+        let storage = checkpoint.section("storage")?;
+        storage.check_keys(&STORAGE_KEYS)?;
+        Ok(Self {
+            switches: Switches::of(&checkpoint)?,
+            policy: policy::of(&checkpoint, &storage)?,
+            prune_on_save: checkpoint.value("prune_on_save", Field::bool)?,
+            keep_deleted: checkpoint.value("keep_deleted", Field::age)?,
+            location: storage.value("location", Field::text)?,
+            compress: storage.value("compress", Field::bool)?,
+        })
+    }
+
+    /// The same, with a name for its policy: the file's, as a rule.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        if let Some(policy) = &mut self.policy {
+            policy.name = name.into();
+        }
+        self
+    }
+
+    /// What is kept, if the file says anything of retention, rules, sizes or success.
+    #[must_use]
+    pub fn policy(&self) -> Option<&Policy> {
+        self.policy.as_ref()
+    }
+
+    /// Why nothing is to be saved for this reason, if the file says so.
+    #[must_use]
+    pub fn refusal(&self, trigger: &Trigger) -> Option<Off> {
+        self.switches.refusal(trigger).cloned()
+    }
+
+    /// Whether a save prunes its own series.
+    #[must_use]
+    pub fn prune_on_save(&self) -> Option<bool> {
+        self.prune_on_save
+    }
+
+    /// How long what was deleted can be restored.
+    #[must_use]
+    pub fn keep_deleted(&self) -> Option<Age> {
+        self.keep_deleted
+    }
+
+    /// Where the files of an issue are, as written: `{issue}` stands for its number.
+    #[must_use]
+    pub fn location(&self) -> Option<&str> {
+        self.location.as_deref()
+    }
+
+    /// Whether files are compressed.
+    #[must_use]
+    pub fn compress(&self) -> Option<bool> {
+        self.compress
+    }
+
+    /// An example of a file, with every key and what it means. It can be read.
+    #[must_use]
+    pub fn template() -> &'static str {
+        include_str!("config/template.yaml")
+    }
+}
+
+/// What stands below the one key that a file has.
+fn checkpoint<'a>(root: &Field<'a>) -> Result<Section<'a>> {
+    let root = root.section()?;
+    if let Some(inner) = root.fields().iter().find(|field| KEYS.contains(&field.name())) {
+        return Err(inner.refused(format_args!("belongs below `{ROOT}:`")));
+    }
+    root.check_keys(&[ROOT])?;
+    let Some(field) = root.get(ROOT) else {
+        return Err(Error::invalid(ROOT, "line 1: is missing; everything stands below it"));
+    };
+    let section = field.section()?;
+    section.check_keys(&KEYS)?;
+    Ok(section)
+}

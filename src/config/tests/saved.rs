@@ -1,0 +1,40 @@
+//! What is saved.
+
+use super::*;
+
+#[test]
+fn enabled_false_switches_everything_off() {
+    let config = config("checkpoint_triggers: {manual: true}\nenabled: false");
+    for trigger in Trigger::ALL.into_iter().chain([custom("deploy")]) {
+        let off = config.refusal(&trigger).unwrap();
+        assert_eq!(off.key(), "checkpoint.enabled");
+        assert_eq!(off.to_string(), "checkpoint.enabled is false (line 3)");
+    }
+}
+
+#[test]
+fn automatic_saves_are_switched_off_but_for_those_that_are_listed() {
+    let config = config(
+        "auto_checkpoint: no\ncheckpoint_triggers: {iteration: yes, session_end: no, deploy: yes}",
+    );
+    let asked_for = [Trigger::Manual, Trigger::UserInterrupt, Trigger::Unknown];
+    for trigger in Trigger::ALL.into_iter().chain([custom("deploy"), custom("nightly")]) {
+        let is_on = asked_for.contains(&trigger)
+            || trigger == Trigger::Iteration
+            || trigger == custom("deploy");
+        let key = match trigger {
+            Trigger::SessionEnd => "checkpoint.checkpoint_triggers.session_end",
+            _ => "checkpoint.auto_checkpoint",
+        };
+        let off = config.refusal(&trigger);
+        assert_eq!(off.as_ref().map(Off::key), (!is_on).then_some(key), "{trigger}");
+    }
+}
+
+#[test]
+fn conflict_events_switch_both_ends() {
+    let config = config("checkpoint_triggers: {conflict_events: off, conflict_resolved: on}");
+    let off = config.refusal(&Trigger::ConflictStart).unwrap();
+    assert_eq!(off.key(), "checkpoint.checkpoint_triggers.conflict_events");
+    assert_eq!(config.refusal(&Trigger::ConflictResolved), None);
+}
