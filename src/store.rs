@@ -92,6 +92,10 @@ pub struct Deleted {
     /// By how much less all documents take on disk once they cannot be restored any more; if that
     /// is now, those included that are stored anew because they were differences to what is gone.
     pub stored_bytes: u64,
+    /// The number of the operation in the log, if anything was removed.
+    pub operation: Option<u64>,
+    /// Whether they can be restored.
+    pub is_restorable: bool,
 }
 
 impl Store {
@@ -192,6 +196,17 @@ impl Store {
     /// [`Error::NotFound`] if there is none, [`Error::Corrupt`] if it is damaged.
     pub fn entry(&self, id: &Id) -> Result<Entry> {
         self.read(|snapshot| snapshot.find(id)?.ok_or_else(|| not_found(id)))
+    }
+
+    /// Returns the number of checkpoints, however many there are without reading them.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn count(&self) -> Result<u64> {
+        self.shared.turn.with(|open| {
+            self.shared.settle(open)?;
+            Snapshot::take(open, self.path())?.count()
+        })
     }
 
     /// Deletes checkpoints: all of them, or none if one does not exist.

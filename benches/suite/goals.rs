@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use waypost::{Durability, Id, Order, Query, Store};
+use waypost::{Durability, Id, Order, Policy, Query, Rule, Settings, Store};
 
 use crate::cost::{median, processor_time, time};
 use crate::place::Scratch;
@@ -23,6 +23,8 @@ const PROCESSOR_SAVES: u32 = 500;
 const LARGE_BYTES: usize = 64 << 10;
 const SIZED: u32 = 3_000;
 const DELETED: u32 = 5_000;
+const RING_SAVES: u32 = 100_000;
+const RING_WINDOW: u32 = 5_000;
 const LISTS: usize = 1_000 + WARM_UP;
 
 struct Goal {
@@ -41,7 +43,7 @@ enum Limit {
 
 pub(crate) fn print() {
     println!("\n{:<38} {:>9} {:>9}", "goal", "measured", "limit");
-    let parts: [fn() -> Vec<Goal>; 6] = [durable, processor, sizes, deletion, lists, growth];
+    let parts: [fn() -> Vec<Goal>; 7] = [durable, processor, sizes, deletion, ring, lists, growth];
     for goal in parts.into_iter().flat_map(|part| part()) {
         let (sign, limit, is_met) = match goal.limit {
             Limit::AtMost(limit) => ("<=", limit, goal.measured <= limit),
@@ -138,6 +140,59 @@ fn deletion() -> Vec<Goal> {
         limit: Limit::AtMost(150.0),
         from: "the oldest of one loop".to_owned(),
     }]
+}
+
+/// A loop that keeps its last five, however long it runs.
+fn ring() -> Vec<Goal> {
+    let (scratch, mut saver) = (keeping_five(), Saver::new(0));
+    let mut window = || {
+        let spent = time(|| {
+            (0..RING_WINDOW).for_each(|_| drop(saver.save(&scratch.store, Durability::Relaxed)));
+        });
+        scratch.store.flush().expect("the disk takes what was saved");
+        let bytes = scratch.store.stats().expect("the store can be read").file_bytes;
+        (micros(spent) / f64::from(RING_WINDOW), bytes)
+    };
+    // The file grows to what the journal and two states of the tables take, and stays so.
+    let windows: Vec<(f64, u64)> = (0..RING_SAVES / RING_WINDOW).map(|_| window()).collect();
+    let (first, last) = (windows[1], windows[windows.len() - 1]);
+    let kept = scratch.store.count().expect("the store can be read");
+    let kib = |bytes: u64| f64::from(u32::try_from(bytes >> 10).expect("the file is small"));
+    let bare = Scratch::empty();
+    let mut other = Saver::new(0);
+    let mut save = |store| time(|| drop(other.save(store, Durability::Immediate)));
+    let rounds = (0..ROUNDS).map(|_| (save(&bare.store), save(&scratch.store)));
+    let (without, with) = rounds.skip(WARM_UP).unzip();
+    let (without, with) = (micros(median(without)), micros(median(with)));
+    vec![
+        Goal {
+            what: "file of a ring, last / second window".to_owned(),
+            measured: kib(last.1) / kib(first.1),
+            limit: Limit::AtMost(1.1),
+            from: format!("{} KiB, {kept} of {RING_SAVES} kept", kib(last.1)),
+        },
+        Goal {
+            what: "save to a ring, last / second window".to_owned(),
+            measured: last.0 / first.0,
+            limit: Limit::AtMost(1.3),
+            from: format!("{:.0} us / {:.0} us, relaxed", last.0, first.0),
+        },
+        Goal {
+            what: "durable save, to a ring / to keep all".to_owned(),
+            measured: with / without,
+            limit: Limit::AtMost(1.3),
+            from: format!("{with:.0} us / {without:.0} us"),
+        },
+    ]
+}
+
+fn keeping_five() -> Scratch {
+    let scratch = Scratch::empty();
+    let rule = Rule { keep_last: Some(5), ..Rule::default() };
+    let policy = Policy { name: "ring".to_owned(), rules: vec![rule], ..Policy::default() };
+    let settings = Settings { policy: Some(policy), prune_on_save: true, ..Settings::default() };
+    scratch.store.set_settings(&settings).expect("the store can be written");
+    scratch
 }
 
 /// A store with so many checkpoints of one loop.

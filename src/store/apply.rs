@@ -63,18 +63,18 @@ impl Store {
         let planned: Vec<&Entry> = plan.removed().map(|planned| planned.entry).collect();
         let at_once = planned.len().div_ceil(CHECKS_MAX).max(REMOVED_AT_ONCE);
         let mut total = Deleted::default();
-        let mut operation = None;
         for part in planned.chunks(at_once) {
             let deleted = self.shared.write(|writer| {
                 let entries = writer.still_removable(plan, part, total.checkpoints)?;
-                let number = writer.log_prune(plan, now, &entries, operation)?;
+                let number = writer.log_prune(plan, now, &entries, total.operation)?;
                 let deleted = writer.delete(&entries, removal, (now, number))?;
                 Ok((deleted, number))
             });
             let (deleted, number) = deleted?;
-            operation = Some(number);
             total.checkpoints += deleted.checkpoints;
             total.stored_bytes += deleted.stored_bytes;
+            total.is_restorable = deleted.is_restorable;
+            total.operation = Some(number).filter(|number| *number > 0);
         }
         self.shared.write(|writer| writer.purge_expired(now))?;
         Ok(total)

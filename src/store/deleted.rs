@@ -110,7 +110,12 @@ impl Writer<'_> {
                 entries.iter().map(|entry| entry.stored_bytes).sum()
             }
         };
-        Ok(Deleted { checkpoints: entries.len() as u64, stored_bytes })
+        Ok(Deleted {
+            checkpoints: entries.len() as u64,
+            stored_bytes,
+            operation: Some(operation),
+            is_restorable: removal == Removal::Restorable,
+        })
     }
 
     /// Removes some of what was deleted so long ago that nobody may want it any more.

@@ -19,12 +19,12 @@ use crate::error::{Error, Result};
 use crate::key::{NameId, RecordKey, index_row, indexed_cause, indexed_key};
 use crate::retention::{Policy, Rule, plan};
 
-// How many more than a rule keeps are looked at from the newest on, and how many from the oldest:
-// if that does not reach, the next saves go on.
+// How many more than a rule keeps and than were added are looked at from the newest on, and as many
+// from the oldest: where more is to go, each transaction takes so much of it.
 const LOOKED_AT: usize = 64;
 
 /// What tells which rule governs a checkpoint that was added.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Touched {
     series: Series,
     trigger: Trigger,
@@ -49,9 +49,9 @@ impl Writer<'_> {
     /// The journal must be held: others rely on what they have seen.
     pub(super) fn prune_on_save(&mut self, now: Timestamp) -> Result<()> {
         let Some(settings) = self.on_save.clone() else { return Ok(()) };
-        let mut by_series: BTreeMap<Series, Vec<Touched>> = BTreeMap::new();
-        for touched in self.touched.drain() {
-            by_series.entry(touched.series.clone()).or_default().push(touched);
+        let mut by_series: BTreeMap<Series, Vec<(Touched, usize)>> = BTreeMap::new();
+        for (touched, count) in self.touched.drain() {
+            by_series.entry(touched.series.clone()).or_default().push((touched, count));
         }
         let mut removed = Vec::new();
         for (series, touched) in by_series {
@@ -74,7 +74,7 @@ impl Writer<'_> {
     fn removable(
         &mut self,
         series: &Series,
-        touched: &[Touched],
+        touched: &[(Touched, usize)],
         settings: &Arc<Settings>,
         now: Timestamp,
     ) -> Result<Vec<Entry>> {
@@ -103,7 +103,14 @@ impl Writer<'_> {
 
     /// The newest of a series for each cause, and of the causes that were added to as many as
     /// their rules keep and some more from both ends.
-    fn looked_at(&self, name: NameId, touched: &[Touched], policy: &Policy) -> Result<Vec<Entry>> {
+    fn looked_at(
+        &self,
+        name: NameId,
+        touched: &[(Touched, usize)],
+        policy: &Policy,
+    ) -> Result<Vec<Entry>> {
+        let added: usize = touched.iter().map(|(_, count)| count).sum();
+        let more = added + LOOKED_AT;
         let mut keys: BTreeSet<RecordKey> = BTreeSet::new();
         for cause in self.causes(name)? {
             let text = self.lookup().name(NameKind::Cause, cause)?;
@@ -111,7 +118,7 @@ impl Writer<'_> {
                 parse_cause(&text).ok_or_else(|| Error::corrupt("names", "unknown cause"))?;
             let limit = limit(policy, touched, status, &trigger);
             let (newest, oldest) = match limit {
-                Some(keep) => (keep.saturating_add(LOOKED_AT), LOOKED_AT),
+                Some(keep) => (keep.saturating_add(more), more),
                 None => (1, 0),
             };
             self.ends(name, cause, (newest, oldest), &mut keys)?;
@@ -188,9 +195,14 @@ impl Writer<'_> {
 }
 
 /// How many of a cause the rules keep that govern what was added, if it may be in its group.
-fn limit(policy: &Policy, touched: &[Touched], status: Status, trigger: &Trigger) -> Option<usize> {
+fn limit(
+    policy: &Policy,
+    touched: &[(Touched, usize)],
+    status: Status,
+    trigger: &Trigger,
+) -> Option<usize> {
     let rules: HashSet<usize> =
-        touched.iter().flat_map(|touched| governing(&policy.rules, touched)).collect();
+        touched.iter().flat_map(|(touched, _)| governing(&policy.rules, touched)).collect();
     let admits = |rule: &&Rule| rule.admits(status, trigger);
     let rules = rules.into_iter().map(|number| &policy.rules[number]).filter(admits);
     rules.map(|rule| rule.keep_last.map_or(0, |count| count as usize)).max()

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable};
+use redb::{
+    ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata as _,
+};
 
 use super::chain::{Chain, STEPS_MAX, is_too_long};
 use super::names;
@@ -46,6 +48,11 @@ impl<'a> Snapshot<'a> {
     /// All names of a kind, with their numbers.
     pub(crate) fn names(&self, kind: NameKind) -> Result<Vec<(String, NameId)>> {
         names::of_kind(&self.names, kind, self.path)
+    }
+
+    /// How many entries there are.
+    pub(super) fn count(&self) -> Result<u64> {
+        self.records.len().within(self.path)
     }
 
     /// The entry at `key`, or `None` if there is none.

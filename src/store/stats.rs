@@ -24,6 +24,10 @@ pub struct Stats {
     pub stored_bytes: u64,
     /// Length of the file, indexes and free pages included.
     pub file_bytes: u64,
+    /// Number of checkpoints that were deleted and can be restored.
+    pub deleted: u64,
+    /// Length of their documents as compressed.
+    pub deleted_bytes: u64,
     /// The time of the oldest checkpoint.
     pub oldest: Option<Timestamp>,
     /// The time of the newest checkpoint.
@@ -51,6 +55,10 @@ impl Store {
                 series.insert(entry.series);
             }
             stats.series = series.len() as u64;
+            for deleted in snapshot.restorable()? {
+                stats.deleted += 1;
+                stats.deleted_bytes += deleted.entry.stored_bytes;
+            }
             Ok(stats)
         })?;
         stats.file_bytes = fs::metadata(self.path()).at(self.path())?.len();

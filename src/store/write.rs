@@ -113,8 +113,8 @@ pub(super) struct Writer<'a> {
     removed: HashSet<u64>,
     /// The settings, if every save is to be pruned.
     pub(super) on_save: Option<Arc<Settings>>,
-    /// What was added, if every save is pruned.
-    pub(super) touched: HashSet<Touched>,
+    /// What was added and how often, if every save is pruned.
+    pub(super) touched: HashMap<Touched, usize>,
     /// The sequences of what was saved, and not taken from the intake.
     pub(super) fresh: HashSet<u64>,
 }
@@ -138,7 +138,7 @@ impl<'a> Writer<'a> {
             children: None,
             deleted: None,
             on_save: open.on_save(),
-            touched: HashSet::new(),
+            touched: HashMap::new(),
             fresh: HashSet::new(),
             next_name,
             new_names: HashMap::new(),
@@ -184,7 +184,7 @@ impl<'a> Writer<'a> {
         self.insert_record(entry)?;
         self.list(entry)?;
         if self.on_save.is_some() {
-            self.touched.insert(Touched::by(entry));
+            *self.touched.entry(Touched::by(entry)).or_default() += 1;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 mod bench;
 mod errors;
 mod lines;
+mod prune;
 mod query;
 mod save;
 
@@ -126,7 +127,7 @@ fn the_help_explains_the_exit_codes() {
     1  failed
     2  wrong usage, or a prefix that is too short or fits several ids
     3  nothing matched, or there is no store yet
-    4  refused: not a document, too large, or the id is taken
+    4  refused: a document, id, config or prune that cannot be taken
     5  damaged data found
     6  the store is held by another process
     7  done, but some inputs were skipped
@@ -136,7 +137,11 @@ fn the_help_explains_the_exit_codes() {
 #[test]
 fn every_command_has_examples() {
     let test = Test::new();
-    for command in ["save", "show", "latest", "list", "delete", "tag", "stats", "compact"] {
+    let commands = [
+        "save", "show", "latest", "list", "delete", "undelete", "tag", "complete", "fail",
+        "archive", "prune", "policy", "log", "stats", "compact", "bench",
+    ];
+    for command in commands {
         let help = test.run(&format!("help {command}")).done();
         assert!(help.contains(&format!("Examples:\n  waypost {command}")), "{help}");
     }

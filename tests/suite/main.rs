@@ -9,6 +9,7 @@ mod damage;
 mod format;
 mod model;
 mod query;
+mod retention;
 mod store;
 mod tidy;
 mod turn;

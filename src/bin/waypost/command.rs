@@ -4,15 +4,21 @@ mod bench;
 mod compact;
 mod delete;
 mod latest;
+mod lifecycle;
 mod list;
+mod log;
+mod policy;
+mod prune;
 mod save;
 mod show;
 mod stats;
 mod tag;
+mod undelete;
 
 use std::io::Write;
 
 use anyhow::Result;
+use waypost::Status;
 
 use crate::args::Global;
 use crate::exit::Exit;
@@ -35,7 +41,25 @@ enum Command {
     Latest(latest::Args),
     List(list::Args),
     Delete(delete::Args),
+    Undelete(undelete::Args),
     Tag(tag::Args),
+    /// Declare the work done, of checkpoints or of a series
+    ///
+    /// Of a series, what has not ended yet becomes `completed`. Then the policy may remove it, or
+    /// all but its newest checkpoint; tags and fork points stay.
+    #[command(after_help = lifecycle::COMPLETE_EXAMPLES)]
+    Complete(lifecycle::Args),
+    /// Declare the work failed, of checkpoints or of a series
+    ///
+    /// Age counts from now: policies keep what has failed for some weeks.
+    #[command(after_help = lifecycle::FAIL_EXAMPLES)]
+    Fail(lifecycle::Args),
+    /// Keep checkpoints or a series for the record
+    #[command(after_help = lifecycle::ARCHIVE_EXAMPLES)]
+    Archive(lifecycle::Args),
+    Prune(Box<prune::Args>),
+    Policy(policy::Args),
+    Log(log::Args),
     Stats(stats::Args),
     Compact(compact::Args),
     Bench(bench::Args),
@@ -50,6 +74,13 @@ impl Cli {
             Command::Latest(args) => latest::run(args, &self.global, out),
             Command::List(args) => list::run(args, &self.global, out),
             Command::Delete(args) => delete::run(args, &self.global, out),
+            Command::Undelete(args) => undelete::run(args, &self.global, out),
+            Command::Complete(args) => lifecycle::run(args, Status::Completed, &self.global, out),
+            Command::Fail(args) => lifecycle::run(args, Status::Failed, &self.global, out),
+            Command::Archive(args) => lifecycle::run(args, Status::Archived, &self.global, out),
+            Command::Prune(args) => prune::run(args, &self.global, out),
+            Command::Policy(args) => policy::run(args, &self.global, out),
+            Command::Log(args) => log::run(args, &self.global, out),
             Command::Tag(args) => tag::run(args, &self.global, out),
             Command::Stats(args) => stats::run(args, &self.global, out),
             Command::Compact(args) => compact::run(args, &self.global, out),

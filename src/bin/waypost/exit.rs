@@ -38,7 +38,7 @@ impl Exit {
             Self::Failed => "failed",
             Self::Usage => "wrong usage, or a prefix that is too short or fits several ids",
             Self::Nothing => "nothing matched, or there is no store yet",
-            Self::Refused => "refused: not a document, too large, or the id is taken",
+            Self::Refused => "refused: a document, id, config or prune that cannot be taken",
             Self::Damaged => "damaged data found",
             Self::Locked => "the store is held by another process",
             Self::Skipped => "done, but some inputs were skipped",
@@ -69,6 +69,18 @@ pub(crate) enum Refusal {
     Nothing,
     #[error("refused {count} of {total} lines")]
     Skipped { count: u64, total: u64 },
+    #[error("there is no policy to prune by")]
+    NoPolicy,
+    #[error("the policy of {place} says nothing")]
+    EmptyPolicy { place: String },
+    #[error("there is no config file in this project")]
+    NoConfig,
+    #[error("{0}: nobody is there to ask")]
+    Unconfirmed(String),
+    #[error("nothing was changed")]
+    Declined,
+    #[error("nothing that was deleted matches {wanted:?}")]
+    NotDeleted { wanted: String },
     /// Values that are right alone and not together.
     #[error("{0}")]
     Usage(String),
@@ -111,6 +123,9 @@ fn of_library(error: &Error) -> Verdict {
         Error::Exists { .. } => {
             Verdict::new(Exit::Refused, "exists").hint("leave the id out to get a new one")
         }
+        Error::Outdated { .. } => {
+            Verdict::new(Exit::Refused, "outdated").hint("others work with the store; prune again")
+        }
         Error::Invalid { what, .. } if what.starts_with("document") => {
             Verdict::new(Exit::Refused, "invalid").hint("the input must be a document in JSON")
         }
@@ -144,6 +159,18 @@ fn of_command(refusal: &Refusal) -> Verdict {
             .hint("`waypost save` makes one, --store names another"),
         Refusal::Nothing => Verdict::new(Exit::Nothing, "not_found"),
         Refusal::Skipped { .. } => Verdict::new(Exit::Skipped, "skipped"),
+        Refusal::NoPolicy => Verdict::new(Exit::Usage, "no_policy")
+            .hint("name one with --policy, or set one with `waypost policy set`"),
+        Refusal::EmptyPolicy { .. } => Verdict::new(Exit::Refused, "empty_policy")
+            .hint("`waypost policy example` shows what a policy can say"),
+        Refusal::NoConfig => Verdict::new(Exit::Nothing, "no_config")
+            .hint("`waypost policy example > .waypost/config.yaml` makes one"),
+        Refusal::Unconfirmed(_) => {
+            Verdict::new(Exit::Refused, "unconfirmed").hint("--yes does it without asking")
+        }
+        Refusal::Declined => Verdict::new(Exit::Refused, "declined"),
+        Refusal::NotDeleted { .. } => Verdict::new(Exit::Nothing, "not_found")
+            .hint("`waypost list --deleted` shows what can be restored"),
         Refusal::Usage(_) => Verdict::new(Exit::Usage, "usage"),
     }
 }

@@ -3,10 +3,13 @@
 mod about;
 mod args;
 mod command;
+mod config;
+mod confirm;
 mod exit;
 mod filter;
 mod open;
 mod output;
+mod policy;
 mod report;
 mod when;
 

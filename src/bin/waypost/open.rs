@@ -55,7 +55,7 @@ fn options(global: &Global, command: &str) -> Options {
 }
 
 /// The store that was named, else that of the nearest parent that has one, else one to make here.
-fn path(global: &Global) -> Result<PathBuf> {
+pub(crate) fn path(global: &Global) -> Result<PathBuf> {
     if let Some(path) = global.store() {
         return Ok(path.to_owned());
     }

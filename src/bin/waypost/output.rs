@@ -13,8 +13,8 @@ use waypost::{Checkpoint, JsonStyle, Timestamp};
 
 use crate::args::Global;
 pub(crate) use fields::Fields;
-pub(crate) use human::size;
-pub(crate) use table::table;
+pub(crate) use human::{age, size};
+pub(crate) use table::{Column, of_entries, table};
 
 /// Writes a value as one line of JSON.
 pub(crate) fn json_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {

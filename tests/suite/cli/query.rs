@@ -155,13 +155,15 @@ fn all_are_deleted_or_none() {
     {"ids":["a-1",
     "b-1"],
     "checkpoints":2,
-    "stored_bytes":33}
+    "stored_bytes":33,
+    "operation":1,
+    "is_restorable":true}
     "#);
     assert_eq!(ids(&test.run("list --json").done()), ["a-2"]);
     let last = test.run("delete a-2");
     insta::assert_snapshot!(last.stdout + &last.stderr, @"
     a-2
-    deleted 1, 16 B less stored
+    deleted 1: `waypost undelete --operation 2` restores, `waypost compact` gives back 16 B
     ");
 }
 

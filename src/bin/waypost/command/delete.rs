@@ -7,6 +7,7 @@ use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
 use waypost::{Deleted, Id};
 
+use super::prune::come_back;
 use crate::args::Global;
 use crate::{open, output};
 
@@ -16,12 +17,19 @@ Examples:
   waypost list --tag scratch --all --json | jq -r .id | xargs -r waypost delete";
 
 /// Delete checkpoints: all of them, or none if one does not exist
+///
+/// They can be restored with `waypost undelete` until the store is compacted, or for a week unless
+/// the store is set otherwise.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// Ids, starts of ids, `latest`, or SERIES@N
     #[arg(required = true, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
+
+    /// Delete for good, with no way back
+    #[arg(long)]
+    now: bool,
 }
 
 #[derive(Serialize)]
@@ -38,13 +46,12 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     // One checkpoint may have been named twice.
     ids.sort();
     ids.dedup();
-    let deleted = store.delete(&ids)?;
+    let deleted = if args.now { store.delete_now(&ids)? } else { store.delete(&ids)? };
     if global.json {
         return Ok(output::json_line(out, &Outcome { ids, deleted })?);
     }
     ids.iter().try_for_each(|id| writeln!(out, "{id}"))?;
     out.flush()?;
-    let freed = output::size(deleted.stored_bytes);
-    global.note(format_args!("deleted {}, {freed} less stored", deleted.checkpoints));
+    global.note(format_args!("deleted {}: {}", deleted.checkpoints, come_back(&deleted)));
     Ok(())
 }

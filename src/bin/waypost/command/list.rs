@@ -1,20 +1,22 @@
 //! `waypost list`: entries that some filters ask for.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::Write;
 use std::num::NonZeroUsize;
 
 use anyhow::Result;
-use waypost::{Cursor, Entry, Order, Query, Store, Timestamp};
+use waypost::{Cursor, Entry, Order, Query, Restorable, Store, Timestamp};
 
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::filter::Filter;
-use crate::{open, output};
+use crate::open;
+use crate::output::{self, Column};
 
 const EXAMPLES: &str = "\
 Examples:
   waypost list --issue 42 --since 2h
   waypost list --trigger manual,user_interrupt --limit 5
+  waypost list --deleted
   waypost list --all --json | jq -r .id";
 
 /// List checkpoints, newest first
@@ -39,6 +41,10 @@ pub(super) struct Args {
     /// Go on where an earlier listing ended
     #[arg(long, help_heading = None, value_name = "CURSOR")]
     after: Option<Cursor>,
+
+    /// List what was deleted and can be restored, the last deleted first
+    #[arg(long, help_heading = None, conflicts_with_all = ["oldest", "after"])]
+    deleted: bool,
 }
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
@@ -50,6 +56,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         after: args.after,
         ..args.filter.query(now)
     };
+    if args.deleted {
+        return list_deleted(&store, &query, global, out);
+    }
     if args.all && global.json {
         return stream(&store, query, out);
     }
@@ -65,7 +74,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if global.json {
         entries.iter().try_for_each(|entry| output::json_line(out, entry))?;
     } else {
-        write_table(out, &entries, now)?;
+        output::table(out, output::of_entries(&entries.iter().collect::<Vec<_>>(), now))?;
     }
     if let Some(cursor) = next {
         out.flush()?;
@@ -88,10 +97,19 @@ fn stream(store: &Store, query: Query, out: &mut dyn Write) -> Result<()> {
     if is_empty { Err(Refusal::Nothing.into()) } else { Ok(()) }
 }
 
-fn write_table(out: &mut dyn Write, entries: &[Entry], now: Timestamp) -> io::Result<()> {
-    let stdout = io::stdout();
-    // A pipe has no width: whoever reads it wants whole lines.
-    let size = if stdout.is_terminal() { terminal_size::terminal_size_of(&stdout) } else { None };
-    let width = size.map(|(width, _)| width.0);
-    writeln!(out, "{}", output::table(entries, now, width))
+fn list_deleted(store: &Store, query: &Query, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let deleted = store.deleted(query)?;
+    if deleted.is_empty() {
+        return Err(Refusal::Nothing.into());
+    }
+    if global.json {
+        return Ok(deleted.iter().try_for_each(|it| output::json_line(out, it))?);
+    }
+    let now = Timestamp::now();
+    let entries: Vec<&Entry> = deleted.iter().map(|it| &it.entry).collect();
+    let mut columns = output::of_entries(&entries, now);
+    let age = |it: &Restorable| output::age(now.saturating_since(it.deleted_at));
+    columns.push(Column::number("DELETED", &deleted, |it| Some(age(it))));
+    columns.push(Column::number("OP", &deleted, |it| Some(it.operation.to_string())));
+    Ok(output::table(out, columns)?)
 }

@@ -3,6 +3,7 @@
 mod envelope;
 mod inbox;
 mod lines;
+mod switches;
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read, Write};
@@ -15,6 +16,7 @@ use waypost::{Document, Draft, Durability, Entry, Error, Limits, NewEntry, Store
 use crate::about::About;
 use crate::args::Global;
 use crate::{open, output};
+use switches::{Switches, refuse};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,9 +35,9 @@ pub(super) struct Args {
 
     /// Save every line of standard input, and answer each with a line as soon as it is saved
     ///
-    /// The answer is the id, or a line that starts with `error: `; with --json the entry, or an
-    /// object with the one key `error`. Blank lines are skipped. Lines that wait already share
-    /// one sync.
+    /// The answer is the id, or a line that starts with `error: `, or with `skipped: ` if the config
+    /// switches the trigger off; with --json the entry, an object with the one key `error`, or one
+    /// with `saved` false. Blank lines get no answer. Lines that wait already share one sync.
     #[arg(long, conflicts_with_all = ["file", "id"])]
     lines: bool,
 
@@ -48,6 +50,10 @@ pub(super) struct Args {
     /// When a save is done: once it is on disk, or once others can see it
     #[arg(long, value_enum, default_value = "immediate")]
     durability: Done,
+
+    /// Save though the config of the project switches the trigger off
+    #[arg(long)]
+    force: bool,
 
     #[command(flatten)]
     about: About,
@@ -70,18 +76,24 @@ impl From<Done> for Durability {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     if args.lines {
-        let saver = Saver { store: open::or_create(global, "save --lines")?, args };
+        let switches = Switches::of_project(args, global)?;
+        let saver = Saver { store: open::or_create(global, "save --lines")?, args, switches };
         let outcome = lines::run(&saver, global, out);
         saver.store.close()?;
         return outcome;
+    }
+    let switches = Switches::of_project(args, global)?;
+    let about = NewEntry::from(&args.about);
+    if let Some(off) = switches.refusal(&about) {
+        return Ok(refuse(out, &off, global)?);
     }
     let json = read(&args.file, global)?;
     if !open::exists(global)? {
         // What is not a document must not leave an empty store behind.
         Document::from_json(&json)?;
     }
-    let saver = Saver { store: open::or_create(global, "save")?, args };
-    let entry = saver.store.save_draft(saver.draft((&args.about).into(), &json)?)?;
+    let saver = Saver { store: open::or_create(global, "save")?, args, switches };
+    let entry = saver.store.save_draft(saver.draft(about, &json)?)?;
     // Only then is a relaxed save on disk, as the id promises.
     saver.store.close()?;
     Ok(answer(out, &entry, global)?)
@@ -91,6 +103,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 struct Saver<'a> {
     store: Store,
     args: &'a Args,
+    switches: Switches,
 }
 
 impl Saver<'_> {

@@ -52,6 +52,10 @@ impl Fields {
         fields.text("series", Some(stats.series));
         fields.sizes(stats.document_bytes, stats.stored_bytes);
         fields.text("file", Some(size(stats.file_bytes)));
+        if stats.deleted > 0 {
+            let bytes = size(stats.deleted_bytes);
+            fields.text("deleted", Some(format!("{}, {bytes} until compact", stats.deleted)));
+        }
         fields.text("oldest", stats.oldest);
         fields.text("newest", stats.newest);
         for (trigger, count) in &stats.triggers {
@@ -79,7 +83,8 @@ impl Fields {
             .try_for_each(|(name, value)| writeln!(out, "{style}{name:width$}{style:#}  {value}"))
     }
 
-    fn text(&mut self, name: &'static str, value: Option<impl ToString>) {
+    /// Adds a value, if there is one.
+    pub(crate) fn text(&mut self, name: &'static str, value: Option<impl ToString>) {
         if let Some(value) = value {
             self.0.push((name, plain(&value.to_string())));
         }

@@ -23,7 +23,7 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// An age in its largest unit, rounded down.
-pub(super) fn age(age: Duration) -> String {
+pub(crate) fn age(age: Duration) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
     const DAY: u64 = 24 * HOUR;

@@ -1,56 +1,71 @@
-//! A listing as a table that fits the terminal.
+//! Tables that fit the terminal.
+
+use std::io::{self, IsTerminal as _, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use waypost::{Entry, Id, Timestamp};
 
 use super::human::{age, plain, short_id, short_length, size};
 
-/// How entries are looked at.
-struct Look {
-    now: Timestamp,
-    id_length: usize,
-}
-
-/// What a column says of an entry.
-type Cell = fn(&Entry, &Look) -> Option<String>;
-
-struct Column {
+/// A column with what it says of each row, if it does.
+pub(crate) struct Column {
     title: &'static str,
     alignment: CellAlignment,
-    cell: Cell,
+    cells: Vec<Option<String>>,
 }
 
 impl Column {
-    const fn text(title: &'static str, cell: Cell) -> Self {
-        Self { title, alignment: CellAlignment::Left, cell }
+    /// A column of words.
+    pub(crate) fn text<T>(
+        title: &'static str,
+        rows: impl IntoIterator<Item = T>,
+        cell: impl Fn(T) -> Option<String>,
+    ) -> Self {
+        let cells = rows.into_iter().map(|row| cell(row).map(|text| plain(&text))).collect();
+        Self { title, alignment: CellAlignment::Left, cells }
     }
 
-    const fn number(title: &'static str, cell: Cell) -> Self {
-        Self { title, alignment: CellAlignment::Right, cell }
+    /// A column of numbers.
+    pub(crate) fn number<T>(
+        title: &'static str,
+        rows: impl IntoIterator<Item = T>,
+        cell: impl Fn(T) -> Option<String>,
+    ) -> Self {
+        Self { alignment: CellAlignment::Right, ..Self::text(title, rows, cell) }
     }
 }
 
-const COLUMNS: [Column; 9] = [
-    Column::text("ID", |entry, look| Some(short_id(&entry.id, look.id_length))),
-    Column::number("AGE", |entry, look| Some(age(look.now.saturating_since(entry.created_at)))),
-    Column::text("SERIES", |entry, _| Some(plain(entry.series.as_str()))),
-    Column::text("TRIGGER", |entry, _| Some(entry.trigger.to_string())),
-    Column::text("PHASE", |entry, _| entry.phase.as_deref().map(plain)),
-    Column::number("ITER", |entry, _| entry.iteration.map(|number| number.to_string())),
-    Column::text("STATUS", |entry, _| Some(entry.status.to_string())),
-    Column::number("SIZE", |entry, _| Some(size(entry.document_bytes))),
-    Column::text("TAGS", |entry, _| tags(entry)),
-];
-
-/// Entries one a line, as they look at `now`; `width` in columns if it is limited.
-///
-/// A column that has nothing to say about any of them is left out.
-pub(crate) fn table(entries: &[Entry], now: Timestamp, width: Option<u16>) -> String {
+/// Columns about entries, as they look at `now`.
+pub(crate) fn of_entries(entries: &[&Entry], now: Timestamp) -> Vec<Column> {
     let ids: Vec<&Id> = entries.iter().map(|entry| &entry.id).collect();
-    let look = &Look { now, id_length: short_length(&ids) };
-    let says = |column: &Column, entry| (column.cell)(entry, look);
-    let is_used = |column: &&Column| entries.iter().any(|entry| says(column, entry).is_some());
-    let columns: Vec<&Column> = COLUMNS.iter().filter(is_used).collect();
+    let length = short_length(&ids);
+    let rows = || entries.iter().copied();
+    let old = |entry: &Entry| Some(age(now.saturating_since(entry.created_at)));
+    vec![
+        Column::text("ID", rows(), |entry| Some(short_id(&entry.id, length))),
+        Column::number("AGE", rows(), old),
+        Column::text("SERIES", rows(), |entry| Some(entry.series.to_string())),
+        Column::text("TRIGGER", rows(), |entry| Some(entry.trigger.to_string())),
+        Column::text("PHASE", rows(), |entry| entry.phase.clone()),
+        Column::number("ITER", rows(), |entry| entry.iteration.map(|number| number.to_string())),
+        Column::text("STATUS", rows(), |entry| Some(entry.status.to_string())),
+        Column::number("SIZE", rows(), |entry| Some(size(entry.document_bytes))),
+        Column::text("TAGS", rows(), tags),
+    ]
+}
+
+/// Writes columns beside each other, a row a line.
+///
+/// A column that has nothing to say about any row is left out.
+pub(crate) fn table(out: &mut dyn Write, columns: Vec<Column>) -> io::Result<()> {
+    let stdout = io::stdout();
+    // A pipe has no width: whoever reads it wants whole lines.
+    let size = if stdout.is_terminal() { terminal_size::terminal_size_of(&stdout) } else { None };
+    writeln!(out, "{}", fitted(columns, size.map(|(width, _)| width.0)))
+}
+
+fn fitted(mut columns: Vec<Column>, width: Option<u16>) -> String {
+    columns.retain(|column| column.cells.iter().any(Option::is_some));
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -58,9 +73,12 @@ pub(crate) fn table(entries: &[Entry], now: Timestamp, width: Option<u16>) -> St
         table.set_width(width);
     }
     table.set_header(columns.iter().map(|column| column.title));
-    // A word in every row lets tools tell columns apart.
-    let cell = |column: &Column, entry| says(column, entry).unwrap_or_else(|| "-".to_owned());
-    table.add_rows(entries.iter().map(|entry| columns.iter().map(move |it| cell(it, entry))));
+    let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or_default();
+    for row in 0..rows {
+        // A word in every row lets tools tell columns apart.
+        let cell = |column: &Column| column.cells[row].clone().unwrap_or_else(|| "-".to_owned());
+        table.add_row(columns.iter().map(cell));
+    }
     for (column, shown) in columns.iter().zip(table.column_iter_mut()) {
         shown.set_padding((0, 2)).set_cell_alignment(column.alignment);
     }
@@ -69,5 +87,5 @@ pub(crate) fn table(entries: &[Entry], now: Timestamp, width: Option<u16>) -> St
 
 fn tags(entry: &Entry) -> Option<String> {
     let tags: Vec<&str> = entry.tags.iter().map(String::as_str).collect();
-    (!tags.is_empty()).then(|| plain(&tags.join(" ")))
+    (!tags.is_empty()).then(|| tags.join(" "))
 }

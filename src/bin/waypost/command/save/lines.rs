@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result};
 use waypost::{Draft, Entry, Error, Limits, NewEntry};
 
 use super::inbox::{Inbox, Line};
+use super::switches::skip;
 use super::{Saver, answer, envelope};
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -27,8 +28,9 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
         for (line, outcome) in lines.iter().zip(save(saver, &lines)?) {
             total += 1;
             let answered = match outcome {
-                Ok(entry) => answer(out, &entry, global),
-                Err(report) => {
+                Answer::Saved(entry) => answer(out, &entry, global),
+                Answer::Off(reason) => skip(out, &reason, global),
+                Answer::Refused(report) => {
                     count += 1;
                     // A program has it in the answer, with nothing to tell apart.
                     if !global.json {
@@ -49,31 +51,53 @@ fn unheard(error: &io::Error) -> anyhow::Error {
     anyhow::anyhow!("cannot answer: {error}; lines that were not answered may not be saved")
 }
 
-/// Saves lines with one sync; each has an outcome of its own.
-///
-/// An error means that none was saved: what a store cannot take now it will not take next.
-fn save(saver: &Saver<'_>, lines: &[Line]) -> Result<Vec<Result<Entry, Report>>> {
-    let mut drafts = Vec::with_capacity(lines.len());
-    let drafted = lines.iter().map(|line| draft(saver, line).map(|draft| drafts.push(draft)));
-    let drafted: Vec<_> = drafted.collect();
-    let mut outcomes = saver.store.batch(drafts)?.into_iter();
-    let of_line = |drafted: waypost::Result<()>| {
-        drafted.and_then(|()| outcomes.next().expect("every draft has an outcome")).map_err(report)
-    };
-    Ok(drafted.into_iter().map(of_line).collect())
+/// What a line is answered with.
+enum Answer {
+    Saved(Box<Entry>),
+    /// Not saved, because the config of the project says so.
+    Off(String),
+    Refused(Report),
 }
 
-fn draft(saver: &Saver<'_>, line: &Line) -> Result<Draft, Error> {
+/// Saves lines with one sync; each has an answer of its own.
+///
+/// An error means that none was saved: what a store cannot take now it will not take next.
+fn save(saver: &Saver<'_>, lines: &[Line]) -> Result<Vec<Answer>> {
+    let mut drafts = Vec::with_capacity(lines.len());
+    // `None` where the answer is that of a draft.
+    let mut answer = |line| match draft(saver, line) {
+        Ok(Ok(draft)) => {
+            drafts.push(draft);
+            None
+        }
+        Ok(Err(off)) => Some(Answer::Off(off)),
+        Err(error) => Some(Answer::Refused(report(error))),
+    };
+    let answers: Vec<Option<Answer>> = lines.iter().map(&mut answer).collect();
+    let mut outcomes = saver.store.batch(drafts)?.into_iter();
+    let mut of_draft = || match outcomes.next().expect("every draft has an outcome") {
+        Ok(entry) => Answer::Saved(Box::new(entry)),
+        Err(error) => Answer::Refused(report(error)),
+    };
+    Ok(answers.into_iter().map(|answer| answer.unwrap_or_else(&mut of_draft)).collect())
+}
+
+/// The draft of a line, or why there is none to be.
+fn draft(saver: &Saver<'_>, line: &Line) -> Result<Result<Draft, String>, Error> {
     let text = line.text.as_ref().map_err(|_| Error::Limit {
         what: "length of the line".to_owned(),
         limit: line_bytes_max() as u64,
     })?;
     let mut about = NewEntry::from(&saver.args.about);
-    if saver.args.has_about {
-        let document = envelope::open(text, &mut about)?;
-        return saver.draft(about, document.as_bytes());
+    let document = if saver.args.has_about {
+        envelope::open(text, &mut about)?.as_bytes()
+    } else {
+        text.as_slice()
+    };
+    match saver.switches.refusal(&about) {
+        Some(off) => Ok(Err(off)),
+        None => saver.draft(about, document).map(Ok),
     }
-    saver.draft(about, text)
 }
 
 fn report(error: Error) -> Report {

@@ -1,0 +1,65 @@
+//! `waypost log`: what was done to the store.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+
+use anyhow::Result;
+use waypost::{Operation, Timestamp};
+
+use crate::args::Global;
+use crate::exit::Refusal;
+use crate::open;
+use crate::output::{self, Column};
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost log --operations
+  waypost log --operations --limit 1000 --json | jq 'select(.action == \"prune\")'";
+
+/// Show what was done to the store beside saving, the last first
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What was pruned, deleted, restored, ended or set, when, and by which policy
+    #[arg(long, required = true)]
+    operations: bool,
+
+    /// Show at most so many
+    #[arg(long, value_name = "N", default_value = "20")]
+    limit: NonZeroUsize,
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let store = open::existing(global, "log")?;
+    let operations = store.operations(args.limit.get())?;
+    if operations.is_empty() {
+        return Err(Refusal::Nothing.into());
+    }
+    if global.json {
+        return Ok(operations.iter().try_for_each(|it| output::json_line(out, it))?);
+    }
+    Ok(output::table(out, columns(&operations, Timestamp::now()))?)
+}
+
+fn columns(operations: &[Operation], now: Timestamp) -> Vec<Column> {
+    let age = |it: &Operation| output::age(now.saturating_since(it.until.unwrap_or(it.at)));
+    vec![
+        Column::number("OP", operations, |it| Some(it.number.to_string())),
+        Column::number("AGE", operations, |it| Some(age(it))),
+        Column::text("ACTION", operations, |it| Some(it.action.as_str().to_owned())),
+        Column::number("COUNT", operations, |it| Some(it.checkpoints.to_string())),
+        Column::text("POLICY", operations, |it| it.policy.clone()),
+        Column::number("STORED", operations, |it| Some(output::size(it.stored_bytes))),
+        Column::text("OF", operations, of),
+    ]
+}
+
+/// What it was done to: the one id, or how many of each trigger.
+fn of(operation: &Operation) -> Option<String> {
+    if let ([id], 1) = (&operation.ids[..], operation.checkpoints) {
+        return Some(id.clone());
+    }
+    let counts: Vec<String> =
+        operation.triggers.iter().map(|(trigger, count)| format!("{count} {trigger}")).collect();
+    (!counts.is_empty()).then(|| counts.join(", "))
+}
