@@ -98,7 +98,22 @@ fn a_store_of_format_1_is_read() {
         let entry = serde_json::to_string(&entry).unwrap();
         writeln!(listing, "{entry}\n{document:.90} ({} bytes)", document.len()).unwrap();
     }
+    let deleted = store.deleted(&Query::default()).unwrap();
+    let operations = store.operations(usize::MAX).unwrap();
+    let notes = [
+        serde_json::to_string(&store.settings().unwrap()).unwrap(),
+        serde_json::to_string(&deleted).unwrap(),
+        serde_json::to_string(&operations).unwrap(),
+    ];
+    for note in notes {
+        writeln!(listing, "{note}").unwrap();
+    }
     assert_eq!(listing, fs::read_to_string(fixtures.join("format-1.txt")).unwrap());
+    for restorable in deleted {
+        let id = restorable.entry.id;
+        store.undelete(std::slice::from_ref(&id)).unwrap();
+        assert!(store.get(&id).unwrap().to_json(JsonStyle::Compact).unwrap().contains("history"));
+    }
     store.save(NewEntry::default(), &"and can be written").unwrap();
     assert!(store.stats().unwrap().checkpoints > 3);
 }

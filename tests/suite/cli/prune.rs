@@ -32,14 +32,16 @@ fn a_dry_run_shows_what_would_go_and_why_and_changes_nothing() {
     ");
     insta::assert_snapshot!(dry.stderr, @"would prune 1 of 6 by policy crunch: 12 B stored");
     let kept = test.run("prune --policy crunch --dry-run --kept --quiet").done();
-    insta::assert_snapshot!(kept, @"
-    ID   AGE  SERIES    TRIGGER         PHASE  STATUS       SIZE  TAGS  VERDICT  REASON
-    m-1   0s  issue:42  manual          build  in_progress   2 B  -     keep     newest of its series
-    b-5   0s  issue:42  batch_complete  build  in_progress   2 B  -     keep     of the last 3 of its phase
-    b-4   0s  issue:42  batch_complete  build  in_progress   2 B  -     keep     of the last 3 of its phase
-    b-3   0s  issue:42  batch_complete  build  in_progress   2 B  -     keep     of the last 3 of its phase
-    b-2   0s  issue:42  batch_complete  build  in_progress   2 B  keep  keep     has a tag
-    b-1   0s  issue:42  batch_complete  build  in_progress   2 B  -     remove   beyond the last 3 of its phase
+    let ends = kept.lines().map(|line| (&line[..3], line.rsplit("  ").next().unwrap_or_default()));
+    let ends: Vec<String> = ends.map(|(id, reason)| format!("{id} {reason}")).collect();
+    insta::assert_snapshot!(ends.join("\n"), @"
+    ID  REASON
+    m-1 newest of its series
+    b-5 of the last 3 of its phase
+    b-4 of the last 3 of its phase
+    b-3 of the last 3 of its phase
+    b-2 has a tag
+    b-1 beyond the last 3 of its phase
     ");
     assert_eq!(json(&test.run("stats --json").done())["checkpoints"], 6);
 }
@@ -48,7 +50,10 @@ fn a_dry_run_shows_what_would_go_and_why_and_changes_nothing() {
 fn what_was_pruned_is_listed_restored_and_noted() {
     let test = batches();
     let pruned = test.run("prune --policy crunch");
-    insta::assert_snapshot!(pruned.stderr, @"pruned 1 of 6 by policy crunch: `waypost undelete --operation 1` restores, `waypost compact` gives back 12 B");
+    insta::assert_snapshot!(pruned.stderr.replace(": ", ":\n"), @"
+    pruned 1 of 6 by policy crunch:
+    `waypost undelete --operation 1` restores, `waypost compact` gives back 12 B
+    ");
     insta::assert_snapshot!(test.run("list --deleted").done(), @"
     ID   AGE  SERIES    TRIGGER         PHASE  STATUS       SIZE  DELETED  OP
     b-1   0s  issue:42  batch_complete  build  in_progress   2 B       0s   1
@@ -109,7 +114,10 @@ fn without_a_policy_nothing_is_pruned() {
     error: the policy of empty.yaml says nothing
     hint: `waypost policy example` shows what a policy can say
     ");
-    insta::assert_snapshot!(test.run("prune --policy crunchy").failed(4), @r#"error: invalid policy: "crunchy" is none of crunch, claude, aiwg, keep-all"#);
+    let wrong = test.run("prune --policy crunchy").failed(4);
+    insta::assert_snapshot!(wrong, @r#"
+    error: invalid policy: "crunchy" is none of crunch, claude, aiwg, keep-all
+    "#);
     let kept = test.run("prune --policy keep-all");
     assert_eq!((kept.code, &*kept.stdout), (Some(0), ""));
     assert_eq!(kept.stderr, "nothing to prune: policy keep-all keeps all 6\n");
@@ -193,7 +201,11 @@ fn a_trigger_that_is_switched_off_is_not_saved_and_that_is_said() {
     let args = "save --trigger agent_complete";
     let off = test.feed(args, "1");
     assert_eq!((off.code, &*off.stdout), (Some(0), ""));
-    insta::assert_snapshot!(off.stderr, @"not saved: trigger agent_complete is switched off: checkpoint.checkpoint_triggers.agent_complete is false (line 3); --force saves it");
+    insta::assert_snapshot!(off.stderr.replace(": ", ":\n"), @"
+    not saved:
+    trigger agent_complete is switched off:
+    checkpoint.checkpoint_triggers.agent_complete is false (line 3); --force saves it
+    ");
     assert_eq!(json(&test.feed(&format!("{args} --json"), "1").done())["saved"], false);
     let lines = test.feed(&format!("{args} --lines"), "1\n2\n").done();
     assert_eq!(lines.lines().filter(|line| line.starts_with("skipped: trigger")).count(), 2);

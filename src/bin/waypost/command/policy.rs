@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Age, Config, OnSuccess, Per, Policy, Rule, Settings};
+use waypost::{Age, Config, OnSuccess, Per, Policy, Rule, Settings, Trigger};
 
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -75,10 +75,13 @@ struct Check {
 struct Example {}
 
 /// What is in force, for a program.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct InForce {
     source: Option<String>,
     policy: Option<Policy>,
+    /// Triggers that a config switches off.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    switched_off: Vec<Trigger>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prune_on_save: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,12 +100,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 fn show(args: &Show, global: &Global, out: &mut dyn Write) -> Result<()> {
     if let Some(name) = &args.policy {
         let Chosen { source, policy } = named(name)?;
-        let shown = InForce {
-            source: Some(source),
-            policy: Some(policy),
-            prune_on_save: None,
-            keep_deleted: None,
-        };
+        let shown = InForce { source: Some(source), policy: Some(policy), ..InForce::default() };
         return write(out, &shown, global);
     }
     let store = open::existing(global, "policy show")?;
@@ -110,7 +108,9 @@ fn show(args: &Show, global: &Global, out: &mut dyn Write) -> Result<()> {
     let Settings { prune_on_save, keep_deleted, .. } = store.settings()?;
     let (source, policy) = chosen.map(|it| (it.source, it.policy)).unzip();
     let (prune_on_save, keep_deleted) = (Some(prune_on_save), Some(keep_deleted));
-    write(out, &InForce { source, policy, prune_on_save, keep_deleted }, global)
+    let config = config::of_project(store.path())?;
+    let switched_off = config.map(|(_, config)| switched_off(&config)).unwrap_or_default();
+    write(out, &InForce { source, policy, switched_off, prune_on_save, keep_deleted }, global)
 }
 
 fn set(args: &Set, global: &Global, out: &mut dyn Write) -> Result<()> {
@@ -138,6 +138,7 @@ fn set(args: &Set, global: &Global, out: &mut dyn Write) -> Result<()> {
         policy: settings.policy,
         prune_on_save: Some(settings.prune_on_save),
         keep_deleted: Some(settings.keep_deleted),
+        switched_off: config.as_ref().map(switched_off).unwrap_or_default(),
     };
     store.close()?;
     write(out, &shown, global)
@@ -154,6 +155,7 @@ fn check(args: &Check, global: &Global, out: &mut dyn Write) -> Result<()> {
         policy: config.policy().cloned(),
         prune_on_save: config.prune_on_save(),
         keep_deleted: config.keep_deleted(),
+        switched_off: switched_off(&config),
     };
     write(out, &shown, global)
 }
@@ -171,6 +173,8 @@ fn write(out: &mut dyn Write, shown: &InForce, global: &Global) -> Result<()> {
         fields.text("per store", policy.store_bytes_max.map(output::size));
         fields.text("on success", Some(on_success(policy.on_success)));
     }
+    let off: Vec<&str> = shown.switched_off.iter().map(Trigger::as_str).collect();
+    fields.text("switched off", (!off.is_empty()).then(|| off.join(", ")));
     fields.text("prune on save", shown.prune_on_save);
     fields.text("keep deleted", shown.keep_deleted);
     output::fields(out, &fields, global)?;
@@ -179,6 +183,11 @@ fn write(out: &mut dyn Write, shown: &InForce, global: &Global) -> Result<()> {
         output::table(out, rules(&policy.rules))?;
     }
     Ok(())
+}
+
+/// The known triggers that a config switches off.
+fn switched_off(config: &Config) -> Vec<Trigger> {
+    Trigger::ALL.into_iter().filter(|trigger| config.refusal(trigger).is_some()).collect()
 }
 
 fn on_success(ending: OnSuccess) -> &'static str {

@@ -35,9 +35,9 @@ pub(super) struct Args {
 
     /// Save every line of standard input, and answer each with a line as soon as it is saved
     ///
-    /// The answer is the id, or a line that starts with `error: `, or with `skipped: ` if the config
-    /// switches the trigger off; with --json the entry, an object with the one key `error`, or one
-    /// with `saved` false. Blank lines get no answer. Lines that wait already share one sync.
+    /// The answer is the id, or a line that starts with `error: `, or with `skipped: ` where the
+    /// config switches the trigger off; with --json the entry, an object with the one key `error`,
+    /// or one with `saved` false. Blank lines get no answer. Lines that wait already share one sync.
     #[arg(long, conflicts_with_all = ["file", "id"])]
     lines: bool,
 
