@@ -37,7 +37,7 @@ pub(super) struct Args {
     ///
     /// The answer is the id, or a line that starts with `error: `, or with `skipped: ` where the
     /// config switches the trigger off; with --json the entry, an object with the one key `error`,
-    /// or one with `saved` false. Blank lines get no answer. Lines that wait already share one sync.
+    /// or one with `saved` false. Blank lines get no answer. Lines that wait share one sync.
     #[arg(long, conflicts_with_all = ["file", "id"])]
     lines: bool,
 
