@@ -3,6 +3,8 @@
 //! A deleted checkpoint leaves the records, the index and the ids; its frame stays where it is, so
 //! nothing that is stored as a difference to it has to change. Purging removes that too.
 
+use std::collections::{BTreeSet, HashMap};
+
 use redb::ReadableTable as _;
 use serde::Serialize;
 
@@ -52,19 +54,20 @@ impl Store {
     /// id is taken again.
     pub fn undelete(&self, ids: &[Id]) -> Result<Vec<Entry>> {
         let now = (self.shared.options.clock)();
+        let ids: BTreeSet<&Id> = ids.iter().collect();
         self.shared.write(|writer| {
-            let mut found = writer.restorable()?;
-            // The last deleted first.
-            found.reverse();
+            // In the order of deletion, so that the last one deleted stays.
+            let found = writer.restorable()?.into_iter();
+            let mut found: HashMap<Id, _> =
+                found.map(|(row, it)| (it.entry.id.clone(), (row, it.entry))).collect();
             let mut restored = Vec::with_capacity(ids.len());
             for id in ids {
-                let of_id = |row: &(DeletedBytes, Restorable)| row.1.entry.id == *id;
-                let at = found.iter().position(of_id).ok_or_else(|| not_found(id))?;
-                let (row, Restorable { entry, .. }) = found.swap_remove(at);
+                let (row, entry) = found.remove(id).ok_or_else(|| not_found(id))?;
                 restored.push(writer.restore(row, entry)?);
             }
-            let operation = Operation::new(Action::Undelete, now).on(&restored);
-            writer.log(operation)?;
+            if !restored.is_empty() {
+                writer.log(Operation::new(Action::Undelete, now).on(&restored))?;
+            }
             Ok(restored)
         })
     }

@@ -1,5 +1,7 @@
 //! How the work ends: the status of checkpoints after they were saved.
 
+use std::collections::BTreeSet;
+
 use super::operation::{Action, Operation};
 use super::write::Writer;
 use super::{Store, not_found};
@@ -15,9 +17,10 @@ impl Store {
     /// # Errors
     /// [`Error::NotFound`] names the one that does not exist.
     pub fn mark(&self, ids: &[Id], status: Status) -> Result<Vec<Entry>> {
+        let ids: BTreeSet<&Id> = ids.iter().collect();
         self.mark_found(status, |writer| {
             let found = |id| writer.find(id)?.ok_or_else(|| not_found(id));
-            ids.iter().map(found).collect()
+            ids.into_iter().map(found).collect()
         })
     }
 

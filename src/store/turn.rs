@@ -288,7 +288,9 @@ impl Turn {
             since: Instant::now(),
         };
         if open.unsettled.load(Ordering::Relaxed) > 0 {
-            transact(&open, &self.path, Durability::Immediate, |_| Ok(()))?;
+            let now = (self.options.clock)();
+            // What a crash undid is pruned again.
+            transact(&open, &self.path, Durability::Immediate, |it| it.prune_on_save(now))?;
         }
         lock(&open.journal).remove();
         self.used_micros.store(self.now_micros(), Ordering::Relaxed);
