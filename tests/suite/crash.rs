@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use waypost::{Durability, Entry, Hold, NewEntry, Options, Query, Store};
+use waypost::{Durability, Entry, Hold, NewEntry, Options, Policy, Query, Rule, Settings, Store};
 
 struct Place {
     dir: tempfile::TempDir,
@@ -113,6 +113,51 @@ fn what_stays_of_a_chain_can_be_read_after_a_crash() {
     }
     let stored: u64 = saved.iter().map(|(entry, _)| entry.stored_bytes).sum();
     assert!(stored < saved.len() as u64 * 200, "most are deltas: {stored}");
+}
+
+/// Before a crash savers and readers prune again and again, but nothing of that is synced.
+#[test]
+fn a_ring_has_its_last_few_after_a_crash_and_they_can_be_read() {
+    let mut place = Place::new();
+    let store = place.open();
+    let rule = Rule { keep_last: Some(4), ..Rule::default() };
+    let policy = Policy { rules: vec![rule], ..Policy::default() };
+    let settings = Settings { policy: Some(policy), prune_on_save: true, ..Settings::default() };
+    store.set_settings(&settings).unwrap();
+    let mut saved: Vec<Entry> = Vec::new();
+    for number in 0..60 {
+        let save = if number % 3 == 0 { save } else { save_relaxed };
+        saved.push(save(&store, number));
+        if number % 7 == 0 {
+            assert!(sequences(&store).len() <= 4);
+        }
+        if number % 11 == 0 {
+            store.tag(&saved[saved.len() - 1].id, &[]).unwrap();
+        }
+        let copy = Store::open(place.crashed()).unwrap();
+        let newest: Vec<(&Entry, u64)> =
+            saved.iter().rev().zip((0..=number).rev()).take(4).collect();
+        assert_eq!(sequences(&copy).len(), newest.len());
+        for (entry, number) in newest {
+            let found = copy.get(&entry.id).unwrap();
+            assert_eq!(found.state::<Vec<u64>>().unwrap(), state(number));
+        }
+    }
+}
+
+#[test]
+fn what_can_be_restored_can_be_so_after_a_crash() {
+    let mut place = Place::new();
+    let store = place.open();
+    let saved: Vec<Entry> = (0..20).map(|number| save(&store, number)).collect();
+    for (entry, number) in saved.iter().zip(0_u64..).step_by(3) {
+        store.delete(std::slice::from_ref(&entry.id)).unwrap();
+        let copy = Store::open(place.crashed()).unwrap();
+        assert!(copy.get(&entry.id).is_err());
+        copy.undelete(std::slice::from_ref(&entry.id)).unwrap();
+        let found = copy.get(&entry.id).unwrap();
+        assert_eq!(found.state::<Vec<u64>>().unwrap(), state(number));
+    }
 }
 
 #[test]
