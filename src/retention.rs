@@ -6,6 +6,8 @@ mod age;
 mod plan;
 mod policy;
 mod preset;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 pub use age::Age;

@@ -1,0 +1,85 @@
+//! Fork points: what was forked from stays as long as the fork does.
+
+use super::*;
+
+/// A checkpoint of another series, forked from `origin`.
+fn fork(name: &str, id: &str, origin: &str, days_ago: i64) -> Entry {
+    Entry { series: series(name), parent: Some(as_id(origin)), ..taken(id, days_ago) }
+}
+
+#[test]
+fn what_another_series_was_forked_from_is_kept() {
+    let entries = saved([taken("1", 9), taken("2", 8), taken("3", 7), fork("b", "fork", "2", 6)]);
+    for policy in [keep_last(0), max_age(1)] {
+        let plan = plan(&entries, &policy, NOW);
+        assert_eq!(removed(&plan), ["1"]);
+        assert_eq!(reason(&plan, "2"), "another series was forked from it");
+    }
+}
+
+#[test]
+fn what_is_only_continued_in_its_series_is_no_fork_point() {
+    let entries = saved([
+        taken("1", 9),
+        Entry { parent: Some(as_id("1")), ..taken("2", 8) },
+        Entry { parent: Some(as_id("2")), ..taken("3", 7) },
+        Entry { parent: Some(as_id("4")), ..taken("4", 6) },
+    ]);
+    assert_eq!(removed_by(&keep_last(0), &entries), ["1", "2", "3"]);
+}
+
+#[test]
+fn a_parent_that_is_not_there_protects_nothing() {
+    let entries = saved([taken("1", 9), taken("2", 8), fork("b", "fork", "gone", 7)]);
+    assert_eq!(removed_by(&keep_last(0), &entries), ["1"]);
+}
+
+#[test]
+fn a_fork_that_goes_itself_protects_nothing() {
+    let entries = saved([
+        taken("1", 9),
+        taken("2", 8),
+        fork("b", "fork", "1", 7),
+        Entry { series: series("b"), ..taken("newest of b", 6) },
+    ]);
+    assert_eq!(removed_by(&keep_last(0), &entries), ["1", "fork"]);
+}
+
+#[test]
+fn a_chain_of_forks_stays_and_goes_as_a_whole() {
+    let chain = |end: Entry| {
+        saved([
+            taken("a1", 20),
+            fork("b", "b1", "a1", 19),
+            fork("c", "c1", "b1", 18),
+            end,
+            taken("a2", 9),
+            Entry { series: series("b"), ..taken("b2", 8) },
+            Entry { series: series("c"), ..taken("c2", 7) },
+            Entry { series: series("d"), ..taken("d2", 6) },
+        ])
+    };
+    let kept = chain(Entry { tags: tags(), ..fork("d", "d1", "c1", 17) });
+    assert!(removed_by(&keep_last(0), &kept).is_empty());
+    let gone = chain(fork("d", "d1", "c1", 17));
+    assert_eq!(removed_by(&keep_last(0), &gone), ["a1", "b1", "c1", "d1"]);
+}
+
+#[test]
+fn a_fork_protects_one_that_is_newer_by_the_clock() {
+    let entries = saved([taken("1", 3), taken("2", 2), fork("b", "fork", "1", 30)]);
+    assert!(removed_by(&keep_last(0), &entries).is_empty());
+}
+
+#[test]
+fn what_is_protected_anyway_says_so() {
+    let entries = saved([
+        Entry { tags: tags(), ..taken("tagged", 9) },
+        taken("newest", 8),
+        fork("b", "fork 1", "tagged", 7),
+        fork("c", "fork 2", "newest", 6),
+    ]);
+    let plan = plan(&entries, &keep_last(0), NOW);
+    assert_eq!(reason(&plan, "tagged"), "has a tag");
+    assert_eq!(reason(&plan, "newest"), "newest of its series");
+}
