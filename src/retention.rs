@@ -3,9 +3,11 @@
 //! Pure: it gets entries and the time, and touches neither store nor clock. `Store::apply` acts.
 
 mod age;
+mod forks;
 mod plan;
 mod policy;
 mod preset;
+mod size;
 #[cfg(test)]
 mod tests;
 mod verdict;

@@ -1,11 +1,13 @@
 //! The plan: every checkpoint with what becomes of it and why.
 
-use std::collections::HashMap;
+use std::collections::{BinaryHeap, HashMap};
 
 use super::age::Age;
+use super::forks::Forks;
 use super::policy::{OnSuccess, Per, Policy, Rule};
+use super::size::Sizes;
 use super::verdict::{Kept, Removed, Verdict};
-use crate::checkpoint::{Entry, Id, Issue, Series, Status, Timestamp};
+use crate::checkpoint::{Entry, Series, Status, Timestamp};
 
 /// What a policy makes of checkpoints: each of them with a verdict.
 ///
@@ -126,17 +128,17 @@ impl<'a> Decision<'a> {
 
     fn verdicts(&self, ending: Option<OnSuccess>) -> Vec<Verdict> {
         let mut verdicts = self.by_rules(ending);
-        let forks = self.forks();
-        loop {
-            let mut decided = verdicts.clone();
-            keep_fork_points(&forks, &mut decided);
-            let is_done = !self.drop_by_size(&decided, &mut verdicts);
-            // What went for its size may have been all that kept a fork point.
-            if is_done || forks.is_empty() {
-                keep_fork_points(&forks, &mut verdicts);
-                return verdicts;
+        let mut forks = Forks::new(self.entries);
+        release_removed(&verdicts, &mut forks);
+        if self.policy.has_size_limit() {
+            self.drop_by_size(&mut verdicts, &mut forks);
+        }
+        for (at, verdict) in verdicts.iter_mut().enumerate() {
+            if forks.hold(at) && !verdict.is_for_ever() {
+                *verdict = Verdict::Keep(Kept::ForkPoint);
             }
         }
+        verdicts
     }
 
     /// What the rules say, and what is protected from them, but for fork points.
@@ -198,62 +200,35 @@ impl<'a> Decision<'a> {
         judge(entry, rule, rank, self.now)
     }
 
-    /// The parents in other series of each entry that has one.
-    fn forks(&self) -> Vec<(u32, u32)> {
-        let mut children: HashMap<&Id, Vec<u32>> = HashMap::new();
-        for (entry, at) in self.entries.iter().zip(0..) {
-            if let Some(parent) = &entry.parent {
-                children.entry(parent).or_default().push(at);
-            }
+    /// Removes the oldest of what takes too much, as far as a rule may remove it one day.
+    fn drop_by_size(&self, verdicts: &mut [Verdict], forks: &mut Forks) {
+        let is_kept = |at: usize| forks.hold(at) || !verdicts[at].removes();
+        let mut sizes = Sizes::new(self.entries, self.policy, is_kept);
+        if !sizes.exceed() {
+            return;
         }
-        let mut forks = Vec::new();
-        for (entry, at) in self.entries.iter().zip(0_u32..) {
-            let Some(children) = children.get(&entry.id) else { continue };
-            let is_other = |child: &&u32| self.series[**child as usize] != self.series[at as usize];
-            forks.extend(children.iter().filter(is_other).map(|child| (*child, at)));
+        let mut ranks = vec![0; self.entries.len()];
+        for (at, rank) in self.order.iter().zip(0_u32..) {
+            ranks[*at as usize] = rank;
         }
-        forks
-    }
-
-    /// Removes the oldest of what takes too much, if a rule may remove it; whether there was any.
-    ///
-    /// `decided` is what is kept so far, with fork points.
-    fn drop_by_size(&self, decided: &[Verdict], verdicts: &mut [Verdict]) -> bool {
-        let mut dropped = false;
-        let mut by_issue: HashMap<&Issue, u64> = HashMap::new();
-        let mut total = 0_u64;
-        let kept = |at: &&u32| !decided[**at as usize].removes();
-        for at in self.order.iter().filter(kept) {
-            let entry = &self.entries[*at as usize];
-            total = total.saturating_add(entry.stored_bytes);
-            if let Some(issue) = &entry.issue {
-                let bytes = by_issue.entry(issue).or_default();
-                *bytes = bytes.saturating_add(entry.stored_bytes);
-            }
-        }
-        let is_more = |bytes: u64, max: Option<u64>| max.filter(|max| bytes > *max);
-        for at in self.order.iter().rev().filter(kept).map(|at| *at as usize) {
-            let entry = &self.entries[at];
-            // Only what a rule may remove one day; those that it keeps all of are for ever.
-            if !matches!(decided[at], Verdict::Keep(Kept::Last { .. } | Kept::Within(_))) {
-                continue;
-            }
-            let mut none = 0;
-            let of_issue = match &entry.issue {
-                Some(issue) => by_issue.get_mut(issue).unwrap_or(&mut none),
-                None => &mut none,
-            };
-            let why = is_more(*of_issue, self.policy.issue_bytes_max).map(Removed::IssueTooLarge);
-            let why = why.or_else(|| {
-                is_more(total, self.policy.store_bytes_max).map(Removed::StoreTooLarge)
-            });
-            let Some(why) = why else { continue };
-            *of_issue = of_issue.saturating_sub(entry.stored_bytes);
-            total = total.saturating_sub(entry.stored_bytes);
+        let may_go = |verdict: Verdict| !verdict.removes() && !verdict.is_for_ever();
+        let is_free = |at: &usize| may_go(verdicts[*at]) && !forks.hold(*at);
+        let mut left: BinaryHeap<u32> =
+            (0..self.entries.len()).filter(is_free).map(|at| ranks[at]).collect();
+        while sizes.exceed()
+            && let Some(oldest) = left.pop()
+        {
+            let at = self.order[oldest as usize] as usize;
+            let Some(why) = sizes.excess(at) else { continue };
             verdicts[at] = Verdict::Remove(why);
-            dropped = true;
+            let mut gone = Some(at);
+            while let Some(at) = gone {
+                sizes.release(at);
+                let origin = forks.release(at);
+                left.extend(origin.filter(|at| may_go(verdicts[*at])).map(|at| ranks[at]));
+                gone = origin.filter(|at| verdicts[*at].removes());
+            }
         }
-        dropped
     }
 
     fn series_count(&self) -> usize {
@@ -261,25 +236,14 @@ impl<'a> Decision<'a> {
     }
 }
 
-/// Keeps what a checkpoint that is kept was forked from, and what that was forked from.
-fn keep_fork_points(forks: &[(u32, u32)], verdicts: &mut [Verdict]) {
-    let mut parents: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (child, parent) in forks {
-        parents.entry(*child).or_default().push(*parent);
-    }
-    let is_kept = |child: &u32| !verdicts[*child as usize].removes();
-    let mut left: Vec<u32> = parents.keys().copied().filter(is_kept).collect();
-    while let Some(child) = left.pop() {
-        for parent in parents.get(&child).into_iter().flatten() {
-            let verdict = &mut verdicts[*parent as usize];
-            if verdict.removes() {
-                left.push(*parent);
-            }
-            // Not those that are protected anyway; but what a rule keeps may go for its size.
-            if let Verdict::Remove(_) | Verdict::Keep(Kept::Last { .. } | Kept::Within(_)) = verdict
-            {
-                *verdict = Verdict::Keep(Kept::ForkPoint);
-            }
+/// Releases what the forks were forked from that go, and what that was forked from.
+fn release_removed(verdicts: &[Verdict], forks: &mut Forks) {
+    let goes = |at: &usize| verdicts[*at].removes();
+    let ends: Vec<usize> = (0..verdicts.len()).filter(|at| goes(at) && !forks.hold(*at)).collect();
+    for end in ends {
+        let mut gone = Some(end);
+        while let Some(at) = gone {
+            gone = forks.release(at).filter(goes);
         }
     }
 }

@@ -106,7 +106,11 @@ impl Policy {
     /// Whether it says nothing at all, so that pruning by it is a mistake.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty() && self.issue_bytes_max.is_none() && self.store_bytes_max.is_none()
+        self.rules.is_empty() && !self.has_size_limit()
+    }
+
+    pub(super) fn has_size_limit(&self) -> bool {
+        self.issue_bytes_max.is_some() || self.store_bytes_max.is_some()
     }
 
     /// The number of the rule that governs an entry whose series is in the given state.

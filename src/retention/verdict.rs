@@ -70,6 +70,11 @@ impl Verdict {
     pub fn removes(&self) -> bool {
         matches!(self, Self::Remove(_))
     }
+
+    /// Whether no rule removes the checkpoint one day.
+    pub(super) fn is_for_ever(&self) -> bool {
+        !matches!(self, Self::Remove(_) | Self::Keep(Kept::Last { .. } | Kept::Within(_)))
+    }
 }
 
 impl fmt::Display for Verdict {

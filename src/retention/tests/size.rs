@@ -7,6 +7,11 @@ fn of_issue(name: &str, id: &str, days_ago: i64) -> Entry {
     Entry { issue: Some(issue(name)), ..taken(id, days_ago) }
 }
 
+/// A checkpoint of another series.
+fn of_b(id: &str, days_ago: i64) -> Entry {
+    Entry { series: series("b"), ..taken(id, days_ago) }
+}
+
 fn issue_max(bytes: u64) -> Policy {
     Policy { issue_bytes_max: Some(bytes), ..keep_last(9) }
 }
@@ -120,4 +125,55 @@ fn what_is_protected_stays_however_much_it_takes() {
         Entry { series: series("b"), parent: Some(as_id("forked")), ..taken("fork", 4) },
     ]);
     assert_eq!(removed_by(&store_max(0), &entries), ["1"]);
+}
+
+/// What had been held by a fork that was dropped still counted, so that more went than had to.
+#[test]
+fn what_a_dropped_fork_held_makes_room() {
+    let mut entries = saved([
+        Entry { trigger: Trigger::Manual, stored_bytes: 100, ..taken("held", 9) },
+        taken("newest of a", 8),
+        of_b("oldest", 7),
+        of_b("other", 6),
+        of_b("newest of b", 5),
+    ]);
+    let manual = Rule { triggers: vec![Trigger::Manual], keep_last: Some(0), ..Rule::default() };
+    let rules = [manual, Rule { keep_last: Some(9), ..Rule::default() }];
+    entries[2].parent = Some(as_id("held"));
+    let limited = Policy { store_bytes_max: Some(30), ..policy(rules) };
+    assert_eq!(removed_by(&limited, &entries), ["held", "oldest"]);
+}
+
+/// A fork point that its last fork had set free went after younger ones.
+#[test]
+fn what_a_dropped_fork_sets_free_is_the_oldest_again() {
+    let mut entries = saved([
+        taken("forked", 9),
+        taken("newest of a", 8),
+        of_b("oldest", 7),
+        of_b("other", 6),
+        of_b("newest of b", 5),
+    ]);
+    entries[2].parent = Some(as_id("forked"));
+    assert_eq!(removed_by(&store_max(30), &entries), ["forked", "oldest"]);
+}
+
+/// It took a round over all checkpoints for each link, which was hours for as many as here.
+#[test]
+fn a_long_chain_of_forks_unravels_at_once() {
+    let mut entries = Vec::new();
+    for number in 0..100_000_u64 {
+        entries.push(Entry {
+            series: series(["a", "b"][usize::from(number % 2 == 1)]),
+            parent: number.checked_sub(1).map(|before| as_id(&before.to_string())),
+            sequence: number,
+            ..taken(&number.to_string(), 1)
+        });
+    }
+    // The newest of each series, which stay.
+    for (name, sequence) in ["a", "b"].into_iter().zip(100_000..) {
+        entries.push(Entry { series: series(name), sequence, ..taken(name, 0) });
+    }
+    let limited = Policy { store_bytes_max: Some(20), ..keep_last(u32::MAX) };
+    assert_eq!(removed_by(&limited, &entries).len(), 100_000);
 }
