@@ -70,12 +70,14 @@ impl<'a> Plan<'a> {
 
     /// The same plan, but nothing goes that `is_meant` does not admit.
     ///
-    /// Those are kept as if no rule were about them.
+    /// Those are kept as if no rule were about them, and so is what they were forked from.
     #[must_use]
     pub fn only(mut self, is_meant: impl Fn(&Entry) -> bool) -> Self {
-        for (entry, verdict) in self.entries.iter().zip(&mut self.verdicts) {
-            if verdict.removes() && !is_meant(entry) {
-                *verdict = Verdict::Keep(Kept::NoRule);
+        let forks = Forks::new(self.entries);
+        for (at, entry) in self.entries.iter().enumerate() {
+            if self.verdicts[at].removes() && !is_meant(entry) {
+                self.verdicts[at] = Verdict::Keep(Kept::NoRule);
+                self.keep_origins(at, &forks);
             }
         }
         self
@@ -85,6 +87,14 @@ impl<'a> Plan<'a> {
     pub(crate) fn anew<'b>(&self, entries: &'b [Entry]) -> Plan<'b> {
         let make = if self.is_completed { plan_completed } else { plan };
         make(entries, &self.policy, self.now)
+    }
+
+    fn keep_origins(&mut self, fork: usize, forks: &Forks) {
+        let mut origin = forks.origin(fork);
+        while let Some(at) = origin.filter(|at| self.verdicts[*at].removes()) {
+            self.verdicts[at] = Verdict::Keep(Kept::ForkPoint);
+            origin = forks.origin(at);
+        }
     }
 }
 

@@ -83,3 +83,24 @@ fn what_is_protected_anyway_says_so() {
     assert_eq!(reason(&plan, "tagged"), "has a tag");
     assert_eq!(reason(&plan, "newest"), "newest of its series");
 }
+
+/// What was to go with its fork went even if the fork was not meant: `prune` of one series
+/// removed what another, which it left alone, had been forked from.
+#[test]
+fn what_is_kept_for_not_being_meant_protects_too() {
+    let entries = saved([
+        taken("a1", 9),
+        taken("a2", 8),
+        fork("b", "b1", "a1", 7),
+        fork("c", "c1", "b1", 6),
+        Entry { series: series("b"), ..taken("b2", 5) },
+        Entry { series: series("c"), ..taken("c2", 4) },
+    ]);
+    let whole = plan(&entries, &keep_last(0), NOW);
+    assert_eq!(removed(&whole), ["a1", "b1", "c1"]);
+    let only_a = whole.clone().only(|entry| entry.series == series("a"));
+    assert!(removed(&only_a).is_empty());
+    assert_eq!(reason(&only_a, "a1"), "another series was forked from it");
+    let only_c = whole.only(|entry| entry.series == series("c"));
+    assert_eq!(removed(&only_c), ["c1"]);
+}
