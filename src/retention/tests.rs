@@ -5,7 +5,9 @@ mod completed;
 mod fork;
 mod order;
 mod preset;
+mod property;
 mod protection;
+mod reference;
 mod size;
 mod verdict;
 

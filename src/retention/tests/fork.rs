@@ -104,3 +104,16 @@ fn what_is_kept_for_not_being_meant_protects_too() {
     let only_c = whole.only(|entry| entry.series == series("c"));
     assert_eq!(removed(&only_c), ["c1"]);
 }
+
+#[test]
+fn parents_that_lead_in_a_ring_hold_each_other() {
+    let entries = saved([
+        fork("a", "a1", "b1", 9),
+        fork("b", "b1", "a1", 8),
+        taken("a2", 7),
+        Entry { series: series("b"), ..taken("b2", 6) },
+    ]);
+    for policy in [keep_last(0), Policy { store_bytes_max: Some(0), ..keep_last(9) }] {
+        assert!(removed_by(&policy, &entries).is_empty());
+    }
+}
