@@ -4,6 +4,7 @@
 
 mod age;
 mod forks;
+mod lines;
 mod plan;
 mod policy;
 mod preset;

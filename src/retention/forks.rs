@@ -4,9 +4,11 @@
 
 use std::collections::HashMap;
 
+use super::lines::Lines;
 use crate::checkpoint::{Entry, Id};
 
 /// Which entries were forked from which, by their numbers.
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Forks {
     /// What each was forked from: its parent, if that is of another series.
     origins: Vec<Option<u32>>,
@@ -16,23 +18,27 @@ pub(super) struct Forks {
 
 impl Forks {
     /// The forks between entries, all of which are still there.
-    pub(super) fn new(entries: &[Entry]) -> Self {
+    pub(super) fn new(entries: &[Entry], lines: &Lines) -> Self {
+        let strays = strays(entries, lines);
         let mut places: HashMap<&Id, Option<u32>> = HashMap::new();
-        places.extend(entries.iter().filter_map(|entry| Some((entry.parent.as_ref()?, None))));
-        for (entry, at) in entries.iter().zip(0..) {
+        places.extend(strays.iter().map(|(_, parent)| (*parent, None)));
+        // Without strays, a million ids need not be looked up.
+        let found = entries.iter().zip(0..).take_while(|_| !strays.is_empty());
+        for (entry, at) in found {
             if let Some(place) = places.get_mut(&entry.id) {
                 *place = Some(at);
             }
         }
-        let mut counts = vec![0; entries.len()];
-        let mut origin = |entry: &Entry| {
-            let origin = places.get(entry.parent.as_ref()?).copied().flatten()?;
-            let is_other = entries[origin as usize].series != entry.series;
-            counts[origin as usize] += u32::from(is_other);
-            is_other.then_some(origin)
-        };
-        let origins = entries.iter().map(&mut origin).collect();
-        Self { origins, counts }
+        let mut forks = Self { origins: vec![None; entries.len()], counts: vec![0; entries.len()] };
+        for (at, parent) in strays {
+            let origin = places[parent];
+            let is_other = |origin: &u32| lines.series[*origin as usize] != lines.series[at];
+            if let Some(origin) = origin.filter(is_other) {
+                forks.origins[at] = Some(origin);
+                forks.counts[origin as usize] += 1;
+            }
+        }
+        forks
     }
 
     /// What an entry was forked from.
@@ -51,4 +57,20 @@ impl Forks {
         self.counts[origin] -= 1;
         (self.counts[origin] == 0).then_some(origin)
     }
+}
+
+/// Those whose parent is not simply the one before in their series, with the parent.
+///
+/// Nearly all of them continue the one before, and are not worth looking up.
+fn strays<'a>(entries: &'a [Entry], lines: &Lines) -> Vec<(usize, &'a Id)> {
+    let mut strays = Vec::new();
+    let mut before: Vec<Option<&Id>> = vec![None; lines.series_count];
+    for at in lines.newest_first.iter().rev().map(|at| *at as usize) {
+        let entry = &entries[at];
+        let before = before[lines.series[at] as usize].replace(&entry.id);
+        if let Some(parent) = entry.parent.as_ref().filter(|parent| before != Some(parent)) {
+            strays.push((at, parent));
+        }
+    }
+    strays
 }

@@ -4,10 +4,11 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::age::Age;
 use super::forks::Forks;
+use super::lines::Lines;
 use super::policy::{OnSuccess, Per, Policy, Rule};
 use super::size::Sizes;
 use super::verdict::{Kept, Removed, Verdict};
-use crate::checkpoint::{Entry, Series, Status, Timestamp};
+use crate::checkpoint::{Entry, Status, Timestamp};
 
 /// What a policy makes of checkpoints: each of them with a verdict.
 ///
@@ -16,6 +17,7 @@ use crate::checkpoint::{Entry, Series, Status, Timestamp};
 pub struct Plan<'a> {
     entries: &'a [Entry],
     verdicts: Vec<Verdict>,
+    forks: Forks,
     policy: Policy,
     now: Timestamp,
     is_completed: bool,
@@ -36,8 +38,7 @@ pub struct Planned<'a> {
 /// Takes well under a second for a million of them.
 #[must_use]
 pub fn plan<'a>(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Plan<'a> {
-    let verdicts = Decision::new(entries, policy, now).verdicts(None);
-    Plan { entries, verdicts, policy: policy.clone(), now, is_completed: false }
+    Decision::new(entries, policy, now).plan(None)
 }
 
 /// Decides what a policy keeps and removes of series whose work has just been declared done.
@@ -46,8 +47,7 @@ pub fn plan<'a>(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Plan<'
 /// the newest of a series too.
 #[must_use]
 pub fn plan_completed<'a>(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Plan<'a> {
-    let verdicts = Decision::new(entries, policy, now).verdicts(Some(policy.on_success));
-    Plan { entries, verdicts, policy: policy.clone(), now, is_completed: true }
+    Decision::new(entries, policy, now).plan(Some(policy.on_success))
 }
 
 impl<'a> Plan<'a> {
@@ -73,11 +73,10 @@ impl<'a> Plan<'a> {
     /// Those are kept as if no rule were about them, and so is what they were forked from.
     #[must_use]
     pub fn only(mut self, is_meant: impl Fn(&Entry) -> bool) -> Self {
-        let forks = Forks::new(self.entries);
         for (at, entry) in self.entries.iter().enumerate() {
             if self.verdicts[at].removes() && !is_meant(entry) {
                 self.verdicts[at] = Verdict::Keep(Kept::NoRule);
-                self.keep_origins(at, &forks);
+                self.keep_origins(at);
             }
         }
         self
@@ -89,11 +88,11 @@ impl<'a> Plan<'a> {
         make(entries, &self.policy, self.now)
     }
 
-    fn keep_origins(&mut self, fork: usize, forks: &Forks) {
-        let mut origin = forks.origin(fork);
+    fn keep_origins(&mut self, fork: usize) {
+        let mut origin = self.forks.origin(fork);
         while let Some(at) = origin.filter(|at| self.verdicts[*at].removes()) {
             self.verdicts[at] = Verdict::Keep(Kept::ForkPoint);
-            origin = forks.origin(at);
+            origin = self.forks.origin(at);
         }
     }
 }
@@ -101,12 +100,9 @@ impl<'a> Plan<'a> {
 /// What is being decided, entry by entry, from the newest on.
 struct Decision<'a> {
     entries: &'a [Entry],
-    policy: &'a Policy,
+    policy: Policy,
     now: Timestamp,
-    /// The number of each entry's series.
-    series: Vec<u32>,
-    /// From the newest to the oldest.
-    order: Vec<u32>,
+    lines: Lines,
 }
 
 /// What is known of a series while going from its newest checkpoint to its oldest.
@@ -125,20 +121,13 @@ struct Group<'a> {
 }
 
 impl<'a> Decision<'a> {
-    fn new(entries: &'a [Entry], policy: &'a Policy, now: Timestamp) -> Self {
-        let mut numbers: HashMap<&Series, u32> = HashMap::new();
-        let mut series = Vec::with_capacity(entries.len());
-        for entry in entries {
-            let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-            series.push(*numbers.entry(&entry.series).or_insert(next));
-        }
-        let order = newest_first(entries, &series, numbers.len());
-        Self { entries, policy, now, series, order }
+    fn new(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Self {
+        Self { entries, policy: policy.clone(), now, lines: Lines::new(entries) }
     }
 
-    fn verdicts(&self, ending: Option<OnSuccess>) -> Vec<Verdict> {
+    fn plan(self, ending: Option<OnSuccess>) -> Plan<'a> {
         let mut verdicts = self.by_rules(ending);
-        let mut forks = Forks::new(self.entries);
+        let mut forks = Forks::new(self.entries, &self.lines);
         release_removed(&verdicts, &mut forks);
         if self.policy.has_size_limit() {
             self.drop_by_size(&mut verdicts, &mut forks);
@@ -148,17 +137,18 @@ impl<'a> Decision<'a> {
                 *verdict = Verdict::Keep(Kept::ForkPoint);
             }
         }
-        verdicts
+        let Self { entries, policy, now, .. } = self;
+        Plan { entries, verdicts, forks, policy, now, is_completed: ending.is_some() }
     }
 
     /// What the rules say, and what is protected from them, but for fork points.
     fn by_rules(&self, ending: Option<OnSuccess>) -> Vec<Verdict> {
         let mut verdicts = vec![Verdict::Keep(Kept::NoRule); self.entries.len()];
-        let mut lines = vec![Line::default(); self.entries.len().min(self.series_count())];
+        let mut lines = vec![Line::default(); self.lines.series_count];
         let mut counts: HashMap<Group<'_>, u32> = HashMap::new();
-        for at in self.order.iter().map(|at| *at as usize) {
+        for at in self.lines.newest_first.iter().map(|at| *at as usize) {
             let entry = &self.entries[at];
-            let line = &mut lines[self.series[at] as usize];
+            let line = &mut lines[self.lines.series[at] as usize];
             let is_newest = line.status.is_none();
             let status = *line.status.get_or_insert(entry.status);
             let is_resumable = entry.can_resume != Some(false);
@@ -202,7 +192,7 @@ impl<'a> Decision<'a> {
         let mut rank = 0;
         if rule.keep_last.is_some() {
             let phase = if rule.per == Per::Phase { entry.phase.as_deref() } else { None };
-            let group = Group { series: self.series[at], rule: number, phase };
+            let group = Group { series: self.lines.series[at], rule: number, phase };
             let count = counts.entry(group).or_default();
             *count += 1;
             rank = *count;
@@ -213,12 +203,12 @@ impl<'a> Decision<'a> {
     /// Removes the oldest of what takes too much, as far as a rule may remove it one day.
     fn drop_by_size(&self, verdicts: &mut [Verdict], forks: &mut Forks) {
         let is_kept = |at: usize| forks.hold(at) || !verdicts[at].removes();
-        let mut sizes = Sizes::new(self.entries, self.policy, is_kept);
+        let mut sizes = Sizes::new(self.entries, &self.policy, is_kept);
         if !sizes.exceed() {
             return;
         }
         let mut ranks = vec![0; self.entries.len()];
-        for (at, rank) in self.order.iter().zip(0_u32..) {
+        for (at, rank) in self.lines.newest_first.iter().zip(0_u32..) {
             ranks[*at as usize] = rank;
         }
         let may_go = |verdict: Verdict| !verdict.removes() && !verdict.is_for_ever();
@@ -228,7 +218,7 @@ impl<'a> Decision<'a> {
         while sizes.exceed()
             && let Some(oldest) = left.pop()
         {
-            let at = self.order[oldest as usize] as usize;
+            let at = self.lines.newest_first[oldest as usize] as usize;
             let Some(why) = sizes.excess(at) else { continue };
             verdicts[at] = Verdict::Remove(why);
             let mut gone = Some(at);
@@ -239,10 +229,6 @@ impl<'a> Decision<'a> {
                 gone = origin.filter(|at| verdicts[*at].removes());
             }
         }
-    }
-
-    fn series_count(&self) -> usize {
-        self.series.iter().max().map_or(0, |last| *last as usize + 1)
     }
 }
 
@@ -279,34 +265,4 @@ fn judge(entry: &Entry, rule: &Rule, rank: u32, now: Timestamp) -> Verdict {
             within => Verdict::Remove(Removed::Beyond { count, per: rule.per, within }),
         },
     }
-}
-
-/// The numbers of entries from the newest to the oldest.
-///
-/// By their times. But those that the store's own clock dated came in the order they have; where
-/// their times do not rise, the clock was set back, and what was saved later is newer.
-fn newest_first(entries: &[Entry], series: &[u32], series_count: usize) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..).take(entries.len()).collect();
-    order.sort_unstable_by_key(|at| entries[*at as usize].sequence);
-    let mut clocks = vec![Timestamp::from_micros(i64::MIN); series_count];
-    let mut times = vec![Timestamp::from_micros(0); entries.len()];
-    for at in order.iter().map(|at| *at as usize) {
-        let entry = &entries[at];
-        times[at] = entry.created_at;
-        if is_dated_by_store(entry) {
-            let clock = &mut clocks[series[at] as usize];
-            *clock = (*clock).max(entry.created_at);
-            times[at] = *clock;
-        }
-    }
-    order.sort_unstable_by_key(|at| {
-        std::cmp::Reverse((times[*at as usize], entries[*at as usize].sequence))
-    });
-    order
-}
-
-/// Whether the store dated a checkpoint, and not the caller: then its id has the same time.
-fn is_dated_by_store(entry: &Entry) -> bool {
-    let made_at = entry.id.parts().map(|(millis, _)| millis);
-    made_at.is_some_and(|millis| i64::try_from(millis) == Ok(entry.created_at.as_millis()))
 }
