@@ -11,7 +11,7 @@ use waypost::{Durability, Id, Order, Policy, Query, Rule, Settings, Store};
 use crate::cost::{median, processor_time, time};
 use crate::place::Scratch;
 use crate::save::{DOCUMENT_BYTES, Floor, Saver, THREADS, crowd};
-use crate::{list, population};
+use crate::{list, plan, population};
 
 // Rounds that do not count.
 const WARM_UP: usize = 50;
@@ -26,6 +26,7 @@ const DELETED: u32 = 5_000;
 const RING_SAVES: u32 = 100_000;
 const RING_WINDOW: u32 = 5_000;
 const LISTS: usize = 1_000 + WARM_UP;
+const PLANS: u32 = 5;
 
 struct Goal {
     what: String,
@@ -43,7 +44,8 @@ enum Limit {
 
 pub(crate) fn print() {
     println!("\n{:<38} {:>9} {:>9}", "goal", "measured", "limit");
-    let parts: [fn() -> Vec<Goal>; 7] = [durable, processor, sizes, deletion, ring, lists, growth];
+    let parts: [fn() -> Vec<Goal>; 8] =
+        [durable, processor, sizes, deletion, ring, lists, plans, growth];
     for goal in parts.into_iter().flat_map(|part| part()) {
         let (sign, limit, is_met) = match goal.limit {
             Limit::AtMost(limit) => ("<=", limit, goal.measured <= limit),
@@ -220,6 +222,20 @@ fn lists() -> Vec<Goal> {
 fn list_micros(store: &Store, query: &Query) -> f64 {
     let list = || time(|| drop(store.list(query).expect("the store can be read")));
     micros(median((0..LISTS).map(|_| list()).skip(WARM_UP).collect()))
+}
+
+fn plans() -> Vec<Goal> {
+    let (entries, count) = (plan::entries(), plan::count());
+    let goal = |(name, policy): (&str, Policy)| {
+        let make = || time(|| drop(waypost::plan(&entries, &policy, plan::now())));
+        Goal {
+            what: format!("ms, plan {name}"),
+            measured: micros(median((0..PLANS).map(|_| make()).collect())) / 1e3,
+            limit: Limit::AtMost(1000.0),
+            from: format!("of {count} checkpoints"),
+        }
+    };
+    plan::policies().map(goal).into()
 }
 
 fn growth() -> Vec<Goal> {

@@ -14,6 +14,7 @@ mod growth;
 mod invocation;
 mod list;
 mod place;
+mod plan;
 mod population;
 #[path = "../../src/bin/waypost/command/bench/random.rs"]
 mod random;
@@ -24,8 +25,16 @@ use criterion::Criterion;
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
-    for bench in [codec::bench, save::bench, delta::bench, read::bench, list::bench, growth::bench]
-    {
+    let benches = [
+        codec::bench,
+        save::bench,
+        delta::bench,
+        read::bench,
+        list::bench,
+        plan::bench,
+        growth::bench,
+    ];
+    for bench in benches {
         bench(&mut criterion);
     }
     criterion.final_summary();
