@@ -104,7 +104,9 @@ impl fmt::Display for Kept {
 impl fmt::Display for Removed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooOld(age) => write!(f, "older than {age}"),
+            Self::TooOld(age) | Self::Beyond { count: 0, within: Some(age), .. } => {
+                write!(f, "older than {age}")
+            }
             Self::Beyond { count: 0, within: None, .. } => f.write_str("its rule keeps none"),
             Self::Beyond { count, per, within: None } => {
                 write!(f, "beyond the last {count}{}", Within(*per))

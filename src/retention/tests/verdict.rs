@@ -31,6 +31,7 @@ fn every_reason_to_remove_has_its_words() {
         (Removed::TooOld(Age::seconds(90)), "older than 90s"),
         (beyond(0, Per::Series, None), "its rule keeps none"),
         (beyond(0, Per::Phase, None), "its rule keeps none"),
+        (beyond(0, Per::Phase, week), "older than 7d"),
         (beyond(5, Per::Series, None), "beyond the last 5"),
         (beyond(1, Per::Phase, None), "beyond the last 1 of its phase"),
         (beyond(5, Per::Series, week), "beyond the last 5 and older than 7d"),
