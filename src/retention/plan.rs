@@ -255,7 +255,7 @@ fn judge(entry: &Entry, rule: &Rule, rank: u32, now: Timestamp) -> Verdict {
     {
         return Verdict::Remove(Removed::TooOld(max));
     }
-    let within = own.or(rule.keep_within);
+    let within = rule.keep_within.map(|within| own.unwrap_or(within));
     match (rule.keep_last, rule.max_age) {
         (None, None) => Verdict::Keep(Kept::All),
         (None, Some(max)) => Verdict::Keep(Kept::Within(own.unwrap_or(max))),

@@ -144,6 +144,19 @@ fn aiwg_judges_a_series_by_its_newest() {
     }
 }
 
+/// Its own files all say `retention_days: 30`, so that a series that was done kept all of them for
+/// a month.
+#[test]
+fn aiwg_keeps_only_the_newest_of_a_done_series_whatever_its_checkpoints_ask_for() {
+    let asking = |id, days, status| Entry { status, retention_days: Some(30), ..taken(id, days) };
+    let entries = saved([
+        asking("1", 3, Status::InProgress),
+        asking("2", 2, Status::InProgress),
+        asking("3", 1, Status::Completed),
+    ]);
+    assert_eq!(removed_by(&Policy::preset("aiwg").unwrap(), &entries), ["1", "2"]);
+}
+
 #[test]
 fn every_preset_bears_its_name_and_says_something() {
     for name in Policy::PRESETS {

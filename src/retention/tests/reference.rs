@@ -130,7 +130,7 @@ impl<'a> Reference<'a> {
         if self.entries.iter().filter(is_before).count() < count as usize {
             return Verdict::Keep(Kept::Last { count, per });
         }
-        let within = own.or(rule.keep_within);
+        let within = rule.keep_within.map(|age| own.unwrap_or(age));
         match within.filter(|age| !is_older(*age)) {
             Some(age) => Verdict::Keep(Kept::Within(age)),
             None => Verdict::Remove(Removed::Beyond { count, per, within }),
