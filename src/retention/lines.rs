@@ -12,6 +12,8 @@ pub(super) struct Lines {
     /// The number of each entry's series.
     pub(super) series: Vec<u32>,
     pub(super) series_count: usize,
+    /// The latest of each series by its time alone.
+    latest: Vec<u32>,
     pub(super) newest_first: Vec<u32>,
 }
 
@@ -32,8 +34,26 @@ impl Lines {
         }
         let series_count = numbers.len();
         let newest_first = newest_first(entries, &series, series_count);
-        Self { series, series_count, newest_first }
+        let latest = latest(entries, &series, series_count);
+        Self { series, series_count, latest, newest_first }
     }
+
+    /// Whether an entry is the latest of its series by its time alone, as a listing has it.
+    ///
+    /// Where a clock was set back that is another one than the newest.
+    pub(super) fn is_latest(&self, at: usize) -> bool {
+        self.latest[self.series[at] as usize] as usize == at
+    }
+}
+
+fn latest(entries: &[Entry], series: &[u32], series_count: usize) -> Vec<u32> {
+    let mut latest: Vec<Option<u32>> = vec![None; series_count];
+    let place = |at: u32| (entries[at as usize].created_at, entries[at as usize].sequence);
+    for (number, at) in series.iter().zip(0..) {
+        let known = &mut latest[*number as usize];
+        *known = known.filter(|known| place(*known) > place(at)).or(Some(at));
+    }
+    latest.into_iter().flatten().collect()
 }
 
 /// The numbers of entries from the newest to the oldest.

@@ -34,7 +34,8 @@ pub struct Planned<'a> {
 
 /// Decides what a policy keeps and removes at `now`.
 ///
-/// `entries` are all checkpoints of the store, or all of some series; the order does not matter.
+/// `entries` are all checkpoints of the store, or all of some series and what was forked from them,
+/// as [`Store::inventory`](crate::Store::inventory) has them; the order does not matter.
 /// Takes well under a second for a million of them.
 #[must_use]
 pub fn plan<'a>(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Plan<'a> {
@@ -149,7 +150,7 @@ impl<'a> Decision<'a> {
         for at in self.lines.newest_first.iter().map(|at| *at as usize) {
             let entry = &self.entries[at];
             let line = &mut lines[self.lines.series[at] as usize];
-            let is_newest = line.status.is_none();
+            let is_newest = line.status.is_none() || self.lines.is_latest(at);
             let status = *line.status.get_or_insert(entry.status);
             let is_resumable = entry.can_resume != Some(false);
             let is_newest_resumable = is_resumable && !line.has_resumable;

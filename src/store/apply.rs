@@ -1,6 +1,6 @@
 //! Applying a plan: the only pruner.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use redb::{ReadableTable as _, ReadableTableMetadata as _};
 
@@ -63,9 +63,10 @@ impl Store {
         let planned: Vec<&Entry> = plan.removed().map(|planned| planned.entry).collect();
         let at_once = planned.len().div_ceil(CHECKS_MAX).max(REMOVED_AT_ONCE);
         let mut total = Deleted::default();
-        for part in planned.chunks(at_once) {
+        for (number, part) in planned.chunks(at_once).enumerate() {
+            let gone = &planned[..number * at_once];
             let deleted = self.shared.write(|writer| {
-                let entries = writer.still_removable(plan, part, total.checkpoints)?;
+                let entries = writer.still_removable(plan, part, gone, total.checkpoints)?;
                 let number = writer.log_prune(plan, now, &entries, total.operation)?;
                 let deleted = writer.delete(&entries, removal, (now, number))?;
                 Ok((deleted, number))
@@ -112,24 +113,27 @@ impl Snapshot<'_> {
 
 impl Writer<'_> {
     /// Those of a part of a plan that are still there, if the whole part still fits the store.
+    ///
+    /// What went before with this plan, `gone`, counts as if it were there.
     fn still_removable(
         &mut self,
         plan: &Plan<'_>,
         part: &[&Entry],
+        gone: &[&Entry],
         before: u64,
     ) -> Result<Vec<Entry>> {
         let series: BTreeSet<&Series> = part.iter().map(|entry| &entry.series).collect();
         let policy = plan.policy();
         let is_by_size = policy.issue_bytes_max.is_some() || policy.store_bytes_max.is_some();
-        let found = if series.len() > SERIES_LOOKED_UP || is_by_size {
-            self.all_entries()?
-        } else {
-            let mut found = Vec::new();
-            for series in series {
-                self.add_series(series, &mut found)?;
-            }
-            found
+        let is_few = series.len() <= SERIES_LOOKED_UP && !is_by_size;
+        let looked_up = if is_few { self.of_few_series(&series)? } else { None };
+        let mut found = match looked_up {
+            Some(found) => found,
+            None => self.all_entries()?,
         };
+        let there: HashSet<u64> = found.iter().map(|entry| entry.sequence).collect();
+        let gone = gone.iter().filter(|entry| !there.contains(&entry.sequence));
+        found.extend(gone.map(|entry| Entry::clone(entry)));
         let anew = plan.anew(&found);
         let anew: HashMap<u64, (&Entry, bool)> = anew
             .iter()
@@ -170,19 +174,24 @@ impl Writer<'_> {
         .collect()
     }
 
-    /// Adds the checkpoints of a series, and those that were forked from them.
-    fn add_series(&mut self, series: &Series, found: &mut Vec<Entry>) -> Result<()> {
-        let Some(name) = self.name(NameKind::Series, series.as_str())? else {
-            return Ok(());
-        };
-        let entries = self.of_series(name)?;
-        if !self.children()?.is_empty().within(self.path)? {
-            for entry in &entries {
-                found.extend(self.forks(entry)?);
+    /// The checkpoints of some series; `None` if others were forked from them.
+    ///
+    /// What becomes of a fork can be told only from the whole of its series.
+    fn of_few_series(&mut self, series: &BTreeSet<&Series>) -> Result<Option<Vec<Entry>>> {
+        let mut found = Vec::new();
+        for series in series {
+            if let Some(name) = self.name(NameKind::Series, series.as_str())? {
+                found.extend(self.of_series(name)?);
             }
         }
-        found.extend(entries);
-        Ok(())
+        if !self.children()?.is_empty().within(self.path)? {
+            for entry in &found {
+                if self.is_fork_point(entry)? {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(found))
     }
 
     /// Notes what a plan removes, as one operation however many transactions it takes.

@@ -153,6 +153,31 @@ fn many_are_pruned_in_several_transactions_and_as_one_operation() {
     assert_eq!(of_it.len(), 9_880);
 }
 
+/// The first part of a plan was checked without the series of a fork that was to go later.
+#[test]
+fn a_large_plan_fits_though_what_goes_first_was_forked_from() {
+    let place = Place::new();
+    let store = place.open();
+    let about = |series: &str, parent| NewEntry {
+        series: Some(Series::new(series).unwrap()),
+        parent,
+        ..NewEntry::default()
+    };
+    let drafts = (0..5_000).map(|number| store.draft(about("a", None), &number).unwrap());
+    let origins = store.batch(drafts.collect()).unwrap();
+    let origin = origins[2_500].as_ref().unwrap().id.clone();
+    let parent = |number| (number == 0).then(|| origin.clone());
+    let drafts = (0..5_000).map(|number| store.draft(about("b", parent(number)), &number).unwrap());
+    store.batch(drafts.collect()).unwrap();
+    let entries = store.inventory(None).unwrap();
+    let policy = Policy { store_bytes_max: Some(60), ..keep_last(5) };
+    for policy in [keep_last(5), policy] {
+        let plan = plan(&entries, &policy, Timestamp::now());
+        store.apply(&plan).unwrap();
+    }
+    assert!(store.count().unwrap() < 10);
+}
+
 #[test]
 fn what_was_deleted_is_restored_as_it_was() {
     let place = Place::new();

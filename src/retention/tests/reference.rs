@@ -70,6 +70,13 @@ impl<'a> Reference<'a> {
             && !self.entries.iter().filter(is_rival).any(|other| self.is_newer(other, entry))
     }
 
+    /// Whether it is what a listing of its series starts with.
+    fn is_latest(&self, entry: &Entry) -> bool {
+        let place = |entry: &Entry| (entry.created_at, entry.sequence);
+        let of_series = self.entries.iter().filter(|other| other.series == entry.series);
+        of_series.map(place).max() == Some(place(entry))
+    }
+
     pub(super) fn rule(&self, entry: &Entry) -> Option<&Rule> {
         self.rules.get(&entry.id).map(|number| &self.policy.rules[*number])
     }
@@ -101,7 +108,7 @@ impl<'a> Reference<'a> {
         if ending == Some(OnSuccess::Remove) {
             return Verdict::Remove(Removed::Done);
         }
-        if self.is_newest(entry, |_| true) {
+        if self.is_newest(entry, |_| true) || self.is_latest(entry) {
             return Verdict::Keep(Kept::Newest);
         }
         if ending == Some(OnSuccess::KeepNewest) {
