@@ -72,14 +72,24 @@ pub struct Config {
 }
 
 impl Config {
+    /// A longer file is refused.
+    pub const BYTES_MAX: u64 = BOUNDS.bytes as u64;
+
     /// Reads a file's text. Its policy is named `config`; see [`Config::named`].
     ///
     /// # Errors
     /// [`Error::Invalid`] that names the key and the line if the text is no YAML, or if a key is
     /// unknown, stands twice or has a value that it cannot have.
     pub fn from_yaml(text: &str) -> Result<Self> {
-        let tree =
-            yaml::read(text.as_bytes(), BOUNDS).map_err(|fault| Error::invalid("YAML", fault))?;
+        Self::from_yaml_bytes(text.as_bytes())
+    }
+
+    /// As [`Config::from_yaml`], for the bytes of a file.
+    ///
+    /// # Errors
+    /// As [`Config::from_yaml`], and if they are not UTF-8.
+    pub fn from_yaml_bytes(text: &[u8]) -> Result<Self> {
+        let tree = yaml::read(text, BOUNDS).map_err(|fault| Error::invalid("YAML", fault))?;
         let checkpoint = checkpoint(&Field::root(&tree))?;
         let storage = checkpoint.section("storage")?;
         storage.check_keys(&STORAGE_KEYS)?;
@@ -112,6 +122,12 @@ impl Config {
     #[must_use]
     pub fn refusal(&self, trigger: &Trigger) -> Option<Off> {
         self.switches.refusal(trigger).cloned()
+    }
+
+    /// The triggers that it switches off: of the known ones and of those that it lists.
+    #[must_use]
+    pub fn switched_off(&self) -> Vec<Trigger> {
+        self.switches.off()
     }
 
     /// Whether a save prunes its own series.

@@ -37,7 +37,7 @@ pub enum Error {
     },
 
     /// A plan that no longer fits the store: something was saved, tagged or deleted since.
-    #[error("the plan no longer fits the store: checkpoint {id} {reason}")]
+    #[error("the plan no longer fits the store: checkpoint {id} {reason}; {removed} were removed")]
     Outdated {
         /// The first checkpoint that was to be removed and is not to be any more.
         id: String,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::{Builder, Uuid, Version};
 
 use crate::checkpoint::Timestamp;
@@ -75,6 +75,12 @@ impl FromStr for Id {
 
     fn from_str(text: &str) -> Result<Self> {
         Self::new(text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::new(String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
 }
 

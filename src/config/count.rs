@@ -32,6 +32,7 @@ impl Field<'_> {
         let bytes = match self.value() {
             _ if self.is_negative() => return Ok(None),
             Value::Uint(count) => count.checked_mul(MEBIBYTE),
+            Value::Float { value, .. } if value.is_finite() && *value < 0.0 => return Ok(None),
             Value::Float { value, .. } if value.is_finite() => Some(bytes(*value)),
             _ => None,
         };
@@ -42,7 +43,6 @@ impl Field<'_> {
         match self.value() {
             Value::Int(_) => true,
             Value::BigInt(digits) => digits.starts_with('-'),
-            Value::Float { value, .. } => *value < 0.0 && value.is_finite(),
             _ => false,
         }
     }

@@ -136,9 +136,10 @@ impl<'a> Field<'a> {
             let reason = format_args!("the key {shown} should be text; put it in quotes");
             return Err(Self { line, ..self.clone() }.refused(reason));
         };
+        let shown = shortened(name);
         let path = match self.path.as_str() {
-            "" => name.clone(),
-            path => format!("{path}.{name}"),
+            "" => shown,
+            path => format!("{path}.{shown}"),
         };
         Ok(Self { name, path, line, node: value })
     }
@@ -202,4 +203,14 @@ impl Display for Shown<'_> {
 
 fn is_short(text: &str) -> bool {
     text.chars().nth(SHOWN_CHARS_MAX).is_none()
+}
+
+/// A key as it can be shown: it may be as long as the file, or move the cursor of a terminal.
+fn shortened(name: &str) -> String {
+    const CHARS_MAX: usize = 64;
+    let mut shown: String = name.chars().take(CHARS_MAX).flat_map(char::escape_debug).collect();
+    if name.chars().nth(CHARS_MAX).is_some() {
+        shown.push_str("...");
+    }
+    shown
 }

@@ -19,11 +19,17 @@ pub struct Off {
 pub(super) struct Switches {
     everything: Option<Off>,
     automatic: Option<Off>,
-    /// `None` if it is on, whatever is said of automatic ones.
+    /// `None` if it is on.
     listed: Vec<(Trigger, Option<Off>)>,
 }
 
 impl Off {
+    /// The line that says so.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
     /// The key that is false, such as `checkpoint.enabled`.
     #[must_use]
     pub fn key(&self) -> &str {
@@ -57,14 +63,21 @@ impl Switches {
     }
 
     pub(super) fn refusal(&self, trigger: &Trigger) -> Option<&Off> {
-        if self.everything.is_some() {
-            return self.everything.as_ref();
-        }
-        match self.listed.iter().find(|(listed, _)| listed == trigger) {
-            Some((_, off)) => off.as_ref(),
-            None if is_automatic(trigger) => self.automatic.as_ref(),
-            None => None,
-        }
+        let automatic = self.automatic.as_ref().filter(|_| is_automatic(trigger));
+        let listed = self.listed.iter().find(|(listed, _)| listed == trigger);
+        let listed = listed.and_then(|(_, off)| off.as_ref());
+        self.everything.as_ref().or(automatic).or(listed)
+    }
+
+    /// The triggers that are off: of the known ones and of those that the file lists.
+    pub(super) fn off(&self) -> Vec<Trigger> {
+        let known = Trigger::ALL.into_iter();
+        let own = self.listed.iter().map(|(trigger, _)| trigger.clone());
+        let mut off: Vec<Trigger> =
+            known.chain(own).filter(|trigger| self.refusal(trigger).is_some()).collect();
+        off.sort();
+        off.dedup();
+        off
     }
 }
 

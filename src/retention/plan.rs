@@ -71,12 +71,12 @@ impl<'a> Plan<'a> {
 
     /// The same plan, but nothing goes that `is_meant` does not admit.
     ///
-    /// Those are kept as if no rule were about them, and so is what they were forked from.
+    /// What it does not admit is kept, and so is what that was forked from.
     #[must_use]
     pub fn only(mut self, is_meant: impl Fn(&Entry) -> bool) -> Self {
         for (at, entry) in self.entries.iter().enumerate() {
             if self.verdicts[at].removes() && !is_meant(entry) {
-                self.verdicts[at] = Verdict::Keep(Kept::NoRule);
+                self.verdicts[at] = Verdict::Keep(Kept::NotMeant);
                 self.keep_origins(at);
             }
         }

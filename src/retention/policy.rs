@@ -109,7 +109,9 @@ impl Policy {
         self.rules.is_empty() && !self.has_size_limit()
     }
 
-    pub(super) fn has_size_limit(&self) -> bool {
+    /// Whether it limits how much checkpoints take: then it has to be asked about all of them.
+    #[must_use]
+    pub fn has_size_limit(&self) -> bool {
         self.issue_bytes_max.is_some() || self.store_bytes_max.is_some()
     }
 

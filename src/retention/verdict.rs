@@ -28,6 +28,8 @@ pub enum Kept {
     ForkPoint,
     /// No rule matches it.
     NoRule,
+    /// It would go, but is not among those that are meant.
+    NotMeant,
     /// Its rule keeps everything.
     All,
     /// It is one of the newest of its group.
@@ -94,6 +96,7 @@ impl fmt::Display for Kept {
             Self::NewestResumable => f.write_str("newest of its series that can be resumed"),
             Self::ForkPoint => f.write_str("another series was forked from it"),
             Self::NoRule => f.write_str("no rule is about it"),
+            Self::NotMeant => f.write_str("not among those asked for"),
             Self::All => f.write_str("its rule keeps all"),
             Self::Last { count, per } => write!(f, "of the last {count}{}", Within(*per)),
             Self::Within(age) => write!(f, "not older than {age}"),

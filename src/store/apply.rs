@@ -7,19 +7,17 @@ use redb::{ReadableTable as _, ReadableTableMetadata as _};
 use super::deleted::Removal;
 use super::operation::{Action, Operation};
 use super::read::Snapshot;
-use super::table::{CHILDREN, In};
+use super::table::{CHILDREN, In, open_if_made};
 use super::write::Writer;
 use super::{Deleted, Store};
-use crate::checkpoint::{Entry, Series, Timestamp};
+use crate::checkpoint::{Entry, Id, Series, Timestamp};
 use crate::codec::NameKind;
 use crate::error::{Error, Result};
 use crate::key::{NameId, RecordKey, Span, index_row, indexed_key};
 use crate::retention::Plan;
 
 // Bounds the length of one transaction: others can save between two of them.
-const REMOVED_AT_ONCE: usize = 4096;
-// Between two transactions the plan has to be checked anew, which takes as long as planning.
-const CHECKS_MAX: usize = 8;
+const REMOVED_AT_ONCE: usize = 16_384;
 // Few series are looked up one by one, many are found faster by going through everything.
 const SERIES_LOOKED_UP: usize = 16;
 
@@ -40,7 +38,7 @@ impl Store {
 
     /// Removes what a plan removes; it can be restored for some time, as after a delete.
     ///
-    /// Many are removed some thousand at a time, so that others can save meanwhile. If that is
+    /// Many are removed in parts of some thousand, so that others can save meanwhile. If that is
     /// interrupted, planning again goes on where it ended. What is gone already is no obstacle.
     ///
     /// # Errors
@@ -61,14 +59,25 @@ impl Store {
     fn apply_as(&self, plan: &Plan<'_>, removal: Removal) -> Result<Deleted> {
         let now = (self.shared.options.clock)();
         let planned: Vec<&Entry> = plan.removed().map(|planned| planned.entry).collect();
-        let at_once = planned.len().div_ceil(CHECKS_MAX).max(REMOVED_AT_ONCE);
         let mut total = Deleted::default();
-        for (number, part) in planned.chunks(at_once).enumerate() {
-            let gone = &planned[..number * at_once];
+        let mut checked = None;
+        for (number, part) in planned.chunks(REMOVED_AT_ONCE).enumerate() {
+            let gone = &planned[..number * REMOVED_AT_ONCE];
             let deleted = self.shared.write(|writer| {
-                let entries = writer.still_removable(plan, part, gone, total.checkpoints)?;
+                // Checking takes as long as planning, so it is done only if anybody wrote since.
+                let is_checked = checked == Some(writer.version());
+                let outdated = |id: &Id, reason| Error::Outdated {
+                    id: id.to_string(),
+                    reason,
+                    removed: total.checkpoints,
+                };
+                if !is_checked {
+                    writer.check(plan, &planned, gone, outdated)?;
+                }
+                let entries = writer.left(part)?;
                 let number = writer.log_prune(plan, now, &entries, total.operation)?;
                 let deleted = writer.delete(&entries, removal, (now, number))?;
+                checked = Some(writer.version().next());
                 Ok((deleted, number))
             });
             let (deleted, number) = deleted?;
@@ -96,9 +105,11 @@ impl Snapshot<'_> {
                 entries.push(entry);
             }
         }
-        let table = self.transaction.open_table(CHILDREN).within(self.path)?;
+        let Some(table) = open_if_made(&self.transaction, CHILDREN, self.path)? else {
+            return Ok(entries);
+        };
         let mut forks = Vec::new();
-        for entry in entries.iter().filter(|_| !table.is_empty().unwrap_or(false)) {
+        for entry in &entries {
             let id = entry.id.as_str();
             let rows = (id, RecordKey::MIN.to_bytes())..=(id, RecordKey::MAX.to_bytes());
             for row in table.range(rows).within(self.path)? {
@@ -112,20 +123,18 @@ impl Snapshot<'_> {
 }
 
 impl Writer<'_> {
-    /// Those of a part of a plan that are still there, if the whole part still fits the store.
+    /// Checks that the whole of a plan still fits the store.
     ///
     /// What went before with this plan, `gone`, counts as if it were there.
-    fn still_removable(
+    fn check(
         &mut self,
         plan: &Plan<'_>,
-        part: &[&Entry],
+        planned: &[&Entry],
         gone: &[&Entry],
-        before: u64,
-    ) -> Result<Vec<Entry>> {
-        let series: BTreeSet<&Series> = part.iter().map(|entry| &entry.series).collect();
-        let policy = plan.policy();
-        let is_by_size = policy.issue_bytes_max.is_some() || policy.store_bytes_max.is_some();
-        let is_few = series.len() <= SERIES_LOOKED_UP && !is_by_size;
+        outdated: impl Fn(&Id, &'static str) -> Error,
+    ) -> Result<()> {
+        let series: BTreeSet<&Series> = planned.iter().map(|entry| &entry.series).collect();
+        let is_few = series.len() <= SERIES_LOOKED_UP && !plan.policy().has_size_limit();
         let looked_up = if is_few { self.of_few_series(&series)? } else { None };
         let mut found = match looked_up {
             Some(found) => found,
@@ -134,23 +143,26 @@ impl Writer<'_> {
         let there: HashSet<u64> = found.iter().map(|entry| entry.sequence).collect();
         let gone = gone.iter().filter(|entry| !there.contains(&entry.sequence));
         found.extend(gone.map(|entry| Entry::clone(entry)));
-        let anew = plan.anew(&found);
-        let anew: HashMap<u64, (&Entry, bool)> = anew
-            .iter()
-            .map(|planned| (planned.entry.sequence, (planned.entry, planned.verdict.removes())))
-            .collect();
-        let mut entries = Vec::with_capacity(part.len());
-        for planned in part {
-            let Some((entry, goes)) = anew.get(&planned.sequence) else { continue };
-            let is_same = Entry { stored_bytes: entry.stored_bytes, ..Entry::clone(planned) };
-            if *goes && is_same == **entry {
-                entries.push(Entry::clone(entry));
-                continue;
+        // What the plan leaves alone stays, and so does what it was forked from.
+        let meant: HashMap<u64, &Entry> =
+            planned.iter().map(|entry| (entry.sequence, *entry)).collect();
+        let anew = plan.anew(&found).only(|entry| meant.contains_key(&entry.sequence));
+        for now in anew.iter() {
+            let Some(planned) = meant.get(&now.entry.sequence) else { continue };
+            if !now.verdict.removes() {
+                return Err(outdated(&planned.id, "is to be kept now"));
             }
-            let reason = if *goes { "was changed" } else { "is to be kept now" };
-            return Err(Error::Outdated { id: entry.id.to_string(), reason, removed: before });
+            if !is_same(planned, now.entry) {
+                return Err(outdated(&planned.id, "was changed"));
+            }
         }
-        Ok(entries)
+        Ok(())
+    }
+
+    /// Those of a part of a plan that are still there.
+    fn left(&self, part: &[&Entry]) -> Result<Vec<Entry>> {
+        let entry = |planned: &&Entry| self.entry(RecordKey::of(planned)).transpose();
+        part.iter().filter_map(entry).collect()
     }
 
     fn all_entries(&self) -> Result<Vec<Entry>> {
@@ -213,6 +225,11 @@ impl Writer<'_> {
             None => self.log(pruned),
         }
     }
+}
+
+/// Whether an entry is as it was planned; its frame may have been stored anew.
+fn is_same(planned: &Entry, found: &Entry) -> bool {
+    planned == found || Entry { stored_bytes: found.stored_bytes, ..planned.clone() } == *found
 }
 
 fn unlisted(key: RecordKey) -> Error {

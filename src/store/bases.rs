@@ -53,6 +53,11 @@ impl Bases {
         Self { kept: Mutex::new(Kept { raws, chains, seen, is_distrusted: false }) }
     }
 
+    /// A number that no other opening of a file in this process has.
+    pub(super) fn opening(&self) -> u64 {
+        lock(&self.kept).seen.opening
+    }
+
     /// The state of the store now, unless that is in doubt.
     pub(super) fn seen(&self) -> Option<Seen> {
         let kept = lock(&self.kept);

@@ -30,6 +30,8 @@ pub struct Compacted {
     pub before_bytes: u64,
     /// Length of the file after.
     pub after_bytes: u64,
+    /// How many deleted checkpoints cannot be restored any more.
+    pub purged: u64,
 }
 
 impl Store {
@@ -44,7 +46,7 @@ impl Store {
     pub fn compact(&self) -> Result<Compacted> {
         let path = self.path();
         let before_bytes = fs::metadata(path).at(path)?.len();
-        self.purge()?;
+        let purged = self.purge()?;
         self.shared.turn.alone(|open| {
             self.shared.settle_for_good(open)?;
             sweep_names(open, path)?;
@@ -68,7 +70,7 @@ impl Store {
         // Closing writes a few pages more; the length that stays is that of the closed file.
         self.shared.let_go();
         let after_bytes = fs::metadata(path).at(path)?.len();
-        Ok(Compacted { before_bytes, after_bytes })
+        Ok(Compacted { before_bytes, after_bytes, purged })
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::operation::{Action, Operation};
 use super::read::Snapshot;
-use super::table::{DELETED, In};
+use super::table::{DELETED, In, open_if_made};
 use super::write::Writer;
 use super::{Deleted, Store, not_found};
 use crate::checkpoint::{Entry, Id, Timestamp};
@@ -60,26 +60,39 @@ impl Store {
             let found = writer.restorable()?.into_iter();
             let mut found: HashMap<Id, _> =
                 found.map(|(row, it)| (it.entry.id.clone(), (row, it.entry))).collect();
-            let mut restored = Vec::with_capacity(ids.len());
-            for id in ids {
-                let (row, entry) = found.remove(id).ok_or_else(|| not_found(id))?;
-                restored.push(writer.restore(row, entry)?);
-            }
-            if !restored.is_empty() {
-                writer.log(Operation::new(Action::Undelete, now).on(&restored))?;
-            }
-            Ok(restored)
+            let wanted = ids.into_iter().map(|id| found.remove(id).ok_or_else(|| not_found(id)));
+            let wanted = wanted.collect::<Result<Vec<_>>>()?;
+            writer.restore_all(wanted, now)
+        })
+    }
+
+    /// Restores everything that an operation deleted and that can be restored: all of it, or none.
+    ///
+    /// Looks at all that can be restored.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] names one whose id is taken again.
+    pub fn undelete_operation(&self, number: u64) -> Result<Vec<Entry>> {
+        let now = (self.shared.options.clock)();
+        self.shared.write(|writer| {
+            let found = writer.restorable()?.into_iter().filter(|(_, it)| it.operation == number);
+            let wanted = found.map(|(row, it)| (row, it.entry)).collect();
+            writer.restore_all(wanted, now)
         })
     }
 
     /// Removes for good everything that was deleted.
-    pub(super) fn purge(&self) -> Result<()> {
+    ///
+    /// Returns how many checkpoints that were.
+    pub(super) fn purge(&self) -> Result<u64> {
         let now = (self.shared.options.clock)();
         let mut operation = None;
+        let mut total = 0;
         loop {
             let purged = self.shared.write(|writer| writer.purge(None, now, &mut operation))?;
+            total += purged as u64;
             if purged < PURGED_AT_ONCE {
-                return Ok(());
+                return Ok(total);
             }
         }
     }
@@ -88,7 +101,9 @@ impl Store {
 impl Snapshot<'_> {
     /// What can be restored, in the order of deletion.
     pub(crate) fn restorable(&self) -> Result<Vec<Restorable>> {
-        let table = self.transaction.open_table(DELETED).within(self.path)?;
+        let Some(table) = open_if_made(&self.transaction, DELETED, self.path)? else {
+            return Ok(Vec::new());
+        };
         let rows = table.iter().within(self.path)?;
         rows.map(|row| {
             let (row, value) = row.within(self.path)?;
@@ -129,7 +144,12 @@ impl Writer<'_> {
         self.purge(Some(Timestamp::from_micros(before)), now, &mut None).map(drop)
     }
 
-    fn put_away(&mut self, entries: &[Entry], now: Timestamp, operation: u64) -> Result<()> {
+    pub(super) fn put_away(
+        &mut self,
+        entries: &[Entry],
+        now: Timestamp,
+        operation: u64,
+    ) -> Result<()> {
         for entry in entries {
             let key = RecordKey::of(entry);
             let record = self.records.remove(key.to_bytes()).within(self.path)?;
@@ -156,6 +176,19 @@ impl Writer<'_> {
             Ok((row.value(), restorable(row.value(), value.value(), decode)?))
         })
         .collect()
+    }
+
+    fn restore_all(
+        &mut self,
+        wanted: Vec<(DeletedBytes, Entry)>,
+        now: Timestamp,
+    ) -> Result<Vec<Entry>> {
+        let restored = wanted.into_iter().map(|(row, entry)| self.restore(row, entry));
+        let restored = restored.collect::<Result<Vec<Entry>>>()?;
+        if !restored.is_empty() {
+            self.log(Operation::new(Action::Undelete, now).on(&restored))?;
+        }
+        Ok(restored)
     }
 
     fn restore(&mut self, row: DeletedBytes, entry: Entry) -> Result<Entry> {

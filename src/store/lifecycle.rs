@@ -26,9 +26,9 @@ impl Store {
 
     /// Gives the checkpoints of a series another status, and returns those that it changed.
     ///
-    /// What has ended stays as it ended: of a series that is completed or has failed only what is
-    /// in progress, paused or unknown is changed. Archiving changes all. Time grows with the
-    /// number of checkpoints of the series.
+    /// What has ended stays as it ended: by `completed` and `failed` only what is in progress,
+    /// paused or unknown is changed, by any other status all. Time grows with the number of
+    /// checkpoints of the series.
     ///
     /// # Errors
     /// [`Error::NotFound`] if the series has no checkpoints.
@@ -40,7 +40,8 @@ impl Store {
             if entries.is_empty() {
                 return Err(nothing());
             }
-            entries.retain(|entry| status == Status::Archived || !has_ended(entry.status));
+            let is_end = matches!(status, Status::Completed | Status::Failed);
+            entries.retain(|entry| !is_end || !has_ended(entry.status));
             Ok(entries)
         })
     }

@@ -1,14 +1,15 @@
 //! The log of operations: what was done to a store beside saving, when, and by which policy.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use redb::{ReadableDatabase, ReadableTable};
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use super::table::{In, OPERATIONS};
+use super::table::{In, OPERATIONS, open_if_made};
 use super::write::Writer;
-use crate::checkpoint::{Entry, Timestamp, Trigger};
+use crate::checkpoint::{Entry, Id, Timestamp, Trigger};
 use crate::codec::{decode_note, encode_note};
 use crate::error::{Error, Result};
 
@@ -33,14 +34,14 @@ pub struct Operation {
     pub until: Option<Timestamp>,
     /// To how many checkpoints.
     pub checkpoints: u64,
-    /// How much their documents took on disk.
+    /// How much their documents took on disk; not known of what is purged.
     pub stored_bytes: u64,
     /// The name of the policy that said so.
     pub policy: Option<String>,
-    /// To how many checkpoints of each trigger.
+    /// To how many checkpoints of each trigger; not known of what is purged.
     pub triggers: BTreeMap<Trigger, u64>,
-    /// The ids of the first few.
-    pub ids: Vec<String>,
+    /// The ids of the first 20.
+    pub ids: Vec<Id>,
 }
 
 /// What was done to a store.
@@ -68,8 +69,6 @@ pub enum Action {
     Mark,
     /// The settings of the store were changed.
     Settings,
-    /// Checkpoints were imported.
-    Import,
 }
 
 impl Action {
@@ -87,8 +86,13 @@ impl Action {
             Self::Archive => "archive",
             Self::Mark => "mark",
             Self::Settings => "settings",
-            Self::Import => "import",
         }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
     }
 }
 
@@ -114,7 +118,7 @@ impl Operation {
             self.stored_bytes = self.stored_bytes.saturating_add(entry.stored_bytes);
             *self.triggers.entry(entry.trigger.clone()).or_default() += 1;
             if self.ids.len() < IDS_MAX {
-                self.ids.push(entry.id.to_string());
+                self.ids.push(entry.id.clone());
             }
         }
         self
@@ -147,7 +151,9 @@ impl Store {
         self.shared.turn.with(|open| {
             self.shared.settle(open)?;
             let transaction = open.database.begin_read().within(path)?;
-            let table = transaction.open_table(OPERATIONS).within(path)?;
+            let Some(table) = open_if_made(&transaction, OPERATIONS, path)? else {
+                return Ok(Vec::new());
+            };
             let rows = table.iter().within(path)?.rev().take(limit);
             rows.map(|row| {
                 let (number, value) = row.within(path)?;
@@ -184,15 +190,15 @@ impl Writer<'_> {
     }
 
     /// Adds an operation to the last one if that was of the same kind, else to the log.
-    pub(super) fn log_summed(&mut self, operation: Operation) -> Result<()> {
+    pub(super) fn log_summed(&mut self, operation: Operation) -> Result<u64> {
         let last = {
             let table = self.transaction.open_table(OPERATIONS).within(self.path)?;
             let last = table.last().within(self.path)?;
             last.and_then(|(number, row)| read(number.value(), row.value()).ok())
         };
         match last.filter(|last| last.goes_on_as(&operation)) {
-            Some(last) => self.log_more(last.number, &operation),
-            None => self.log(operation).map(drop),
+            Some(last) => self.log_more(last.number, &operation).map(|()| last.number),
+            None => self.log(operation),
         }
     }
 }

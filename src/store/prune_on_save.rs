@@ -65,10 +65,17 @@ impl Writer<'_> {
         if removed.is_empty() {
             return Ok(());
         }
-        self.remove(&removed)?;
         let policy = settings.policy.as_ref().map(|policy| policy.name.clone());
         let operation = Operation { policy, ..Operation::new(Action::PruneOnSave, now) };
-        self.log_summed(operation.on(&removed))
+        let number = self.log_summed(operation.on(&removed))?;
+        let start = self.ring_start()?;
+        let (before, since): (Vec<Entry>, Vec<Entry>) =
+            removed.into_iter().partition(|entry| entry.sequence < start);
+        self.put_away(&before, now, number)?;
+        if !since.is_empty() {
+            self.remove(&since)?;
+        }
+        Ok(())
     }
 
     fn removable(

@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use redb::{Database, ReadableDatabase as _};
+use redb::{Database, ReadableDatabase as _, ReadableTable as _};
 use serde::{Deserialize, Serialize};
 
 use super::Store;
 use super::operation::{Action, Operation};
-use super::table::{In, SETTINGS};
+use super::table::{In, META, RING_KEY, SETTINGS, open_if_made};
 use super::turn::Open;
 use super::write::Writer;
 use crate::codec::{decode_note, encode_note};
 use crate::error::{Error, Result};
 use crate::retention::{Age, Policy};
-use crate::sync::{read, write};
+use crate::sync::{lock, read, write};
 
 const KEY: &str = "settings";
 const SEED: u64 = 0;
@@ -27,8 +27,10 @@ pub struct Settings {
     pub policy: Option<Policy>,
     /// Whether every save prunes its own group by the policy, in the same transaction.
     ///
-    /// What goes that way cannot be restored: a loop that keeps its last five stays at the same
-    /// size for ever. Limits of size are left to a prune of the whole store.
+    /// What goes that way cannot be restored, but for what was saved before this was set: a loop
+    /// that keeps its last five stays at the same size for ever. A save then costs more by what a
+    /// look at as many entries costs as the rule keeps. Limits of size are left to a prune of the
+    /// whole store.
     pub prune_on_save: bool,
     /// How long what was deleted or pruned can be restored, unless the store is compacted. 7 days
     /// by default.
@@ -89,14 +91,28 @@ impl Writer<'_> {
     fn put_settings(&mut self, settings: &Settings) -> Result<()> {
         let mut table = self.transaction.open_table(SETTINGS).within(self.path)?;
         table.insert(KEY, encode_note(SEED, settings).as_slice()).within(self.path)?;
+        if settings.prune_on_save {
+            // What others saved under other rules does not go for good.
+            let next_sequence = lock(&self.open.intake).next_sequence();
+            let mut meta = self.transaction.open_table(META).within(self.path)?;
+            meta.insert(RING_KEY, next_sequence).within(self.path)?;
+        }
         Ok(())
+    }
+
+    /// The first sequence that pruning on save removes for good.
+    pub(super) fn ring_start(&self) -> Result<u64> {
+        let meta = self.transaction.open_table(META).within(self.path)?;
+        Ok(meta.get(RING_KEY).within(self.path)?.map_or(u64::MAX, |value| value.value()))
     }
 }
 
 /// The settings in a file, or the default if none were ever set.
 pub(super) fn load(database: &Database, path: &Path) -> Result<Settings> {
     let transaction = database.begin_read().within(path)?;
-    let table = transaction.open_table(SETTINGS).within(path)?;
+    let Some(table) = open_if_made(&transaction, SETTINGS, path)? else {
+        return Ok(Settings::default());
+    };
     let Some(row) = table.get(KEY).within(path)? else {
         return Ok(Settings::default());
     };

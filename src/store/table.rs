@@ -4,7 +4,10 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
+use redb::{
+    Database, Key, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable,
+    TableDefinition, TableError, Value, WriteTransaction,
+};
 
 use super::names;
 use crate::error::{Error, Result};
@@ -39,6 +42,8 @@ pub(super) const FORMAT_KEY: &str = "format";
 /// The key in [`META`] of the first sequence not used yet, where the frames do not tell.
 pub(super) const SEQUENCE_KEY: &str = "sequence";
 
+/// The key in [`META`] of the first sequence that pruning on save removes for good.
+pub(super) const RING_KEY: &str = "ring";
 /// The key in [`META`] of a number that no other store has.
 pub(super) const IDENTITY_KEY: &str = "identity";
 
@@ -57,11 +62,20 @@ pub(super) fn create_all(transaction: &WriteTransaction) -> Result<(), redb::Err
     transaction.open_table(INDEX)?;
     transaction.open_table(NAMES)?;
     transaction.open_table(IDS)?;
-    transaction.open_table(CHILDREN)?;
-    transaction.open_table(DELETED)?;
-    transaction.open_table(OPERATIONS)?;
-    transaction.open_table(SETTINGS)?;
     Ok(())
+}
+
+/// A table that is made only when it is first needed; `None` if it never was.
+pub(super) fn open_if_made<K: Key + 'static, V: Value + 'static>(
+    transaction: &ReadTransaction,
+    definition: TableDefinition<'_, K, V>,
+    path: &Path,
+) -> Result<Option<ReadOnlyTable<K, V>>> {
+    match transaction.open_table(definition) {
+        Ok(table) => Ok(Some(table)),
+        Err(TableError::TableDoesNotExist(_)) => Ok(None),
+        Err(error) => Err(error).within(path),
+    }
 }
 
 /// What the tables say when the file is opened.

@@ -50,6 +50,8 @@ pub(super) struct Open {
     pub(super) intake: Mutex<Intake>,
     /// Number of saves that are acknowledged and not yet in the tables for all to see.
     pub(super) unsettled: AtomicUsize,
+    /// How often something was written.
+    pub(super) commits: AtomicU64,
     /// `None` if they cannot be read.
     pub(super) settings: RwLock<Option<Arc<Settings>>>,
     /// Whether there was a save since the file was opened.
@@ -283,6 +285,7 @@ impl Turn {
             unsettled: AtomicUsize::new(left.len()),
             intake: Mutex::new(Intake::new(next_sequence, left)),
             journal: Mutex::new(Journal::new(journal_path, identity)),
+            commits: AtomicU64::new(0),
             settings: RwLock::new(settings.ok().map(Arc::new)),
             has_saved: AtomicBool::new(false),
             since: Instant::now(),

@@ -65,6 +65,7 @@ pub(super) fn transact<T>(
     match without_panics(path, run) {
         Ok((value, Written { next, new_names, removed })) => {
             *next_name = next;
+            open.commits.fetch_add(1, Ordering::Relaxed);
             if !removed.is_empty() {
                 open.bases.forget(&removed);
             }
@@ -92,6 +93,21 @@ struct Written {
     new_names: HashMap<(NameKind, Arc<str>), NameId>,
     /// The sequences of checkpoints that were removed.
     removed: HashSet<u64>,
+}
+
+/// A state of the store: where it is the same, nobody has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Version {
+    opening: u64,
+    commits: u64,
+    next_sequence: u64,
+}
+
+impl Version {
+    /// That after the transaction under way.
+    pub(super) fn next(self) -> Self {
+        Self { commits: self.commits + 1, ..self }
+    }
 }
 
 /// The tables of a write transaction.
@@ -296,6 +312,14 @@ impl<'a> Writer<'a> {
     pub(super) fn entry(&self, key: RecordKey) -> Result<Option<Entry>> {
         let row = self.records.get(key.to_bytes()).within(self.path)?;
         row.map(|row| self.lookup().decode(key, row.value())).transpose()
+    }
+
+    /// What the store is before this transaction is committed.
+    pub(super) fn version(&self) -> Version {
+        let commits = self.open.commits.load(Ordering::Relaxed);
+        // What waits for the tables comes with the next transaction.
+        let next_sequence = lock(&self.open.intake).next_sequence();
+        Version { opening: self.open.bases.opening(), commits, next_sequence }
     }
 
     pub(super) fn lookup(&self) -> Lookup<'_, Table<'a, &'static [u8], &'static [u8]>> {

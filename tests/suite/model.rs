@@ -333,7 +333,8 @@ impl Model {
                 self.learn_status(
                     |it| {
                         it.series == entry.series
-                            && (status == Status::Archived || !has_ended(it.status))
+                            && (!matches!(status, Status::Completed | Status::Failed)
+                                || !has_ended(it.status))
                     },
                     status,
                 );

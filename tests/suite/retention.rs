@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use waypost::{
-    Action, Age, Entry, Error, Id, NewEntry, Options, Policy, Query, Rule, Series, Settings,
+    Action, Age, Entry, Error, Id, NewEntry, Options, Plan, Policy, Query, Rule, Series, Settings,
     Status, Store, Timestamp, Trigger, plan, plan_completed,
 };
 
@@ -96,6 +96,27 @@ fn a_plan_fits_though_others_saved_meanwhile() {
     store.delete(&[id("0")]).unwrap();
     assert_eq!(store.apply(&plan).unwrap().checkpoints, 3, "one was gone already");
     assert_eq!(ids(&store), set(["4", "5", "6"]));
+}
+
+/// A fork that was saved after planning, and that the plan is not about, protects all the same.
+#[test]
+fn a_plan_for_one_series_leaves_what_another_was_forked_from() {
+    type Make = for<'a> fn(&'a [Entry], &Policy, Timestamp) -> Plan<'a>;
+    let claude = Policy::preset("claude").unwrap();
+    let cases: [(Policy, Make); 2] = [(keep_last(1), plan), (claude, plan_completed)];
+    for (policy, make) in cases {
+        let place = Place::new();
+        let store = place.open();
+        filled(&store);
+        let entries = store.inventory(None).unwrap();
+        let series = Series::new("a").unwrap();
+        let plan = make(&entries, &policy, Timestamp::now()).only(|entry| entry.series == series);
+        let child = NewEntry { parent: Some(id("1")), ..of_series("b", "child") };
+        store.save(child, &1).unwrap();
+        store.save(of_series("b", "child2"), &1).unwrap();
+        assert!(matches!(store.apply(&plan), Err(Error::Outdated { removed: 0, .. })));
+        assert_eq!(store.count().unwrap(), 8);
+    }
 }
 
 /// A series that is completed may be cut down; not if it goes on.
@@ -215,6 +236,10 @@ fn an_id_that_is_taken_again_cannot_be_restored() {
     store.delete(&[id("x")]).unwrap();
     store.undelete(&[id("x")]).unwrap();
     assert_eq!(store.get(&id("x")).unwrap().state::<u8>().unwrap(), 2, "the last deleted");
+    store.delete(&[id("x")]).unwrap();
+    let first = store.operations(9).unwrap().last().unwrap().number;
+    store.undelete_operation(first).unwrap();
+    assert_eq!(store.get(&id("x")).unwrap().state::<u8>().unwrap(), 1, "of that operation");
 }
 
 #[test]

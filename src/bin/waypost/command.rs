@@ -18,7 +18,6 @@ mod undelete;
 use std::io::Write;
 
 use anyhow::Result;
-use waypost::Status;
 
 use crate::args::Global;
 use crate::exit::Exit;
@@ -48,15 +47,21 @@ enum Command {
     /// Of a series, what has not ended yet becomes `completed`. Then the policy may remove it, or
     /// all but its newest checkpoint; tags and fork points stay.
     #[command(after_help = lifecycle::COMPLETE_EXAMPLES)]
-    Complete(lifecycle::Args),
+    Complete(lifecycle::CompleteArgs),
     /// Declare the work failed, of checkpoints or of a series
     ///
     /// Age counts from now: policies keep what has failed for some weeks.
     #[command(after_help = lifecycle::FAIL_EXAMPLES)]
     Fail(lifecycle::Args),
-    /// Keep checkpoints or a series for the record
+    /// Put checkpoints or a series aside, for the record
+    ///
+    /// All of a series, however it ended. Policies may keep what is archived for another time than
+    /// the rest; a tag keeps it for good.
     #[command(after_help = lifecycle::ARCHIVE_EXAMPLES)]
     Archive(lifecycle::Args),
+    /// Take back that checkpoints or a series have ended
+    #[command(after_help = lifecycle::REOPEN_EXAMPLES)]
+    Reopen(lifecycle::Args),
     Prune(Box<prune::Args>),
     Policy(policy::Args),
     Log(log::Args),
@@ -75,9 +80,10 @@ impl Cli {
             Command::List(args) => list::run(args, &self.global, out),
             Command::Delete(args) => delete::run(args, &self.global, out),
             Command::Undelete(args) => undelete::run(args, &self.global, out),
-            Command::Complete(args) => lifecycle::run(args, Status::Completed, &self.global, out),
-            Command::Fail(args) => lifecycle::run(args, Status::Failed, &self.global, out),
-            Command::Archive(args) => lifecycle::run(args, Status::Archived, &self.global, out),
+            Command::Complete(args) => lifecycle::complete(args, &self.global, out),
+            Command::Fail(args) => lifecycle::fail(args, &self.global, out),
+            Command::Archive(args) => lifecycle::archive(args, &self.global, out),
+            Command::Reopen(args) => lifecycle::reopen(args, &self.global, out),
             Command::Prune(args) => prune::run(args, &self.global, out),
             Command::Policy(args) => policy::run(args, &self.global, out),
             Command::Log(args) => log::run(args, &self.global, out),

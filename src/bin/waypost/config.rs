@@ -1,10 +1,13 @@
 //! The config of the project that a store belongs to.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{self, Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use waypost::Config;
+
+use crate::exit::Refusal;
 
 const OWN: &str = "config.yaml";
 const DIRECTORY: &str = ".waypost";
@@ -13,25 +16,32 @@ const CRUNCH: &str = ".claude/checkpoint-config.yaml";
 
 /// Reads a config file.
 pub(crate) fn read(path: &Path) -> Result<Config> {
-    let text =
-        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let config = Config::from_yaml(&text).with_context(|| format!("in {}", path.display()))?;
+    let mut text = Vec::new();
+    // What is longer is refused; a file that never ends must not fill the memory first.
+    File::open(path)
+        .and_then(|file| file.take(Config::BYTES_MAX + 1).read_to_end(&mut text))
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    let config = Config::from_yaml_bytes(&text)
+        .map_err(|source| Refusal::Config { path: path.to_owned(), source })?;
     Ok(config.named(path.display().to_string()))
 }
 
-/// The config of the project whose store is at `store`, if there is one.
+/// The config of the project whose store is at `store`, if there is one, and where it is.
 ///
 /// That is `.waypost/config.yaml`, else `.claude/checkpoint-config.yaml` beside `.waypost`. A store
 /// elsewhere belongs to no project.
 pub(crate) fn of_project(store: &Path) -> Result<Option<(PathBuf, Config)>> {
-    let Some(path) = path(store) else { return Ok(None) };
+    let Some(path) = find(store) else { return Ok(None) };
     let config = read(&path)?;
     Ok(Some((path, config)))
 }
 
 /// Where the config of a project is, if it has one.
-pub(crate) fn path(store: &Path) -> Option<PathBuf> {
+pub(crate) fn find(store: &Path) -> Option<PathBuf> {
+    // `store.redb` alone may stand for one in the directory of a project.
+    let store = path::absolute(store).ok()?;
     let directory = store.parent().filter(|it| it.file_name().is_some_and(|it| it == DIRECTORY))?;
     let of_project = directory.parent().map(|project| project.join(CRUNCH));
-    [Some(directory.join(OWN)), of_project].into_iter().flatten().find(|path| path.is_file())
+    // Whatever is there and is no file says so when it is read.
+    [Some(directory.join(OWN)), of_project].into_iter().flatten().find(|path| path.exists())
 }

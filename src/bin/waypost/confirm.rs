@@ -6,13 +6,17 @@ use anyhow::Result;
 
 use crate::exit::Refusal;
 
+/// Whether somebody is there to be asked.
+pub(crate) fn is_asked() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Asks on a terminal; without one, nobody is there to agree.
 pub(crate) fn confirm(question: &str) -> Result<()> {
-    let (stdin, stderr) = (io::stdin(), io::stderr());
-    if !stdin.is_terminal() || !stderr.is_terminal() {
+    if !is_asked() {
         return Err(Refusal::Unconfirmed(question.to_owned()).into());
     }
-    if is_agreed(question, &mut stdin.lock(), &mut stderr.lock())? {
+    if is_agreed(question, &mut io::stdin().lock(), &mut io::stderr().lock())? {
         return Ok(());
     }
     Err(Refusal::Declined.into())

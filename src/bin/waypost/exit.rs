@@ -81,6 +81,10 @@ pub(crate) enum Refusal {
     Declined,
     #[error("nothing that was deleted matches {wanted:?}")]
     NotDeleted { wanted: String },
+    #[error("operation {number} {reason}")]
+    NotUndone { number: u64, reason: String },
+    #[error("in {}", path.display())]
+    Config { path: PathBuf, source: Error },
     /// Values that are right alone and not together.
     #[error("{0}")]
     Usage(String),
@@ -124,8 +128,10 @@ fn of_library(error: &Error) -> Verdict {
             Verdict::new(Exit::Refused, "exists").hint("leave the id out to get a new one")
         }
         Error::Outdated { .. } => {
-            Verdict::new(Exit::Refused, "outdated").hint("others work with the store; prune again")
+            Verdict::new(Exit::Refused, "outdated").hint("others work with the store; run it again")
         }
+        Error::Invalid { what, .. } if what == "policy" => Verdict::new(Exit::Usage, "invalid")
+            .hint("name a preset, or a config file that is there"),
         Error::Invalid { what, .. } if what.starts_with("document") => {
             Verdict::new(Exit::Refused, "invalid").hint("the input must be a document in JSON")
         }
@@ -164,13 +170,17 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::EmptyPolicy { .. } => Verdict::new(Exit::Refused, "empty_policy")
             .hint("`waypost policy example` shows what a policy can say"),
         Refusal::NoConfig => Verdict::new(Exit::Nothing, "no_config")
-            .hint("`waypost policy example > .waypost/config.yaml` makes one"),
+            .hint("`waypost policy example` prints one, for .waypost/config.yaml beside the store"),
         Refusal::Unconfirmed(_) => {
             Verdict::new(Exit::Refused, "unconfirmed").hint("--yes does it without asking")
         }
         Refusal::Declined => Verdict::new(Exit::Refused, "declined"),
-        Refusal::NotDeleted { .. } => Verdict::new(Exit::Nothing, "not_found")
-            .hint("`waypost list --deleted` shows what can be restored"),
+        Refusal::NotDeleted { .. } | Refusal::NotUndone { .. } => {
+            Verdict::new(Exit::Nothing, "not_found")
+                .hint("`waypost list --deleted` shows what can be restored")
+        }
+        Refusal::Config { .. } => Verdict::new(Exit::Refused, "invalid_config")
+            .hint("`waypost policy example` shows every key"),
         Refusal::Usage(_) => Verdict::new(Exit::Usage, "usage"),
     }
 }

@@ -1,58 +1,98 @@
 //! Which policy a command goes by, and where it comes from.
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use serde::Serialize;
-use waypost::{Policy, Store};
+use waypost::{Config, Error, Policy, Store};
 
 use crate::config;
 use crate::exit::Refusal;
 
 /// A policy, and where it comes from.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(crate) struct Chosen {
-    pub(crate) source: String,
+    pub(crate) source: Source,
     pub(crate) policy: Policy,
+}
+
+/// Where a policy comes from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Preset,
+    Store,
+    File(PathBuf),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Preset => f.write_str("preset"),
+            Self::Store => f.write_str("store"),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// What a name stands for.
+pub(crate) enum Named {
+    Preset(Policy),
+    Config(PathBuf, Box<Config>),
 }
 
 /// The policy that was asked for, else that of the store, else that of the config of the project.
 pub(crate) fn choose(asked: Option<&str>, store: &Store) -> Result<Option<Chosen>> {
     if let Some(name) = asked {
-        return named(name).map(Some);
+        return named(name)?.policy().map(Some);
     }
     if let Some(policy) = store.settings()?.policy {
-        return Ok(Some(Chosen { source: "store".to_owned(), policy }));
+        return Ok(Some(Chosen { source: Source::Store, policy }));
     }
-    let Some((path, config)) = config::of_project(store.path())? else {
-        return Ok(None);
-    };
-    let source = path.display().to_string();
-    Ok(config.policy().map(|policy| Chosen { source, policy: policy.clone() }))
+    of_project(store.path())
+}
+
+/// The policy of the config of the project, if it has one.
+pub(crate) fn of_project(store: &Path) -> Result<Option<Chosen>> {
+    let found = config::of_project(store)?;
+    Ok(found.and_then(|(path, config)| {
+        let policy = config.policy()?.clone();
+        Some(Chosen { source: Source::File(path), policy })
+    }))
 }
 
 /// The policy to prune by; refuses where there is none, or one that says nothing.
 pub(crate) fn required(asked: Option<&str>, store: &Store) -> Result<Chosen> {
     let chosen = choose(asked, store)?.ok_or(Refusal::NoPolicy)?;
     if chosen.policy.is_empty() {
-        return Err(Refusal::EmptyPolicy { place: chosen.source }.into());
+        return Err(Refusal::EmptyPolicy { place: chosen.source.to_string() }.into());
     }
     Ok(chosen)
 }
 
-/// A preset, or the policy of a config file.
-pub(crate) fn named(name: &str) -> Result<Chosen> {
+/// A preset, or a config file.
+pub(crate) fn named(name: &str) -> Result<Named> {
     if Policy::PRESETS.contains(&name) {
-        return Ok(Chosen { source: "preset".to_owned(), policy: Policy::preset(name)? });
+        return Ok(Named::Preset(Policy::preset(name)?));
     }
     let path = Path::new(name);
-    let is_word = !name.contains(['/', '\\', '.']);
-    if is_word && !path.exists() {
-        // A word that names no file is more likely meant for a preset.
-        Policy::preset(name)?;
+    if !path.exists() {
+        let known = Policy::PRESETS.join(", ");
+        let reason = format!("{name:?} is none of {known}, and no file");
+        return Err(Error::Invalid { what: "policy".to_owned(), reason }.into());
     }
-    let config = config::read(path)?;
-    let source = path.display().to_string();
-    let policy = config.policy().cloned().ok_or(Refusal::EmptyPolicy { place: source.clone() })?;
-    Ok(Chosen { source, policy })
+    Ok(Named::Config(path.to_owned(), Box::new(config::read(path)?)))
+}
+
+impl Named {
+    /// Its policy; refuses a file that says nothing of what is kept.
+    pub(crate) fn policy(self) -> Result<Chosen> {
+        match self {
+            Self::Preset(policy) => Ok(Chosen { source: Source::Preset, policy }),
+            Self::Config(path, config) => {
+                let place = path.display().to_string();
+                let policy = config.policy().cloned().ok_or(Refusal::EmptyPolicy { place })?;
+                Ok(Chosen { source: Source::File(path), policy })
+            }
+        }
+    }
 }

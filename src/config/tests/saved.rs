@@ -13,22 +13,21 @@ fn enabled_false_switches_everything_off() {
 }
 
 #[test]
-fn automatic_saves_are_switched_off_but_for_those_that_are_listed() {
+fn automatic_saves_are_switched_off_whatever_is_listed() {
     let config = config(
         "auto_checkpoint: no\ncheckpoint_triggers: {iteration: yes, session_end: no, deploy: yes}",
     );
     let asked_for = [Trigger::Manual, Trigger::UserInterrupt, Trigger::Unknown];
     for trigger in Trigger::ALL.into_iter().chain([custom("deploy"), custom("nightly")]) {
-        let is_on = asked_for.contains(&trigger)
-            || trigger == Trigger::Iteration
-            || trigger == custom("deploy");
         let key = match trigger {
             Trigger::SessionEnd => "checkpoint.checkpoint_triggers.session_end",
             _ => "checkpoint.auto_checkpoint",
         };
+        let is_on = asked_for.contains(&trigger);
         let off = config.refusal(&trigger);
         assert_eq!(off.as_ref().map(Off::key), (!is_on).then_some(key), "{trigger}");
     }
+    assert_eq!(config.switched_off().len(), Trigger::ALL.len() - 3 + 1, "and one of our own");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn only_what_is_meant_goes() {
     let entries = saved([of("a", "a1", 9), of("b", "b1", 8), of("a", "a2", 7), of("b", "b2", 6)]);
     let only_b = plan(&entries, &keep_last(1), NOW).only(|entry| entry.series == series("b"));
     assert_eq!(removed(&only_b), ["b1"]);
-    assert_eq!(reason(&only_b, "a1"), "no rule is about it");
+    assert_eq!(reason(&only_b, "a1"), "not among those asked for");
     assert_eq!(reason(&only_b, "a2"), "newest of its series");
 }
 

@@ -203,6 +203,7 @@ fn is_for_ever(verdict: Verdict) -> bool {
             | Kept::NewestResumable
             | Kept::ForkPoint
             | Kept::NoRule
+            | Kept::NotMeant
             | Kept::All,
         ) => true,
     }

@@ -12,6 +12,7 @@ fn every_reason_to_keep_has_its_words() {
         (Kept::NewestResumable, "newest of its series that can be resumed"),
         (Kept::ForkPoint, "another series was forked from it"),
         (Kept::NoRule, "no rule is about it"),
+        (Kept::NotMeant, "not among those asked for"),
         (Kept::All, "its rule keeps all"),
         (Kept::Last { count: 5, per: Per::Series }, "of the last 5"),
         (of_phase, "of the last 3 of its phase"),

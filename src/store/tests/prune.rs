@@ -63,6 +63,26 @@ fn whoever_looks_finds_what_the_rule_keeps_and_can_read_it() {
     assert_eq!(operations[0].policy.as_deref(), Some("ring"));
 }
 
+/// Setting a policy is no reason to lose what was saved without one.
+#[test]
+fn what_was_saved_before_can_be_restored() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let before: Vec<Entry> =
+        (0..300).map(|number| store.save(about(0), &state(0, number)).unwrap()).collect();
+    prune_by(&store, keep_last(5));
+    for number in 300..320 {
+        store.save(about(0), &state(0, number)).unwrap();
+    }
+    assert_eq!(all(&store).len(), 5);
+    let operation = store.operations(1).unwrap().remove(0);
+    assert_eq!(store.undelete_operation(operation.number).unwrap().len(), before.len());
+    for (entry, number) in before.iter().zip(0..) {
+        let found = store.get(&entry.id).unwrap();
+        assert_eq!(found.state::<Vec<String>>().unwrap(), state(0, number));
+    }
+}
+
 #[test]
 fn each_save_of_a_process_of_its_own_prunes_too() {
     let dir = tempfile::tempdir().unwrap();

@@ -15,7 +15,8 @@ Examples:
 
 /// Give the free space of the store back to the file system
 ///
-/// No other call runs meanwhile; time grows with the size of the store.
+/// What was deleted or pruned cannot be restored any more. No other call runs meanwhile; time grows
+/// with the size of the store.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {}

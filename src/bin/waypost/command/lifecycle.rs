@@ -1,15 +1,15 @@
-//! `waypost complete`, `fail` and `archive`: how the work ended.
+//! `waypost complete`, `fail`, `archive` and `reopen`: how the work ended, or that it goes on.
 
 use std::io::Write;
 
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::{Deleted, Entry, Id, OnSuccess, Series, Status, Store, Timestamp, plan_completed};
+use waypost::{Entry, Id, OnSuccess, Series, Status, Store, Timestamp, plan_completed};
 
-use super::prune::come_back;
+use super::prune::{Row, come_back};
 use crate::args::Global;
-use crate::{open, policy};
+use crate::{open, output, policy};
 
 pub(super) const COMPLETE_EXAMPLES: &str = "\
 Examples:
@@ -20,11 +20,16 @@ pub(super) const FAIL_EXAMPLES: &str = "\
 Examples:
   waypost fail --series issue:42
   waypost fail 019a8b2c-d3e4";
+pub(super) const REOPEN_EXAMPLES: &str = "\
+Examples:
+  waypost reopen --series issue:42
+  waypost reopen latest";
 pub(super) const ARCHIVE_EXAMPLES: &str = "\
 Examples:
   waypost archive --series issue:42
   waypost archive 019a8b2c-d3e4";
 
+/// What has ended.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Ids, starts of ids, `latest`, or SERIES@N
@@ -32,62 +37,111 @@ pub(super) struct Args {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
 
-    /// All checkpoints of this series that have not ended yet; to archive, all of them
+    /// The checkpoints of this series
     #[arg(long)]
     series: Option<Series>,
+}
 
-    /// A preset (crunch, claude, aiwg, keep-all) or a config file that says what becomes of a
-    /// completed series; by default that of the store, else that of the project's config
+/// What has ended well, and what becomes of it.
+#[derive(Debug, clap::Args)]
+pub(super) struct CompleteArgs {
+    #[command(flatten)]
+    ended: Args,
+
+    /// A preset (crunch, claude, aiwg, keep-all) or a config file that says what becomes of the
+    /// series; by default that of the store, else that of the project's config
     #[arg(long, value_name = "PRESET|FILE", conflicts_with = "ids")]
     policy: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Outcome {
+struct Outcome<'a> {
     status: Status,
     changed: Vec<Id>,
-    removed: u64,
+    removed: Vec<Row<'a>>,
     stored_bytes: u64,
     policy: Option<String>,
     operation: Option<u64>,
 }
 
-pub(super) fn run(args: &Args, status: Status, global: &Global, out: &mut dyn Write) -> Result<()> {
-    let store = open::existing(global, status.as_str())?;
+pub(super) fn complete(args: &CompleteArgs, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let store = open::existing(global, "complete")?;
+    let Some(series) = &args.ended.series else {
+        return mark(&store, &args.ended, Status::Completed, global, out);
+    };
     // A wrong policy must not leave half of the work done.
     let chosen = policy::choose(args.policy.as_deref(), &store)?.map(|chosen| chosen.policy);
+    let changed = store.mark_series(series, Status::Completed)?;
+    let Some(policy) = chosen.filter(|policy| policy.on_success != OnSuccess::Rules) else {
+        return tell(&changed, Status::Completed, global, out);
+    };
+    let entries = store.inventory(Some(series))?;
+    let plan = plan_completed(&entries, &policy, Timestamp::now());
+    let plan = plan.only(|entry| entry.series == *series);
+    let deleted = store.apply(&plan)?;
+    if global.json {
+        let outcome = Outcome {
+            status: Status::Completed,
+            changed: changed.into_iter().map(|entry| entry.id).collect(),
+            removed: plan.removed().map(Row::from).collect(),
+            stored_bytes: deleted.stored_bytes,
+            policy: Some(policy.name),
+            operation: deleted.operation,
+        };
+        return Ok(output::json_line(out, &outcome)?);
+    }
+    tell(&changed, Status::Completed, global, out)?;
+    if deleted.checkpoints > 0 {
+        let what = format_args!("removed {} by policy {}", deleted.checkpoints, policy.name);
+        global.note(format_args!("{what}: {}", come_back(&deleted)));
+    }
+    Ok(())
+}
+
+pub(super) fn fail(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    mark(&open::existing(global, "fail")?, args, Status::Failed, global, out)
+}
+
+pub(super) fn archive(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    mark(&open::existing(global, "archive")?, args, Status::Archived, global, out)
+}
+
+pub(super) fn reopen(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    mark(&open::existing(global, "reopen")?, args, Status::InProgress, global, out)
+}
+
+fn mark(
+    store: &Store,
+    args: &Args,
+    status: Status,
+    global: &Global,
+    out: &mut dyn Write,
+) -> Result<()> {
     let changed = match &args.series {
         Some(series) => store.mark_series(series, status)?,
-        None => store.mark(&resolve(&store, &args.ids)?, status)?,
+        None => store.mark(&resolve(store, &args.ids)?, status)?,
     };
-    let mut deleted = Deleted::default();
-    let policy = chosen.filter(|policy| policy.on_success != OnSuccess::Rules);
-    let policy = policy.filter(|_| status == Status::Completed && args.series.is_some());
-    if let Some(policy) = &policy {
-        let entries = store.inventory(args.series.as_ref())?;
-        let is_meant = |entry: &Entry| Some(&entry.series) == args.series.as_ref();
-        let plan = plan_completed(&entries, policy, Timestamp::now()).only(is_meant);
-        deleted = store.apply(&plan)?;
-    }
-    let policy = policy.map(|policy| policy.name);
+    tell(&changed, status, global, out)
+}
+
+fn tell(changed: &[Entry], status: Status, global: &Global, out: &mut dyn Write) -> Result<()> {
     if global.json {
         let outcome = Outcome {
             status,
-            changed: changed.into_iter().map(|entry| entry.id).collect(),
-            removed: deleted.checkpoints,
-            stored_bytes: deleted.stored_bytes,
-            policy,
-            operation: deleted.operation,
+            changed: changed.iter().map(|entry| entry.id.clone()).collect(),
+            removed: Vec::new(),
+            stored_bytes: 0,
+            policy: None,
+            operation: None,
         };
-        return Ok(crate::output::json_line(out, &outcome)?);
+        return Ok(output::json_line(out, &outcome)?);
     }
     changed.iter().try_for_each(|entry| writeln!(out, "{}", entry.id))?;
     out.flush()?;
-    global.note(format_args!("{status}: {} changed", changed.len()));
-    if let Some(policy) = policy.filter(|_| deleted.checkpoints > 0) {
-        let what = format_args!("removed {} by policy {policy}", deleted.checkpoints);
-        global.note(format_args!("{what}: {}", come_back(&deleted)));
-    }
+    global.note(match changed.len() {
+        0 => format!("{status}: nothing to change, all had ended or were so already"),
+        count => format!("{status}: {count} changed"),
+    });
     Ok(())
 }
 

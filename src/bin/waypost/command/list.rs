@@ -98,18 +98,30 @@ fn stream(store: &Store, query: Query, out: &mut dyn Write) -> Result<()> {
 }
 
 fn list_deleted(store: &Store, query: &Query, global: &Global, out: &mut dyn Write) -> Result<()> {
-    let deleted = store.deleted(query)?;
+    let mut deleted = store.deleted(&Query { limit: None, ..query.clone() })?;
     if deleted.is_empty() {
         return Err(Refusal::Nothing.into());
     }
+    let total = deleted.len();
+    deleted.truncate(query.limit.unwrap_or(total));
     if global.json {
-        return Ok(deleted.iter().try_for_each(|it| output::json_line(out, it))?);
+        deleted.iter().try_for_each(|it| output::json_line(out, it))?;
+    } else {
+        write_deleted(out, &deleted)?;
     }
+    if deleted.len() < total {
+        out.flush()?;
+        global.note(format_args!("{} of {total}; --all lists the rest", deleted.len()));
+    }
+    Ok(())
+}
+
+fn write_deleted(out: &mut dyn Write, deleted: &[Restorable]) -> Result<()> {
     let now = Timestamp::now();
     let entries: Vec<&Entry> = deleted.iter().map(|it| &it.entry).collect();
     let mut columns = output::of_entries(&entries, now);
     let age = |it: &Restorable| output::age(now.saturating_since(it.deleted_at));
-    columns.push(Column::number("DELETED", &deleted, |it| Some(age(it))));
-    columns.push(Column::number("OP", &deleted, |it| Some(it.operation.to_string())));
+    columns.push(Column::number("DELETED", deleted, |it| Some(age(it))));
+    columns.push(Column::number("OP", deleted, |it| Some(it.operation.to_string())));
     Ok(output::table(out, columns)?)
 }

@@ -57,7 +57,7 @@ fn columns(operations: &[Operation], now: Timestamp) -> Vec<Column> {
 /// What it was done to: the one id, or how many of each trigger.
 fn of(operation: &Operation) -> Option<String> {
     if let ([id], 1) = (&operation.ids[..], operation.checkpoints) {
-        return Some(id.clone());
+        return Some(id.to_string());
     }
     let counts: Vec<String> =
         operation.triggers.iter().map(|(trigger, count)| format!("{count} {trigger}")).collect();

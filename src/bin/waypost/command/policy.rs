@@ -10,7 +10,7 @@ use waypost::{Age, Config, OnSuccess, Per, Policy, Rule, Settings, Trigger};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::output::{self, Column, Fields};
-use crate::policy::{Chosen, choose, named};
+use crate::policy::{Chosen, Named, Source, named};
 use crate::{config, open};
 
 const EXAMPLES: &str = "\
@@ -34,6 +34,7 @@ pub(super) struct Args {
 enum Command {
     Show(Show),
     Set(Set),
+    Unset(Unset),
     Check(Check),
     Example(Example),
 }
@@ -54,14 +55,19 @@ struct Set {
     #[arg(value_name = "PRESET|FILE")]
     policy: Option<String>,
 
-    /// Whether every save prunes its own group, for good
+    /// Whether every save prunes its own group; what is saved from now on then goes for good
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    #[arg(require_equals = true)]
     prune_on_save: Option<bool>,
 
     /// How long what was deleted can be restored, such as 12h or 30d
     #[arg(long, value_name = "AGE")]
     keep_deleted: Option<Age>,
 }
+
+/// Take the policy out of the store, so that the config of the project counts again
+#[derive(Debug, clap::Args)]
+struct Unset {}
 
 /// Check a config file, and say what it means
 #[derive(Debug, clap::Args)]
@@ -92,6 +98,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     match &args.command {
         Command::Show(args) => show(args, global, out),
         Command::Set(args) => set(args, global, out),
+        Command::Unset(_) => unset(global, out),
         Command::Check(args) => check(args, global, out),
         Command::Example(_) => Ok(out.write_all(Config::template().as_bytes())?),
     }
@@ -99,33 +106,62 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 
 fn show(args: &Show, global: &Global, out: &mut dyn Write) -> Result<()> {
     if let Some(name) = &args.policy {
-        let Chosen { source, policy } = named(name)?;
-        let shown = InForce { source: Some(source), policy: Some(policy), ..InForce::default() };
+        let Chosen { source, policy } = named(name)?.policy()?;
+        let shown = InForce {
+            source: Some(source.to_string()),
+            policy: Some(policy),
+            ..InForce::default()
+        };
         return write(out, &shown, global);
     }
-    let store = open::existing(global, "policy show")?;
-    let chosen = choose(None, &store)?;
-    let Settings { prune_on_save, keep_deleted, .. } = store.settings()?;
-    let (source, policy) = chosen.map(|it| (it.source, it.policy)).unzip();
-    let (prune_on_save, keep_deleted) = (Some(prune_on_save), Some(keep_deleted));
-    let config = config::of_project(store.path())?;
-    let switched_off = config.map(|(_, config)| switched_off(&config)).unwrap_or_default();
-    write(out, &InForce { source, policy, switched_off, prune_on_save, keep_deleted }, global)
+    let path = open::path(global)?;
+    let config = match config::of_project(&path) {
+        Ok(found) => found,
+        Err(error) => {
+            global.note(format_args!("warning: the config is passed over: {error:#}"));
+            None
+        }
+    };
+    let mut shown = InForce::default();
+    if let Some((path, config)) = &config {
+        shown.source = config.policy().map(|_| path.display().to_string());
+        shown.policy = config.policy().cloned();
+        shown.switched_off = config.switched_off();
+    }
+    if open::exists(global)? {
+        let Settings { policy, prune_on_save, keep_deleted } =
+            open::existing(global, "policy show")?.settings()?;
+        shown.prune_on_save = Some(prune_on_save);
+        shown.keep_deleted = Some(keep_deleted);
+        if let Some(policy) = policy {
+            if shown.policy.as_ref().is_some_and(|it| it.name == policy.name && *it != policy) {
+                let name = &policy.name;
+                global.note(format_args!(
+                    "{name} has changed since `waypost policy set` took it into the store"
+                ));
+            }
+            shown.source = Some(Source::Store.to_string());
+            shown.policy = Some(policy);
+        }
+    }
+    write(out, &shown, global)
 }
 
 fn set(args: &Set, global: &Global, out: &mut dyn Write) -> Result<()> {
     // A wrong name must not leave an empty store behind.
-    let chosen = args.policy.as_deref().map(named).transpose()?;
-    let config = match &chosen {
-        Some(chosen) if chosen.source != "preset" => Some(config::read(chosen.source.as_ref())?),
-        _ => None,
+    let named = args.policy.as_deref().map(named).transpose()?;
+    let (policy, config) = match named {
+        Some(Named::Preset(policy)) => (Some(policy), None),
+        Some(Named::Config(_, config)) => (config.policy().cloned(), Some(config)),
+        None => (None, None),
     };
+    if policy.is_none() && args.prune_on_save == Some(true) && !open::exists(global)? {
+        return Err(Refusal::NoPolicy.into());
+    }
     let store = open::or_create(global, "policy set")?;
     let mut settings = store.settings()?;
-    if let Some(chosen) = chosen {
-        settings.policy = Some(chosen.policy);
-    }
-    let said = config.as_ref();
+    settings.policy = policy.or(settings.policy);
+    let said = config.as_deref();
     if let Some(on) = args.prune_on_save.or(said.and_then(Config::prune_on_save)) {
         settings.prune_on_save = on;
     }
@@ -134,30 +170,44 @@ fn set(args: &Set, global: &Global, out: &mut dyn Write) -> Result<()> {
     }
     store.set_settings(&settings)?;
     let shown = InForce {
-        source: Some("store".to_owned()),
+        source: settings.policy.as_ref().map(|_| Source::Store.to_string()),
         policy: settings.policy,
+        switched_off: said.map(Config::switched_off).unwrap_or_default(),
         prune_on_save: Some(settings.prune_on_save),
         keep_deleted: Some(settings.keep_deleted),
-        switched_off: config.as_ref().map(switched_off).unwrap_or_default(),
     };
     store.close()?;
     write(out, &shown, global)
 }
 
+/// Takes the policy out of the store, so that the config of the project counts again.
+fn unset(global: &Global, out: &mut dyn Write) -> Result<()> {
+    let store = open::existing(global, "policy unset")?;
+    let settings = Settings { policy: None, prune_on_save: false, ..store.settings()? };
+    store.set_settings(&settings)?;
+    store.close()?;
+    show(&Show { policy: None }, global, out)
+}
+
 fn check(args: &Check, global: &Global, out: &mut dyn Write) -> Result<()> {
     let path = match &args.file {
         Some(path) => path.clone(),
-        None => config::path(&open::path(global)?).ok_or(Refusal::NoConfig)?,
+        None => config::find(&open::path(global)?).ok_or(Refusal::NoConfig)?,
     };
     let config = config::read(&path)?;
     let shown = InForce {
         source: Some(path.display().to_string()),
         policy: config.policy().cloned(),
+        switched_off: config.switched_off(),
         prune_on_save: config.prune_on_save(),
         keep_deleted: config.keep_deleted(),
-        switched_off: switched_off(&config),
     };
-    write(out, &shown, global)
+    write(out, &shown, global)?;
+    if config.prune_on_save().is_some() || config.keep_deleted().is_some() {
+        out.flush()?;
+        global.note("prune_on_save and keep_deleted hold once `waypost policy set` has taken them");
+    }
+    Ok(())
 }
 
 fn write(out: &mut dyn Write, shown: &InForce, global: &Global) -> Result<()> {
@@ -183,11 +233,6 @@ fn write(out: &mut dyn Write, shown: &InForce, global: &Global) -> Result<()> {
         output::table(out, rules(&policy.rules))?;
     }
     Ok(())
-}
-
-/// The known triggers that a config switches off.
-fn switched_off(config: &Config) -> Vec<Trigger> {
-    Trigger::ALL.into_iter().filter(|trigger| config.refusal(trigger).is_some()).collect()
 }
 
 fn on_success(ending: OnSuccess) -> &'static str {

@@ -1,13 +1,15 @@
 //! `waypost prune`: removes what a policy does not keep, and says why.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Deleted, Entry, Id, Plan, Planned, Series, Timestamp, Trigger, plan};
+use waypost::{Deleted, Entry, Issue, Plan, Planned, Query, Timestamp, plan};
 
 use crate::args::Global;
-use crate::confirm::confirm;
+use crate::confirm::{confirm, is_asked};
+use crate::exit::Refusal;
 use crate::filter::Filter;
 use crate::output::{self, Column};
 use crate::{open, policy};
@@ -24,7 +26,7 @@ Examples:
 /// The policy is the one you name, else that of the store (`waypost policy set`), else that of the
 /// project's config. Whatever it says, tagged checkpoints, the newest of each series, the newest
 /// that can be resumed and fork points stay. What goes can be restored with `waypost undelete`
-/// until the store is compacted, or for a week.
+/// until the store is compacted, or for a week unless the store is set otherwise.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "flags that have nothing to do with each other")]
@@ -53,14 +55,17 @@ pub(super) struct Args {
     filter: Filter,
 }
 
+// More would bury what was done.
+const EXCESSES_SHOWN: usize = 3;
+
 /// What was done, or would be, for a program.
 #[derive(Serialize)]
 struct Outcome<'a> {
     policy: &'a str,
-    source: &'a str,
+    source: String,
     dry_run: bool,
     /// How many there were.
-    checkpoints: u64,
+    total: u64,
     removed: Vec<Row<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<Vec<Row<'a>>>,
@@ -69,27 +74,15 @@ struct Outcome<'a> {
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
-    id: &'a Id,
-    series: &'a Series,
-    trigger: &'a Trigger,
-    phase: Option<&'a str>,
-    created_at: Timestamp,
-    stored_bytes: u64,
+pub(super) struct Row<'a> {
+    #[serde(flatten)]
+    entry: &'a Entry,
     reason: String,
 }
 
 impl<'a> From<Planned<'a>> for Row<'a> {
     fn from(Planned { entry, verdict }: Planned<'a>) -> Self {
-        Self {
-            id: &entry.id,
-            series: &entry.series,
-            trigger: &entry.trigger,
-            phase: entry.phase.as_deref(),
-            created_at: entry.created_at,
-            stored_bytes: entry.stored_bytes,
-            reason: verdict.to_string(),
-        }
+        Self { entry, reason: verdict.to_string() }
     }
 }
 
@@ -99,11 +92,26 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let now = Timestamp::now();
     let query = args.filter.query(now);
     let checkpoints = store.count()?;
-    let entries = store.inventory(query.series.as_ref())?;
+    // How much an issue or the store takes can be told only from all of it.
+    let series = query.series.as_ref().filter(|_| !chosen.policy.has_size_limit());
+    let entries = store.inventory(series)?;
+    let matching = entries.iter().filter(|entry| query.admits(entry)).count();
+    if matching == 0 && checkpoints > 0 {
+        return Err(Refusal::Nothing.into());
+    }
     let plan = plan(&entries, &chosen.policy, now).only(|entry| query.admits(entry));
     let count = plan.removed().count() as u64;
-    if !args.dry_run && !args.yes && count * 2 > checkpoints {
-        confirm(&format!("Remove {count} of {checkpoints} checkpoints, more than half"))?;
+    let shown = Shown { plan: &plan, query: &query, has_kept: args.kept, now };
+    let asks = !args.dry_run && !args.yes && count * 2 > checkpoints;
+    if asks {
+        if is_asked() && !global.json {
+            shown.write(out)?;
+            out.flush()?;
+        }
+        let way = if args.now { "for good" } else { "restorably" };
+        let name = &chosen.policy.name;
+        let what = format!("Remove {count} of {checkpoints} checkpoints by policy {name}, {way}");
+        confirm(&what)?;
     }
     let deleted = match (args.dry_run, args.now) {
         (true, _) => Deleted::default(),
@@ -114,21 +122,26 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if global.json {
         let outcome = Outcome {
             policy: &chosen.policy.name,
-            source: &chosen.source,
+            source: chosen.source.to_string(),
             dry_run: args.dry_run,
-            checkpoints,
+            total: checkpoints,
             removed: plan.removed().map(Row::from).collect(),
-            kept: args.kept.then(|| kept(&plan).map(Row::from).collect()),
+            kept: args.kept.then(|| shown.kept().map(Row::from).collect()),
             stored_bytes: if args.dry_run { stored_bytes } else { deleted.stored_bytes },
             operation: deleted.operation,
         };
         return Ok(output::json_line(out, &outcome)?);
     }
-    write_table(out, &plan, args.kept, now)?;
-    out.flush()?;
+    if !asks {
+        shown.write(out)?;
+        out.flush()?;
+    }
     let name = &chosen.policy.name;
     global.note(match (count, args.dry_run) {
-        (0, _) => format!("nothing to prune: policy {name} keeps all {checkpoints}"),
+        (0, _) if entries.len() == matching => {
+            format!("nothing to prune: policy {name} keeps all {matching}")
+        }
+        (0, _) => format!("nothing to prune: policy {name} keeps all {matching} that match"),
         (_, true) => {
             let size = output::size(stored_bytes);
             format!("would prune {count} of {checkpoints} by policy {name}: {size} stored")
@@ -138,6 +151,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             format!("{what}: {}", come_back(&deleted))
         }
     });
+    excesses(&plan).take(EXCESSES_SHOWN).for_each(|excess| global.note(excess));
     Ok(())
 }
 
@@ -152,26 +166,63 @@ pub(super) fn come_back(deleted: &Deleted) -> String {
     }
 }
 
-fn kept<'a>(plan: &Plan<'a>) -> impl Iterator<Item = Planned<'a>> {
-    plan.iter().filter(|planned| !planned.verdict.removes())
+/// A plan as it is shown.
+struct Shown<'a> {
+    plan: &'a Plan<'a>,
+    query: &'a Query,
+    has_kept: bool,
+    now: Timestamp,
 }
 
-fn write_table(out: &mut dyn Write, plan: &Plan<'_>, has_kept: bool, now: Timestamp) -> Result<()> {
-    let is_shown = |planned: &Planned<'_>| has_kept || planned.verdict.removes();
-    let mut rows: Vec<Planned<'_>> = plan.iter().filter(is_shown).collect();
-    if rows.is_empty() {
-        return Ok(());
+impl Shown<'_> {
+    /// What is kept of that which was asked for.
+    fn kept(&self) -> impl Iterator<Item = Planned<'_>> {
+        let is_asked_for = |planned: &Planned<'_>| self.query.admits(planned.entry);
+        self.plan.iter().filter(|it| !it.verdict.removes()).filter(is_asked_for)
     }
-    rows.sort_by(|one, other| {
+
+    fn write(&self, out: &mut dyn Write) -> Result<()> {
+        let mut rows: Vec<Planned<'_>> = self.plan.removed().collect();
+        if self.has_kept {
+            rows.extend(self.kept());
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
         let place = |entry: &Entry| (entry.created_at, entry.sequence);
-        one.entry.series.cmp(&other.entry.series).then(place(other.entry).cmp(&place(one.entry)))
-    });
-    let entries: Vec<&Entry> = rows.iter().map(|row| row.entry).collect();
-    let mut columns = output::of_entries(&entries, now);
-    if has_kept {
-        let verdict = |row: &Planned<'_>| if row.verdict.removes() { "remove" } else { "keep" };
-        columns.push(Column::text("VERDICT", &rows, |row| Some(verdict(row).to_owned())));
+        rows.sort_by(|one, other| {
+            let by_series = one.entry.series.cmp(&other.entry.series);
+            by_series.then_with(|| place(other.entry).cmp(&place(one.entry)))
+        });
+        let entries: Vec<&Entry> = rows.iter().map(|row| row.entry).collect();
+        let mut columns = output::of_entries(&entries, self.now);
+        if self.has_kept {
+            let verdict = |row: &Planned<'_>| if row.verdict.removes() { "remove" } else { "keep" };
+            columns.push(Column::text("VERDICT", &rows, |row| Some(verdict(row).to_owned())));
+        }
+        columns.push(Column::text("REASON", &rows, |row| Some(row.verdict.to_string())));
+        Ok(output::table(out, columns)?)
     }
-    columns.push(Column::text("REASON", &rows, |row| Some(row.verdict.to_string())));
-    Ok(output::table(out, columns)?)
+}
+
+/// What takes more than the policy allows though the plan is done: the rules keep it.
+fn excesses(plan: &Plan<'_>) -> impl Iterator<Item = String> {
+    let mut issues: BTreeMap<&Issue, u64> = BTreeMap::new();
+    let mut store = 0;
+    for Planned { entry, .. } in plan.iter().filter(|planned| !planned.verdict.removes()) {
+        store += entry.stored_bytes;
+        if let Some(issue) = &entry.issue {
+            *issues.entry(issue).or_default() += entry.stored_bytes;
+        }
+    }
+    let policy = plan.policy();
+    let excess = |what: String, bytes: u64, max: Option<u64>| {
+        let max = max.filter(|max| bytes > *max)?;
+        let (bytes, max) = (output::size(bytes), output::size(max));
+        Some(format!("warning: {what} takes {bytes} of {max}; the rules keep what is left"))
+    };
+    let of_store = excess("the store".to_owned(), store, policy.store_bytes_max);
+    let of_issue = |(issue, bytes)| excess(format!("issue {issue}"), bytes, policy.issue_bytes_max);
+    let of_issues: Vec<String> = issues.into_iter().filter_map(of_issue).collect();
+    of_store.into_iter().chain(of_issues)
 }

@@ -35,8 +35,8 @@ pub(super) struct Args {
 
     /// Save every line of standard input, and answer each with a line as soon as it is saved
     ///
-    /// The answer is the id, or a line that starts with `error: `, or with `skipped: ` where the
-    /// config switches the trigger off; with --json the entry, an object with the one key `error`,
+    /// The answer is the id, or a line that starts with `error: `, or with `off: ` where the config
+    /// switches the trigger off; with --json the entry, an object with the one key `error`,
     /// or one with `saved` false. Blank lines get no answer. Lines that wait share one sync.
     #[arg(long, conflicts_with_all = ["file", "id"])]
     lines: bool,
@@ -84,10 +84,12 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     }
     let switches = Switches::of_project(args, global)?;
     let about = NewEntry::from(&args.about);
-    if let Some(off) = switches.refusal(&about) {
+    let off = switches.refusal(&about);
+    // Read even if it is not saved: whoever writes into the pipe is not to fail.
+    let json = read(&args.file, global)?;
+    if let Some(off) = off {
         return Ok(refuse(out, &off, global)?);
     }
-    let json = read(&args.file, global)?;
     if !open::exists(global)? {
         // What is not a document must not leave an empty store behind.
         Document::from_json(&json)?;

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::{Error, Id, Query, Restorable};
+use waypost::{Action, Entry, Error, Id, Query, Restorable, Store};
 
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -15,11 +15,11 @@ const EXAMPLES: &str = "\
 Examples:
   waypost undelete 019a8b2c-d3e4
   waypost undelete --operation 7
-  waypost list --deleted --json | jq -r .id | xargs waypost undelete";
+  waypost list --deleted --all --json | jq -r .id | xargs waypost undelete";
 
 /// Restore what was deleted or pruned
 ///
-/// Possible until the store is compacted, and for a week unless the policy says otherwise. What
+/// Possible until the store is compacted, and for a week unless the store is set otherwise. What
 /// was removed with --now, or on save, is gone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -42,17 +42,15 @@ struct Outcome {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "undelete")?;
-    let deleted = store.deleted(&Query::default())?;
-    let mut ids = match args.operation {
-        Some(number) => of_operation(&deleted, number),
-        None => args.ids.iter().map(|id| resolve(&deleted, id)).collect::<Result<_>>()?,
+    let restored = if let Some(number) = args.operation {
+        of_operation(&store, number)?
+    } else {
+        let deleted = store.deleted(&Query::default())?;
+        let ids = args.ids.iter().map(|id| resolve(&deleted, id));
+        store.undelete(&ids.collect::<Result<Vec<_>>>()?)?
     };
+    let mut ids: Vec<Id> = restored.into_iter().map(|entry| entry.id).collect();
     ids.sort();
-    ids.dedup();
-    if ids.is_empty() {
-        return Err(Refusal::Nothing.into());
-    }
-    store.undelete(&ids)?;
     if global.json {
         let checkpoints = ids.len();
         return Ok(output::json_line(out, &Outcome { ids, checkpoints })?);
@@ -63,9 +61,20 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     Ok(())
 }
 
-fn of_operation(deleted: &[Restorable], number: u64) -> Vec<Id> {
-    let of_it = deleted.iter().filter(|it| it.operation == number);
-    of_it.map(|it| it.entry.id.clone()).collect()
+fn of_operation(store: &Store, number: u64) -> Result<Vec<Entry>> {
+    let restored = store.undelete_operation(number)?;
+    if !restored.is_empty() {
+        return Ok(restored);
+    }
+    let found = store.operations(usize::MAX)?.into_iter().find(|it| it.number == number);
+    let reason = match found.map(|it| it.action) {
+        None => "is not in the log".to_owned(),
+        Some(Action::Delete | Action::Prune | Action::PruneOnSave) => {
+            "has nothing left to restore: it is restored already, or gone for good".to_owned()
+        }
+        Some(action) => format!("removed nothing: it was {action}"),
+    };
+    Err(Refusal::NotUndone { number, reason }.into())
 }
 
 /// The deleted checkpoint that a text names: by its id, or by the start of one.

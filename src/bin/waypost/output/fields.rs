@@ -72,6 +72,8 @@ impl Fields {
         let mut fields = Self::default();
         fields.text("before", Some(size(compacted.before_bytes)));
         fields.text("after", Some(size(compacted.after_bytes)));
+        let purged = format!("{} deleted, not to be restored any more", compacted.purged);
+        fields.text("purged", Some(purged).filter(|_| compacted.purged > 0));
         fields
     }
 

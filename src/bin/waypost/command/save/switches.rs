@@ -32,7 +32,8 @@ impl Switches {
         match config::of_project(&open::path(global)?) {
             Ok(found) => Ok(Self(found.map(|(_, config)| config))),
             Err(error) => {
-                global.note(format_args!("warning: the config is passed over: {error:#}"));
+                // Not a note: it is said even if notes are not wanted.
+                eprintln!("warning: the config is passed over: {error:#}");
                 Ok(Self(None))
             }
         }
@@ -50,7 +51,7 @@ pub(super) fn skip(out: &mut dyn Write, reason: &str, global: &Global) -> io::Re
     if global.json {
         return output::json_line(out, &NotSaved { saved: false, reason });
     }
-    writeln!(out, "skipped: {reason}")
+    writeln!(out, "off: {reason}")
 }
 
 /// Says that nothing was saved, which is no failure.
