@@ -44,8 +44,9 @@
 //! ```
 //!
 //! [`Store`] is where to start; [`NewEntry`] is what can be said about a checkpoint, [`Query`]
-//! what can be asked, and [`Options`] how a store is opened. How it works inside, and which bytes
-//! it writes, is in [`docs`].
+//! what can be asked, and [`Options`] how a store is opened. [`Policy`] says what is kept, [`plan`]
+//! what goes and why, and [`Store::apply`] removes it. How it works inside, and which bytes it
+//! writes, is in [`docs`].
 //!
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
 //! said: one process has the file at a time, and handles take turns.

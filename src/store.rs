@@ -198,7 +198,7 @@ impl Store {
         self.read(|snapshot| snapshot.find(id)?.ok_or_else(|| not_found(id)))
     }
 
-    /// Returns the number of checkpoints, however many there are without reading them.
+    /// Returns the number of checkpoints, without reading any.
     ///
     /// # Errors
     /// If the store cannot be read.

@@ -38,6 +38,22 @@ impl Store {
 
     /// Removes what a plan removes; it can be restored for some time, as after a delete.
     ///
+    /// ```
+    /// use waypost::{Policy, Store, Timestamp, plan};
+    ///
+    /// # fn main() -> waypost::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::open(dir.path().join("store.redb"))?;
+    /// let entries = store.inventory(None)?;
+    /// let plan = plan(&entries, &Policy::preset("aiwg")?, Timestamp::now());
+    /// let reasons = plan.removed().map(|it| format!("{}: {}", it.entry.id, it.verdict));
+    /// let reasons: Vec<String> = reasons.collect();
+    /// let removed = store.apply(&plan)?.checkpoints;
+    /// # assert_eq!(removed, reasons.len() as u64);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// Many are removed in parts of some thousand, so that others can save meanwhile. If that is
     /// interrupted, planning again goes on where it ended. What is gone already is no obstacle.
     ///
