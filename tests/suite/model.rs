@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use waypost::{
-    Draft, Durability, Entry, Error, Id, Issue, JsonStyle, LoopId, NewEntry, Options, Order, Query,
-    Series, Status, Store, Timestamp, Trigger,
+    Draft, Durability, Entry, Error, Id, Issue, JsonStyle, LoopId, NewEntry, Options, Order,
+    Policy, Query, Rule, Series, Status, Store, Timestamp, Trigger, plan,
 };
 
 /// What can happen to a store. Numbers choose among a few names, so that they meet often.
@@ -21,6 +21,7 @@ enum Operation {
     Undelete(usize),
     Mark { which: usize, status: u8 },
     MarkSeries { which: usize, status: u8 },
+    Prune { keep_last: u32, series: Option<u8>, now: bool },
     Tag { which: usize, tag: u8, remove: bool },
     Reopen,
     Compact,
@@ -232,6 +233,8 @@ fn operations() -> impl Strategy<Value = Operation> {
             .prop_map(|(which, status)| Operation::MarkSeries { which, status }),
         2 => (any::<usize>(), 0..3_u8, any::<bool>())
             .prop_map(|(which, tag, remove)| Operation::Tag { which, tag, remove }),
+        1 => (0..4_u32, prop::option::of(0..4_u8), any::<bool>())
+            .prop_map(|(keep_last, series, now)| Operation::Prune { keep_last, series, now }),
         1 => Just(Operation::Reopen),
         1 => Just(Operation::Compact),
         6 => questions().prop_map(Operation::Ask),
@@ -353,6 +356,9 @@ impl Model {
                 let known = self.saved.iter_mut().find(|(it, ..)| it.id == entry.id);
                 known.unwrap().0 = changed;
             }
+            Operation::Prune { keep_last, series: number, now } => {
+                self.prune(*keep_last, number.map(series).as_ref(), *now);
+            }
             Operation::Reopen => self.open(),
             Operation::Compact => {
                 self.store().compact().unwrap();
@@ -372,9 +378,13 @@ impl Model {
             self.store().delete(&ids).unwrap()
         };
         assert_eq!(deleted.checkpoints, ids.len() as u64);
+        self.forget(|entry| ids.contains(&entry.id), now);
+    }
+
+    /// Expects these to be deleted.
+    fn forget(&mut self, is_gone: impl Fn(&Entry) -> bool, now: bool) {
         let all = std::mem::take(&mut self.saved).into_iter();
-        let (mut gone, stay): (Vec<_>, Vec<_>) =
-            all.partition(|(entry, ..)| ids.contains(&entry.id));
+        let (mut gone, stay): (Vec<_>, Vec<_>) = all.partition(|(entry, ..)| is_gone(entry));
         self.saved = stay;
         if now {
             self.learn_stored_bytes();
@@ -383,6 +393,26 @@ impl Model {
             gone.sort_by_key(|(entry, ..)| (entry.created_at, entry.sequence));
             self.deleted.extend(gone);
         }
+    }
+
+    /// Prunes by a plan made of what the model knows, of one series or of all.
+    fn prune(&mut self, keep_last: u32, only: Option<&Series>, now: bool) {
+        let rule = Rule { keep_last: Some(keep_last), ..Rule::default() };
+        let policy = Policy { rules: vec![rule], ..Policy::default() };
+        let entries = self.store().inventory(only).unwrap();
+        let of_model = |entry: &Entry| only.is_none_or(|series| entry.series == *series);
+        let known: Vec<Entry> = self.saved.iter().map(|(entry, ..)| entry.clone()).collect();
+        let known: Vec<Entry> = known.into_iter().filter(of_model).collect();
+        let plan_of = |entries: &[Entry]| -> BTreeSet<u64> {
+            let plan = plan(entries, &policy, time(100));
+            plan.removed().map(|planned| planned.entry.sequence).collect()
+        };
+        let gone = plan_of(&known);
+        assert_eq!(plan_of(&entries), gone);
+        let plan = plan(&entries, &policy, time(100));
+        let removed = if now { self.store().apply_now(&plan) } else { self.store().apply(&plan) };
+        assert_eq!(removed.unwrap().checkpoints, gone.len() as u64);
+        self.forget(|entry| gone.contains(&entry.sequence), now);
     }
 
     fn undelete(&mut self, which: usize) {

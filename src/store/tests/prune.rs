@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 
+use proptest::prelude::*;
+
 use super::{about, links, state};
-use crate::checkpoint::{Entry, NewEntry, Timestamp, Trigger};
+use crate::checkpoint::{Entry, Id, NewEntry, Status, Timestamp, Trigger};
 use crate::key::Span;
-use crate::retention::{Age, Policy, Rule};
+use crate::retention::{Age, Per, Policy, Rule, plan};
 use crate::store::{Durability, Options, Settings, Store};
 
 /// Keeps the last so many of each series.
@@ -208,4 +210,83 @@ fn whatever_is_pruned_at_once_all_that_stays_can_be_read() {
     assert_eq!(bases.len(), 12);
     let of_frames = bases.iter().filter_map(|(sequence, base)| Some(((*base)?, *sequence)));
     assert_eq!(of_frames.collect::<std::collections::BTreeSet<_>>(), rows);
+}
+
+/// A checkpoint that may be of any group.
+fn any_about() -> impl Strategy<Value = NewEntry> {
+    let place = (0..2_u8, prop::option::of(prop::sample::select(vec!["x", "y"])));
+    let triggers = vec![Trigger::Manual, Trigger::Iteration, Trigger::Heartbeat];
+    let kind = (prop::sample::select(triggers), prop::sample::select(&Status::ALL[..]));
+    let rest = (prop::bool::weighted(0.1), prop::option::weighted(0.3, any::<bool>()));
+    let time = prop::option::weighted(0.2, 0..40_i64);
+    (place, kind, rest, time, prop::bool::weighted(0.1)).prop_map(
+        |((series, phase), (trigger, status), (is_tagged, can_resume), time, is_forked)| NewEntry {
+            phase: phase.map(str::to_owned),
+            trigger,
+            status,
+            can_resume,
+            tags: is_tagged.then(|| "keep".to_owned()).into_iter().collect(),
+            created_at: time.map(|hours| Timestamp::from_micros(hours * 3_600_000_000)),
+            // Stands for the one that was saved last, whose id is not known yet.
+            parent: is_forked.then(|| Id::new("last").unwrap()),
+            ..about(series)
+        },
+    )
+}
+
+fn any_rule() -> impl Strategy<Value = Rule> {
+    let triggers = prop::sample::subsequence(vec![Trigger::Manual, Trigger::Iteration], 0..2);
+    let statuses = prop::sample::subsequence(&Status::ALL[..], 0..3);
+    let series_statuses = prop::sample::subsequence(&Status::ALL[..], 0..3);
+    let hours = || prop::option::of((0..30_u64).prop_map(|hours| Age::seconds(hours * 3600)));
+    let kept = (prop::option::of(0..4_u32), hours(), hours());
+    (triggers, statuses, series_statuses, any::<bool>(), kept).prop_map(
+        |(triggers, statuses, series_statuses, is_per_phase, kept)| Rule {
+            triggers,
+            statuses,
+            series_statuses,
+            per: if is_per_phase { Per::Phase } else { Per::Series },
+            keep_last: kept.0,
+            keep_within: kept.1,
+            max_age: kept.2,
+            ..Rule::default()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// The clock goes back at times, and callers date some checkpoints themselves.
+    #[test]
+    fn nothing_goes_on_save_that_a_plan_of_everything_would_keep(
+        abouts in prop::collection::vec((any_about(), 0..40_i64), 1..40),
+        rules in prop::collection::vec(any_rule(), 1..4),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let hours = Arc::new(AtomicI64::new(0));
+        let clock = hours.clone();
+        let clock = move || Timestamp::from_micros(3_600_000_000 * clock.load(Ordering::Relaxed));
+        let options = Options { clock: Arc::new(clock), ..Options::default() };
+        let store = Store::open_with(dir.path().join("store.redb"), options).unwrap();
+        let policy = Policy { rules, ..Policy::default() };
+        prune_by(&store, policy.clone());
+        let mut before: Vec<Entry> = Vec::new();
+        for (number, (about, hour)) in (0..).zip(abouts) {
+            hours.store(hour, Ordering::Relaxed);
+            let last = before.last().map(|entry| entry.id.clone());
+            let about = NewEntry { parent: about.parent.and(last), ..about };
+            before.push(store.save(about, &state(0, number)).unwrap());
+            let after = all(&store);
+            let now = Timestamp::from_micros(hour * 3_600_000_000);
+            for planned in plan(&before, &policy, now).iter() {
+                let is_there = after.iter().any(|it| it.sequence == planned.entry.sequence);
+                prop_assert!(is_there || planned.verdict.removes(), "{}", planned.verdict);
+            }
+            for entry in &after {
+                prop_assert!(store.get(&entry.id).is_ok());
+            }
+            before = after;
+        }
+    }
 }
