@@ -36,7 +36,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -323,6 +324,11 @@ impl Drop for Store {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Lets those go on that wait while one call makes many transactions: locks are not fair.
+fn give_way() {
+    thread::sleep(Duration::from_millis(1));
 }
 
 fn not_found(id: &Id) -> Error {

@@ -93,7 +93,7 @@ fn falls(in_sequence: &[Place], series: &[u32], series_count: usize) -> Vec<bool
 }
 
 /// Whether the store dated a checkpoint, and not the caller: then its id has the same time.
-fn is_dated_by_store(entry: &Entry) -> bool {
+pub(crate) fn is_dated_by_store(entry: &Entry) -> bool {
     let made_at = entry.id.parts().map(|(millis, _)| millis);
     made_at.is_some_and(|millis| i64::try_from(millis) == Ok(entry.created_at.as_millis()))
 }

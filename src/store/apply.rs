@@ -9,7 +9,7 @@ use super::operation::{Action, Operation};
 use super::read::Snapshot;
 use super::table::{CHILDREN, In, open_if_made};
 use super::write::Writer;
-use super::{Deleted, Store};
+use super::{Deleted, Store, give_way};
 use crate::checkpoint::{Entry, Id, Series, Timestamp};
 use crate::codec::NameKind;
 use crate::error::{Error, Result};
@@ -101,6 +101,7 @@ impl Store {
             total.stored_bytes += deleted.stored_bytes;
             total.is_restorable = deleted.is_restorable;
             total.operation = Some(number).filter(|number| *number > 0);
+            give_way();
         }
         self.shared.write(|writer| writer.purge_expired(now))?;
         Ok(total)

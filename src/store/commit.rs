@@ -106,9 +106,18 @@ impl Shared {
         }
         self.turn.with(|open| {
             let mut journal = lock(&open.journal);
+            // Starting over may prune, so not after bases have been looked at.
+            if journal.is_full() && suits_journal(open, &journal, drafts) {
+                self.write_durably(open, &mut journal, |_| Ok(()))?;
+            }
             self.drop_lost_bases(open, drafts)?;
             let outcomes = self.save_while(open, &mut journal, drafts)?;
             open.bases.learn(drafts);
+            // Nor before what was saved is known: what is pruned must be forgotten, not learnt.
+            if lock(&open.intake).pending_bytes() > PENDING_BYTES_MAX {
+                // The saves are durable whatever comes of this; the next reader tries it again.
+                self.keeper.note_failure(self.settle_and_prune(open));
+            }
             Ok(outcomes)
         })
     }
@@ -119,13 +128,8 @@ impl Shared {
         journal: &mut Journal,
         drafts: &mut [Draft],
     ) -> Result<Vec<Result<Entry>>> {
-        if suits_journal(open, journal, drafts) {
-            if journal.is_full() {
-                self.write_durably(open, journal, |_| Ok(()))?;
-            }
-            if journal.prepare(bytes_of(drafts)) {
-                return self.save_to_journal(open, journal, drafts);
-            }
+        if suits_journal(open, journal, drafts) && journal.prepare(bytes_of(drafts)) {
+            return self.save_to_journal(open, journal, drafts);
         }
         let outcomes = self.write_durably(open, journal, |writer| {
             (0..drafts.len()).map(|at| writer.save(drafts, at)).collect()
@@ -223,16 +227,8 @@ impl Shared {
             self.keeper.note_durable();
         }
         open.unsettled.fetch_add(placed.len(), Ordering::Release);
-        let mut intake = lock(&open.intake);
-        intake.push(placed);
-        let is_much = intake.pending_bytes() > PENDING_BYTES_MAX;
-        drop(intake);
-        if is_much {
-            // The saves are durable whatever comes of this; the next reader tries it again.
-            self.keeper.note_failure(self.settle_and_prune(open));
-        } else {
-            self.keeper.note_pending();
-        }
+        lock(&open.intake).push(placed);
+        self.keeper.note_pending();
         Ok(outcomes)
     }
 

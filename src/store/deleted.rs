@@ -12,7 +12,7 @@ use super::operation::{Action, Operation};
 use super::read::Snapshot;
 use super::table::{DELETED, In, open_if_made};
 use super::write::Writer;
-use super::{Deleted, Store, not_found};
+use super::{Deleted, Store, give_way, not_found};
 use crate::checkpoint::{Entry, Id, Timestamp};
 use crate::codec::{decode_deleted, encode_deleted};
 use crate::error::{Error, Result};
@@ -47,7 +47,7 @@ impl Store {
     /// Restores deleted checkpoints: all of them, or none if one cannot be had.
     ///
     /// If one id was deleted more than once, the last one deleted is restored. Looks at all that
-    /// can be restored.
+    /// can be restored. In a store that prunes on save, the next save may remove it again.
     ///
     /// # Errors
     /// [`Error::NotFound`] names one that is not there to be restored, [`Error::Exists`] one whose
@@ -94,6 +94,7 @@ impl Store {
             if purged < PURGED_AT_ONCE {
                 return Ok(total);
             }
+            give_way();
         }
     }
 }
@@ -169,13 +170,15 @@ impl Writer<'_> {
     fn restorable(&mut self) -> Result<Vec<(DeletedBytes, Restorable)>> {
         self.deleted()?;
         let Some(table) = &self.deleted else { return Ok(Vec::new()) };
-        let rows = table.iter().within(self.path)?;
-        rows.map(|row| {
+        let mut found = Vec::new();
+        for row in table.iter().within(self.path)? {
             let (row, value) = row.within(self.path)?;
             let decode = |key, record: &[u8]| self.lookup().decode(key, record);
-            Ok((row.value(), restorable(row.value(), value.value(), decode)?))
-        })
-        .collect()
+            let it = self.unless_damaged(restorable(row.value(), value.value(), decode))?;
+            // What is damaged cannot be restored, but the others can.
+            found.extend(it.map(|it| (row.value(), it)));
+        }
+        Ok(found)
     }
 
     fn restore_all(
@@ -200,6 +203,8 @@ impl Writer<'_> {
         let entry = Entry { stored_bytes, ..entry };
         self.insert_record(&entry)?;
         self.list(&entry)?;
+        // Whoever asked for it is to find it.
+        self.fresh.insert(entry.sequence);
         let path = self.path;
         self.deleted()?.remove(row).within(path)?;
         Ok(entry)

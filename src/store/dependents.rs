@@ -16,7 +16,7 @@ use super::write::Writer;
 use crate::checkpoint::Entry;
 use crate::codec::{FoundFrame, Frame, decode_dependents, encode_dependents};
 use crate::error::{Error, Result};
-use crate::key::{RecordKey, dependents_row};
+use crate::key::{RecordKey, dependents_row, frame_row};
 
 // A document seldom compresses as well as this alone, so there is no need to try.
 const SURELY_PAYS_BY: usize = 16;
@@ -29,7 +29,14 @@ impl Writer<'_> {
     pub(super) fn add_dependent(&mut self, frame: &[u8], key: RecordKey) -> Result<()> {
         let base = FoundFrame::parse(frame).and_then(|found| found.base(key.sequence));
         match base.ok().flatten() {
-            Some(base) => self.change_dependents(base, |dependents| dependents.push(key)),
+            Some(base) => {
+                debug_assert!(
+                    self.frames.get(frame_row(base, 0)).is_ok_and(|row| row.is_some()),
+                    "frame {base}, the base of {}, is gone",
+                    key.sequence
+                );
+                self.change_dependents(base, |dependents| dependents.push(key))
+            }
             None => Ok(()),
         }
     }
@@ -143,7 +150,7 @@ impl Writer<'_> {
     }
 
     /// `None` for what is damaged and for nothing else.
-    fn unless_damaged<T>(&self, result: Result<T>) -> Result<Option<T>> {
+    pub(super) fn unless_damaged<T>(&self, result: Result<T>) -> Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(error @ Error::Corrupt { .. }) if !is_of_engine(&error, self.path) => Ok(None),

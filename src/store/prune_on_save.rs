@@ -17,7 +17,7 @@ use crate::checkpoint::{Entry, Layout, Series, Status, Timestamp, Trigger};
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
 use crate::key::{NameId, RecordKey, index_row, indexed_cause, indexed_key};
-use crate::retention::{Policy, Rule, plan};
+use crate::retention::{Policy, Rule, is_dated_by_store, plan};
 
 // How many more than a rule keeps and than were added are looked at from the newest on, and as many
 // from the oldest: where more is to go, each transaction takes so much of it.
@@ -43,15 +43,29 @@ impl Touched {
     }
 }
 
+/// What was added of one kind.
+#[derive(Debug, Default)]
+pub(super) struct Added {
+    count: usize,
+    last: Option<RecordKey>,
+}
+
+impl Added {
+    pub(super) fn add(&mut self, entry: &Entry) {
+        self.count += 1;
+        self.last = Some(RecordKey::of(entry));
+    }
+}
+
 impl Writer<'_> {
     /// Removes what the policy of the store does not keep of the groups that were added to.
     ///
     /// The journal must be held: others rely on what they have seen.
     pub(super) fn prune_on_save(&mut self, now: Timestamp) -> Result<()> {
         let Some(settings) = self.on_save.clone() else { return Ok(()) };
-        let mut by_series: BTreeMap<Series, Vec<(Touched, usize)>> = BTreeMap::new();
-        for (touched, count) in self.touched.drain() {
-            by_series.entry(touched.series.clone()).or_default().push((touched, count));
+        let mut by_series: BTreeMap<Series, Vec<(Touched, Added)>> = BTreeMap::new();
+        for (touched, added) in self.touched.drain() {
+            by_series.entry(touched.series.clone()).or_default().push((touched, added));
         }
         let mut removed = Vec::new();
         for (series, touched) in by_series {
@@ -71,7 +85,10 @@ impl Writer<'_> {
         let start = self.ring_start()?;
         let (before, since): (Vec<Entry>, Vec<Entry>) =
             removed.into_iter().partition(|entry| entry.sequence < start);
-        self.put_away(&before, now, number)?;
+        if !before.is_empty() {
+            self.put_away(&before, now, number)?;
+            self.purge_expired(now)?;
+        }
         if !since.is_empty() {
             self.remove(&since)?;
         }
@@ -81,7 +98,7 @@ impl Writer<'_> {
     fn removable(
         &mut self,
         series: &Series,
-        touched: &[(Touched, usize)],
+        touched: &[(Touched, Added)],
         settings: &Arc<Settings>,
         now: Timestamp,
     ) -> Result<Vec<Entry>> {
@@ -91,6 +108,9 @@ impl Writer<'_> {
             return Ok(Vec::new());
         };
         let entries = self.looked_at(name, touched, policy)?;
+        if is_in_doubt(&entries) {
+            return Ok(Vec::new());
+        }
         // How much everything takes cannot be told from a part of it.
         let policy =
             Policy { issue_bytes_max: None, store_bytes_max: None, ..Policy::clone(policy) };
@@ -113,12 +133,14 @@ impl Writer<'_> {
     fn looked_at(
         &self,
         name: NameId,
-        touched: &[(Touched, usize)],
+        touched: &[(Touched, Added)],
         policy: &Policy,
     ) -> Result<Vec<Entry>> {
-        let added: usize = touched.iter().map(|(_, count)| count).sum();
-        let more = added + LOOKED_AT;
-        let mut keys: BTreeSet<RecordKey> = BTreeSet::new();
+        let count: usize = touched.iter().map(|(_, added)| added.count).sum();
+        let more = count + LOOKED_AT;
+        let last = touched.iter().filter_map(|(_, added)| added.last);
+        // By arrival it is the newest, whenever it is dated.
+        let mut keys: BTreeSet<RecordKey> = last.max_by_key(|it| it.sequence).into_iter().collect();
         for cause in self.causes(name)? {
             let text = self.lookup().name(NameKind::Cause, cause)?;
             let (status, trigger) =
@@ -201,10 +223,20 @@ impl Writer<'_> {
     }
 }
 
+/// Whether it cannot be told from a part of a series which of its checkpoints is newer.
+///
+/// That is so where the store's clock was set back between some of them, and others were dated by
+/// the caller. A prune of the whole series can tell.
+fn is_in_doubt(entries: &[Entry]) -> bool {
+    let mut dated: Vec<&Entry> = entries.iter().filter(|it| is_dated_by_store(it)).collect();
+    dated.sort_unstable_by_key(|entry| entry.sequence);
+    dated.len() < entries.len() && !dated.is_sorted_by_key(|entry| entry.created_at)
+}
+
 /// How many of a cause the rules keep that govern what was added, if it may be in its group.
 fn limit(
     policy: &Policy,
-    touched: &[(Touched, usize)],
+    touched: &[(Touched, Added)],
     status: Status,
     trigger: &Trigger,
 ) -> Option<usize> {

@@ -62,14 +62,21 @@ impl Store {
         }
         let now = (self.shared.options.clock)();
         self.shared.write(|writer| {
+            let before = writer.open.settings();
             writer.put_settings(settings)?;
+            let is_new = before
+                .is_none_or(|before| !before.prune_on_save || before.policy != settings.policy);
+            if settings.prune_on_save && is_new {
+                writer.start_ring()?;
+            }
             let policy = settings.policy.as_ref().map(|policy| policy.name.clone());
             writer.log(Operation { policy, ..Operation::new(Action::Settings, now) })?;
             Ok(())
         })?;
         // Whoever opens the file anew reads them; this opening may have others in mind.
         self.shared.turn.with(|open| {
-            *write(&open.settings) = load(&open.database, self.path()).ok().map(Arc::new);
+            let mut known = write(&open.settings);
+            *known = load(&open.database, self.path()).ok().map(Arc::new);
             Ok(())
         })
     }
@@ -91,12 +98,14 @@ impl Writer<'_> {
     fn put_settings(&mut self, settings: &Settings) -> Result<()> {
         let mut table = self.transaction.open_table(SETTINGS).within(self.path)?;
         table.insert(KEY, encode_note(SEED, settings).as_slice()).within(self.path)?;
-        if settings.prune_on_save {
-            // What others saved under other rules does not go for good.
-            let next_sequence = lock(&self.open.intake).next_sequence();
-            let mut meta = self.transaction.open_table(META).within(self.path)?;
-            meta.insert(RING_KEY, next_sequence).within(self.path)?;
-        }
+        Ok(())
+    }
+
+    /// From now on what is pruned on save goes for good, but not what was saved under other rules.
+    fn start_ring(&mut self) -> Result<()> {
+        let next_sequence = lock(&self.open.intake).next_sequence();
+        let mut meta = self.transaction.open_table(META).within(self.path)?;
+        meta.insert(RING_KEY, next_sequence).within(self.path)?;
         Ok(())
     }
 

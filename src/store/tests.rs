@@ -2,6 +2,7 @@
 
 mod bases;
 mod damage;
+mod full;
 mod prune;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,7 +10,7 @@ use redb::{Durability, ReadableTable as _, Table, WriteTransaction};
 use super::draft::{Draft, Packed};
 use super::names;
 use super::options::Limits;
-use super::prune_on_save::Touched;
+use super::prune_on_save::{Added, Touched};
 use super::read::Lookup;
 use super::settings::Settings;
 use super::table::{
@@ -130,7 +130,7 @@ pub(super) struct Writer<'a> {
     /// The settings, if every save is to be pruned.
     pub(super) on_save: Option<Arc<Settings>>,
     /// What was added and how often, if every save is pruned.
-    pub(super) touched: HashMap<Touched, usize>,
+    pub(super) touched: HashMap<Touched, Added>,
     /// The sequences of what was saved, and not taken from the intake.
     pub(super) fresh: HashSet<u64>,
 }
@@ -200,7 +200,7 @@ impl<'a> Writer<'a> {
         self.insert_record(entry)?;
         self.list(entry)?;
         if self.on_save.is_some() {
-            *self.touched.entry(Touched::by(entry)).or_default() += 1;
+            self.touched.entry(Touched::by(entry)).or_default().add(entry);
         }
         Ok(())
     }

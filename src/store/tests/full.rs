@@ -1,0 +1,78 @@
+//! A journal that is full, and savers that settle: pruning then, of all times, takes bases away.
+
+use super::{about, state};
+use crate::checkpoint::{NewEntry, Series};
+use crate::retention::{Policy, Rule};
+use crate::store::{Draft, Hold, Options, Settings, Store};
+
+/// A store that keeps the last so many of each series and is never let go.
+fn ring(dir: &tempfile::TempDir, keep_last: u32) -> Store {
+    let options = Options { hold: Hold::Forever, ..Options::default() };
+    let store = Store::open_with(dir.path().join("store.redb"), options).unwrap();
+    let rule = Rule { keep_last: Some(keep_last), ..Rule::default() };
+    let policy = Policy { rules: vec![rule], ..Policy::default() };
+    let settings = Settings { policy: Some(policy), prune_on_save: true, ..Settings::default() };
+    store.set_settings(&settings).unwrap();
+    // The first save of an opening goes past the journal.
+    store.save(about(9), &0).unwrap();
+    store
+}
+
+/// So many drafts of series of their own, with as many words each that do not compress.
+fn noise(store: &Store, seed: u64, (count, words): (u64, u64)) -> Vec<Draft> {
+    let word = |number: u64| {
+        let mixed = (seed ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    };
+    let draft = |number: u64| {
+        let series = Some(Series::new(format!("noise {seed} {number}")).unwrap());
+        let about = NewEntry { series, ..NewEntry::default() };
+        let words: Vec<u64> = (0..words).map(|at| word(number * words + at)).collect();
+        store.draft(about, &words).unwrap()
+    };
+    (0..count).map(draft).collect()
+}
+
+/// Starting the journal over prunes; it did so between looking whether a base is there and saving
+/// a difference to it, which nobody could read after the store was closed.
+#[test]
+fn a_full_journal_takes_no_base_from_whoever_finds_it_full() {
+    for keep_last in 1..=3 {
+        let dir = tempfile::tempdir().unwrap();
+        let store = ring(&dir, keep_last);
+        for group in 0..3 {
+            let mut drafts = noise(&store, group, (20, 9000));
+            if group == 2 {
+                drafts.extend((0..8).map(|it| store.draft(about(0), &state(0, it)).unwrap()));
+            }
+            store.batch(drafts).unwrap();
+            if group < 2 {
+                store.shared.turn.with(|open| store.shared.settle(open)).unwrap();
+            }
+        }
+        let last = store.save(about(0), &state(0, 8)).unwrap();
+        drop(store);
+        let store = Store::open(dir.path().join("store.redb")).unwrap();
+        assert_eq!(store.get(&last.id).unwrap().state::<Vec<String>>().unwrap(), state(0, 8));
+    }
+}
+
+/// A saver with much to settle pruned what it had saved before it noted that as bases of the next.
+#[test]
+fn what_a_saver_prunes_it_does_not_take_for_a_base() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = ring(&dir, 1);
+    let mut groups: Vec<Vec<Draft>> =
+        (0..3).map(|group| noise(&store, group, (26, 7500))).collect();
+    groups[2].extend((0..8).map(|it| store.draft(about(0), &state(0, it)).unwrap()));
+    for drafts in &mut groups {
+        store.shared.pack(drafts).unwrap();
+    }
+    for drafts in &mut groups {
+        store.shared.save_all(drafts).unwrap();
+    }
+    let last = store.save(about(0), &state(0, 8)).unwrap();
+    drop(store);
+    let store = Store::open(dir.path().join("store.redb")).unwrap();
+    assert_eq!(store.get(&last.id).unwrap().state::<Vec<String>>().unwrap(), state(0, 8));
+}
