@@ -3,18 +3,27 @@
 //! Goes by what the entries say, and never by the order in which they are given.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::checkpoint::{Entry, Series, Timestamp};
+use crate::checkpoint::{Entry, Id, Series, Timestamp};
 
 /// Entries in their series and in time, by their numbers.
 pub(super) struct Lines {
     /// The number of each entry's series.
     pub(super) series: Vec<u32>,
     pub(super) series_count: usize,
-    /// The latest of each series by its time alone.
-    latest: Vec<u32>,
+    /// From the newest to the oldest.
     pub(super) newest_first: Vec<u32>,
+    /// The orders of which each may say that an entry is one of the last.
+    ///
+    /// The first has all entries, by time alone; a second one what the store dated, by arrival, where
+    /// that is not the same. Neither puts more before an entry in a part of a series than in the
+    /// whole.
+    pub(super) orders: Vec<Vec<u32>>,
+    /// The latest of each series by time alone, as a listing has it.
+    latest: Vec<u32>,
+    /// Those of each series that the store dated last, where that may be another one.
+    last: HashSet<u32>,
 }
 
 /// Where an entry stands in time.
@@ -33,67 +42,106 @@ impl Lines {
             series.push(*numbers.entry(&entry.series).or_insert(next));
         }
         let series_count = numbers.len();
-        let newest_first = newest_first(entries, &series, series_count);
-        let latest = latest(entries, &series, series_count);
-        Self { series, series_count, latest, newest_first }
+        let mut places = places(entries);
+        let dated = dated(&places, entries, &series, series_count);
+        let last: HashMap<u32, u32> = dated.iter().map(|at| (series[*at as usize], *at)).collect();
+        let by_time = newest_first(&mut places);
+        let latest = latest(&by_time, &series, series_count);
+        let mut orders = vec![by_time];
+        if !dated.is_empty() {
+            raise(&mut places, &dated, &series);
+            orders.push(dated.into_iter().rev().collect());
+        }
+        let newest_first = newest_first(&mut places);
+        let last = last.into_values().collect();
+        Self { series, series_count, newest_first, orders, latest, last }
     }
 
-    /// Whether an entry is the latest of its series by its time alone, as a listing has it.
-    ///
-    /// Where a clock was set back that is another one than the newest.
-    pub(super) fn is_latest(&self, at: usize) -> bool {
-        self.latest[self.series[at] as usize] as usize == at
+    /// Whether an entry is the newest of its series in any order.
+    pub(super) fn is_newest(&self, at: usize) -> bool {
+        let number = u32::try_from(at).unwrap_or(u32::MAX);
+        self.latest[self.series[at] as usize] == number || self.last.contains(&number)
     }
 }
 
-fn latest(entries: &[Entry], series: &[u32], series_count: usize) -> Vec<u32> {
-    let mut latest: Vec<Option<u32>> = vec![None; series_count];
-    let place = |at: u32| (entries[at as usize].created_at, entries[at as usize].sequence);
-    for (number, at) in series.iter().zip(0..) {
-        let known = &mut latest[*number as usize];
-        *known = known.filter(|known| place(*known) > place(at)).or(Some(at));
-    }
-    latest.into_iter().flatten().collect()
-}
-
-/// The numbers of entries from the newest to the oldest.
-///
-/// By their times. But those that the store's own clock dated came in the order they have; where
-/// their times do not rise, the clock was set back, and what was saved later is newer.
-fn newest_first(entries: &[Entry], series: &[u32], series_count: usize) -> Vec<u32> {
+/// Where entries stand in time, in the order of arrival.
+fn places(entries: &[Entry]) -> Vec<Place> {
     let place =
         |(entry, at): (&Entry, u32)| Place { time: entry.created_at, sequence: entry.sequence, at };
     let mut places: Vec<Place> = entries.iter().zip(0..).map(place).collect();
     places.sort_unstable_by_key(|place| place.sequence);
-    let falls = falls(&places, series, series_count);
-    let mut clocks = vec![Timestamp::from_micros(i64::MIN); series_count];
-    for place in &mut places {
-        let number = series[place.at as usize] as usize;
-        if falls[number] && is_dated_by_store(&entries[place.at as usize]) {
-            clocks[number] = clocks[number].max(place.time);
-            place.time = clocks[number];
-        }
-    }
-    places.sort_unstable_by_key(|place| Reverse((place.time, place.sequence)));
-    places.into_iter().map(|place| place.at).collect()
+    places
 }
 
-/// The series in which a time is before an earlier one, whoever gave it.
+/// The numbers of entries from the newest to the oldest.
+fn newest_first(places: &mut [Place]) -> Vec<u32> {
+    places.sort_unstable_by_key(|place| Reverse((place.time, place.sequence)));
+    places.iter().map(|place| place.at).collect()
+}
+
+/// Gives what the store dated the latest time of all that it dated before in the series.
 ///
-/// Few are, and only there it matters who did, which takes long to find out.
-fn falls(in_sequence: &[Place], series: &[u32], series_count: usize) -> Vec<bool> {
-    let mut falls = vec![false; series_count];
-    let mut last = vec![Timestamp::from_micros(i64::MIN); series_count];
+/// These came in the order they have; where their times do not rise, the clock was set back, and
+/// what was saved later is newer.
+fn raise(places: &mut [Place], dated: &[u32], series: &[u32]) {
+    let is_dated: HashSet<u32> = dated.iter().copied().collect();
+    let mut clocks: HashMap<u32, Timestamp> = HashMap::new();
+    places.sort_unstable_by_key(|place| place.sequence);
+    for place in places.iter_mut().filter(|place| is_dated.contains(&place.at)) {
+        let clock = clocks.entry(series[place.at as usize]).or_insert(place.time);
+        *clock = (*clock).max(place.time);
+        place.time = *clock;
+    }
+}
+
+fn latest(by_time: &[u32], series: &[u32], series_count: usize) -> Vec<u32> {
+    let mut latest: Vec<Option<u32>> = vec![None; series_count];
+    for at in by_time {
+        latest[series[*at as usize] as usize].get_or_insert(*at);
+    }
+    latest.into_iter().flatten().collect()
+}
+
+/// What the store dated, in the order of arrival, of series where that is not the order of time.
+///
+/// That may be so where times fall, and where the caller dated some of them.
+fn dated(
+    in_sequence: &[Place],
+    entries: &[Entry],
+    series: &[u32],
+    series_count: usize,
+) -> Vec<u32> {
+    let mut is_odd = vec![false; series_count];
+    let mut last: Vec<Option<(Timestamp, bool)>> = vec![None; series_count];
+    let mut dated = Vec::new();
     for place in in_sequence {
         let number = series[place.at as usize] as usize;
-        falls[number] |= place.time < last[number];
-        last[number] = place.time;
+        let is_dated = is_dated_by_store(&entries[place.at as usize]);
+        let before = last[number].replace((place.time, is_dated));
+        is_odd[number] |=
+            before.is_some_and(|(time, was_dated)| place.time < time || is_dated != was_dated);
+        if is_dated {
+            dated.push(place.at);
+        }
     }
-    falls
+    dated.retain(|at| is_odd[series[*at as usize] as usize]);
+    dated
 }
 
 /// Whether the store dated a checkpoint, and not the caller: then its id has the same time.
 pub(crate) fn is_dated_by_store(entry: &Entry) -> bool {
-    let made_at = entry.id.parts().map(|(millis, _)| millis);
-    made_at.is_some_and(|millis| i64::try_from(millis) == Ok(entry.created_at.as_millis()))
+    made_at(&entry.id).is_some_and(|millis| millis == entry.created_at.as_millis())
+}
+
+/// The milliseconds in a UUIDv7.
+///
+/// Asked of every entry, so no more of it is read.
+fn made_at(id: &Id) -> Option<i64> {
+    let id = id.as_str();
+    let is_uuid = id.len() == 36 && id.as_bytes()[8] == b'-' && id.as_bytes()[13..15] == *b"-7";
+    let digits = id.bytes().take(13).filter(|byte| *byte != b'-').take(12);
+    digits.filter(|_| is_uuid).try_fold(None, |sum: Option<i64>, byte| {
+        let digit = char::from(byte).to_digit(16)?;
+        Some(Some(sum.unwrap_or(0) << 4 | i64::from(digit)))
+    })?
 }

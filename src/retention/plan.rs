@@ -8,7 +8,7 @@ use super::lines::Lines;
 use super::policy::{OnSuccess, Per, Policy, Rule};
 use super::size::Sizes;
 use super::verdict::{Kept, Removed, Verdict};
-use crate::checkpoint::{Entry, Status, Timestamp};
+use crate::checkpoint::{Entry, Series, Status, Timestamp};
 
 /// What a policy makes of checkpoints: each of them with a verdict.
 ///
@@ -20,7 +20,7 @@ pub struct Plan<'a> {
     forks: Forks,
     policy: Policy,
     now: Timestamp,
-    is_completed: bool,
+    completed: Option<Series>,
 }
 
 /// A checkpoint of a plan.
@@ -39,16 +39,22 @@ pub struct Planned<'a> {
 /// Takes well under a second for a million of them.
 #[must_use]
 pub fn plan<'a>(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Plan<'a> {
-    Decision::new(entries, policy, now).plan(None)
+    Decision::new(entries, policy, now).plan()
 }
 
-/// Decides what a policy keeps and removes of series whose work has just been declared done.
+/// Decides what becomes of a series whose work has just been declared done.
 ///
-/// As [`plan`], and beyond that what [`Policy::on_success`] says: this, and nothing else, removes
-/// the newest of a series too.
+/// What [`Policy::on_success`] says, or else the rules; all other series stay as they are. This, and
+/// nothing else, removes the newest of a series too. `entries` are as in [`plan`].
 #[must_use]
-pub fn plan_completed<'a>(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Plan<'a> {
-    Decision::new(entries, policy, now).plan(Some(policy.on_success))
+pub fn plan_completed<'a>(
+    entries: &'a [Entry],
+    series: &Series,
+    policy: &Policy,
+    now: Timestamp,
+) -> Plan<'a> {
+    let completed = Some(series.clone());
+    Decision { completed, ..Decision::new(entries, policy, now) }.plan()
 }
 
 impl<'a> Plan<'a> {
@@ -85,8 +91,10 @@ impl<'a> Plan<'a> {
 
     /// What the same policy makes of other entries at the same time.
     pub(crate) fn anew<'b>(&self, entries: &'b [Entry]) -> Plan<'b> {
-        let make = if self.is_completed { plan_completed } else { plan };
-        make(entries, &self.policy, self.now)
+        match &self.completed {
+            Some(series) => plan_completed(entries, series, &self.policy, self.now),
+            None => plan(entries, &self.policy, self.now),
+        }
     }
 
     fn keep_origins(&mut self, fork: usize) {
@@ -98,19 +106,14 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What is being decided, entry by entry, from the newest on.
+/// What is being decided.
 struct Decision<'a> {
     entries: &'a [Entry],
     policy: Policy,
     now: Timestamp,
     lines: Lines,
-}
-
-/// What is known of a series while going from its newest checkpoint to its oldest.
-#[derive(Clone, Copy, Default)]
-struct Line {
-    status: Option<Status>,
-    has_resumable: bool,
+    /// The series whose work is done, if it is about that.
+    completed: Option<Series>,
 }
 
 /// Those of which a rule keeps the last few.
@@ -123,14 +126,15 @@ struct Group<'a> {
 
 impl<'a> Decision<'a> {
     fn new(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Self {
-        Self { entries, policy: policy.clone(), now, lines: Lines::new(entries) }
+        let lines = Lines::new(entries);
+        Self { entries, policy: policy.clone(), now, lines, completed: None }
     }
 
-    fn plan(self, ending: Option<OnSuccess>) -> Plan<'a> {
-        let mut verdicts = self.by_rules(ending);
+    fn plan(self) -> Plan<'a> {
+        let mut verdicts = self.by_rules();
         let mut forks = Forks::new(self.entries, &self.lines);
         release_removed(&verdicts, &mut forks);
-        if self.policy.has_size_limit() {
+        if self.policy.has_size_limit() && self.completed.is_none() {
             self.drop_by_size(&mut verdicts, &mut forks);
         }
         for (at, verdict) in verdicts.iter_mut().enumerate() {
@@ -138,67 +142,83 @@ impl<'a> Decision<'a> {
                 *verdict = Verdict::Keep(Kept::ForkPoint);
             }
         }
-        let Self { entries, policy, now, .. } = self;
-        Plan { entries, verdicts, forks, policy, now, is_completed: ending.is_some() }
+        let Self { entries, policy, now, completed, .. } = self;
+        Plan { entries, verdicts, forks, policy, now, completed }
     }
 
     /// What the rules say, and what is protected from them, but for fork points.
-    fn by_rules(&self, ending: Option<OnSuccess>) -> Vec<Verdict> {
+    fn by_rules(&self) -> Vec<Verdict> {
+        let statuses = self.series_statuses();
+        let status = |at: usize| statuses[self.lines.series[at] as usize];
+        let rule = |(at, entry)| self.policy.rule(entry, status(at));
+        let rules: Vec<Option<usize>> = self.entries.iter().enumerate().map(rule).collect();
+        let ranks = self.ranks(&rules);
         let mut verdicts = vec![Verdict::Keep(Kept::NoRule); self.entries.len()];
-        let mut lines = vec![Line::default(); self.lines.series_count];
-        let mut counts: HashMap<Group<'_>, u32> = HashMap::new();
+        let mut has_resumable = vec![false; self.lines.series_count];
         for at in self.lines.newest_first.iter().map(|at| *at as usize) {
             let entry = &self.entries[at];
-            let line = &mut lines[self.lines.series[at] as usize];
-            let is_newest = line.status.is_none() || self.lines.is_latest(at);
-            let status = *line.status.get_or_insert(entry.status);
+            let known = &mut has_resumable[self.lines.series[at] as usize];
             let is_resumable = entry.can_resume != Some(false);
-            let is_newest_resumable = is_resumable && !line.has_resumable;
-            line.has_resumable |= is_resumable;
-            let by_rule = self.by_rule(at, status, &mut counts);
-            let protected = if !entry.tags.is_empty() {
-                Some(Kept::Tagged)
-            } else if ending == Some(OnSuccess::Remove) {
-                None
-            } else if is_newest {
-                Some(Kept::Newest)
-            } else if is_newest_resumable && ending != Some(OnSuccess::KeepNewest) {
-                Some(Kept::NewestResumable)
-            } else {
-                None
+            let is_newest_resumable = is_resumable && !*known;
+            *known |= is_resumable;
+            let by_rule = || match rules[at] {
+                Some(number) => judge(entry, &self.policy.rules[number], ranks[at], self.now),
+                None => Verdict::Keep(Kept::NoRule),
             };
-            verdicts[at] = match (protected, ending) {
-                (Some(kept), _) => Verdict::Keep(kept),
-                (None, Some(OnSuccess::KeepNewest | OnSuccess::Remove)) => {
-                    Verdict::Remove(Removed::Done)
-                }
-                (None, Some(OnSuccess::Rules) | None) => by_rule,
+            let ending = self.ending(entry);
+            verdicts[at] = if !entry.tags.is_empty() {
+                Verdict::Keep(Kept::Tagged)
+            } else if ending == Some(OnSuccess::Remove) {
+                Verdict::Remove(Removed::Done)
+            } else if self.lines.is_newest(at) {
+                Verdict::Keep(Kept::Newest)
+            } else if ending == Some(OnSuccess::KeepNewest) {
+                Verdict::Remove(Removed::Done)
+            } else if is_newest_resumable {
+                Verdict::Keep(Kept::NewestResumable)
+            } else if ending.is_none() && self.completed.is_some() {
+                Verdict::Keep(Kept::NotMeant)
+            } else {
+                by_rule()
             };
         }
         verdicts
     }
 
-    /// What the rule says that governs an entry.
-    fn by_rule(
-        &self,
-        at: usize,
-        series_status: Status,
-        counts: &mut HashMap<Group<'a>, u32>,
-    ) -> Verdict {
-        let entry = &self.entries[at];
-        let Some(number) = self.policy.rule(entry, series_status) else {
-            return Verdict::Keep(Kept::NoRule);
-        };
-        let rule = &self.policy.rules[number];
-        let mut rank = 0;
-        if rule.keep_last.is_some() {
-            let phase = if rule.per == Per::Phase { entry.phase.as_deref() } else { None };
-            let group = Group { series: self.lines.series[at], rule: number, phase };
-            let count = counts.entry(group).or_default();
-            *count += 1;
-            rank = *count;
+    /// What the policy says of success, if the series of an entry is done.
+    fn ending(&self, entry: &Entry) -> Option<OnSuccess> {
+        let is_done = self.completed.as_ref() == Some(&entry.series);
+        is_done.then_some(self.policy.on_success)
+    }
+
+    /// The status of each series: that of its newest.
+    fn series_statuses(&self) -> Vec<Status> {
+        let mut statuses: Vec<Option<Status>> = vec![None; self.lines.series_count];
+        for at in self.lines.newest_first.iter().map(|at| *at as usize) {
+            statuses[self.lines.series[at] as usize].get_or_insert(self.entries[at].status);
         }
-        judge(entry, rule, rank, self.now)
+        statuses.into_iter().flatten().collect()
+    }
+
+    /// Which each entry is of its group, counted from the newest: the least that any order says.
+    fn ranks(&self, rules: &[Option<usize>]) -> Vec<u32> {
+        let mut ranks = vec![u32::MAX; self.entries.len()];
+        for order in &self.lines.orders {
+            let mut counts: HashMap<Group<'_>, u32> = HashMap::new();
+            for at in order.iter().map(|at| *at as usize) {
+                let Some(number) = rules[at] else { continue };
+                let rule = &self.policy.rules[number];
+                if rule.keep_last.is_none() {
+                    continue;
+                }
+                let phase = self.entries[at].phase.as_deref().filter(|_| rule.per == Per::Phase);
+                let group = Group { series: self.lines.series[at], rule: number, phase };
+                let count = counts.entry(group).or_default();
+                *count += 1;
+                ranks[at] = ranks[at].min(*count);
+            }
+        }
+        ranks
     }
 
     /// Removes the oldest of what takes too much, as far as a rule may remove it one day.

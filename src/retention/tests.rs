@@ -13,7 +13,7 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
-use super::{Age, Plan, Policy, Rule, plan};
+use super::{Age, Plan, Policy, Rule, plan, plan_completed};
 use crate::checkpoint::{Entry, Id, Issue, Layout, Series, Status, Timestamp, Trigger};
 
 const SECOND_MICROS: i64 = 1_000_000;
@@ -100,6 +100,11 @@ fn keep_last(count: u32) -> Policy {
 /// A policy that keeps so many days.
 fn max_age(days: u32) -> Policy {
     policy([Rule { max_age: Some(Age::days(days)), ..Rule::default() }])
+}
+
+/// What becomes of series `a` once it is done.
+fn plan_done<'a>(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Plan<'a> {
+    plan_completed(entries, &series("a"), policy, now)
 }
 
 /// The ids of what a plan removes.

@@ -1,10 +1,10 @@
 //! Pruning on save: the groups of what was just saved, in the transaction that adds it.
 //!
-//! Looks at so many checkpoints as the rule keeps and a few more, however many there are. What it
-//! takes for removable is so beyond doubt: of a part of a series a plan removes nothing that it
-//! would not remove of the whole.
+//! Looks at so many checkpoints as the rule keeps and a few more, however many there are, and at
+//! those of a rule that keeps many only now and then. What it takes for removable is so beyond
+//! doubt: of a part of a series a plan removes nothing that it would not remove of the whole.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use redb::ReadableTable as _;
@@ -16,12 +16,32 @@ use super::write::Writer;
 use crate::checkpoint::{Entry, Layout, Series, Status, Timestamp, Trigger};
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
-use crate::key::{NameId, RecordKey, index_row, indexed_cause, indexed_key};
+use crate::key::{IndexBytes, NameId, RecordKey, index_row, indexed_cause, indexed_key};
 use crate::retention::{Policy, Rule, is_dated_by_store, plan};
+use crate::sync::lock;
 
 // How many more than a rule keeps and than were added are looked at from the newest on, and as many
 // from the oldest: where more is to go, each transaction takes so much of it.
 const LOOKED_AT: usize = 64;
+
+// A rule that keeps many is looked after so many times while as many are added as it keeps.
+const LOOKS_A_GROUP: usize = 256;
+// Beyond this, what is known is forgotten, and every series is looked at once more.
+const LOOKED_SERIES_MAX: usize = 8192;
+// A series with more causes than this has triggers that are not triggers; a prune can tell.
+const CAUSES_MAX: usize = 64;
+// How many with tags are passed over for each one without.
+const TAGGED_PASSED: usize = 16;
+
+/// How a series is looked at.
+struct Look<'a> {
+    /// Those that may govern what was added.
+    rules: Vec<&'a Rule>,
+    /// What was added last.
+    last: Option<RecordKey>,
+    /// How many more than a rule keeps.
+    more: usize,
+}
 
 /// What tells which rule governs a checkpoint that was added.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -107,8 +127,9 @@ impl Writer<'_> {
         else {
             return Ok(Vec::new());
         };
-        let entries = self.looked_at(name, touched, policy)?;
-        if is_in_doubt(&entries) {
+        let Some(look) = self.due(series, touched, policy) else { return Ok(Vec::new()) };
+        let entries = self.looked_at((series, name), &look)?;
+        if is_in_doubt(&entries, policy) {
             return Ok(Vec::new());
         }
         // How much everything takes cannot be told from a part of it.
@@ -128,38 +149,59 @@ impl Writer<'_> {
         Ok(removable)
     }
 
-    /// The newest of a series for each cause, and of the causes that were added to as many as
-    /// their rules keep and some more from both ends.
-    fn looked_at(
+    /// How to look at a series, if it is time to do so.
+    ///
+    /// A rule that keeps many is looked after once for each 256th of them that is added, so that a
+    /// save costs the same however many it keeps.
+    fn due<'b>(
         &self,
-        name: NameId,
-        touched: &[(Touched, Added)],
-        policy: &Policy,
-    ) -> Result<Vec<Entry>> {
-        let count: usize = touched.iter().map(|(_, added)| added.count).sum();
-        let more = count + LOOKED_AT;
+        series: &Series,
+        touched: &'b [(Touched, Added)],
+        policy: &'b Policy,
+    ) -> Option<Look<'b>> {
+        let rules: BTreeSet<usize> =
+            touched.iter().flat_map(|(touched, _)| governing(&policy.rules, touched)).collect();
+        let rules: Vec<&Rule> = rules.into_iter().map(|number| &policy.rules[number]).collect();
+        let keep = rules.iter().map(|rule| rule.keep_last.unwrap_or(0) as usize).max()?;
+        let added: usize = touched.iter().map(|(_, added)| added.count).sum();
+        let mut looked = lock(&self.open.looked);
+        let since = looked.get(series).map(|since| since + added);
+        if looked.len() >= LOOKED_SERIES_MAX {
+            looked.clear();
+        }
+        let is_due = since.is_none_or(|since| since > keep / LOOKS_A_GROUP);
+        looked.insert(series.clone(), if is_due { 0 } else { since.unwrap_or(0) });
         let last = touched.iter().filter_map(|(_, added)| added.last);
+        let last = last.max_by_key(|key| key.sequence);
+        is_due.then(|| Look { rules, last, more: since.unwrap_or(added) + LOOKED_AT })
+    }
+
+    /// The newest of a series for each cause, and of the causes that may be in the group as many as
+    /// their rules keep and some more from both ends.
+    fn looked_at(&self, (series, name): (&Series, NameId), look: &Look<'_>) -> Result<Vec<Entry>> {
+        let causes = self.causes(name)?;
+        if causes.len() > CAUSES_MAX {
+            return Ok(Vec::new());
+        }
         // By arrival it is the newest, whenever it is dated.
-        let mut keys: BTreeSet<RecordKey> = last.max_by_key(|it| it.sequence).into_iter().collect();
-        for cause in self.causes(name)? {
+        let mut keys: BTreeSet<RecordKey> = look.last.into_iter().collect();
+        for cause in causes {
             let text = self.lookup().name(NameKind::Cause, cause)?;
             let (status, trigger) =
                 parse_cause(&text).ok_or_else(|| Error::corrupt("names", "unknown cause"))?;
-            let limit = limit(policy, touched, status, &trigger);
-            let (newest, oldest) = match limit {
-                Some(keep) => (keep.saturating_add(more), more),
-                None => (1, 0),
-            };
-            self.ends(name, cause, (newest, oldest), &mut keys)?;
+            let rules = look.rules.iter().filter(|rule| rule.admits(status, &trigger));
+            let keep = rules.map(|rule| rule.keep_last.unwrap_or(0) as usize).max();
+            self.add_newest((name, cause), keep.map_or(1, |keep| keep + look.more), &mut keys)?;
+            if keep.is_some() {
+                self.add_oldest((name, cause), look.more, &mut keys)?;
+            }
         }
         let mut entries = Vec::with_capacity(keys.len());
         for key in keys {
-            match self.entry(key) {
-                Ok(entry) => entries.extend(entry),
-                Err(error) if is_of_engine(&error, self.path) => return Err(error),
-                // It stays, whatever it was.
-                Err(_) => {}
-            }
+            // What is damaged stays, whatever it was.
+            let entry = self.unless_damaged(self.entry(key))?.flatten();
+            // A row may be damaged, too, and lead elsewhere.
+            entries.extend(entry.filter(|entry| entry.series == *series));
         }
         Ok(entries)
     }
@@ -181,26 +223,43 @@ impl Writer<'_> {
         Ok(causes)
     }
 
-    /// Adds the keys of so many of the newest and so many of the oldest.
-    fn ends(
+    fn add_newest(
         &self,
-        name: NameId,
-        cause: NameId,
-        (newest, oldest): (usize, usize),
+        place: (NameId, NameId),
+        count: usize,
         keys: &mut BTreeSet<RecordKey>,
     ) -> Result<()> {
-        let rows = || {
-            let rows =
-                index_row(name, cause, RecordKey::MIN)..=index_row(name, cause, RecordKey::MAX);
-            self.index.range(rows).within(self.path)
-        };
-        for row in rows()?.rev().take(newest) {
-            keys.insert(indexed_key(row.within(self.path)?.0.value()));
-        }
-        for row in rows()?.take(oldest) {
+        for row in self.rows(place)?.rev().take(count) {
             keys.insert(indexed_key(row.within(self.path)?.0.value()));
         }
         Ok(())
+    }
+
+    /// Adds the keys of the oldest that have no tag: those that have one would only be in the way.
+    fn add_oldest(
+        &self,
+        place: (NameId, NameId),
+        count: usize,
+        keys: &mut BTreeSet<RecordKey>,
+    ) -> Result<()> {
+        let mut left = count;
+        for row in self.rows(place)?.take(count.saturating_mul(TAGGED_PASSED)) {
+            let key = indexed_key(row.within(self.path)?.0.value());
+            let entry = self.unless_damaged(self.entry(key))?.flatten();
+            if left == 0 || keys.contains(&key) {
+                break;
+            }
+            if entry.is_some_and(|entry| entry.tags.is_empty()) {
+                keys.insert(key);
+                left -= 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&self, (name, cause): (NameId, NameId)) -> Result<redb::Range<'_, IndexBytes, ()>> {
+        let first = index_row(name, cause, RecordKey::MIN);
+        self.index.range(first..=index_row(name, cause, RecordKey::MAX)).within(self.path)
     }
 
     /// Whether a checkpoint of another series was forked from this one.
@@ -223,28 +282,17 @@ impl Writer<'_> {
     }
 }
 
-/// Whether it cannot be told from a part of a series which of its checkpoints is newer.
+/// Whether it cannot be told from a part of a series which status the series has.
 ///
-/// That is so where the store's clock was set back between some of them, and others were dated by
-/// the caller. A prune of the whole series can tell.
-fn is_in_doubt(entries: &[Entry]) -> bool {
-    let mut dated: Vec<&Entry> = entries.iter().filter(|it| is_dated_by_store(it)).collect();
-    dated.sort_unstable_by_key(|entry| entry.sequence);
-    dated.len() < entries.len() && !dated.is_sorted_by_key(|entry| entry.created_at)
-}
-
-/// How many of a cause the rules keep that govern what was added, if it may be in its group.
-fn limit(
-    policy: &Policy,
-    touched: &[(Touched, Added)],
-    status: Status,
-    trigger: &Trigger,
-) -> Option<usize> {
-    let rules: HashSet<usize> =
-        touched.iter().flat_map(|(touched, _)| governing(&policy.rules, touched)).collect();
-    let admits = |rule: &&Rule| rule.admits(status, trigger);
-    let rules = rules.into_iter().map(|number| &policy.rules[number]).filter(admits);
-    rules.map(|rule| rule.keep_last.map_or(0, |count| count as usize)).max()
+/// That is so where times do not rise as checkpoints arrived, and the last one was dated by the
+/// caller: the newest may be one that the store dated before, and that is not looked at. A prune of
+/// the whole series can tell.
+fn is_in_doubt(entries: &[Entry], policy: &Policy) -> bool {
+    let mut entries: Vec<&Entry> = entries.iter().collect();
+    entries.sort_unstable_by_key(|entry| entry.sequence);
+    policy.rules.iter().any(|rule| !rule.series_statuses.is_empty())
+        && !entries.is_sorted_by_key(|entry| entry.created_at)
+        && !entries.last().is_some_and(|last| is_dated_by_store(last))
 }
 
 /// The rules of which one governs what was added, whatever state its series is in.

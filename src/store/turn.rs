@@ -4,6 +4,7 @@
 //! Whoever waits holds a shared lock on the lock file beside the store; the holder looks whether
 //! it could lock that file for itself alone, and if not, lets go. All locks end with their process.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -23,6 +24,7 @@ use super::options::{Hold, Options};
 use super::settings::{self, Settings};
 use super::table::{Found, is_of_engine, without_panics};
 use super::write::transact;
+use crate::checkpoint::Series;
 use crate::codec::Frames;
 use crate::error::{Error, Result};
 use crate::key::NameId;
@@ -52,6 +54,8 @@ pub(super) struct Open {
     pub(super) unsettled: AtomicUsize,
     /// How often something was written.
     pub(super) commits: AtomicU64,
+    /// How many were added to each series since it was looked at what of it could be pruned.
+    pub(super) looked: Mutex<HashMap<Series, usize>>,
     /// `None` if they cannot be read.
     pub(super) settings: RwLock<Option<Arc<Settings>>>,
     /// Whether there was a save since the file was opened.
@@ -286,6 +290,7 @@ impl Turn {
             intake: Mutex::new(Intake::new(next_sequence, left)),
             journal: Mutex::new(Journal::new(journal_path, identity)),
             commits: AtomicU64::new(0),
+            looked: Mutex::new(HashMap::new()),
             settings: RwLock::new(settings.ok().map(Arc::new)),
             has_saved: AtomicBool::new(false),
             since: Instant::now(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use waypost::{
-    Action, Age, Entry, Error, Id, NewEntry, Options, Plan, Policy, Query, Rule, Series, Settings,
+    Action, Age, Entry, Error, Id, NewEntry, Options, Policy, Query, Rule, Series, Settings,
     Status, Store, Timestamp, Trigger, plan, plan_completed,
 };
 
@@ -101,16 +101,18 @@ fn a_plan_fits_though_others_saved_meanwhile() {
 /// A fork that was saved after planning, and that the plan is not about, protects all the same.
 #[test]
 fn a_plan_for_one_series_leaves_what_another_was_forked_from() {
-    type Make = for<'a> fn(&'a [Entry], &Policy, Timestamp) -> Plan<'a>;
-    let claude = Policy::preset("claude").unwrap();
-    let cases: [(Policy, Make); 2] = [(keep_last(1), plan), (claude, plan_completed)];
-    for (policy, make) in cases {
+    for is_done in [false, true] {
         let place = Place::new();
         let store = place.open();
         filled(&store);
         let entries = store.inventory(None).unwrap();
         let series = Series::new("a").unwrap();
-        let plan = make(&entries, &policy, Timestamp::now()).only(|entry| entry.series == series);
+        let (policy, now) = (Policy::preset("claude").unwrap(), Timestamp::now());
+        let plan = if is_done {
+            plan_completed(&entries, &series, &policy, now)
+        } else {
+            plan(&entries, &keep_last(1), now).only(|entry| entry.series == series)
+        };
         let child = NewEntry { parent: Some(id("1")), ..of_series("b", "child") };
         store.save(child, &1).unwrap();
         store.save(of_series("b", "child2"), &1).unwrap();
@@ -338,7 +340,7 @@ fn success_removes_a_series_or_keeps_its_newest_and_failure_keeps_it_for_a_month
         store.mark_series(&series, Status::Completed).unwrap();
         let entries = store.inventory(Some(&series)).unwrap();
         let policy = Policy::preset(preset).unwrap();
-        store.apply(&plan_completed(&entries, &policy, Timestamp::now())).unwrap();
+        store.apply(&plan_completed(&entries, &series, &policy, Timestamp::now())).unwrap();
         assert_eq!(store.count().unwrap(), left, "{preset}");
     }
     for preset in ["claude", "aiwg"] {

@@ -1,6 +1,6 @@
 //! What becomes of a series that is done.
 
-use super::super::{OnSuccess, plan_completed};
+use super::super::OnSuccess;
 use super::*;
 
 fn work() -> [Entry; 6] {
@@ -22,7 +22,7 @@ fn work() -> [Entry; 6] {
 
 fn gone(policy: &Policy, on_success: OnSuccess) -> Vec<String> {
     let (entries, policy) = (work(), Policy { on_success, ..policy.clone() });
-    removed(&plan_completed(&entries, &policy, NOW)).into_iter().map(str::to_owned).collect()
+    removed(&plan_done(&entries, &policy, NOW)).into_iter().map(str::to_owned).collect()
 }
 
 #[test]
@@ -45,11 +45,20 @@ fn nothing_is_left_but_what_has_a_tag_or_a_fork() {
     }
 }
 
+/// All that was forked from a series counted as done with it.
+#[test]
+fn no_other_series_is_done() {
+    let mut entries = work();
+    entries[5].tags.clear();
+    let policy = Policy { on_success: OnSuccess::Remove, ..keep_last(9) };
+    assert_eq!(removed(&plan_done(&entries, &policy, NOW)), ["1", "resumable", "newest"]);
+}
+
 #[test]
 fn the_reason_is_that_it_is_done() {
     let entries = work();
     let policy = Policy { on_success: OnSuccess::Remove, ..keep_last(9) };
-    let plan = plan_completed(&entries, &policy, NOW);
+    let plan = plan_done(&entries, &policy, NOW);
     assert_eq!(reason(&plan, "newest"), "its series is done");
     assert_eq!(reason(&plan, "forked"), "another series was forked from it");
     assert_eq!(plan.anew(&entries), plan);
@@ -74,6 +83,6 @@ fn each_preset_ends_a_series_in_its_own_way() {
         ("keep-all", vec![]),
     ] {
         let policy = Policy::preset(name).unwrap();
-        assert_eq!(removed(&plan_completed(&entries, &policy, NOW)), gone, "{name}");
+        assert_eq!(removed(&plan_done(&entries, &policy, NOW)), gone, "{name}");
     }
 }

@@ -22,16 +22,18 @@ fn of_equal_times_what_was_saved_later_is_newer() {
 }
 
 #[test]
-fn where_the_clock_is_set_back_what_was_saved_later_is_newer() {
+fn where_the_clock_is_set_back_what_was_saved_later_counts_as_new() {
     let times = [100, 110, 50, 60, 50];
     let entries = saved(
         [0, 1, 2, 3, 4].map(|number: u8| dated_by_store(number, at(times[usize::from(number)]))),
     );
+    // By time, the latest first; by arrival, from the end.
+    let by_time = [1, 0, 3, 4, 2];
     for count in 1..=5 {
-        // What a listing shows first, the one at 110, stays too.
-        let mut last: BTreeSet<u64> = (5 - u64::from(count)..5).collect();
-        last.insert(1);
-        assert_eq!(kept(&keep_last(count), &entries), Vec::from_iter(last));
+        let last = by_time[..count].iter().copied();
+        let last: BTreeSet<u64> = last.chain((0..5).rev().take(count)).collect();
+        let policy = keep_last(u32::try_from(count).unwrap());
+        assert_eq!(kept(&policy, &entries), Vec::from_iter(last), "of either order");
     }
 }
 

@@ -5,7 +5,7 @@ use proptest::option::{of, weighted};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-use super::super::{OnSuccess, Per, Planned, plan_completed};
+use super::super::{OnSuccess, Per, Planned};
 use super::reference::Reference;
 use super::*;
 
@@ -145,12 +145,12 @@ proptest! {
         entries in entries(Dating::Mixed), policy in any_policy(), now in time(),
     ) {
         let reference = Reference::new(&entries, &policy, now);
-        for (plan, ending) in [
+        for (plan, done) in [
             (plan(&entries, &policy, now), None),
-            (plan_completed(&entries, &policy, now), Some(policy.on_success)),
+            (plan_done(&entries, &policy, now), Some(&series("a"))),
         ] {
             let verdicts: Vec<_> = plan.iter().map(|planned| planned.verdict).collect();
-            prop_assert_eq!(verdicts, reference.verdicts(ending));
+            prop_assert_eq!(verdicts, reference.verdicts(done));
         }
     }
 
@@ -160,7 +160,7 @@ proptest! {
     fn what_a_plan_keeps_the_same_plan_keeps_again(
         entries in entries(Dating::BySeries), policy in any_policy(), now in time(),
     ) {
-        for make in [plan, plan_completed] {
+        for make in [plan, plan_done] {
             let once = kept(&make(&entries, &policy, now));
             prop_assert_eq!(removed(&make(&once, &policy, now)), Vec::<&str>::new());
         }
@@ -185,7 +185,7 @@ proptest! {
     fn a_part_of_a_plan_leaves_no_fork_without_its_origin(
         entries in entries(Dating::Mixed), policy in any_policy(), now in time(),
     ) {
-        for make in [plan, plan_completed] {
+        for make in [plan, plan_done] {
             let whole = make(&entries, &policy, now);
             let part = whole.clone().only(|entry| entry.series == series("a"));
             prop_assert!(no_fork_is_left_without_its_origin(&part));
@@ -221,7 +221,7 @@ proptest! {
     ) {
         let mut sorted = entries.clone();
         sorted.sort_by_key(|entry| entry.sequence);
-        for make in [plan, plan_completed] {
+        for make in [plan, plan_done] {
             let (one, other) = (make(&entries, &policy, now), make(&sorted, &policy, now));
             prop_assert_eq!(one.iter().count(), entries.len());
             for planned in one.iter() {

@@ -25,11 +25,13 @@ impl<'a> Reference<'a> {
         new
     }
 
-    /// Each entry's verdict; `ending` is what the policy says of success, if they are done.
-    pub(super) fn verdicts(&self, ending: Option<OnSuccess>) -> Vec<Verdict> {
-        let by_rules = |entry| self.by_rules(entry, ending);
+    /// Each entry's verdict, if the work of `done` is.
+    pub(super) fn verdicts(&self, done: Option<&Series>) -> Vec<Verdict> {
+        let by_rules = |entry| self.by_rules(entry, done);
         let mut verdicts: Vec<Verdict> = self.entries.iter().map(by_rules).collect();
-        while let Some((at, why)) = self.next_to_drop(&verdicts) {
+        while done.is_none()
+            && let Some((at, why)) = self.next_to_drop(&verdicts)
+        {
             verdicts[at] = Verdict::Remove(why);
         }
         let held = self.held(&verdicts);
@@ -48,10 +50,6 @@ impl<'a> Reference<'a> {
 
     /// Its own time, or a later one that the store's clock had shown in the series before.
     fn time(&self, entry: &Entry) -> Timestamp {
-        let is_dated_by_store = |entry: &Entry| {
-            let millis = entry.id.parts().map(|(millis, _)| millis.cast_signed());
-            millis == Some(entry.created_at.as_millis())
-        };
         if !is_dated_by_store(entry) {
             return entry.created_at;
         }
@@ -75,6 +73,13 @@ impl<'a> Reference<'a> {
         let place = |entry: &Entry| (entry.created_at, entry.sequence);
         let of_series = self.entries.iter().filter(|other| other.series == entry.series);
         of_series.map(place).max() == Some(place(entry))
+    }
+
+    /// Whether it is the last of its series that the store dated.
+    fn is_last(&self, entry: &Entry) -> bool {
+        let rivals = self.entries.iter().filter(|it| it.series == entry.series);
+        is_dated_by_store(entry)
+            && rivals.filter(|it| is_dated_by_store(it)).all(|it| it.sequence <= entry.sequence)
     }
 
     pub(super) fn rule(&self, entry: &Entry) -> Option<&Rule> {
@@ -101,14 +106,15 @@ impl<'a> Reference<'a> {
             && (!is_per_phase || one.phase == other.phase)
     }
 
-    fn by_rules(&self, entry: &Entry, ending: Option<OnSuccess>) -> Verdict {
+    fn by_rules(&self, entry: &Entry, done: Option<&Series>) -> Verdict {
+        let ending = done.filter(|it| **it == entry.series).map(|_| self.policy.on_success);
         if !entry.tags.is_empty() {
             return Verdict::Keep(Kept::Tagged);
         }
         if ending == Some(OnSuccess::Remove) {
             return Verdict::Remove(Removed::Done);
         }
-        if self.is_newest(entry, |_| true) || self.is_latest(entry) {
+        if self.is_latest(entry) || self.is_last(entry) {
             return Verdict::Keep(Kept::Newest);
         }
         if ending == Some(OnSuccess::KeepNewest) {
@@ -116,6 +122,9 @@ impl<'a> Reference<'a> {
         }
         if self.is_newest(entry, |it| it.can_resume != Some(false)) {
             return Verdict::Keep(Kept::NewestResumable);
+        }
+        if done.is_some_and(|it| *it != entry.series) {
+            return Verdict::Keep(Kept::NotMeant);
         }
         self.rule(entry).map_or(Verdict::Keep(Kept::NoRule), |rule| self.by_rule(entry, rule))
     }
@@ -131,10 +140,15 @@ impl<'a> Reference<'a> {
         let Some(count) = rule.keep_last else {
             return Verdict::Keep(max_age.map_or(Kept::All, Kept::Within));
         };
-        let is_before =
-            |other: &&Entry| self.is_same_group(entry, other) && self.is_newer(other, entry);
+        let place = |entry: &Entry| (entry.created_at, entry.sequence);
+        let is_of_group = |other: &&Entry| self.is_same_group(entry, other);
+        let later = self.entries.iter().filter(is_of_group).filter(|it| place(it) > place(entry));
+        let dated = self.entries.iter().filter(is_of_group).filter(|it| is_dated_by_store(it));
+        let is_one_of_last = later.count() < count as usize
+            || is_dated_by_store(entry)
+                && dated.filter(|it| it.sequence > entry.sequence).count() < count as usize;
         let per = rule.per;
-        if self.entries.iter().filter(is_before).count() < count as usize {
+        if is_one_of_last {
             return Verdict::Keep(Kept::Last { count, per });
         }
         let within = rule.keep_within.map(|age| own.unwrap_or(age));
@@ -191,6 +205,11 @@ impl<'a> Reference<'a> {
         }
         oldest
     }
+}
+
+fn is_dated_by_store(entry: &Entry) -> bool {
+    let millis = entry.id.parts().map(|(millis, _)| millis.cast_signed());
+    millis == Some(entry.created_at.as_millis())
 }
 
 /// Whether no rule would ever remove it.

@@ -76,8 +76,7 @@ pub(super) fn complete(args: &CompleteArgs, global: &Global, out: &mut dyn Write
         return tell(&changed, Status::Completed, global, out);
     };
     let entries = store.inventory(Some(series))?;
-    let plan = plan_completed(&entries, &policy, Timestamp::now());
-    let plan = plan.only(|entry| entry.series == *series);
+    let plan = plan_completed(&entries, series, &policy, Timestamp::now());
     let deleted = store.apply(&plan)?;
     if global.json {
         let outcome = Outcome {
