@@ -10,13 +10,14 @@ use std::sync::Arc;
 use redb::ReadableTable as _;
 
 use super::operation::{Action, Operation};
+use super::read::causes;
 use super::settings::Settings;
 use super::table::{In, is_of_engine};
 use super::write::Writer;
 use crate::checkpoint::{Entry, Layout, Series, Status, Timestamp, Trigger};
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
-use crate::key::{IndexBytes, NameId, RecordKey, index_row, indexed_cause, indexed_key};
+use crate::key::{IndexBytes, NameId, RecordKey, index_row, indexed_key};
 use crate::retention::{Policy, Rule, is_dated_by_store, plan};
 use crate::sync::lock;
 
@@ -179,7 +180,7 @@ impl Writer<'_> {
     /// The newest of a series for each cause, and of the causes that may be in the group as many as
     /// their rules keep and some more from both ends.
     fn looked_at(&self, (series, name): (&Series, NameId), look: &Look<'_>) -> Result<Vec<Entry>> {
-        let causes = self.causes(name)?;
+        let causes = causes(&self.index, name, self.path)?;
         if causes.len() > CAUSES_MAX {
             return Ok(Vec::new());
         }
@@ -204,23 +205,6 @@ impl Writer<'_> {
             entries.extend(entry.filter(|entry| entry.series == *series));
         }
         Ok(entries)
-    }
-
-    /// The causes that checkpoints with the name were saved for.
-    fn causes(&self, name: NameId) -> Result<Vec<NameId>> {
-        let mut causes = Vec::new();
-        let mut next = Some(0);
-        while let Some(cause) = next {
-            let from = index_row(name, cause, RecordKey::MIN);
-            let to = index_row(name, NameId::MAX, RecordKey::MAX);
-            let Some(row) = self.index.range(from..=to).within(self.path)?.next() else {
-                break;
-            };
-            let found = indexed_cause(row.within(self.path)?.0.value());
-            causes.push(found);
-            next = found.checked_add(1);
-        }
-        Ok(causes)
     }
 
     fn add_newest(

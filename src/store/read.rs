@@ -329,19 +329,7 @@ impl<'a> Index<'a> {
     ///
     /// Looks up one row for each of them, however many checkpoints there are.
     pub(crate) fn causes(&self, name: NameId) -> Result<Vec<NameId>> {
-        let mut causes = Vec::new();
-        let mut next = Some(0);
-        while let Some(cause) = next {
-            let from = index_row(name, cause, RecordKey::MIN);
-            let to = index_row(name, NameId::MAX, RecordKey::MAX);
-            let Some(row) = self.table.range(from..=to).within(self.path)?.next() else {
-                break;
-            };
-            let found = indexed_cause(row.within(self.path)?.0.value());
-            causes.push(found);
-            next = found.checked_add(1);
-        }
-        Ok(causes)
+        causes(&self.table, name, self.path)
     }
 
     /// Keys within a span of checkpoints that have the name and the cause.
@@ -356,6 +344,27 @@ impl<'a> Index<'a> {
         let rows = Directed { rows, order: span.order };
         Ok(rows.map(move |row| Ok(indexed_key(row.within(path)?.0.value()))))
     }
+}
+
+/// The causes that checkpoints with a name were saved for, in a read or a write transaction.
+pub(super) fn causes(
+    index: &impl ReadableTable<IndexBytes, ()>,
+    name: NameId,
+    path: &Path,
+) -> Result<Vec<NameId>> {
+    let mut causes = Vec::new();
+    let mut next = Some(0);
+    while let Some(cause) = next {
+        let from = index_row(name, cause, RecordKey::MIN);
+        let to = index_row(name, NameId::MAX, RecordKey::MAX);
+        let Some(row) = index.range(from..=to).within(path)?.next() else {
+            break;
+        };
+        let found = indexed_cause(row.within(path)?.0.value());
+        causes.push(found);
+        next = found.checked_add(1);
+    }
+    Ok(causes)
 }
 
 /// A range read from the end that is asked for.
