@@ -16,9 +16,9 @@ pub(super) struct Lines {
     pub(super) newest_first: Vec<u32>,
     /// The orders of which each may say that an entry is one of the last.
     ///
-    /// The first has all entries, by time alone; a second one what the store dated, by arrival, where
-    /// that is not the same. Neither puts more before an entry in a part of a series than in the
-    /// whole.
+    /// The first has all entries, by time alone; a second one what the store dated, by arrival,
+    /// where that is not the same. Neither puts more before an entry in a part of a series than in
+    /// the whole.
     pub(super) orders: Vec<Vec<u32>>,
     /// The latest of each series by time alone, as a listing has it.
     latest: Vec<u32>,

@@ -44,8 +44,8 @@ pub fn plan<'a>(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Plan<'
 
 /// Decides what becomes of a series whose work has just been declared done.
 ///
-/// What [`Policy::on_success`] says, or else the rules; all other series stay as they are. This, and
-/// nothing else, removes the newest of a series too. `entries` are as in [`plan`].
+/// What [`Policy::on_success`] says, or else the rules; all other series stay as they are. This,
+/// and nothing else, removes the newest of a series too. `entries` are as in [`plan`].
 #[must_use]
 pub fn plan_completed<'a>(
     entries: &'a [Entry],

@@ -28,8 +28,9 @@ pub struct Settings {
     /// Whether every save prunes its own group by the policy, in the same transaction.
     ///
     /// What goes that way cannot be restored, but for what was saved before this was set: a loop
-    /// that keeps its last five stays at the same size for ever. Of a rule that keeps more than 256,
-    /// one in 256 more may stay for a while. Limits of size are left to a prune of the whole store.
+    /// that keeps its last five stays at the same size for ever. Of a rule that keeps more than
+    /// 256, one in 256 more may stay for a while. Limits of size are left to a prune of the whole
+    /// store.
     pub prune_on_save: bool,
     /// How long what was deleted or pruned can be restored, unless the store is compacted. 7 days
     /// by default.

@@ -261,8 +261,8 @@ fn any_rule() -> impl Strategy<Value = Rule> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// The clock goes back at times, or callers date some checkpoints themselves. Where both meet in
-    /// a series, nobody can tell from a part of it which is newer.
+    /// The clock goes back at times, or callers date some checkpoints themselves. Where both meet
+    /// in a series, nobody can tell from a part of it which is newer.
     #[test]
     fn nothing_goes_on_save_that_a_plan_of_everything_would_keep(
         abouts in prop::collection::vec((any_about(), 0..40_i64), 1..40),
