@@ -34,11 +34,14 @@ pub struct Operation {
     pub until: Option<Timestamp>,
     /// To how many checkpoints.
     pub checkpoints: u64,
-    /// How much their documents took on disk; not known of what is purged.
+    /// How much their documents took on disk; not known of what is purged or imported.
     pub stored_bytes: u64,
+    /// Where they came from, if they were imported.
+    #[serde(default)]
+    pub source: Option<String>,
     /// The name of the policy that said so.
     pub policy: Option<String>,
-    /// To how many checkpoints of each trigger; not known of what is purged.
+    /// To how many checkpoints of each trigger; not known of what is purged or imported.
     pub triggers: BTreeMap<Trigger, u64>,
     /// The ids of the first 20.
     pub ids: Vec<Id>,
@@ -69,6 +72,8 @@ pub enum Action {
     Mark,
     /// The settings of the store were changed.
     Settings,
+    /// Checkpoints were imported.
+    Import,
 }
 
 impl Action {
@@ -86,6 +91,7 @@ impl Action {
             Self::Archive => "archive",
             Self::Mark => "mark",
             Self::Settings => "settings",
+            Self::Import => "import",
         }
     }
 }
@@ -105,6 +111,7 @@ impl Operation {
             until: None,
             checkpoints: 0,
             stored_bytes: 0,
+            source: None,
             policy: None,
             triggers: BTreeMap::new(),
             ids: Vec::new(),
@@ -142,6 +149,17 @@ impl Operation {
 }
 
 impl Store {
+    /// Notes in the log that so many checkpoints were imported from `source`.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn log_import(&self, source: &str, checkpoints: u64) -> Result<()> {
+        let now = (self.shared.options.clock)();
+        let source = Some(source.to_owned());
+        let operation = Operation { checkpoints, source, ..Operation::new(Action::Import, now) };
+        self.shared.write(|writer| writer.log(operation).map(drop))
+    }
+
     /// Lists what was done to the store beside saving, the last first.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 
 mod bench;
 mod errors;
+mod export;
 mod lines;
 mod prune;
 mod query;
@@ -139,7 +140,8 @@ fn every_command_has_examples() {
     let test = Test::new();
     let commands = [
         "save", "show", "latest", "list", "delete", "undelete", "tag", "complete", "fail",
-        "archive", "prune", "policy", "log", "stats", "compact", "bench",
+        "archive", "reopen", "prune", "export", "import", "policy", "log", "stats", "compact",
+        "bench",
     ];
     for command in commands {
         let help = test.run(&format!("help {command}")).done();

@@ -3,6 +3,8 @@
 mod bench;
 mod compact;
 mod delete;
+mod export;
+mod import;
 mod latest;
 mod lifecycle;
 mod list;
@@ -63,6 +65,8 @@ enum Command {
     #[command(after_help = lifecycle::REOPEN_EXAMPLES)]
     Reopen(lifecycle::Args),
     Prune(Box<prune::Args>),
+    Export(Box<export::Args>),
+    Import(import::Args),
     Policy(policy::Args),
     Log(log::Args),
     Stats(stats::Args),
@@ -85,6 +89,8 @@ impl Cli {
             Command::Archive(args) => lifecycle::archive(args, &self.global, out),
             Command::Reopen(args) => lifecycle::reopen(args, &self.global, out),
             Command::Prune(args) => prune::run(args, &self.global, out),
+            Command::Export(args) => export::run(args, &self.global, out),
+            Command::Import(args) => import::run(args, &self.global, out),
             Command::Policy(args) => policy::run(args, &self.global, out),
             Command::Log(args) => log::run(args, &self.global, out),
             Command::Tag(args) => tag::run(args, &self.global, out),

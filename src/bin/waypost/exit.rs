@@ -69,6 +69,10 @@ pub(crate) enum Refusal {
     Nothing,
     #[error("refused {count} of {total} lines")]
     Skipped { count: u64, total: u64 },
+    #[error("{} is there already", path.display())]
+    Exists { path: PathBuf },
+    #[error("{count} of {total} checkpoints are damaged")]
+    Damaged { count: u64, total: u64 },
     #[error("there is no policy to prune by")]
     NoPolicy,
     #[error("the policy of {place} says nothing")]
@@ -165,6 +169,11 @@ fn of_command(refusal: &Refusal) -> Verdict {
             .hint("`waypost save` makes one, --store names another"),
         Refusal::Nothing => Verdict::new(Exit::Nothing, "not_found"),
         Refusal::Skipped { .. } => Verdict::new(Exit::Skipped, "skipped"),
+        Refusal::Exists { .. } => {
+            Verdict::new(Exit::Refused, "exists").hint("--overwrite replaces it")
+        }
+        Refusal::Damaged { .. } => Verdict::new(Exit::Damaged, "corrupt")
+            .hint("keep a copy of the store; the others were exported"),
         Refusal::NoPolicy => Verdict::new(Exit::Usage, "no_policy")
             .hint("name one with --policy, or set one with `waypost policy set`"),
         Refusal::EmptyPolicy { .. } => Verdict::new(Exit::Refused, "empty_policy")

@@ -10,6 +10,7 @@ mod filter;
 mod open;
 mod output;
 mod policy;
+mod progress;
 mod report;
 mod when;
 

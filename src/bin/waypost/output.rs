@@ -35,17 +35,21 @@ pub(crate) fn checkpoint(
     global: &Global,
 ) -> Result<()> {
     if global.json {
-        let entry = serde_json::to_string(&checkpoint.entry)?;
-        // The document becomes the last member of the object, without being read again.
-        let open = entry.strip_suffix('}').unwrap_or(&entry);
-        write!(out, "{open},\"document\":")?;
-        checkpoint.write_json(&mut out, JsonStyle::Compact)?;
-        writeln!(out, "}}")?;
-        return Ok(());
+        return checkpoint_line(&mut out, checkpoint);
     }
     fields(out, &Fields::of_entry(&checkpoint.entry, Timestamp::now()), global)?;
     writeln!(out)?;
     document(out, checkpoint, global)
+}
+
+/// Writes a checkpoint as one line of JSON: the fields of its entry, and its document.
+pub(crate) fn checkpoint_line(mut out: &mut impl Write, checkpoint: &Checkpoint) -> Result<()> {
+    let entry = serde_json::to_string(&checkpoint.entry)?;
+    // The document becomes the last member of the object, without being read again.
+    let open = entry.strip_suffix('}').unwrap_or(&entry);
+    write!(out, "{open},\"document\":")?;
+    checkpoint.write_json(&mut out, JsonStyle::Compact)?;
+    Ok(writeln!(out, "}}")?)
 }
 
 /// Writes the document alone.

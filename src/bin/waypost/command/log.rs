@@ -56,6 +56,9 @@ fn columns(operations: &[Operation], now: Timestamp) -> Vec<Column> {
 
 /// What it was done to: the one id, or how many of each trigger.
 fn of(operation: &Operation) -> Option<String> {
+    if let Some(source) = &operation.source {
+        return Some(source.clone());
+    }
     if let ([id], 1) = (&operation.ids[..], operation.checkpoints) {
         return Some(id.to_string());
     }

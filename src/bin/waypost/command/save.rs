@@ -1,7 +1,7 @@
 //! `waypost save`: documents in, ids out.
 
-mod envelope;
-mod inbox;
+pub(super) mod envelope;
+pub(super) mod inbox;
 mod lines;
 mod switches;
 

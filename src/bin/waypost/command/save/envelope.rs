@@ -40,7 +40,11 @@ pub(super) fn open<'a>(line: &'a [u8], about: &mut NewEntry) -> Result<&'a str> 
 }
 
 /// Sets one field; `null` takes back what a flag says.
-fn set(about: &mut NewEntry, name: &str, value: Value) -> Result<(), String> {
+pub(in crate::command) fn set(
+    about: &mut NewEntry,
+    name: &str,
+    value: Value,
+) -> Result<(), String> {
     match name {
         "id" => about.id = parsed(value)?,
         "series" => about.series = parsed(value)?,
@@ -63,6 +67,8 @@ fn set(about: &mut NewEntry, name: &str, value: Value) -> Result<(), String> {
         "resume_from" => about.resume_from = read(value)?,
         "warnings" => about.warnings = read::<Option<_>>(value)?.unwrap_or_default(),
         "retention_days" => about.retention_days = read(value)?,
+        "layout" => about.layout = parsed(value)?.unwrap_or_default(),
+        "source_path" => about.source_path = read(value)?,
         _ => return Err("no such field".to_owned()),
     }
     Ok(())

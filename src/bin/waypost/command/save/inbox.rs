@@ -19,7 +19,7 @@ pub(super) struct Line {
 
 /// Stands for a line that is longer than the limit, and was passed over.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLong;
+pub(in crate::command) struct TooLong;
 
 /// Lines that were read and not yet taken.
 #[derive(Default)]
@@ -84,7 +84,7 @@ impl Inbox {
 }
 
 /// Reads a line without its end; `None` at the end of the input.
-fn read_line(
+pub(in crate::command) fn read_line(
     input: &mut impl BufRead,
     bytes_max: usize,
 ) -> io::Result<Option<Result<Vec<u8>, TooLong>>> {

@@ -1,0 +1,89 @@
+//! Where an export goes: standard output, or a file that is there as a whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use crate::exit::Refusal;
+
+/// Where an export goes.
+pub(super) enum Target<'a> {
+    Stream(&'a mut dyn Write),
+    File { path: PathBuf, draft: PathBuf, file: BufWriter<File> },
+}
+
+impl<'a> Target<'a> {
+    pub(super) fn new(path: &Path, overwrites: bool, out: &'a mut dyn Write) -> Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Stream(out));
+        }
+        if path.exists() && !overwrites {
+            return Err(Refusal::Exists { path: path.to_owned() }.into());
+        }
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}.tmp", std::process::id()));
+        let draft = PathBuf::from(name);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        // Documents may hold what only their owner should see.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&draft);
+        let file = file.with_context(|| format!("cannot make {}", draft.display()))?;
+        Ok(Self::File { path: path.to_owned(), draft, file: BufWriter::new(file) })
+    }
+
+    /// Puts the file in its place, on disk; whether there is none, but a stream.
+    pub(super) fn finish(mut self) -> Result<bool> {
+        match &mut self {
+            Self::Stream(out) => {
+                out.flush()?;
+                Ok(true)
+            }
+            Self::File { path, draft, file } => {
+                place(file, draft, path)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+                Ok(false)
+            }
+        }
+    }
+}
+
+fn place(file: &mut BufWriter<File>, draft: &Path, path: &Path) -> io::Result<()> {
+    file.flush()?;
+    file.get_ref().sync_all()?;
+    fs::rename(draft, path)?;
+    sync_parent(path)
+}
+
+impl Write for Target<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stream(out) => out.write(bytes),
+            Self::File { file, .. } => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stream(out) => out.flush(),
+            Self::File { file, .. } => file.flush(),
+        }
+    }
+}
+
+impl Drop for Target<'_> {
+    fn drop(&mut self) {
+        if let Self::File { draft, .. } = self {
+            // Gone already if it was put in its place.
+            let _ = fs::remove_file(draft);
+        }
+    }
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+}

@@ -1,0 +1,107 @@
+//! `export --jsonl` and `import`: a store as lines of JSON, and back.
+
+use serde_json::Value;
+
+use super::Test;
+
+fn objects(lines: &str) -> Vec<Value> {
+    lines.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
+}
+
+/// Without what a store finds out by itself.
+fn told(lines: &str) -> Vec<Value> {
+    let mut objects = objects(lines);
+    for object in objects.iter_mut().filter_map(Value::as_object_mut) {
+        object.remove("sequence");
+        object.remove("stored_bytes");
+    }
+    objects
+}
+
+#[test]
+fn what_is_exported_and_imported_is_the_same() {
+    let test = Test::filled();
+    test.run("tag b-1 x y").done();
+    test.run("fail a-1 --quiet").done();
+    let first = test.run("export --jsonl - --quiet").done();
+    assert_eq!(objects(&first).len(), 3);
+    assert_eq!(objects(&first)[2]["document"]["b"].to_string(), "1.5");
+    assert!(first.contains(r#""document":{"b":1.50}"#), "as it was written");
+    test.feed("--store other.redb import - --quiet", &first).done();
+    let second = test.run("--store other.redb export --jsonl - --quiet").done();
+    assert_eq!(told(&second), told(&first));
+}
+
+#[test]
+fn a_store_of_many_comes_out_in_order_and_goes_in_again_as_often_as_one_likes() {
+    let test = Test::new();
+    let lines: Vec<String> = (0..1500).map(|number| format!("[{number}]")).collect();
+    test.feed("save --lines --series many --durability relaxed", &lines.join("\n")).done();
+    let note = test.run("export --jsonl out.jsonl");
+    assert_eq!((note.code, &*note.stdout), (Some(0), ""));
+    let file = std::fs::read_to_string(test.path().join("out.jsonl")).expect("a file");
+    let numbers = objects(&file).into_iter().map(|line| line["document"][0].as_u64());
+    assert!(numbers.eq((0..1500).map(Some)), "oldest first");
+    for (imported, known) in [(1500, 0), (0, 1500)] {
+        let outcome = test.run("--store other.redb import out.jsonl");
+        assert_eq!(outcome.stderr, format!("imported {imported}, {known} were there already\n"));
+    }
+    let log = test.run("--store other.redb log --operations --json").done();
+    let log = objects(&log);
+    assert_eq!(log.len(), 1, "what changes nothing is not noted");
+    assert_eq!((&log[0]["action"], &log[0]["checkpoints"]), (&"import".into(), &1500.into()));
+    assert_eq!(log[0]["source"], "out.jsonl");
+}
+
+#[test]
+fn filters_say_what_is_exported() {
+    let test = Test::filled();
+    let lines = test.run("export --jsonl - --issue 42 --quiet").done();
+    assert_eq!(objects(&lines).len(), 2);
+    test.run("export --jsonl - --issue 7").failed(3);
+    test.run("export").failed(2);
+}
+
+#[test]
+fn a_file_is_replaced_only_if_that_is_said() {
+    let test = Test::filled();
+    test.write("out.jsonl", "mine");
+    insta::assert_snapshot!(test.run("export --jsonl out.jsonl").failed(4), @"
+    error: out.jsonl is there already
+    hint: --overwrite replaces it
+    ");
+    let outcome = test.run("export --jsonl out.jsonl --overwrite --json").done();
+    assert_eq!(objects(&outcome)[0]["exported"], 3);
+    assert_eq!(test.run("export --jsonl missing/out.jsonl").failed(1).lines().count(), 1);
+    let left: Vec<_> = std::fs::read_dir(test.path()).expect("a directory").collect();
+    assert_eq!(left.len(), 2, "the store's directory and the file, nothing half done");
+}
+
+#[test]
+fn lines_that_cannot_be_taken_are_named_and_the_rest_goes_on() {
+    let test = Test::new();
+    let lines = [
+        r#"{"id": "good-1", "document": 1}"#,
+        "",
+        "{",
+        r#"{"id": "no-document"}"#,
+        r#"{"id": "x", "colour": "red", "document": 1}"#,
+        r#"{"id": "good-1", "document": 2}"#,
+        r#"{"id": "x", "trigger": "Not One", "document": 1}"#,
+        r#"{"id": "good-2", "sequence": 9, "layout": "claude", "document": {"a": 1.50}}"#,
+    ];
+    let ended = test.feed("import -", &lines.join("\n"));
+    assert_eq!(ended.code, Some(7));
+    insta::assert_snapshot!(ended.stderr, @r#"
+    -: line 3: invalid line: not an object in JSON, at column 1
+    -: line 4: invalid line: has no `document`; `waypost export --jsonl` writes one
+    -: line 5: invalid colour: no such field
+    -: line 7: invalid trigger: invalid trigger: "Not One" is not [a-z][a-z0-9_]{0,63}
+    -: line 6: checkpoint good-1 exists with other content
+    imported 2, 0 were there already
+    error: refused 5 of 7 lines
+    "#);
+    assert!(test.run("show good-2 --json").done().contains(r#""layout":"claude""#));
+    test.run("--store other.redb import missing.jsonl").failed(1);
+    assert!(!test.path().join("other.redb").exists(), "a wrong name leaves no store behind");
+}
