@@ -24,7 +24,7 @@ mod tests;
 use std::io::Write;
 
 use serde::Serialize;
-use serde::de::Deserialize;
+use serde::de::{Deserialize, DeserializeOwned};
 use twox_hash::XxHash3_64;
 
 use crate::checkpoint::{Checkpoint, Document};
@@ -62,6 +62,20 @@ pub(crate) fn encode_json(json: &[u8], bounds: Bounds) -> Result<Vec<u8>> {
     json::read(json, bounds).map_err(|fault| fault.into_error("document"))
 }
 
+/// A JSON text as a tree; errors call it `place`.
+pub(crate) fn read_json(json: &[u8], place: &str) -> Result<Document> {
+    let raw = json::read(json, Bounds::DEFAULT).map_err(|fault| fault.into_error(place))?;
+    let mut decoder = decode::Decoder::new(&raw, DEPTH_READ);
+    Document::deserialize(&mut decoder).map_err(|fault| fault.into_error(place))
+}
+
+/// Any value as another type; errors call it `place`, and name what does not fit.
+pub(crate) fn convert<T: DeserializeOwned>(value: &impl Serialize, place: &str) -> Result<T> {
+    let raw = encode(value, Bounds::DEFAULT, 0)?;
+    let mut decoder = decode::Decoder::new(&raw, DEPTH_READ);
+    T::deserialize(&mut decoder).map_err(|fault| fault.into_error(place))
+}
+
 /// XXH3, the checksum of everything on disk.
 pub(crate) fn check(seed: u64, bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot_with_seed(seed, bytes)
@@ -73,9 +87,7 @@ impl Document {
     /// # Errors
     /// [`Error::Invalid`] with line, column and JSON pointer, or [`Error::Limit`].
     pub fn from_json(json: &[u8]) -> Result<Self> {
-        let raw = encode_json(json, Bounds::DEFAULT)?;
-        let mut decoder = decode::Decoder::new(&raw, DEPTH_READ);
-        Self::deserialize(&mut decoder).map_err(|fault| fault.into_error("document"))
+        read_json(json, "document")
     }
 }
 

@@ -46,7 +46,7 @@
 //! [`Store`] is where to start; [`NewEntry`] is what can be said about a checkpoint, [`Query`]
 //! what can be asked, and [`Options`] how a store is opened. [`Policy`] says what is kept, [`plan`]
 //! what goes and why, and [`Store::apply`] removes it. How it works inside, and which bytes it
-//! writes, is in [`docs`].
+//! writes, is in [`docs`]. [`layouts`] has the documents of five other systems as types.
 //!
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
 //! said: one process has the file at a time, and handles take turns.
@@ -65,6 +65,7 @@ mod retention;
 mod store;
 
 pub mod docs;
+pub mod layouts;
 
 /// The example of the README is compiled, too.
 #[cfg(doctest)]

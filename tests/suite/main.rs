@@ -7,6 +7,7 @@ mod compact;
 mod crash;
 mod damage;
 mod format;
+mod layouts;
 mod model;
 mod query;
 mod retention;

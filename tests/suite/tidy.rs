@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules from the bottom up. A module may use those of earlier rows and of its own row's name.
-const LAYERS: [&[&str]; 8] = [
+const LAYERS: [&[&str]; 9] = [
     &["error", "sync", "yaml"],
     &["checkpoint"],
     &["retention"],
@@ -13,6 +13,7 @@ const LAYERS: [&[&str]; 8] = [
     &["codec"],
     &["store"],
     &["query"],
+    &["layouts"],
 ];
 
 /// Who alone may name a crate.

@@ -1,0 +1,38 @@
+//! The documents of five systems as Rust types, each checked against what its system requires.
+//!
+//! [`from_json`] and [`from_yaml`] take what real files have: fields that are missing or null,
+//! numbers in quotes, words that no list has, keys that nobody knows. Nothing of it is lost when
+//! the value is written again. What a system's own document asks for is told by `validate`, which
+//! names every [`Problem`] by the JSON pointer of its field and never quotes a value.
+//!
+//! ```
+//! use waypost::layouts::{from_json, pipeline};
+//!
+//! # fn main() -> waypost::Result<()> {
+//! let text = r#"{"storyId": "PROJ-42", "stage": 1, "agentId": "a", "verdict": "NO-GO",
+//!     "timestamp": "2026-02-14T14:30:00Z", "lastAction": "validated", "readiness": 4,
+//!     "tasksCompleted": [], "tasksRemaining": []}"#;
+//! let checkpoint: pipeline::Checkpoint = from_json(text.as_bytes())?;
+//! let problems = checkpoint.validate();
+//! assert_eq!(problems[0].to_string(), "/reason: is required if the verdict is NO-GO");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The types can be saved in a [`Store`](crate::Store) and read back by
+//! [`Checkpoint::state`](crate::Checkpoint::state). Fields are written in the order in which they
+//! are declared, and what is in `other` after them, sorted by key.
+
+pub mod pipeline;
+
+mod field;
+mod problem;
+mod read;
+mod scalar;
+mod word;
+
+pub use field::Field;
+pub use problem::Problem;
+pub use read::{from_json, from_yaml};
+pub use scalar::Scalar;
+pub use word::{Vocabulary, Word};

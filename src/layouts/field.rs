@@ -1,0 +1,51 @@
+//! Fields that are missing, null or there: systems tell the first two apart, so they are kept.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A field of an object, which a file can leave out, set to null, or give a value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Field<T> {
+    /// Not there, and not written.
+    #[default]
+    Absent,
+    /// There, and null.
+    Null,
+    /// There.
+    Value(T),
+}
+
+impl<T> Field<T> {
+    /// Tells whether the field is left out, so that it is not written either.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// Returns the value, if there is one.
+    #[must_use]
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Absent | Self::Null => None,
+            Self::Value(value) => Some(value),
+        }
+    }
+}
+
+impl<T> From<T> for Field<T> {
+    fn from(value: T) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl<T: Serialize> Serialize for Field<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value().serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
+    /// Is called only for a field that is there.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Null, Self::Value))
+    }
+}

@@ -1,0 +1,100 @@
+//! Texts into the types of the layouts.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+
+use crate::checkpoint::Document;
+use crate::codec::{convert, read_json};
+use crate::error::{Error, Result};
+use crate::yaml::{self, Bounds, Node, Value};
+
+// The bytes and the depth of what a store takes. A node takes some hundred bytes once it is read.
+const BOUNDS: Bounds = Bounds { bytes: 64 << 20, depth: 128, nodes: 1 << 20 };
+
+/// Reads a JSON text as one of the types of a layout.
+///
+/// Of a key that stands twice the last value counts, as in the systems' own readers.
+///
+/// # Errors
+/// [`Error::Invalid`] with line and column if it is not JSON, with a JSON pointer if a field is of
+/// another kind than the type says, or [`Error::Limit`].
+pub fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
+    from_json_of(json, "document")
+}
+
+/// Reads a YAML text as one of the types of a layout; as [`from_json`] in everything else.
+///
+/// # Errors
+/// [`Error::Invalid`] as there.
+pub fn from_yaml<T: DeserializeOwned>(yaml: &[u8]) -> Result<T> {
+    let node =
+        yaml::read(yaml, BOUNDS).map_err(|fault| Error::invalid("document", fault.to_string()))?;
+    convert(&of_node(node)?, "document")
+}
+
+/// As [`from_json`]; errors call the text `place`.
+pub(super) fn from_json_of<T: DeserializeOwned>(json: &[u8], place: &str) -> Result<T> {
+    convert(&settled(read_json(json, place)?), place)
+}
+
+/// The document with every key once.
+fn settled(document: Document) -> Document {
+    match document {
+        Document::Array(items) => Document::Array(items.into_iter().map(settled).collect()),
+        Document::Object(fields) => {
+            let fields = fields.into_iter().map(|(key, value)| (key, settled(value)));
+            Document::Object(last_of_each(fields.collect()))
+        }
+        other => other,
+    }
+}
+
+/// Keys stay where they stand first, as in a dictionary that is written to twice.
+fn last_of_each(fields: Vec<(String, Document)>) -> Vec<(String, Document)> {
+    let mut places = BTreeMap::new();
+    let mut found: Vec<(String, Document)> = Vec::with_capacity(fields.len());
+    for (key, value) in fields {
+        if let Some(at) = places.get(&key) {
+            let earlier: &mut (String, Document) = &mut found[*at];
+            earlier.1 = value;
+        } else {
+            places.insert(key.clone(), found.len());
+            found.push((key, value));
+        }
+    }
+    found
+}
+
+/// Recursion is bounded by the depth of [`BOUNDS`].
+fn of_node(node: Node) -> Result<Document> {
+    Ok(match node.value {
+        Value::Null => Document::Null,
+        Value::Bool(value) => Document::Bool(value),
+        Value::Int(value) => Document::Int(value),
+        Value::Uint(value) => Document::Uint(value),
+        Value::BigInt(digits) => Document::Number(digits),
+        Value::Float { value, .. } => Document::Float(value),
+        Value::Text(text) => Document::Text(text),
+        Value::Sequence(items) => {
+            Document::Array(items.into_iter().map(of_node).collect::<Result<_>>()?)
+        }
+        Value::Mapping(pairs) => {
+            let field = |(key, value)| Ok((key_text(key)?, of_node(value)?));
+            Document::Object(last_of_each(pairs.into_iter().map(field).collect::<Result<_>>()?))
+        }
+    })
+}
+
+/// Issue numbers and batches are keys, too.
+fn key_text(key: Node) -> Result<String> {
+    match key.value {
+        Value::Text(text) | Value::BigInt(text) | Value::Float { text, .. } => Ok(text),
+        Value::Int(number) => Ok(number.to_string()),
+        Value::Uint(number) => Ok(number.to_string()),
+        Value::Bool(value) => Ok(value.to_string()),
+        Value::Null | Value::Sequence(_) | Value::Mapping(_) => {
+            Err(Error::invalid("document", format_args!("{}: a key that is no text", key.place)))
+        }
+    }
+}
