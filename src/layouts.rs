@@ -23,6 +23,7 @@
 //! [`Checkpoint::state`](crate::Checkpoint::state). Fields are written in the order in which they
 //! are declared, and what is in `other` after them, sorted by key.
 
+pub mod agentize;
 pub mod pipeline;
 
 mod field;

@@ -50,6 +50,7 @@ pub use compact::Compacted;
 use deleted::Removal;
 pub use deleted::Restorable;
 pub use draft::Draft;
+pub(crate) use file::{private, sync_parent};
 use keeper::Keeper;
 pub use operation::{Action, Operation};
 pub use options::{Durability, Hold, Limits, Options};

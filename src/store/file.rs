@@ -162,7 +162,7 @@ pub(super) fn resolve(path: &Path) -> PathBuf {
     fs::canonicalize(path).ok().or_else(by_parent).unwrap_or_else(|| path.to_owned())
 }
 
-pub(super) fn private() -> OpenOptions {
+pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -176,7 +176,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Makes a renamed file last: its name is on disk only with its directory.
-pub(super) fn sync_parent(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(parent(path))?.sync_all()?;
     Ok(())

@@ -1,5 +1,6 @@
 //! The documents of five systems as types: what is read comes back, and what is wrong is named.
 
+mod agentize;
 mod pipeline;
 
 use std::fs;
