@@ -24,6 +24,7 @@
 //! are declared, and what is in `other` after them, sorted by key.
 
 pub mod agentize;
+pub mod aiwg;
 pub mod pipeline;
 
 mod field;

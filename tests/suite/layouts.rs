@@ -1,6 +1,7 @@
 //! The documents of five systems as types: what is read comes back, and what is wrong is named.
 
 mod agentize;
+mod aiwg;
 mod pipeline;
 
 use std::fs;
