@@ -25,6 +25,7 @@
 
 pub mod agentize;
 pub mod aiwg;
+pub mod crunch;
 pub mod pipeline;
 
 mod field;

@@ -2,6 +2,7 @@
 
 mod agentize;
 mod aiwg;
+mod crunch;
 mod pipeline;
 
 use std::fs;

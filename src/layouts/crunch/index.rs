@@ -1,0 +1,184 @@
+//! `index.yaml`: the checkpoints of an issue, and why each was saved.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Checkpoint;
+use crate::checkpoint::Timestamp;
+use crate::layouts::problem::Checker;
+use crate::layouts::word::vocabulary;
+use crate::layouts::{Field, Problem, Scalar, Word};
+
+/// The trigger of a checkpoint of which no index says why it was saved.
+const UNKNOWN: &str = "unknown";
+
+/// The index of the checkpoints of an issue.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Index {
+    /// The issue.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub issue_number: Field<Scalar>,
+    /// The checkpoints, from the oldest to the newest.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub checkpoints: Field<Vec<IndexEntry>>,
+    /// The id of the newest.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub latest: Field<String>,
+    /// How many there are.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub total_checkpoints: Field<Scalar>,
+    /// Fields that the template does not have.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// What an index says about a checkpoint.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IndexEntry {
+    /// Its id.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub checkpoint_id: Field<String>,
+    /// When it was saved, as written.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub created_at: Field<String>,
+    /// Why it was saved.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub trigger: Field<Word<Trigger>>,
+    /// The phase it was saved in.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub phase: Field<String>,
+    /// Whether work can go on from it.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub can_resume: Field<bool>,
+    /// Fields that the template does not have.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+vocabulary! {
+    /// Why a checkpoint was saved.
+    Trigger {
+        /// Before the next phase.
+        PhaseTransition = "phase_transition",
+        /// After a batch of tasks.
+        BatchComplete = "batch_complete",
+        /// An agent is done.
+        AgentComplete = "agent_complete",
+        /// Before a debate.
+        ConflictStart = "conflict_start",
+        /// After a debate.
+        ConflictResolved = "conflict_resolved",
+        /// The user interrupted.
+        UserInterrupt = "user_interrupt",
+        /// The session ends.
+        SessionEnd = "session_end",
+        /// The user asked for it.
+        Manual = "manual",
+        /// Before a batch of tasks; of the workflow, not of the template.
+        BatchStart = "batch_start",
+    }
+}
+
+impl Index {
+    /// The index of `checkpoints`, which are those of one issue.
+    ///
+    /// Checkpoints do not say why they were saved: that is taken from the index `before`, and is
+    /// `unknown` if that does not have it.
+    #[must_use]
+    pub fn of(checkpoints: &[Checkpoint], before: Option<&Self>) -> Self {
+        let mut entries: Vec<_> =
+            checkpoints.iter().map(|checkpoint| entry(checkpoint, before)).collect();
+        // Stable: what was saved in the same second stays in order.
+        entries.sort_by_cached_key(IndexEntry::age);
+        let newest = entries.last().map(|entry| entry.checkpoint_id.clone());
+        let mut numbers = checkpoints.iter().map(|checkpoint| &checkpoint.issue_number);
+        let issue_number = numbers.rfind(|number| number.value().is_some()).cloned();
+        Self {
+            issue_number: issue_number.unwrap_or_default(),
+            latest: newest.unwrap_or(Field::Null),
+            total_checkpoints: Scalar::from(entries.len() as u64).into(),
+            checkpoints: entries.into(),
+            other: before.map(|before| before.other.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Returns the entry of a checkpoint; of one that stands twice the last.
+    #[must_use]
+    pub fn get(&self, checkpoint_id: &str) -> Option<&IndexEntry> {
+        let is_it =
+            |entry: &&IndexEntry| entry.checkpoint_id.value().is_some_and(|id| id == checkpoint_id);
+        self.entries().iter().rev().find(is_it)
+    }
+
+    /// Returns what the template asks for and this does not have.
+    #[must_use]
+    pub fn validate(&self) -> Vec<Problem> {
+        let mut checker = Checker::default();
+        checker.required("/issue_number", &self.issue_number);
+        checker.whole("/issue_number", &self.issue_number, 1);
+        checker.required("/checkpoints", &self.checkpoints);
+        let mut ids = BTreeSet::new();
+        for (at, entry) in self.entries().iter().enumerate() {
+            entry.check(&format!("/checkpoints/{at}"), &mut checker);
+            let is_new = entry.checkpoint_id.value().is_none_or(|id| ids.insert(id));
+            checker.must(is_new, format!("/checkpoints/{at}/checkpoint_id"), "must be unique");
+        }
+        self.check_sums(&mut checker);
+        checker.finish()
+    }
+
+    fn check_sums(&self, checker: &mut Checker) {
+        let entries = self.entries();
+        if let Some(total) = checker.required("/total_checkpoints", &self.total_checkpoints) {
+            let is_right = total.as_i64() == i64::try_from(entries.len()).ok();
+            let rule = "must be the number of checkpoints in the list";
+            checker.must(is_right, "/total_checkpoints", rule);
+        }
+        if entries.is_empty() {
+            let rule = "must not name a checkpoint where there is none";
+            return checker.must(self.latest.value().is_none(), "/latest", rule);
+        }
+        let Some(latest) = checker.required("/latest", &self.latest) else { return };
+        let newest = entries.iter().map(IndexEntry::age).max();
+        let is_newest = self.get(latest).map(IndexEntry::age) == newest;
+        checker.must(is_newest, "/latest", "must be the newest of the list");
+    }
+
+    fn entries(&self) -> &[IndexEntry] {
+        self.checkpoints.value().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl IndexEntry {
+    /// What sorts from old to new; what has no time comes first.
+    fn age(&self) -> Option<Timestamp> {
+        self.created_at.value()?.parse().ok()
+    }
+
+    fn check(&self, at: &str, checker: &mut Checker) {
+        checker.required_text(&format!("{at}/checkpoint_id"), &self.checkpoint_id);
+        checker.required_time(&format!("{at}/created_at"), &self.created_at);
+        checker.required(&format!("{at}/trigger"), &self.trigger);
+        checker.word(&format!("{at}/trigger"), &self.trigger);
+        checker.required(&format!("{at}/phase"), &self.phase);
+        checker.required(&format!("{at}/can_resume"), &self.can_resume);
+    }
+}
+
+fn entry(checkpoint: &Checkpoint, before: Option<&Index>) -> IndexEntry {
+    let id = checkpoint.checkpoint_id.value();
+    let earlier = before.zip(id).and_then(|(before, id)| before.get(id));
+    let trigger = earlier.and_then(|earlier| earlier.trigger.value()).cloned();
+    IndexEntry {
+        checkpoint_id: checkpoint.checkpoint_id.clone(),
+        created_at: checkpoint.created_at.clone(),
+        trigger: trigger.unwrap_or_else(|| Word::of(UNKNOWN)).into(),
+        phase: checkpoint.phase().map_or(Field::Absent, |phase| phase.to_string().into()),
+        can_resume: checkpoint.can_resume().into(),
+        other: earlier.map(|earlier| earlier.other.clone()).unwrap_or_default(),
+    }
+}

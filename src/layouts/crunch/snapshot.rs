@@ -1,0 +1,213 @@
+//! The parts of a checkpoint.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Phase;
+use crate::layouts::problem::Checker;
+use crate::layouts::word::vocabulary;
+use crate::layouts::{Field, Scalar, Word};
+
+/// Where the work is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowState {
+    /// The phase.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub current_phase: Field<Word<Phase>>,
+    /// The label of the issue that says so, such as `state:enrich`.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub current_state_label: Field<String>,
+    /// When the phase began, as written.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub phase_started_at: Field<String>,
+    /// How often the phase was tried, from one.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub phase_attempt: Field<Scalar>,
+    /// Fields that the template does not have.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// The issue as it was.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IssueSnapshot {
+    /// Its title.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub title: Field<String>,
+    /// Its text.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub body: Field<String>,
+    /// Its labels.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub labels: Field<Vec<String>>,
+    /// Who it is assigned to.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub assignees: Field<Vec<String>>,
+    /// The branch it is worked on in.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub branch: Field<String>,
+    /// Fields that the template does not have.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Who works on an issue.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TeamState {
+    /// The team.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub team_id: Field<String>,
+    /// Its agents.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub members: Field<Vec<Member>>,
+    /// Fields that the template does not have.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// An agent of a team.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Member {
+    /// Its name.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub agent: Field<String>,
+    /// What it is there for.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub role: Field<String>,
+    /// Whether it is at work, as written.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub status: Field<String>,
+    /// How many tasks it has done.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub tasks_completed: Field<Scalar>,
+    /// How many it has left.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub tasks_pending: Field<Scalar>,
+    /// Fields that the template does not have.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Which tasks are done.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExecutionGraph {
+    /// The graph.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub graph_id: Field<String>,
+    /// Batches that are done.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub completed_batches: Field<Vec<Scalar>>,
+    /// The batch that is under way.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub current_batch: Field<Scalar>,
+    /// The tasks, by id.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub node_states: Field<BTreeMap<String, NodeState>>,
+    /// Fields that the template does not have.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A task of a graph.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NodeState {
+    /// Where it stands.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub status: Field<Word<NodeStatus>>,
+    /// What came of it.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub result: Field<Value>,
+    /// When it began, as written.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub started_at: Field<String>,
+    /// When it ended, as written.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub completed_at: Field<String>,
+    /// Fields that the template does not have.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A file that is not as it was.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileState {
+    /// Where it is.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub path: Field<String>,
+    /// What happened to it, as written.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub status: Field<String>,
+    /// Whether git has it staged.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub staged: Field<bool>,
+    /// Fields that the template does not have.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Whether and where work can go on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecoveryInfo {
+    /// Whether it can.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub can_resume: Field<bool>,
+    /// Where, such as `batch_3_task_1`.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub resume_from: Field<String>,
+    /// Whether what it needs is there.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub prerequisites_met: Field<bool>,
+    /// What a person should know before.
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub warnings: Field<Vec<String>>,
+    /// Fields that the template does not have.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+vocabulary! {
+    /// Where a task stands.
+    NodeStatus {
+        /// It waits for others.
+        Pending = "pending",
+        /// It can start.
+        Queued = "queued",
+        /// It is under way.
+        Running = "running",
+        /// It is done.
+        Complete = "complete",
+        /// It has failed.
+        Failed = "failed",
+        /// It was left out.
+        Skipped = "skipped",
+    }
+}
+
+impl WorkflowState {
+    pub(super) fn check(&self, at: &str, checker: &mut Checker) {
+        let phase = format!("{at}/current_phase");
+        checker.required(&phase, &self.current_phase);
+        checker.word(&phase, &self.current_phase);
+        checker.time(&format!("{at}/phase_started_at"), &self.phase_started_at);
+        checker.whole(&format!("{at}/phase_attempt"), &self.phase_attempt, 1);
+    }
+}
+
+impl RecoveryInfo {
+    pub(super) fn check(&self, at: &str, checker: &mut Checker) {
+        let can_resume = checker.required(&format!("{at}/can_resume"), &self.can_resume);
+        if can_resume == Some(&true) {
+            checker.required_text(&format!("{at}/resume_from"), &self.resume_from);
+        }
+    }
+}
