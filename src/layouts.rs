@@ -25,6 +25,7 @@
 
 pub mod agentize;
 pub mod aiwg;
+pub mod claude;
 pub mod crunch;
 pub mod pipeline;
 
@@ -32,10 +33,12 @@ mod field;
 mod problem;
 mod read;
 mod scalar;
+mod status;
 mod word;
 
 pub use field::Field;
 pub use problem::Problem;
 pub use read::{from_json, from_yaml};
 pub use scalar::Scalar;
+pub use status::status;
 pub use word::{Vocabulary, Word};

@@ -2,6 +2,7 @@
 
 mod agentize;
 mod aiwg;
+mod claude;
 mod crunch;
 mod pipeline;
 
@@ -11,8 +12,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use waypost::layouts::{Problem, from_json};
-use waypost::{NewEntry, Store};
+use waypost::layouts::{Problem, from_json, status};
+use waypost::{NewEntry, Status, Store};
 
 /// The files of a layout that start with `prefix` and end with `suffix`, in order.
 fn fixtures(layout: &str, prefix: &str, suffix: &str) -> Vec<PathBuf> {
@@ -69,4 +70,25 @@ fn with(document: &Value, pointer: &str, value: Option<Value>) -> Value {
 
 fn printed(problems: &[Problem]) -> Vec<String> {
     problems.iter().map(ToString::to_string).collect()
+}
+
+/// Real files spell it in eight ways, and more.
+#[test]
+fn a_status_is_known_however_it_is_spelled() {
+    for (word, expected) in [
+        ("running", Status::InProgress),
+        ("in_progress", Status::InProgress),
+        ("IN_PROGRESS", Status::InProgress),
+        ("completed", Status::Completed),
+        ("complete", Status::Completed),
+        ("COMPLETED", Status::Completed),
+        ("SUCCESS", Status::Completed),
+        ("ABORTED", Status::Failed),
+        ("failed", Status::Failed),
+        ("paused", Status::Paused),
+        ("", Status::Unknown),
+        ("fine", Status::Unknown),
+    ] {
+        assert_eq!(status(word), expected, "{word}");
+    }
 }
