@@ -5,6 +5,7 @@ mod aiwg;
 mod claude;
 mod crunch;
 mod pipeline;
+mod property;
 
 use std::fs;
 use std::path::PathBuf;
