@@ -1,4 +1,4 @@
-//! Applying a plan: the only pruner.
+//! Applying a plan: what removes by a policy, but for saves that prune their own group.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

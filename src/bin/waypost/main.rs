@@ -8,6 +8,7 @@ mod confirm;
 mod exit;
 mod filter;
 mod open;
+mod ordered;
 mod output;
 mod policy;
 mod progress;

@@ -59,6 +59,8 @@ fn filters_say_what_is_exported() {
     let lines = test.run("export --jsonl - --issue 42 --quiet").done();
     assert_eq!(objects(&lines).len(), 2);
     test.run("export --jsonl - --issue 7").failed(3);
+    test.run("export --jsonl none.jsonl --issue 7").failed(3);
+    assert!(!test.path().join("none.jsonl").exists());
     test.run("export").failed(2);
 }
 

@@ -52,10 +52,11 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let query = Query { order: Order::Oldest, ..args.filter.query(Timestamp::now()) };
     let mut target = Target::new(&args.jsonl, args.overwrite, out)?;
     let Dumped { exported, bytes, damaged } = dump::run(&store, query, &mut target, global)?;
-    let is_stream = target.finish()?;
     if exported == 0 && damaged == 0 {
+        // Dropped, so that no empty file is left behind.
         return Err(Refusal::Nothing.into());
     }
+    let is_stream = target.finish()?;
     if damaged > 0 {
         return Err(Refusal::Damaged { count: damaged, total: exported + damaged }.into());
     }

@@ -1,15 +1,12 @@
 //! Checkpoints as lines of JSON, made by several threads and written in order.
 
-use std::collections::BTreeMap;
 use std::io::Write;
-use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::thread;
 
 use anyhow::{Context as _, Result};
 use waypost::{Entry, Error, Query, Store};
 
 use crate::args::Global;
+use crate::ordered::in_order;
 use crate::output;
 use crate::progress::Progress;
 
@@ -26,15 +23,13 @@ pub(super) struct Dumped {
 }
 
 /// Lines of some entries.
+#[derive(Default)]
 struct Part {
-    number: u64,
     lines: Vec<u8>,
     count: u64,
-    /// Which could not be read, and why.
+    /// What could not be read, and why.
     damaged: Vec<Error>,
 }
-
-type Jobs = Mutex<Receiver<(u64, Vec<Entry>)>>;
 
 /// Writes all that a query asks for. What is damaged is reported, and the rest goes on.
 pub(super) fn run(
@@ -43,58 +38,42 @@ pub(super) fn run(
     out: &mut impl Write,
     global: &Global,
 ) -> Result<Dumped> {
-    let workers = thread::available_parallelism().map_or(1, usize::from);
-    let (to_workers, jobs) = mpsc::sync_channel(workers);
-    let (to_writer, parts) = mpsc::sync_channel(workers);
-    let jobs: &Jobs = &Mutex::new(jobs);
-    thread::scope(|scope| {
-        let lister = scope.spawn(move || list(store, query, &to_workers));
-        for _ in 0..workers {
-            let to_writer = to_writer.clone();
-            scope.spawn(move || work(store, jobs, &to_writer));
-        }
-        drop(to_writer);
-        let dumped = write(&parts, out, global);
-        // Whoever still hands over hears that nobody takes any more.
-        drop(parts);
-        let end = lister.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let dumped = dumped?;
-        end?;
-        Ok(dumped)
-    })
+    let mut progress = Progress::new("exported", global);
+    let mut dumped = Dumped::default();
+    let write = |part: Result<Part>| {
+        let part = part?;
+        out.write_all(&part.lines).context("cannot write the export")?;
+        dumped.exported += part.count;
+        dumped.bytes += part.lines.len() as u64;
+        dumped.damaged += part.damaged.len() as u64;
+        part.damaged.iter().for_each(|error| global.note(format_args!("not exported: {error}")));
+        progress.show(dumped.exported);
+        Ok(())
+    };
+    in_order(|hand_out| list(store, query, hand_out), |part| lines(store, part), write)?;
+    Ok(dumped)
 }
 
-/// Hands out entries in parts, in order.
-fn list(store: &Store, query: Query, jobs: &SyncSender<(u64, Vec<Entry>)>) -> Result<()> {
-    let (mut part, mut bytes, mut number) = (Vec::new(), 0, 0);
+/// Hands out entries in parts.
+fn list(store: &Store, query: Query, hand_out: &mut dyn FnMut(Vec<Entry>) -> bool) -> Result<()> {
+    let (mut part, mut bytes) = (Vec::new(), 0);
     for entry in store.entries(query) {
         let entry = entry?;
         bytes += entry.document_bytes;
         part.push(entry);
         if part.len() >= PART_ENTRIES || bytes >= PART_BYTES {
-            if jobs.send((number, std::mem::take(&mut part))).is_err() {
+            if !hand_out(std::mem::take(&mut part)) {
                 return Ok(());
             }
-            (bytes, number) = (0, number + 1);
+            bytes = 0;
         }
     }
-    // Nobody takes it any more if writing failed, and that is said elsewhere.
-    let _ = jobs.send((number, part));
+    hand_out(part);
     Ok(())
 }
 
-fn work(store: &Store, jobs: &Jobs, parts: &SyncSender<Result<Part>>) {
-    loop {
-        let job = jobs.lock().ok().and_then(|jobs| jobs.recv().ok());
-        let Some((number, entries)) = job else { return };
-        if parts.send(lines(store, number, entries)).is_err() {
-            return;
-        }
-    }
-}
-
-fn lines(store: &Store, number: u64, entries: Vec<Entry>) -> Result<Part> {
-    let mut part = Part { number, lines: Vec::new(), count: 0, damaged: Vec::new() };
+fn lines(store: &Store, entries: Vec<Entry>) -> Result<Part> {
+    let mut part = Part::default();
     for entry in entries {
         match store.get(&entry.id) {
             Ok(checkpoint) => {
@@ -108,28 +87,4 @@ fn lines(store: &Store, number: u64, entries: Vec<Entry>) -> Result<Part> {
         }
     }
     Ok(part)
-}
-
-/// Writes parts in the order of their numbers.
-fn write(parts: &Receiver<Result<Part>>, out: &mut impl Write, global: &Global) -> Result<Dumped> {
-    let mut progress = Progress::new("exported", global);
-    let mut dumped = Dumped::default();
-    let mut waiting: BTreeMap<u64, Part> = BTreeMap::new();
-    let mut next = 0;
-    for part in parts {
-        let part = part?;
-        waiting.insert(part.number, part);
-        while let Some(part) = waiting.remove(&next) {
-            out.write_all(&part.lines).context("cannot write the export")?;
-            dumped.exported += part.count;
-            dumped.bytes += part.lines.len() as u64;
-            dumped.damaged += part.damaged.len() as u64;
-            part.damaged
-                .iter()
-                .for_each(|error| global.note(format_args!("not exported: {error}")));
-            progress.show(dumped.exported);
-            next += 1;
-        }
-    }
-    Ok(dumped)
 }

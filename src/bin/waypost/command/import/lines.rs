@@ -1,10 +1,6 @@
 //! Lines of JSON into the store: encoded by several threads, saved in their order.
 
-use std::collections::BTreeMap;
-use std::io::BufRead;
-use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::thread;
+use std::io::{self, BufRead};
 
 use anyhow::{Context as _, Result};
 use waypost::{Draft, Error, Limits, Store};
@@ -12,6 +8,7 @@ use waypost::{Draft, Error, Limits, Store};
 use super::super::save::inbox::read_line;
 use super::line;
 use crate::args::Global;
+use crate::ordered::in_order;
 use crate::progress::Progress;
 
 // A transaction of so many is cheap for each; few enough that they fit the memory.
@@ -32,10 +29,9 @@ impl Imported {
     }
 }
 
-/// Some lines that follow each other, with their numbers from one.
+/// Some lines that follow each other, with their numbers from one; `None` if one is too long.
 type Lines = Vec<(u64, Option<Vec<u8>>)>;
 type Drafts = Vec<(u64, Result<Draft, Error>)>;
-type Jobs = Mutex<Receiver<(u64, Lines)>>;
 
 /// Saves all lines of `source`. What cannot be taken is reported by its line.
 pub(super) fn run(
@@ -44,89 +40,51 @@ pub(super) fn run(
     name: &str,
     global: &Global,
 ) -> Result<Imported> {
-    let workers = thread::available_parallelism().map_or(1, usize::from);
-    let (to_workers, jobs) = mpsc::sync_channel(workers);
-    let (to_saver, parts) = mpsc::sync_channel(workers);
-    let jobs: &Jobs = &Mutex::new(jobs);
-    thread::scope(|scope| {
-        let reader = scope.spawn(move || read(source, &to_workers));
-        for _ in 0..workers {
-            let to_saver = to_saver.clone();
-            scope.spawn(move || work(store, jobs, &to_saver));
-        }
-        drop(to_saver);
-        let imported = save(store, &parts, name, global);
-        // Whoever still hands over hears that nobody takes any more.
-        drop(parts);
-        let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let imported = imported?;
-        read.context("cannot read")?;
-        Ok(imported)
-    })
+    let mut progress = Progress::new("imported", global);
+    let mut imported = Imported::default();
+    let save = |drafts: Drafts| {
+        imported.lines += drafts.len() as u64;
+        imported.refused += save_part(store, drafts, name, global)?;
+        progress.show(imported.lines);
+        Ok(())
+    };
+    let read =
+        |hand_out: &mut dyn FnMut(Lines) -> bool| read(source, hand_out).context("cannot read");
+    in_order(read, |lines| drafts(store, lines), save)?;
+    Ok(imported)
 }
 
-/// Hands out lines in parts, in order. Blank ones say nothing.
-fn read(mut source: impl BufRead, jobs: &SyncSender<(u64, Lines)>) -> std::io::Result<()> {
-    let (mut part, mut bytes, mut number): (Lines, usize, u64) = (Vec::new(), 0, 0);
-    for line_number in 1.. {
+/// Hands out lines in parts. Blank ones say nothing.
+fn read(mut source: impl BufRead, hand_out: &mut dyn FnMut(Lines) -> bool) -> io::Result<()> {
+    let (mut part, mut bytes): (Lines, usize) = (Vec::new(), 0);
+    for number in 1.. {
         let Some(line) = read_line(&mut source, line_bytes_max())? else { break };
         let line = line.ok();
         if line.as_ref().is_some_and(|line| line.trim_ascii().is_empty()) {
             continue;
         }
         bytes += line.as_ref().map_or(0, Vec::len);
-        part.push((line_number, line));
+        part.push((number, line));
         if part.len() >= PART_LINES || bytes >= PART_BYTES {
-            if jobs.send((number, std::mem::take(&mut part))).is_err() {
+            if !hand_out(std::mem::take(&mut part)) {
                 return Ok(());
             }
-            (bytes, number) = (0, number + 1);
+            bytes = 0;
         }
     }
-    // Nobody takes it any more if saving failed, and that is said elsewhere.
-    let _ = jobs.send((number, part));
+    hand_out(part);
     Ok(())
 }
 
-fn work(store: &Store, jobs: &Jobs, parts: &SyncSender<(u64, Drafts)>) {
-    loop {
-        let job = jobs.lock().ok().and_then(|jobs| jobs.recv().ok());
-        let Some((number, lines)) = job else { return };
-        let draft = |line: Option<Vec<u8>>| match line {
-            Some(line) => line::draft(store, &line),
-            None => Err(Error::Limit {
-                what: "length of the line".to_owned(),
-                limit: line_bytes_max() as u64,
-            }),
-        };
-        let drafts = lines.into_iter().map(|(number, line)| (number, draft(line))).collect();
-        if parts.send((number, drafts)).is_err() {
-            return;
-        }
-    }
-}
-
-/// Saves parts in the order of their numbers.
-fn save(
-    store: &Store,
-    parts: &Receiver<(u64, Drafts)>,
-    name: &str,
-    global: &Global,
-) -> Result<Imported> {
-    let mut progress = Progress::new("imported", global);
-    let mut imported = Imported::default();
-    let mut waiting: BTreeMap<u64, Drafts> = BTreeMap::new();
-    let mut next = 0;
-    for (number, drafts) in parts {
-        waiting.insert(number, drafts);
-        while let Some(drafts) = waiting.remove(&next) {
-            imported.lines += drafts.len() as u64;
-            imported.refused += save_part(store, drafts, name, global)?;
-            progress.show(imported.lines);
-            next += 1;
-        }
-    }
-    Ok(imported)
+fn drafts(store: &Store, lines: Lines) -> Drafts {
+    let draft = |line: Option<Vec<u8>>| match line {
+        Some(line) => line::draft(store, &line),
+        None => Err(Error::Limit {
+            what: "length of the line".to_owned(),
+            limit: line_bytes_max() as u64,
+        }),
+    };
+    lines.into_iter().map(|(number, line)| (number, draft(line))).collect()
 }
 
 /// Saves some drafts with one sync, and returns how many lines were refused.
