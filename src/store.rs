@@ -15,6 +15,7 @@ mod intake;
 mod journal;
 mod keeper;
 mod lifecycle;
+mod listing;
 mod lock;
 mod names;
 mod operation;

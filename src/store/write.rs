@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering;
 use redb::{Durability, ReadableTable as _, Table, WriteTransaction};
 
 use super::draft::{Draft, Packed};
-use super::names;
 use super::options::Limits;
 use super::prune_on_save::{Added, Touched};
 use super::read::Lookup;
@@ -19,12 +18,12 @@ use super::table::{
 };
 use super::turn::Open;
 use super::unpack::{CHUNK_BYTES_MIN, Unpacker};
-use crate::checkpoint::{Entry, Id, Series};
-use crate::codec::{NameKind, Placed, cause, derived_tail, encode_entry};
+use crate::checkpoint::{Entry, Id};
+use crate::codec::{NameKind, Placed, encode_entry};
 use crate::error::{Error, Result};
 use crate::key::{
-    ANY_NAME, DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, dependents_row,
-    frame_row, frame_rows, index_row,
+    DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, dependents_row,
+    frame_row, frame_rows,
 };
 use crate::sync::lock;
 
@@ -118,14 +117,14 @@ pub(super) struct Writer<'a> {
     pub(super) records: Table<'a, RecordBytes, &'static [u8]>,
     pub(super) frames: Table<'a, FrameBytes, &'static [u8]>,
     pub(super) index: Table<'a, IndexBytes, ()>,
-    names: Table<'a, &'static [u8], &'static [u8]>,
-    ids: Table<'a, &'static str, RecordBytes>,
+    pub(super) names: Table<'a, &'static [u8], &'static [u8]>,
+    pub(super) ids: Table<'a, &'static str, RecordBytes>,
     // Opened when they are needed: what a transaction touches costs it pages.
     pub(super) children: Option<Table<'a, (&'static str, RecordBytes), ()>>,
     pub(super) deleted: Option<Table<'a, DeletedBytes, &'static [u8]>>,
-    next_name: NameId,
+    pub(super) next_name: NameId,
     /// Shared with readers once the transaction is committed.
-    new_names: HashMap<(NameKind, Arc<str>), NameId>,
+    pub(super) new_names: HashMap<(NameKind, Arc<str>), NameId>,
     removed: HashSet<u64>,
     /// The settings, if every save is to be pruned.
     pub(super) on_save: Option<Arc<Settings>>,
@@ -205,37 +204,6 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Adds the rows that lead to an entry.
-    pub(super) fn list(&mut self, entry: &Entry) -> Result<()> {
-        let key = RecordKey::of(entry).to_bytes();
-        for row in self.index_rows(entry)? {
-            self.index.insert(row, ()).within(self.path)?;
-        }
-        if derived_tail(&entry.id, entry.created_at).is_none() {
-            self.ids.insert(entry.id.as_str(), key).within(self.path)?;
-        }
-        if let Some(parent) = &entry.parent {
-            let path = self.path;
-            self.children()?.insert((parent.as_str(), key), ()).within(path)?;
-        }
-        Ok(())
-    }
-
-    /// Removes the rows that lead to an entry.
-    pub(super) fn unlist(&mut self, entry: &Entry) -> Result<()> {
-        for row in self.index_rows(entry)? {
-            self.index.remove(row).within(self.path)?;
-        }
-        if derived_tail(&entry.id, entry.created_at).is_none() {
-            self.ids.remove(entry.id.as_str()).within(self.path)?;
-        }
-        if let Some(parent) = &entry.parent {
-            let (path, key) = (self.path, RecordKey::of(entry).to_bytes());
-            self.children()?.remove((parent.as_str(), key)).within(path)?;
-        }
-        Ok(())
-    }
-
     pub(super) fn children(&mut self) -> Result<&mut Table<'a, (&'static str, RecordBytes), ()>> {
         match &mut self.children {
             Some(table) => Ok(table),
@@ -299,11 +267,6 @@ impl<'a> Writer<'a> {
         self.insert_record(new)
     }
 
-    /// Removes all names but these.
-    pub(super) fn retain_names(&mut self, used: &HashSet<NameId>) -> Result<()> {
-        names::retain(&mut self.names, used, self.path)
-    }
-
     pub(super) fn find(&self, id: &Id) -> Result<Option<Entry>> {
         self.lookup().find(&self.ids, &self.records, id)
     }
@@ -324,15 +287,6 @@ impl<'a> Writer<'a> {
 
     pub(super) fn lookup(&self) -> Lookup<'_, Table<'a, &'static [u8], &'static [u8]>> {
         Lookup { open: self.open, path: self.path, names: &self.names }
-    }
-
-    /// The number of a name, or `None` if no checkpoint ever had it.
-    pub(super) fn name(&self, kind: NameKind, name: &str) -> Result<Option<NameId>> {
-        let pair = (kind, Arc::from(name));
-        match self.new_names.get(&pair) {
-            Some(id) => Ok(Some(*id)),
-            None => self.open.names.find(&self.names, &pair, self.path),
-        }
     }
 
     /// A retry of a save is a no-op; anything else must not change what is there.
@@ -391,48 +345,5 @@ impl<'a> Writer<'a> {
             .insert(RecordKey::of(entry).to_bytes(), record.as_slice())
             .within(self.path)?;
         Ok(())
-    }
-
-    /// The rows that lead to an entry.
-    fn index_rows(&mut self, entry: &Entry) -> Result<Vec<IndexBytes>> {
-        let cause = self.intern(NameKind::Cause, &cause(entry.status, &entry.trigger))?;
-        let mut names = vec![ANY_NAME, self.intern(NameKind::Series, entry.series.as_str())?];
-        // The series of an issue or a loop leads to it already.
-        if let Some(issue) = entry.issue.as_ref().filter(|it| Series::of_issue(it) != entry.series)
-        {
-            names.push(self.intern(NameKind::Issue, issue.as_str())?);
-        }
-        if let Some(name) = entry.loop_id.as_ref().filter(|it| Series::of_loop(it) != entry.series)
-        {
-            names.push(self.intern(NameKind::Loop, name.as_str())?);
-        }
-        if let Some(phase) = &entry.phase {
-            names.push(self.intern(NameKind::Phase, phase)?);
-        }
-        for tag in &entry.tags {
-            names.push(self.intern(NameKind::Tag, tag)?);
-        }
-        Ok(names.into_iter().map(|name| index_row(name, cause, RecordKey::of(entry))).collect())
-    }
-
-    fn intern(&mut self, kind: NameKind, name: &str) -> Result<NameId> {
-        let pair = (kind, Arc::from(name));
-        if let Some(id) = self.new_names.get(&pair) {
-            return Ok(*id);
-        }
-        match self.open.names.find(&self.names, &pair, self.path) {
-            Ok(Some(id)) => return Ok(id),
-            Err(error) if is_of_engine(&error, self.path) => return Err(error),
-            // A damaged name keeps its number for what has it, and gets another for what comes.
-            Ok(None) | Err(_) => {}
-        }
-        let id = self.next_name;
-        names::add(&mut self.names, id, &pair, self.path)?;
-        self.next_name = id.checked_add(1).ok_or_else(|| Error::Limit {
-            what: "number of names".to_owned(),
-            limit: NameId::MAX.into(),
-        })?;
-        self.new_names.insert(pair, id);
-        Ok(id)
     }
 }

@@ -1,0 +1,102 @@
+//! Listing: the rows that lead to a checkpoint, and the names that they are made of.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::names;
+use super::table::{In, is_of_engine};
+use super::write::Writer;
+use crate::checkpoint::{Entry, Series};
+use crate::codec::{NameKind, cause, derived_tail};
+use crate::error::{Error, Result};
+use crate::key::{ANY_NAME, IndexBytes, NameId, RecordKey, index_row};
+
+impl Writer<'_> {
+    /// Adds the rows that lead to an entry.
+    pub(super) fn list(&mut self, entry: &Entry) -> Result<()> {
+        let key = RecordKey::of(entry).to_bytes();
+        for row in self.index_rows(entry)? {
+            self.index.insert(row, ()).within(self.path)?;
+        }
+        if derived_tail(&entry.id, entry.created_at).is_none() {
+            self.ids.insert(entry.id.as_str(), key).within(self.path)?;
+        }
+        if let Some(parent) = &entry.parent {
+            let path = self.path;
+            self.children()?.insert((parent.as_str(), key), ()).within(path)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the rows that lead to an entry.
+    pub(super) fn unlist(&mut self, entry: &Entry) -> Result<()> {
+        for row in self.index_rows(entry)? {
+            self.index.remove(row).within(self.path)?;
+        }
+        if derived_tail(&entry.id, entry.created_at).is_none() {
+            self.ids.remove(entry.id.as_str()).within(self.path)?;
+        }
+        if let Some(parent) = &entry.parent {
+            let (path, key) = (self.path, RecordKey::of(entry).to_bytes());
+            self.children()?.remove((parent.as_str(), key)).within(path)?;
+        }
+        Ok(())
+    }
+
+    /// The rows that lead to an entry.
+    pub(super) fn index_rows(&mut self, entry: &Entry) -> Result<Vec<IndexBytes>> {
+        let cause = self.intern(NameKind::Cause, &cause(entry.status, &entry.trigger))?;
+        let mut names = vec![ANY_NAME, self.intern(NameKind::Series, entry.series.as_str())?];
+        // The series of an issue or a loop leads to it already.
+        if let Some(issue) = entry.issue.as_ref().filter(|it| Series::of_issue(it) != entry.series)
+        {
+            names.push(self.intern(NameKind::Issue, issue.as_str())?);
+        }
+        if let Some(name) = entry.loop_id.as_ref().filter(|it| Series::of_loop(it) != entry.series)
+        {
+            names.push(self.intern(NameKind::Loop, name.as_str())?);
+        }
+        if let Some(phase) = &entry.phase {
+            names.push(self.intern(NameKind::Phase, phase)?);
+        }
+        for tag in &entry.tags {
+            names.push(self.intern(NameKind::Tag, tag)?);
+        }
+        Ok(names.into_iter().map(|name| index_row(name, cause, RecordKey::of(entry))).collect())
+    }
+
+    pub(super) fn intern(&mut self, kind: NameKind, name: &str) -> Result<NameId> {
+        let pair = (kind, Arc::from(name));
+        if let Some(id) = self.new_names.get(&pair) {
+            return Ok(*id);
+        }
+        match self.open.names.find(&self.names, &pair, self.path) {
+            Ok(Some(id)) => return Ok(id),
+            Err(error) if is_of_engine(&error, self.path) => return Err(error),
+            // A damaged name keeps its number for what has it, and gets another for what comes.
+            Ok(None) | Err(_) => {}
+        }
+        let id = self.next_name;
+        names::add(&mut self.names, id, &pair, self.path)?;
+        self.next_name = id.checked_add(1).ok_or_else(|| Error::Limit {
+            what: "number of names".to_owned(),
+            limit: NameId::MAX.into(),
+        })?;
+        self.new_names.insert(pair, id);
+        Ok(id)
+    }
+
+    /// The number of a name, or `None` if no checkpoint ever had it.
+    pub(super) fn name(&self, kind: NameKind, name: &str) -> Result<Option<NameId>> {
+        let pair = (kind, Arc::from(name));
+        match self.new_names.get(&pair) {
+            Some(id) => Ok(Some(*id)),
+            None => self.open.names.find(&self.names, &pair, self.path),
+        }
+    }
+
+    /// Removes all names but these.
+    pub(super) fn retain_names(&mut self, used: &HashSet<NameId>) -> Result<()> {
+        names::retain(&mut self.names, used, self.path)
+    }
+}
