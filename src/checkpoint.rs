@@ -6,6 +6,7 @@ mod document;
 mod id;
 mod layout;
 mod name;
+mod source;
 mod status;
 mod timestamp;
 mod trigger;
@@ -22,6 +23,7 @@ pub use id::Id;
 pub(crate) use id::LATEST;
 pub use layout::Layout;
 pub use name::{Issue, LoopId, Series};
+pub use source::{Format, SourceForm, Spacing, TextStyle};
 pub use status::Status;
 pub use timestamp::Timestamp;
 pub use trigger::{CustomTrigger, Trigger};
@@ -86,6 +88,9 @@ pub struct Entry {
     pub layout: Layout,
     /// The file it came from, relative to the imported root.
     pub source_path: Option<String>,
+    /// What else is needed to write that file again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceForm>,
     /// Breaks ties between equal times: the order in which the store took checkpoints in.
     pub sequence: u64,
     /// Length of the document in stored form, before compression.

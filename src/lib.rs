@@ -73,8 +73,8 @@ pub mod layouts;
 struct Readme;
 
 pub use checkpoint::{
-    Checkpoint, CustomTrigger, Document, Entry, Id, Issue, Layout, LoopId, NewEntry, Series,
-    Status, Timestamp, Trigger,
+    Checkpoint, CustomTrigger, Document, Entry, Format, Id, Issue, Layout, LoopId, NewEntry,
+    Series, SourceForm, Spacing, Status, TextStyle, Timestamp, Trigger,
 };
 pub use codec::JsonStyle;
 pub use config::{Config, Off};

@@ -301,6 +301,7 @@ fn read(key: RecordKey, reader: &mut Reader<'_>, lookup: Lookup<'_>) -> Result<E
         retention_days,
         layout: layout_of(layout).ok_or(Malformed)?,
         source_path,
+        source: None,
         sequence: key.sequence,
         document_bytes: reader.take()?,
         stored_bytes: reader.take()?,

@@ -52,6 +52,7 @@ fn taken_at(id: &str, created_at: Timestamp) -> Entry {
         retention_days: None,
         layout: Layout::Native,
         source_path: None,
+        source: None,
         sequence: 0,
         document_bytes: 0,
         stored_bytes: 10,

@@ -127,6 +127,7 @@ impl Store {
             retention_days: about.retention_days,
             layout: about.layout,
             source_path: about.source_path,
+            source: None,
             sequence: 0,
             document_bytes: raw.len() as u64,
             // Known when it is saved, like the sequence.

@@ -51,6 +51,7 @@ fn sparse() -> Entry {
         retention_days: None,
         layout: Layout::Native,
         source_path: None,
+        source: None,
         sequence: KEY.sequence,
         document_bytes: 300,
         stored_bytes: 20,
@@ -79,6 +80,7 @@ fn full() -> Entry {
         retention_days: Some(30),
         layout: Layout::Aiwg,
         source_path: text("a/b.json"),
+        source: None,
         ..sparse()
     }
 }
