@@ -99,6 +99,14 @@ pub struct Entry {
     pub stored_bytes: u64,
 }
 
+impl Entry {
+    /// Length of what is compressed: the document, and the text behind it if that is kept.
+    pub(crate) fn raw_bytes(&self) -> u64 {
+        let text_bytes = self.source.map_or(0, |source| source.text_bytes);
+        self.document_bytes.saturating_add(text_bytes)
+    }
+}
+
 /// What a caller says about a checkpoint when saving it; everything has a default.
 ///
 /// ```

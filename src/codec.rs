@@ -13,21 +13,24 @@ mod json;
 mod key;
 mod note;
 mod placed;
+mod source;
 mod text;
 mod token;
 mod v1;
 mod wire;
+mod yaml;
 
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use serde::Serialize;
 use serde::de::{Deserialize, DeserializeOwned};
 use twox_hash::XxHash3_64;
 
-use crate::checkpoint::{Checkpoint, Document};
+use crate::checkpoint::{Checkpoint, Document, TextStyle};
 use crate::error::{Error, Result};
 
 pub(crate) use deleted::{decode_deleted, encode_deleted};
@@ -35,6 +38,7 @@ pub(crate) use dependents::{decode_dependents, encode_dependents};
 pub(crate) use frame::{Found as FoundFrame, Frame, Frames};
 pub(crate) use note::{decode_note, encode_note};
 pub(crate) use placed::Placed;
+pub use source::Source;
 pub use text::JsonStyle;
 pub(crate) use token::Bounds;
 pub(crate) use v1::{
@@ -81,7 +85,21 @@ pub(crate) fn check(seed: u64, bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot_with_seed(seed, bytes)
 }
 
+/// A YAML text as a tree; errors call it `place`. A key that stands twice does so in the tree.
+pub(crate) fn read_yaml(text: &[u8], place: &str) -> Result<Document> {
+    yaml::read(text, Bounds::DEFAULT).map_err(|reason| Error::invalid(place, reason))
+}
+
 impl Document {
+    /// Returns JSON text in any style.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] or [`Error::Limit`] if a store could not keep it.
+    pub fn to_json(&self, style: TextStyle) -> Result<String> {
+        let raw = encode(self, Bounds::DEFAULT, 0)?;
+        text::to_text(&raw, style).map_err(|_| Error::invalid("document", text::Damaged))
+    }
+
     /// Reads JSON text, within the default limits.
     ///
     /// # Errors
@@ -99,7 +117,7 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::Invalid`] with a JSON pointer if the document does not have the shape of `T`.
     pub fn state<'de, T: Deserialize<'de>>(&'de self) -> Result<T> {
-        let mut decoder = decode::Decoder::new(&self.raw, DEPTH_READ);
+        let mut decoder = decode::Decoder::new(self.stored_form(), DEPTH_READ);
         T::deserialize(&mut decoder)
             .and_then(|value| decoder.finish().map(|()| value))
             .map_err(|fault| fault.into_error(&self.place()))
@@ -116,7 +134,9 @@ impl Checkpoint {
     /// Returns the document in stored form, as [`docs::format`](crate::docs::format) specifies it.
     #[must_use]
     pub fn stored_form(&self) -> &[u8] {
-        &self.raw
+        // Behind it may stand the text that it was read from.
+        let end = usize::try_from(self.entry.document_bytes).unwrap_or(usize::MAX);
+        self.raw.get(..end).unwrap_or(&self.raw)
     }
 
     /// Writes the document as JSON text, without building a tree.
@@ -124,7 +144,7 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::Corrupt`] if the stored bytes are not a document, [`Error::Io`] from `out`.
     pub fn write_json(&self, out: &mut impl Write, style: JsonStyle) -> Result<()> {
-        text::write(&self.raw, style, out).map_err(|error| {
+        text::write(self.stored_form(), style, out).map_err(|error| {
             let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<text::Damaged>());
             if inner.is_some() {
                 return Error::corrupt(self.place(), error);
@@ -138,7 +158,27 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::Corrupt`] if the stored bytes are not a document.
     pub fn to_json(&self, style: JsonStyle) -> Result<String> {
-        text::to_text(&self.raw, style).map_err(|_| Error::corrupt(self.place(), text::Damaged))
+        self.to_text(style.into())
+    }
+
+    /// Returns the text of the file that it came from, byte for byte, if it came from one.
+    ///
+    /// Of a file that was compressed this is what was in it.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the stored bytes are not a document.
+    pub fn source_text(&self) -> Result<Option<Cow<'_, [u8]>>> {
+        let Some(form) = &self.entry.source else { return Ok(None) };
+        let Some(style) = form.style else {
+            let text = self.raw.get(self.stored_form().len()..).unwrap_or_default();
+            return Ok(Some(Cow::Borrowed(text)));
+        };
+        Ok(Some(Cow::Owned(self.to_text(style)?.into_bytes())))
+    }
+
+    fn to_text(&self, style: TextStyle) -> Result<String> {
+        let text = text::to_text(self.stored_form(), style);
+        text.map_err(|_| Error::corrupt(self.place(), text::Damaged))
     }
 
     fn place(&self) -> String {

@@ -76,7 +76,7 @@ pub use checkpoint::{
     Checkpoint, CustomTrigger, Document, Entry, Format, Id, Issue, Layout, LoopId, NewEntry,
     Series, SourceForm, Spacing, Status, TextStyle, Timestamp, Trigger,
 };
-pub use codec::JsonStyle;
+pub use codec::{JsonStyle, Source};
 pub use config::{Config, Off};
 pub use error::{Error, Result};
 pub use key::Order;

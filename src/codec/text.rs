@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::token::{ARRAY, BYTES, END, FALSE, FLOAT, INT, NULL, NUMBER, OBJECT, TEXT, TRUE, UINT};
 use super::wire::{Malformed, Reader};
+use crate::checkpoint::{Spacing, TextStyle};
 
 /// How JSON text is laid out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,21 +16,39 @@ pub enum JsonStyle {
     Pretty,
 }
 
+impl From<JsonStyle> for TextStyle {
+    fn from(style: JsonStyle) -> Self {
+        let spacing = match style {
+            JsonStyle::Compact => Spacing::Compact,
+            JsonStyle::Pretty => Spacing::Indent(2),
+        };
+        Self { spacing, ..Self::default() }
+    }
+}
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 // Large enough that what takes the text is called seldom.
 const PIECE_BYTES: usize = 32 << 10;
 
 /// The text of the document in `raw`.
-pub(super) fn to_text(raw: &[u8], style: JsonStyle) -> Result<String, Malformed> {
+pub(super) fn to_text(raw: &[u8], style: TextStyle) -> Result<String, Malformed> {
     let mut writer = Writer::new(raw, style);
     // Quotes and commas take more than tags and lengths.
     writer.out.reserve(raw.len() + raw.len() / 4);
+    if style.has_byte_order_mark {
+        writer.out.extend_from_slice(BYTE_ORDER_MARK);
+    }
     while writer.step()? {}
+    if style.has_final_newline {
+        writer.out.push(b'\n');
+    }
     String::from_utf8(writer.out).map_err(|_| Malformed)
 }
 
 /// Writes the document in `raw`, piece by piece. Depth costs no stack.
 pub(super) fn write(raw: &[u8], style: JsonStyle, out: &mut impl Write) -> io::Result<()> {
-    let mut writer = Writer::new(raw, style);
+    let mut writer = Writer::new(raw, style.into());
     loop {
         let is_more = writer.step().map_err(malformed)?;
         if writer.out.len() >= PIECE_BYTES || !is_more {
@@ -56,7 +75,7 @@ fn malformed(_: Malformed) -> io::Error {
 /// Texts are copied as bytes: it is faster to see that all of the result is UTF-8.
 struct Writer<'a> {
     reader: Reader<'a>,
-    style: JsonStyle,
+    style: TextStyle,
     out: Vec<u8>,
     open: Vec<Container>,
 }
@@ -67,7 +86,7 @@ struct Container {
 }
 
 impl<'a> Writer<'a> {
-    fn new(raw: &'a [u8], style: JsonStyle) -> Self {
+    fn new(raw: &'a [u8], style: TextStyle) -> Self {
         Self { reader: Reader::new(raw), style, out: Vec::new(), open: Vec::new() }
     }
 
@@ -78,11 +97,13 @@ impl<'a> Writer<'a> {
             self.close()?;
         } else {
             if let Some(container) = self.open.last_mut() {
-                if !container.is_empty {
-                    self.out.push(b',');
-                }
-                container.is_empty = false;
                 let is_object = container.is_object;
+                if !std::mem::take(&mut container.is_empty) {
+                    self.out.push(b',');
+                    if self.style.spacing == Spacing::Spaced {
+                        self.out.push(b' ');
+                    }
+                }
                 self.line();
                 if is_object {
                     tag = self.key(tag)?;
@@ -103,7 +124,7 @@ impl<'a> Writer<'a> {
         }
         self.text()?;
         self.out.push(b':');
-        if self.style == JsonStyle::Pretty {
+        if self.style.spacing != Spacing::Compact {
             self.out.push(b' ');
         }
         // A key without a value ends in END, which is no value.
@@ -155,16 +176,20 @@ impl<'a> Writer<'a> {
     }
 
     fn line(&mut self) {
-        if self.style == JsonStyle::Pretty {
-            self.out.push(b'\n');
-            self.out.resize(self.out.len() + 2 * self.open.len(), b' ');
-        }
+        let (width, blank) = match self.style.spacing {
+            Spacing::Compact | Spacing::Spaced => return,
+            Spacing::Indent(width) => (width.into(), b' '),
+            Spacing::Tab => (1, b'\t'),
+        };
+        self.out.push(b'\n');
+        self.out.resize(self.out.len() + width * self.open.len(), blank);
     }
 
     fn text(&mut self) -> Result<(), Malformed> {
         let text = self.reader.take_text_bytes()?;
         // One look at all bytes at once is much faster than one at each in turn.
-        let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+        let last = if self.style.is_ascii { b'~' } else { u8::MAX };
+        let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\' && byte <= last;
         if text.iter().fold(true, |so_far, byte| so_far & is_plain(*byte)) {
             self.out.reserve(text.len() + 2);
             self.out.push(b'"');
@@ -172,9 +197,27 @@ impl<'a> Writer<'a> {
             self.out.push(b'"');
         } else {
             let text = std::str::from_utf8(text).map_err(|_| Malformed)?;
+            let start = self.out.len();
             self.plain(text);
+            if self.style.is_ascii {
+                self.escape_from(start);
+            }
         }
         Ok(())
+    }
+
+    /// Replaces what is not ASCII in the text that starts at `start`, as Python does.
+    fn escape_from(&mut self, start: usize) {
+        let text = self.out.split_off(start);
+        for character in String::from_utf8_lossy(&text).chars() {
+            if matches!(character, ' '..='~') {
+                self.out.push(character as u8);
+                continue;
+            }
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                self.out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+            }
+        }
     }
 
     /// Writes what JSON has no two ways to write.
@@ -194,9 +237,9 @@ impl<'a> Writer<'a> {
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
-        let start: &[u8] = match self.style {
-            JsonStyle::Compact => b"{\"$bytes\":\"",
-            JsonStyle::Pretty => b"{\"$bytes\": \"",
+        let start: &[u8] = match self.style.spacing {
+            Spacing::Compact => b"{\"$bytes\":\"",
+            _ => b"{\"$bytes\": \"",
         };
         self.out.extend_from_slice(start);
         bytes.chunks(3).for_each(|chunk| self.out.extend_from_slice(&base64(chunk)));

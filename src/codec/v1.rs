@@ -3,6 +3,7 @@
 //! A bit mask says which optional fields follow, names are numbers, and time and sequence are in
 //! the key: a record of a loop takes some forty bytes.
 
+mod source;
 #[cfg(test)]
 mod tests;
 
@@ -38,7 +39,8 @@ const WARNINGS: u32 = 1 << 16;
 const RETENTION_DAYS: u32 = 1 << 17;
 const LAYOUT: u32 = 1 << 18;
 const SOURCE_PATH: u32 = 1 << 19;
-const KNOWN: u32 = (1 << 20) - 1;
+const SOURCE: u32 = 1 << 20;
+const KNOWN: u32 = (1 << 21) - 1;
 
 /// What a name names. The numbers are on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -196,6 +198,7 @@ fn mask(entry: &Entry) -> u32 {
         | bit(entry.retention_days.is_some(), RETENTION_DAYS)
         | bit(entry.layout != Layout::Native, LAYOUT)
         | bit(entry.source_path.is_some(), SOURCE_PATH)
+        | bit(entry.source.is_some(), SOURCE)
 }
 
 /// In the order on disk, which [`read`] follows.
@@ -242,6 +245,9 @@ fn put_plain(out: &mut Vec<u8>, entry: &Entry) {
     if let Some(path) = &entry.source_path {
         put(out, path.as_str());
     }
+    if let Some(form) = &entry.source {
+        source::put_form(out, form, entry.created_at);
+    }
 }
 
 fn read_mask(reader: &mut Reader<'_>) -> Result<u32, Malformed> {
@@ -276,6 +282,7 @@ fn read(key: RecordKey, reader: &mut Reader<'_>, lookup: Lookup<'_>) -> Result<E
     let retention_days = has(RETENTION_DAYS).then(|| reader.take()).transpose()?;
     let layout = has(LAYOUT).then(|| reader.take::<u8>()).transpose()?.unwrap_or_default();
     let source_path = text(reader, has(SOURCE_PATH))?;
+    let source = has(SOURCE).then(|| source::read_form(reader, key.time)).transpose()?;
     Ok(Entry {
         id,
         series: Series::new(series).map_err(|_| Malformed)?,
@@ -301,7 +308,7 @@ fn read(key: RecordKey, reader: &mut Reader<'_>, lookup: Lookup<'_>) -> Result<E
         retention_days,
         layout: layout_of(layout).ok_or(Malformed)?,
         source_path,
-        source: None,
+        source,
         sequence: key.sequence,
         document_bytes: reader.take()?,
         stored_bytes: reader.take()?,

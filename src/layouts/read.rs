@@ -5,12 +5,8 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 
 use crate::checkpoint::Document;
-use crate::codec::{convert, read_json};
-use crate::error::{Error, Result};
-use crate::yaml::{self, Bounds, Node, Value};
-
-// The bytes and the depth of what a store takes. A node takes some hundred bytes once it is read.
-const BOUNDS: Bounds = Bounds { bytes: 64 << 20, depth: 128, nodes: 1 << 20 };
+use crate::codec::{convert, read_json, read_yaml};
+use crate::error::Result;
 
 /// Reads a JSON text as one of the types of a layout.
 ///
@@ -28,9 +24,7 @@ pub fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
 /// # Errors
 /// [`Error::Invalid`] as there.
 pub fn from_yaml<T: DeserializeOwned>(yaml: &[u8]) -> Result<T> {
-    let node =
-        yaml::read(yaml, BOUNDS).map_err(|fault| Error::invalid("document", fault.to_string()))?;
-    convert(&of_node(node)?, "document")
+    convert(&settled(read_yaml(yaml, "document")?), "document")
 }
 
 /// As [`from_json`]; errors call the text `place`.
@@ -64,37 +58,4 @@ fn last_of_each(fields: Vec<(String, Document)>) -> Vec<(String, Document)> {
         }
     }
     found
-}
-
-/// Recursion is bounded by the depth of [`BOUNDS`].
-fn of_node(node: Node) -> Result<Document> {
-    Ok(match node.value {
-        Value::Null => Document::Null,
-        Value::Bool(value) => Document::Bool(value),
-        Value::Int(value) => Document::Int(value),
-        Value::Uint(value) => Document::Uint(value),
-        Value::BigInt(digits) => Document::Number(digits),
-        Value::Float { value, .. } => Document::Float(value),
-        Value::Text(text) => Document::Text(text),
-        Value::Sequence(items) => {
-            Document::Array(items.into_iter().map(of_node).collect::<Result<_>>()?)
-        }
-        Value::Mapping(pairs) => {
-            let field = |(key, value)| Ok((key_text(key)?, of_node(value)?));
-            Document::Object(last_of_each(pairs.into_iter().map(field).collect::<Result<_>>()?))
-        }
-    })
-}
-
-/// Issue numbers and batches are keys, too.
-fn key_text(key: Node) -> Result<String> {
-    match key.value {
-        Value::Text(text) | Value::BigInt(text) | Value::Float { text, .. } => Ok(text),
-        Value::Int(number) => Ok(number.to_string()),
-        Value::Uint(number) => Ok(number.to_string()),
-        Value::Bool(value) => Ok(value.to_string()),
-        Value::Null | Value::Sequence(_) | Value::Mapping(_) => {
-            Err(Error::invalid("document", format_args!("{}: a key that is no text", key.place)))
-        }
-    }
 }

@@ -9,8 +9,8 @@ use super::Store;
 use super::bases::Seen;
 use super::chain::Attempt;
 use super::options::Durability;
-use crate::checkpoint::{Entry, Id, LATEST, Layout, NewEntry, Series};
-use crate::codec::{Frame, encode, encode_json};
+use crate::checkpoint::{Entry, Id, LATEST, Layout, NewEntry, Series, SourceForm};
+use crate::codec::{Frame, Source, encode, encode_json};
 use crate::error::{Error, Result};
 
 /// A checkpoint that is encoded and checked, but not saved yet.
@@ -90,7 +90,29 @@ impl Store {
         self.draft_raw(about, raw)
     }
 
-    fn draft_raw(&self, about: NewEntry, mut raw: Vec<u8>) -> Result<Draft> {
+    /// Encodes a checkpoint that comes from a file, without saving it.
+    ///
+    /// [`Checkpoint::source_text`](crate::Checkpoint::source_text) gives the text of the file back.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] or [`Error::Limit`] if it cannot be stored.
+    pub fn draft_source(&self, about: NewEntry, source: Source) -> Result<Draft> {
+        let Source { raw, document_bytes, form, .. } = source;
+        self.draft_parts(about, raw, document_bytes, Some(form))
+    }
+
+    fn draft_raw(&self, about: NewEntry, raw: Vec<u8>) -> Result<Draft> {
+        let document_bytes = raw.len();
+        self.draft_parts(about, raw, document_bytes, None)
+    }
+
+    fn draft_parts(
+        &self,
+        about: NewEntry,
+        mut raw: Vec<u8>,
+        document_bytes: usize,
+        source: Option<SourceForm>,
+    ) -> Result<Draft> {
         // It may be kept for long, and the one before may have been much longer.
         raw.shrink_to(raw.len() + raw.len() / 4);
         let options = &self.shared.options;
@@ -127,13 +149,14 @@ impl Store {
             retention_days: about.retention_days,
             layout: about.layout,
             source_path: about.source_path,
-            source: None,
+            source,
             sequence: 0,
-            document_bytes: raw.len() as u64,
+            document_bytes: document_bytes as u64,
             // Known when it is saved, like the sequence.
             stored_bytes: 0,
         };
         options.limits.check(&entry)?;
+        options.limits.check_raw(raw.len())?;
         let durability = if is_relaxed { Durability::Relaxed } else { Durability::Immediate };
         Ok(Draft {
             entry,

@@ -164,6 +164,11 @@ impl Limits {
         })
     }
 
+    /// Refuses a document and its text if both together are too long.
+    pub(super) fn check_raw(&self, bytes: usize) -> Result<()> {
+        at_most("length in bytes of a document and its text", bytes, self.document_bytes)
+    }
+
     fn check_text(&self, what: &str, text: &str) -> Result<()> {
         if text.is_empty() {
             return Err(Error::invalid(what, "empty"));

@@ -48,11 +48,12 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
     /// The raw document of a checkpoint.
     pub(super) fn raw(&self, entry: &Entry) -> Result<Arc<Vec<u8>>> {
         let place = || format!("checkpoint {}", entry.id);
-        if entry.document_bytes > self.limit as u64 {
+        let raw_bytes = entry.raw_bytes();
+        if raw_bytes > self.limit as u64 {
             return Err(self.too_long(&format!("the document of {}", place())));
         }
-        let raw = self.raw_of(entry.sequence, Some(entry.document_bytes), &place)?;
-        if raw.len() as u64 != entry.document_bytes {
+        let raw = self.raw_of(entry.sequence, Some(raw_bytes), &place)?;
+        if raw.len() as u64 != raw_bytes {
             return Err(Error::corrupt(place(), OTHER_LENGTH));
         }
         Ok(raw)

@@ -94,9 +94,13 @@ fn a_store_of_format_1_is_read() {
     let mut listing = String::new();
     for entry in store.entries(query) {
         let entry = entry.unwrap();
-        let document = store.get(&entry.id).unwrap().to_json(JsonStyle::Compact).unwrap();
+        let checkpoint = store.get(&entry.id).unwrap();
+        let document = checkpoint.to_json(JsonStyle::Compact).unwrap();
         let entry = serde_json::to_string(&entry).unwrap();
         writeln!(listing, "{entry}\n{document:.90} ({} bytes)", document.len()).unwrap();
+        if let Some(text) = checkpoint.source_text().unwrap() {
+            writeln!(listing, "{:?}", String::from_utf8_lossy(&text)).unwrap();
+        }
     }
     let deleted = store.deleted(&Query::default()).unwrap();
     let operations = store.operations(usize::MAX).unwrap();

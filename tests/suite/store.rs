@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use waypost::{
     Document, Error, Id, Issue, JsonStyle, Layout, Limits, LoopId, NewEntry, Options, Query,
-    Series, Status, Store, Timestamp, Trigger,
+    Series, Source, Status, Store, Timestamp, Trigger,
 };
 
 /// Where a store of a test is.
@@ -322,4 +322,41 @@ fn a_document_is_read_as_tree_and_as_text() {
     let tree = found.document().unwrap();
     let big = Document::Number("123456789012345678901234567890".to_owned());
     assert_eq!(tree.get("big"), Some(&big));
+}
+
+/// Most of a series is stored as differences, of documents with and without a text behind them.
+#[test]
+fn the_text_of_a_file_comes_back_byte_for_byte() {
+    let place = Place::new();
+    let store = place.open();
+    let notes = "notes that stay the same ".repeat(40);
+    let text = |number: u64| match number % 4 {
+        0 => format!("{{\n  \"n\": {number},\n  \"notes\": \"{notes}\"\n}}\n").into_bytes(),
+        1 => format!("{{ \"n\": {number}, \"notes\": \"{notes}\" }}").into_bytes(),
+        2 => format!("n: {number} # why\nnotes: {notes}\n").into_bytes(),
+        _ => format!("{{\"n\": {number}, \"notes\": \"{notes}\u{0}").into_bytes(),
+    };
+    let source = |number: u64| match number % 4 {
+        0 | 1 => Source::from_json(&text(number)).unwrap(),
+        2 => Source::from_yaml(&text(number)).unwrap(),
+        _ => Source::unreadable(&text(number)),
+    };
+    let drafts = (0..40)
+        .map(|number| store.draft_source(named(&number.to_string()), source(number)).unwrap());
+    for saved in store.batch(drafts.collect()).unwrap() {
+        saved.unwrap();
+    }
+    store.close().unwrap();
+    let store = place.open();
+    for number in 0..40 {
+        let found = store.get(&Id::new(number.to_string()).unwrap()).unwrap();
+        assert_eq!(found.source_text().unwrap().unwrap(), text(number));
+        let is_styled = found.entry.source.unwrap().style.is_some();
+        assert_eq!(is_styled, number % 4 == 0);
+        let document = found.document().unwrap();
+        let known = (number % 4 != 3).then_some(Document::Uint(number));
+        assert_eq!(document.get("n").cloned(), known);
+    }
+    let stats = store.stats().unwrap();
+    assert!(stats.stored_bytes < 40 * 300, "{}", stats.stored_bytes);
 }

@@ -16,6 +16,11 @@ pub(crate) use fields::Fields;
 pub(crate) use human::{age, size};
 pub(crate) use table::{Column, of_entries, table};
 
+/// The text of the file that a checkpoint came from.
+pub(crate) const SOURCE_TEXT: &str = "source_text";
+/// The same, in hexadecimal digits, where it is not UTF-8.
+pub(crate) const SOURCE_HEX: &str = "source_hex";
+
 /// Writes a value as one line of JSON.
 pub(crate) fn json_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut out, value)?;
@@ -47,9 +52,24 @@ pub(crate) fn checkpoint_line(mut out: &mut impl Write, checkpoint: &Checkpoint)
     let entry = serde_json::to_string(&checkpoint.entry)?;
     // The document becomes the last member of the object, without being read again.
     let open = entry.strip_suffix('}').unwrap_or(&entry);
-    write!(out, "{open},\"document\":")?;
+    write!(out, "{open}")?;
+    kept_text(&mut out, checkpoint)?;
+    write!(out, ",\"document\":")?;
     checkpoint.write_json(&mut out, JsonStyle::Compact)?;
     Ok(writeln!(out, "}}")?)
+}
+
+/// Writes the text of the file that a checkpoint came from, if its document does not give it back.
+fn kept_text(mut out: &mut impl Write, checkpoint: &Checkpoint) -> Result<()> {
+    let is_kept = checkpoint.entry.source.is_some_and(|source| source.style.is_none());
+    let Some(text) = checkpoint.source_text()?.filter(|_| is_kept) else { return Ok(()) };
+    if let Ok(text) = std::str::from_utf8(&text) {
+        write!(out, ",\"{SOURCE_TEXT}\":")?;
+        return Ok(serde_json::to_writer(&mut out, text)?);
+    }
+    write!(out, ",\"{SOURCE_HEX}\":\"")?;
+    text.iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
+    Ok(write!(out, "\"")?)
 }
 
 /// Writes the document alone.

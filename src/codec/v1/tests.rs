@@ -1,6 +1,7 @@
 //! Records of format 1 come back, and their bytes stay as they are.
 
 use super::*;
+use crate::checkpoint::{Format, SourceForm, Spacing, TextStyle};
 
 const KEY: RecordKey =
     RecordKey { time: Timestamp::from_micros(1_769_353_200_123_456), sequence: 7 };
@@ -80,7 +81,20 @@ fn full() -> Entry {
         retention_days: Some(30),
         layout: Layout::Aiwg,
         source_path: text("a/b.json"),
-        source: None,
+        source: Some(SourceForm {
+            format: Format::Yaml,
+            style: Some(TextStyle {
+                spacing: Spacing::Indent(4),
+                is_ascii: true,
+                has_final_newline: true,
+                has_byte_order_mark: true,
+            }),
+            is_gzip: true,
+            mode: Some(0o600),
+            modified_at: Some(Timestamp::from_micros(9)),
+            line: Some(7),
+            text_bytes: 11,
+        }),
         ..sparse()
     }
 }
@@ -147,4 +161,4 @@ fn the_record_is_pinned() {
 }
 
 /// Of all bytes of the record of [`full`].
-const FULL_CHECK: u64 = 8_445_783_733_493_194_792;
+const FULL_CHECK: u64 = 786_395_819_433_009_449;

@@ -107,3 +107,35 @@ fn lines_that_cannot_be_taken_are_named_and_the_rest_goes_on() {
     test.run("--store other.redb import missing.jsonl").failed(1);
     assert!(!test.path().join("other.redb").exists(), "a wrong name leaves no store behind");
 }
+
+/// What no style gives back travels with the line.
+#[test]
+fn the_text_of_a_file_travels_with_its_line() {
+    let test = Test::new();
+    let line = |id: &str, source: &str| {
+        format!(
+            r#"{{"id":"{id}","created_at":"2026-01-01T00:00:00Z",{source},"document":{{"a":1}}}}"#
+        )
+    };
+    let lines = [
+        line("styled", r#""source":{"format":"json","style":{"spacing":{"indent":2}}}"#),
+        line("kept", r#""source":{"format":"yaml","mode":420},"source_text":"a: 1 # why\n""#),
+        line("bytes", r#""source":{"format":"unreadable"},"source_hex":"00ff""#),
+    ];
+    test.feed("import - --quiet", &lines.join("\n")).done();
+    let first = test.run("export --jsonl - --quiet").done();
+    for part in [r#""source_text":"a: 1 # why\n""#, r#""source_hex":"00ff""#, r#""text_bytes":2"#] {
+        assert!(first.contains(part), "{part} in {first}");
+    }
+    test.feed("--store other.redb import - --quiet", &first).done();
+    assert_eq!(told(&test.run("--store other.redb export --jsonl - --quiet").done()), told(&first));
+    for (wrong, reason) in [
+        (r#""source":{"format":"yaml"}"#, "its text is missing"),
+        (r#""source":{"format":"yaml"},"source_hex":"0""#, "not in hexadecimal digits"),
+        (r#""source":{"format":"word"}"#, "of the wrong type"),
+    ] {
+        let refused = test.feed("import -", &line("wrong", wrong));
+        assert_eq!(refused.code, Some(7));
+        assert!(refused.stderr.contains(reason), "{}", refused.stderr);
+    }
+}

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use waypost::{Draft, Error, NewEntry, Store};
+use waypost::{Draft, Error, NewEntry, Source, SourceForm, Store};
 
 use super::super::save::envelope;
+use crate::output::{SOURCE_HEX, SOURCE_TEXT};
 
 /// What the store finds out by itself.
 const DERIVED: [&str; 5] =
@@ -22,14 +24,36 @@ pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Draft, Error> {
     })?;
     let mut about = NewEntry::default();
     for (name, value) in &fields {
-        if name == "document" || DERIVED.contains(&name.as_str()) {
+        let is_document = ["document", "source", SOURCE_TEXT, SOURCE_HEX].contains(&name.as_str());
+        if is_document || DERIVED.contains(&name.as_str()) {
             continue;
         }
         let value = serde_json::from_str(value.get());
         let value = value.map_err(|_| invalid(name, "not JSON".to_owned()))?;
         envelope::set(&mut about, name, value).map_err(|reason| invalid(name, reason))?;
     }
-    store.draft_json(about, document.get().as_bytes())
+    let json = document.get().as_bytes();
+    let Some(form) = fields.get("source") else { return store.draft_json(about, json) };
+    let form: SourceForm = read("source", form)?;
+    let text = match (fields.get(SOURCE_TEXT), fields.get(SOURCE_HEX)) {
+        (Some(text), _) => Some(read::<String>(SOURCE_TEXT, text)?.into_bytes()),
+        (None, Some(digits)) => Some(bytes_of(&read::<String>(SOURCE_HEX, digits)?)?),
+        (None, None) => None,
+    };
+    store.draft_source(about, Source::restored(json, form, text.as_deref())?)
+}
+
+fn read<T: DeserializeOwned>(name: &str, value: &RawValue) -> Result<T, Error> {
+    serde_json::from_str(value.get()).map_err(|_| invalid(name, "of the wrong type".to_owned()))
+}
+
+fn bytes_of(digits: &str) -> Result<Vec<u8>, Error> {
+    let byte = |pair: &[u8]| {
+        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
+        u8::from_str_radix(pair, 16).ok()
+    };
+    let bytes: Option<_> = digits.as_bytes().chunks(2).map(byte).collect();
+    bytes.ok_or_else(|| invalid(SOURCE_HEX, "not in hexadecimal digits".to_owned()))
 }
 
 fn invalid(what: &str, reason: String) -> Error {
