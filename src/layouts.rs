@@ -30,6 +30,8 @@ pub mod crunch;
 pub mod pipeline;
 
 mod field;
+mod kind;
+mod path;
 mod problem;
 mod read;
 mod scalar;
@@ -37,6 +39,7 @@ mod status;
 mod word;
 
 pub use field::Field;
+pub use kind::{Kind, kind};
 pub use problem::Problem;
 pub use read::{from_json, from_yaml};
 pub use scalar::Scalar;
