@@ -19,6 +19,25 @@
 //! # }
 //! ```
 //!
+//! Not every file is as its system has it, and not every file beside it is a checkpoint: [`kind`]
+//! tells what a path says, and [`recognise`] what a document says about itself, without asking
+//! that all of it is right.
+//!
+//! ```
+//! use waypost::layouts::{Kind, Place, kind, recognise};
+//! use waypost::{Document, Status};
+//!
+//! # fn main() -> waypost::Result<()> {
+//! let path = ".aiwg/ralph/current-loop.json";
+//! assert_eq!(kind(path), Kind::Checkpoint);
+//! let json = br#"{"task": "Fix tests", "current_iteration": "3", "status": "IN_PROGRESS"}"#;
+//! let place = Place { path, ..Place::default() };
+//! let entry = recognise(&Document::from_json(json)?, &place).expect("the state of a loop");
+//! assert_eq!((entry.iteration, entry.status), (Some(3), Status::InProgress));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! The types can be saved in a [`Store`](crate::Store) and read back by
 //! [`Checkpoint::state`](crate::Checkpoint::state). Fields are written in the order in which they
 //! are declared, and what is in `other` after them, sorted by key.
@@ -34,14 +53,18 @@ mod kind;
 mod path;
 mod problem;
 mod read;
+mod reading;
+mod recognise;
 mod scalar;
 mod status;
+mod time;
 mod word;
 
 pub use field::Field;
 pub use kind::{Kind, kind};
 pub use problem::Problem;
 pub use read::{from_json, from_yaml};
+pub use recognise::{Place, recognise, unrecognised};
 pub use scalar::Scalar;
 pub use status::status;
 pub use word::{Vocabulary, Word};

@@ -4,6 +4,7 @@
 
 mod file;
 mod python;
+mod recognise;
 mod stage;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use super::{Field, Problem, Word};
 use crate::checkpoint::Timestamp;
 use crate::error::{At, Error, Result};
 
+pub(super) use recognise::recognise;
 pub use stage::Stage;
 
 /// Where agentize looks for the file, from the root of the worktree.

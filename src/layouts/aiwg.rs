@@ -2,7 +2,10 @@
 //!
 //! Nothing but the schema writes this form; what its rules leave open is read leniently.
 
+mod external;
 mod location;
+mod loop_state;
+mod recognise;
 mod state;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +17,7 @@ use super::{Field, Problem, Scalar, Word};
 use crate::checkpoint::LoopId;
 
 pub use location::Name;
+pub(super) use recognise::recognise;
 pub use state::{AgentState, Artifact, ArtifactStatus, Iteration, Progress, State};
 
 /// The days that a checkpoint is kept unless it says otherwise.

@@ -3,6 +3,7 @@
 //! Later releases, whose files have a `schema_version`, add many fields; they are kept in `other`.
 
 mod id;
+mod recognise;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,6 +13,7 @@ use super::{Field, Problem, Scalar, status};
 use crate::checkpoint::Status;
 
 pub use id::Id;
+pub(super) use recognise::recognise;
 
 /// The versions of the schema; files of the first do not say so.
 pub const SCHEMA_VERSIONS: [&str; 6] = ["1.0", "1.1", "1.2", "1.3", "2.0", "2.1"];

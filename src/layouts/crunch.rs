@@ -5,6 +5,7 @@
 
 mod id;
 mod index;
+mod recognise;
 mod snapshot;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ use super::{Field, Problem, Scalar, Word};
 
 pub use id::Id;
 pub use index::{Index, IndexEntry, Trigger};
+pub(super) use recognise::recognise;
 pub use snapshot::{
     ExecutionGraph, FileState, IssueSnapshot, Member, NodeState, NodeStatus, RecoveryInfo,
     TeamState, WorkflowState,

@@ -3,7 +3,9 @@
 //! Language models write these files, so every field may be missing; `validate` tells which must
 //! not, by the protocol that the workers are given.
 
+mod recognise;
 mod state;
+mod successor;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,6 +14,7 @@ use super::problem::Checker;
 use super::word::vocabulary;
 use super::{Field, Problem, Scalar, Word};
 
+pub(super) use recognise::recognise;
 pub use state::{GitStats, InfraIssue, State, StorageMode, StoryState};
 
 /// `.pipeline/checkpoint-STORY.json`, which the worker of a story writes.

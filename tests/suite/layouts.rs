@@ -7,6 +7,7 @@ mod crunch;
 mod kind;
 mod pipeline;
 mod property;
+mod recognise;
 
 use std::fs;
 use std::path::PathBuf;

@@ -12,7 +12,7 @@ use waypost::layouts::{Problem, agentize, aiwg, claude, crunch, from_json, from_
 
 use super::fixtures;
 
-fn any_text() -> impl Strategy<Value = String> {
+pub(super) fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
         select(vec!["2026-01-25T15:00:00Z", "impl", "GO", "CP-x-20250114-a3f2", "a/b", ".."])
@@ -21,7 +21,7 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn any_value() -> impl Strategy<Value = Value> {
+pub(super) fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -57,7 +57,7 @@ fn any_document(layout: &'static str, prefix: &'static str) -> impl Strategy<Val
 }
 
 /// The places of everything in a document; keys of these have no `~` and no `/`.
-fn pointers(document: &Value) -> Vec<String> {
+pub(super) fn pointers(document: &Value) -> Vec<String> {
     let below = |key: String, value: &Value| {
         pointers(value).into_iter().map(move |rest| format!("/{key}{rest}")).collect::<Vec<_>>()
     };

@@ -1,0 +1,86 @@
+//! What the state of a loop says about itself: `current-loop.json`, `loops/ID/state.json`,
+//! `session-state.json`, and the checkpoints that AIWG's own recovery reads, which are the same.
+//!
+//! Code writes it in one spelling and language models in another: `currentIteration` and
+//! `current_iteration`. The time at which a loop began is not that of its state.
+
+use super::recognise::ANCHORS;
+use crate::checkpoint::{Document, Layout, LoopId, NewEntry, Status, Timestamp, Trigger};
+use crate::layouts::reading::{Reading, at, text, truth};
+use crate::layouts::{Place, path, status, time};
+
+const ITERATION: [&str; 2] = ["currentIteration", "current_iteration"];
+const LOOP: [&str; 3] = ["loopId", "loop_id", "id"];
+const PHASE: [&str; 3] = ["currentPhase", "current_phase", "phase"];
+const SESSION: [&str; 2] = ["sessionId", "session_id"];
+const UPDATED: [&str; 6] =
+    ["lastUpdate", "lastUpdated", "updatedAt", "last_update", "last_updated", "updated_at"];
+const ENDED: [&str; 4] = ["completedAt", "completed_at", "endTime", "ended_at"];
+
+pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    let has = |fields: &[&str]| fields.iter().any(|field| at(document, field).is_some());
+    let is_state = has(&["task", "loopId"]) && has(&ITERATION)
+        || text(document, "loopId").is_some() && has(&["objective"]);
+    if !is_state {
+        return None;
+    }
+    let file = name_of_reader(place.path);
+    let mut reading = Reading::new(Layout::Aiwg, document, place);
+    set_loop(&mut reading, document, place);
+    reading.entry.session_id = reading.name_of(&SESSION);
+    reading.entry.phase = reading.name_of(&PHASE);
+    let iteration = ITERATION.iter().find_map(|field| reading.count(field));
+    reading.entry.iteration = iteration.or(file.map(|(iteration, _)| iteration));
+    reading.entry.updated_at = reading.time_of(&UPDATED);
+    let written_at = reading.entry.updated_at.or_else(|| reading.time_of(&ENDED));
+    reading.entry.created_at = file.map(|(_, time)| time).or(written_at);
+    reading.entry.status = status_of(document);
+    if file.is_some() {
+        reading.entry.trigger = Trigger::Iteration;
+        reading.entry.phase = reading.entry.phase.take().or_else(|| reading.name("status"));
+    }
+    let has_number = |issue: &str| issue.contains(|letter: char| letter.is_ascii_digit());
+    // Models write `#TBD`, too.
+    if text(document, "issue").is_none_or(has_number) {
+        reading.issue("issue");
+    }
+    Some(reading.finish())
+}
+
+/// The loop by the document, else by its directory; a file of the only loop needs none.
+fn set_loop(reading: &mut Reading<'_>, document: &Document, place: &Place<'_>) {
+    if let Some(field) = LOOP.iter().find(|field| at(document, field).is_some()) {
+        reading.loop_id(field);
+    }
+    let directory = path::directory_below(place.path, "loops");
+    match (directory, reading.entry.loop_id.as_ref().map(LoopId::as_str)) {
+        (Some(directory), Some(loop_id)) if directory != loop_id => {
+            reading.warn("loop_id is not the name of the loop's directory");
+        }
+        (Some(directory), None) => {
+            let name = reading.legal("the directory of the loop", directory);
+            reading.entry.loop_id = name.and_then(|name| LoopId::new(name).ok());
+        }
+        _ => {}
+    }
+    if reading.entry.loop_id.is_some() {
+        reading.series_of_names(&ANCHORS);
+    } else {
+        reading.series(&ANCHORS, "current-loop");
+    }
+}
+
+fn status_of(document: &Document) -> Status {
+    match (text(document, "status"), truth(document, "active")) {
+        (Some(said), _) => status(said),
+        (None, Some(true)) => Status::InProgress,
+        (None, _) => Status::Unknown,
+    }
+}
+
+/// Iteration and time of `checkpoint-ITERATION-MILLISECONDS.json.gz`.
+fn name_of_reader(path: &str) -> Option<(u64, Timestamp)> {
+    let stem = path::name(path).strip_suffix(".json.gz")?.strip_prefix("checkpoint-")?;
+    let (iteration, millis) = stem.split_once('-')?;
+    Some((iteration.parse().ok()?, time::of_epoch(millis.parse().ok()?)?))
+}

@@ -1,0 +1,96 @@
+//! What a checkpoint of AIWG, as its schema has it, says about itself.
+//!
+//! It has no status: steps that are left say that work goes on, and nothing says that it is done.
+
+use super::Name;
+use super::location::loop_of;
+use crate::checkpoint::{Document, Layout, LoopId, NewEntry, Status};
+use crate::layouts::reading::{Reading, at, text, whole};
+use crate::layouts::{Place, path, status};
+
+pub(super) const ANCHORS: [&str; 1] = [".aiwg"];
+
+pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    checkpoint(document, place)
+        .or_else(|| super::external::recognise(document, place))
+        .or_else(|| super::loop_state::recognise(document, place))
+}
+
+fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    // Required by the schema as well is `created_at`, but the name of the file may have it.
+    let required = ["checkpoint_id", "workflow_id", "state.phase"];
+    let parts = ["state.progress", "state.artifacts"];
+    let is_checkpoint = required.iter().all(|field| at(document, field).is_some())
+        && parts.iter().any(|field| at(document, field).is_some());
+    if !is_checkpoint {
+        return None;
+    }
+    let name = path::name(place.path).parse::<Name>().ok();
+    let mut reading = Reading::new(Layout::Aiwg, document, place);
+    reading.id("checkpoint_id");
+    set_loop(&mut reading, place);
+    reading.entry.workflow_id = reading.name("workflow_id");
+    reading.entry.workflow_type = reading.name("workflow_type");
+    set_trigger(&mut reading, document, name.as_ref());
+    set_state(&mut reading, document, name.as_ref());
+    reading.entry.created_at =
+        reading.time("created_at").or_else(|| name.as_ref().and_then(Name::created_at));
+    reading.entry.agent =
+        reading.name_of(&["execution_config.agent", "state.agent_state.current_agent"]);
+    reading.tags("metadata.tags");
+    // More days than fit are more than anyone waits for.
+    let days = reading.count("metadata.retention_days");
+    reading.entry.retention_days = days.map(|days| u32::try_from(days).unwrap_or(u32::MAX));
+    reading.series_of_names(&ANCHORS);
+    Some(reading.finish())
+}
+
+fn set_loop(reading: &mut Reading<'_>, place: &Place<'_>) {
+    reading.loop_id("loop_id");
+    match (loop_of(place.path), reading.entry.loop_id.as_ref().map(LoopId::as_str)) {
+        (Some(_), None) => reading.warn("loop_id is missing in the directory of a loop"),
+        (Some(directory), Some(loop_id)) if directory != loop_id => {
+            reading.warn("loop_id is not the name of the loop's directory");
+        }
+        _ => {}
+    }
+}
+
+fn set_trigger(reading: &mut Reading<'_>, document: &Document, name: Option<&Name>) {
+    let from_name = match name {
+        Some(Name::Legacy { trigger, .. }) => Some(trigger.as_str()),
+        Some(Name::Iteration(_)) | None => None,
+    };
+    match text(document, "trigger").or(from_name) {
+        // The names of `lifecycle.auto_triggers` in the schema.
+        Some("phase_start") => reading.trigger("trigger", "phase_boundary"),
+        Some("iteration_boundary") => reading.trigger("trigger", "iteration"),
+        Some("before_external_call") => reading.trigger("trigger", "pre_risky_op"),
+        Some("artifact_complete") => reading.trigger("trigger", "automatic"),
+        Some(word) => reading.trigger("trigger", word),
+        None => {}
+    }
+}
+
+fn set_state(reading: &mut Reading<'_>, document: &Document, name: Option<&Name>) {
+    reading.entry.phase = reading.name("state.phase");
+    reading.entry.step = reading.name("state.step");
+    let is_plain = !matches!(at(document, "state.iteration"), Some(Document::Object(_)));
+    let field = if is_plain { "state.iteration" } else { "state.iteration.current" };
+    reading.entry.iteration = reading.count(field).or(match name {
+        Some(Name::Iteration(number)) => Some(*number),
+        Some(Name::Legacy { .. }) | None => None,
+    });
+    let is_number = |issue: &str| issue.starts_with('#') && issue[1..].parse::<u64>().is_ok();
+    if text(document, "state.variables.current_issue").is_some_and(is_number) {
+        reading.issue("state.variables.current_issue");
+    }
+    let said = text(document, "status").or_else(|| text(document, "state.status"));
+    let steps = whole(document, "state.progress.completed_steps")
+        .zip(whole(document, "state.progress.total_steps"));
+    reading.entry.status = match (said, steps) {
+        (Some(said), _) => status(said),
+        (None, Some((completed, total))) if completed < total => Status::InProgress,
+        (None, _) => Status::Unknown,
+    };
+}

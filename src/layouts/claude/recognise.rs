@@ -1,0 +1,124 @@
+//! What the files of `.claude/checkpoints` say about themselves.
+//!
+//! Checkpoints do not say why they were saved, so their trigger is unknown. Those of parallel
+//! operations are written before these start, and those of a build tell why it halted. A directory
+//! `failed` changes nothing: no release moved a file there.
+
+use super::{Id, SCHEMA_VERSIONS};
+use crate::checkpoint::{Document, Layout, NewEntry, Status, Timestamp, Trigger};
+use crate::layouts::reading::{Reading, at, is_object, list, text, word};
+use crate::layouts::{Place, path, status};
+
+const ANCHORS: [&str; 1] = [".claude"];
+
+pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    checkpoint(document, place)
+        .or_else(|| parallel_operations(document, place))
+        .or_else(|| build_iteration(document, place))
+}
+
+fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    let id = text(document, "checkpoint_id")?;
+    let kind = text(document, "workflow_type")?;
+    if !is_object(document, "workflow_state") {
+        return None;
+    }
+    // The name knows the time to the second, too, and the project if its type has no underscore.
+    let parts = id.parse::<Id>().or_else(|_| path::name(place.path).parse()).ok();
+    let mut reading = Reading::new(Layout::Claude, document, place);
+    reading.id("checkpoint_id");
+    reading.entry.workflow_type = reading.name("workflow_type");
+    set_phase(&mut reading, document);
+    reading.entry.status = text(document, "status").map_or(Status::Unknown, status);
+    reading.entry.created_at =
+        reading.time("created_at").or_else(|| parts.as_ref().map(|parts| parts.time));
+    reading.entry.updated_at = reading.time("updated_at");
+    check_version(&mut reading, document);
+    check_directory(&mut reading, place);
+    let project = word(document, "project_name")
+        .or_else(|| word(document, "workflow_state.project_name"))
+        .or_else(|| parts.map(|parts| parts.project_name.into()));
+    let name = match project {
+        Some(project) => format!("{kind}:{project}"),
+        None => kind.to_owned(),
+    };
+    reading.series(&ANCHORS, &name);
+    Some(reading.finish())
+}
+
+/// A state machine knows the phase by name; its number is then the step.
+fn set_phase(reading: &mut Reading<'_>, document: &Document) {
+    let phase = reading.name("current_phase");
+    match reading.name("state_machine.current_state") {
+        Some(state) => (reading.entry.phase, reading.entry.step) = (Some(state), phase),
+        None => reading.entry.phase = phase,
+    }
+    let completed = list(document, "completed_phases");
+    reading.entry.iteration = completed.map(|completed| completed.len() as u64);
+}
+
+fn check_version(reading: &mut Reading<'_>, document: &Document) {
+    let version = word(document, "schema_version");
+    if version.is_some_and(|version| !SCHEMA_VERSIONS.contains(&&*version)) {
+        reading.warn("schema_version is none that is known");
+    }
+}
+
+fn check_directory(reading: &mut Reading<'_>, place: &Place<'_>) {
+    let is_there = matches!(path::parts(place.path).as_slice(), [.., "failed", _]);
+    if is_there && reading.entry.status != Status::Failed {
+        reading.warn("lies in the directory failed, but does not say that it has failed");
+    }
+}
+
+fn parallel_operations(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    let plan = text(document, "plan_path")?;
+    text(document, "operation_type")?;
+    list(document, "operations")?;
+    let mut reading = Reading::new(Layout::Claude, document, place);
+    reading.id("checkpoint_id");
+    reading.entry.trigger = Trigger::PreRiskyOp;
+    reading.entry.phase = reading.name("status");
+    reading.entry.step = reading.name("operation_type");
+    reading.entry.status = text(document, "status").map_or(Status::Unknown, status);
+    reading.entry.created_at = reading.time("created_at").or_else(|| time_of_id(document));
+    let plan = path::name(plan);
+    let plan = plan.strip_suffix(".md").unwrap_or(plan);
+    reading.series(&ANCHORS, &format!("parallel:{plan}"));
+    Some(reading.finish())
+}
+
+fn time_of_id(document: &Document) -> Option<Timestamp> {
+    Some(text(document, "checkpoint_id")?.parse::<Id>().ok()?.time)
+}
+
+fn build_iteration(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    let is_build = word(document, "version")? == "2.1"
+        && at(document, "iteration").is_some()
+        && at(document, "max_iterations").is_some();
+    let workflow = word(document, "workflow_id").filter(|_| is_build)?;
+    let mut reading = Reading::new(Layout::Claude, document, place);
+    reading.entry.workflow_id = reading.name("workflow_id");
+    reading.entry.iteration = reading.count("iteration");
+    reading.entry.created_at = reading.time("timestamp");
+    let halted = text(document, "halt_reason");
+    if let Some(reason) = halted {
+        reading.trigger("halt_reason", reason);
+    }
+    reading.entry.status = match halted {
+        Some("completion") => Status::Completed,
+        Some("error") => Status::Failed,
+        _ if has_work_left(document) => Status::InProgress,
+        _ => Status::Unknown,
+    };
+    reading.series(&ANCHORS, &format!("workflow:{workflow}"));
+    Some(reading.finish())
+}
+
+fn has_work_left(document: &Document) -> bool {
+    match at(document, "work_remaining") {
+        Some(Document::Text(text)) => !text.trim().is_empty(),
+        Some(Document::Array(items)) => !items.is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,111 @@
+//! What a checkpoint of claude-crunch says about itself, and its index about it.
+//!
+//! Only the index knows the trigger. No file has a status: a checkpoint that can be resumed is of
+//! work in progress, one in the phase `done` of work that is done, and of others it is unknown.
+//! Phases are kept as written, so `e2e`, the later name of `validation`, stays what it is.
+
+use super::{Id, IndexEntry};
+use crate::checkpoint::{Document, Issue, Layout, NewEntry, Status, Timestamp};
+use crate::layouts::reading::{Reading, is_object, text, truth, whole, word};
+use crate::layouts::{Place, path, status, time};
+
+/// What only these documents have; one is enough in the directory that is theirs.
+const OWN: [&str; 6] = [
+    "workflow_state",
+    "issue_snapshot",
+    "execution_graph",
+    "graph_state",
+    "recovery_info",
+    "issue_number",
+];
+
+pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    let directory = path::directory_between(place.path, "crunch", "checkpoints");
+    if !is_crunch(document, directory.is_some()) {
+        return None;
+    }
+    let mut reading = Reading::new(Layout::Crunch, document, place);
+    reading.id("checkpoint_id");
+    let id = text(document, "checkpoint_id").unwrap_or_else(|| path::stem(place.path));
+    let known = place.index.and_then(|index| index.get(id));
+    set_issue(&mut reading, document, directory);
+    reading.entry.session_id = reading.name("session_id");
+    if let Some(trigger) = known.and_then(|known| known.trigger.value()) {
+        reading.trigger("trigger of the index", trigger.as_str());
+    }
+    let parts = id.parse::<Id>().ok();
+    let phase = known.and_then(|known| known.phase.value());
+    set_phase(&mut reading, document, phase.or(parts.as_ref().and_then(|id| id.phase.as_ref())));
+    reading.entry.created_at = created_at(&mut reading, parts.as_ref(), known);
+    reading.entry.can_resume = truth(document, "recovery_info.can_resume")
+        .or_else(|| known.and_then(|known| known.can_resume.value().copied()));
+    reading.entry.resume_from = reading.name("recovery_info.resume_from");
+    reading.entry.status = status_of(document, &reading.entry);
+    reading.warnings("recovery_info.warnings");
+    Some(reading.finish())
+}
+
+fn is_crunch(document: &Document, is_placed: bool) -> bool {
+    let has_id = text(document, "checkpoint_id").is_some_and(|id| id.starts_with("CP-"));
+    let has_state = word(document, "workflow_state.current_phase").is_some();
+    let by_content = has_id && (has_state || is_object(document, "issue_snapshot"));
+    by_content || is_placed && OWN.iter().any(|key| document.get(key).is_some())
+}
+
+fn set_issue(reading: &mut Reading<'_>, document: &Document, directory: Option<&str>) {
+    reading.issue("issue_number");
+    let from_path = directory.and_then(|name| Issue::new(name).ok());
+    match (&reading.entry.issue, from_path) {
+        (Some(issue), Some(directory)) if *issue != directory => {
+            reading.warn("issue_number is not that of the directory");
+        }
+        (None, Some(directory)) => {
+            let name = reading.legal("directory", directory.as_str());
+            reading.entry.issue = name.and_then(|name| Issue::new(name).ok());
+        }
+        _ => {}
+    }
+    let name = match &reading.entry.issue {
+        Some(issue) => format!("issue:{issue}"),
+        None => word(document, "issue_number")
+            .map_or_else(|| "crunch".to_owned(), |issue| format!("issue:{issue}")),
+    };
+    reading.series(&[".claude"], &name);
+}
+
+/// `said` is what index or id say about the phase.
+fn set_phase(reading: &mut Reading<'_>, document: &Document, said: Option<&String>) {
+    reading.entry.phase = reading
+        .name("workflow_state.current_phase")
+        .or_else(|| said.and_then(|phase| reading.legal("phase of the index", phase)));
+    reading.entry.iteration = reading.count("workflow_state.phase_attempt");
+    let batch = whole(document, "execution_graph.current_batch")
+        .or_else(|| whole(document, "graph_state.current_batch"));
+    reading.entry.step = batch.map(|batch| format!("batch_{batch}"));
+}
+
+fn created_at(
+    reading: &mut Reading<'_>,
+    id: Option<&Id>,
+    known: Option<&IndexEntry>,
+) -> Option<Timestamp> {
+    if let Some(time) = reading.time("created_at") {
+        return Some(time);
+    }
+    if let Some(text) = known.and_then(|known| known.created_at.value())
+        && let Some(time) = reading.assumed("created_at of the index", time::of_text(text))
+    {
+        return Some(time);
+    }
+    reading.assumed("the time in checkpoint_id", time::of_compact(&id?.date))
+}
+
+fn status_of(document: &Document, entry: &NewEntry) -> Status {
+    let said = text(document, "status").or_else(|| text(document, "workflow_state.status"));
+    match said {
+        Some(said) => status(said),
+        None if entry.phase.as_deref() == Some("done") => Status::Completed,
+        None if entry.can_resume == Some(true) => Status::InProgress,
+        None => Status::Unknown,
+    }
+}

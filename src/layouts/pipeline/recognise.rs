@@ -1,0 +1,92 @@
+//! What the files of `.pipeline` say about themselves.
+//!
+//! Many repositories have a `.pipeline/state.json` of their own making, so names count for nothing.
+//! A checkpoint does not say why it was saved: its stage lets one guess, which is not done.
+
+use super::Stage;
+use crate::checkpoint::{Document, Layout, NewEntry, Status, Trigger};
+use crate::layouts::reading::{Reading, at, is_object, list, text, truth, whole, word};
+use crate::layouts::{Place, status};
+
+const ANCHORS: [&str; 2] = [".pipeline", ".hex-skills"];
+
+pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    checkpoint(document, place)
+        .or_else(|| state(document, place))
+        .or_else(|| super::successor::recognise(document, place))
+}
+
+fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    let story = text(document, "storyId")?;
+    let stage = stage(document, "stage")?;
+    list(document, "tasksCompleted")?;
+    let mut reading = Reading::new(Layout::Pipeline, document, place);
+    reading.issue("storyId");
+    reading.entry.agent = reading.name("agentId");
+    reading.entry.phase = Some(phase(stage).to_owned());
+    reading.entry.created_at = reading.time("timestamp");
+    reading.entry.status = match text(document, "status") {
+        Some(said) => status(said),
+        None => remaining(document, "tasksRemaining"),
+    };
+    reading.series(&ANCHORS, &format!("story:{story}"));
+    Some(reading.finish())
+}
+
+fn state(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    let is_complete = truth(document, "complete")?;
+    let marks = ["last_check", "pipeline_start_time", "selected_story_id"];
+    let has_mark = marks.iter().any(|mark| document.get(mark).is_some());
+    if !is_object(document, "story_state") || !has_mark {
+        return None;
+    }
+    let mut reading = Reading::new(Layout::Pipeline, document, place);
+    reading.issue("selected_story_id");
+    reading.entry.trigger = Trigger::Heartbeat;
+    reading.entry.phase =
+        phase_of_story(document).and_then(|phase| reading.legal("story_state of the story", phase));
+    reading.entry.status = if is_complete { Status::Completed } else { Status::InProgress };
+    reading.entry.created_at = reading.time("last_check");
+    let line = ["team_name", "pipeline_start_time", "selected_story_id"];
+    let line = line.iter().find_map(|field| word(document, field));
+    let name = line.map_or_else(|| "pipeline".to_owned(), |line| format!("pipeline:{line}"));
+    reading.series(&ANCHORS, &name);
+    Some(reading.finish())
+}
+
+/// The phase of the only story; of many there is none.
+fn phase_of_story(document: &Document) -> Option<&str> {
+    let Some(Document::Object(stories)) = at(document, "story_state") else { return None };
+    let selected = word(document, "selected_story_id");
+    let state = match (selected, stories.as_slice()) {
+        (Some(story), _) => at(document, "story_state")?.get(&story),
+        (None, [(_, state)]) => Some(state),
+        (None, _) => None,
+    };
+    match state? {
+        Document::Text(state) => Some(state),
+        _ => None,
+    }
+}
+
+/// A stage by its number.
+pub(super) fn stage(document: &Document, field: &str) -> Option<Stage> {
+    let number = whole(document, field)?;
+    Stage::ALL.into_iter().find(|stage| stage.number() == number)
+}
+
+/// What stages are called outside files, which have numbers.
+pub(super) fn phase(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Planning => "planning",
+        Stage::Validation => "validation",
+        Stage::Execution => "execution",
+        Stage::QualityGate => "quality_gate",
+    }
+}
+
+/// Work goes on where tasks remain; else nothing says so.
+pub(super) fn remaining(document: &Document, field: &str) -> Status {
+    let has_tasks = list(document, field).is_some_and(|tasks| !tasks.is_empty());
+    if has_tasks { Status::InProgress } else { Status::Unknown }
+}

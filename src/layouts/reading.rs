@@ -1,0 +1,262 @@
+//! A document of another system on its way to an entry.
+//!
+//! What a store would refuse as a name is left out of the entry, and a warning names the field; it
+//! never quotes the value, which the document still has.
+
+use std::borrow::Cow;
+
+use super::{Place, path, time};
+use crate::checkpoint::{
+    Document, Id, Issue, Layout, LoopId, NewEntry, Series, Status, Timestamp, Trigger,
+};
+use crate::codec::check;
+
+/// What a store takes by default, in bytes of a name, and of a path.
+const NAME_BYTES_MAX: usize = 512;
+const PATH_BYTES_MAX: usize = 8 * NAME_BYTES_MAX;
+/// What a store takes by default, of tags and of warnings.
+const LIST_MAX: usize = 64;
+const WARNING_BYTES_MAX: usize = 1024;
+/// Of those that a document has; the others are for what is wrong with it.
+const OWN_WARNINGS_MAX: usize = 32;
+
+/// The value of a field, by keys with `.` between them; null is none.
+pub(super) fn at<'a>(document: &'a Document, field: &str) -> Option<&'a Document> {
+    let mut keys = field.split('.');
+    keys.try_fold(document, |inner, key| inner.get(key))
+        .filter(|value| !matches!(value, Document::Null))
+}
+
+/// The text of a field.
+pub(super) fn text<'a>(document: &'a Document, field: &str) -> Option<&'a str> {
+    match at(document, field)? {
+        Document::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// The elements of a field that is a list.
+pub(super) fn list<'a>(document: &'a Document, field: &str) -> Option<&'a [Document]> {
+    match at(document, field)? {
+        Document::Array(items) => Some(items),
+        _ => None,
+    }
+}
+
+/// Tells whether a field is an object.
+pub(super) fn is_object(document: &Document, field: &str) -> bool {
+    matches!(at(document, field), Some(Document::Object(_)))
+}
+
+/// The whole number from zero up that a field is or spells.
+pub(super) fn whole(document: &Document, field: &str) -> Option<u64> {
+    number(at(document, field)?)
+}
+
+/// What a field says that should be true or false; language models put quotes around it.
+pub(super) fn truth(document: &Document, field: &str) -> Option<bool> {
+    match at(document, field)? {
+        Document::Bool(value) => Some(*value),
+        Document::Text(text) => text.trim().to_ascii_lowercase().parse().ok(),
+        _ => None,
+    }
+}
+
+/// A text or a number as text.
+pub(super) fn word<'a>(document: &'a Document, field: &str) -> Option<Cow<'a, str>> {
+    spelled(at(document, field)?)
+}
+
+/// An entry in the making, and what it is made of.
+#[derive(Debug)]
+pub(super) struct Reading<'a> {
+    /// The entry so far.
+    pub(super) entry: NewEntry,
+    document: &'a Document,
+    place: &'a Place<'a>,
+}
+
+impl<'a> Reading<'a> {
+    /// An entry that says nothing but where it comes from.
+    pub(super) fn new(layout: Layout, document: &'a Document, place: &'a Place<'a>) -> Self {
+        let entry = NewEntry { layout, status: Status::Unknown, ..NewEntry::default() };
+        let mut reading = Self { entry, document, place };
+        if place.path.len() <= PATH_BYTES_MAX {
+            reading.entry.source_path = Some(place.path.to_owned());
+        } else {
+            reading.warn("the path of the file is too long to be kept");
+        }
+        reading
+    }
+
+    /// The entry; without a time of its own it has that of the file.
+    pub(super) fn finish(mut self) -> NewEntry {
+        self.entry.created_at = self.entry.created_at.or(self.place.modified_at);
+        self.entry
+    }
+
+    /// Says what a person should know. There is room for some only.
+    pub(super) fn warn(&mut self, warning: &str) {
+        if self.entry.warnings.len() < LIST_MAX {
+            let end = warning.floor_char_boundary(WARNING_BYTES_MAX);
+            self.entry.warnings.push(warning[..end].to_owned());
+        }
+    }
+
+    /// Takes over what the document itself warns of.
+    pub(super) fn warnings(&mut self, field: &str) {
+        let all = list(self.document, field).unwrap_or_default();
+        let texts = all.iter().filter_map(spelled).filter(|text| !text.is_empty());
+        texts.take(OWN_WARNINGS_MAX).for_each(|text| self.warn(&text));
+        if all.len() > OWN_WARNINGS_MAX {
+            self.warn(&format!("{field} of the document has more"));
+        }
+    }
+
+    /// Sets the id, if the document has one.
+    pub(super) fn id(&mut self, field: &str) {
+        self.entry.id = self.name(field).and_then(|name| Id::new(name).ok());
+    }
+
+    /// Sets the issue, if the field has one.
+    pub(super) fn issue(&mut self, field: &str) {
+        self.entry.issue = self.name(field).and_then(|name| Issue::new(name).ok());
+    }
+
+    /// Sets the loop, and tells if it is not called as the schema of AIWG has it.
+    pub(super) fn loop_id(&mut self, field: &str) {
+        self.entry.loop_id = self.name(field).and_then(|name| LoopId::new(name).ok());
+        if self.entry.loop_id.as_ref().is_some_and(|name| !name.is_ralph()) {
+            self.warn(&format!("{field} is not like ralph-SLUG-0123abcd"));
+        }
+    }
+
+    /// A field as a name.
+    pub(super) fn name(&mut self, field: &str) -> Option<String> {
+        let value = at(self.document, field)?;
+        let Some(text) = spelled(value) else {
+            self.warn(&format!("{field} is no text and is left out"));
+            return None;
+        };
+        self.legal(field, &text)
+    }
+
+    /// The first of some fields that is a name.
+    pub(super) fn name_of(&mut self, fields: &[&str]) -> Option<String> {
+        fields.iter().find_map(|field| self.name(field))
+    }
+
+    /// A text as a name, if a store takes it for one.
+    pub(super) fn legal(&mut self, field: &str, text: &str) -> Option<String> {
+        let wrong = if text.is_empty() {
+            "is empty"
+        } else if text.contains(char::is_control) {
+            "has a control character"
+        } else if text.len() > NAME_BYTES_MAX {
+            "is longer than 512 bytes"
+        } else {
+            return Some(text.to_owned());
+        };
+        self.warn(&format!("{field} {wrong} and is left out"));
+        None
+    }
+
+    /// A field as a number of something.
+    pub(super) fn count(&mut self, field: &str) -> Option<u64> {
+        let count = number(at(self.document, field)?);
+        if count.is_none() {
+            self.warn(&format!("{field} is no whole number from 0 up and is left out"));
+        }
+        count
+    }
+
+    /// A field as a time.
+    pub(super) fn time(&mut self, field: &str) -> Option<Timestamp> {
+        let value = at(self.document, field)?;
+        self.assumed(field, time::of_value(value))
+    }
+
+    /// The first of some fields that is a time.
+    pub(super) fn time_of(&mut self, fields: &[&str]) -> Option<Timestamp> {
+        fields.iter().find_map(|field| self.time(field))
+    }
+
+    /// A time, and a warning of what was taken for granted, or that it is none.
+    pub(super) fn assumed(&mut self, what: &str, read: Option<time::Assumed>) -> Option<Timestamp> {
+        match read {
+            Some((_, Some(assumed))) => self.warn(&format!("{what} {assumed}")),
+            Some((_, None)) => {}
+            None => self.warn(&format!("{what} is no time and is left out")),
+        }
+        read.map(|(time, _)| time)
+    }
+
+    /// Sets the trigger to a word that a file says, in its own spelling.
+    pub(super) fn trigger(&mut self, field: &str, word: &str) {
+        let spelling = |word: &str| word.trim().to_ascii_lowercase().replace(['-', ' '], "_");
+        let trigger = word.parse().or_else(|_| spelling(word).parse());
+        self.entry.trigger = trigger.unwrap_or_else(|_| {
+            self.warn(&format!("{field} cannot be the name of a trigger and is left out"));
+            Trigger::Unknown
+        });
+    }
+
+    /// Adds tags; as many as a store takes.
+    pub(super) fn tags(&mut self, field: &str) {
+        for tag in list(self.document, field).unwrap_or_default() {
+            let Some(tag) = spelled(tag).and_then(|tag| self.legal(field, &tag)) else { continue };
+            if self.entry.tags.len() >= LIST_MAX {
+                return self.warn(&format!("{field} has more than 64"));
+            }
+            self.entry.tags.insert(tag);
+        }
+    }
+
+    /// Sets the series, below the directories that lie before the system's own.
+    ///
+    /// Issue 42 of two projects is not the same.
+    pub(super) fn series(&mut self, anchors: &[&str], name: &str) {
+        let text = match path::project(self.place.path, anchors) {
+            Some(project) => Cow::from(format!("{project}/{name}")),
+            None => Cow::from(name),
+        };
+        self.entry.series = series(&text);
+    }
+
+    /// Sets the series to that of its loop, workflow or issue.
+    pub(super) fn series_of_names(&mut self, anchors: &[&str]) {
+        let name = Series::of(&self.entry);
+        self.series(anchors, name.as_str());
+    }
+}
+
+/// A series of any text. What cannot be a name, or is too long, is changed and ends in a checksum
+/// of all of it, so that two of them do not become one.
+pub(super) fn series(text: &str) -> Option<Series> {
+    const SUM_BYTES: usize = 17;
+    if text.len() <= NAME_BYTES_MAX && !text.contains(char::is_control) {
+        return Series::new(text).ok();
+    }
+    let start = &text[..text.floor_char_boundary(NAME_BYTES_MAX - SUM_BYTES)];
+    // One byte each, so that it does not get longer.
+    let name = start.replace(char::is_control, "?");
+    Series::new(format!("{name}~{:016x}", check(0, text.as_bytes()))).ok()
+}
+
+fn number(value: &Document) -> Option<u64> {
+    match value {
+        Document::Uint(number) => Some(*number),
+        Document::Text(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+fn spelled(value: &Document) -> Option<Cow<'_, str>> {
+    match value {
+        Document::Text(text) | Document::Number(text) => Some(Cow::from(text.as_str())),
+        Document::Uint(number) => Some(Cow::from(number.to_string())),
+        Document::Int(number) => Some(Cow::from(number.to_string())),
+        Document::Float(number) => Some(Cow::from(number.to_string())),
+        _ => None,
+    }
+}

@@ -1,0 +1,43 @@
+//! Which system wrote a document, and what it says about itself.
+//!
+//! By content: relatives of the systems use the same paths. Must never convert a document into the
+//! types of its layout: what one field says must not hang on all the others.
+
+use super::reading::{Reading, series};
+use super::{agentize, aiwg, claude, crunch, pipeline};
+use crate::checkpoint::{Document, Layout, NewEntry, Timestamp};
+
+/// Where a file lies, and what lies beside it that says more about it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place<'a> {
+    /// From the imported root, with `/` between its parts.
+    pub path: &'a str,
+    /// When the file was last written.
+    pub modified_at: Option<Timestamp>,
+    /// The index of the directory, which alone knows the triggers of claude-crunch.
+    pub index: Option<&'a crunch::Index>,
+}
+
+/// Returns what a document says about itself, if one of the five systems wrote it.
+///
+/// Of a `history.jsonl` each line is such a document. The path adds only what the document lacks,
+/// and what a store would refuse is left out with a warning. A trigger that no file states is
+/// unknown, and so is a status.
+#[must_use]
+pub fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    agentize::recognise(document, place)
+        .or_else(|| crunch::recognise(document, place))
+        .or_else(|| claude::recognise(document, place))
+        .or_else(|| pipeline::recognise(document, place))
+        .or_else(|| aiwg::recognise(document, place))
+}
+
+/// Returns what can be said about a file that no system is known to have written.
+///
+/// Successive states of the file are a series of their own.
+#[must_use]
+pub fn unrecognised(place: &Place<'_>) -> NewEntry {
+    let mut reading = Reading::new(Layout::Native, &Document::Null, place);
+    reading.entry.series = series(&format!("file:{}", place.path));
+    reading.finish()
+}
