@@ -11,6 +11,7 @@ mod layouts;
 mod model;
 mod query;
 mod retention;
+mod shims;
 mod store;
 mod tidy;
 mod turn;
