@@ -118,7 +118,8 @@ esac
     die 'TYPE is made of letters, digits, ".", "_" and "-", and starts with a letter or digit'
 type=$1 project='' state=${3:-} nameless='"default"'
 # A state is an object, and the name of a project hardly starts like one.
-if [[ $# -eq 2 && ($2 == - || $2 =~ ^[[:space:]]*\{) ]]; then
+object='^[[:space:]]*[{]'
+if [[ $# -eq 2 && $2 == - ]] || [[ $# -eq 2 && $2 =~ $object ]]; then
     state=$2
 elif [[ -z $2 ]]; then
     die 'PROJECT is empty'

@@ -138,17 +138,18 @@ fn any_name_on_one_line_comes_back_as_it_was() {
         "*",
     ];
     for (number, name) in names.into_iter().enumerate() {
-        shims.save("implement", name, &json!({"number": number}).to_string());
-    }
-    for (number, name) in names.into_iter().enumerate() {
-        let loaded = shims.load(&["implement", name]);
-        assert_eq!(loaded["project_name"], name);
-        assert_eq!(loaded["workflow_state"]["number"], number);
-        let by_state = json!({"project_name": name, "number": 9}).to_string();
+        let by_state = json!({"project_name": name, "number": number}).to_string();
         shims.run("save-checkpoint", &["implement", &by_state]).done();
-        assert_eq!(shims.load(&["implement", name])["workflow_state"]["number"], 9, "{name}");
-        let listed = shims.run("list-checkpoints", &[]).done();
-        assert!(listed.contains(&format!("  Project: {name}\n")), "{listed}");
+        shims.save("orchestrate", name, &by_state);
+    }
+    let listed = shims.run("list-checkpoints", &[]).done();
+    for (number, name) in names.into_iter().enumerate() {
+        for kind in ["implement", "orchestrate"] {
+            let loaded = shims.load(&[kind, name]);
+            assert_eq!(loaded["project_name"], name);
+            assert_eq!(loaded["workflow_state"]["number"], number, "{kind} {name}");
+        }
+        assert_eq!(listed.matches(&format!("  Project: {name}\n")).count(), 2, "{listed}");
     }
 }
 
