@@ -7,9 +7,9 @@ mod load;
 mod save;
 
 use std::env;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::Write as _;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::slice;
@@ -86,6 +86,15 @@ impl Shims {
     fn save_old(&self, id: &str, days: u32, about: &str) {
         let dated = format!("save --id {id} --created-at {} --workflow-type implement", ago(days));
         self.waypost(&format!("{dated} {about}"), &format!(r#"{{"id": "{id}"}}"#));
+    }
+
+    /// Makes all scripts run in one second, however slow the machine is.
+    fn stop_the_clock(&self) {
+        let date = self.path.path().join("date");
+        fs::remove_file(&date).unwrap();
+        let script = format!("#!{}\necho 2026-01-25T15:00:00Z\n", self.bash.display());
+        fs::write(&date, script).unwrap();
+        fs::set_permissions(&date, Permissions::from_mode(0o700)).unwrap();
     }
 
     /// What the newest checkpoint of a type and perhaps a project says.
@@ -222,11 +231,11 @@ fn the_store_is_found_by_the_variables_of_either_side() {
         ended(command, "").done()
     };
     let of_project = ("CLAUDE_PROJECT_DIR", project.path().to_owned());
-    let named = shims.here.path().join("named.redb");
     save(slice::from_ref(&of_project));
     assert!(project.path().join(".waypost/store.redb").is_file());
-    fs::remove_dir_all(project.path().join(".waypost")).unwrap();
-    save(&[of_project, ("WAYPOST_STORE", named.clone())]);
-    assert!(named.is_file() && !project.path().join(".waypost").exists());
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    fs::remove_dir_all(project.path().join(".waypost")).unwrap();
+    save(&[of_project, ("WAYPOST_STORE", "named.redb".into())]);
+    assert!(elsewhere.path().join("named.redb").is_file());
+    assert_eq!(fs::read_dir(project.path()).unwrap().count(), 0);
 }

@@ -70,7 +70,6 @@ while [[ $# -gt 0 ]]; do
     shift
 done
 days=${days:-7}
-failed_days=$((days > 30 ? days : 30))
 
 command -v waypost > /dev/null ||
     die "waypost is not on PATH: \`cargo install --path .\` in its source puts it there" 127
@@ -81,7 +80,7 @@ fi
 # One line for each checkpoint that something is done to: what, its id, and the words for it.
 plan() {
     {
-        entries --until="${failed_days}d" | sed 's/^/stale /' &&
+        entries --until=30d | sed 's/^/stale /' &&
             entries --until="${days}d" | sed 's/^/old /'
     } | awk '
         # The text of a member; quotes inside of JSON strings are escaped, so nothing else is found.

@@ -195,7 +195,7 @@ name=$type'_'$(printf '%s' "$project" | tr -c 'A-Za-z0-9._-' '_')'_'$(
     printf '  "current_phase": %s,\n' "${phase:-0}"
     printf '  "total_phases": %s,\n' "$total_phases"
     printf '  "completed_phases": %s,\n' "$completed_phases"
-    sed '1s/^/  "workflow_state": /; 1!s/^/  /; $s/$/,/' "$scratch/state.json"
+    sed '1s/^/  "workflow_state": /; $s/$/,/' "$scratch/state.json"
     if [[ -n $tests_passing ]]; then
         printf '  "tests_passing": %s,\n' "$tests_passing"
     fi

@@ -52,6 +52,7 @@ fn a_list_shows_what_is_known_of_each() {
     save(&format!("--id c --series implement:b:c --status failed {}", at("17:00:00.5")));
     save("--id d --series orchestrate:auth --workflow-type orchestrate");
     save("--id e --series implement:auth");
+    save("--id f --series loop:z --workflow-type implement");
     insta::assert_snapshot!(shims.run("list-checkpoints", &["implement"]).done(), @"
     Active Checkpoints:
     ==================
