@@ -19,9 +19,9 @@
 //! # }
 //! ```
 //!
-//! Not every file is as its system has it, and not every file beside it is a checkpoint: [`kind`]
-//! tells what a path says, and [`recognise`] what a document says about itself, without asking
-//! that all of it is right.
+//! Not every file is as its system has it, and not every file beside it is a checkpoint:
+//! [`kind()`] tells what a path says, and [`recognise()`] what a document says about itself,
+//! without asking that all of it is right.
 //!
 //! ```
 //! use waypost::layouts::{Kind, Place, kind, recognise};

@@ -78,10 +78,18 @@ impl Source {
         self
     }
 
-    /// Says which line of the file it is, from one.
+    /// Says which line of the file it is, from one, and whether a line end follows.
     #[must_use]
-    pub fn at_line(mut self, line: u64) -> Self {
+    pub fn at_line(mut self, line: u64, has_end: bool) -> Self {
         self.form.line = Some(line);
+        match &mut self.form.style {
+            Some(style) => style.has_final_newline = has_end,
+            None if has_end => {
+                self.raw.push(b'\n');
+                self.form.text_bytes += 1;
+            }
+            None => {}
+        }
         self
     }
 
@@ -100,10 +108,10 @@ impl Source {
         Document::deserialize(&mut decoder).map_err(|fault| fault.into_error("document"))
     }
 
-    /// A number that equal texts have in common, and others hardly ever.
+    /// A number that equal texts at the same path have in common, and others hardly ever.
     #[must_use]
-    pub fn fingerprint(&self) -> u64 {
-        self.fingerprint
+    pub fn fingerprint(&self, path: &str) -> u64 {
+        check(self.fingerprint, path.as_bytes())
     }
 
     fn new(raw: Vec<u8>, form: SourceForm, text: &[u8]) -> Self {

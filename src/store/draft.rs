@@ -61,6 +61,12 @@ impl Draft {
         &self.entry.id
     }
 
+    /// How many bytes it takes in memory, about.
+    #[must_use]
+    pub fn raw_bytes(&self) -> usize {
+        self.raw.len()
+    }
+
     /// Chooses when the save returns, whatever the store's default for the trigger is.
     #[must_use]
     pub fn with_durability(self, durability: Durability) -> Self {

@@ -1,11 +1,11 @@
-//! How the work ends: the status of checkpoints after they were saved.
+//! What is learnt about checkpoints after they were saved: how the work ended, and why they were.
 
 use std::collections::BTreeSet;
 
 use super::operation::{Action, Operation};
 use super::write::Writer;
 use super::{Store, not_found};
-use crate::checkpoint::{Entry, Id, Series, Status, Timestamp};
+use crate::checkpoint::{Entry, Id, Series, Status, Timestamp, Trigger};
 use crate::codec::NameKind;
 use crate::error::{Error, Result};
 
@@ -43,6 +43,21 @@ impl Store {
             let is_end = matches!(status, Status::Completed | Status::Failed);
             entries.retain(|entry| !is_end || !has_ended(entry.status));
             Ok(entries)
+        })
+    }
+
+    /// Gives a checkpoint the trigger that was found out after it was saved.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if it does not exist.
+    pub fn set_trigger(&self, id: &Id, trigger: Trigger) -> Result<Entry> {
+        self.shared.write(|writer| {
+            let entry = writer.find(id)?.ok_or_else(|| not_found(id))?;
+            let new = Entry { trigger, ..entry.clone() };
+            if new != entry {
+                writer.replace(&entry, &new)?;
+            }
+            Ok(new)
         })
     }
 

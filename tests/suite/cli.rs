@@ -5,6 +5,7 @@
 mod bench;
 mod errors;
 mod export;
+mod import;
 mod lines;
 mod prune;
 mod query;

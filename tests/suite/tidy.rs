@@ -25,7 +25,7 @@ const OWNERS: [(&str, &[&str]); 8] = [
     ("jiff", &["src/checkpoint/timestamp.rs"]),
     ("granit_parser", &["src/yaml"]),
     ("clap", &["src/bin"]),
-    ("flate2", &["src/bin/waypost/command/bench"]),
+    ("flate2", &["src/bin/waypost/command/bench", "src/bin/waypost/gzip.rs"]),
 ];
 
 fn root() -> &'static Path {

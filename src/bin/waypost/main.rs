@@ -7,6 +7,7 @@ mod config;
 mod confirm;
 mod exit;
 mod filter;
+mod gzip;
 mod open;
 mod ordered;
 mod output;

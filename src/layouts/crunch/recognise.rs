@@ -77,7 +77,7 @@ fn set_issue(reading: &mut Reading<'_>, document: &Document, directory: Option<&
 fn set_phase(reading: &mut Reading<'_>, document: &Document, said: Option<&String>) {
     reading.entry.phase = reading
         .name("workflow_state.current_phase")
-        .or_else(|| said.and_then(|phase| reading.legal("phase of the index", phase)));
+        .or_else(|| said.and_then(|phase| reading.legal("phase of the index or id", phase)));
     reading.entry.iteration = reading.count("workflow_state.phase_attempt");
     let batch = whole(document, "execution_graph.current_batch")
         .or_else(|| whole(document, "graph_state.current_batch"));

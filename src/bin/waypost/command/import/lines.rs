@@ -22,13 +22,6 @@ pub(super) struct Imported {
     pub(super) refused: u64,
 }
 
-impl Imported {
-    pub(super) fn add(&mut self, other: &Self) {
-        self.lines += other.lines;
-        self.refused += other.refused;
-    }
-}
-
 /// Some lines that follow each other, with their numbers from one; `None` if one is too long.
 type Lines = Vec<(u64, Option<Vec<u8>>)>;
 type Drafts = Vec<(u64, Result<Draft, Error>)>;

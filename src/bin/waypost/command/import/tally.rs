@@ -1,0 +1,120 @@
+//! What became of the files of an import, counted and told.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use waypost::Layout;
+
+use crate::args::Global;
+
+// The first say what is wrong; a list that grows with the tree would take its memory.
+const LISTED_MAX: usize = 1000;
+
+/// What became of an import.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Tally {
+    /// Checkpoints that were not in the store.
+    pub(super) imported: u64,
+    /// Checkpoints that were.
+    pub(super) known: u64,
+    /// Those that were imported, by layout.
+    layouts: BTreeMap<&'static str, u64>,
+    /// Lines of JSON lines that were read.
+    pub(super) lines: u64,
+    /// Files and lines that could not be taken.
+    pub(super) refused: u64,
+    /// Of these the number whose bytes were kept.
+    kept: u64,
+    /// Files that are known to be no checkpoints: leftovers, locks, links.
+    skipped: u64,
+    /// Files that might have been checkpoints by their name, and are none.
+    ignored: u64,
+    refusals: Vec<Told>,
+    skips: Vec<Told>,
+    notes: Vec<Told>,
+}
+
+#[derive(Debug, Serialize)]
+struct Told {
+    path: String,
+    reason: String,
+}
+
+impl Tally {
+    pub(super) fn imported(&mut self, layout: Layout) {
+        self.imported += 1;
+        // Whatever lies where checkpoints do, of no layout that is known.
+        let name = if layout == Layout::Native { "other" } else { layout.as_str() };
+        *self.layouts.entry(name).or_default() += 1;
+    }
+
+    pub(super) fn of_lines(&mut self, lines: u64, imported: u64, refused: u64) {
+        self.lines += lines;
+        self.imported += imported;
+        self.known += lines - refused - imported;
+        self.refused += refused;
+    }
+
+    pub(super) fn kept(&mut self) {
+        self.kept += 1;
+    }
+
+    pub(super) fn ignored(&mut self) {
+        self.ignored += 1;
+    }
+
+    pub(super) fn refused(&mut self, path: &str, reason: &str, global: &Global) {
+        self.refused += 1;
+        global.note(format_args!("{path}: {reason}"));
+        tell(&mut self.refusals, path, reason);
+    }
+
+    pub(super) fn skipped(&mut self, path: &str, reason: &str, global: &Global) {
+        self.skipped += 1;
+        global.note(format_args!("skipped {path}: {reason}"));
+        tell(&mut self.skips, path, reason);
+    }
+
+    pub(super) fn note(&mut self, path: &str, reason: &str, global: &Global) {
+        global.note(format_args!("{path}: {reason}"));
+        tell(&mut self.notes, path, reason);
+    }
+
+    /// Whether there was anything to import.
+    pub(super) fn is_empty(&self) -> bool {
+        self.imported + self.known + self.refused + self.lines == 0
+    }
+
+    /// All that was looked at and might have been taken.
+    pub(super) fn total(&self) -> u64 {
+        self.imported + self.known + self.refused - self.kept
+    }
+
+    /// Says in a sentence what was done.
+    pub(super) fn tell(&self, done: &str, global: &Global) {
+        let names: Vec<String> =
+            self.layouts.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        let mut text = format!("{done} {}", self.imported);
+        if !names.is_empty() {
+            let _ = write!(text, " ({})", names.join(", "));
+        }
+        let _ = write!(text, ", {} were there already", self.known);
+        for (count, what) in [
+            (self.kept, "kept unread"),
+            (self.skipped, "files skipped"),
+            (self.ignored, "other files passed over"),
+        ] {
+            if count > 0 {
+                let _ = write!(text, ", {count} {what}");
+            }
+        }
+        global.note(text);
+    }
+}
+
+fn tell(list: &mut Vec<Told>, path: &str, reason: &str) {
+    if list.len() < LISTED_MAX {
+        list.push(Told { path: path.to_owned(), reason: reason.to_owned() });
+    }
+}

@@ -1,0 +1,219 @@
+//! Trees of files into the store: read by several threads, saved in their order.
+
+use anyhow::Result;
+use waypost::layouts::Kind;
+use waypost::{Draft, Error, Layout, NewEntry, Store};
+
+use super::file::{Importer, Step};
+use super::tally::Tally;
+use super::walk::{Found, Item, Root};
+use crate::args::Global;
+use crate::ordered::in_order;
+use crate::progress::Progress;
+
+// A transaction of so many is cheap for each.
+const PART_FILES: usize = 128;
+// What is to be saved at once must fit the memory, for every thread.
+const PART_BYTES: usize = 8 << 20;
+
+/// What came of looking at something that was found.
+enum Looked {
+    Told(Found),
+    File {
+        item: Item,
+        steps: Vec<Step>,
+    },
+    /// There was no more room for it.
+    Later(Item),
+}
+
+/// Tells whether something that was found is to be looked at.
+pub(super) type Wants<'a> = &'a mut (dyn FnMut(&Found) -> bool + Send);
+
+/// How to import trees.
+pub(super) struct Trees<'a> {
+    pub(super) importer: Importer<'a>,
+    pub(super) roots: &'a [Root],
+    pub(super) global: &'a Global,
+}
+
+impl Trees<'_> {
+    /// Imports what is found and wanted; `would` hears of it instead if nothing may be changed.
+    pub(super) fn run(
+        &self,
+        tally: &mut Tally,
+        wants: Wants<'_>,
+        would: &mut dyn FnMut(&NewEntry) -> Result<()>,
+    ) -> Result<()> {
+        let mut progress = Progress::new("imported", self.global);
+        let produce = |hand_out: &mut dyn FnMut(Vec<Found>) -> bool| {
+            self.walk(wants, hand_out);
+            Ok(())
+        };
+        in_order(
+            produce,
+            |part| self.look(part),
+            |part| {
+                self.save(part, tally, would)?;
+                progress.show(tally.imported + tally.known);
+                Ok(())
+            },
+        )
+    }
+
+    fn walk(&self, wants: Wants<'_>, hand_out: &mut dyn FnMut(Vec<Found>) -> bool) {
+        let mut part = Vec::with_capacity(PART_FILES);
+        let is_wanted = self.roots.iter().all(|root| {
+            root.walk(&mut |found| {
+                if wants(&found) {
+                    part.push(found);
+                }
+                part.len() < PART_FILES || hand_out(std::mem::take(&mut part))
+            })
+        });
+        if is_wanted {
+            hand_out(part);
+        }
+    }
+
+    fn look(&self, part: Vec<Found>) -> Vec<Looked> {
+        let mut bytes = 0;
+        part.into_iter()
+            .map(|found| match found {
+                Found::File(item) if bytes > PART_BYTES => Looked::Later(item),
+                Found::File(item) => {
+                    let steps = self.importer.look(&item);
+                    bytes += steps.iter().map(weight).sum::<usize>();
+                    Looked::File { item, steps }
+                }
+                told => Looked::Told(told),
+            })
+            .collect()
+    }
+
+    fn save(
+        &self,
+        part: Vec<Looked>,
+        tally: &mut Tally,
+        would: &mut dyn FnMut(&NewEntry) -> Result<()>,
+    ) -> Result<()> {
+        let mut saves = Saves::default();
+        for looked in part {
+            match looked {
+                Looked::Told(found) => self.tell(&found, tally),
+                Looked::File { item, steps } => {
+                    self.take(&item, steps, &mut saves, tally, would)?;
+                }
+                Looked::Later(item) => {
+                    self.commit(std::mem::take(&mut saves), tally)?;
+                    let steps = self.importer.look(&item);
+                    self.take(&item, steps, &mut saves, tally, would)?;
+                }
+            }
+        }
+        self.commit(saves, tally)
+    }
+
+    fn take(
+        &self,
+        item: &Item,
+        steps: Vec<Step>,
+        saves: &mut Saves,
+        tally: &mut Tally,
+        would: &mut dyn FnMut(&NewEntry) -> Result<()>,
+    ) -> Result<()> {
+        for mut step in steps {
+            if let Step::Refuse { reason, kept } = step {
+                tally.refused(&item.place, &reason, self.global);
+                let Some(kept) = kept else { continue };
+                tally.kept();
+                step = *kept;
+            }
+            match step {
+                Step::Save { draft, layout } => saves.push(item.clone(), *draft, layout),
+                Step::Would { about } => {
+                    tally.imported(about.layout);
+                    would(&about)?;
+                }
+                Step::Known => tally.known += 1,
+                Step::Explain { id, trigger } => {
+                    tally.known += 1;
+                    if let Some(store) = self.importer.store.filter(|_| !self.importer.is_dry) {
+                        store.set_trigger(&id, trigger)?;
+                    }
+                }
+                Step::Skip(reason) => tally.skipped(&item.place, reason, self.global),
+                Step::Ignore => tally.ignored(),
+                // What is kept could not be kept either.
+                Step::Refuse { reason, .. } => tally.refused(&item.place, &reason, self.global),
+            }
+        }
+        Ok(())
+    }
+
+    fn commit(&self, saves: Saves, tally: &mut Tally) -> Result<()> {
+        let Some(store) = self.importer.store else { return Ok(()) };
+        let outcomes = store.batch(saves.drafts)?;
+        for ((item, layout), outcome) in saves.items.into_iter().zip(outcomes) {
+            match outcome {
+                Ok(_) => tally.imported(layout),
+                // Another of this import, or another process, was faster.
+                Err(Error::Exists { .. }) => self.again(&item, store, tally)?,
+                Err(error) => tally.refused(&item.place, &error.to_string(), self.global),
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a file once more, now that the store has what took its id.
+    fn again(&self, item: &Item, store: &Store, tally: &mut Tally) -> Result<()> {
+        for step in self.importer.look(item) {
+            match step {
+                Step::Save { draft, layout } => match store.save_draft(*draft) {
+                    Ok(_) => tally.imported(layout),
+                    Err(error @ Error::Exists { .. }) => {
+                        tally.refused(&item.place, &error.to_string(), self.global);
+                    }
+                    Err(error) => return Err(error.into()),
+                },
+                // Other lines of the file were counted when they were saved.
+                Step::Known | Step::Explain { .. } if matches!(item.kind, Kind::Lines) => {}
+                Step::Known | Step::Explain { .. } => tally.known += 1,
+                Step::Skip(_) | Step::Ignore | Step::Would { .. } => {}
+                Step::Refuse { reason, .. } => tally.refused(&item.place, &reason, self.global),
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, found: &Found, tally: &mut Tally) {
+        match found {
+            Found::File(_) => {}
+            Found::Skipped { place, reason } => tally.skipped(place, reason, self.global),
+            Found::Problem { place, reason } => tally.refused(place, reason, self.global),
+            Found::Note { place, reason } => tally.note(place, reason, self.global),
+        }
+    }
+}
+
+/// What goes into the store with one sync.
+#[derive(Default)]
+struct Saves {
+    items: Vec<(Item, Layout)>,
+    drafts: Vec<Draft>,
+}
+
+impl Saves {
+    fn push(&mut self, item: Item, draft: Draft, layout: Layout) {
+        self.items.push((item, layout));
+        self.drafts.push(draft);
+    }
+}
+
+fn weight(step: &Step) -> usize {
+    match step {
+        Step::Save { draft, .. } => draft.raw_bytes(),
+        Step::Refuse { kept: Some(kept), .. } => weight(kept),
+        _ => 0,
+    }
+}

@@ -1,0 +1,339 @@
+//! Directories, file by file: which are worth reading, and what lies beside them.
+//!
+//! Symbolic links are never followed, so that nothing outside the tree is read and no walk is
+//! endless.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::fs::{self, DirEntry, FileType};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use waypost::layouts::{Kind, crunch, from_json, from_yaml, kind};
+
+use super::place::{join, within_project};
+use super::read::{self, reason};
+
+/// Trees of other tools, which are large and have no checkpoints.
+const PASSED_OVER: [&str; 3] = [".git", "node_modules", ".waypost"];
+/// Lies in directories that can be made again, such as those of cargo.
+const CACHE: &str = "CACHEDIR.TAG";
+// Pointers are names; whatever is longer is none.
+const POINTER_BYTES_MAX: usize = 4096;
+
+/// A file to be read.
+#[derive(Clone)]
+pub(super) struct Item {
+    pub(super) path: PathBuf,
+    /// From the root of the project, with `/`.
+    pub(super) place: String,
+    pub(super) kind: Kind,
+    pub(super) index: Option<Arc<crunch::Index>>,
+    /// Changes with the index.
+    pub(super) beside: u64,
+}
+
+/// What a walk comes across.
+pub(super) enum Found {
+    File(Item),
+    /// Known, and no checkpoint.
+    Skipped {
+        place: String,
+        reason: String,
+    },
+    /// Cannot be read.
+    Problem {
+        place: String,
+        reason: String,
+    },
+    /// Something that a file says and that is not so.
+    Note {
+        place: String,
+        reason: String,
+    },
+}
+
+/// Hands out what is found; false if nobody wants more.
+pub(super) type HandOut<'a> = &'a mut dyn FnMut(Found) -> bool;
+
+/// What was named to be imported.
+#[derive(Debug)]
+pub(super) struct Root {
+    path: PathBuf,
+    place: String,
+    is_file: bool,
+}
+
+impl Root {
+    /// A file or directory that a user named, who may name a link.
+    pub(super) fn new(path: &Path) -> std::io::Result<Self> {
+        let is_file = !fs::metadata(path)?.is_dir();
+        let absolute = fs::canonicalize(path)?;
+        let directory = if is_file { absolute.parent().unwrap_or(&absolute) } else { &absolute };
+        let mut place = within_project(directory);
+        if is_file {
+            let name = absolute.file_name().unwrap_or_default();
+            place = join(&place, &name.to_string_lossy());
+        }
+        Ok(Self { path: if is_file { absolute } else { path.to_owned() }, place, is_file })
+    }
+
+    /// The path from the root of the project.
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
+    pub(super) fn is_directory(&self) -> bool {
+        !self.is_file
+    }
+
+    /// Whether there is anything that may be a checkpoint.
+    pub(super) fn has_files(&self) -> bool {
+        !self.walk(&mut |found| matches!(found, Found::Skipped { .. } | Found::Note { .. }))
+    }
+
+    /// Hands out all that is below, or the file itself; false if nobody wants more.
+    pub(super) fn walk(&self, hand_out: HandOut<'_>) -> bool {
+        if self.is_file {
+            return self.file(hand_out);
+        }
+        let mut open = vec![(self.path.clone(), self.place.clone())];
+        while let Some((path, place)) = open.pop() {
+            let Some(directory) = Directory::read(&path, &place, hand_out) else { continue };
+            if !directory.files(hand_out) {
+                return false;
+            }
+            // The last is taken first.
+            open.extend(directory.below.into_iter().rev());
+        }
+        true
+    }
+
+    /// A file that was named is read whatever its name says.
+    fn file(&self, hand_out: HandOut<'_>) -> bool {
+        let directory = self.path.parent().unwrap_or(&self.path);
+        let place = self.place.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let directory = Directory::read(directory, place, &mut |_| true);
+        let kind = match kind(&self.place) {
+            Kind::Lines => Kind::Lines,
+            _ => Kind::Checkpoint,
+        };
+        hand_out(Found::File(Item {
+            path: self.path.clone(),
+            place: self.place.clone(),
+            kind,
+            beside: directory.as_ref().map_or(0, |directory| directory.beside),
+            index: directory.and_then(|directory| directory.index),
+        }))
+    }
+}
+
+/// What is in a directory, in the order of names.
+struct Directory {
+    files: Vec<File>,
+    below: Vec<(PathBuf, String)>,
+    index: Option<Arc<crunch::Index>>,
+    beside: u64,
+}
+
+struct File {
+    path: PathBuf,
+    place: String,
+    kind: Kind,
+    is: FileType,
+}
+
+impl Directory {
+    /// `None` if it cannot be read, which is handed out, or need not be.
+    fn read(path: &Path, place: &str, hand_out: HandOut<'_>) -> Option<Self> {
+        let mut problem = |reason: String| {
+            hand_out(Found::Problem { place: shown(place, path), reason });
+            None
+        };
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) => return problem(reason(&error)),
+        };
+        let entries: Vec<DirEntry> = match entries.collect() {
+            Ok(entries) => entries,
+            Err(error) => return problem(reason(&error)),
+        };
+        if entries.iter().any(|entry| entry.file_name() == CACHE) {
+            return None;
+        }
+        let mut this = Self { files: Vec::new(), below: Vec::new(), index: None, beside: 0 };
+        for entry in entries {
+            this.take(&entry, place, hand_out);
+        }
+        this.files.sort_by(|a, b| natural(&a.place, &b.place));
+        this.below.sort_by(|a, b| natural(&a.1, &b.1));
+        this.read_index(hand_out);
+        Some(this)
+    }
+
+    fn take(&mut self, entry: &DirEntry, directory: &str, hand_out: HandOut<'_>) {
+        let (path, name) = (entry.path(), entry.file_name());
+        let place = join(directory, &name.to_string_lossy());
+        let file_type = match entry.file_type() {
+            Ok(file_type) => file_type,
+            Err(error) => {
+                hand_out(Found::Problem { place, reason: reason(&error) });
+                return;
+            }
+        };
+        if file_type.is_dir() {
+            if !PASSED_OVER.iter().any(|passed_over| name == *passed_over) {
+                self.below.push((path, place));
+            }
+            return;
+        }
+        let kind = kind(&place);
+        if file_type.is_symlink() && path.is_dir() {
+            let reason = "a link to a directory, which is not followed".to_owned();
+            hand_out(Found::Skipped { place, reason });
+        } else if name.to_str().is_none() && !matches!(kind, Kind::Other) {
+            let reason = "its name is not UTF-8".to_owned();
+            hand_out(Found::Problem { place, reason });
+        } else if !matches!(kind, Kind::Other) {
+            self.files.push(File { path, place, kind, is: file_type });
+        }
+    }
+
+    /// Of several the last by name, which is the YAML of the later era.
+    fn read_index(&mut self, hand_out: HandOut<'_>) {
+        let is_index = |file: &&File| matches!(file.kind, Kind::Index) && file.is.is_file();
+        for file in self.files.iter().filter(is_index) {
+            match read_index(file) {
+                Ok(index) => {
+                    self.check_index(&index, &file.place, hand_out);
+                    self.index = Some(Arc::new(index));
+                    self.beside = fs::metadata(&file.path).map_or(0, |found| changes(&found));
+                }
+                Err(reason) => {
+                    hand_out(Found::Problem { place: file.place.clone(), reason });
+                }
+            }
+        }
+    }
+
+    /// The cleanup of the system itself leaves rows without a file behind.
+    fn check_index(&self, index: &crunch::Index, place: &str, hand_out: HandOut<'_>) {
+        let names: BTreeSet<&str> = self.files.iter().map(|file| stem(&file.place)).collect();
+        let rows = index.checkpoints.value().map_or(&[][..], Vec::as_slice);
+        let ids = rows.iter().filter_map(|row| row.checkpoint_id.value());
+        for id in ids.filter(|id| !names.contains(id.as_str())) {
+            let reason = format!("names {id:?}, and there is no such file");
+            hand_out(Found::Note { place: place.to_owned(), reason });
+        }
+    }
+
+    fn files(&self, hand_out: HandOut<'_>) -> bool {
+        self.files.iter().filter_map(|file| self.found(file)).all(hand_out)
+    }
+
+    fn found(&self, file: &File) -> Option<Found> {
+        let place = file.place.clone();
+        let skipped = |reason: &str| Found::Skipped { place: place.clone(), reason: reason.into() };
+        Some(match &file.kind {
+            Kind::Latest => return self.dangling(file),
+            Kind::Debris(reason) => skipped(reason),
+            _ if file.is.is_symlink() => skipped("a link, which is not followed"),
+            _ if !file.is.is_file() => skipped("neither a file nor a directory"),
+            Kind::Index | Kind::Other => return None,
+            Kind::Checkpoint | Kind::Candidate | Kind::Lines => Found::File(Item {
+                path: file.path.clone(),
+                place,
+                kind: file.kind,
+                index: self.index.clone(),
+                beside: self.beside,
+            }),
+        })
+    }
+
+    /// A pointer that leads nowhere. Where it leads is known by the times of checkpoints.
+    fn dangling(&self, file: &File) -> Option<Found> {
+        let target = if file.is.is_symlink() {
+            fs::read_link(&file.path).ok()?.to_string_lossy().into_owned()
+        } else {
+            let content = read::read(&file.path).ok()?;
+            let is_name = content.bytes.len() <= POINTER_BYTES_MAX;
+            String::from_utf8(content.bytes).ok().filter(|_| is_name)?
+        };
+        let target = stem(target.trim());
+        let is_there = self.files.iter().any(|file| stem(&file.place) == target);
+        let reason = "leads to a file that is not there; times tell which is the newest".to_owned();
+        (!is_there).then(|| Found::Note { place: file.place.clone(), reason })
+    }
+}
+
+/// The name of a file without its directories and without what follows the first point.
+fn stem(path: &str) -> &str {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    name.strip_suffix(".yaml")
+        .or_else(|| name.strip_suffix(".yml"))
+        .or_else(|| name.strip_suffix(".json"))
+        .unwrap_or(name)
+}
+
+fn read_index(file: &File) -> Result<crunch::Index, String> {
+    let content = read::read(&file.path)?;
+    // What is JSON is YAML, too, but told better by its own reader.
+    let is_json = content.bytes.trim_ascii_start().starts_with(b"{");
+    let index = if is_json { from_json(&content.bytes) } else { from_yaml(&content.bytes) };
+    index.map_err(|error| error.to_string())
+}
+
+/// A number that changes when a file does.
+fn changes(metadata: &fs::Metadata) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    read::stamp(metadata).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn shown(place: &str, path: &Path) -> String {
+    if place.is_empty() { path.display().to_string() } else { place.to_owned() }
+}
+
+/// `iteration-2` before `iteration-10`, so that what follows each other is stored so.
+fn natural(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    loop {
+        let (x, y) = (digits(a), digits(b));
+        if x > 0 && y > 0 {
+            let value = |bytes: &'_ [u8]| {
+                let zeros = bytes.iter().take_while(|byte| **byte == b'0').count();
+                bytes[zeros..].to_vec()
+            };
+            let (left, right) = (value(&a[..x]), value(&b[..y]));
+            let order = left.len().cmp(&right.len()).then_with(|| left.cmp(&right));
+            if order.is_ne() {
+                return order;
+            }
+            (a, b) = (&a[x..], &b[y..]);
+            continue;
+        }
+        match (a.split_first(), b.split_first()) {
+            (Some((left, rest_a)), Some((right, rest_b))) if left == right => {
+                (a, b) = (rest_a, rest_b);
+            }
+            (left, right) => return left.map(|(byte, _)| byte).cmp(&right.map(|(byte, _)| byte)),
+        }
+    }
+}
+
+fn digits(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_are_counted() {
+        let mut names = ["i-10.json", "i-9.json", "i-0010.json", "i-2", "a", "i-", "i-2b"];
+        names.sort_by(|a, b| natural(a, b));
+        assert_eq!(names, ["a", "i-", "i-2", "i-2b", "i-9.json", "i-10.json", "i-0010.json"]);
+    }
+}

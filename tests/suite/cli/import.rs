@@ -1,0 +1,345 @@
+//! `import` of the files of other systems: what is taken, what is told, what is left alone.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+
+use super::{Ended, Test};
+
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/layouts");
+
+pub(super) fn fixture(name: &str) -> Vec<u8> {
+    fs::read(Path::new(FIXTURES).join(name)).expect("a fixture")
+}
+
+pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = GzEncoder::new(Vec::new(), Compression::default());
+    out.write_all(bytes).expect("a vector takes any bytes");
+    out.finish().expect("a vector takes any bytes")
+}
+
+impl Test {
+    /// Puts a file into a directory that is made for it.
+    pub(super) fn put(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+        fs::write(path, bytes).expect("a file");
+    }
+
+    fn entries(&self) -> Vec<Value> {
+        let lines = self.run("list --json --limit 10000").done();
+        lines.lines().map(|line| serde_json::from_str(line).expect("an entry")).collect()
+    }
+
+    /// The entry of the file at `path`.
+    #[track_caller]
+    fn of(&self, path: &str) -> Value {
+        let mut found: Vec<_> =
+            self.entries().into_iter().filter(|entry| entry["source_path"] == path).collect();
+        assert_eq!(found.len(), 1, "{path}");
+        found.remove(0)
+    }
+}
+
+fn outcome(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).expect("an object")
+}
+
+const STATE: &str = ".pipeline/state.json";
+const STORY: &str = ".pipeline/checkpoint-PROJ-42.json";
+const IMPL: &str = ".tmp/impl-checkpoint.json";
+const CRUNCH: &str = ".claude/crunch/42/checkpoints/CP-enrich-20250114-a3f2.yaml";
+const INDEX: &str = ".claude/crunch/42/checkpoints/index.yaml";
+const CLAUDE: &str = ".claude/checkpoints/implement_auth_20251003_120000.json";
+const AIWG: &str = ".aiwg/ralph/loops/ralph-fix-tests-a1b2c3d4/checkpoints/iteration-005.json.gz";
+
+const INDEXED: &str = "\
+issue_number: 42
+checkpoints:
+  - checkpoint_id: CP-enrich-20250114-a3f2
+    created_at: \"2025-01-14T10:00:00Z\"
+    trigger: phase_transition
+    phase: enrich
+    can_resume: true
+latest: CP-enrich-20250114-a3f2
+total_checkpoints: 1
+";
+
+/// The template of the system, filled in.
+pub(super) fn crunch() -> String {
+    let template = String::from_utf8(fixture("crunch/CP-template.yaml")).expect("UTF-8");
+    template.replace("CP-{phase}-{timestamp}-{hash}", "CP-enrich-20250114-a3f2")
+}
+
+/// A project in which all five systems have worked.
+fn project() -> Test {
+    let test = Test::new();
+    test.put(IMPL, fixture("agentize/v1-02-nonascii-review.json"));
+    test.put(CRUNCH, crunch());
+    test.put(INDEX, INDEXED);
+    test.put(CLAUDE, fixture("claude/schema-2.1.json"));
+    test.put(STORY, fixture("pipeline/checkpoint-PROJ-42.json"));
+    test.put(STATE, fixture("pipeline/state.json"));
+    test.put(AIWG, gzip(&fixture("aiwg/multi-loop.json")));
+    test
+}
+
+#[test]
+fn all_layouts_of_a_project_are_taken_in_once() {
+    let test = project();
+    let first = outcome(&test.run("import . --json"));
+    let layouts = r#"{"agentize":1,"aiwg":1,"claude":1,"crunch":1,"pipeline":2}"#;
+    assert_eq!((first["imported"].as_u64(), first["known"].as_u64()), (Some(6), Some(0)));
+    assert_eq!(first["layouts"].to_string(), layouts);
+    let before = test.entries();
+    // From within, through another way, and after something was learnt about them.
+    test.run("tag latest keep").done();
+    test.run(&format!("fail {} --quiet", before[0]["id"].as_str().unwrap())).done();
+    for paths in [".", ".claude/crunch .claude/checkpoints .tmp .pipeline .aiwg", CRUNCH, STATE] {
+        let again = outcome(&test.run(&format!("import {paths} --json")));
+        assert_eq!(again["imported"], 0, "{paths}");
+        assert!(again["known"].as_u64() > Some(0), "{paths}");
+    }
+    assert_eq!(test.entries().len(), 6);
+    assert_eq!(test.of(AIWG)["loop_id"], "ralph-fix-tests-a1b2c3d4");
+    assert_eq!(test.of(CRUNCH)["trigger"], "phase_transition");
+    let log = test.run("log --operations --json").done();
+    assert_eq!(log.matches(r#""action":"import""#).count(), 1, "{log}");
+}
+
+#[test]
+fn a_dry_run_lists_and_changes_nothing() {
+    let test = project();
+    let ended = test.run("import --dry-run .");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(ended.stdout.lines().count(), 6);
+    assert!(ended.stdout.contains(&format!("{CRUNCH}\tcrunch\tissue:42\tphase_transition\t")));
+    assert!(ended.stderr.starts_with("would import 6 ("), "{}", ended.stderr);
+    assert!(!test.path().join(".waypost").exists());
+    test.run("import .claude --quiet").done();
+    let ended = test.run("import --dry-run .");
+    assert!(ended.stderr.starts_with("would import 4 ("), "{}", ended.stderr);
+    assert!(ended.stderr.contains("2 were there already"), "{}", ended.stderr);
+    assert_eq!(test.entries().len(), 2);
+}
+
+#[test]
+fn what_cannot_be_read_is_told_and_kept_if_wished() {
+    let test = project();
+    let half = &fixture("pipeline/state.json")[..100];
+    test.put(".pipeline/checkpoint-HALF.json", half);
+    test.put(".claude/crunch/7/checkpoints/CP-a.yaml", "a: 1\n---\nb: [2\n");
+    test.put(".aiwg/checkpoints/w-2026-01-25T15-00-00Z-manual.json.gz", &gzip(b"{\"a\":")[..9]);
+    let ended = test.run("import .");
+    assert_eq!(ended.code, Some(7));
+    for part in [
+        ".pipeline/checkpoint-HALF.json: invalid document at /last_check: the text ends inside a \
+         string at line 5 column 29",
+        ".claude/crunch/7/checkpoints/CP-a.yaml: line ",
+        "manual.json.gz: not a whole file of gzip",
+        "imported 6 (",
+        "3 of 9",
+    ] {
+        assert!(ended.stderr.contains(part), "{part} in {}", ended.stderr);
+    }
+    let ended = test.run("import . --keep-unreadable");
+    assert_eq!(ended.code, Some(7));
+    let entry = test.of(".pipeline/checkpoint-HALF.json");
+    assert_eq!((&entry["can_resume"], &entry["trigger"]), (&false.into(), &"unknown".into()));
+    assert_eq!(entry["source"]["format"], "unreadable");
+    let again = outcome(&test.run("import . --keep-unreadable --json"));
+    assert_eq!(again["imported"], 0);
+    assert_eq!(test.entries().len(), 9);
+}
+
+#[test]
+fn leftovers_are_listed_and_other_files_passed_over() {
+    let test = project();
+    for name in [
+        ".tmp/tmpab12cd34.json",
+        ".claude/checkpoints/a.json.backup",
+        ".claude/checkpoints/a.json.tmp",
+        ".pipeline/worker-1-done.flag",
+        ".aiwg/ralph/registry.json.lock",
+    ] {
+        test.put(name, "{}");
+    }
+    test.put(".pipeline/checkpoint-EMPTY.json", "");
+    test.put(".pipeline/checkpoint-NUL.json", [0; 4096]);
+    test.put("package.json", r#"{"name": "a"}"#);
+    test.put("tsconfig.json", "{ // not JSON");
+    test.put("node_modules/a/.pipeline/state.json", fixture("pipeline/state.json"));
+    test.put("cache/CACHEDIR.TAG", "");
+    test.put("cache/.pipeline/state.json", fixture("pipeline/state.json"));
+    let ended = test.run("import . --json");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let outcome = outcome(&ended);
+    let skipped: Vec<&str> = outcome["skips"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|told| told["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(skipped.len(), 7, "{skipped:?}");
+    assert_eq!((&outcome["imported"], &outcome["ignored"]), (&6.into(), &2.into()));
+    assert!(ended.stderr.contains("skipped .pipeline/checkpoint-EMPTY.json: empty"));
+}
+
+#[test]
+fn a_document_of_no_known_layout_where_checkpoints_lie_is_kept_as_it_is() {
+    let test = Test::new();
+    test.put(STATE, r#"{"feature": "x", "current_phase": 2}"#);
+    let outcome = outcome(&test.run("import . --json"));
+    assert_eq!(outcome["layouts"].to_string(), r#"{"other":1}"#);
+    let entry = test.of(STATE);
+    assert_eq!((&entry["layout"], &entry["trigger"]), (&"native".into(), &"unknown".into()));
+}
+
+#[test]
+fn an_index_explains_what_was_imported_before_it() {
+    let test = project();
+    fs::remove_file(test.path().join(INDEX)).unwrap();
+    test.run("import . --quiet").done();
+    assert_eq!(test.of(CRUNCH)["trigger"], "unknown");
+    let mut index = INDEXED.to_owned();
+    index += "\n";
+    test.put(INDEX, &index);
+    test.run("import . --quiet").done();
+    assert_eq!(test.of(CRUNCH)["trigger"], "phase_transition");
+    assert_eq!(test.run("list --trigger phase_transition --json").done().lines().count(), 1);
+}
+
+#[test]
+fn rows_without_a_file_and_pointers_that_lead_nowhere_are_told() {
+    let test = project();
+    let index = INDEXED.to_owned();
+    test.put(INDEX, index.replace("CP-enrich-20250114-a3f2", "CP-gone-20250114-ffff"));
+    std::os::unix::fs::symlink("CP-gone.yaml", test.path().join(INDEX).with_file_name("latest"))
+        .unwrap();
+    let ended = test.run("import .");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for part in
+        ["index.yaml: names \"CP-gone-20250114-ffff\"", "latest: leads to a file that is not"]
+    {
+        assert!(ended.stderr.contains(part), "{part} in {}", ended.stderr);
+    }
+}
+
+/// Upstream, a file that is written again is lost; an id that is taken twice, too.
+#[test]
+fn every_content_of_a_file_and_every_file_of_an_id_is_a_checkpoint() {
+    let test = project();
+    test.run("import . --quiet").done();
+    let state = String::from_utf8(fixture("pipeline/state.json")).unwrap();
+    test.put(STATE, state.replace("false", "true"));
+    let claude = String::from_utf8(fixture("claude/schema-2.1.json")).unwrap();
+    test.put(CLAUDE, claude.replace("in_progress", "completed"));
+    test.put(".claude/checkpoints/failed/copy.json", &claude);
+    for imported in [3, 0] {
+        assert_eq!(outcome(&test.run("import . --json"))["imported"], imported);
+    }
+    let ids: Vec<String> = test.entries().iter().map(|entry| entry["id"].to_string()).collect();
+    assert_eq!(ids.iter().filter(|id| id.contains('~')).count(), 2, "{ids:?}");
+    assert_eq!(ids.len(), 9);
+}
+
+#[test]
+fn two_projects_with_the_same_issue_are_two_series() {
+    let test = Test::new();
+    for project in ["one", "two"] {
+        test.put(&format!("{project}/{CRUNCH}"), crunch());
+    }
+    test.run("import . --quiet").done();
+    let mut series: Vec<String> =
+        test.entries().iter().map(|entry| entry["series"].to_string()).collect();
+    series.sort();
+    assert_eq!(series, [r#""one/issue:42""#, r#""two/issue:42""#]);
+}
+
+#[test]
+fn links_pipes_and_bombs_are_told_and_followed_nowhere() {
+    let test = project();
+    let outside = Test::new();
+    outside.put("secret.json", fixture("pipeline/state.json"));
+    outside.put("tree/.pipeline/state.json", fixture("pipeline/state.json"));
+    let link = |from: &str, to: &str| {
+        std::os::unix::fs::symlink(outside.path().join(from), test.path().join(to)).unwrap();
+    };
+    link("secret.json", ".pipeline/checkpoint-LINK.json");
+    link("tree", "linked");
+    link("nowhere", ".pipeline/checkpoint-DANGLING.json");
+    std::os::unix::fs::symlink(test.path(), test.path().join("loop")).unwrap();
+    let fifo = test.path().join(".pipeline/checkpoint-FIFO.json");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let deep = "[".repeat(200_000);
+    test.put(".pipeline/checkpoint-DEEP.json", &deep);
+    test.put(".claude/crunch/1/checkpoints/CP-deep.yaml", &deep);
+    let mut aliases = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..9 {
+        let list = vec![format!("*a{}", level - 1); 10].join(", ");
+        writeln!(aliases, "a{level}: &a{level} [{list}]").unwrap();
+    }
+    test.put(".claude/crunch/1/checkpoints/CP-bomb.yaml", aliases);
+    test.put(&AIWG.replace("005", "006"), gzip(&vec![b' '; 80 << 20]));
+    let ended = test.run("import .");
+    assert_eq!(ended.code, Some(7), "{}", ended.stderr);
+    for part in [
+        "skipped .pipeline/checkpoint-LINK.json: a link",
+        "skipped .pipeline/checkpoint-DANGLING.json: a link",
+        "skipped linked: a link to a directory",
+        "skipped loop: a link to a directory",
+        "skipped .pipeline/checkpoint-FIFO.json: neither a file nor a directory",
+        ".pipeline/checkpoint-DEEP.json: ",
+        "CP-deep.yaml: ",
+        "CP-bomb.yaml: ",
+        "iteration-006.json.gz: longer than 67108864 bytes once decompressed",
+        "imported 6 (",
+        "4 of 10",
+    ] {
+        assert!(ended.stderr.contains(part), "{part} in {}", ended.stderr);
+    }
+}
+
+#[test]
+fn where_nothing_is_found_no_store_is_made() {
+    let test = Test::new();
+    test.put("a/readme.md", "{}");
+    assert!(test.run("import a").failed(3).contains("nothing matches"));
+    assert!(test.run("import missing").failed(1).contains("cannot read missing"));
+    assert!(test.run("import --watch -").failed(2).contains("--watch"));
+    assert!(!test.path().join(".waypost").exists());
+}
+
+#[test]
+fn watching_takes_in_what_appears_and_every_change() {
+    let test = project();
+    let mut child = test.spawn("import --watch . --quiet");
+    let wait_for = |count: usize| {
+        let start = Instant::now();
+        loop {
+            let found = test.run("list --json --limit 100");
+            if found.stdout.lines().count() == count {
+                return;
+            }
+            assert!(start.elapsed() < Duration::from_mins(1), "{count}: {}", found.stdout);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    wait_for(6);
+    let state = String::from_utf8(fixture("pipeline/state.json")).unwrap();
+    for (number, count) in [(1, 7), (2, 8), (3, 9)] {
+        test.put(STATE, state.replace("false", &format!("false, \"n\": {number}")));
+        wait_for(count);
+    }
+    test.put(".pipeline/checkpoint-NEW.json", fixture("pipeline/checkpoint-PROJ-42.json"));
+    wait_for(10);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(test.entries().len(), 10);
+}
