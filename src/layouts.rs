@@ -59,6 +59,7 @@ mod scalar;
 mod status;
 mod time;
 mod word;
+mod yaml;
 
 pub use field::Field;
 pub use kind::{Kind, kind};
@@ -68,3 +69,4 @@ pub use recognise::{Place, recognise, unrecognised};
 pub use scalar::Scalar;
 pub use status::status;
 pub use word::{Vocabulary, Word};
+pub use yaml::to_yaml;

@@ -8,6 +8,8 @@ mod kind;
 mod pipeline;
 mod property;
 mod recognise;
+mod pyyaml;
+mod yaml;
 
 use std::fs;
 use std::path::PathBuf;
