@@ -38,6 +38,9 @@
 //! # }
 //! ```
 //!
+//! The other way, [`file_as`] makes a file of a layout of any checkpoint that has what the system
+//! requires, and [`to_yaml`] its text where that is not JSON.
+//!
 //! The types can be saved in a [`Store`](crate::Store) and read back by
 //! [`Checkpoint::state`](crate::Checkpoint::state). Fields are written in the order in which they
 //! are declared, and what is in `other` after them, sorted by key.
@@ -49,7 +52,10 @@ pub mod crunch;
 pub mod pipeline;
 
 mod field;
+mod given;
 mod kind;
+mod native;
+mod part;
 mod path;
 mod problem;
 mod read;
@@ -59,6 +65,7 @@ mod scalar;
 mod status;
 mod time;
 mod word;
+mod write;
 mod yaml;
 
 pub use field::Field;
@@ -69,4 +76,5 @@ pub use recognise::{Place, recognise, unrecognised};
 pub use scalar::Scalar;
 pub use status::status;
 pub use word::{Vocabulary, Word};
+pub use write::{LayoutFile, file_as};
 pub use yaml::to_yaml;

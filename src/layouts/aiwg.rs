@@ -7,6 +7,7 @@ mod location;
 mod loop_state;
 mod recognise;
 mod state;
+mod write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,6 +20,7 @@ use crate::checkpoint::LoopId;
 pub use location::Name;
 pub(super) use recognise::recognise;
 pub use state::{AgentState, Artifact, ArtifactStatus, Iteration, Progress, State};
+pub(super) use write::{FORM, envelope, paths, with_size};
 
 /// The days that a checkpoint is kept unless it says otherwise.
 pub const RETENTION_DAYS: u64 = 30;

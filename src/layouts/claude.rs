@@ -4,6 +4,7 @@
 
 mod id;
 mod recognise;
+mod write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -14,6 +15,7 @@ use crate::checkpoint::Status;
 
 pub use id::Id;
 pub(super) use recognise::recognise;
+pub(super) use write::{FORM, envelope, paths, state_of};
 
 /// The versions of the schema; files of the first do not say so.
 pub const SCHEMA_VERSIONS: [&str; 6] = ["1.0", "1.1", "1.2", "1.3", "2.0", "2.1"];

@@ -7,6 +7,7 @@ mod id;
 mod index;
 mod recognise;
 mod snapshot;
+mod write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -22,6 +23,7 @@ pub use snapshot::{
     ExecutionGraph, FileState, IssueSnapshot, Member, NodeState, NodeStatus, RecoveryInfo,
     TeamState, WorkflowState,
 };
+pub(super) use write::{FORM, envelope, paths};
 
 /// The version of the template.
 pub const VERSION: &str = "1.0";

@@ -6,6 +6,7 @@
 mod recognise;
 mod state;
 mod successor;
+mod write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,6 +17,7 @@ use super::{Field, Problem, Scalar, Word};
 
 pub(super) use recognise::recognise;
 pub use state::{GitStats, InfraIssue, State, StorageMode, StoryState};
+pub(super) use write::{FORM, envelope, paths};
 
 /// `.pipeline/checkpoint-STORY.json`, which the worker of a story writes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

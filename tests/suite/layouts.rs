@@ -9,6 +9,7 @@ mod pipeline;
 mod property;
 mod recognise;
 mod pyyaml;
+mod write;
 mod yaml;
 
 use std::fs;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::{Checkpoint, Trigger};
 use crate::checkpoint::Timestamp;
 use crate::error::{Error, Result};
-use crate::layouts::{Field, Word};
+use crate::layouts::{Field, Word, part};
 
 const LOOPS: &str = ".aiwg/ralph/loops/";
 const CHECKPOINTS: &str = "/checkpoints/";
@@ -120,9 +120,8 @@ fn present<'a, T>(at: &str, field: &'a Field<T>) -> Result<&'a T> {
 
 /// A text that names one file or directory and leads nowhere else.
 fn as_part(at: &str, text: &str) -> Result<String> {
-    let leads_away = text.is_empty() || text.starts_with('.') || text.contains(['/', '\\', '\0']);
-    if leads_away {
-        return Err(Error::invalid(at, "must be able to name a file"));
+    if !part::is_name(text) {
+        return Err(Error::invalid(at, part::RULE));
     }
     Ok(text.to_owned())
 }

@@ -1,0 +1,232 @@
+//! Checkpoints of others as `.aiwg/ralph/loops/LOOP/checkpoints/iteration-NNN.json.gz`, or, without
+//! a loop, under the legacy name.
+//!
+//! What each field is made of, the entry first, then fields of the document:
+//!
+//! - `checkpoint_id`: `id`.
+//! - `workflow_id`: the same; the same; else the loop's, as in the schema's example.
+//! - `loop_id`: the same, which must be like `ralph-SLUG-0123abcd`.
+//! - `workflow_type`: the same, if the schema has it.
+//! - `created_at`: the same.
+//! - `trigger`: the same, by [`trigger`]; left out if there is no word for it.
+//! - `state.phase`: `phase`; the same, `/phase`.
+//! - `state.step`: `step`.
+//! - `state.progress`, `state.artifacts`: the same, also at the top; else empty, as nothing in them
+//!   is required.
+//! - `state.iteration.current`: `iteration`; the same, `/iteration`. Required in a loop.
+//! - `state.variables.current_issue`: `issue`.
+//! - `state.variables.document`: all of the document.
+//! - `state.agent_state.current_agent`: `agent`.
+//! - `metadata.retention_days`, `metadata.tags`: the same.
+//! - `metadata.size_bytes`: the length of the JSON text, with this field in it.
+//!
+//! Two checkpoints of one iteration would be one file: the other has the legacy name, beside it.
+
+use std::sync::Arc;
+
+use super::{Compression, SchemaVersion, Trigger, WorkflowType};
+use crate::checkpoint::{self, Document, Entry, Format, SourceForm, Spacing, TextStyle};
+use crate::codec::{Bounds, JsonStyle, convert, encode};
+use crate::layouts::given::{Given, at, object, text, time};
+use crate::layouts::write::{Paths, misfit, placed};
+use crate::layouts::{Field, Problem, Word, part};
+
+/// As `JSON.stringify(.., null, 2)` does, compressed.
+pub(in crate::layouts) const FORM: SourceForm = SourceForm {
+    format: Format::Json,
+    style: Some(TextStyle {
+        spacing: Spacing::Indent(2),
+        is_ascii: false,
+        has_final_newline: false,
+        has_byte_order_mark: false,
+    }),
+    is_gzip: true,
+    mode: None,
+    modified_at: None,
+    line: None,
+    text_bytes: 0,
+};
+
+// Whatever a store takes, and this around it.
+const BOUNDS: Bounds = Bounds { bytes: usize::MAX, depth: 1024 };
+
+/// What a file is called of which nothing says why it was saved.
+const UNKNOWN: &str = "unknown";
+
+pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Paths, Vec<Problem>> {
+    let checkpoint = named_by(document).map_err(|error| vec![misfit(&error)])?;
+    let path = checkpoint.location().map_err(|error| vec![misfit(&error)])?;
+    let Some(loop_id) = checkpoint.loop_id.value() else {
+        return Ok(Paths { path, other_path: None });
+    };
+    let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    // A loop's id always names a file, but may be too long with a time after it.
+    let names = [checkpoint.workflow_id.value().cloned(), Some(loop_id.clone())];
+    let names = names.into_iter().flatten().chain([part::hash(entry.id.as_str())]);
+    let other = |workflow_id: String| {
+        let single = super::Checkpoint {
+            loop_id: Field::Absent,
+            workflow_id: workflow_id.into(),
+            ..checkpoint.clone()
+        };
+        Some(format!("{directory}/{}", single.name().ok()?))
+    };
+    let other_path = names.filter_map(other).find(|path| part::is_path(path));
+    Ok(Paths { path, other_path })
+}
+
+/// What names the file, and nothing else of a document that may be large.
+fn named_by(document: &Document) -> crate::error::Result<super::Checkpoint> {
+    let found = |key: &str| at(document, key).cloned();
+    let iteration = found("/state/iteration");
+    let mut checkpoint: super::Checkpoint = convert(
+        &object([
+            ("loop_id", found("/loop_id")),
+            ("workflow_id", found("/workflow_id")),
+            ("created_at", found("/created_at")),
+            ("trigger", found("/trigger")),
+            ("state", Some(object([("iteration", iteration)]))),
+        ]),
+        "document",
+    )?;
+    if checkpoint.trigger.value().is_none() {
+        checkpoint.trigger = Field::Value(Word::of(UNKNOWN));
+    }
+    Ok(checkpoint)
+}
+
+pub(in crate::layouts) fn envelope(given: &mut Given<'_>) -> Document {
+    let entry = given.entry;
+    let kind =
+        entry.workflow_type.as_deref().and_then(|kind| Word::<WorkflowType>::of(kind).known());
+    object([
+        ("checkpoint_id", text(Some(entry.id.as_str()))),
+        ("workflow_id", text(workflow_id(given))),
+        ("loop_id", text(loop_id(given))),
+        ("workflow_type", text(kind.map(WorkflowType::as_str))),
+        ("created_at", text(Some(time(entry.created_at)))),
+        ("trigger", text(trigger(&entry.trigger).map(Trigger::as_str))),
+        ("state", Some(state(given))),
+        ("metadata", Some(metadata(entry, None))),
+    ])
+}
+
+fn workflow_id(given: &mut Given<'_>) -> Option<String> {
+    const FIELD: &str = "workflow_id";
+    let entry = given.entry;
+    let Some(loop_id) = &entry.loop_id else {
+        let said = given.said(FIELD, entry.workflow_id.as_deref(), &["/workflow_id"]);
+        if said.is_none() {
+            given.miss(FIELD, "the workflow");
+        }
+        // Without a loop it is part of the file's name.
+        return given.name(said);
+    };
+    let said = given.said(FIELD, entry.workflow_id.as_deref(), &["/workflow_id"]);
+    Some(said.map_or_else(|| loop_id.to_string(), |said| said.text))
+}
+
+fn loop_id(given: &mut Given<'_>) -> Option<String> {
+    const FIELD: &str = "loop_id";
+    let loop_id = given.entry.loop_id.as_ref()?;
+    if !loop_id.is_ralph() {
+        given.refuse(FIELD, "must match ^ralph-[a-z0-9-]+-[a-f0-9]{8}$ for aiwg");
+        return None;
+    }
+    given.name(given.said(FIELD, Some(loop_id.as_str()), &[]))
+}
+
+/// The schema's word for why a checkpoint was saved, if it has one.
+///
+/// What a person did is `manual`, a change of phase `phase_boundary`, and what else a system does
+/// by itself `automatic`. A name of the user's own says nothing of that kind.
+fn trigger(trigger: &checkpoint::Trigger) -> Option<Trigger> {
+    use checkpoint::Trigger as Saved;
+    match trigger {
+        Saved::Manual | Saved::UserInterrupt => Some(Trigger::Manual),
+        Saved::PhaseBoundary | Saved::PhaseTransition => Some(Trigger::PhaseBoundary),
+        Saved::Iteration => Some(Trigger::Iteration),
+        Saved::PreRiskyOp => Some(Trigger::PreRiskyOp),
+        Saved::ErrorRecovery => Some(Trigger::ErrorRecovery),
+        Saved::Automatic
+        | Saved::BatchStart
+        | Saved::BatchComplete
+        | Saved::AgentComplete
+        | Saved::ConflictStart
+        | Saved::ConflictResolved
+        | Saved::SessionEnd
+        | Saved::Heartbeat => Some(Trigger::Automatic),
+        Saved::Unknown | Saved::Custom(_) => None,
+    }
+}
+
+fn state(given: &mut Given<'_>) -> Document {
+    let entry = given.entry;
+    let phase = entry.phase.clone().or_else(|| given.text_at(&["/state/phase", "/phase"]));
+    if phase.is_none() {
+        given.miss("phase", "the phase of the work");
+    }
+    let number = entry.iteration;
+    let number = number.or_else(|| given.whole_at(&["/state/iteration/current", "/iteration"]));
+    if number.is_none() && entry.loop_id.is_some() {
+        given.miss("iteration", "the iteration of the loop, which names the file");
+    }
+    let iteration = number.map(|number| object([("current", Some(Document::Uint(number)))]));
+    let progress = given.object_at(&["/state/progress", "/progress"]);
+    let artifacts = given.array_at(&["/state/artifacts", "/artifacts"]);
+    let agent = text(entry.agent.as_deref());
+    object([
+        ("phase", text(phase)),
+        ("step", text(entry.step.as_deref())),
+        ("progress", progress.or(Some(Document::Object(Vec::new())))),
+        ("iteration", iteration),
+        ("artifacts", artifacts.or(Some(Document::Array(Vec::new())))),
+        (
+            "variables",
+            Some(object([
+                ("current_issue", text(entry.issue.as_ref().map(issue))),
+                ("document", Some(Document::Null)),
+            ])),
+        ),
+        ("agent_state", agent.map(|agent| object([("current_agent", Some(agent))]))),
+    ])
+}
+
+/// With the sign that the schema's example has before a number.
+fn issue(issue: &checkpoint::Issue) -> String {
+    let is_number = issue.as_str().bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { format!("#{issue}") } else { issue.to_string() }
+}
+
+fn metadata(entry: &Entry, size: Option<u64>) -> Document {
+    let tags: Vec<_> = entry.tags.iter().cloned().map(Document::Text).collect();
+    object([
+        ("size_bytes", size.map(Document::Uint)),
+        ("compression", text(Some(Compression::Gzip.as_str()))),
+        ("retention_days", entry.retention_days.map(|days| Document::Uint(days.into()))),
+        ("tags", (!tags.is_empty()).then_some(Document::Array(tags))),
+        ("schema_version", text(Some(SchemaVersion::V2.as_str()))),
+    ])
+}
+
+/// The document with the length of its own text in it, which grows with the digits of that number.
+pub(in crate::layouts) fn with_size(document: Document, entry: &Entry) -> Document {
+    let sized = |document, size| placed(document, &["metadata"], metadata(entry, size));
+    let document = sized(document, Some(0));
+    let size = text_bytes(&document, entry).map(|bytes| {
+        let others = bytes - 1;
+        let with_digits = |size: u64| others + u64::from(size.checked_ilog10().unwrap_or(0)) + 1;
+        let mut size = with_digits(others);
+        while with_digits(size) != size {
+            size = with_digits(size);
+        }
+        size
+    });
+    sized(document, size)
+}
+
+fn text_bytes(document: &Document, entry: &Entry) -> Option<u64> {
+    let raw = Arc::new(encode(document, BOUNDS, 0).ok()?);
+    let whole = checkpoint::Checkpoint { entry: entry.clone(), raw };
+    Some(whole.to_json(JsonStyle::Pretty).ok()?.len() as u64)
+}

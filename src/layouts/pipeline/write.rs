@@ -1,0 +1,135 @@
+//! Checkpoints of others as `.pipeline/checkpoint-STORY.json`, of which every story has one.
+//!
+//! What each field is made of, the entry first, then fields of the document; those can also be
+//! spelled with underscores:
+//!
+//! - `storyId`: `issue`; the same.
+//! - `stage`: `phase`, which is the number, `STAGE_` and the number, or `planning`, `validation`,
+//!   `execution` or `quality_gate`; the same, a number.
+//! - `agentId`: `agent`; the same.
+//! - `tasksCompleted`, `tasksRemaining`: the same; empty in stages that must have them so.
+//! - `lastAction`: the same.
+//! - `timestamp`: `created_at`.
+//! - `planScore`, `readiness`, `verdict`, `reason`, `qualityScore`, `issues`: the same.
+//! - `document`: all of the document.
+
+use super::Stage;
+use crate::checkpoint::{Document, Format, Issue, SourceForm, Spacing, TextStyle};
+use crate::layouts::given::{Given, at, object, text, text_of, time};
+use crate::layouts::write::Paths;
+use crate::layouts::{Problem, part};
+
+/// A language model writes the file; this is how the code that came later does.
+pub(in crate::layouts) const FORM: SourceForm = SourceForm {
+    format: Format::Json,
+    style: Some(TextStyle {
+        spacing: Spacing::Indent(2),
+        is_ascii: false,
+        has_final_newline: true,
+        has_byte_order_mark: false,
+    }),
+    is_gzip: false,
+    mode: None,
+    modified_at: None,
+    line: None,
+    text_bytes: 0,
+};
+
+pub(in crate::layouts) fn paths(document: &Document) -> Result<Paths, Vec<Problem>> {
+    const AT: &str = "/storyId";
+    let problem = |rule: &str| vec![Problem { field: AT.to_owned(), rule: rule.to_owned() }];
+    let story = at(document, AT).and_then(text_of).ok_or_else(|| problem("is required"))?;
+    if !part::is_name(story) {
+        return Err(problem(part::RULE));
+    }
+    Ok(Paths { path: format!(".pipeline/checkpoint-{story}.json"), other_path: None })
+}
+
+pub(in crate::layouts) fn envelope(given: &mut Given<'_>) -> Document {
+    let story = story(given);
+    let stage = stage(given);
+    let agent = given.entry.agent.clone().or_else(|| given.text_at(&["/agentId", "/agent_id"]));
+    if agent.is_none() {
+        given.miss("agent", "the worker, for resuming it");
+    }
+    let [completed, remaining] = tasks(given, stage);
+    let action = given.text_at(&["/lastAction", "/last_action"]);
+    if action.is_none() {
+        given.miss("/lastAction", "what was done last, in words");
+    }
+    let found = |pointers: &[&str]| given.at(pointers).cloned();
+    object([
+        ("storyId", text(story)),
+        ("stage", stage.map(|stage| Document::Uint(stage.number()))),
+        ("agentId", text(agent)),
+        ("tasksCompleted", completed),
+        ("tasksRemaining", remaining),
+        ("lastAction", text(action)),
+        ("timestamp", text(Some(time(given.entry.created_at)))),
+        ("planScore", found(&["/planScore", "/plan_score"])),
+        ("readiness", found(&["/readiness"])),
+        ("verdict", found(&["/verdict"])),
+        ("reason", found(&["/reason"])),
+        ("qualityScore", found(&["/qualityScore", "/quality_score"])),
+        ("issues", found(&["/issues"])),
+        ("document", Some(Document::Null)),
+    ])
+}
+
+fn story(given: &mut Given<'_>) -> Option<String> {
+    let issue = given.entry.issue.as_ref().map(Issue::as_str);
+    let said = given.said("issue", issue, &["/storyId", "/story_id"]);
+    if said.is_none() {
+        given.miss("issue", "the story");
+    }
+    given.name(said)
+}
+
+fn stage(given: &mut Given<'_>) -> Option<Stage> {
+    let said = given.entry.phase.clone();
+    let Some(said) = said.or_else(|| given.whole_at(&["/stage"]).map(|stage| stage.to_string()))
+    else {
+        given.miss("phase", "the stage, from 0 to 3 or by its name");
+        return None;
+    };
+    let stage = Stage::ALL.into_iter().find(|stage| {
+        let number = stage.number().to_string();
+        said == number || said.strip_prefix("STAGE_") == Some(&number) || said == name(*stage)
+    });
+    if stage.is_none() {
+        let names = Stage::ALL.map(name).join(", ");
+        given.refuse("phase", format!("must be 0 to 3 or one of {names} for pipeline"));
+    }
+    stage
+}
+
+fn name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Planning => "planning",
+        Stage::Validation => "validation",
+        Stage::Execution => "execution",
+        Stage::QualityGate => "quality_gate",
+    }
+}
+
+/// Completed and remaining. Where the protocol has a list empty, that is known without asking.
+fn tasks(given: &mut Given<'_>, stage: Option<Stage>) -> [Option<Document>; 2] {
+    let [has_completed, has_remaining] = match stage {
+        Some(Stage::Planning) => [false, true],
+        Some(Stage::QualityGate) => [true, false],
+        Some(Stage::Execution) => [true, true],
+        // Without a stage it is not known either which lists it needs.
+        Some(Stage::Validation) | None => [false, false],
+    };
+    [
+        (has_completed, ["/tasksCompleted", "/tasks_completed"], "tasks that are done"),
+        (has_remaining, ["/tasksRemaining", "/tasks_remaining"], "tasks that are not done"),
+    ]
+    .map(|(is_needed, pointers, what)| {
+        let said = given.array_at(&pointers);
+        if said.is_none() && is_needed {
+            given.miss(pointers[0], what);
+        }
+        said.or((!is_needed).then(|| Document::Array(Vec::new())))
+    })
+}
