@@ -5,6 +5,7 @@
 
 mod id;
 mod index;
+mod index_file;
 mod recognise;
 mod snapshot;
 mod write;
@@ -18,6 +19,7 @@ use super::{Field, Problem, Scalar, Word};
 
 pub use id::Id;
 pub use index::{Index, IndexEntry, Trigger};
+pub use index_file::IndexFile;
 pub(super) use recognise::recognise;
 pub use snapshot::{
     ExecutionGraph, FileState, IssueSnapshot, Member, NodeState, NodeStatus, RecoveryInfo,

@@ -7,8 +7,8 @@ mod crunch;
 mod kind;
 mod pipeline;
 mod property;
-mod recognise;
 mod pyyaml;
+mod recognise;
 mod write;
 mod yaml;
 

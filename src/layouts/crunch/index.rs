@@ -90,19 +90,27 @@ impl Index {
     /// `unknown` if that does not have it.
     #[must_use]
     pub fn of(checkpoints: &[Checkpoint], before: Option<&Self>) -> Self {
-        let mut entries: Vec<_> =
-            checkpoints.iter().map(|checkpoint| entry(checkpoint, before)).collect();
-        // Stable: what was saved in the same second stays in order.
-        entries.sort_by_cached_key(IndexEntry::age);
-        let newest = entries.last().map(|entry| entry.checkpoint_id.clone());
+        let entries = checkpoints.iter().map(|checkpoint| entry(checkpoint, before)).collect();
         let mut numbers = checkpoints.iter().map(|checkpoint| &checkpoint.issue_number);
         let issue_number = numbers.rfind(|number| number.value().is_some()).cloned();
         Self {
-            issue_number: issue_number.unwrap_or_default(),
+            other: before.map(|before| before.other.clone()).unwrap_or_default(),
+            ..Self::of_entries(issue_number.unwrap_or_default(), entries)
+        }
+    }
+
+    /// The index of an issue with these entries; of the same time the later one counts as newer.
+    #[must_use]
+    pub fn of_entries(issue_number: Field<Scalar>, mut entries: Vec<IndexEntry>) -> Self {
+        // Stable: what was saved in the same second stays in order.
+        entries.sort_by_cached_key(IndexEntry::age);
+        let newest = entries.last().map(|entry| entry.checkpoint_id.clone());
+        Self {
+            issue_number,
             latest: newest.unwrap_or(Field::Null),
             total_checkpoints: Scalar::from(entries.len() as u64).into(),
             checkpoints: entries.into(),
-            other: before.map(|before| before.other.clone()).unwrap_or_default(),
+            other: Map::new(),
         }
     }
 

@@ -14,7 +14,7 @@
 //! - `recovery_info.warnings`: `warnings`.
 //! - `document`: all of the document.
 //!
-//! Why a checkpoint was saved stands in the index; see [`IndexEntry`](super::IndexEntry).
+//! Why a checkpoint was saved stands in the index; see [`IndexEntry::of`](super::IndexEntry::of).
 
 use super::{Id, Phase, VERSION};
 use crate::checkpoint::{Document, Entry, Format, SourceForm};

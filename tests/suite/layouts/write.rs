@@ -1,5 +1,6 @@
 //! Checkpoints as files of each layout: accepted there, or refused by the name of what is missing.
 
+mod index;
 mod kept;
 mod refused;
 

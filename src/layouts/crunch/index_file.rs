@@ -1,0 +1,78 @@
+//! The index of an issue as a file beside its checkpoints, with what `latest` leads to.
+
+use super::{Index, IndexEntry};
+use crate::checkpoint::{self, Document, Entry, Format};
+use crate::codec::convert;
+use crate::error::{Error, Result};
+use crate::layouts::given::{at, text_of, time};
+use crate::layouts::{Word, part, to_yaml};
+
+/// The index of an issue as a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexFile {
+    /// `index.yaml`, or `index.json` of the time before.
+    pub name: &'static str,
+    /// What it says.
+    pub text: String,
+    /// The name of the newest checkpoint's file, which `latest` beside it leads to.
+    ///
+    /// `None` if there is none, or if its id cannot name a file.
+    pub latest: Option<String>,
+}
+
+impl IndexEntry {
+    /// What the index says of a checkpoint whose file has this document.
+    ///
+    /// Where the document does not say it, the entry does. Why a checkpoint was saved only the
+    /// entry knows: `phase_boundary` is `phase_transition`, and every other trigger stands there by
+    /// its own name, `unknown` if need be. No cleanup takes what it does not know for its own.
+    #[must_use]
+    pub fn of(entry: &Entry, document: &Document) -> Self {
+        let said = |pointer: &str| at(document, pointer).and_then(text_of).map(str::to_owned);
+        let phase = said("/workflow_state/current_phase").or_else(|| entry.phase.clone());
+        let can_resume = match at(document, "/recovery_info/can_resume") {
+            Some(Document::Bool(said)) => Some(*said),
+            _ => entry.can_resume,
+        };
+        Self {
+            checkpoint_id: said("/checkpoint_id").unwrap_or_else(|| entry.id.to_string()).into(),
+            created_at: said("/created_at").unwrap_or_else(|| time(entry.created_at)).into(),
+            trigger: Word::of(trigger(&entry.trigger)).into(),
+            phase: phase.map_or_else(Default::default, Into::into),
+            can_resume: can_resume.unwrap_or_default().into(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Index {
+    /// Returns the index as a file in `format`; YAML unless that is JSON.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if fields that the template does not have are nested deeper than a store
+    /// takes.
+    pub fn file(&self, format: Format) -> Result<IndexFile> {
+        let (name, suffix, text) = match format {
+            Format::Json => ("index.json", "json", json(self)?),
+            Format::Yaml | Format::Unreadable => {
+                ("index.yaml", "yaml", to_yaml(&convert(self, "index")?)?)
+            }
+        };
+        let latest = self.latest.value().filter(|id| part::is_name(id));
+        Ok(IndexFile { name, text, latest: latest.map(|id| format!("{id}.{suffix}")) })
+    }
+}
+
+fn json(index: &Index) -> Result<String> {
+    let text =
+        serde_json::to_string_pretty(index).map_err(|error| Error::invalid("index", error))?;
+    Ok(text + "\n")
+}
+
+fn trigger(trigger: &checkpoint::Trigger) -> &str {
+    match trigger {
+        checkpoint::Trigger::PhaseBoundary => super::Trigger::PhaseTransition.as_str(),
+        other => other.as_str(),
+    }
+}
