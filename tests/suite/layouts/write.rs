@@ -289,6 +289,23 @@ fn any_name() -> impl Strategy<Value = Option<String>> {
 }
 
 proptest! {
+    /// What a document says beyond what a system asks for is never a reason to refuse it.
+    #[test]
+    fn any_document_travels_whole(more in yaml::any_document(), id in any_name()) {
+        let Document::Object(mut fields) = document(&state()) else { panic!("no object") };
+        fields.push(("more".to_owned(), more));
+        let whole = Document::Object(fields);
+        // The files have such numbers, but the types read none beyond 64 bits where they flatten.
+        prop_assume!(!to_yaml(&whole).unwrap().contains(yaml::BEYOND_64_BITS));
+        for layout in Layout::ALL {
+            let mut entry = entry(layout);
+            entry.id = Id::new(id.clone().unwrap_or("x".to_owned())).unwrap();
+            let file = file_as(layout, &entry, &whole).unwrap();
+            prop_assert_eq!(printed(&complaints(layout, &file)), [""; 0]);
+            prop_assert!(yaml::is_same(carried(layout, &file), &whole));
+        }
+    }
+
     #[test]
     fn any_checkpoint_is_a_tame_file_or_refused(
         (issue, loop_id, phase, kind, workflow) in

@@ -106,6 +106,8 @@ pub(super) const TRICKY: [&str; 96] = [
     "---\n...\n",
 ];
 
+pub(super) const BEYOND_64_BITS: &str = "123456789012345678901234567890";
+
 /// Characters that need care.
 const ODD: [char; 24] = [
     '\0',
@@ -156,7 +158,7 @@ pub(super) fn any_document() -> impl Strategy<Value = Document> {
         any::<u64>().prop_map(Document::Uint),
         (i64::MIN..0).prop_map(Document::Int),
         any::<f64>().prop_map(Document::Float),
-        select(vec!["1e3", "1E-7", "-1.50", "1.5e+300", "-0", "123456789012345678901234567890"])
+        select(vec!["1e3", "1E-7", "-1.50", "1.5e+300", "-0", BEYOND_64_BITS])
             .prop_map(|literal| Document::Number(literal.to_owned())),
         any_text().prop_map(Document::Text),
         any_text().prop_map(Document::Text),
