@@ -94,9 +94,12 @@ impl Document {
     /// Returns JSON text in any style.
     ///
     /// # Errors
-    /// [`Error::Invalid`] or [`Error::Limit`] if a store could not keep it.
+    /// [`Error::Invalid`] if it has a number that is none, or [`Error::Limit`] if it is nested
+    /// deeper than any document in a store.
     pub fn to_json(&self, style: TextStyle) -> Result<String> {
-        let raw = encode(self, Bounds::DEFAULT, 0)?;
+        // Whatever a store takes, and what a layout has around it.
+        let bounds = Bounds { bytes: usize::MAX, depth: DEPTH_READ };
+        let raw = encode(self, bounds, 0)?;
         text::to_text(&raw, style).map_err(|_| Error::invalid("document", text::Damaged))
     }
 

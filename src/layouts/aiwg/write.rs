@@ -22,11 +22,9 @@
 //!
 //! Two checkpoints of one iteration would be one file: the other has the legacy name, beside it.
 
-use std::sync::Arc;
-
 use super::{Compression, SchemaVersion, Trigger, WorkflowType};
 use crate::checkpoint::{self, Document, Entry, Format, SourceForm, Spacing, TextStyle};
-use crate::codec::{Bounds, JsonStyle, convert, encode};
+use crate::codec::convert;
 use crate::layouts::given::{Given, at, object, text, time};
 use crate::layouts::write::{Paths, misfit, placed};
 use crate::layouts::{Field, Problem, Word, part};
@@ -46,9 +44,6 @@ pub(in crate::layouts) const FORM: SourceForm = SourceForm {
     line: None,
     text_bytes: 0,
 };
-
-// Whatever a store takes, and this around it.
-const BOUNDS: Bounds = Bounds { bytes: usize::MAX, depth: 1024 };
 
 /// What a file is called of which nothing says why it was saved.
 const UNKNOWN: &str = "unknown";
@@ -213,7 +208,7 @@ fn metadata(entry: &Entry, size: Option<u64>) -> Document {
 pub(in crate::layouts) fn with_size(document: Document, entry: &Entry) -> Document {
     let sized = |document, size| placed(document, &["metadata"], metadata(entry, size));
     let document = sized(document, Some(0));
-    let size = text_bytes(&document, entry).map(|bytes| {
+    let size = text_bytes(&document).map(|bytes| {
         let others = bytes - 1;
         let with_digits = |size: u64| others + u64::from(size.checked_ilog10().unwrap_or(0)) + 1;
         let mut size = with_digits(others);
@@ -225,8 +220,7 @@ pub(in crate::layouts) fn with_size(document: Document, entry: &Entry) -> Docume
     sized(document, size)
 }
 
-fn text_bytes(document: &Document, entry: &Entry) -> Option<u64> {
-    let raw = Arc::new(encode(document, BOUNDS, 0).ok()?);
-    let whole = checkpoint::Checkpoint { entry: entry.clone(), raw };
-    Some(whole.to_json(JsonStyle::Pretty).ok()?.len() as u64)
+fn text_bytes(document: &Document) -> Option<u64> {
+    let text = document.to_json(FORM.style.unwrap_or_default());
+    Some(text.ok()?.len() as u64)
 }
