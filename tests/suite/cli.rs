@@ -132,7 +132,7 @@ fn the_help_explains_the_exit_codes() {
     4  refused: a document, id, config or prune that cannot be taken
     5  damaged data found
     6  the store is held by another process
-    7  done, but some inputs were skipped
+    7  done, but some of it was skipped
     ");
 }
 

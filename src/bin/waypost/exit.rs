@@ -41,7 +41,7 @@ impl Exit {
             Self::Refused => "refused: a document, id, config or prune that cannot be taken",
             Self::Damaged => "damaged data found",
             Self::Locked => "the store is held by another process",
-            Self::Skipped => "done, but some inputs were skipped",
+            Self::Skipped => "done, but some of it was skipped",
         }
     }
 
@@ -67,7 +67,7 @@ pub(crate) enum Refusal {
     NoStore { path: PathBuf },
     #[error("nothing matches")]
     Nothing,
-    #[error("refused {count} of {total} lines")]
+    #[error("skipped {count} of {total}")]
     Skipped { count: u64, total: u64 },
     #[error("{} is there already", path.display())]
     Exists { path: PathBuf },

@@ -13,7 +13,7 @@ use waypost::{Checkpoint, JsonStyle, Timestamp};
 
 use crate::args::Global;
 pub(crate) use fields::Fields;
-pub(crate) use human::{age, size};
+pub(crate) use human::{age, grouped, size};
 pub(crate) use table::{Column, of_entries, table};
 
 /// The text of the file that a checkpoint came from.

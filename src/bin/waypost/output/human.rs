@@ -22,6 +22,20 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
+/// A number with a comma before every three digits.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let lead = digits.len() % 3;
+    let is_start = |at: usize| at > 0 && at % 3 == lead;
+    digits.char_indices().fold(String::new(), |mut text, (at, digit)| {
+        if is_start(at) {
+            text.push(',');
+        }
+        text.push(digit);
+        text
+    })
+}
+
 /// An age in its largest unit, rounded down.
 pub(crate) fn age(age: Duration) -> String {
     const MINUTE: u64 = 60;
@@ -86,6 +100,20 @@ mod tests {
             (u64::MAX, "16777215.9 TiB"),
         ] {
             assert_eq!(size(bytes), text);
+        }
+    }
+
+    #[test]
+    fn numbers_are_grouped_by_three_digits() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (12_345, "12,345"),
+            (123_456, "123,456"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(grouped(number), text);
         }
     }
 
