@@ -17,7 +17,7 @@ const LAYERS: [&[&str]; 9] = [
 ];
 
 /// Who alone may name a crate.
-const OWNERS: [(&str, &[&str]); 8] = [
+const OWNERS: [(&str, &[&str]); 10] = [
     ("redb", &["src/store"]),
     ("bincode", &["src/codec/wire.rs"]),
     ("zstd", &["src/codec/compress.rs"]),
@@ -26,6 +26,7 @@ const OWNERS: [(&str, &[&str]); 8] = [
     ("granit_parser", &["src/yaml"]),
     ("clap", &["src/bin"]),
     ("flate2", &["src/bin/waypost/command/bench", "src/bin/waypost/gzip.rs"]),
+    ("rustix", &["src/bin/waypost/command/export/files/system.rs"]),
 ];
 
 fn root() -> &'static Path {

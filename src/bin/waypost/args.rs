@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::ColorChoice;
 use clap::builder::styling::Style;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
-use waypost::Status;
+use waypost::{Layout, Status};
 
 /// Flags that may stand before or after the command.
 #[derive(Debug, clap::Args)]
@@ -67,6 +67,11 @@ impl Global {
 /// Reads a status, with all of them in the help.
 pub(crate) fn status() -> impl TypedValueParser<Value = Status> {
     PossibleValuesParser::new(Status::ALL.map(Status::as_str)).try_map(|name| name.parse())
+}
+
+/// Reads a layout, with all of them in the help.
+pub(crate) fn layout() -> impl TypedValueParser<Value = Layout> {
+    PossibleValuesParser::new(Layout::ALL.map(Layout::as_str)).try_map(|name| name.parse())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -1,39 +1,65 @@
 //! `waypost export`: checkpoints out of the store, as a program or another store reads them.
 
 mod dump;
+mod files;
 mod target;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Order, Query, Timestamp};
+use waypost::{Layout, Order, Query, Store, Timestamp};
 
-use crate::args::Global;
+use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::filter::Filter;
 use crate::{open, output};
 use dump::Dumped;
+use files::{Packing, Tally, Wish};
 use target::Target;
 
 const EXAMPLES: &str = "\
 Examples:
+  waypost export project             # every file back where it was, below project/
+  waypost export project --issue 42 --layout crunch
+  waypost export archive --layout native --gzip
   waypost export --jsonl checkpoints.jsonl
   waypost export --jsonl - --issue 42 | jq -c .document
   waypost export --jsonl - --since 7d | gzip > week.jsonl.gz";
 
-/// Write checkpoints, oldest first, as lines of JSON: all that is known of one, and its document
+/// Write checkpoints as the files of their systems, or as lines of JSON
 ///
-/// `waypost import` takes them in again, into this store or another one.
+/// What came from a file is that file again, byte for byte. What did not, or goes into another
+/// --layout, is written as that system would; what it requires and the checkpoint does not have is
+/// reported, and the rest goes on. Of several checkpoints in one file the newest is written.
+///
+/// Lines of JSON have all that is known of a checkpoint, oldest first; `waypost import` takes them
+/// in again, into this store or another one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The file to write; - is standard output
-    #[arg(long, value_name = "FILE", required = true)]
-    jsonl: PathBuf,
+    /// The directory to write files below: the root of a project
+    #[arg(value_name = "DIR", required_unless_present = "jsonl", conflicts_with = "jsonl")]
+    directory: Option<PathBuf>,
 
-    /// Replace the file if there is one
+    /// Write lines of JSON to this file instead; - is standard output
+    #[arg(long, value_name = "FILE")]
+    jsonl: Option<PathBuf>,
+
+    /// Write all files as this system has them, not each as its own
+    #[arg(long, conflicts_with = "jsonl", value_parser = args::layout())]
+    layout: Option<Layout>,
+
+    /// Compress all JSON files, under a name that ends in .gz
+    #[arg(long, conflicts_with_all = ["jsonl", "plain"])]
+    gzip: bool,
+
+    /// Compress no files, not even those that were
+    #[arg(long, conflicts_with = "jsonl")]
+    plain: bool,
+
+    /// Replace files that are there with other content
     #[arg(long)]
     overwrite: bool,
 
@@ -49,9 +75,57 @@ struct Outcome {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "export")?;
+    match (&args.directory, &args.jsonl) {
+        (Some(directory), _) => write_files(args, &store, directory, global, out),
+        (None, Some(file)) => write_lines(args, &store, file, global, out),
+        (None, None) => unreachable!("one of them is required"),
+    }
+}
+
+fn write_files(
+    args: &Args,
+    store: &Store,
+    directory: &Path,
+    global: &Global,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let packing = match (args.gzip, args.plain) {
+        (true, _) => Packing::Gzip,
+        (_, true) => Packing::Plain,
+        (false, false) => Packing::AsBefore,
+    };
+    let wish = Wish { directory, layout: args.layout, packing, overwrites: args.overwrite };
+    let query = args.filter.query(Timestamp::now());
+    let tally = files::run(store, &query, &wish, global)?;
+    if tally.total() == 0 {
+        return Err(Refusal::Nothing.into());
+    }
+    if global.json {
+        output::json_line(out, &tally)?;
+    } else {
+        global.note(&tally);
+        if tally.differing > 0 {
+            global.note("--overwrite replaces what is there with other content");
+        }
+    }
+    let Tally { damaged, refused, .. } = tally;
+    match (damaged, refused) {
+        (0, 0) => Ok(()),
+        (0, count) => Err(Refusal::Skipped { count, total: tally.total() }.into()),
+        (count, _) => Err(Refusal::Damaged { count, total: tally.total() }.into()),
+    }
+}
+
+fn write_lines(
+    args: &Args,
+    store: &Store,
+    file: &Path,
+    global: &Global,
+    out: &mut dyn Write,
+) -> Result<()> {
     let query = Query { order: Order::Oldest, ..args.filter.query(Timestamp::now()) };
-    let mut target = Target::new(&args.jsonl, args.overwrite, out)?;
-    let Dumped { exported, bytes, damaged } = dump::run(&store, query, &mut target, global)?;
+    let mut target = Target::new(file, args.overwrite, out)?;
+    let Dumped { exported, bytes, damaged } = dump::run(store, query, &mut target, global)?;
     if exported == 0 && damaged == 0 {
         // Dropped, so that no empty file is left behind.
         return Err(Refusal::Nothing.into());

@@ -269,10 +269,11 @@ fn unzipped(bytes: &[u8]) -> Result<Option<Vec<u8>>, String> {
     if !gzip::is_gzip(bytes) {
         return Ok(None);
     }
-    let limit = read::bytes_max();
-    match gzip::decompress(bytes, limit) {
-        Ok(Some(text)) => Ok(Some(text)),
-        Ok(None) => Err(format!("longer than {limit} bytes once decompressed")),
+    match gzip::decompress(bytes, read::bytes_max()) {
+        Ok(text) => Ok(Some(text)),
+        Err(Error::Limit { limit, .. }) => {
+            Err(format!("longer than {limit} bytes once decompressed"))
+        }
         Err(error) => Err(format!("not a whole file of gzip: {error}")),
     }
 }

@@ -1,0 +1,80 @@
+//! Checkpoints as files below a directory, each as its system would find it.
+
+mod claims;
+mod decide;
+mod directory;
+mod index;
+mod lines;
+mod place;
+mod placer;
+mod prepare;
+mod render;
+mod system;
+mod tally;
+
+use anyhow::Result;
+use waypost::{Order, Query, Store};
+
+use crate::args::Global;
+use crate::ordered::in_order;
+use crate::progress::Progress;
+use claims::Claims;
+use decide::Export;
+use directory::Directory;
+pub(super) use place::Packing;
+use prepare::Part;
+use render::Way;
+pub(super) use render::Wish;
+pub(super) use tally::Tally;
+
+// Enough to make handing over cheap beside it; few enough that little waits for the slowest.
+const PART_ENTRIES: usize = 64;
+const PART_BYTES: u64 = 1 << 20;
+// What is passed over counts for the progress that is shown.
+const PASSED_OVER: u64 = 4096;
+
+/// Writes all that a query asks for. What cannot be written is reported, and the rest goes on.
+pub(super) fn run(store: &Store, query: &Query, wish: &Wish<'_>, global: &Global) -> Result<Tally> {
+    // The newest takes a path that several have.
+    let query = Query { order: Order::Newest, ..query.clone() };
+    let is_all = query == Query { order: Order::Newest, ..Query::default() };
+    let total = if is_all { Some(store.count()?) } else { None };
+    let directory = Directory::new(wish.directory, wish.overwrites);
+    let progress = Progress::new("exported", global).of(total);
+    let mut export = Export::new(store, &directory, global, progress);
+    in_order(
+        |hand_out| list(store, query, wish, hand_out),
+        |part: Part| part.prepare(store, &directory, wish),
+        |prepared| export.take(prepared?),
+    )?;
+    export.finish()
+}
+
+/// Hands out entries in parts, without those that are older contents of a file.
+fn list(
+    store: &Store,
+    query: Query,
+    wish: &Wish<'_>,
+    hand_out: &mut dyn FnMut(Part) -> bool,
+) -> Result<()> {
+    let mut claims = Claims::default();
+    let (mut part, mut bytes) = (Part::default(), 0);
+    for entry in store.entries(query) {
+        let entry = entry?;
+        let way = wish.way(&entry);
+        if matches!(&way, Way::Restored(path, _) if !claims.take(path)) {
+            part.older += 1;
+        } else {
+            bytes += entry.document_bytes;
+            part.entries.push((entry, way));
+        }
+        if part.entries.len() >= PART_ENTRIES || bytes >= PART_BYTES || part.older >= PASSED_OVER {
+            if !hand_out(std::mem::take(&mut part)) {
+                return Ok(());
+            }
+            bytes = 0;
+        }
+    }
+    hand_out(part);
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! Decides who gets a path, in the order of checkpoints, and has files put in their places.
+
+use anyhow::{Context as _, Result};
+use waypost::{Error, Id, Layout, Store};
+
+use super::claims::Claims;
+use super::directory::{Directory, Draft};
+use super::index::{Beside, Indexes};
+use super::lines::{LineFile, Lines, Written};
+use super::place;
+use super::placer::Placer;
+use super::prepare::{File, Prepared, Ready, State, drafted, stated};
+use super::tally::Tally;
+use crate::args::Global;
+use crate::progress::Progress;
+
+// Enough to make a sync cheap beside them; little enough to be on disk within a second.
+const BATCH_FILES: usize = 4096;
+const BATCH_BYTES: u64 = 64 << 20;
+
+/// An export under way: decides who gets a path, in order.
+pub(super) struct Export<'a> {
+    store: &'a Store,
+    directory: &'a Directory,
+    global: &'a Global,
+    progress: Progress,
+    claims: Claims,
+    lines: Lines,
+    indexes: Indexes,
+    batch: Vec<Pending>,
+    batch_bytes: u64,
+    placer: Placer<'a>,
+    tally: Tally,
+}
+
+/// A draft that is to be put in its place.
+struct Pending {
+    draft: Draft,
+    path: String,
+    /// What to call it if that fails.
+    name: String,
+    layout: Layout,
+    /// How many are in it.
+    checkpoints: u64,
+}
+
+impl<'a> Export<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        directory: &'a Directory,
+        global: &'a Global,
+        progress: Progress,
+    ) -> Self {
+        Self {
+            store,
+            directory,
+            global,
+            progress,
+            claims: Claims::default(),
+            lines: Lines::default(),
+            indexes: Indexes::default(),
+            batch: Vec::new(),
+            batch_bytes: 0,
+            placer: Placer::new(directory),
+            tally: Tally::default(),
+        }
+    }
+
+    pub(super) fn take(&mut self, prepared: Prepared) -> Result<()> {
+        self.tally.older += prepared.older;
+        for file in prepared.files {
+            match file {
+                File::Ready(ready) => self.take_ready(*ready)?,
+                File::Line { path, form, layout, id } => {
+                    if !self.lines.add(path, form, layout, id) {
+                        self.tally.older += 1;
+                    }
+                }
+                File::Refused { id, reason } => self.refuse(id.as_str(), &reason, 1),
+                File::Damaged(error) => self.report_damage(&error),
+            }
+        }
+        self.progress.show(self.tally.total() + self.batch.len() as u64);
+        Ok(())
+    }
+
+    fn take_ready(&mut self, mut ready: Ready) -> Result<()> {
+        if !self.claims.take(&ready.path) {
+            let other_path = ready.other_path.take().filter(|path| place::refusal(path).is_none());
+            let Some(path) = other_path.filter(|path| self.claims.take(path)) else {
+                self.tally.older += 1;
+                return Ok(());
+            };
+            self.tally.renamed += 1;
+            ready.state = drafted(self.directory, &path, &ready.content)?;
+            ready.path = path;
+        }
+        let Ready { id, path, layout, content, row, state, .. } = ready;
+        let is_there = matches!(state, State::Drafted(_) | State::Unchanged);
+        if let Some(row) = row.filter(|_| is_there) {
+            self.indexes.add(&path, content.form, row);
+        }
+        self.settle(state, Settled { path, name: id.to_string(), layout, checkpoints: 1 })
+    }
+
+    fn settle(&mut self, state: State, file: Settled) -> Result<()> {
+        let Settled { path, name, layout, checkpoints } = file;
+        match state {
+            State::Drafted(draft) => {
+                self.batch_bytes += draft.bytes;
+                self.batch.push(Pending { draft, path, name, layout, checkpoints });
+                if self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES {
+                    self.place_batch()?;
+                }
+            }
+            State::Unchanged => self.tally.unchanged += checkpoints,
+            State::Differs => self.refuse_for_other(&name, &path, checkpoints),
+            State::Obstructed(reason) => {
+                self.refuse(&name, &format!("{path} {reason}"), checkpoints);
+            }
+        }
+        Ok(())
+    }
+
+    fn place_batch(&mut self) -> Result<()> {
+        let batch = std::mem::take(&mut self.batch);
+        self.batch_bytes = 0;
+        let synced = self.placer.sync(batch.iter().map(|pending| &pending.draft));
+        synced.context("cannot sync the export")?;
+        for Pending { draft, path, name, layout, checkpoints } in batch {
+            let bytes = draft.bytes;
+            let placed = self.placer.place(draft, &path);
+            if placed.with_context(|| format!("cannot write {path}"))? {
+                self.tally.bytes += bytes;
+                self.tally.export(layout, checkpoints);
+            } else {
+                self.refuse_for_other(&name, &path, checkpoints);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<Tally> {
+        for (path, file) in std::mem::take(&mut self.lines).into_files() {
+            self.write_lines(path, &file)?;
+        }
+        self.place_batch()?;
+        for beside in std::mem::take(&mut self.indexes).into_files() {
+            self.write_beside(beside?)?;
+        }
+        self.place_batch()?;
+        self.placer.finish().context("cannot sync the export")?;
+        Ok(self.tally)
+    }
+
+    fn write_lines(&mut self, path: String, file: &LineFile) -> Result<()> {
+        let count = file.lines.len() as u64;
+        if let Some(reason) = place::refusal(&path) {
+            let first = file.lines.values().next().map(Id::as_str).unwrap_or_default();
+            self.refuse(first, &format!("path: {reason}"), count);
+            return Ok(());
+        }
+        if !self.claims.take(&path) {
+            self.tally.older += count;
+            return Ok(());
+        }
+        let Written { draft, lines, damaged } = file.write(self.store, self.directory, &path)?;
+        for error in &damaged {
+            self.report_damage(error);
+        }
+        let found = self.directory.look_for_draft(&path, &draft, file.form.is_gzip)?;
+        let state = stated(self.directory, found, || Ok(draft))?;
+        let name = path.clone();
+        self.settle(state, Settled { path, name, layout: file.layout, checkpoints: lines })
+    }
+
+    /// Writes what claude-crunch has in a directory beside its checkpoints.
+    fn write_beside(&mut self, beside: Beside) -> Result<()> {
+        let Beside { index_path, index, latest_path, latest } = beside;
+        if self.claims.take(&index_path) {
+            let state = drafted(self.directory, &index_path, &index)?;
+            self.settle(state, Settled::beside(index_path))?;
+        }
+        if self.claims.take(&latest_path) {
+            let found = self.directory.look_for_link(&latest_path, &latest)?;
+            let draft = || Ok(self.directory.draft_link(&latest_path, &latest)?);
+            let state = stated(self.directory, found, draft)?;
+            self.settle(state, Settled::beside(latest_path))?;
+        }
+        Ok(())
+    }
+
+    fn refuse_for_other(&mut self, name: &str, path: &str, checkpoints: u64) {
+        self.tally.differing += checkpoints.max(1);
+        self.refuse(name, &format!("{path} is there with other content"), checkpoints);
+    }
+
+    fn refuse(&mut self, name: &str, reason: &str, checkpoints: u64) {
+        self.tally.refused += checkpoints.max(1);
+        self.global.note(format_args!("not exported: {name}: {reason}"));
+    }
+
+    fn report_damage(&mut self, error: &Error) {
+        self.tally.damaged += 1;
+        self.global.note(format_args!("not exported: {error}"));
+    }
+}
+
+/// A file about whose place is decided.
+struct Settled {
+    path: String,
+    name: String,
+    layout: Layout,
+    checkpoints: u64,
+}
+
+impl Settled {
+    fn beside(path: String) -> Self {
+        Self { name: path.clone(), path, layout: Layout::Crunch, checkpoints: 0 }
+    }
+}

@@ -1,0 +1,304 @@
+//! The directory of an export: files are there as a whole or not at all, and on disk.
+//!
+//! Must never follow a link out of it, nor replace what it was not told to.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use waypost::{SourceForm, Timestamp};
+
+use super::place::{ancestors, split};
+use super::system::{self, FileSystem, Identity};
+use crate::gzip;
+
+// Documents may hold what only their owner should see.
+const MODE: u32 = 0o600;
+// Long enough that comparing costs less than reading.
+const COMPARED_BYTES: usize = 64 << 10;
+
+/// Where files go.
+pub(super) struct Directory {
+    root: PathBuf,
+    pub(super) overwrites: bool,
+    /// Directories below it that are there, and are no links.
+    known: Mutex<BTreeSet<String>>,
+    made: AtomicU64,
+    /// The file system, where one sync can be asked for all of it; `None` where it cannot.
+    pub(super) system: OnceLock<Option<FileSystem>>,
+}
+
+/// What a file is to hold.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub(super) text: Vec<u8>,
+    pub(super) form: SourceForm,
+}
+
+/// What stands where a file should go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    Same,
+    Other,
+    /// A link or a file in place of a directory, or the reverse.
+    Obstacle(&'static str),
+}
+
+/// A file that is written, but not in its place yet; gone when dropped.
+#[derive(Debug)]
+pub(super) struct Draft {
+    /// Empty once it was put in its place.
+    pub(super) temporary: PathBuf,
+    pub(super) bytes: u64,
+    pub(super) identity: Option<Identity>,
+}
+
+impl Draft {
+    fn new(temporary: PathBuf) -> Self {
+        Self { temporary, bytes: 0, identity: None }
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.temporary.as_os_str().is_empty() {
+            // Nobody takes it for a file of the export, so no harm is done if it stays.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+impl Directory {
+    pub(super) fn new(root: &Path, overwrites: bool) -> Self {
+        Self {
+            root: root.to_owned(),
+            overwrites,
+            known: Mutex::default(),
+            made: AtomicU64::new(0),
+            system: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// Looks at what is in the place of a file.
+    pub(super) fn look(&self, path: &str, content: &Content) -> io::Result<Found> {
+        self.look_for(path, content.form.is_gzip, content.text.as_slice())
+    }
+
+    /// Looks whether a draft is what is there already.
+    pub(super) fn look_for_draft(
+        &self,
+        path: &str,
+        draft: &Draft,
+        is_gzip: bool,
+    ) -> io::Result<Found> {
+        let draft = File::open(&draft.temporary)?;
+        if is_gzip {
+            return self.look_for(path, true, gzip::reader(draft));
+        }
+        self.look_for(path, false, draft)
+    }
+
+    /// Looks whether a link to a name is there already, or a file that holds it.
+    pub(super) fn look_for_link(&self, path: &str, name: &Content) -> io::Result<Found> {
+        match fs::read_link(self.path(path)) {
+            Ok(target) if target.as_os_str().as_encoded_bytes() == name.text => Ok(Found::Same),
+            Ok(_) => Ok(Found::Other),
+            Err(_) => self.look(path, name),
+        }
+    }
+
+    fn look_for(&self, path: &str, is_gzip: bool, text: impl Read) -> io::Result<Found> {
+        let (parent, _) = split(path);
+        match self.directory(parent)? {
+            Found::Same => {}
+            other => return Ok(other),
+        }
+        let path = self.path(path);
+        let found = match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+            other => other?,
+        };
+        if found.is_dir() {
+            return Ok(Found::Obstacle("is a directory"));
+        }
+        if !found.is_file() {
+            return Ok(Found::Other);
+        }
+        match File::open(&path) {
+            // What cannot be read is not known to be the same.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(Found::Other),
+            file if is_gzip => Ok(compared(&mut gzip::reader(file?), text)),
+            file => Ok(compared(&mut file?, text)),
+        }
+    }
+
+    /// `Same` if there is such a directory, reached by no link.
+    fn directory(&self, path: &str) -> io::Result<Found> {
+        if self.known().contains(path) {
+            return Ok(Found::Same);
+        }
+        for path in ancestors(path) {
+            match fs::symlink_metadata(self.path(path)) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+                Err(error) => return Err(error),
+                // The user may name a directory by a link.
+                Ok(found) if path.is_empty() && found.is_symlink() => {}
+                Ok(found) if found.is_symlink() => {
+                    return Ok(Found::Obstacle("goes through a link"));
+                }
+                Ok(found) if !found.is_dir() => return Ok(Found::Obstacle("goes through a file")),
+                Ok(_) => {}
+            }
+        }
+        self.known().insert(path.to_owned());
+        Ok(Found::Same)
+    }
+
+    /// Makes the directory of a file, one part after the other.
+    fn make_directory(&self, path: &str) -> io::Result<()> {
+        if self.directory(path)? == Found::Same {
+            return Ok(());
+        }
+        fs::create_dir_all(&self.root)?;
+        for path in ancestors(path).filter(|path| !path.is_empty()) {
+            match fs::create_dir(self.path(path)) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => made?,
+            }
+        }
+        match self.directory(path)? {
+            Found::Same => Ok(()),
+            _ => Err(io::Error::new(ErrorKind::NotADirectory, "it was replaced meanwhile")),
+        }
+    }
+
+    fn known(&self) -> impl std::ops::DerefMut<Target = BTreeSet<String>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes a file beside where it goes.
+    pub(super) fn draft(&self, path: &str, content: &Content) -> io::Result<Draft> {
+        let compressed = content.form.is_gzip.then(|| gzip::compress(&content.text));
+        let bytes = compressed.as_ref().unwrap_or(&content.text);
+        let (mut file, mut draft) = self.begin(path)?;
+        file.write_all(bytes)?;
+        self.end(&file, &mut draft, &content.form)?;
+        Ok(draft)
+    }
+
+    /// Writes a file of parts that come one after the other beside where it goes.
+    pub(super) fn draft_parts<E: From<io::Error>>(
+        &self,
+        path: &str,
+        form: &SourceForm,
+        write: impl FnOnce(&mut dyn io::Write) -> Result<(), E>,
+    ) -> Result<Draft, E> {
+        let (file, mut draft) = self.begin(path)?;
+        let mut out = BufWriter::with_capacity(COMPARED_BYTES, &file);
+        if form.is_gzip {
+            let mut gzip = gzip::writer(&mut out);
+            write(&mut gzip)?;
+            gzip.finish()?;
+        } else {
+            write(&mut out)?;
+        }
+        out.flush()?;
+        drop(out);
+        self.end(&file, &mut draft, form)?;
+        Ok(draft)
+    }
+
+    /// Makes a link to a name beside where it goes; where none can be made, a file that holds it.
+    pub(super) fn draft_link(&self, path: &str, name: &Content) -> io::Result<Draft> {
+        let (parent, _) = split(path);
+        self.make_directory(parent)?;
+        let temporary = self.temporary(parent);
+        match system::link(&name.text, &temporary) {
+            Ok(()) => Ok(Draft::new(temporary)),
+            Err(_) => self.draft(path, name),
+        }
+    }
+
+    fn begin(&self, path: &str) -> io::Result<(File, Draft)> {
+        let (parent, _) = split(path);
+        self.make_directory(parent)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, MODE);
+        loop {
+            let temporary = self.temporary(parent);
+            match options.open(&temporary) {
+                // Left behind by one with the same number that was killed.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                file => return Ok((file?, Draft::new(temporary))),
+            }
+        }
+    }
+
+    fn temporary(&self, parent: &str) -> PathBuf {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        // Not after the file, whose name may be as long as a name can be.
+        self.path(parent).join(format!(".waypost-{}-{number}.tmp", process::id()))
+    }
+
+    fn end(&self, file: &File, draft: &mut Draft, form: &SourceForm) -> io::Result<()> {
+        let mode = form.mode.unwrap_or(MODE) & 0o777;
+        if mode != MODE {
+            system::set_mode(file, mode)?;
+        }
+        if let Some(time) = form.modified_at.and_then(system_time) {
+            file.set_modified(time)?;
+        }
+        let metadata = file.metadata()?;
+        draft.bytes = metadata.len();
+        draft.identity = system::identity(&metadata);
+        let system = self.system.get_or_init(|| FileSystem::of(&self.root));
+        if system.as_ref().is_none_or(|system| !system.has(&metadata)) {
+            file.sync_all()?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether both have the same in them. What cannot be decompressed is something else.
+fn compared(there: &mut impl Read, mut text: impl Read) -> Found {
+    let (mut one, mut other) = (vec![0; COMPARED_BYTES], vec![0; COMPARED_BYTES]);
+    loop {
+        match (fill(there, &mut one), fill(&mut text, &mut other)) {
+            (Ok(0), Ok(0)) => return Found::Same,
+            (Ok(length), Ok(wanted)) if one[..length] == other[..wanted] => {}
+            _ => return Found::Other,
+        }
+    }
+}
+
+/// Reads as much as fits, or all there is.
+fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match reader.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(length) => filled += length,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+fn system_time(time: Timestamp) -> Option<SystemTime> {
+    let micros = Duration::from_micros(time.as_micros().unsigned_abs());
+    let epoch = SystemTime::UNIX_EPOCH;
+    if time.as_micros() < 0 { epoch.checked_sub(micros) } else { epoch.checked_add(micros) }
+}

@@ -1,0 +1,141 @@
+//! Puts the drafts of an export in their places, once they are on disk.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use super::directory::{Directory, Draft};
+use super::place::{ancestors, split};
+use super::system::{self, Identity};
+
+/// Puts drafts in their places.
+pub(super) struct Placer<'a> {
+    directory: &'a Directory,
+    /// Files of this export, which are not replaced by another one whose name counts as the same.
+    own: HashSet<Identity>,
+    /// Directories in which something was put in its place.
+    touched: BTreeSet<String>,
+}
+
+impl<'a> Placer<'a> {
+    pub(super) fn new(directory: &'a Directory) -> Self {
+        Self { directory, own: HashSet::new(), touched: BTreeSet::new() }
+    }
+
+    /// Makes sure that drafts last, so that they can be put in their places.
+    pub(super) fn sync<'d>(&self, mut drafts: impl Iterator<Item = &'d Draft>) -> io::Result<()> {
+        if self.sync_system() {
+            return Ok(());
+        }
+        drafts.try_for_each(|draft| match File::open(&draft.temporary) {
+            // A link, which is no file to be synced.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            file => file?.sync_all(),
+        })
+    }
+
+    /// Puts a draft in its place; `false` if another file is there, and is to stay.
+    pub(super) fn place(&mut self, mut draft: Draft, path: &str) -> io::Result<bool> {
+        let place = self.directory.path(path);
+        match system::rename_new(&draft.temporary, &place) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                if !self.directory.overwrites || self.is_own(&place)? {
+                    return Ok(false);
+                }
+                fs::rename(&draft.temporary, &place)?;
+            }
+            renamed => renamed?,
+        }
+        if self.directory.overwrites {
+            self.own.insert(draft.identity.unwrap_or_else(|| system::identity_of_name(&place)));
+        }
+        draft.temporary.clear();
+        let (parent, _) = split(path);
+        if !self.touched.contains(parent) {
+            self.touched.insert(parent.to_owned());
+        }
+        Ok(true)
+    }
+
+    fn is_own(&self, place: &Path) -> io::Result<bool> {
+        let found = fs::symlink_metadata(place)?;
+        let identity = system::identity(&found).unwrap_or_else(|| system::identity_of_name(place));
+        Ok(self.own.contains(&identity))
+    }
+
+    /// Makes sure that names last.
+    pub(super) fn finish(self) -> io::Result<()> {
+        if self.touched.is_empty() || self.sync_system() || !cfg!(unix) {
+            return Ok(());
+        }
+        let directories: BTreeSet<&str> =
+            self.touched.iter().flat_map(|path| ancestors(path)).collect();
+        let sync = |path: &str| File::open(self.directory.path(path))?.sync_all();
+        directories.into_iter().try_for_each(sync)
+    }
+
+    fn sync_system(&self) -> bool {
+        let system = self.directory.system.get().and_then(Option::as_ref);
+        system.is_some_and(|system| system.sync().is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use waypost::SourceForm;
+
+    use super::super::directory::{Content, Found};
+    use super::*;
+
+    fn content(text: &str) -> Content {
+        Content { text: text.into(), form: SourceForm::default() }
+    }
+
+    fn names(place: &Path) -> Vec<String> {
+        let names = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name());
+        names.map(|name| name.into_string().unwrap()).collect()
+    }
+
+    /// As where case does not count: the second name leads to the first file.
+    #[test]
+    fn a_file_of_the_same_export_is_never_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a"), "before").unwrap();
+        let directory = Directory::new(dir.path(), true);
+        let mut placer = Placer::new(&directory);
+        let drafts = ["first", "second"].map(|text| directory.draft("a", &content(text)).unwrap());
+        placer.sync(drafts.iter()).unwrap();
+        let [first, second] = drafts;
+        assert!(placer.place(first, "a").unwrap(), "what was there before is replaced");
+        assert!(!placer.place(second, "a").unwrap());
+        placer.finish().unwrap();
+        assert_eq!(fs::read(dir.path().join("a")).unwrap(), b"first");
+        assert_eq!(names(dir.path()), ["a"], "what has no place is gone");
+    }
+
+    #[test]
+    fn a_file_that_came_meanwhile_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = Directory::new(dir.path(), false);
+        let mut placer = Placer::new(&directory);
+        assert_eq!(directory.look("x/a", &content("ours")).unwrap(), Found::Nothing);
+        let draft = directory.draft("x/a", &content("ours")).unwrap();
+        fs::write(dir.path().join("x/a"), "theirs").unwrap();
+        assert!(!placer.place(draft, "x/a").unwrap());
+        assert_eq!(fs::read(dir.path().join("x/a")).unwrap(), b"theirs");
+        assert_eq!(directory.look("x/a", &content("ours")).unwrap(), Found::Other);
+        assert_eq!(directory.look("x/a", &content("theirs")).unwrap(), Found::Same);
+    }
+
+    #[test]
+    fn a_draft_is_not_there_under_its_name_and_goes_when_it_is_given_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = Directory::new(dir.path(), false);
+        let draft = directory.draft("a", &content("ours")).unwrap();
+        assert!(!dir.path().join("a").exists());
+        assert_eq!(names(dir.path()).len(), 1);
+        drop(draft);
+        assert!(names(dir.path()).is_empty());
+    }
+}

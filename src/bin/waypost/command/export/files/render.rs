@@ -1,0 +1,107 @@
+//! What the file of a checkpoint holds, and where it belongs.
+
+use std::path::Path;
+
+use waypost::layouts::{self, LayoutFile};
+use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
+
+use super::directory::Content;
+use super::index::Row;
+use super::place::Packing;
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::command::export) struct Wish<'a> {
+    pub(in crate::command::export) directory: &'a Path,
+    /// The layout of all files; each in its own if `None`.
+    pub(in crate::command::export) layout: Option<Layout>,
+    pub(in crate::command::export) packing: Packing,
+    pub(in crate::command::export) overwrites: bool,
+}
+
+/// How a checkpoint becomes a file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Way {
+    /// The very file that it came from, at this path and in this form.
+    Restored(String, SourceForm),
+    /// A line of such a file.
+    Line(String, SourceForm),
+    /// A file that is made for it in this layout.
+    Made(Layout),
+}
+
+/// A file of a checkpoint.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    pub(super) path: String,
+    /// Where it goes if another has the path.
+    pub(super) other_path: Option<String>,
+    pub(super) layout: Layout,
+    pub(super) content: Content,
+    /// What an index of its directory says of it, if there is one.
+    pub(super) row: Option<Row>,
+}
+
+/// Why there is no file of a checkpoint.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Damaged(Error),
+    /// In words, by field.
+    Refused(String),
+}
+
+impl Wish<'_> {
+    pub(super) fn way(&self, entry: &Entry) -> Way {
+        let layout = self.layout.unwrap_or(entry.layout);
+        match (&entry.source_path, entry.source) {
+            (Some(path), Some(form)) if layout == entry.layout => {
+                let (path, form) = self.packing.apply(path, form);
+                if form.line.is_some() { Way::Line(path, form) } else { Way::Restored(path, form) }
+            }
+            _ => Way::Made(layout),
+        }
+    }
+
+    pub(super) fn render(&self, checkpoint: &Checkpoint, way: Way) -> Result<Rendered, Fault> {
+        match way {
+            Way::Restored(path, form) | Way::Line(path, form) => restored(checkpoint, path, form),
+            Way::Made(layout) => self.made(checkpoint, layout),
+        }
+    }
+
+    fn made(&self, checkpoint: &Checkpoint, layout: Layout) -> Result<Rendered, Fault> {
+        let document = checkpoint.document().map_err(Fault::Damaged)?;
+        let file = layouts::file_as(layout, &checkpoint.entry, &document);
+        let file = file.map_err(|problems| {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            Fault::Refused(problems.join("; "))
+        })?;
+        let text = text(&file).map_err(|error| Fault::Refused(error.to_string()))?;
+        let (path, form) = self.packing.apply(&file.path, file.form);
+        let other_path = file.other_path.map(|path| self.packing.apply(&path, file.form).0);
+        let row = Row::of(layout, &checkpoint.entry, &file.document);
+        let content = Content { text: text.into_bytes(), form };
+        Ok(Rendered { path, other_path, layout, content, row })
+    }
+}
+
+fn restored(checkpoint: &Checkpoint, path: String, form: SourceForm) -> Result<Rendered, Fault> {
+    let text = checkpoint.source_text().map_err(Fault::Damaged)?.unwrap_or_default().into_owned();
+    let layout = checkpoint.entry.layout;
+    let row = if layout == Layout::Crunch {
+        let document = checkpoint.document().map_err(Fault::Damaged)?;
+        Row::of(layout, &checkpoint.entry, &document)
+    } else {
+        None
+    };
+    Ok(Rendered { path, other_path: None, layout, content: Content { text, form }, row })
+}
+
+fn text(file: &LayoutFile) -> Result<String, Error> {
+    match file.form.format {
+        Format::Yaml => layouts::to_yaml(&file.document),
+        Format::Json | Format::Unreadable => {
+            file.document.to_json(file.form.style.unwrap_or_default())
+        }
+    }
+}

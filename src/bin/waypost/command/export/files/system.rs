@@ -1,0 +1,112 @@
+//! What systems do in different ways: syncs, links, modes, and which file is which.
+
+use std::fs::{self, File, Metadata};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::path::Path;
+
+/// What tells a file from all others: its device and number, or what stands for them.
+pub(super) type Identity = (u64, u64);
+
+/// The file system of a directory, all of which can be synced at once.
+#[derive(Debug)]
+pub(super) struct FileSystem {
+    #[cfg(target_os = "linux")]
+    directory: File,
+    #[cfg(target_os = "linux")]
+    device: u64,
+}
+
+#[cfg(target_os = "linux")]
+impl FileSystem {
+    pub(super) fn of(directory: &Path) -> Option<Self> {
+        let directory = File::open(directory).ok()?;
+        let (device, _) = identity(&directory.metadata().ok()?)?;
+        Some(Self { directory, device })
+    }
+
+    /// Whether a file is in it; a directory below may be another file system.
+    pub(super) fn has(&self, file: &Metadata) -> bool {
+        identity(file).is_some_and(|(device, _)| device == self.device)
+    }
+
+    /// A sync of each of ten thousand files takes some seconds; this takes as long as their bytes.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(&self.directory)?)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl FileSystem {
+    pub(super) fn of(_directory: &Path) -> Option<Self> {
+        None
+    }
+
+    pub(super) fn has(&self, _file: &Metadata) -> bool {
+        false
+    }
+
+    pub(super) fn sync(&self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+// Other systems have none to tell.
+#[allow(clippy::unnecessary_wraps)]
+#[cfg(unix)]
+pub(super) fn identity(file: &Metadata) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some((file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+pub(super) fn identity(_file: &Metadata) -> Option<Identity> {
+    None
+}
+
+/// Stands for the identity of a file where a system does not tell, and case does not count.
+pub(super) fn identity_of_name(path: &Path) -> Identity {
+    let mut hasher = DefaultHasher::new();
+    path.to_string_lossy().to_lowercase().hash(&mut hasher);
+    (u64::MAX, hasher.finish())
+}
+
+/// Renames a file if there is none of the new name.
+pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // Not of this kernel, or not of this file system.
+            Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => {}
+            renamed => return Ok(renamed?),
+        }
+    }
+    match fs::symlink_metadata(to) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::rename(from, to),
+        Err(error) => Err(error),
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+    }
+}
+
+#[cfg(unix)]
+pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+pub(super) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+pub(super) fn link(target: &[u8], at: &Path) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), at)
+}
+
+#[cfg(not(unix))]
+pub(super) fn link(_target: &[u8], _at: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
