@@ -17,7 +17,7 @@ const LAYERS: [&[&str]; 9] = [
 ];
 
 /// Who alone may name a crate.
-const OWNERS: [(&str, &[&str]); 10] = [
+const OWNERS: [(&str, &[&str]); 9] = [
     ("redb", &["src/store"]),
     ("bincode", &["src/codec/wire.rs"]),
     ("zstd", &["src/codec/compress.rs"]),
