@@ -229,6 +229,17 @@ fn tricky_texts_come_back_as_values_keys_and_items() {
     }
 }
 
+/// Some of them are text to `PyYAML` and to our reader, but not to every one.
+#[test]
+fn what_any_reader_takes_for_a_boolean_null_or_number_is_in_quotes() {
+    for word in ["y", "N", "yes", "No", "on", "OFF", "true", "Null", "NaN", "Infinity", "0o17"] {
+        let text = |word: &str| Document::Text(word.to_owned());
+        assert_eq!(to_yaml(&text(word)).unwrap(), format!("\"{word}\"\n"));
+        let plain = format!("x{word}");
+        assert_eq!(to_yaml(&text(&plain)).unwrap(), format!("{plain}\n"));
+    }
+}
+
 #[test]
 fn a_document_reads_as_a_person_would_write_it() {
     let json = r##"{"id": "CP-x-20250114-a3f2", "version": "1.0", "at": "2025-01-14T10:00:00Z",
