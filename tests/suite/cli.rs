@@ -3,6 +3,7 @@
 #![cfg(feature = "cli")]
 
 mod bench;
+mod conformance;
 mod errors;
 mod export;
 mod import;

@@ -50,9 +50,9 @@ fn a_path_that_leads_out_of_the_directory_is_refused() {
     let before = names();
     let outcome = test.run("export out --overwrite");
     assert_eq!(outcome.code, Some(7));
-    for number in 0..evil.len() {
+    for (number, path) in evil.iter().enumerate() {
         let told = format!("not exported: c-{number}: path: ");
-        assert!(outcome.stderr.contains(&told), "{:?}: {}", evil[number], outcome.stderr);
+        assert!(outcome.stderr.contains(&told), "{path:?}: {}", outcome.stderr);
     }
     let total = evil.len();
     assert!(outcome.stderr.contains(&format!("error: skipped {total} of {total}\n")));
@@ -140,7 +140,9 @@ fn what_is_damaged_is_named_and_the_rest_is_written() {
     let is_text = |at: &usize| bytes[*at..].starts_with(pangram.as_bytes());
     let places: Vec<usize> = (0..bytes.len() - pangram.len()).filter(is_text).collect();
     assert!(!places.is_empty());
-    places.into_iter().for_each(|at| bytes[at] ^= 1);
+    for at in places {
+        bytes[at] ^= 1;
+    }
     fs::write(&path, bytes).unwrap();
     let told = test.run("export out").failed(5);
     assert!(told.contains("not exported: damaged data in checkpoint bad.json@2"), "{told}");

@@ -1,0 +1,234 @@
+//! One suite for all layouts: what is imported and exported again is the same, byte for byte.
+//!
+//! Every file stands where its system has it, and with it what real files have and no schema.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+
+use super::Test;
+use super::import::{crunch, fixture, gzip};
+
+const LOOP: &str = ".aiwg/ralph/loops/ralph-fix-tests-a1b2c3d4/checkpoints";
+const RUN: &str = ".hex-skills/pipeline/runtime/runs/ln-1000-PROJ-42-1763259513000-0a1b2c3d";
+
+/// Where each fixture stands in a project.
+fn placed() -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut put = |path: &str, bytes: Vec<u8>| files.push((path.to_owned(), bytes));
+    for version in ["v1-00-initial", "v1-01-after-impl1", "v2-02-nonascii-review", "v2-03-done"] {
+        // A worktree for each, since a system has but one file in it.
+        let bytes = fixture(&format!("agentize/{version}.json"));
+        put(&format!("trees/{version}/.tmp/impl-checkpoint.json"), bytes);
+    }
+    put(".claude/crunch/42/checkpoints/CP-enrich-20250114-a3f2.yaml", crunch().into_bytes());
+    put(".claude/crunch/43/checkpoints/CP-before-batch-1.json", fixture("crunch/CP-template.json"));
+    put(
+        ".claude/crunch/44/checkpoints/CP-x.yml",
+        b"checkpoint_id: CP-x\nworkflow_state: {}\n".into(),
+    );
+    for name in [
+        "schema-none",
+        "schema-1.2",
+        "schema-1.2-set-field",
+        "schema-1.2-replanned",
+        "schema-2.1",
+        "migrated-to-2.1",
+    ] {
+        let bytes = fixture(&format!("claude/{name}.json"));
+        put(&format!(".claude/checkpoints/{name}.json"), bytes);
+    }
+    put(
+        ".claude/data/checkpoints/failed/a_b_20251003_120000.json",
+        fixture("claude/schema-2.1.json"),
+    );
+    put(
+        ".claude/data/checkpoints/parallel_ops/parallel_expand_p_20251016_101010.json",
+        fixture("claude/parallel-operations.json"),
+    );
+    put(
+        ".claude/data/checkpoints/build_b-1_iteration_3.json",
+        fixture("claude/build-iteration.json"),
+    );
+    for tree in ["", ".worktrees/story-PROJ-42/"] {
+        put(
+            &format!("{tree}.pipeline/checkpoint-PROJ-42.json"),
+            fixture("pipeline/checkpoint-PROJ-42.json"),
+        );
+    }
+    put(".pipeline/state.json", fixture("pipeline/state.json"));
+    put("relative/.pipeline/state.json", fixture("relatives/codex-switcher-state.json"));
+    put("relative/.claude/checkpoints/cp.json", fixture("relatives/nxtg-forge-checkpoint.json"));
+    for name in ["manifest.json", "state.json", "checkpoints.json", "history.jsonl"] {
+        put(&format!("{RUN}/{name}"), fixture(&format!("pipeline/successor/{name}")));
+    }
+    put(&format!("{LOOP}/iteration-005.json.gz"), gzip(&fixture("aiwg/multi-loop.json")));
+    put(
+        ".aiwg/checkpoints/flow-1-2026-01-25T15-00-00Z-manual.json.gz",
+        gzip(&fixture("aiwg/single-loop.json")),
+    );
+    put(
+        &format!("{LOOP}/checkpoint-7-1769353200123.json.gz"),
+        gzip(br#"{"loopId": "ralph-fix-tests-a1b2c3d4", "currentIteration": 7, "status": "running"}"#),
+    );
+    put(".aiwg/ralph/current-loop.json", fixture("aiwg/loops/current-loop.json"));
+    put(
+        ".aiwg/ralph-external/iterations/001/checkpoints/003-checkpoint.json",
+        fixture("aiwg/loops/003-checkpoint.json"),
+    );
+    files
+}
+
+/// What real files have, in the one place where any of it is taken for a checkpoint.
+fn traps() -> Vec<(String, Vec<u8>)> {
+    let document = |extra: &str| {
+        format!(r#"{{"storyId": "PROJ-42", "stage": 2, "tasksCompleted": [], {extra}}}"#)
+    };
+    let nested = format!("{}1{}", "[".repeat(100), "]".repeat(100));
+    let texts = [
+        ("bom", format!("\u{feff}{}", document(r#""a": 1"#))),
+        ("duplicate", document(r#""a": 1, "a": 2, "a": {"b": 1, "b": 2}"#)),
+        (
+            "numbers",
+            document(r#""a": [NaN, -Infinity, 1E400, 1.0, -0, 1e3, 12345678901234567890123]"#),
+        ),
+        ("crlf", document(r#""a": 1"#).replace(", ", ",\r\n  ") + "\r\n"),
+        (
+            "tabs",
+            "{\n\t\"storyId\": \"A\",\n\t\"stage\": 2,\n\t\"tasksCompleted\": []\n}\n".to_owned(),
+        ),
+        ("escapes", document("\"a\": \"\\u00e9\\/\\u00E9 \u{e9} \\ud83d\\ude00 \\u007f\"")),
+        ("blank", format!("\n\n  {}  \n\n\n", document(r#""a": 1"#))),
+        ("nested", document(&format!("\"a\": {nested}"))),
+        ("naive", document(r#""timestamp": "2026-02-14T14:30:00""#)),
+        ("null", document(r#""agentId": null, "loop_id": null, "timestamp": null"#)),
+        ("status", document(r#""status": "ABORTED", "current_phase": "3""#)),
+    ];
+    let path = |name: &str| format!(".pipeline/checkpoint-{name}.json");
+    texts.into_iter().map(|(name, text)| (path(name), text.into_bytes())).collect()
+}
+
+/// All files below, with their modes.
+fn files(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            if metadata.is_dir() {
+                open.push(path);
+            } else if metadata.is_file() {
+                let mode = metadata.permissions().mode() & 0o777;
+                let mut bytes = fs::read(&path).unwrap();
+                if bytes.starts_with(&[0x1f, 0x8b]) {
+                    let packed = std::mem::take(&mut bytes);
+                    GzDecoder::new(packed.as_slice()).read_to_end(&mut bytes).unwrap();
+                }
+                found.insert(path.strip_prefix(root).unwrap().to_owned(), (mode, bytes));
+            }
+        }
+    }
+    found
+}
+
+/// Imports and exports a project, and compares.
+fn same(project: &[(String, Vec<u8>)], import: &str, code: i32) -> Test {
+    let test = Test::new();
+    for ((path, bytes), mode) in
+        project.iter().zip([0o600, 0o644, 0o640, 0o400].into_iter().cycle())
+    {
+        let path = format!("project/{path}");
+        test.put(&path, bytes);
+        let permissions = fs::Permissions::from_mode(mode);
+        fs::set_permissions(test.path().join(path), permissions).unwrap();
+    }
+    let ended = test.run(import);
+    assert_eq!(ended.code, Some(code), "{}", ended.stderr);
+    test.run("export out --quiet").done();
+    let mut found = files(&test.path().join("out"));
+    let expected = files(&test.path().join("project"));
+    // Made anew, from what the checkpoints say.
+    found.retain(|path, _| {
+        expected.contains_key(path) || !path.to_string_lossy().contains("/index.")
+    });
+    let names = |files: &BTreeMap<PathBuf, _>| files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&found), names(&expected));
+    for (path, (mode, bytes)) in &expected {
+        let readable = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert_eq!(readable(&found[path].1), readable(bytes), "{}", path.display());
+        assert_eq!(found[path].1, *bytes, "{}", path.display());
+        assert_eq!(found[path].0, *mode, "mode of {}", path.display());
+    }
+    test
+}
+
+#[test]
+fn every_variant_of_every_layout_comes_back() {
+    let test = same(&placed(), "import project", 0);
+    // And again from the other side, into another store.
+    test.run("--store other.redb import out --quiet").done();
+    test.run("--store other.redb export again --quiet").done();
+    assert_eq!(files(&test.path().join("again")), files(&test.path().join("out")));
+}
+
+#[test]
+fn what_real_files_have_comes_back() {
+    same(&traps(), "import project", 0);
+}
+
+#[test]
+fn what_cannot_be_read_comes_back_if_it_was_kept() {
+    let broken: [(&str, &[u8]); 5] = [
+        (".pipeline/state.json", b"{\"complete\": false, \"story_state\": "),
+        (".pipeline/checkpoint-A.json", b"\xff\xfe{\0}\0"),
+        (".claude/crunch/1/checkpoints/CP-a.yaml", b"a: b: c\n"),
+        (".claude/crunch/1/checkpoints/CP-b.yaml", b"a: 1\n---\nb: 2\n"),
+        (".aiwg/checkpoints/w-2026-01-25T15-00-00Z-manual.json.gz", b"no gzip, no json"),
+    ];
+    let broken = broken.map(|(path, bytes)| (path.to_owned(), bytes.to_owned()));
+    same(&broken, "import project --keep-unreadable", 7);
+}
+
+/// The times of files tell scripts which one is the newest.
+#[test]
+fn times_of_files_come_back() {
+    let test = Test::new();
+    let path = ".claude/checkpoints/a_b_20251003_120000.json";
+    test.put(path, fixture("claude/schema-2.1.json"));
+    let time = std::time::UNIX_EPOCH + std::time::Duration::from_millis(1_700_000_000_123);
+    let file = fs::File::options().write(true).open(test.path().join(path)).unwrap();
+    file.set_modified(time).unwrap();
+    test.run("import . --quiet").done();
+    test.run("export out --quiet").done();
+    let found = fs::metadata(test.path().join("out").join(path)).unwrap();
+    assert_eq!(found.modified().unwrap(), time);
+}
+
+/// An index that says what the checkpoints say is given back as it was.
+#[test]
+fn an_index_comes_back() {
+    let test = Test::new();
+    let directory = "project/.claude/crunch/42/checkpoints";
+    for id in ["CP-enrich-20250114-a3f2", "CP-enrich-20250114-b4c5"] {
+        let time = if id.ends_with("a3f2") { "10:00" } else { "10:30" };
+        let document = format!(
+            "checkpoint_id: {id}\ncreated_at: \"2025-01-14T{time}:00Z\"\nissue_number: 42\n\
+             workflow_state:\n  current_phase: enrich\nrecovery_info:\n  can_resume: true\n"
+        );
+        test.put(&format!("{directory}/{id}.yaml"), document);
+    }
+    test.put(&format!("{directory}/index.yaml"), fixture("crunch/index.yaml"));
+    test.run("import project --quiet").done();
+    test.run("export out --quiet").done();
+    assert_eq!(files(&test.path().join("out")).len(), 3);
+    let out = test.path().join("out/.claude/crunch/42/checkpoints");
+    let index = String::from_utf8(fs::read(out.join("index.yaml")).unwrap()).unwrap();
+    assert_eq!(index.into_bytes(), fixture("crunch/index.yaml"));
+    let latest = fs::read_link(out.join("latest")).unwrap();
+    assert_eq!(latest, Path::new("CP-enrich-20250114-b4c5.yaml"));
+}
