@@ -73,7 +73,7 @@ fn placed() -> Vec<(String, Vec<u8>)> {
     );
     put(
         &format!("{LOOP}/checkpoint-7-1769353200123.json.gz"),
-        gzip(br#"{"loopId": "ralph-fix-tests-a1b2c3d4", "currentIteration": 7, "status": "running"}"#),
+        gzip(br#"{"loopId": "ralph-fix-tests-a1b2c3d4", "currentIteration": 7, "status": "ok"}"#),
     );
     put(".aiwg/ralph/current-loop.json", fixture("aiwg/loops/current-loop.json"));
     put(
