@@ -11,7 +11,7 @@ use waypost::{Durability, Id, Order, Policy, Query, Rule, Settings, Store};
 use crate::cost::{median, processor_time, time};
 use crate::place::Scratch;
 use crate::save::{DOCUMENT_BYTES, Floor, Saver, THREADS, crowd};
-use crate::{list, plan, population};
+use crate::{files, list, plan, population};
 
 // Rounds that do not count.
 const WARM_UP: usize = 50;
@@ -27,6 +27,7 @@ const RING_SAVES: u32 = 100_000;
 const RING_WINDOW: u32 = 5_000;
 const LISTS: usize = 1_000 + WARM_UP;
 const PLANS: u32 = 5;
+const TRANSFERS: u32 = 5;
 
 struct Goal {
     what: String,
@@ -44,8 +45,8 @@ enum Limit {
 
 pub(crate) fn print() {
     println!("\n{:<38} {:>9} {:>9}", "goal", "measured", "limit");
-    let parts: [fn() -> Vec<Goal>; 8] =
-        [durable, processor, sizes, deletion, ring, lists, plans, growth];
+    let parts: [fn() -> Vec<Goal>; 9] =
+        [durable, processor, sizes, deletion, ring, lists, plans, transfer, growth];
     for goal in parts.into_iter().flat_map(|part| part()) {
         let (sign, limit, is_met) = match goal.limit {
             Limit::AtMost(limit) => ("<=", limit, goal.measured <= limit),
@@ -236,6 +237,37 @@ fn plans() -> Vec<Goal> {
         }
     };
     plan::policies().map(goal).into()
+}
+
+/// Import and export, each in turns with the least that any program must do for it.
+fn transfer() -> Vec<Goal> {
+    let project = files::Project::new();
+    let rates = |(_, work): files::Measured, (_, floor): files::Measured| {
+        let rounds = (0..TRANSFERS).map(|_| (work(&project), floor(&project)));
+        let (own, least): (Vec<_>, Vec<_>) = rounds.unzip();
+        let rate = |times| f64::from(files::FILES) / median(times).as_secs_f64();
+        (rate(own), rate(least))
+    };
+    let goal = |work: files::Measured, floor: files::Measured, limit| {
+        let (own, least) = rates(work, floor);
+        Goal {
+            what: format!("files of 16 KB a second, {}", work.0),
+            measured: own,
+            limit: Limit::AtLeast(limit),
+            from: format!("{}: {least:.0}", floor.0),
+        }
+    };
+    let (own, least) = rates(files::EXPORT_GZIP, files::WRITE_GZIP);
+    vec![
+        goal(files::IMPORT, files::READ, 5_000.0),
+        goal(files::EXPORT, files::WRITE, 10_000.0),
+        Goal {
+            what: "export, gzip / gzip alone, files".to_owned(),
+            measured: own / least,
+            limit: Limit::AtLeast(0.9),
+            from: format!("{own:.0} / {least:.0} a second"),
+        },
+    ]
 }
 
 fn growth() -> Vec<Goal> {

@@ -9,6 +9,7 @@ mod cost;
 mod delta;
 #[path = "../../src/bin/waypost/command/bench/document.rs"]
 mod document;
+mod files;
 mod goals;
 mod growth;
 mod invocation;
@@ -33,6 +34,7 @@ fn main() {
         list::bench,
         plan::bench,
         growth::bench,
+        files::bench,
     ];
     for bench in benches {
         bench(&mut criterion);
