@@ -32,6 +32,11 @@ impl Progress {
         Self { total, ..self }
     }
 
+    /// Whether anybody sees it, so that counting in advance is worth its time.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.is_shown
+    }
+
     pub(crate) fn show(&mut self, count: u64) {
         let now = Instant::now();
         let is_due = self.shown.map_or(now - self.start >= AFTER, |shown| now - shown >= EVERY);

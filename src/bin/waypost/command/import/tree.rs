@@ -45,7 +45,10 @@ impl Trees<'_> {
         wants: Wants<'_>,
         would: &mut dyn FnMut(&NewEntry) -> Result<()>,
     ) -> Result<()> {
-        let mut progress = Progress::new("imported", self.global);
+        let progress = Progress::new("read", self.global);
+        let total = progress.is_shown().then(|| self.count());
+        let mut progress = progress.of(total);
+        let mut files = 0;
         let produce = |hand_out: &mut dyn FnMut(Vec<Found>) -> bool| {
             self.walk(wants, hand_out);
             Ok(())
@@ -54,11 +57,24 @@ impl Trees<'_> {
             produce,
             |part| self.look(part),
             |part| {
+                files += part.iter().filter(|looked| !matches!(looked, Looked::Told(_))).count();
                 self.save(part, tally, would)?;
-                progress.show(tally.imported + tally.known);
+                progress.show(files as u64);
                 Ok(())
             },
         )
+    }
+
+    /// How many files there are to be read.
+    fn count(&self) -> u64 {
+        let mut count = 0;
+        for root in self.roots {
+            root.walk(&mut |found| {
+                count += u64::from(matches!(found, Found::File(_)));
+                true
+            });
+        }
+        count
     }
 
     fn walk(&self, wants: Wants<'_>, hand_out: &mut dyn FnMut(Vec<Found>) -> bool) {
