@@ -343,3 +343,35 @@ fn watching_takes_in_what_appears_and_every_change() {
     child.wait().unwrap();
     assert_eq!(test.entries().len(), 10);
 }
+
+/// What `export` writes of a native checkpoint is a file like any other.
+#[test]
+fn native_files_come_back_and_other_content_under_their_id_is_refused() {
+    let test = Test::filled();
+    test.run("export out --quiet").done();
+    let first = outcome(&test.run("--store other.redb import out --json"));
+    assert_eq!((&first["imported"], &first["known"]), (&3.into(), &0.into()));
+    let again = outcome(&test.run("--store other.redb import out --json"));
+    assert_eq!((&again["imported"], &again["known"]), (&0.into(), &3.into()));
+    let shown = |store: &str| test.run(&format!("--store {store} show b-1 --document")).done();
+    assert_eq!(shown("other.redb"), shown(".waypost/store.redb"));
+    let path = fs::read_dir(test.path().join("out/native/default")).unwrap().next().unwrap();
+    let path = path.unwrap().path();
+    let written = fs::read_to_string(&path).unwrap();
+    fs::write(&path, written.replace("1.50", "1.51")).unwrap();
+    let ended = test.run("--store other.redb import out");
+    assert_eq!(ended.code, Some(7));
+    assert!(ended.stderr.contains("checkpoint b-1 exists with other content"), "{}", ended.stderr);
+}
+
+#[test]
+fn what_was_deleted_comes_back_if_its_file_is_imported_again() {
+    let test = project();
+    test.run("import . --quiet").done();
+    let id = test.of(CLAUDE)["id"].as_str().unwrap().to_owned();
+    for delete in ["delete", "delete --now"] {
+        test.run(&format!("{delete} {id} --quiet")).done();
+        assert_eq!(outcome(&test.run("import . --json"))["imported"], 1, "{delete}");
+        assert_eq!(test.of(CLAUDE)["id"], id.as_str());
+    }
+}

@@ -13,8 +13,8 @@ const CANDIDATE_BYTES_MAX: usize = 8 << 20;
 
 /// What is to be done about a file, or a line of one.
 pub(super) enum Step {
-    /// Not in the store yet.
-    Save { draft: Box<Draft>, layout: Layout },
+    /// Not in the store yet, or of an id that is, where the store knows whether it is the same.
+    Save { draft: Box<Draft>, layout: Layout, is_there: bool },
     /// As [`Step::Save`], where there is no store to save it in.
     Would { about: Box<NewEntry> },
     /// In the store already.
@@ -98,11 +98,17 @@ impl Importer<'_> {
         let Some(store) = self.store else {
             return Step::Would { about: Box::default() };
         };
-        match line::draft(store, text) {
-            Ok(draft) if is_there(store, draft.id()) => Step::Known,
-            Ok(_) if self.is_dry => Step::Would { about: Box::default() },
-            Ok(draft) => Step::Save { draft: Box::new(draft), layout: Layout::Native },
-            Err(error) => refuse(said(&error)),
+        let (draft, is_there) = match line::draft(store, text) {
+            Ok(draft) => {
+                let is_there = store.entry(draft.id()).is_ok();
+                (Box::new(draft), is_there)
+            }
+            Err(error) => return refuse(said(&error)),
+        };
+        match (self.is_dry, is_there) {
+            (true, true) => Step::Known,
+            (true, false) => Step::Would { about: Box::default() },
+            (false, _) => Step::Save { draft, layout: Layout::Native, is_there },
         }
     }
 
@@ -199,7 +205,7 @@ impl Importer<'_> {
             return Step::Would { about: Box::new(about) };
         }
         match store.draft_source(about, source) {
-            Ok(draft) => Step::Save { draft: Box::new(draft), layout },
+            Ok(draft) => Step::Save { draft: Box::new(draft), layout, is_there: false },
             Err(error) => refuse(said(&error)),
         }
     }
@@ -236,10 +242,6 @@ fn compare(
     let known = line.and_then(|_| known.strip_suffix(b"\n")).unwrap_or(&known);
     let is_same = known == text;
     Ok(if is_same { Compared::Same(found.trigger) } else { Compared::Other })
-}
-
-fn is_there(store: &Store, id: &Id) -> bool {
-    store.entry(id).is_ok()
 }
 
 fn place<'a>(item: &'a Item, content: &Content) -> Place<'a> {

@@ -146,7 +146,10 @@ impl Trees<'_> {
                 step = *kept;
             }
             match step {
-                Step::Save { draft, layout } => saves.push(item.clone(), *draft, layout),
+                Step::Save { draft, layout, is_there } => {
+                    saves.items.push((item.clone(), layout, is_there));
+                    saves.drafts.push(*draft);
+                }
                 Step::Would { about } => {
                     tally.imported(about.layout);
                     would(&about)?;
@@ -170,8 +173,9 @@ impl Trees<'_> {
     fn commit(&self, saves: Saves, tally: &mut Tally) -> Result<()> {
         let Some(store) = self.importer.store else { return Ok(()) };
         let outcomes = store.batch(saves.drafts)?;
-        for ((item, layout), outcome) in saves.items.into_iter().zip(outcomes) {
+        for ((item, layout, is_there), outcome) in saves.items.into_iter().zip(outcomes) {
             match outcome {
+                Ok(_) if is_there => tally.known += 1,
                 Ok(_) => tally.imported(layout),
                 // Another of this import, or another process, was faster.
                 Err(Error::Exists { .. }) => self.again(&item, store, tally)?,
@@ -185,7 +189,7 @@ impl Trees<'_> {
     fn again(&self, item: &Item, store: &Store, tally: &mut Tally) -> Result<()> {
         for step in self.importer.look(item) {
             match step {
-                Step::Save { draft, layout } => match store.save_draft(*draft) {
+                Step::Save { draft, layout, .. } => match store.save_draft(*draft) {
                     Ok(_) => tally.imported(layout),
                     Err(error @ Error::Exists { .. }) => {
                         tally.refused(&item.place, &error.to_string(), self.global);
@@ -215,15 +219,9 @@ impl Trees<'_> {
 /// What goes into the store with one sync.
 #[derive(Default)]
 struct Saves {
-    items: Vec<(Item, Layout)>,
+    /// Where each came from, its layout, and whether there was one of its id.
+    items: Vec<(Item, Layout, bool)>,
     drafts: Vec<Draft>,
-}
-
-impl Saves {
-    fn push(&mut self, item: Item, draft: Draft, layout: Layout) {
-        self.items.push((item, layout));
-        self.drafts.push(draft);
-    }
 }
 
 fn weight(step: &Step) -> usize {
