@@ -12,6 +12,10 @@ mod render;
 mod system;
 mod tally;
 
+use std::panic::resume_unwind;
+use std::sync::mpsc;
+use std::thread;
+
 use anyhow::Result;
 use waypost::{Order, Query, Store};
 
@@ -22,6 +26,7 @@ use claims::Claims;
 use decide::Export;
 use directory::Directory;
 pub(super) use place::Packing;
+use placer::Placer;
 use prepare::Part;
 use render::Way;
 pub(super) use render::Wish;
@@ -41,13 +46,29 @@ pub(super) fn run(store: &Store, query: &Query, wish: &Wish<'_>, global: &Global
     let total = if is_all { Some(store.count()?) } else { None };
     let directory = Directory::new(wish.directory, wish.overwrites);
     let progress = Progress::new("exported", global).of(total);
-    let mut export = Export::new(store, &directory, global, progress);
-    in_order(
-        |hand_out| list(store, query, wish, hand_out),
-        |part: Part| part.prepare(store, &directory, wish),
-        |prepared| export.take(prepared?),
-    )?;
-    export.finish()
+    thread::scope(|scope| {
+        // While some are put in their places, the next are written.
+        let (to_placer, batches) = mpsc::sync_channel(1);
+        let placing = scope.spawn(|| Placer::new(&directory).run(batches, global));
+        let mut export = Export::new(store, &directory, global, progress, to_placer);
+        let decided = in_order(
+            |hand_out| list(store, query, wish, hand_out),
+            |part: Part| part.prepare(store, &directory, wish),
+            |prepared| export.take(prepared?),
+        );
+        let decided = match decided {
+            Ok(()) => export.finish(),
+            Err(error) => {
+                drop(export);
+                Err(error)
+            }
+        };
+        // Whoever hands over to one that has failed hears only that nobody takes any more.
+        let placed = placing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        let mut tally = decided?;
+        tally.add(placed);
+        Ok(tally)
+    })
 }
 
 /// Hands out entries in parts, without those that are older contents of a file.

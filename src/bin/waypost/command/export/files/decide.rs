@@ -1,14 +1,16 @@
 //! Decides who gets a path, in the order of checkpoints, and has files put in their places.
 
+use std::sync::mpsc::SyncSender;
+
 use anyhow::{Context as _, Result};
 use waypost::{Error, Id, Layout, Store};
 
 use super::claims::Claims;
-use super::directory::{Directory, Draft};
+use super::directory::Directory;
 use super::index::{Beside, Indexes};
 use super::lines::{LineFile, Lines, Written};
 use super::place;
-use super::placer::Placer;
+use super::placer::Pending;
 use super::prepare::{File, Prepared, Ready, State, drafted, stated};
 use super::tally::Tally;
 use crate::args::Global;
@@ -29,19 +31,10 @@ pub(super) struct Export<'a> {
     indexes: Indexes,
     batch: Vec<Pending>,
     batch_bytes: u64,
-    placer: Placer<'a>,
+    to_placer: SyncSender<Vec<Pending>>,
+    /// How many checkpoints are on their way to their places.
+    handed_over: u64,
     tally: Tally,
-}
-
-/// A draft that is to be put in its place.
-struct Pending {
-    draft: Draft,
-    path: String,
-    /// What to call it if that fails.
-    name: String,
-    layout: Layout,
-    /// How many are in it.
-    checkpoints: u64,
 }
 
 impl<'a> Export<'a> {
@@ -50,6 +43,7 @@ impl<'a> Export<'a> {
         directory: &'a Directory,
         global: &'a Global,
         progress: Progress,
+        to_placer: SyncSender<Vec<Pending>>,
     ) -> Self {
         Self {
             store,
@@ -61,7 +55,8 @@ impl<'a> Export<'a> {
             indexes: Indexes::default(),
             batch: Vec::new(),
             batch_bytes: 0,
-            placer: Placer::new(directory),
+            to_placer,
+            handed_over: 0,
             tally: Tally::default(),
         }
     }
@@ -80,7 +75,7 @@ impl<'a> Export<'a> {
                 File::Damaged(error) => self.report_damage(&error),
             }
         }
-        self.progress.show(self.tally.total() + self.batch.len() as u64);
+        self.progress.show(self.tally.total() + self.handed_over + self.batch.len() as u64);
         Ok(())
     }
 
@@ -114,7 +109,7 @@ impl<'a> Export<'a> {
                 }
             }
             State::Unchanged => self.tally.unchanged += checkpoints,
-            State::Differs => self.refuse_for_other(&name, &path, checkpoints),
+            State::Differs => self.tally.refuse_for_other(self.global, &name, &path, checkpoints),
             State::Obstructed(reason) => {
                 self.refuse(&name, &format!("{path} {reason}"), checkpoints);
             }
@@ -125,31 +120,20 @@ impl<'a> Export<'a> {
     fn place_batch(&mut self) -> Result<()> {
         let batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
-        let synced = self.placer.sync(batch.iter().map(|pending| &pending.draft));
-        synced.context("cannot sync the export")?;
-        for Pending { draft, path, name, layout, checkpoints } in batch {
-            let bytes = draft.bytes;
-            let placed = self.placer.place(draft, &path);
-            if placed.with_context(|| format!("cannot write {path}"))? {
-                self.tally.bytes += bytes;
-                self.tally.export(layout, checkpoints);
-            } else {
-                self.refuse_for_other(&name, &path, checkpoints);
-            }
-        }
-        Ok(())
+        self.handed_over += batch.iter().map(|pending| pending.checkpoints).sum::<u64>();
+        self.to_placer.send(batch).ok().context("nobody puts files in their places")
     }
 
+    /// Ends it; what is on its way to its place is not counted.
     pub(super) fn finish(mut self) -> Result<Tally> {
         for (path, file) in std::mem::take(&mut self.lines).into_files() {
             self.write_lines(path, &file)?;
         }
-        self.place_batch()?;
+        // Last, for what they tell of comes first.
         for beside in std::mem::take(&mut self.indexes).into_files() {
             self.write_beside(beside?)?;
         }
         self.place_batch()?;
-        self.placer.finish().context("cannot sync the export")?;
         Ok(self.tally)
     }
 
@@ -190,14 +174,8 @@ impl<'a> Export<'a> {
         Ok(())
     }
 
-    fn refuse_for_other(&mut self, name: &str, path: &str, checkpoints: u64) {
-        self.tally.differing += checkpoints.max(1);
-        self.refuse(name, &format!("{path} is there with other content"), checkpoints);
-    }
-
     fn refuse(&mut self, name: &str, reason: &str, checkpoints: u64) {
-        self.tally.refused += checkpoints.max(1);
-        self.global.note(format_args!("not exported: {name}: {reason}"));
+        self.tally.refuse(self.global, name, reason, checkpoints);
     }
 
     fn report_damage(&mut self, error: &Error) {

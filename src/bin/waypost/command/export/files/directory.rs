@@ -2,8 +2,8 @@
 //!
 //! Must never follow a link out of it, nor replace what it was not told to.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -27,10 +27,21 @@ pub(super) struct Directory {
     root: PathBuf,
     pub(super) overwrites: bool,
     /// Directories below it that are there, and are no links.
-    known: Mutex<BTreeSet<String>>,
+    known: Mutex<BTreeMap<String, Known>>,
+    /// What the names of temporaries start with.
+    prefix: String,
     made: AtomicU64,
     /// The file system, where one sync can be asked for all of it; `None` where it cannot.
     pub(super) system: OnceLock<Option<FileSystem>>,
+}
+
+/// What is known of a directory.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// Whether this export has made it, so that nothing needs to be looked for in it.
+    is_new: bool,
+    /// Whether a sync of the file system reaches it.
+    is_synced: bool,
 }
 
 /// What a file is to hold.
@@ -56,12 +67,15 @@ pub(super) struct Draft {
     /// Empty once it was put in its place.
     pub(super) temporary: PathBuf,
     pub(super) bytes: u64,
+    /// Where something may be replaced, so that it is not this.
     pub(super) identity: Option<Identity>,
+    /// Whether a sync of the file system reaches it.
+    is_synced: bool,
 }
 
 impl Draft {
-    fn new(temporary: PathBuf) -> Self {
-        Self { temporary, bytes: 0, identity: None }
+    fn new(temporary: PathBuf, is_synced: bool) -> Self {
+        Self { temporary, bytes: 0, identity: None, is_synced }
     }
 }
 
@@ -80,6 +94,8 @@ impl Directory {
             root: root.to_owned(),
             overwrites,
             known: Mutex::default(),
+            // Not after the file, whose name may be as long as a name can be.
+            prefix: format!(".waypost-{}", process::id()),
             made: AtomicU64::new(0),
             system: OnceLock::new(),
         }
@@ -120,6 +136,9 @@ impl Directory {
     fn look_for(&self, path: &str, is_gzip: bool, text: impl Read) -> io::Result<Found> {
         let (parent, _) = split(path);
         match self.directory(parent)? {
+            Found::Same if self.known(parent).is_some_and(|known| known.is_new) => {
+                return Ok(Found::Nothing);
+            }
             Found::Same => {}
             other => return Ok(other),
         }
@@ -144,56 +163,60 @@ impl Directory {
 
     /// `Same` if there is such a directory, reached by no link.
     fn directory(&self, path: &str) -> io::Result<Found> {
-        if self.known().contains(path) {
+        if self.known(path).is_some() {
             return Ok(Found::Same);
         }
         for path in ancestors(path) {
-            match fs::symlink_metadata(self.path(path)) {
+            // The user may name the directory of the export by a link.
+            let look = if path.is_empty() { fs::metadata } else { fs::symlink_metadata };
+            match look(&self.path(path)) {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
                 Err(error) => return Err(error),
-                // The user may name a directory by a link.
-                Ok(found) if path.is_empty() && found.is_symlink() => {}
                 Ok(found) if found.is_symlink() => {
                     return Ok(Found::Obstacle("goes through a link"));
                 }
                 Ok(found) if !found.is_dir() => return Ok(Found::Obstacle("goes through a file")),
-                Ok(_) => {}
+                Ok(found) => self.learn(path, &found, false),
             }
         }
-        self.known().insert(path.to_owned());
         Ok(Found::Same)
     }
 
     /// Makes the directory of a file, one part after the other.
-    fn make_directory(&self, path: &str) -> io::Result<()> {
-        if self.directory(path)? == Found::Same {
-            return Ok(());
-        }
-        fs::create_dir_all(&self.root)?;
-        for path in ancestors(path).filter(|path| !path.is_empty()) {
-            match fs::create_dir(self.path(path)) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                made => made?,
+    fn make_directory(&self, path: &str) -> io::Result<Known> {
+        if self.directory(path)? != Found::Same {
+            fs::create_dir_all(&self.root)?;
+            for path in ancestors(path).filter(|path| !path.is_empty()) {
+                match fs::create_dir(self.path(path)) {
+                    Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                    Err(error) => return Err(error),
+                    Ok(()) => self.learn(path, &fs::symlink_metadata(self.path(path))?, true),
+                }
             }
+            self.directory(path)?;
         }
-        match self.directory(path)? {
-            Found::Same => Ok(()),
-            _ => Err(io::Error::new(ErrorKind::NotADirectory, "it was replaced meanwhile")),
-        }
+        let replaced = || io::Error::new(ErrorKind::NotADirectory, "it was replaced meanwhile");
+        self.known(path).ok_or_else(replaced)
     }
 
-    fn known(&self) -> impl std::ops::DerefMut<Target = BTreeSet<String>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self, path: &str) -> Option<Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied()
+    }
+
+    fn learn(&self, path: &str, found: &Metadata, is_new: bool) {
+        let system = self.system.get_or_init(|| FileSystem::of(&self.root));
+        let is_synced = system.as_ref().is_some_and(|system| system.has(found));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(path.to_owned()).or_insert(Known { is_new, is_synced });
     }
 
     /// Writes a file beside where it goes.
     pub(super) fn draft(&self, path: &str, content: &Content) -> io::Result<Draft> {
         let compressed = content.form.is_gzip.then(|| gzip::compress(&content.text));
         let bytes = compressed.as_ref().unwrap_or(&content.text);
-        let (mut file, mut draft) = self.begin(path)?;
+        let (mut file, draft) = self.begin(path)?;
         file.write_all(bytes)?;
-        self.end(&file, &mut draft, &content.form)?;
-        Ok(draft)
+        self.end(&file, draft, &content.form, bytes.len() as u64)
     }
 
     /// Writes a file of parts that come one after the other beside where it goes.
@@ -203,7 +226,7 @@ impl Directory {
         form: &SourceForm,
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), E>,
     ) -> Result<Draft, E> {
-        let (file, mut draft) = self.begin(path)?;
+        let (file, draft) = self.begin(path)?;
         let mut out = BufWriter::with_capacity(COMPARED_BYTES, &file);
         if form.is_gzip {
             let mut gzip = gzip::writer(&mut out);
@@ -214,8 +237,8 @@ impl Directory {
         }
         out.flush()?;
         drop(out);
-        self.end(&file, &mut draft, form)?;
-        Ok(draft)
+        let bytes = file.metadata()?.len();
+        Ok(self.end(&file, draft, form, bytes)?)
     }
 
     /// Makes a link to a name beside where it goes; where none can be made, a file that holds it.
@@ -224,14 +247,15 @@ impl Directory {
         self.make_directory(parent)?;
         let temporary = self.temporary(parent);
         match system::link(&name.text, &temporary) {
-            Ok(()) => Ok(Draft::new(temporary)),
+            // There is nothing in a link to be synced.
+            Ok(()) => Ok(Draft::new(temporary, true)),
             Err(_) => self.draft(path, name),
         }
     }
 
     fn begin(&self, path: &str) -> io::Result<(File, Draft)> {
         let (parent, _) = split(path);
-        self.make_directory(parent)?;
+        let is_synced = self.make_directory(parent)?.is_synced;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -241,18 +265,23 @@ impl Directory {
             match options.open(&temporary) {
                 // Left behind by one with the same number that was killed.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                file => return Ok((file?, Draft::new(temporary))),
+                file => return Ok((file?, Draft::new(temporary, is_synced))),
             }
         }
     }
 
     fn temporary(&self, parent: &str) -> PathBuf {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        // Not after the file, whose name may be as long as a name can be.
-        self.path(parent).join(format!(".waypost-{}-{number}.tmp", process::id()))
+        self.path(parent).join(format!("{}-{number}.tmp", self.prefix))
     }
 
-    fn end(&self, file: &File, draft: &mut Draft, form: &SourceForm) -> io::Result<()> {
+    fn end(
+        &self,
+        file: &File,
+        mut draft: Draft,
+        form: &SourceForm,
+        bytes: u64,
+    ) -> io::Result<Draft> {
         let mode = form.mode.unwrap_or(MODE) & 0o777;
         if mode != MODE {
             system::set_mode(file, mode)?;
@@ -260,14 +289,14 @@ impl Directory {
         if let Some(time) = form.modified_at.and_then(system_time) {
             file.set_modified(time)?;
         }
-        let metadata = file.metadata()?;
-        draft.bytes = metadata.len();
-        draft.identity = system::identity(&metadata);
-        let system = self.system.get_or_init(|| FileSystem::of(&self.root));
-        if system.as_ref().is_none_or(|system| !system.has(&metadata)) {
+        if self.overwrites {
+            draft.identity = system::identity(&file.metadata()?);
+        }
+        if !draft.is_synced {
             file.sync_all()?;
         }
-        Ok(())
+        draft.bytes = bytes;
+        Ok(draft)
     }
 }
 

@@ -4,10 +4,27 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::sync::mpsc::Receiver;
+
+use anyhow::{Context as _, Result};
+use waypost::Layout;
 
 use super::directory::{Directory, Draft};
 use super::place::{ancestors, split};
 use super::system::{self, Identity};
+use super::tally::Tally;
+use crate::args::Global;
+
+/// A draft that is to be put in its place.
+pub(super) struct Pending {
+    pub(super) draft: Draft,
+    pub(super) path: String,
+    /// What to call it if that fails.
+    pub(super) name: String,
+    pub(super) layout: Layout,
+    /// How many are in it.
+    pub(super) checkpoints: u64,
+}
 
 /// Puts drafts in their places.
 pub(super) struct Placer<'a> {
@@ -23,8 +40,29 @@ impl<'a> Placer<'a> {
         Self { directory, own: HashSet::new(), touched: BTreeSet::new() }
     }
 
+    /// Puts all that comes in its place, and makes sure that it lasts.
+    pub(super) fn run(mut self, batches: Receiver<Vec<Pending>>, global: &Global) -> Result<Tally> {
+        let mut tally = Tally::default();
+        for batch in batches {
+            let synced = self.sync(batch.iter().map(|pending| &pending.draft));
+            synced.context("cannot sync the export")?;
+            for Pending { draft, path, name, layout, checkpoints } in batch {
+                let bytes = draft.bytes;
+                let placed = self.place(draft, &path);
+                if placed.with_context(|| format!("cannot write {path}"))? {
+                    tally.bytes += bytes;
+                    tally.export(layout, checkpoints);
+                } else {
+                    tally.refuse_for_other(global, &name, &path, checkpoints);
+                }
+            }
+        }
+        self.finish().context("cannot sync the export")?;
+        Ok(tally)
+    }
+
     /// Makes sure that drafts last, so that they can be put in their places.
-    pub(super) fn sync<'d>(&self, mut drafts: impl Iterator<Item = &'d Draft>) -> io::Result<()> {
+    fn sync<'d>(&self, mut drafts: impl Iterator<Item = &'d Draft>) -> io::Result<()> {
         if self.sync_system() {
             return Ok(());
         }
@@ -36,7 +74,7 @@ impl<'a> Placer<'a> {
     }
 
     /// Puts a draft in its place; `false` if another file is there, and is to stay.
-    pub(super) fn place(&mut self, mut draft: Draft, path: &str) -> io::Result<bool> {
+    fn place(&mut self, mut draft: Draft, path: &str) -> io::Result<bool> {
         let place = self.directory.path(path);
         match system::rename_new(&draft.temporary, &place) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -65,7 +103,7 @@ impl<'a> Placer<'a> {
     }
 
     /// Makes sure that names last.
-    pub(super) fn finish(self) -> io::Result<()> {
+    fn finish(self) -> io::Result<()> {
         if self.touched.is_empty() || self.sync_system() || !cfg!(unix) {
             return Ok(());
         }
@@ -124,6 +162,7 @@ mod tests {
         fs::write(dir.path().join("x/a"), "theirs").unwrap();
         assert!(!placer.place(draft, "x/a").unwrap());
         assert_eq!(fs::read(dir.path().join("x/a")).unwrap(), b"theirs");
+        let directory = Directory::new(dir.path(), false);
         assert_eq!(directory.look("x/a", &content("ours")).unwrap(), Found::Other);
         assert_eq!(directory.look("x/a", &content("theirs")).unwrap(), Found::Same);
     }

@@ -6,6 +6,8 @@ use std::fmt::{self, Display};
 use serde::Serialize;
 use waypost::Layout;
 
+use crate::args::Global;
+
 /// What became of an export.
 #[derive(Debug, Default, Serialize)]
 pub(in crate::command::export) struct Tally {
@@ -31,6 +33,38 @@ pub(in crate::command::export) struct Tally {
 impl Tally {
     pub(in crate::command::export) fn total(&self) -> u64 {
         self.exported + self.unchanged + self.older + self.refused + self.damaged
+    }
+
+    /// Adds what another has counted.
+    pub(super) fn add(&mut self, other: Self) {
+        for (layout, count) in other.layouts {
+            self.export(layout, count);
+        }
+        self.unchanged += other.unchanged;
+        self.older += other.older;
+        self.renamed += other.renamed;
+        self.refused += other.refused;
+        self.differing += other.differing;
+        self.damaged += other.damaged;
+        self.bytes += other.bytes;
+    }
+
+    /// Counts what is not written, and tells why.
+    pub(super) fn refuse(&mut self, global: &Global, name: &str, reason: &str, checkpoints: u64) {
+        self.refused += checkpoints.max(1);
+        global.note(format_args!("not exported: {name}: {reason}"));
+    }
+
+    /// Counts what is not written because something else is there, and is to stay.
+    pub(super) fn refuse_for_other(
+        &mut self,
+        global: &Global,
+        name: &str,
+        path: &str,
+        checkpoints: u64,
+    ) {
+        self.differing += checkpoints.max(1);
+        self.refuse(global, name, &format!("{path} is there with other content"), checkpoints);
     }
 
     /// Counts the checkpoints of a file; an index has none.
