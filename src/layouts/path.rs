@@ -1,5 +1,8 @@
 //! The parts of a path, and what lies before the directory that a system has for its own.
 
+/// The directories that systems have for their own in a project.
+pub(super) const ANCHORS: [&str; 5] = [".claude", ".pipeline", ".hex-skills", ".aiwg", ".tmp"];
+
 /// The parts of a path with `/` between them; empty ones and `.` are none.
 pub(super) fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()

@@ -13,8 +13,9 @@ use crate::error::Result;
 /// Of a key that stands twice the last value counts, as in the systems' own readers.
 ///
 /// # Errors
-/// [`Error::Invalid`] with line and column if it is not JSON, with a JSON pointer if a field is of
-/// another kind than the type says, or [`Error::Limit`].
+/// [`Error::Invalid`](crate::Error::Invalid) with line and column if it is not JSON, with a JSON
+/// pointer if a field is of another kind than the type says, or
+/// [`Error::Limit`](crate::Error::Limit).
 pub fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
     from_json_of(json, "document")
 }
@@ -22,7 +23,7 @@ pub fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
 /// Reads a YAML text as one of the types of a layout; as [`from_json`] in everything else.
 ///
 /// # Errors
-/// [`Error::Invalid`] as there.
+/// [`Error::Invalid`](crate::Error::Invalid) as there.
 pub fn from_yaml<T: DeserializeOwned>(yaml: &[u8]) -> Result<T> {
     convert(&settled(read_yaml(yaml, "document")?), "document")
 }

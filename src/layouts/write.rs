@@ -7,7 +7,7 @@
 use serde::de::DeserializeOwned;
 
 use super::given::Given;
-use super::{Problem, agentize, aiwg, claude, crunch, native, part, pipeline};
+use super::{Problem, agentize, aiwg, claude, crunch, native, part, path, pipeline};
 use crate::checkpoint::{Document, Entry, Layout, SourceForm};
 use crate::codec::convert;
 use crate::error::Error;
@@ -36,6 +36,18 @@ pub struct LayoutFile {
 pub(super) struct Paths {
     pub(super) path: String,
     pub(super) other_path: Option<String>,
+}
+
+impl Paths {
+    /// The same in the project that the checkpoint came from, where that is one of several.
+    fn below(self, entry: &Entry) -> Self {
+        let source = entry.source_path.as_ref().filter(|path| part::is_path(path));
+        let Some(project) = source.and_then(|path| path::project(path, &path::ANCHORS)) else {
+            return self;
+        };
+        let below = |path: String| format!("{project}/{path}");
+        Self { path: below(self.path), other_path: self.other_path.map(below) }
+    }
 }
 
 /// Returns a checkpoint as a file that the system of `layout` accepts.
@@ -99,7 +111,7 @@ fn unchanged(
     entry: &Entry,
     document: &Document,
 ) -> Result<LayoutFile, Vec<Problem>> {
-    let Paths { path, other_path } = paths(layout, entry, document)?;
+    let Paths { path, other_path } = paths(layout, entry, document)?.below(entry);
     Ok(LayoutFile { path, other_path, document: document.clone(), form: form(layout) })
 }
 
@@ -123,7 +135,7 @@ fn made(layout: Layout, entry: &Entry, document: &Document) -> Result<LayoutFile
     if !problems.is_empty() {
         return Err(problems);
     }
-    let Paths { path, other_path } = paths(layout, entry, &envelope)?;
+    let Paths { path, other_path } = paths(layout, entry, &envelope)?.below(entry);
     let document = enclose(layout, entry, envelope, document.clone());
     Ok(LayoutFile { path, other_path, document, form: form(layout) })
 }

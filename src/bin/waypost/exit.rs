@@ -67,8 +67,12 @@ pub(crate) enum Refusal {
     NoStore { path: PathBuf },
     #[error("nothing matches")]
     Nothing,
-    #[error("skipped {count} of {total}")]
-    Skipped { count: u64, total: u64 },
+    #[error("{count} of {total} {what}")]
+    Skipped { what: &'static str, count: u64, total: u64 },
+    #[error("no checkpoint files in {place}")]
+    NoFiles { place: String },
+    #[error("checkpoint {id} is there again: it was saved or imported since")]
+    Alive { id: String },
     #[error("{} is there already", path.display())]
     Exists { path: PathBuf },
     #[error("{count} of {total} checkpoints are damaged")]
@@ -166,8 +170,13 @@ fn of_command(refusal: &Refusal) -> Verdict {
     match refusal {
         // Where nothing was ever saved, nothing matches: a loop starts instead of going on.
         Refusal::NoStore { .. } => Verdict::new(Exit::Nothing, "no_store")
-            .hint("`waypost save` makes one, --store names another"),
+            .hint("`waypost save` or `waypost import` makes one, --store names another"),
         Refusal::Nothing => Verdict::new(Exit::Nothing, "not_found"),
+        Refusal::NoFiles { .. } => Verdict::new(Exit::Nothing, "not_found")
+            .hint("`waypost import --help` tells which files are known"),
+        Refusal::Alive { .. } => {
+            Verdict::new(Exit::Refused, "exists").hint("nothing was restored; delete it first")
+        }
         Refusal::Skipped { .. } => Verdict::new(Exit::Skipped, "skipped"),
         Refusal::Exists { .. } => {
             Verdict::new(Exit::Refused, "exists").hint("--overwrite replaces it")

@@ -21,7 +21,7 @@ pub(crate) fn writer<W: Write>(out: W) -> GzEncoder<W> {
 }
 
 /// What is in a file that may consist of several compressed ones.
-pub(crate) fn reader<R: Read>(compressed: R) -> impl Read {
+pub(crate) fn reader<R: Read>(compressed: R) -> MultiGzDecoder<R> {
     MultiGzDecoder::new(compressed)
 }
 

@@ -18,12 +18,15 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
 
 fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     let story = text(document, "storyId")?;
-    let stage = stage(document, "stage")?;
+    whole(document, "stage")?;
     list(document, "tasksCompleted")?;
     let mut reading = Reading::new(Layout::Pipeline, document, place);
     reading.issue("storyId");
     reading.entry.agent = reading.name("agentId");
-    reading.entry.phase = Some(phase(stage).to_owned());
+    match stage(document, "stage") {
+        Some(stage) => reading.entry.phase = Some(phase(stage).to_owned()),
+        None => reading.warn("stage is none of 0 to 3"),
+    }
     reading.entry.created_at = reading.time("timestamp");
     reading.entry.status = match text(document, "status") {
         Some(said) => status(said),

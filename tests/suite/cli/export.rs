@@ -104,7 +104,7 @@ fn lines_that_cannot_be_taken_are_named_and_the_rest_goes_on() {
     -: line 7: invalid trigger: invalid trigger: "Not One" is not [a-z][a-z0-9_]{0,63}
     -: line 6: checkpoint good-1 exists with other content
     imported 2, 0 were there already
-    error: skipped 5 of 7
+    error: 5 of 7 could not be imported
     "#);
     assert!(test.run("show good-2 --json").done().contains(r#""layout":"claude""#));
     test.run("--store other.redb import missing.jsonl").failed(1);

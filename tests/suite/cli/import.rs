@@ -144,12 +144,15 @@ fn what_cannot_be_read_is_told_and_kept_if_wished() {
         ".claude/crunch/7/checkpoints/CP-a.yaml: line ",
         "manual.json.gz: not a whole file of gzip",
         "imported 6 (",
-        "3 of 9",
+        "3 of 9 could not be imported",
     ] {
         assert!(ended.stderr.contains(part), "{part} in {}", ended.stderr);
     }
+    let ended = test.run("import . --quiet");
+    assert_eq!((ended.code, ended.stderr.lines().count()), (Some(7), 4), "{}", ended.stderr);
     let ended = test.run("import . --keep-unreadable");
-    assert_eq!(ended.code, Some(7));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stderr.contains("kept unread .pipeline/checkpoint-HALF.json: "));
     let entry = test.of(".pipeline/checkpoint-HALF.json");
     assert_eq!((&entry["can_resume"], &entry["trigger"]), (&false.into(), &"unknown".into()));
     assert_eq!(entry["source"]["format"], "unreadable");
@@ -188,7 +191,9 @@ fn leftovers_are_listed_and_other_files_passed_over() {
         .collect();
     assert_eq!(skipped.len(), 7, "{skipped:?}");
     assert_eq!((&outcome["imported"], &outcome["ignored"]), (&6.into(), &2.into()));
-    assert!(ended.stderr.contains("skipped .pipeline/checkpoint-EMPTY.json: empty"));
+    assert_eq!(ended.stderr, "", "a program finds it in the outcome");
+    let told = test.run("import .").stderr;
+    assert!(told.contains("skipped .pipeline/checkpoint-EMPTY.json: empty"), "{told}");
 }
 
 #[test]
@@ -300,7 +305,7 @@ fn links_pipes_and_bombs_are_told_and_followed_nowhere() {
         "CP-bomb.yaml: ",
         "iteration-006.json.gz: longer than 67108864 bytes once decompressed",
         "imported 6 (",
-        "4 of 10",
+        "4 of 10 could",
     ] {
         assert!(ended.stderr.contains(part), "{part} in {}", ended.stderr);
     }
@@ -310,7 +315,7 @@ fn links_pipes_and_bombs_are_told_and_followed_nowhere() {
 fn where_nothing_is_found_no_store_is_made() {
     let test = Test::new();
     test.put("a/readme.md", "{}");
-    assert!(test.run("import a").failed(3).contains("nothing matches"));
+    assert!(test.run("import a").failed(3).contains("no checkpoint files in a"));
     assert!(test.run("import missing").failed(1).contains("cannot read missing"));
     assert!(test.run("import --watch -").failed(2).contains("--watch"));
     assert!(!test.path().join(".waypost").exists());
@@ -374,4 +379,74 @@ fn what_was_deleted_comes_back_if_its_file_is_imported_again() {
         assert_eq!(outcome(&test.run("import . --json"))["imported"], 1, "{delete}");
         assert_eq!(test.of(CLAUDE)["id"], id.as_str());
     }
+}
+
+/// What is the same file must be known however one comes to it.
+#[test]
+fn paths_are_those_from_the_directory_of_the_store() {
+    let test = project();
+    let story = fixture("pipeline/checkpoint-PROJ-42.json");
+    test.put(".worktrees/a/.pipeline/checkpoint-PROJ-42.json", &story);
+    test.put("shop/.pipeline/checkpoint-PROJ-42.json", &story);
+    test.run("import . --quiet").done();
+    let imported = |args: &str, directory: &str| {
+        let mut command = test.command(args);
+        command.current_dir(test.path().join(directory));
+        let ended = test.ended(command.spawn().unwrap());
+        assert_eq!(ended.code, Some(0), "{args}: {}", ended.stderr);
+        outcome(&ended)["imported"].as_u64()
+    };
+    for (args, directory) in [
+        ("import . --json", ".worktrees/a"),
+        ("import . --json", ".worktrees"),
+        ("import .. --json", "shop"),
+        ("import . --json", "shop/.pipeline"),
+        ("import shop .worktrees .tmp --json", "."),
+    ] {
+        assert_eq!(imported(args, directory), Some(0), "{args} in {directory}");
+    }
+    assert_eq!(test.of("shop/.pipeline/checkpoint-PROJ-42.json")["series"], "shop/story:PROJ-42");
+}
+
+/// They would be mixed into one series, and an export would have only one of them.
+#[test]
+fn projects_that_are_named_together_are_told_apart() {
+    let (test, elsewhere) = (Test::new(), Test::new());
+    for project in ["a", "b"] {
+        elsewhere.put(&format!("{project}/{CRUNCH}"), crunch());
+    }
+    let path = |name: &str| elsewhere.path().join(name).display().to_string();
+    test.run(&format!("import {} {} --quiet", path("a"), path("b/.claude"))).done();
+    let mut paths: Vec<String> =
+        test.entries().iter().map(|entry| entry["source_path"].to_string()).collect();
+    paths.sort();
+    assert_eq!(paths, [format!("\"a/{CRUNCH}\""), format!("\"b/{CRUNCH}\"")]);
+}
+
+#[test]
+fn a_file_that_is_named_is_known_by_what_is_in_it() {
+    let test = project();
+    test.put("old.json.backup", fixture("claude/schema-1.2.json"));
+    test.run("import old.json.backup --quiet").done();
+    assert_eq!(test.of("old.json.backup")["layout"], "claude");
+    let told = test.run(&format!("import {INDEX}"));
+    assert_eq!(told.code, Some(7));
+    assert!(told.stderr.contains("an index; import the directory that it lies in"));
+    test.run("export --jsonl all.jsonl --quiet").done();
+    let lines = fs::read(test.path().join("all.jsonl")).unwrap();
+    test.put("all", &lines);
+    test.put("all.jsonl.gz", gzip(&lines));
+    for name in ["all", "all.jsonl.gz", "all.jsonl"] {
+        let outcome = outcome(&test.run(&format!("import {name} --json")));
+        assert_eq!((&outcome["known"], &outcome["lines"]), (&1.into(), &1.into()), "{name}");
+    }
+}
+
+#[test]
+fn an_index_that_is_put_right_is_followed() {
+    let test = project();
+    test.run("import . --quiet").done();
+    test.put(INDEX, INDEXED.replace("trigger: phase_transition", "trigger: agent_complete"));
+    test.run("import . --quiet").done();
+    assert_eq!(test.of(CRUNCH)["trigger"], "agent_complete");
 }

@@ -37,7 +37,7 @@ fn a_line_that_is_refused_does_not_stop_the_others() {
     assert_eq!(answers[1], "error: invalid document: expected a value at line 1 column 1");
     insta::assert_snapshot!(ended.stderr, @"
     line 3: invalid document: expected a value at line 1 column 1
-    error: skipped 1 of 3
+    error: 1 of 3 lines were refused
     ");
 }
 
@@ -59,7 +59,7 @@ fn a_program_gets_an_object_for_every_line() {
     "#);
     insta::assert_snapshot!(by_member(&ended.stderr), @r#"
     {"error":{"code":"skipped",
-    "message":"skipped 1 of 3",
+    "message":"1 of 3 lines were refused",
     "hint":null}}
     "#);
 }

@@ -88,11 +88,7 @@ fn every_rule_names_its_field() {
         ("/completed_phases", json!([1, 6]), ""),
     ] {
         let expected = match pointer {
-            "/total_phases" => vec![
-                "/total_phases: must be 0 or more".to_owned(),
-                format!("/current_phase: {beyond}"),
-                format!("/completed_phases/0: {beyond}"),
-            ],
+            "/total_phases" => vec!["/total_phases: must be 0 or more".to_owned()],
             "/completed_phases" => vec![format!("/completed_phases/1: {beyond}")],
             _ => vec![format!("{pointer}: {rule}")],
         };

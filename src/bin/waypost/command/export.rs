@@ -89,6 +89,9 @@ fn write_files(
     global: &Global,
     out: &mut dyn Write,
 ) -> Result<()> {
+    if directory.exists() && !directory.is_dir() {
+        return Err(Refusal::Exists { path: directory.to_owned() }.into());
+    }
     let packing = match (args.gzip, args.plain) {
         (true, _) => Packing::Gzip,
         (_, true) => Packing::Plain,
@@ -111,7 +114,10 @@ fn write_files(
     let Tally { damaged, refused, .. } = tally;
     match (damaged, refused) {
         (0, 0) => Ok(()),
-        (0, count) => Err(Refusal::Skipped { count, total: tally.total() }.into()),
+        (0, count) => {
+            Err(Refusal::Skipped { what: "could not be exported", count, total: tally.total() }
+                .into())
+        }
         (count, _) => Err(Refusal::Damaged { count, total: tally.total() }.into()),
     }
 }

@@ -10,7 +10,7 @@ mod tree;
 mod walk;
 mod watch;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -20,11 +20,13 @@ use anyhow::{Context as _, Result};
 use waypost::layouts::{Kind, kind};
 use waypost::{NewEntry, Store};
 
+use super::save::inbox::read_line;
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{open, output};
+use crate::{gzip, open, output};
 use file::Importer;
 use lines::Imported;
+use place::Base;
 use tally::Tally;
 use tree::Trees;
 use walk::{Found, Root};
@@ -65,33 +67,31 @@ pub(super) struct Args {
     watch: bool,
 }
 
+// Documents are longer, but a file whose first line is has a name that says so.
+const FIRST_LINE_BYTES_MAX: usize = 8 << 20;
 // Often enough that what a person saves is there before it is looked for.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
 // Of the time, at most a tenth goes into looking at a large tree.
 const WATCH_REST: u32 = 9;
 
-/// Where checkpoints come from.
-enum From {
-    Lines { name: String, source: Box<dyn BufRead + Send> },
-    Tree(Root),
-}
-
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     // A wrong name must not leave an empty store behind.
-    let sources = args.paths.iter().map(|path| find(path)).collect::<Result<Vec<_>>>()?;
-    let (mut roots, mut lines) = (Vec::new(), Vec::new());
-    for source in sources {
-        match source {
-            From::Tree(root) => roots.push(root),
-            From::Lines { name, source } => lines.push((name, source)),
+    let (mut paths, mut lines) = (Vec::new(), Vec::new());
+    for path in &args.paths {
+        let name = path.display().to_string();
+        match find(path).with_context(|| format!("cannot read {name}"))? {
+            From::Tree(path) => paths.push(path),
+            From::Lines(source) => lines.push((name, source)),
         }
     }
+    let base = Base::new(&open::path(global)?, &paths);
+    let roots: Vec<Root> = paths.into_iter().map(|path| Root::new(path, &base)).collect();
     if (args.dry_run || args.watch) && !lines.is_empty() {
         let text = "--dry-run and --watch are for directories and files of other systems";
         return Err(Refusal::Usage(text.to_owned()).into());
     }
     if lines.is_empty() && !roots.iter().any(Root::has_files) && !args.watch {
-        return Err(Refusal::Nothing.into());
+        return Err(Refusal::NoFiles { place: names(&args.paths) }.into());
     }
     let store = if args.dry_run {
         open::exists(global)?.then(|| open::existing(global, "import")).transpose()?
@@ -135,7 +135,12 @@ fn finish(tally: &Tally, args: &Args, global: &Global, out: &mut dyn Write) -> R
         tally.tell(if args.dry_run { "would import" } else { "imported" }, global);
     }
     if tally.refused > 0 {
-        return Err(Refusal::Skipped { count: tally.refused, total: tally.total() }.into());
+        return Err(Refusal::Skipped {
+            what: "could not be imported",
+            count: tally.refused,
+            total: tally.total(),
+        }
+        .into());
     }
     Ok(())
 }
@@ -143,9 +148,10 @@ fn finish(tally: &Tally, args: &Args, global: &Global, out: &mut dyn Write) -> R
 /// Imports what appears and changes. Never ends by itself.
 fn watch(trees: &Trees<'_>, args: &Args, out: &mut dyn Write) -> Result<()> {
     let mut seen = Seen::default();
+    trees.global.note(format_args!("watching {}; an interrupt ends it", names(&args.paths)));
     for pass in 0_u64.. {
         let start = Instant::now();
-        let mut tally = Tally::default();
+        let mut tally = if pass == 0 { Tally::default() } else { Tally::by_name() };
         trees.run(&mut tally, &mut |found: &Found| seen.is_new(found), &mut |_| Ok(()))?;
         if let Some(store) = trees.importer.store.filter(|_| tally.imported > 0) {
             store.log_import(&names(&args.paths), tally.imported)?;
@@ -153,7 +159,7 @@ fn watch(trees: &Trees<'_>, args: &Args, out: &mut dyn Write) -> Result<()> {
         if trees.global.json && (pass == 0 || !tally.is_empty()) {
             output::json_line(out, &tally)?;
             out.flush()?;
-        } else if pass == 0 || tally.imported > 0 {
+        } else if pass == 0 {
             tally.tell("imported", trees.global);
         }
         thread::sleep(WATCH_EVERY.max(start.elapsed() * WATCH_REST));
@@ -161,19 +167,47 @@ fn watch(trees: &Trees<'_>, args: &Args, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn find(path: &Path) -> Result<From> {
-    let name = path.display().to_string();
+/// Where checkpoints come from.
+enum From {
+    Lines(Box<dyn BufRead + Send>),
+    /// By an absolute path.
+    Tree(PathBuf),
+}
+
+fn find(path: &Path) -> io::Result<From> {
     if path == Path::new("-") {
-        return Ok(From::Lines { name, source: Box::new(BufReader::new(io::stdin())) });
+        return Ok(From::Lines(Box::new(BufReader::new(io::stdin()))));
     }
-    let fault = || format!("cannot read {name}");
-    let root = Root::new(path).with_context(fault)?;
-    let is_document = [".json", ".yaml", ".yml", ".gz"].iter().any(|end| name.ends_with(end));
-    if root.is_directory() || is_document || matches!(kind(root.place()), Kind::Lines) {
-        return Ok(From::Tree(root));
+    let metadata = fs::metadata(path)?;
+    // A pipe of the shell has no end to look at.
+    if !metadata.is_dir() && (!metadata.is_file() || has_lines(path)?) {
+        return Ok(From::Lines(lines_of(path)?));
     }
-    let file = File::open(path).with_context(fault)?;
-    Ok(From::Lines { name, source: Box::new(BufReader::new(file)) })
+    fs::canonicalize(path).map(From::Tree)
+}
+
+/// Whether a file is what `export --jsonl` writes: by its name, else by its first line.
+fn has_lines(path: &Path) -> io::Result<bool> {
+    let name = path.to_string_lossy();
+    let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+    if matches!(kind(&name), Kind::Lines) || ends(&[".json", ".yaml", ".yml", ".json.gz"]) {
+        return Ok(false);
+    }
+    if ends(&[".jsonl", ".jsonl.gz"]) {
+        return Ok(true);
+    }
+    let first = read_line(&mut lines_of(path)?, FIRST_LINE_BYTES_MAX)?;
+    let first = first.and_then(Result::ok).unwrap_or_default();
+    Ok(line::is_one(&first))
+}
+
+/// What is in a file, compressed or not.
+fn lines_of(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+    let mut file = BufReader::new(File::open(path)?);
+    if gzip::is_gzip(file.fill_buf()?) {
+        return Ok(Box::new(BufReader::new(gzip::reader(file))));
+    }
+    Ok(Box::new(file))
 }
 
 fn import_lines(

@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     } else {
         let deleted = store.deleted(&Query::default())?;
         let ids = args.ids.iter().map(|id| resolve(&deleted, id));
-        store.undelete(&ids.collect::<Result<Vec<_>>>()?)?
+        store.undelete(&ids.collect::<Result<Vec<_>>>()?).map_err(alive)?
     };
     let mut ids: Vec<Id> = restored.into_iter().map(|entry| entry.id).collect();
     ids.sort();
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 }
 
 fn of_operation(store: &Store, number: u64) -> Result<Vec<Entry>> {
-    let restored = store.undelete_operation(number)?;
+    let restored = store.undelete_operation(number).map_err(alive)?;
     if !restored.is_empty() {
         return Ok(restored);
     }
@@ -75,6 +75,13 @@ fn of_operation(store: &Store, number: u64) -> Result<Vec<Entry>> {
         Some(action) => format!("removed nothing: it was {action}"),
     };
     Err(Refusal::NotUndone { number, reason }.into())
+}
+
+fn alive(error: Error) -> anyhow::Error {
+    match error {
+        Error::Exists { id } => Refusal::Alive { id }.into(),
+        other => other.into(),
+    }
 }
 
 /// The deleted checkpoint that a text names: by its id, or by the start of one.

@@ -185,7 +185,7 @@ fn a_second_run_leaves_files_alone_and_what_differs_stays_unless_that_is_said() 
     not exported: a.json@1: a.json is there with other content
     exported 0; 2 unchanged
     --overwrite replaces what is there with other content
-    error: skipped 1 of 3
+    error: 1 of 3 could not be exported
     ");
     assert_eq!(fs::read(out(&test).join("a.json")).unwrap(), b"mine");
 
@@ -351,7 +351,7 @@ fn what_another_system_requires_is_named_by_field_and_the_rest_goes_on() {
         told[0]
     );
     assert_eq!(told[1], "exported 2: 2 aiwg; 1 under a second name, as a newer one has the first");
-    assert_eq!(told[2], "error: skipped 1 of 3");
+    assert_eq!(told[2], "error: 1 of 3 could not be exported");
     let place = out(&test).join(".aiwg/ralph/loops/ralph-fix-tests-a1b2c3d4/checkpoints");
     let found = names(&place);
     assert_eq!(found.len(), 2);
@@ -425,4 +425,22 @@ fn thousands_of_files_are_all_there() {
         let path = format!("loops/{}/iteration-{number:04}.json", number % 7);
         assert_eq!(found[&path], format!("[{number}]").into_bytes());
     }
+}
+
+/// One file, which another worktree would have for itself.
+#[test]
+fn what_is_made_for_two_series_is_not_taken_for_two_contents_of_one() {
+    let test = Test::new();
+    for issue in ["7", "8"] {
+        let state = format!("{{\"worktree\": \"/w/{issue}\"}}");
+        let about = format!("--issue {issue} --phase impl --iteration 1");
+        test.feed(&format!("save --id i-{issue} {about} --quiet"), &state).done();
+    }
+    let outcome = test.run("export out --layout agentize");
+    assert_eq!(outcome.code, Some(7), "{}", outcome.stderr);
+    let told = "i-7: .tmp/impl-checkpoint.json is that of a newer one of another series";
+    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    test.run("export seven --layout agentize --issue 7 --quiet").done();
+    test.write("file", "x");
+    assert!(test.run("export file").failed(4).contains("file is there already"));
 }

@@ -43,7 +43,10 @@ fn stages_have_names() {
             assert_eq!(entry(&document, "x.json").phase.as_deref(), Some(phase));
         }
     }
-    for stage in [json!(4), json!(-1), json!("STAGE_2"), json!(null)] {
+    let odd = with(&value(CHECKPOINT), "/stage", Some(json!(4)));
+    assert_eq!(entry(&odd, "x.json").phase, None);
+    assert_eq!(entry(&odd, "x.json").warnings, ["stage is none of 0 to 3"]);
+    for stage in [json!(-1), json!("STAGE_2"), json!(null)] {
         let document = with(&value(CHECKPOINT), "/stage", Some(stage.clone()));
         assert_eq!(told(&document, ".pipeline/checkpoint-PROJ-42.json"), None, "{stage}");
     }

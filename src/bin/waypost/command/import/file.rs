@@ -19,7 +19,7 @@ pub(super) enum Step {
     Would { about: Box<NewEntry> },
     /// In the store already.
     Known,
-    /// In the store, but why it was saved has been found out since.
+    /// In the store, but why it was saved has been found out, or said otherwise, since.
     Explain { id: Id, trigger: Trigger },
     /// Known, and no checkpoint.
     Skip(&'static str),
@@ -185,8 +185,8 @@ impl Importer<'_> {
         for id in ids {
             match compare(store, &id, &item.place, line, text) {
                 Ok(Compared::Same(trigger)) => {
-                    let is_new = trigger == Trigger::Unknown && about.trigger != Trigger::Unknown;
-                    if is_new {
+                    // The index of claude-crunch comes after the file, and may be put right.
+                    if about.trigger != Trigger::Unknown && about.trigger != trigger {
                         return Step::Explain { id, trigger: about.trigger };
                     }
                     return Step::Known;

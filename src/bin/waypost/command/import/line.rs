@@ -13,6 +13,12 @@ use crate::output::{SOURCE_HEX, SOURCE_TEXT};
 const DERIVED: [&str; 5] =
     ["sequence", "document_bytes", "stored_bytes", "deleted_at", "operation"];
 
+/// Tells whether a text is such a line.
+pub(super) fn is_one(line: &[u8]) -> bool {
+    let fields = serde_json::from_slice::<BTreeMap<String, &RawValue>>(line);
+    fields.is_ok_and(|fields| fields.contains_key("document"))
+}
+
 /// The checkpoint of a line, encoded.
 pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Draft, Error> {
     // serde's own wording quotes what it found, and that may be the document.

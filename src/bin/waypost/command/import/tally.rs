@@ -1,10 +1,11 @@
 //! What became of the files of an import, counted and told.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
+use std::io::{self, Write as _};
 
 use serde::Serialize;
-use waypost::Layout;
+use waypost::{Layout, NewEntry, Series, Status};
 
 use crate::args::Global;
 
@@ -24,7 +25,7 @@ pub(super) struct Tally {
     pub(super) lines: u64,
     /// Files and lines that could not be taken.
     pub(super) refused: u64,
-    /// Of these the number whose bytes were kept.
+    /// Of those that were imported or known, files that cannot be read.
     kept: u64,
     /// Files that are known to be no checkpoints: leftovers, locks, links.
     skipped: u64,
@@ -33,6 +34,22 @@ pub(super) struct Tally {
     refusals: Vec<Told>,
     skips: Vec<Told>,
     notes: Vec<Told>,
+    /// What would be imported, of a dry run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    would: Vec<Would>,
+    #[serde(skip)]
+    names_each: bool,
+}
+
+/// What would be imported.
+#[derive(Debug, Serialize)]
+struct Would {
+    path: Option<String>,
+    layout: Layout,
+    series: String,
+    trigger: String,
+    status: Status,
+    iteration: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -42,7 +59,19 @@ struct Told {
 }
 
 impl Tally {
-    pub(super) fn imported(&mut self, layout: Layout) {
+    /// Tells of each file that is imported.
+    pub(super) fn by_name() -> Self {
+        Self { names_each: true, ..Self::default() }
+    }
+
+    pub(super) fn imported(&mut self, path: &str, layout: Layout, global: &Global) {
+        if self.names_each {
+            say(global, format_args!("imported {path} ({layout})"));
+        }
+        self.count(layout);
+    }
+
+    fn count(&mut self, layout: Layout) {
         self.imported += 1;
         // Whatever lies where checkpoints do, of no layout that is known.
         let name = if layout == Layout::Native { "other" } else { layout.as_str() };
@@ -56,8 +85,26 @@ impl Tally {
         self.refused += refused;
     }
 
-    pub(super) fn kept(&mut self) {
+    /// Counts what could not be read and is kept all the same.
+    pub(super) fn kept(&mut self, path: &str, reason: &str, global: &Global) {
         self.kept += 1;
+        say(global, format_args!("kept unread {path}: {reason}"));
+        tell(&mut self.notes, path, reason);
+    }
+
+    /// Counts what would be imported.
+    pub(super) fn would(&mut self, about: &NewEntry) {
+        self.count(about.layout);
+        if self.would.len() < LISTED_MAX {
+            self.would.push(Would {
+                path: about.source_path.clone(),
+                layout: about.layout,
+                series: Series::of(about).to_string(),
+                trigger: about.trigger.to_string(),
+                status: about.status,
+                iteration: about.iteration,
+            });
+        }
     }
 
     pub(super) fn ignored(&mut self) {
@@ -66,18 +113,21 @@ impl Tally {
 
     pub(super) fn refused(&mut self, path: &str, reason: &str, global: &Global) {
         self.refused += 1;
-        global.note(format_args!("{path}: {reason}"));
+        if !global.json {
+            // An error like any other, which is told whatever else is not.
+            let _ = writeln!(io::stderr(), "{path}: {reason}");
+        }
         tell(&mut self.refusals, path, reason);
     }
 
     pub(super) fn skipped(&mut self, path: &str, reason: &str, global: &Global) {
         self.skipped += 1;
-        global.note(format_args!("skipped {path}: {reason}"));
+        say(global, format_args!("skipped {path}: {reason}"));
         tell(&mut self.skips, path, reason);
     }
 
     pub(super) fn note(&mut self, path: &str, reason: &str, global: &Global) {
-        global.note(format_args!("{path}: {reason}"));
+        say(global, format_args!("{path}: {reason}"));
         tell(&mut self.notes, path, reason);
     }
 
@@ -88,7 +138,7 @@ impl Tally {
 
     /// All that was looked at and might have been taken.
     pub(super) fn total(&self) -> u64 {
-        self.imported + self.known + self.refused - self.kept
+        self.imported + self.known + self.refused
     }
 
     /// Says in a sentence what was done.
@@ -101,14 +151,21 @@ impl Tally {
         }
         let _ = write!(text, ", {} were there already", self.known);
         for (count, what) in [
-            (self.kept, "kept unread"),
-            (self.skipped, "files skipped"),
-            (self.ignored, "other files passed over"),
+            (self.kept, "of them kept unread"),
+            (self.skipped, "skipped"),
+            (self.ignored, "that are no checkpoints passed over"),
         ] {
             if count > 0 {
                 let _ = write!(text, ", {count} {what}");
             }
         }
+        global.note(text);
+    }
+}
+
+/// Tells a person; a program finds it in the outcome.
+fn say(global: &Global, text: impl Display) {
+    if !global.json {
         global.note(text);
     }
 }

@@ -139,10 +139,8 @@ impl Trees<'_> {
         would: &mut dyn FnMut(&NewEntry) -> Result<()>,
     ) -> Result<()> {
         for mut step in steps {
-            if let Step::Refuse { reason, kept } = step {
-                tally.refused(&item.place, &reason, self.global);
-                let Some(kept) = kept else { continue };
-                tally.kept();
+            if let Step::Refuse { reason, kept: Some(kept) } = step {
+                tally.kept(&item.place, &reason, self.global);
                 step = *kept;
             }
             match step {
@@ -151,7 +149,7 @@ impl Trees<'_> {
                     saves.drafts.push(*draft);
                 }
                 Step::Would { about } => {
-                    tally.imported(about.layout);
+                    tally.would(&about);
                     would(&about)?;
                 }
                 Step::Known => tally.known += 1,
@@ -163,7 +161,6 @@ impl Trees<'_> {
                 }
                 Step::Skip(reason) => tally.skipped(&item.place, reason, self.global),
                 Step::Ignore => tally.ignored(),
-                // What is kept could not be kept either.
                 Step::Refuse { reason, .. } => tally.refused(&item.place, &reason, self.global),
             }
         }
@@ -176,7 +173,7 @@ impl Trees<'_> {
         for ((item, layout, is_there), outcome) in saves.items.into_iter().zip(outcomes) {
             match outcome {
                 Ok(_) if is_there => tally.known += 1,
-                Ok(_) => tally.imported(layout),
+                Ok(_) => tally.imported(&item.place, layout, self.global),
                 // Another of this import, or another process, was faster.
                 Err(Error::Exists { .. }) => self.again(&item, store, tally)?,
                 Err(error) => tally.refused(&item.place, &error.to_string(), self.global),
@@ -190,7 +187,7 @@ impl Trees<'_> {
         for step in self.importer.look(item) {
             match step {
                 Step::Save { draft, layout, .. } => match store.save_draft(*draft) {
-                    Ok(_) => tally.imported(layout),
+                    Ok(_) => tally.imported(&item.place, layout, self.global),
                     Err(error @ Error::Exists { .. }) => {
                         tally.refused(&item.place, &error.to_string(), self.global);
                     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use waypost::layouts::{Kind, crunch, from_json, from_yaml, kind};
 
-use super::place::{join, within_project};
+use super::place::{Base, join};
 use super::read::{self, reason};
 
 /// Trees of other tools, which are large and have no checkpoints.
@@ -26,7 +26,7 @@ const POINTER_BYTES_MAX: usize = 4096;
 #[derive(Clone)]
 pub(super) struct Item {
     pub(super) path: PathBuf,
-    /// From the root of the project, with `/`.
+    /// From the directory that the store is for, with `/`.
     pub(super) place: String,
     pub(super) kind: Kind,
     pub(super) index: Option<Arc<crunch::Index>>,
@@ -67,25 +67,9 @@ pub(super) struct Root {
 
 impl Root {
     /// A file or directory that a user named, who may name a link.
-    pub(super) fn new(path: &Path) -> std::io::Result<Self> {
-        let is_file = !fs::metadata(path)?.is_dir();
-        let absolute = fs::canonicalize(path)?;
-        let directory = if is_file { absolute.parent().unwrap_or(&absolute) } else { &absolute };
-        let mut place = within_project(directory);
-        if is_file {
-            let name = absolute.file_name().unwrap_or_default();
-            place = join(&place, &name.to_string_lossy());
-        }
-        Ok(Self { path: if is_file { absolute } else { path.to_owned() }, place, is_file })
-    }
-
-    /// The path from the root of the project.
-    pub(super) fn place(&self) -> &str {
-        &self.place
-    }
-
-    pub(super) fn is_directory(&self) -> bool {
-        !self.is_file
+    pub(super) fn new(path: PathBuf, base: &Base) -> Self {
+        let place = base.place(&path);
+        Self { is_file: !path.is_dir(), place, path }
     }
 
     /// Whether there is anything that may be a checkpoint.
@@ -117,6 +101,10 @@ impl Root {
         let directory = Directory::read(directory, place, &mut |_| true);
         let kind = match kind(&self.place) {
             Kind::Lines => Kind::Lines,
+            Kind::Index => {
+                let reason = "an index; import the directory that it lies in".to_owned();
+                return hand_out(Found::Problem { place: self.place.clone(), reason });
+            }
             _ => Kind::Checkpoint,
         };
         hand_out(Found::File(Item {

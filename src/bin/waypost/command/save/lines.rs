@@ -43,7 +43,11 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
         }
         out.flush().map_err(|error| unheard(&error))?;
     }
-    if count > 0 { Err(Refusal::Skipped { count, total }.into()) } else { Ok(()) }
+    if count > 0 {
+        Err(Refusal::Skipped { what: "lines were refused", count, total }.into())
+    } else {
+        Ok(())
+    }
 }
 
 /// Unlike a listing, saving is not done when nobody listens any more.

@@ -1,19 +1,43 @@
 //! Paths that are taken.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher as _, RandomState};
 
-/// Paths that are taken, by their hashes: a million take 20 MB, and two share one by a chance of
-/// one in forty million.
+/// Paths that are taken, by their hashes and those of who took them: a million take 40 MB, and two
+/// share one by a chance of one in forty million.
 #[derive(Default)]
 pub(super) struct Claims {
     hasher: RandomState,
-    taken: HashSet<u64>,
+    taken: HashMap<u64, u64>,
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Claim {
+    Granted,
+    /// The path is taken by the same series.
+    Own,
+    /// The path is taken by another one.
+    Foreign,
 }
 
 impl Claims {
     /// Takes a path; `false` if it is taken.
     pub(super) fn take(&mut self, path: &str) -> bool {
-        self.taken.insert(self.hasher.hash_one(path))
+        self.claim(path, "") == Claim::Granted
+    }
+
+    /// Takes a path for a series.
+    pub(super) fn claim(&mut self, path: &str, series: &str) -> Claim {
+        let series = self.hasher.hash_one(series);
+        match self.taken.entry(self.hasher.hash_one(path)) {
+            Entry::Vacant(free) => {
+                free.insert(series);
+                Claim::Granted
+            }
+            Entry::Occupied(taken) if *taken.get() == series => Claim::Own,
+            Entry::Occupied(_) => Claim::Foreign,
+        }
     }
 }

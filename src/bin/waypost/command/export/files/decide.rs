@@ -5,7 +5,7 @@ use std::sync::mpsc::SyncSender;
 use anyhow::{Context as _, Result};
 use waypost::{Error, Id, Layout, Store};
 
-use super::claims::Claims;
+use super::claims::{Claim, Claims};
 use super::directory::Directory;
 use super::index::{Beside, Indexes};
 use super::lines::{LineFile, Lines, Written};
@@ -80,10 +80,17 @@ impl<'a> Export<'a> {
     }
 
     fn take_ready(&mut self, mut ready: Ready) -> Result<()> {
-        if !self.claims.take(&ready.path) {
+        let claim = self.claims.claim(&ready.path, ready.series.as_str());
+        if claim != Claim::Granted {
             let other_path = ready.other_path.take().filter(|path| place::refusal(path).is_none());
             let Some(path) = other_path.filter(|path| self.claims.take(path)) else {
-                self.tally.older += 1;
+                // A file that came from here was overwritten by whoever; one that is made was not.
+                if ready.is_made && claim == Claim::Foreign {
+                    let reason = format!("{} is that of a newer one of another series", ready.path);
+                    self.refuse(ready.id.as_str(), &reason, 1);
+                } else {
+                    self.tally.older += 1;
+                }
                 return Ok(());
             };
             self.tally.renamed += 1;

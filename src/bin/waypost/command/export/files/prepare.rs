@@ -3,7 +3,7 @@
 //! Decides nothing between checkpoints: who gets a path is told by their order.
 
 use anyhow::{Context as _, Result};
-use waypost::{Entry, Error, Id, Layout, SourceForm, Store};
+use waypost::{Entry, Error, Id, Layout, Series, SourceForm, Store};
 
 use super::directory::{Content, Directory, Draft, Found};
 use super::index::Row;
@@ -35,6 +35,9 @@ pub(super) enum File {
 /// A file whose content and place are known.
 pub(super) struct Ready {
     pub(super) id: Id,
+    pub(super) series: Series,
+    /// Whether it is not the file that the checkpoint came from.
+    pub(super) is_made: bool,
     pub(super) path: String,
     pub(super) other_path: Option<String>,
     pub(super) layout: Layout,
@@ -85,7 +88,8 @@ fn prepare(
         Err(error @ Error::Corrupt { .. }) => return Ok(Some(File::Damaged(error))),
         Err(error) => return Err(error.into()),
     };
-    let id = entry.id;
+    let Entry { id, series, .. } = entry;
+    let is_made = matches!(way, Way::Made(_));
     let rendered = match wish.render(&checkpoint, way) {
         Ok(rendered) => rendered,
         Err(Fault::Damaged(error)) => return Ok(Some(File::Damaged(error))),
@@ -100,12 +104,15 @@ fn prepare(
     // What has its place needs its content no more.
     let text = if other_path.is_some() { content.text } else { Vec::new() };
     let content = Content { text, form: content.form };
-    Ok(Some(File::Ready(Box::new(Ready { id, path, other_path, layout, content, row, state }))))
+    let ready = Ready { id, series, is_made, path, other_path, layout, content, row, state };
+    Ok(Some(File::Ready(Box::new(ready))))
 }
 
 pub(super) fn drafted(directory: &Directory, path: &str, content: &Content) -> Result<State> {
-    let found = directory.look(path, content).with_context(|| format!("cannot read {path}"))?;
-    let draft = || directory.draft(path, content).with_context(|| format!("cannot write {path}"));
+    let shown = directory.path(path);
+    let shown = shown.display();
+    let found = directory.look(path, content).with_context(|| format!("cannot read {shown}"))?;
+    let draft = || directory.draft(path, content).with_context(|| format!("cannot write {shown}"));
     stated(directory, found, draft)
 }
 

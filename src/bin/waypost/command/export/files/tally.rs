@@ -64,7 +64,13 @@ impl Tally {
         checkpoints: u64,
     ) {
         self.differing += checkpoints.max(1);
-        self.refuse(global, name, &format!("{path} is there with other content"), checkpoints);
+        let reason = "is there with other content";
+        if name == path {
+            self.refused += checkpoints.max(1);
+            global.note(format_args!("not exported: {path} {reason}"));
+            return;
+        }
+        self.refuse(global, name, &format!("{path} {reason}"), checkpoints);
     }
 
     /// Counts the checkpoints of a file; an index has none.
