@@ -1,5 +1,6 @@
 //! Import and export of files by the command, beside the least that any program must do for it.
 
+use std::cell::{Cell, LazyCell};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("files");
     group.sample_size(10).sampling_mode(SamplingMode::Flat);
     group.throughput(Throughput::Elements(FILES.into()));
-    let project = std::cell::LazyCell::new(Project::new);
+    let project = LazyCell::new(Project::new);
     for (name, work) in [IMPORT, READ, EXPORT, WRITE, EXPORT_GZIP, WRITE_GZIP] {
         group.bench_function(name, |bencher| {
             bencher.iter_custom(|rounds| (0..rounds).map(|_| work(&project)).sum());
@@ -50,6 +51,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
 pub(crate) struct Project {
     directory: TempDir,
     files: Vec<PathBuf>,
+    made: Cell<u32>,
 }
 
 impl Project {
@@ -57,7 +59,7 @@ impl Project {
         let directory = place::temporary();
         let place = directory.path().join("project/.claude/checkpoints");
         fs::create_dir_all(&place).expect("a directory can be made");
-        let mut project = Self { directory, files: Vec::new() };
+        let mut project = Self { directory, files: Vec::new(), made: Cell::new(0) };
         for seed in 0..LOOPS {
             let mut agent_loop = AgentLoop::new(seed, Shape::of(DOCUMENT_BYTES));
             for number in 0..FILES / LOOPS {
@@ -72,14 +74,21 @@ impl Project {
     }
 
     fn export(&self, form: &str) -> Duration {
-        let _ = fs::remove_dir_all(self.directory.path().join("out"));
-        run(&["--store", "store.redb", "export", "out", form], self.directory.path())
+        let out = self.fresh();
+        run(&["--store", "store.redb", "export", &out, form], self.directory.path())
+    }
+
+    /// The name of a directory that was never there: where many files have just been removed, ext4
+    /// takes ten times as long to make one.
+    fn fresh(&self) -> String {
+        let number = self.made.get() + 1;
+        self.made.set(number);
+        format!("out-{number}")
     }
 
     /// Writes what the files hold, changed by `pack`, on all processors.
     fn write(&self, pack: fn(&[u8]) -> Vec<u8>) -> Duration {
-        let out = self.directory.path().join("floor");
-        let _ = fs::remove_dir_all(&out);
+        let out = self.directory.path().join(self.fresh());
         fs::create_dir(&out).expect("a directory can be made");
         let texts: Vec<Vec<u8>> =
             self.files.iter().map(|path| fs::read(path).expect("it is ours")).collect();
