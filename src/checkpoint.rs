@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 pub use document::Document;
-pub(crate) use document::{EXACT, NUMBER};
+pub(crate) use document::{EXACT, NUMBER, Tree};
 pub use id::Id;
 pub(crate) use id::LATEST;
 pub use layout::Layout;

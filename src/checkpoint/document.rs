@@ -2,9 +2,12 @@
 //!
 //! Must never change a number's value or the order of keys.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, EnumAccess, IgnoredAny, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -82,13 +85,53 @@ impl Serialize for Document {
 
 impl<'de> Deserialize<'de> for Document {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(EXACT, Tree)
+        deserializer.deserialize_newtype_struct(EXACT, Tree { room: None, depth: 0 })
     }
 }
 
-struct Tree;
+/// Reads a document, or of a large one so much that it takes little memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Tree<'a> {
+    /// How many values there may still be, if that is bounded.
+    room: Option<&'a Cell<usize>>,
+    depth: usize,
+}
 
-impl<'de> Visitor<'de> for Tree {
+// Of a longer list the first ones and the last one are part of an outline.
+const LIST_MAX: usize = 1024;
+// Down to here an outline has everything, for what a document says about itself stands there.
+const DEPTH_TAKEN: usize = 3;
+
+impl<'a> Tree<'a> {
+    /// Of values below the first levels, no more than there is `room` for; in their place is null.
+    pub(crate) fn outline(room: &'a Cell<usize>) -> Self {
+        Self { room: Some(room), depth: 0 }
+    }
+
+    fn below(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+
+    fn has_room(self) -> bool {
+        let Some(room) = self.room else { return true };
+        let left = room.get();
+        room.set(left.saturating_sub(1));
+        left > 0 || self.depth <= DEPTH_TAKEN
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Tree<'_> {
+    type Value = Document;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Document, D::Error> {
+        if self.has_room() {
+            return deserializer.deserialize_newtype_struct(EXACT, self);
+        }
+        IgnoredAny::deserialize(deserializer).map(|_| Document::Null)
+    }
+}
+
+impl<'de> Visitor<'de> for Tree<'_> {
     type Value = Document;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -166,7 +209,10 @@ impl<'de> Visitor<'de> for Tree {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Document, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = access.next_element()? {
+        while let Some(item) = access.next_element_seed(self.below())? {
+            if self.room.is_some() && items.len() == LIST_MAX {
+                items.pop();
+            }
             items.push(item);
         }
         Ok(Document::Array(items))
@@ -174,8 +220,8 @@ impl<'de> Visitor<'de> for Tree {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Document, A::Error> {
         let mut fields = Vec::new();
-        while let Some(field) = access.next_entry()? {
-            fields.push(field);
+        while let Some(key) = access.next_key()? {
+            fields.push((key, access.next_value_seed(self.below())?));
         }
         Ok(Document::Object(fields))
     }

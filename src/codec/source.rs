@@ -1,11 +1,16 @@
 //! A file on its way into the store: its document, and what gives the very text back.
 
-use serde::de::Deserialize;
+use std::cell::Cell;
+
+use serde::de::{Deserialize, DeserializeSeed as _};
 
 use super::token::Bounds;
 use super::{DEPTH_READ, check, decode, encode, encode_json, read_yaml, text, token};
-use crate::checkpoint::{Document, Format, SourceForm, Spacing, TextStyle, Timestamp};
+use crate::checkpoint::{Document, Format, SourceForm, Spacing, TextStyle, Timestamp, Tree};
 use crate::error::{Error, Result};
+
+// Below the first levels; each takes some fifty bytes.
+const NODES_MAX: usize = 1 << 17;
 
 /// The text of a file, read: its document, and what it takes to give the text back.
 ///
@@ -106,6 +111,24 @@ impl Source {
     pub fn document(&self) -> Result<Document> {
         let mut decoder = decode::Decoder::new(&self.raw[..self.document_bytes], DEPTH_READ);
         Document::deserialize(&mut decoder).map_err(|fault| fault.into_error("document"))
+    }
+
+    /// Returns what a document says in few words: as [`document`](Self::document), but of long
+    /// lists and large trees only a part, so that it takes little memory.
+    ///
+    /// # Errors
+    /// None that a text could cause.
+    pub fn outline(&self) -> Result<Document> {
+        let mut decoder = decode::Decoder::new(&self.raw[..self.document_bytes], DEPTH_READ);
+        Tree::outline(&Cell::new(NODES_MAX))
+            .deserialize(&mut decoder)
+            .map_err(|fault| fault.into_error("document"))
+    }
+
+    /// Length of the document in stored form.
+    #[must_use]
+    pub fn document_bytes(&self) -> u64 {
+        self.document_bytes as u64
     }
 
     /// A number that equal texts at the same path have in common, and others hardly ever.
@@ -219,6 +242,19 @@ mod tests {
         assert!(source.form.style.is_some());
         let document = source.document().unwrap();
         assert_eq!(document.get("a"), Some(&Document::Number("12345678901234567890123".into())));
+    }
+
+    /// A file of 60 MB of zeros took a gigabyte to be told what it is.
+    #[test]
+    fn an_outline_has_what_stands_near_the_top_and_little_of_the_rest() {
+        let (list, deep) = (vec!["0"; 5000].join(","), vec!["[[1]]"; 300_000].join(","));
+        let json = format!(r#"{{"a":[{list},7],"b":{{"c":{{"d":[{deep}]}}}},"e":"text"}}"#);
+        let outline = Source::from_json(json.as_bytes()).unwrap().outline().unwrap();
+        let Some(Document::Array(items)) = outline.get("a") else { panic!("no list") };
+        assert_eq!((items.len(), items.last()), (1024, Some(&Document::Uint(7))));
+        assert_eq!(outline.get("e"), Some(&Document::Text("text".into())));
+        let small = Source::from_json(br#"{"a":[1,[2,{"b":null}]]}"#).unwrap();
+        assert_eq!(small.outline().unwrap(), small.document().unwrap());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Checkpoint;
-use crate::checkpoint::Timestamp;
+use crate::checkpoint::{Document, Timestamp};
 use crate::layouts::problem::Checker;
 use crate::layouts::word::vocabulary;
 use crate::layouts::{Field, Problem, Scalar, Word};
@@ -111,6 +111,40 @@ impl Index {
             total_checkpoints: Scalar::from(entries.len() as u64).into(),
             checkpoints: entries.into(),
             other: Map::new(),
+        }
+    }
+
+    /// Reads an index that may be wrong in places: what a row says of one field does not hang on
+    /// what it says of another, and what cannot be read is left out.
+    #[must_use]
+    pub fn read(document: &Document) -> Self {
+        let text = |row: &Document, field: &str| match row.get(field)? {
+            Document::Text(text) => Some(text.clone()),
+            Document::Uint(number) => Some(number.to_string()),
+            _ => None,
+        };
+        let field = |value: Option<String>| value.map_or(Field::Absent, Field::Value);
+        let entry = |row: &Document| {
+            Some(IndexEntry {
+                checkpoint_id: text(row, "checkpoint_id")?.into(),
+                created_at: field(text(row, "created_at")),
+                trigger: text(row, "trigger").map_or(Field::Absent, |word| Word::of(&word).into()),
+                phase: field(text(row, "phase")),
+                can_resume: match row.get("can_resume") {
+                    Some(Document::Bool(value)) => (*value).into(),
+                    _ => Field::Absent,
+                },
+                other: Map::new(),
+            })
+        };
+        let rows = match document.get("checkpoints") {
+            Some(Document::Array(rows)) => rows.as_slice(),
+            _ => &[],
+        };
+        Self {
+            checkpoints: rows.iter().filter_map(entry).collect::<Vec<_>>().into(),
+            latest: field(text(document, "latest")),
+            ..Self::default()
         }
     }
 

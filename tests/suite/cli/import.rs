@@ -369,16 +369,64 @@ fn native_files_come_back_and_other_content_under_their_id_is_refused() {
     assert!(ended.stderr.contains("checkpoint b-1 exists with other content"), "{}", ended.stderr);
 }
 
+/// Else an import beside a policy would undo what the policy does.
 #[test]
-fn what_was_deleted_comes_back_if_its_file_is_imported_again() {
+fn what_was_deleted_stays_so_as_long_as_it_can_be_restored() {
     let test = project();
     test.run("import . --quiet").done();
-    let id = test.of(CLAUDE)["id"].as_str().unwrap().to_owned();
-    for delete in ["delete", "delete --now"] {
-        test.run(&format!("{delete} {id} --quiet")).done();
-        assert_eq!(outcome(&test.run("import . --json"))["imported"], 1, "{delete}");
-        assert_eq!(test.of(CLAUDE)["id"], id.as_str());
+    let ids = [CLAUDE, STATE].map(|path| test.of(path)["id"].as_str().unwrap().to_owned());
+    for id in &ids {
+        test.run(&format!("delete {id} --quiet")).done();
     }
+    let again = outcome(&test.run("import . --json"));
+    assert_eq!((&again["imported"], &again["deleted"]), (&0.into(), &2.into()));
+    // Another content is another checkpoint.
+    let claude = String::from_utf8(fixture("claude/schema-2.1.json")).unwrap();
+    test.put(CLAUDE, claude.replace("in_progress", "completed"));
+    assert_eq!(outcome(&test.run("import . --json"))["imported"], 1);
+    assert!(test.of(CLAUDE)["id"].as_str().unwrap().starts_with(&format!("{}~", ids[0])));
+    test.run(&format!("undelete {} --quiet", ids[0])).done();
+    test.run("compact --quiet").done();
+    assert_eq!(outcome(&test.run("import . --json"))["imported"], 1, "gone for good, and back");
+}
+
+#[test]
+fn lines_of_one_id_are_told_apart_in_one_go() {
+    let test = Test::new();
+    let line = |number: u64| {
+        format!(
+            "{{\"checkpoint_id\":\"cp\",\"workflow_id\":\"w\",\"created_at\":\
+             \"2026-01-01T00:00:00Z\",\"state\":{{\"phase\":\"p\",\"progress\":{{}},\
+             \"artifacts\":[],\"n\":{number}}}}}\n"
+        )
+    };
+    let path = ".hex-skills/pipeline/runtime/runs/r-1/history.jsonl";
+    let mut lines: String = (0..300).map(line).collect();
+    lines += "\n\nno json\n";
+    test.put(path, &lines);
+    let first = outcome(&test.run("import . --json"));
+    assert_eq!((&first["imported"], &first["refused"]), (&300.into(), &1.into()));
+    let again = outcome(&test.run("import . --json"));
+    assert_eq!((&again["imported"], &again["known"]), (&0.into(), &300.into()));
+}
+
+#[test]
+fn one_odd_row_does_not_void_an_index() {
+    let test = project();
+    let odd = "checkpoints:\n  - 5\n  - checkpoint_id: x\n    trigger: [a]\n    phase: {}\n";
+    test.put(INDEX, INDEXED.replace("checkpoints:\n", odd).replace("true", "\"true\""));
+    test.run("import . --quiet").done();
+    assert_eq!(test.of(CRUNCH)["trigger"], "phase_transition");
+}
+
+#[test]
+fn a_word_that_stands_for_the_newest_is_no_id() {
+    let test = project();
+    let claude = String::from_utf8(fixture("claude/schema-none.json")).unwrap();
+    let id = serde_json::from_str::<Value>(&claude).unwrap()["checkpoint_id"].to_string();
+    test.put(".claude/checkpoints/x.json", claude.replace(&id, "\"latest\""));
+    test.run("import . --quiet").done();
+    assert!(test.of(".claude/checkpoints/x.json")["id"].as_str().unwrap().starts_with("claude-"));
 }
 
 /// What is the same file must be known however one comes to it.

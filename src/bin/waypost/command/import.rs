@@ -1,5 +1,6 @@
 //! `waypost import`: checkpoints into the store, from the files of other systems or an export.
 
+mod deleted;
 mod file;
 mod line;
 mod lines;
@@ -10,6 +11,7 @@ mod tree;
 mod walk;
 mod watch;
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -18,12 +20,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use waypost::layouts::{Kind, kind};
-use waypost::{NewEntry, Store};
+use waypost::{Error, NewEntry, Store};
 
 use super::save::inbox::read_line;
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::{gzip, open, output};
+use deleted::Deleted;
 use file::Importer;
 use lines::Imported;
 use place::Base;
@@ -71,8 +74,9 @@ pub(super) struct Args {
 const FIRST_LINE_BYTES_MAX: usize = 8 << 20;
 // Often enough that what a person saves is there before it is looked for.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
-// Of the time, at most a tenth goes into looking at a large tree.
+// Of the time, at most a tenth goes into looking at a large tree where nothing happens.
 const WATCH_REST: u32 = 9;
+const WATCH_AT_LEAST_EVERY: Duration = Duration::from_secs(3);
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     // A wrong name must not leave an empty store behind.
@@ -108,6 +112,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         store: store.as_ref(),
         is_dry: args.dry_run,
         keeps_unreadable: args.keep_unreadable,
+        deleted: &Deleted::default(),
     };
     let trees = Trees { importer, roots: &roots, global };
     if args.watch {
@@ -148,21 +153,48 @@ fn finish(tally: &Tally, args: &Args, global: &Global, out: &mut dyn Write) -> R
 /// Imports what appears and changes. Never ends by itself.
 fn watch(trees: &Trees<'_>, args: &Args, out: &mut dyn Write) -> Result<()> {
     let mut seen = Seen::default();
-    trees.global.note(format_args!("watching {}; an interrupt ends it", names(&args.paths)));
+    let mut told = HashSet::new();
+    let global = trees.global;
+    global.note(format_args!("watching {}; an interrupt ends it", names(&args.paths)));
     for pass in 0_u64.. {
         let start = Instant::now();
         let mut tally = if pass == 0 { Tally::default() } else { Tally::by_name() };
-        trees.run(&mut tally, &mut |found: &Found| seen.is_new(found), &mut |_| Ok(()))?;
-        if let Some(store) = trees.importer.store.filter(|_| tally.imported > 0) {
-            store.log_import(&names(&args.paths), tally.imported)?;
+        tally.tells_once(told);
+        let deleted = Deleted::default();
+        let trees = Trees { importer: Importer { deleted: &deleted, ..trees.importer }, ..*trees };
+        let ended = trees.run(&mut tally, &mut |found: &Found| seen.is_new(found), &mut |_| Ok(()));
+        let ended = ended.and_then(|()| log(&trees, args, &tally));
+        let is_done = match ended {
+            Ok(()) => true,
+            // Another process has the store; it will be done with it.
+            Err(error) if matches!(error.downcast_ref(), Some(Error::Locked { .. })) => {
+                global.note(format_args!("{error:#}; trying again"));
+                false
+            }
+            Err(error) => return Err(error),
+        };
+        if is_done {
+            seen.end(tally.unread_places());
+        } else {
+            seen.forget();
         }
-        if trees.global.json && (pass == 0 || !tally.is_empty()) {
+        if global.json && (pass == 0 || !tally.is_empty()) {
             output::json_line(out, &tally)?;
             out.flush()?;
-        } else if pass == 0 {
-            tally.tell("imported", trees.global);
+        } else if pass == 0 && is_done {
+            tally.tell("imported", global);
         }
-        thread::sleep(WATCH_EVERY.max(start.elapsed() * WATCH_REST));
+        let is_busy = tally.imported > 0 || !is_done;
+        told = tally.into_told();
+        let rest = if is_busy { WATCH_EVERY } else { start.elapsed() * WATCH_REST };
+        thread::sleep(rest.clamp(WATCH_EVERY, WATCH_AT_LEAST_EVERY));
+    }
+    Ok(())
+}
+
+fn log(trees: &Trees<'_>, args: &Args, tally: &Tally) -> Result<()> {
+    if let Some(store) = trees.importer.store.filter(|_| tally.imported > 0) {
+        store.log_import(&names(&args.paths), tally.imported)?;
     }
     Ok(())
 }

@@ -1,8 +1,13 @@
 //! One file: what it holds, and whether the store has it.
 
+use std::borrow::Cow;
+use std::fs;
+
+use anyhow::Result;
 use waypost::layouts::{Kind, Place, recognise, unrecognised};
 use waypost::{Document, Draft, Error, Id, Layout, NewEntry, Source, Store, Trigger};
 
+use super::deleted::Deleted;
 use super::line;
 use super::read::{self, Content};
 use super::walk::Item;
@@ -11,22 +16,35 @@ use crate::gzip;
 // What lies elsewhere than checkpoints do and is longer is no checkpoint, but somebody's data.
 const CANDIDATE_BYTES_MAX: usize = 8 << 20;
 
+// With a tilde and eight digits behind it, it must fit a name.
+const ID_BYTES_MAX: usize = 500;
+// Several threads read at the same time, and reading takes several times the memory of a text.
+const LARGE_BYTES: u64 = 4 << 20;
+
 /// What is to be done about a file, or a line of one.
 pub(super) enum Step {
     /// Not in the store yet, or of an id that is, where the store knows whether it is the same.
     Save { draft: Box<Draft>, layout: Layout, is_there: bool },
-    /// As [`Step::Save`], where there is no store to save it in.
+    /// As [`Step::Save`], where nothing is to be saved.
     Would { about: Box<NewEntry> },
     /// In the store already.
     Known,
+    /// Was in the store, and deleted.
+    Deleted,
     /// In the store, but why it was saved has been found out, or said otherwise, since.
     Explain { id: Id, trigger: Trigger },
     /// Known, and no checkpoint.
     Skip(&'static str),
     /// Not what is looked for.
     Ignore,
+    /// To be looked at alone: it is large, or has many checkpoints.
+    Alone,
     /// Cannot be taken; what is done about it besides, if anything.
     Refuse { reason: String, kept: Option<Box<Step>> },
+    /// Cannot be had at this moment, but perhaps at another.
+    Unread(String),
+    /// The store cannot be asked.
+    Fail(Error),
 }
 
 /// How files are taken in.
@@ -37,50 +55,100 @@ pub(super) struct Importer<'a> {
     /// Whether nothing is to be changed.
     pub(super) is_dry: bool,
     pub(super) keeps_unreadable: bool,
+    pub(super) deleted: &'a Deleted,
 }
 
 impl Importer<'_> {
-    /// Reads a file, and says what is to be done: one step, or one for each line that it has.
-    pub(super) fn look(&self, item: &Item) -> Vec<Step> {
+    /// Reads a file, and says what is to be done. `is_alone` if no other is read meanwhile.
+    pub(super) fn look(&self, item: &Item, is_alone: bool) -> Step {
+        if matches!(item.kind, Kind::Lines) {
+            return Step::Alone;
+        }
+        let is_large = |bytes: u64| bytes > LARGE_BYTES && !is_alone;
+        if is_large(fs::symlink_metadata(&item.path).map_or(0, |found| found.len())) {
+            return Step::Alone;
+        }
         let content = match read::read(&item.path) {
             Ok(content) => content,
-            Err(reason) => return vec![refuse(reason)],
+            Err(reason) => return Step::Unread(reason),
         };
         let is_candidate = matches!(item.kind, Kind::Candidate);
         if let Some(reason) = debris(&content.bytes) {
-            return vec![if is_candidate { Step::Ignore } else { Step::Skip(reason) }];
+            return if is_candidate { Step::Ignore } else { Step::Skip(reason) };
         }
         if is_candidate && content.bytes.len() > CANDIDATE_BYTES_MAX {
-            return vec![Step::Ignore];
+            return Step::Ignore;
         }
-        let (text, is_gzip) = match unzipped(&content.bytes) {
-            Ok(Some(text)) => (text, true),
-            Ok(None) => (content.bytes.clone(), false),
-            Err(_) if is_candidate => return vec![Step::Ignore],
-            Err(reason) => return vec![self.unreadable(item, &content, reason)],
+        let limit = if is_alone { read::bytes_max() } else { LARGE_BYTES };
+        let text = match unzipped(&content.bytes, limit) {
+            Ok(text) => text,
+            Err(Unzip::TooLong) if !is_alone => return Step::Alone,
+            Err(_) if is_candidate => return Step::Ignore,
+            Err(fault) => return self.unreadable(item, &content, fault.to_string()),
         };
-        if matches!(item.kind, Kind::Lines) {
-            return self.lines(item, &content, &text, is_gzip);
-        }
         let is_yaml = [".yaml", ".yml"].iter().any(|end| item.place.ends_with(end));
         let source = if is_yaml { Source::from_yaml(&text) } else { Source::from_json(&text) };
         match source {
             Ok(source) => {
+                let is_gzip = matches!(text, Cow::Owned(_));
                 let source = source.of_file(is_gzip, content.mode, content.modified_at);
-                vec![self.source(item, &content, source, &text)]
+                self.source(item, &content, source, &text)
             }
-            Err(_) if is_candidate => vec![Step::Ignore],
-            Err(error) => vec![self.unreadable(item, &content, said(&error))],
+            Err(_) if is_candidate => Step::Ignore,
+            Err(error) => self.unreadable(item, &content, said(&error)),
         }
     }
 
+    /// Reads a file in which each line is a checkpoint, and hands out what is to be done about
+    /// each. A step is asked for again if another one of the file was in its way.
+    pub(super) fn look_at_lines(
+        &self,
+        item: &Item,
+        take: &mut dyn FnMut(&dyn Fn() -> Step) -> Result<()>,
+    ) -> Result<()> {
+        let content = match read::read(&item.path) {
+            Ok(content) => content,
+            Err(reason) => return take(&|| Step::Unread(reason.clone())),
+        };
+        let text = match unzipped(&content.bytes, read::bytes_max()) {
+            Ok(text) => text,
+            Err(fault) => return take(&|| self.unreadable(item, &content, fault.to_string())),
+        };
+        let is_gzip = matches!(text, Cow::Owned(_));
+        for (number, line) in (1..).zip(text.split_inclusive(|byte| *byte == b'\n')) {
+            let (line, has_end) =
+                line.strip_suffix(b"\n").map_or((line, false), |line| (line, true));
+            // Says nothing, and no system writes one.
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let of_file = |source: Source| {
+                let source = source.of_file(is_gzip, content.mode, content.modified_at);
+                source.at_line(number, has_end)
+            };
+            take(&|| match Source::from_json(line) {
+                Ok(source) => self.source(item, &content, of_file(source), line),
+                Err(error) => {
+                    let source = of_file(Source::unreadable(line));
+                    let reason = format!("line {number}: {}", said(&error));
+                    self.keep(item, &content, source, line, reason)
+                }
+            })?;
+        }
+        Ok(())
+    }
+
     fn source(&self, item: &Item, content: &Content, source: Source, text: &[u8]) -> Step {
-        let document = match source.document() {
+        let document = match source.outline() {
             Ok(document) => document,
             Err(error) => return refuse(said(&error)),
         };
         if is_dump(&document) {
-            return self.dump(text);
+            return match self.dump(text, &item.place) {
+                // Somebody else has objects with the same members.
+                Step::Refuse { .. } if matches!(item.kind, Kind::Candidate) => Step::Ignore,
+                step => step,
+            };
         }
         let place = place(item, content);
         let about = recognise(&document, &place);
@@ -94,10 +162,12 @@ impl Importer<'_> {
     }
 
     /// A file that `export --layout native` wrote.
-    fn dump(&self, text: &[u8]) -> Step {
-        let Some(store) = self.store else {
-            return Step::Would { about: Box::default() };
+    fn dump(&self, text: &[u8], place: &str) -> Step {
+        let would = || {
+            let source_path = Some(place.to_owned());
+            Step::Would { about: Box::new(NewEntry { source_path, ..NewEntry::default() }) }
         };
+        let Some(store) = self.store else { return would() };
         let (draft, is_there) = match line::draft(store, text) {
             Ok(draft) => {
                 let is_there = store.entry(draft.id()).is_ok();
@@ -107,32 +177,9 @@ impl Importer<'_> {
         };
         match (self.is_dry, is_there) {
             (true, true) => Step::Known,
-            (true, false) => Step::Would { about: Box::default() },
+            (true, false) => would(),
             (false, _) => Step::Save { draft, layout: Layout::Native, is_there },
         }
-    }
-
-    fn lines(&self, item: &Item, content: &Content, text: &[u8], is_gzip: bool) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for (number, line) in (1..).zip(text.split_inclusive(|byte| *byte == b'\n')) {
-            let (line, has_end) =
-                line.strip_suffix(b"\n").map_or((line, false), |line| (line, true));
-            let of_file = |source: Source| {
-                let source = source.of_file(is_gzip, content.mode, content.modified_at);
-                source.at_line(number, has_end)
-            };
-            steps.push(match Source::from_json(line) {
-                Ok(source) => self.source(item, content, of_file(source), line),
-                // Whoever appends to it has not come to its end.
-                Err(_) if !has_end => refuse(format!("line {number}: is cut short")),
-                Err(error) => {
-                    let reason = format!("line {number}: {}", said(&error));
-                    let source = of_file(Source::unreadable(line));
-                    self.keep(item, content, source, line, reason)
-                }
-            });
-        }
-        steps
     }
 
     /// Keeps what cannot be read, if that is wished for, and says so in any case.
@@ -168,9 +215,12 @@ impl Importer<'_> {
         // Files that stand twice, were changed since or have no id of their own are told apart by
         // their path and text, so that importing them again finds them.
         let mut ids = Vec::new();
-        if let Some(id) = about.id.take() {
-            let other = format!("{id}~{:08x}", fingerprint >> 32);
-            ids.extend(Id::new(other));
+        // That word stands for the newest of all.
+        if let Some(id) = about.id.take().filter(|id| id.as_str() != "latest") {
+            let text = id.as_str();
+            // Both must be short enough for a name.
+            let stem = &text[..text.floor_char_boundary(ID_BYTES_MAX)];
+            ids.extend(Id::new(format!("{stem}~{:08x}", fingerprint >> 32)));
             ids.push(id);
         } else {
             let line = line.map(|line| format!("-{line}")).unwrap_or_default();
@@ -192,9 +242,15 @@ impl Importer<'_> {
                     return Step::Known;
                 }
                 // The first is for when the last is taken.
-                Ok(Compared::Free) => free = Some(id),
+                Ok(Compared::Free) => match self.deleted.compare(store, &id, item, &source) {
+                    Ok(Compared::Free) => free = Some(id),
+                    Ok(Compared::Same(_)) => return Step::Deleted,
+                    Ok(Compared::Other) => {}
+                    Err(error) => return Step::Fail(error),
+                },
                 Ok(Compared::Other) => {}
-                Err(error) => return refuse(said(&error)),
+                Err(error @ Error::Corrupt { .. }) => return refuse(said(&error)),
+                Err(error) => return Step::Fail(error),
             }
         }
         about.id = free;
@@ -211,7 +267,7 @@ impl Importer<'_> {
     }
 }
 
-enum Compared {
+pub(super) enum Compared {
     Free,
     /// The same file, saved for this reason.
     Same(Trigger),
@@ -225,7 +281,7 @@ fn compare(
     place: &str,
     line: Option<u64>,
     text: &[u8],
-) -> Result<Compared, Error> {
+) -> waypost::Result<Compared> {
     let found = match store.entry(id) {
         Ok(found) => found,
         Err(Error::NotFound { .. }) => return Ok(Compared::Free),
@@ -266,17 +322,24 @@ fn debris(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What is in a file that is compressed; `None` for one that is not.
-fn unzipped(bytes: &[u8]) -> Result<Option<Vec<u8>>, String> {
+/// Why a file of gzip cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum Unzip {
+    #[error("longer than {} bytes once decompressed", read::bytes_max())]
+    TooLong,
+    #[error("not a whole file of gzip: {0}")]
+    Damaged(Error),
+}
+
+/// The text of a file; owned if it was compressed.
+fn unzipped(bytes: &[u8], limit: u64) -> Result<Cow<'_, [u8]>, Unzip> {
     if !gzip::is_gzip(bytes) {
-        return Ok(None);
+        return Ok(Cow::Borrowed(bytes));
     }
-    match gzip::decompress(bytes, read::bytes_max()) {
-        Ok(text) => Ok(Some(text)),
-        Err(Error::Limit { limit, .. }) => {
-            Err(format!("longer than {limit} bytes once decompressed"))
-        }
-        Err(error) => Err(format!("not a whole file of gzip: {error}")),
+    match gzip::decompress(bytes, limit) {
+        Ok(text) => Ok(Cow::Owned(text)),
+        Err(Error::Limit { .. }) => Err(Unzip::TooLong),
+        Err(error) => Err(Unzip::Damaged(error)),
     }
 }
 

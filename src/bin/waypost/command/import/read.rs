@@ -49,13 +49,16 @@ pub(super) fn read(path: &Path) -> Result<Content, String> {
     Err("it changed while it was read; import it again".to_owned())
 }
 
-/// What changes when somebody writes to a file or replaces it.
-pub(super) fn stamp(metadata: &Metadata) -> (u64, i128, u64) {
+/// What changes when somebody writes to a file, replaces it or lets others read it.
+pub(super) fn stamp(metadata: &Metadata) -> (u64, i128, [i64; 3]) {
     #[cfg(unix)]
-    let inode = std::os::unix::fs::MetadataExt::ino(metadata);
+    let unix = {
+        use std::os::unix::fs::MetadataExt as _;
+        [metadata.ino().cast_signed(), metadata.ctime(), metadata.ctime_nsec()]
+    };
     #[cfg(not(unix))]
-    let inode = 0;
-    (metadata.len(), nanos(metadata).unwrap_or_default(), inode)
+    let unix = [0; 3];
+    (metadata.len(), nanos(metadata).unwrap_or_default(), unix)
 }
 
 fn nanos(metadata: &Metadata) -> Option<i128> {

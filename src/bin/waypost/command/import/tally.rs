@@ -1,6 +1,7 @@
 //! What became of the files of an import, counted and told.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write as _};
 
@@ -19,6 +20,8 @@ pub(super) struct Tally {
     pub(super) imported: u64,
     /// Checkpoints that were.
     pub(super) known: u64,
+    /// Checkpoints that were, and were deleted since.
+    pub(super) deleted: u64,
     /// Those that were imported, by layout.
     layouts: BTreeMap<&'static str, u64>,
     /// Lines of JSON lines that were read.
@@ -39,6 +42,11 @@ pub(super) struct Tally {
     would: Vec<Would>,
     #[serde(skip)]
     names_each: bool,
+    /// What was told before and is not told again, if that is kept.
+    #[serde(skip)]
+    told: Option<HashSet<(String, String)>>,
+    #[serde(skip)]
+    unread: Vec<String>,
 }
 
 /// What would be imported.
@@ -62,6 +70,21 @@ impl Tally {
     /// Tells of each file that is imported.
     pub(super) fn by_name() -> Self {
         Self { names_each: true, ..Self::default() }
+    }
+
+    /// Keeps to itself what was told before.
+    pub(super) fn tells_once(&mut self, told: HashSet<(String, String)>) {
+        self.told = Some(told);
+    }
+
+    /// All that was told, now and before.
+    pub(super) fn into_told(self) -> HashSet<(String, String)> {
+        self.told.unwrap_or_default()
+    }
+
+    /// Files that are worth another look.
+    pub(super) fn unread_places(&self) -> &[String] {
+        &self.unread
     }
 
     pub(super) fn imported(&mut self, path: &str, layout: Layout, global: &Global) {
@@ -88,7 +111,7 @@ impl Tally {
     /// Counts what could not be read and is kept all the same.
     pub(super) fn kept(&mut self, path: &str, reason: &str, global: &Global) {
         self.kept += 1;
-        say(global, format_args!("kept unread {path}: {reason}"));
+        say(global, format_args!("kept unread {}: {reason}", shown(path)));
         tell(&mut self.notes, path, reason);
     }
 
@@ -112,28 +135,38 @@ impl Tally {
     }
 
     pub(super) fn refused(&mut self, path: &str, reason: &str, global: &Global) {
+        let is_new = |told: &mut HashSet<_>| told.insert((path.to_owned(), reason.to_owned()));
+        if !self.told.as_mut().is_none_or(is_new) {
+            return;
+        }
         self.refused += 1;
         if !global.json {
             // An error like any other, which is told whatever else is not.
-            let _ = writeln!(io::stderr(), "{path}: {reason}");
+            let _ = writeln!(io::stderr(), "{}: {reason}", shown(path));
         }
         tell(&mut self.refusals, path, reason);
     }
 
+    /// As [`refused`](Self::refused), but it is worth another look.
+    pub(super) fn unread(&mut self, path: &str, reason: &str, global: &Global) {
+        self.unread.push(path.to_owned());
+        self.refused(path, reason, global);
+    }
+
     pub(super) fn skipped(&mut self, path: &str, reason: &str, global: &Global) {
         self.skipped += 1;
-        say(global, format_args!("skipped {path}: {reason}"));
+        say(global, format_args!("skipped {}: {reason}", shown(path)));
         tell(&mut self.skips, path, reason);
     }
 
     pub(super) fn note(&mut self, path: &str, reason: &str, global: &Global) {
-        say(global, format_args!("{path}: {reason}"));
+        say(global, format_args!("{}: {reason}", shown(path)));
         tell(&mut self.notes, path, reason);
     }
 
     /// Whether there was anything to import.
     pub(super) fn is_empty(&self) -> bool {
-        self.imported + self.known + self.refused + self.lines == 0
+        self.imported + self.known + self.deleted + self.refused + self.lines == 0
     }
 
     /// All that was looked at and might have been taken.
@@ -151,6 +184,7 @@ impl Tally {
         }
         let _ = write!(text, ", {} were there already", self.known);
         for (count, what) in [
+            (self.deleted, "were deleted and stay so"),
             (self.kept, "of them kept unread"),
             (self.skipped, "skipped"),
             (self.ignored, "that are no checkpoints passed over"),
@@ -161,6 +195,12 @@ impl Tally {
         }
         global.note(text);
     }
+}
+
+/// A name of a file could pretend to be several lines, or colours.
+fn shown(path: &str) -> Cow<'_, str> {
+    let is_plain = !path.contains(char::is_control);
+    if is_plain { path.into() } else { path.escape_debug().to_string().into() }
 }
 
 /// Tells a person; a program finds it in the outcome.

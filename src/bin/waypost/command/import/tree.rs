@@ -1,8 +1,10 @@
 //! Trees of files into the store: read by several threads, saved in their order.
 
+use std::collections::HashSet;
+
 use anyhow::Result;
 use waypost::layouts::Kind;
-use waypost::{Draft, Error, Layout, NewEntry, Store};
+use waypost::{Draft, Error, Id, Layout, NewEntry, Store};
 
 use super::file::{Importer, Step};
 use super::tally::Tally;
@@ -21,7 +23,7 @@ enum Looked {
     Told(Found),
     File {
         item: Item,
-        steps: Vec<Step>,
+        step: Step,
     },
     /// There was no more room for it.
     Later(Item),
@@ -31,6 +33,7 @@ enum Looked {
 pub(super) type Wants<'a> = &'a mut (dyn FnMut(&Found) -> bool + Send);
 
 /// How to import trees.
+#[derive(Clone, Copy)]
 pub(super) struct Trees<'a> {
     pub(super) importer: Importer<'a>,
     pub(super) roots: &'a [Root],
@@ -97,11 +100,13 @@ impl Trees<'_> {
         part.into_iter()
             .map(|found| match found {
                 Found::File(item) if bytes > PART_BYTES => Looked::Later(item),
-                Found::File(item) => {
-                    let steps = self.importer.look(&item);
-                    bytes += steps.iter().map(weight).sum::<usize>();
-                    Looked::File { item, steps }
-                }
+                Found::File(item) => match self.importer.look(&item, false) {
+                    Step::Alone => Looked::Later(item),
+                    step => {
+                        bytes += weight(&step);
+                        Looked::File { item, step }
+                    }
+                },
                 told => Looked::Told(told),
             })
             .collect()
@@ -117,52 +122,79 @@ impl Trees<'_> {
         for looked in part {
             match looked {
                 Looked::Told(found) => self.tell(&found, tally),
-                Looked::File { item, steps } => {
-                    self.take(&item, steps, &mut saves, tally, would)?;
-                }
+                Looked::File { item, step } => self.take(&item, step, &mut saves, tally, would)?,
                 Looked::Later(item) => {
                     self.commit(std::mem::take(&mut saves), tally)?;
-                    let steps = self.importer.look(&item);
-                    self.take(&item, steps, &mut saves, tally, would)?;
+                    self.take_alone(&item, &mut saves, tally, would)?;
                 }
             }
         }
         self.commit(saves, tally)
     }
 
-    fn take(
+    /// A file that is large, or has many checkpoints.
+    fn take_alone(
         &self,
         item: &Item,
-        steps: Vec<Step>,
         saves: &mut Saves,
         tally: &mut Tally,
         would: &mut dyn FnMut(&NewEntry) -> Result<()>,
     ) -> Result<()> {
-        for mut step in steps {
-            if let Step::Refuse { reason, kept: Some(kept) } = step {
-                tally.kept(&item.place, &reason, self.global);
-                step = *kept;
+        if !matches!(item.kind, Kind::Lines) {
+            let step = self.importer.look(item, true);
+            return self.take(item, step, saves, tally, would);
+        }
+        self.importer.look_at_lines(item, &mut |look| {
+            let mut step = look();
+            // Whether the store has it can be told once the store has what came before it.
+            if saves.has_id_of(&step) || saves.bytes > PART_BYTES {
+                self.commit(std::mem::take(saves), tally)?;
+                step = look();
             }
-            match step {
-                Step::Save { draft, layout, is_there } => {
-                    saves.items.push((item.clone(), layout, is_there));
-                    saves.drafts.push(*draft);
-                }
-                Step::Would { about } => {
-                    tally.would(&about);
-                    would(&about)?;
-                }
-                Step::Known => tally.known += 1,
-                Step::Explain { id, trigger } => {
-                    tally.known += 1;
-                    if let Some(store) = self.importer.store.filter(|_| !self.importer.is_dry) {
-                        store.set_trigger(&id, trigger)?;
-                    }
-                }
-                Step::Skip(reason) => tally.skipped(&item.place, reason, self.global),
-                Step::Ignore => tally.ignored(),
-                Step::Refuse { reason, .. } => tally.refused(&item.place, &reason, self.global),
+            self.take(item, step, saves, tally, would)?;
+            if saves.drafts.len() >= PART_FILES {
+                self.commit(std::mem::take(saves), tally)?;
             }
+            Ok(())
+        })
+    }
+
+    fn take(
+        &self,
+        item: &Item,
+        mut step: Step,
+        saves: &mut Saves,
+        tally: &mut Tally,
+        would: &mut dyn FnMut(&NewEntry) -> Result<()>,
+    ) -> Result<()> {
+        if let Step::Refuse { reason, kept: Some(kept) } = step {
+            tally.kept(&item.place, &reason, self.global);
+            step = *kept;
+        }
+        match step {
+            Step::Save { draft, layout, is_there } => {
+                saves.bytes += draft.raw_bytes();
+                saves.ids.insert(draft.id().clone());
+                saves.items.push((item.clone(), layout, is_there));
+                saves.drafts.push(*draft);
+            }
+            Step::Would { about } => {
+                tally.would(&about);
+                would(&about)?;
+            }
+            Step::Known | Step::Alone => tally.known += 1,
+            Step::Deleted => tally.deleted += 1,
+            Step::Explain { id, trigger } => {
+                tally.known += 1;
+                if let Some(store) = self.importer.store.filter(|_| !self.importer.is_dry) {
+                    store.set_trigger(&id, trigger)?;
+                }
+            }
+            Step::Skip(reason) => tally.skipped(&item.place, reason, self.global),
+            Step::Ignore => tally.ignored(),
+            Step::Refuse { reason, .. } => tally.refused(&item.place, &reason, self.global),
+            Step::Unread(reason) => tally.unread(&item.place, &reason, self.global),
+            Step::Fail(error) => return Err(error.into()),
         }
         Ok(())
     }
@@ -184,21 +216,22 @@ impl Trees<'_> {
 
     /// Looks at a file once more, now that the store has what took its id.
     fn again(&self, item: &Item, store: &Store, tally: &mut Tally) -> Result<()> {
-        for step in self.importer.look(item) {
-            match step {
-                Step::Save { draft, layout, .. } => match store.save_draft(*draft) {
-                    Ok(_) => tally.imported(&item.place, layout, self.global),
-                    Err(error @ Error::Exists { .. }) => {
-                        tally.refused(&item.place, &error.to_string(), self.global);
-                    }
-                    Err(error) => return Err(error.into()),
-                },
-                // Other lines of the file were counted when they were saved.
-                Step::Known | Step::Explain { .. } if matches!(item.kind, Kind::Lines) => {}
-                Step::Known | Step::Explain { .. } => tally.known += 1,
-                Step::Skip(_) | Step::Ignore | Step::Would { .. } => {}
-                Step::Refuse { reason, .. } => tally.refused(&item.place, &reason, self.global),
-            }
+        match self.importer.look(item, true) {
+            Step::Save { draft, layout, .. } => match store.save_draft(*draft) {
+                Ok(_) => tally.imported(&item.place, layout, self.global),
+                Err(error @ Error::Exists { .. }) => {
+                    tally.refused(&item.place, &error.to_string(), self.global);
+                }
+                Err(error) => return Err(error.into()),
+            },
+            Step::Known | Step::Explain { .. } => tally.known += 1,
+            // Another process has taken a line of it.
+            Step::Alone => tally.unread(&item.place, "import it again", self.global),
+            Step::Deleted => tally.deleted += 1,
+            Step::Skip(_) | Step::Ignore | Step::Would { .. } => {}
+            Step::Refuse { reason, .. } => tally.refused(&item.place, &reason, self.global),
+            Step::Unread(reason) => tally.unread(&item.place, &reason, self.global),
+            Step::Fail(error) => return Err(error.into()),
         }
         Ok(())
     }
@@ -219,6 +252,14 @@ struct Saves {
     /// Where each came from, its layout, and whether there was one of its id.
     items: Vec<(Item, Layout, bool)>,
     drafts: Vec<Draft>,
+    ids: HashSet<Id>,
+    bytes: usize,
+}
+
+impl Saves {
+    fn has_id_of(&self, step: &Step) -> bool {
+        matches!(step, Step::Save { draft, .. } if self.ids.contains(draft.id()))
+    }
 }
 
 fn weight(step: &Step) -> usize {

@@ -10,7 +10,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use waypost::layouts::{Kind, crunch, from_json, from_yaml, kind};
+use waypost::Source;
+use waypost::layouts::{Kind, crunch, kind};
 
 use super::place::{Base, join};
 use super::read::{self, reason};
@@ -170,6 +171,12 @@ impl Directory {
                 return;
             }
         };
+        if file_type.is_dir() && name.to_str().is_none() {
+            // Two of them could have the same place.
+            let reason = "its name is not UTF-8".to_owned();
+            hand_out(Found::Problem { place, reason });
+            return;
+        }
         if file_type.is_dir() {
             if !PASSED_OVER.iter().any(|passed_over| name == *passed_over) {
                 self.below.push((path, place));
@@ -255,7 +262,7 @@ impl Directory {
     }
 }
 
-/// The name of a file without its directories and without what follows the first point.
+/// The name of a file without its directories and the extension of a checkpoint.
 fn stem(path: &str) -> &str {
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
     name.strip_suffix(".yaml")
@@ -268,8 +275,10 @@ fn read_index(file: &File) -> Result<crunch::Index, String> {
     let content = read::read(&file.path)?;
     // What is JSON is YAML, too, but told better by its own reader.
     let is_json = content.bytes.trim_ascii_start().starts_with(b"{");
-    let index = if is_json { from_json(&content.bytes) } else { from_yaml(&content.bytes) };
-    index.map_err(|error| error.to_string())
+    let text = &content.bytes;
+    let source = if is_json { Source::from_json(text) } else { Source::from_yaml(text) };
+    let document = source.and_then(|source| source.document());
+    document.map(|document| crunch::Index::read(&document)).map_err(|error| error.to_string())
 }
 
 /// A number that changes when a file does.

@@ -13,6 +13,8 @@ use super::walk::Found;
 pub(super) struct Seen {
     hasher: RandomState,
     stamps: HashMap<u64, u64>,
+    /// What is new in this pass.
+    fresh: Vec<u64>,
 }
 
 impl Seen {
@@ -28,10 +30,56 @@ impl Seen {
             Found::Problem { place, reason } => (self.hash(("problem", place)), self.hash(reason)),
             Found::Note { place, reason } => (self.hash(("note", place, reason)), 0),
         };
-        self.stamps.insert(what, state) != Some(state)
+        let is_new = self.stamps.insert(what, state) != Some(state);
+        if is_new {
+            self.fresh.push(what);
+        }
+        is_new
+    }
+
+    /// Ends a pass. What could not be read is looked at again.
+    pub(super) fn end(&mut self, unread: &[String]) {
+        for place in unread {
+            let what = self.hash(("file", place));
+            self.stamps.remove(&what);
+        }
+        self.fresh.clear();
+    }
+
+    /// Ends a pass that came to nothing: all that was new in it still is.
+    pub(super) fn forget(&mut self) {
+        for what in self.fresh.drain(..) {
+            self.stamps.remove(&what);
+        }
     }
 
     fn hash(&self, value: impl Hash) -> u64 {
         self.hasher.hash_one(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use waypost::layouts::Kind;
+
+    use super::super::walk::Item;
+    use super::*;
+
+    fn found(place: &str) -> Found {
+        let (path, place) = (place.into(), place.to_owned());
+        Found::File(Item { path, place, kind: Kind::Checkpoint, index: None, beside: 0 })
+    }
+
+    /// A file that was seen while the store was held by another process was never imported.
+    #[test]
+    fn what_could_not_be_taken_in_is_new_again() {
+        let mut seen = Seen::default();
+        assert!(seen.is_new(&found("a")) && seen.is_new(&found("b")));
+        seen.forget();
+        assert!(seen.is_new(&found("a")) && seen.is_new(&found("b")));
+        seen.end(&["b".to_owned()]);
+        assert!(!seen.is_new(&found("a")) && seen.is_new(&found("b")));
+        seen.end(&[]);
+        assert!(!seen.is_new(&found("b")));
     }
 }
