@@ -21,10 +21,16 @@ pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEnt
     let has = |fields: &[&str]| fields.iter().any(|field| at(document, field).is_some());
     let is_state = has(&["task", "loopId"]) && has(&ITERATION)
         || text(document, "loopId").is_some() && has(&["objective"]);
-    if !is_state {
+    let file = name_of_reader(place.path);
+    // Any program may have a task and an iteration; here, or by this name, they are a loop's.
+    let name = path::name(place.path);
+    let is_placed = path::parts(place.path).contains(&ANCHORS[0])
+        || name.contains("loop")
+        || name.starts_with("session-state")
+        || file.is_some();
+    if !is_state || !is_placed {
         return None;
     }
-    let file = name_of_reader(place.path);
     let mut reading = Reading::new(Layout::Aiwg, document, place);
     set_loop(&mut reading, document, place);
     reading.entry.session_id = reading.name_of(&SESSION);

@@ -13,6 +13,10 @@ use crate::layouts::{Place, path};
 const ANCHORS: [&str; 1] = [".hex-skills"];
 
 pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    // Runs, stories and phases are words of many systems.
+    if !path::parts(place.path).contains(&ANCHORS[0]) {
+        return None;
+    }
     event(document, place)
         .or_else(|| state(document, place))
         .or_else(|| checkpoint(document, place))
@@ -76,9 +80,6 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     let story = path::stem(place.path).strip_prefix("checkpoint-")?;
     let stage = stage(document, "stage")?;
     list(document, "tasks_completed")?;
-    if !path::parts(place.path).contains(&ANCHORS[0]) {
-        return None;
-    }
     let mut reading = Reading::new(Layout::Pipeline, document, place);
     let name = reading.legal("the story in the name of the file", story);
     reading.entry.issue = name.and_then(|name| Issue::new(name).ok());
@@ -121,8 +122,7 @@ fn manifest(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
 /// A file of `active`, which names the run of a story that is under way.
 fn active(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     text(document, "run_id")?;
-    let is_placed = matches!(path::parts(place.path).as_slice(), [.., "active", _, _]);
-    if !is_placed || !path::parts(place.path).contains(&ANCHORS[0]) {
+    if !matches!(path::parts(place.path).as_slice(), [.., "active", _, _]) {
         return None;
     }
     let mut reading = Reading::new(Layout::Pipeline, document, place);

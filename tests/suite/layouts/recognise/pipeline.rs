@@ -189,7 +189,7 @@ fn every_line_of_a_history_is_a_checkpoint() {
     created_at: 2026-11-16T02:18:35.700000Z
     ");
     let paused = json!({"sequence": 1, "event_type": "RUN_PAUSED", "run_id": "r"});
-    assert_eq!(entry(&paused, "history.jsonl").status, Status::Paused);
+    assert_eq!(entry(&paused, ".hex-skills/history.jsonl").status, Status::Paused);
 }
 
 /// The checkpoint of the first release has no story: its name does.
@@ -239,7 +239,7 @@ fn a_run_is_done_paused_or_cancelled() {
         let state = json!({
             "run_id": "r", "story_id": "S-1", "phase": phase, "complete": complete,
         });
-        assert_eq!(entry(&state, "state.json").status, expected, "{phase} {complete}");
+        assert_eq!(entry(&state, ".hex-skills/state.json").status, expected, "{phase} {complete}");
     }
 }
 
@@ -251,4 +251,19 @@ fn the_active_run_of_a_story_is_named() {
     assert_eq!(entry.series.unwrap().as_str(), "run:r");
     assert_eq!(entry.status, Status::InProgress);
     assert_eq!(told(&active, "S-1.json"), None);
+}
+
+/// Objects of other programs, which have the same words for other things.
+#[test]
+fn what_lies_elsewhere_is_somebody_elses() {
+    for document in [
+        json!({"story_id": "A-1", "run_id": "r", "phase": "build"}),
+        json!({"event_type": "click", "run_id": "r", "sequence": 1}),
+        json!({"_history": [], "_next_sequence": 1}),
+        json!({"task": "train", "currentIteration": 30}),
+    ] {
+        assert_eq!(told(&document, "logs/x.json"), None, "{document}");
+    }
+    let state = json!({"task": "fix", "currentIteration": 30});
+    assert!(told(&state, ".aiwg/ralph/current-loop.json").is_some());
 }
