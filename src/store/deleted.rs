@@ -13,7 +13,7 @@ use super::read::Snapshot;
 use super::table::{DELETED, In, open_if_made};
 use super::write::Writer;
 use super::{Deleted, Store, give_way, not_found};
-use crate::checkpoint::{Entry, Id, Timestamp};
+use crate::checkpoint::{Checkpoint, Entry, Id, Timestamp};
 use crate::codec::{decode_deleted, encode_deleted};
 use crate::error::{Error, Result};
 use crate::key::{DeletedBytes, RecordKey, deleted_at, deleted_row};
@@ -64,6 +64,14 @@ impl Store {
             let wanted = wanted.collect::<Result<Vec<_>>>()?;
             writer.restore_all(wanted, now)
         })
+    }
+
+    /// Returns a deleted checkpoint as it would be restored.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if it is gone for good or damaged.
+    pub fn get_deleted(&self, restorable: &Restorable) -> Result<Checkpoint> {
+        self.read(|snapshot| snapshot.load(restorable.entry.clone()))
     }
 
     /// Restores everything that an operation deleted and that can be restored: all of it, or none.

@@ -239,3 +239,23 @@ fn an_index_comes_back() {
     let latest = fs::read_link(out.join("latest")).unwrap();
     assert_eq!(latest, Path::new("CP-enrich-20250114-b4c5.yaml"));
 }
+
+/// What came in last is what the file held last, whatever time it states.
+#[test]
+fn the_last_content_of_a_file_comes_back() {
+    let test = Test::new();
+    let path = ".pipeline/checkpoint-A.json";
+    let content = |time: &str| {
+        format!(
+            "{{\"storyId\": \"A\", \"stage\": 2, \"tasksCompleted\": [], \
+             \"timestamp\": \"{time}\"}}"
+        )
+    };
+    for time in ["2026-02-02T00:00:00Z", "2026-01-01T00:00:00Z"] {
+        test.put(path, content(time));
+        test.run("import . --quiet").done();
+    }
+    test.run("export out --quiet").done();
+    let found = fs::read_to_string(test.path().join("out").join(path)).unwrap();
+    assert_eq!(found, content("2026-01-01T00:00:00Z"));
+}

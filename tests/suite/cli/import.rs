@@ -378,6 +378,8 @@ fn what_was_deleted_stays_so_as_long_as_it_can_be_restored() {
     for id in &ids {
         test.run(&format!("delete {id} --quiet")).done();
     }
+    // Whenever it was written, it is the same text.
+    test.put(CLAUDE, fixture("claude/schema-2.1.json"));
     let again = outcome(&test.run("import . --json"));
     assert_eq!((&again["imported"], &again["deleted"]), (&0.into(), &2.into()));
     // Another content is another checkpoint.
@@ -408,6 +410,13 @@ fn lines_of_one_id_are_told_apart_in_one_go() {
     assert_eq!((&first["imported"], &first["refused"]), (&300.into(), &1.into()));
     let again = outcome(&test.run("import . --json"));
     assert_eq!((&again["imported"], &again["known"]), (&0.into(), &300.into()));
+    // Some are deleted, and the file grows: they stay so, and what is new arrives.
+    test.run("delete cp --quiet").done();
+    test.put(path, lines + &line(300) + &line(301).replace('\n', ""));
+    let grown = test.run("import . --json");
+    assert!(grown.stdout.contains("line 305: has no end yet"), "{}", grown.stdout);
+    let grown = outcome(&grown);
+    assert_eq!((&grown["imported"], &grown["deleted"]), (&1.into(), &1.into()));
 }
 
 #[test]
@@ -465,10 +474,14 @@ fn projects_that_are_named_together_are_told_apart() {
     }
     let path = |name: &str| elsewhere.path().join(name).display().to_string();
     test.run(&format!("import {} {} --quiet", path("a"), path("b/.claude"))).done();
+    // One after the other as well: a path does not depend on what else is imported.
+    let again = outcome(&test.run(&format!("import {} --json", path(""))));
+    assert_eq!((&again["imported"], &again["known"]), (&0.into(), &2.into()));
     let mut paths: Vec<String> =
-        test.entries().iter().map(|entry| entry["source_path"].to_string()).collect();
+        test.entries().iter().map(|entry| entry["source_path"].as_str().unwrap().into()).collect();
     paths.sort();
-    assert_eq!(paths, [format!("\"a/{CRUNCH}\""), format!("\"b/{CRUNCH}\"")]);
+    let expected = ["a", "b"].map(|project| format!("{}/{CRUNCH}", path(project)));
+    assert_eq!(paths, expected.map(|path| path.trim_start_matches('/').to_owned()));
 }
 
 #[test]

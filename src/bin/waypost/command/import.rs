@@ -88,7 +88,11 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             From::Lines(source) => lines.push((name, source)),
         }
     }
-    let base = Base::new(&open::path(global)?, &paths);
+    let base = Base::new(&open::path(global)?);
+    // What is below another would be counted twice.
+    let is_below = |path: &PathBuf| paths.iter().any(|it| path != it && path.starts_with(it));
+    let mut paths: Vec<PathBuf> = paths.iter().filter(|path| !is_below(path)).cloned().collect();
+    paths.dedup();
     let roots: Vec<Root> = paths.into_iter().map(|path| Root::new(path, &base)).collect();
     if (args.dry_run || args.watch) && !lines.is_empty() {
         let text = "--dry-run and --watch are for directories and files of other systems";
@@ -215,7 +219,11 @@ fn find(path: &Path) -> io::Result<From> {
     if !metadata.is_dir() && (!metadata.is_file() || has_lines(path)?) {
         return Ok(From::Lines(lines_of(path)?));
     }
-    fs::canonicalize(path).map(From::Tree)
+    let path = fs::canonicalize(path)?;
+    if path.to_str().is_none() {
+        return Err(io::Error::new(io::ErrorKind::InvalidFilename, "its name is not UTF-8"));
+    }
+    Ok(From::Tree(path))
 }
 
 /// Whether a file is what `export --jsonl` writes: by its name, else by its first line.

@@ -22,13 +22,12 @@ use waypost::{Order, Query, Store};
 use crate::args::Global;
 use crate::ordered::in_order;
 use crate::progress::Progress;
-use claims::Claims;
+use claims::Lasts;
 use decide::Export;
 use directory::Directory;
 pub(super) use place::Packing;
 use placer::Placer;
 use prepare::Part;
-use render::Way;
 pub(super) use render::Wish;
 pub(super) use tally::Tally;
 
@@ -72,18 +71,24 @@ pub(super) fn run(store: &Store, query: &Query, wish: &Wish<'_>, global: &Global
 }
 
 /// Hands out entries in parts, without those that are older contents of a file.
+///
+/// What a file held last is what came into the store last, whatever time it states.
 fn list(
     store: &Store,
     query: Query,
     wish: &Wish<'_>,
     hand_out: &mut dyn FnMut(Part) -> bool,
 ) -> Result<()> {
-    let mut claims = Claims::default();
+    let mut lasts = Lasts::default();
+    for entry in store.entries(query.clone()) {
+        let entry = entry?;
+        lasts.note(&wish.way(&entry), entry.sequence);
+    }
     let (mut part, mut bytes) = (Part::default(), 0);
     for entry in store.entries(query) {
         let entry = entry?;
         let way = wish.way(&entry);
-        if matches!(&way, Way::Restored(path, _) if !claims.take(path)) {
+        if lasts.has_later(&way, entry.sequence) {
             part.older += 1;
         } else {
             bytes += entry.document_bytes;

@@ -5,7 +5,9 @@ use std::fs;
 
 use anyhow::Result;
 use waypost::layouts::{Kind, Place, recognise, unrecognised};
-use waypost::{Document, Draft, Error, Id, Layout, NewEntry, Source, Store, Trigger};
+use waypost::{
+    Checkpoint, Document, Draft, Entry, Error, Id, Layout, NewEntry, Source, Store, Trigger,
+};
 
 use super::deleted::Deleted;
 use super::line;
@@ -127,6 +129,12 @@ impl Importer<'_> {
                 source.at_line(number, has_end)
             };
             take(&|| match Source::from_json(line) {
+                // Whoever appends to it has not come to its end.
+                Ok(_) if !has_end => {
+                    let source = of_file(Source::unreadable(line));
+                    let reason = format!("line {number}: has no end yet");
+                    self.keep(item, &content, source, line, reason)
+                }
                 Ok(source) => self.source(item, &content, of_file(source), line),
                 Err(error) => {
                     let source = of_file(Source::unreadable(line));
@@ -231,9 +239,10 @@ impl Importer<'_> {
             about.id = ids.pop();
             return Step::Would { about: Box::new(about) };
         };
+        let text = Text { place: &item.place, line, bytes: text };
         let mut free = None;
         for id in ids {
-            match compare(store, &id, &item.place, line, text) {
+            match text.compare_with(store, &id) {
                 Ok(Compared::Same(trigger)) => {
                     // The index of claude-crunch comes after the file, and may be put right.
                     if about.trigger != Trigger::Unknown && about.trigger != trigger {
@@ -242,7 +251,7 @@ impl Importer<'_> {
                     return Step::Known;
                 }
                 // The first is for when the last is taken.
-                Ok(Compared::Free) => match self.deleted.compare(store, &id, item, &source) {
+                Ok(Compared::Free) => match self.deleted.compare(store, &id, &text) {
                     Ok(Compared::Free) => free = Some(id),
                     Ok(Compared::Same(_)) => return Step::Deleted,
                     Ok(Compared::Other) => {}
@@ -274,30 +283,38 @@ pub(super) enum Compared {
     Other,
 }
 
-/// Whether the store has this file under `id`. Tags and statuses may have changed since.
-fn compare(
-    store: &Store,
-    id: &Id,
-    place: &str,
+/// A text and where it stands, which tell whether a checkpoint is it.
+pub(super) struct Text<'a> {
+    place: &'a str,
     line: Option<u64>,
-    text: &[u8],
-) -> waypost::Result<Compared> {
-    let found = match store.entry(id) {
-        Ok(found) => found,
-        Err(Error::NotFound { .. }) => return Ok(Compared::Free),
-        Err(error) => return Err(error),
-    };
-    let is_place = found.source_path.as_deref() == Some(place)
-        && found.source.is_some_and(|source| source.line == line);
-    if !is_place {
-        return Ok(Compared::Other);
+    bytes: &'a [u8],
+}
+
+impl Text<'_> {
+    pub(super) fn is_at(&self, entry: &Entry) -> bool {
+        entry.source_path.as_deref() == Some(self.place)
+            && entry.source.is_some_and(|source| source.line == self.line)
     }
-    let checkpoint = store.get(id)?;
-    let known = checkpoint.source_text()?.unwrap_or_default();
-    // The end of a line may have come after the line.
-    let known = line.and_then(|_| known.strip_suffix(b"\n")).unwrap_or(&known);
-    let is_same = known == text;
-    Ok(if is_same { Compared::Same(found.trigger) } else { Compared::Other })
+
+    pub(super) fn compare(&self, checkpoint: &Checkpoint) -> waypost::Result<Compared> {
+        let known = checkpoint.source_text()?.unwrap_or_default();
+        // The end of a line is not part of what is compared.
+        let known = self.line.and_then(|_| known.strip_suffix(b"\n")).unwrap_or(&known);
+        if known == self.bytes {
+            return Ok(Compared::Same(checkpoint.entry.trigger.clone()));
+        }
+        Ok(Compared::Other)
+    }
+
+    /// Whether the store has it under `id`. Tags and statuses may have changed since.
+    fn compare_with(&self, store: &Store, id: &Id) -> waypost::Result<Compared> {
+        match store.entry(id) {
+            Ok(found) if self.is_at(&found) => self.compare(&store.get(id)?),
+            Ok(_) => Ok(Compared::Other),
+            Err(Error::NotFound { .. }) => Ok(Compared::Free),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 fn place<'a>(item: &'a Item, content: &Content) -> Place<'a> {

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher as _, RandomState};
 
+use super::render::Way;
+
 /// Paths that are taken, by their hashes and those of who took them: a million take 40 MB, and two
 /// share one by a chance of one in forty million.
 #[derive(Default)]
@@ -38,6 +40,36 @@ impl Claims {
             }
             Entry::Occupied(taken) if *taken.get() == series => Claim::Own,
             Entry::Occupied(_) => Claim::Foreign,
+        }
+    }
+}
+
+/// Which checkpoint of each file came last, by hashes of paths and lines.
+#[derive(Default)]
+pub(super) struct Lasts {
+    hasher: RandomState,
+    sequences: HashMap<u64, u64>,
+}
+
+impl Lasts {
+    pub(super) fn note(&mut self, way: &Way, sequence: u64) {
+        if let Some(key) = self.key(way) {
+            let last = self.sequences.entry(key).or_default();
+            *last = sequence.max(*last);
+        }
+    }
+
+    /// Whether a later one is what the file held last.
+    pub(super) fn has_later(&self, way: &Way, sequence: u64) -> bool {
+        let last = self.key(way).and_then(|key| self.sequences.get(&key));
+        last.is_some_and(|last| *last > sequence)
+    }
+
+    fn key(&self, way: &Way) -> Option<u64> {
+        match way {
+            Way::Restored(path, _) => Some(self.hasher.hash_one((path, None::<u64>))),
+            Way::Line(path, form) => Some(self.hasher.hash_one((path, form.line))),
+            Way::Made(_) => None,
         }
     }
 }

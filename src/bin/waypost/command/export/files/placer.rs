@@ -81,8 +81,13 @@ impl<'a> Placer<'a> {
                 if !self.directory.overwrites || self.is_own(&place)? {
                     return Ok(false);
                 }
-                fs::rename(&draft.temporary, &place)?;
+                match fs::rename(&draft.temporary, &place) {
+                    // A directory of this very export, or of whoever was here before.
+                    Err(error) if is_obstacle(&error) => return Ok(false),
+                    renamed => renamed?,
+                }
             }
+            Err(error) if is_obstacle(&error) => return Ok(false),
             renamed => renamed?,
         }
         if self.directory.overwrites {
@@ -117,6 +122,11 @@ impl<'a> Placer<'a> {
         let system = self.directory.system.get().and_then(Option::as_ref);
         system.is_some_and(|system| system.sync().is_ok())
     }
+}
+
+fn is_obstacle(error: &io::Error) -> bool {
+    let kinds = [ErrorKind::IsADirectory, ErrorKind::NotADirectory, ErrorKind::DirectoryNotEmpty];
+    kinds.contains(&error.kind())
 }
 
 #[cfg(test)]

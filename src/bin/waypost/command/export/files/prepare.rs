@@ -2,6 +2,8 @@
 //!
 //! Decides nothing between checkpoints: who gets a path is told by their order.
 
+use std::io::ErrorKind;
+
 use anyhow::{Context as _, Result};
 use waypost::{Entry, Error, Id, Layout, Series, SourceForm, Store};
 
@@ -111,7 +113,12 @@ fn prepare(
 pub(super) fn drafted(directory: &Directory, path: &str, content: &Content) -> Result<State> {
     let shown = directory.path(path);
     let shown = shown.display();
-    let found = directory.look(path, content).with_context(|| format!("cannot read {shown}"))?;
+    let found = match directory.look(path, content) {
+        Err(error) if error.kind() == ErrorKind::InvalidFilename => {
+            return Ok(State::Obstructed("is too long for this system"));
+        }
+        found => found.with_context(|| format!("cannot read {shown}"))?,
+    };
     let draft = || directory.draft(path, content).with_context(|| format!("cannot write {shown}"));
     stated(directory, found, draft)
 }

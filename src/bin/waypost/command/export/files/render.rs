@@ -55,7 +55,10 @@ impl Wish<'_> {
         let layout = self.layout.unwrap_or(entry.layout);
         match (&entry.source_path, entry.source) {
             (Some(path), Some(form)) if layout == entry.layout => {
-                let (path, form) = self.packing.apply(path, form);
+                // All lines of a file go the same way.
+                let is_line = form.line.is_some();
+                let format = if is_line { Format::Json } else { form.format };
+                let (path, form) = self.packing.apply(path, SourceForm { format, ..form });
                 if form.line.is_some() { Way::Line(path, form) } else { Way::Restored(path, form) }
             }
             _ => Way::Made(layout),
