@@ -46,7 +46,8 @@
 //! [`Store`] is where to start; [`NewEntry`] is what can be said about a checkpoint, [`Query`]
 //! what can be asked, and [`Options`] how a store is opened. [`Policy`] says what is kept, [`plan`]
 //! what goes and why, and [`Store::apply`] removes it. How it works inside, and which bytes it
-//! writes, is in [`docs`]. [`layouts`] has the documents of five other systems as types.
+//! writes, is in [`docs`]. [`layouts`] has the documents of five other systems as types, and
+//! [`diff()`] tells what differs between two documents.
 //!
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
 //! said: one process has the file at a time, and handles take turns.
@@ -64,6 +65,7 @@ mod query;
 mod retention;
 mod store;
 
+pub mod diff;
 pub mod docs;
 pub mod layouts;
 
@@ -78,6 +80,7 @@ pub use checkpoint::{
 };
 pub use codec::{JsonStyle, Source};
 pub use config::{Config, Off};
+pub use diff::{Diff, diff};
 pub use error::{Error, Result};
 pub use key::Order;
 pub use query::{Cursor, Page, Query};

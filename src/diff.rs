@@ -1,0 +1,101 @@
+//! What differs between two documents, by JSON pointer.
+//!
+//! ```
+//! use waypost::{Document, diff};
+//!
+//! # fn main() -> waypost::Result<()> {
+//! let old = Document::from_json(br#"{"score": 71, "queue": ["b", "c"]}"#)?;
+//! let new = Document::from_json(br#"{"score": 74, "queue": ["a", "b", "c"]}"#)?;
+//! let diff = diff(&old, &new);
+//! assert_eq!(diff.changes().len(), 2);
+//! let operations = diff.to_patch();
+//! assert_eq!(
+//!     operations[1].to_document().to_json(Default::default())?,
+//!     r#"{"op":"add","path":"/queue/0","value":"a"}"#
+//! );
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Every value is hashed once. Arrays are then aligned by these hashes: what stays, what was moved,
+//! and of the rest what became what. All of it takes time in proportion to the documents, but for a
+//! logarithm; where more would be needed for the shortest answer, a longer one is given, which is
+//! as right. Nothing is taken for equal because its hash is.
+
+mod align;
+mod array;
+mod change;
+mod edit;
+mod lines;
+mod number;
+mod pair;
+mod patch;
+mod pointer;
+mod same;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use self::edit::{Comparison, Edit};
+use self::same::Looks;
+use self::tree::Tree;
+use crate::checkpoint::Document;
+
+pub use change::Change;
+pub use lines::{Line, lines};
+pub use patch::Operation;
+pub use pointer::Pointer;
+
+/// What differs between two documents.
+#[derive(Debug, Clone)]
+pub struct Diff<'d> {
+    edit: Option<Edit<'d>>,
+    looks: Looks,
+}
+
+/// Compares two documents.
+///
+/// Values are compared as JSON: numbers by their exact value and not their spelling, objects
+/// without the order of their keys, of a key that stands twice the last. A NaN equals another.
+///
+/// Takes time and memory in proportion to the length of both, whatever they have in common.
+#[must_use]
+pub fn diff<'d>(old: &'d Document, new: &'d Document) -> Diff<'d> {
+    let (old_tree, new_tree) = (Tree::of(old), Tree::of(new));
+    let mut comparison = Comparison::default();
+    let edit = comparison.compare(old_tree.root(old), new_tree.root(new));
+    Diff { edit, looks: comparison.looks }
+}
+
+impl<'d> Diff<'d> {
+    /// Tells whether both documents say the same.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.edit.is_none()
+    }
+
+    /// Tells whether the keys of an object that says the same stand in another order.
+    #[must_use]
+    pub fn is_reordered(&self) -> bool {
+        self.looks.is_reordered
+    }
+
+    /// Tells whether a number that is the same is spelled otherwise, such as 1.0 for 1.
+    #[must_use]
+    pub fn is_respelled(&self) -> bool {
+        self.looks.is_respelled
+    }
+
+    /// Returns the differences one by one, in the order of the documents.
+    #[must_use]
+    pub fn changes(&self) -> Vec<Change<'d>> {
+        self.edit.as_ref().map(change::list).unwrap_or_default()
+    }
+
+    /// Returns a patch in the sense of RFC 6902: operations that make, one after the other, the new
+    /// document of the old one. Of a key that stands twice a reader must know the last only.
+    #[must_use]
+    pub fn to_patch(&self) -> Vec<Operation<'d>> {
+        self.edit.as_ref().map(patch::operations).unwrap_or_default()
+    }
+}

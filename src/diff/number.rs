@@ -1,0 +1,137 @@
+//! What a number is worth, however it is spelled.
+//!
+//! Must never go through a double: 9007199254740993 is not 9007199254740992.
+
+use crate::checkpoint::Document;
+
+/// The exact value of a number: of a double, that of the text it is written as.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Exact {
+    /// The digits as an integer that does not end in zero, and the power of ten it is to be taken
+    /// times.
+    Finite {
+        is_negative: bool,
+        digits: Digits,
+        exponent: i64,
+    },
+    Infinite {
+        is_negative: bool,
+    },
+    NotANumber,
+    /// What is beyond all reckoning is worth what is written.
+    Spelled(String),
+}
+
+/// Short where that is possible, so that equal ones are equal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Digits {
+    Short(u64),
+    Long(String),
+}
+
+impl Exact {
+    /// The value of a number, if the document is one.
+    pub(super) fn of(document: &Document) -> Option<Self> {
+        match document {
+            Document::Uint(value) => Some(Self::integer(false, *value)),
+            Document::Int(value) => Some(Self::integer(*value < 0, value.unsigned_abs())),
+            Document::Float(value) if value.is_nan() => Some(Self::NotANumber),
+            Document::Float(value) if value.is_infinite() => {
+                Some(Self::Infinite { is_negative: *value < 0.0 })
+            }
+            // The shortest text that gives the double back, as in JSON.
+            Document::Float(value) => Some(Self::literal(&format!("{value:e}"))),
+            Document::Number(literal) => Some(Self::literal(literal)),
+            Document::Null
+            | Document::Bool(_)
+            | Document::Text(_)
+            | Document::Bytes(_)
+            | Document::Array(_)
+            | Document::Object(_) => None,
+        }
+    }
+
+    fn integer(is_negative: bool, mut value: u64) -> Self {
+        let mut exponent = 0;
+        while value != 0 && value.is_multiple_of(10) {
+            value /= 10;
+            exponent += 1;
+        }
+        Self::Finite { is_negative, digits: Digits::Short(value), exponent }
+    }
+
+    fn literal(literal: &str) -> Self {
+        Self::finite(literal).unwrap_or_else(|| Self::Spelled(literal.to_owned()))
+    }
+
+    fn finite(literal: &str) -> Option<Self> {
+        let positive = literal.strip_prefix('-').unwrap_or(literal);
+        let (mantissa, exponent) = positive.split_once(['e', 'E']).unwrap_or((positive, "0"));
+        let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        if whole.is_empty() || !whole.bytes().chain(part.bytes()).all(|byte| byte.is_ascii_digit())
+        {
+            return None;
+        }
+        let all = [whole, part].concat();
+        let digits = all.trim_start_matches('0').trim_end_matches('0');
+        if digits.is_empty() {
+            return Some(Self::integer(false, 0));
+        }
+        let zeros = all.len() - all.trim_end_matches('0').len();
+        let shift = i64::try_from(zeros).ok()? - i64::try_from(part.len()).ok()?;
+        let exponent = exponent.parse::<i64>().ok()?.checked_add(shift)?;
+        let short = digits.parse().map(Digits::Short);
+        let digits = short.unwrap_or_else(|_| Digits::Long(digits.to_owned()));
+        Some(Self::Finite { is_negative: literal.len() > positive.len(), digits, exponent })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(literal: &str) -> Option<Exact> {
+        Exact::of(&Document::Number(literal.to_owned()))
+    }
+
+    #[test]
+    fn spellings_of_one_number_are_worth_the_same() {
+        for (document, literals) in [
+            (Document::Uint(1), &["1", "1.0", "1e0", "0.1e1", "10E-1", "1.000e+0"][..]),
+            (Document::Uint(0), &["0", "-0", "0.0", "0e99"]),
+            (Document::Int(-1200), &["-1200", "-1.2e3", "-1200.0"]),
+            (Document::Float(1.5), &["1.5", "1.50", "15e-1"]),
+            (Document::Float(0.1), &["0.1", "0.10"]),
+            (Document::Float(-0.0), &["0"]),
+            (Document::Float(1e300), &["1e300", "10e299"]),
+            (Document::Uint(u64::MAX), &["18446744073709551615", "18446744073709551615.0"]),
+        ] {
+            for literal in literals {
+                assert_eq!(Exact::of(&document), number(literal), "{document:?} {literal}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_a_double_confuses_are_told_apart() {
+        for (one, other) in [
+            ("9007199254740993", "9007199254740992"),
+            ("184467440737095516160000000000000001", "184467440737095516160000000000000002"),
+            ("0.1", "0.1000000000000000055511151231257827"),
+            ("1e400", "1e401"),
+            ("1", "-1"),
+            ("1e99999999999999999999", "1e99999999999999999998"),
+        ] {
+            assert_ne!(number(one), number(other));
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_equals_itself() {
+        let nan = Document::Float(f64::NAN);
+        assert_eq!(Exact::of(&nan), Exact::of(&nan.clone()));
+        assert_eq!(number("what?"), Some(Exact::Spelled("what?".to_owned())));
+        assert_eq!(number("1.e"), number("1.e"));
+        assert_eq!(Exact::of(&Document::Text("1".to_owned())), None);
+    }
+}
