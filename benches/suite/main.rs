@@ -7,6 +7,7 @@
 mod codec;
 mod cost;
 mod delta;
+mod diff;
 #[path = "../../src/bin/waypost/command/bench/document.rs"]
 mod document;
 mod files;
@@ -33,6 +34,7 @@ fn main() {
         read::bench,
         list::bench,
         plan::bench,
+        diff::bench,
         growth::bench,
         files::bench,
     ];
