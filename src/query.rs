@@ -227,7 +227,7 @@ fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
         }
         if entries.len() == limit {
             // One more than asked for, so that a cursor is given only if it leads somewhere.
-            let next = entries.last().map(|last| Cursor(RecordKey::of(last)));
+            let next = entries.last().map(Cursor::from);
             return Ok(Page { entries, next });
         }
         entries.push(entry);
@@ -353,6 +353,13 @@ impl Iterator for Entries<'_> {
                 Some(Err(error))
             }
         }
+    }
+}
+
+/// The place of an entry: a listing goes on with what comes after it.
+impl From<&Entry> for Cursor {
+    fn from(entry: &Entry) -> Self {
+        Self(RecordKey::of(entry))
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod bench;
 mod conformance;
+mod diff;
 mod errors;
 mod export;
 mod import;
@@ -127,7 +128,7 @@ fn the_help_explains_the_exit_codes() {
     let (_, codes) = help.split_once("Exit codes:\n").unwrap();
     insta::assert_snapshot!(codes, @"
     0  done
-    1  failed
+    1  failed, or with `diff --exit-code` there are changes
     2  wrong usage, or a prefix that is too short or fits several ids
     3  nothing matched, or there is no store yet
     4  refused: a document, id, config or prune that cannot be taken
@@ -141,7 +142,7 @@ fn the_help_explains_the_exit_codes() {
 fn every_command_has_examples() {
     let test = Test::new();
     let commands = [
-        "save", "show", "latest", "list", "delete", "undelete", "tag", "complete", "fail",
+        "save", "show", "latest", "list", "diff", "delete", "undelete", "tag", "complete", "fail",
         "archive", "reopen", "prune", "export", "import", "policy", "log", "stats", "compact",
         "bench",
     ];

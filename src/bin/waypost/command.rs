@@ -3,6 +3,7 @@
 mod bench;
 mod compact;
 mod delete;
+mod diff;
 mod export;
 mod import;
 mod latest;
@@ -41,6 +42,7 @@ enum Command {
     Show(show::Args),
     Latest(latest::Args),
     List(list::Args),
+    Diff(diff::Args),
     Delete(delete::Args),
     Undelete(undelete::Args),
     Tag(tag::Args),
@@ -82,6 +84,7 @@ impl Cli {
             Command::Show(args) => show::run(args, &self.global, out),
             Command::Latest(args) => latest::run(args, &self.global, out),
             Command::List(args) => list::run(args, &self.global, out),
+            Command::Diff(args) => diff::run(args, &self.global, out),
             Command::Delete(args) => delete::run(args, &self.global, out),
             Command::Undelete(args) => undelete::run(args, &self.global, out),
             Command::Complete(args) => lifecycle::complete(args, &self.global, out),

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use waypost::Error;
+use waypost::{Error, Id};
 
 /// Exit codes; `waypost --help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Exit {
     fn meaning(self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Failed => "failed",
+            Self::Failed => "failed, or with `diff --exit-code` there are changes",
             Self::Usage => "wrong usage, or a prefix that is too short or fits several ids",
             Self::Nothing => "nothing matched, or there is no store yet",
             Self::Refused => "refused: a document, id, config or prune that cannot be taken",
@@ -93,6 +93,11 @@ pub(crate) enum Refusal {
     NotUndone { number: u64, reason: String },
     #[error("in {}", path.display())]
     Config { path: PathBuf, source: Error },
+    #[error("{id} is the first of its series")]
+    First { id: Id },
+    /// Not a failure, but to be told by the exit code.
+    #[error("the documents differ")]
+    Differs,
     /// Values that are right alone and not together.
     #[error("{0}")]
     Usage(String),
@@ -199,6 +204,10 @@ fn of_command(refusal: &Refusal) -> Verdict {
         }
         Refusal::Config { .. } => Verdict::new(Exit::Refused, "invalid_config")
             .hint("`waypost policy example` shows every key"),
+        Refusal::First { .. } => {
+            Verdict::new(Exit::Nothing, "not_found").hint("name the checkpoint to compare it with")
+        }
+        Refusal::Differs => Verdict::new(Exit::Failed, "differs"),
         Refusal::Usage(_) => Verdict::new(Exit::Usage, "usage"),
     }
 }

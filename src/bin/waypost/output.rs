@@ -13,8 +13,8 @@ use waypost::{Checkpoint, JsonStyle, Timestamp};
 
 use crate::args::Global;
 pub(crate) use fields::Fields;
-pub(crate) use human::{age, grouped, size};
-pub(crate) use table::{Column, of_entries, table};
+pub(crate) use human::{age, grouped, plain, short_id, short_length, size};
+pub(crate) use table::{Column, of_entries, table, width};
 
 /// The text of the file that a checkpoint came from.
 pub(crate) const SOURCE_TEXT: &str = "source_text";

@@ -40,6 +40,9 @@ pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
         return Exit::Done.into();
     }
     let report = Report::from(error);
+    if matches!(error.downcast_ref(), Some(Refusal::Differs)) {
+        return report.exit.into();
+    }
     let is_note = matches!(error.downcast_ref(), Some(Refusal::Nothing));
     if !(is_note && global.quiet) {
         // With standard error closed, the exit code still tells.

@@ -119,7 +119,8 @@ fn answer(out: &mut dyn Write, entry: &Entry, global: &Global) -> io::Result<()>
     if global.json { output::json_line(out, entry) } else { writeln!(out, "{}", entry.id) }
 }
 
-fn read(path: &Path, global: &Global) -> Result<Vec<u8>> {
+/// Reads a file, or standard input if that is its name.
+pub(super) fn read(path: &Path, global: &Global) -> Result<Vec<u8>> {
     if path != Path::new("-") {
         let context = || format!("cannot read {}", path.display());
         return read_all(File::open(path).with_context(context)?).with_context(context);

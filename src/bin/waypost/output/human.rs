@@ -51,7 +51,7 @@ pub(crate) fn age(age: Duration) -> String {
 }
 
 /// How many characters of UUIDs it takes to tell these ids apart, in whole groups of them.
-pub(super) fn short_length(ids: &[&Id]) -> usize {
+pub(crate) fn short_length(ids: &[&Id]) -> usize {
     // Up to 13 a UUIDv7 is its time in milliseconds; the rest is chance.
     const GROUPS: [usize; 4] = [13, 18, 23, 36];
     let are_told_apart = |length: &usize| {
@@ -62,14 +62,14 @@ pub(super) fn short_length(ids: &[&Id]) -> usize {
 }
 
 /// The first characters of a UUID, or the whole of another id.
-pub(super) fn short_id(id: &Id, length: usize) -> String {
+pub(crate) fn short_id(id: &Id, length: usize) -> String {
     let id = id.as_str();
     let is_uuid = id.len() == 36 && uuid::Uuid::try_parse(id).is_ok();
     if is_uuid { id[..length].to_owned() } else { plain(id) }
 }
 
 /// A text that cannot move the cursor or change the colours of a terminal.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     // Marks of direction would show a name as another one.
     let is_mark = |char| matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_hidden = |char: char| char.is_control() || is_mark(char);

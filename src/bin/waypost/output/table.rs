@@ -58,10 +58,15 @@ pub(crate) fn of_entries(entries: &[&Entry], now: Timestamp) -> Vec<Column> {
 ///
 /// A column that has nothing to say about any row is left out.
 pub(crate) fn table(out: &mut dyn Write, columns: Vec<Column>) -> io::Result<()> {
+    writeln!(out, "{}", fitted(columns, width()))
+}
+
+/// How many columns the terminal has, if there is one.
+pub(crate) fn width() -> Option<u16> {
     let stdout = io::stdout();
     // A pipe has no width: whoever reads it wants whole lines.
     let size = if stdout.is_terminal() { terminal_size::terminal_size_of(&stdout) } else { None };
-    writeln!(out, "{}", fitted(columns, size.map(|(width, _)| width.0)))
+    size.map(|(width, _)| width.0)
 }
 
 fn fitted(mut columns: Vec<Column>, width: Option<u16>) -> String {

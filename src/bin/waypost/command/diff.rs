@@ -1,0 +1,155 @@
+//! `waypost diff`: what changed from one document to another.
+
+mod hunk;
+mod short;
+mod text;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::builder::NonEmptyStringValueParser;
+use waypost::{Cursor, Diff, Document, Entry, Id, Query, Source, Store, TextStyle};
+
+use super::save;
+use crate::args::Global;
+use crate::exit::Refusal;
+use crate::{open, output};
+use text::Page;
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost diff latest
+  waypost diff issue:42@5 issue:42@0 --full
+  waypost diff 019a8b2c-d3e4 --file state.yaml
+  waypost diff issue:42@1 latest --json | jq '.[].path'";
+
+/// Show what changed from one checkpoint to another, or to a file
+///
+/// A line for each change, with its place in the new document as a JSON pointer (of what was
+/// removed, in the old one): `-` is what was there, `+` what is there now, `~` where an element of
+/// a list was before. Texts of several lines are compared line by line. Numbers are compared by
+/// value, and objects whatever the order of their keys. With --json it is a patch (RFC 6902) that
+/// makes the new document of the old one.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The old one: an id, the start of one, `latest`, or SERIES@N for the Nth newest of a series,
+    /// from 0
+    #[arg(value_name = "OLD", value_parser = NonEmptyStringValueParser::new())]
+    old: String,
+
+    /// The new one; if not said, OLD is the new one, and compared with the one before it in its
+    /// series
+    #[arg(value_name = "NEW", value_parser = NonEmptyStringValueParser::new())]
+    new: Option<String>,
+
+    /// Compare with a file instead: JSON, or YAML if its name ends in .yaml or .yml; - is standard
+    /// input
+    #[arg(long, value_name = "PATH", conflicts_with = "new")]
+    file: Option<PathBuf>,
+
+    /// Show long values whole, not only as much as fits a line of the terminal
+    #[arg(long)]
+    full: bool,
+
+    /// End with exit code 1 if there are changes, else with 0; without it changes are no failure
+    #[arg(long)]
+    exit_code: bool,
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let [old, new] = sides(args, global)?;
+    let diff = waypost::diff(&old.document, &new.document);
+    if global.json {
+        patch(out, &diff)?;
+    } else {
+        let width = if args.full { None } else { output::width().map(usize::from) };
+        let page = Page::new(width, global);
+        let changes = diff.changes();
+        changes.iter().try_for_each(|change| page.write(out, change))?;
+        out.flush()?;
+        let what = summary(&diff, changes.len());
+        let note = format!("{what} from {} to {}", old.name, new.name);
+        global.note(output::plain(&note));
+    }
+    if args.exit_code && !diff.is_empty() {
+        return Err(Refusal::Differs.into());
+    }
+    Ok(())
+}
+
+/// A document and what a person calls it.
+struct Side {
+    name: String,
+    document: Document,
+}
+
+fn sides(args: &Args, global: &Global) -> Result<[Side; 2]> {
+    let store = open::existing(global, "diff")?;
+    let first = store.resolve(&args.old)?;
+    if let Some(path) = &args.file {
+        let old = Side::of_checkpoint(&store, &first.id, output::short_length(&[&first.id]))?;
+        return Ok([old, Side::of_file(path, global)?]);
+    }
+    let [old, new] = match &args.new {
+        Some(new) => [first.id, store.resolve(new)?.id],
+        None => [before(&store, &first)?.id, first.id],
+    };
+    let length = output::short_length(&[&old, &new]);
+    Ok([Side::of_checkpoint(&store, &old, length)?, Side::of_checkpoint(&store, &new, length)?])
+}
+
+/// The one before an entry in its series.
+fn before(store: &Store, entry: &Entry) -> Result<Entry> {
+    let query = Query {
+        series: Some(entry.series.clone()),
+        after: Some(Cursor::from(entry)),
+        limit: Some(1),
+        ..Query::default()
+    };
+    let found = store.list(&query)?.entries.pop();
+    Ok(found.ok_or_else(|| Refusal::First { id: entry.id.clone() })?)
+}
+
+impl Side {
+    fn of_checkpoint(store: &Store, id: &Id, id_length: usize) -> Result<Self> {
+        let document = store.get(id)?.document()?;
+        Ok(Self { name: output::short_id(id, id_length), document })
+    }
+
+    fn of_file(path: &Path, global: &Global) -> Result<Self> {
+        let text = save::read(path, global)?;
+        let is_yaml = path.extension().is_some_and(|it| it == "yaml" || it == "yml");
+        let document = if is_yaml {
+            Source::from_yaml(&text).and_then(|source| source.document())
+        } else {
+            Document::from_json(&text)
+        };
+        let name = path.display().to_string();
+        Ok(Self { document: document.with_context(|| format!("in {name}"))?, name })
+    }
+}
+
+/// Writes an array of operations, one at a time.
+fn patch(out: &mut dyn Write, diff: &Diff<'_>) -> Result<()> {
+    write!(out, "[")?;
+    for (number, operation) in diff.to_patch().iter().enumerate() {
+        let comma = if number > 0 { "," } else { "" };
+        write!(out, "{comma}{}", operation.to_document().to_json(TextStyle::default())?)?;
+    }
+    Ok(writeln!(out, "]")?)
+}
+
+fn summary(diff: &Diff<'_>, changes: usize) -> String {
+    match (changes, diff.is_reordered(), diff.is_respelled()) {
+        (0, false, false) => "no changes".to_owned(),
+        (0, true, false) => "no changes but in the order of keys".to_owned(),
+        (0, false, true) => "no changes but in how numbers are spelled".to_owned(),
+        (0, true, true) => {
+            "no changes but in the order of keys and how numbers are spelled".to_owned()
+        }
+        (1, ..) => "1 change".to_owned(),
+        (count, ..) => format!("{} changes", output::grouped(count as u64)),
+    }
+}
