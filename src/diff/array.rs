@@ -5,8 +5,14 @@ use std::ops::Range;
 
 use super::align::align;
 use super::edit::{Comparison, Edit, Step};
-use super::pair::{is_changed_inside, pairs};
+use super::pair::{by_likeness, by_name, identity, is_changed_inside};
 use super::tree::Node;
+
+// As long as the index of a long array, and the slash before it.
+const INDEX_BYTES: usize = 8;
+
+/// Two places, one in either array.
+type Pair = (usize, usize);
 
 /// How an array changed that did.
 pub(super) fn compare<'d>(
@@ -55,69 +61,87 @@ impl<'c, 'd, 't> Walk<'c, 'd, 't> {
         Self { comparison, old, new, moved_from, is_moved, steps: Vec::new() }
     }
 
+    /// From what is certain to what is likely: each step leaves less to the next.
     fn steps(mut self) -> Vec<Step<'d>> {
         let hashes = |nodes: &[Node<'d, 't>]| nodes.iter().map(Node::hash).collect::<Vec<_>>();
         let kept = align(&hashes(self.old), &hashes(self.new));
-        self.find_moves(&kept);
+        self.find_moves(&kept, |node| Some(node.hash()), Comparison::is_same);
+        let named = self.between(&kept, |_, old, new| by_name(old, new));
+        self.find_moves(&named, identity, |_, _, _| true);
+        let pairs = self
+            .between(&named, |comparison, old, new| by_likeness(old, new, &mut comparison.effort));
         let (mut i, mut j) = (0, 0);
-        for pair in kept {
-            self.gap(i..pair.0, j..pair.1);
+        for pair in pairs {
+            self.unpaired(i..pair.0, j..pair.1);
             self.pair(pair);
             (i, j) = (pair.0 + 1, pair.1 + 1);
         }
-        self.gap(i..self.old.len(), j..self.new.len());
+        self.unpaired(i..self.old.len(), j..self.new.len());
         self.steps
     }
 
     /// Finds what left its place and is at another: the first of equals goes to the first place.
-    fn find_moves(&mut self, kept: &[(usize, usize)]) {
-        let (mut is_old_kept, mut is_new_kept) =
-            (vec![false; self.old.len()], vec![false; self.new.len()]);
-        for (i, j) in kept {
-            (is_old_kept[*i], is_new_kept[*j]) = (true, true);
+    fn find_moves(
+        &mut self,
+        pairs: &[Pair],
+        key: impl Fn(Node<'d, 't>) -> Option<u64>,
+        is_it: impl Fn(&mut Comparison, Node<'d, 't>, Node<'d, 't>) -> bool,
+    ) {
+        let mut is_old_left: Vec<bool> = self.is_moved.iter().map(|it| !it).collect();
+        let mut is_new_left: Vec<bool> = self.moved_from.iter().map(Option::is_none).collect();
+        for (i, j) in pairs {
+            (is_old_left[*i], is_new_left[*j]) = (false, false);
         }
         let mut gone: HashMap<u64, VecDeque<usize>> = HashMap::new();
-        for (i, node) in self.old.iter().enumerate().filter(|(i, _)| !is_old_kept[*i]) {
-            gone.entry(node.hash()).or_default().push_back(i);
+        for (i, node) in self.old.iter().enumerate().filter(|(i, _)| is_old_left[*i]) {
+            if let Some(key) = key(*node) {
+                gone.entry(key).or_default().push_back(i);
+            }
         }
-        for (j, node) in self.new.iter().enumerate().filter(|(j, _)| !is_new_kept[*j]) {
-            let Some(i) = gone.get_mut(&node.hash()).and_then(VecDeque::pop_front) else {
-                continue;
-            };
-            if self.comparison.is_same(self.old[i], *node) {
+        if gone.is_empty() {
+            return;
+        }
+        for (j, node) in self.new.iter().enumerate().filter(|(j, _)| is_new_left[*j]) {
+            let places = key(*node).and_then(|key| gone.get_mut(&key));
+            let Some(i) = places.and_then(VecDeque::pop_front) else { continue };
+            if is_it(self.comparison, self.old[i], *node) {
                 self.moved_from[j] = Some(i);
                 self.is_moved[i] = true;
             }
         }
     }
 
-    /// What is between two elements that were kept.
-    fn gap(&mut self, old: Range<usize>, new: Range<usize>) {
-        let stays = |i: &usize| !self.is_moved[*i];
-        let left: Vec<usize> = old.clone().filter(stays).collect();
-        let comes: Vec<usize> = new.clone().filter(|j| self.moved_from[*j].is_none()).collect();
-        let nodes = |places: &[usize], all: &[Node<'d, 't>]| {
-            places.iter().map(|at| all[*at]).collect::<Vec<_>>()
-        };
-        let paired =
-            pairs(&nodes(&left, self.old), &nodes(&comes, self.new), &mut self.comparison.effort);
-        let (mut i, mut j) = (old.start, new.start);
-        for (left_at, comes_at) in paired {
-            let pair = (left[left_at], comes[comes_at]);
-            self.unpaired(i..pair.0, j..pair.1);
-            self.pair(pair);
+    /// Adds the pairs that are found between pairs, of what was not moved.
+    fn between(
+        &mut self,
+        pairs: &[Pair],
+        find: impl Fn(&mut Comparison, &[Node<'d, 't>], &[Node<'d, 't>]) -> Vec<Pair>,
+    ) -> Vec<Pair> {
+        let mut all = Vec::with_capacity(pairs.len());
+        let (mut i, mut j) = (0, 0);
+        for pair in pairs.iter().copied().chain([(self.old.len(), self.new.len())]) {
+            let left: Vec<usize> = (i..pair.0).filter(|i| !self.is_moved[*i]).collect();
+            let comes: Vec<usize> = (j..pair.1).filter(|j| self.moved_from[*j].is_none()).collect();
+            if !left.is_empty() && !comes.is_empty() {
+                let old: Vec<_> = left.iter().map(|at| self.old[*at]).collect();
+                let new: Vec<_> = comes.iter().map(|at| self.new[*at]).collect();
+                let found = find(self.comparison, &old, &new);
+                all.extend(found.into_iter().map(|(i, j)| (left[i], comes[j])));
+            }
+            all.push(pair);
             (i, j) = (pair.0 + 1, pair.1 + 1);
         }
-        self.unpaired(i..old.end, j..new.end);
+        // The end is no pair.
+        all.pop();
+        all
     }
 
-    fn pair(&mut self, (i, j): (usize, usize)) {
+    fn pair(&mut self, (i, j): Pair) {
         let (old, new) = (self.old[i], self.new[j]);
-        let edit = if self.comparison.is_same(old, new) {
-            None
-        } else if is_changed_inside(old, new) {
-            self.comparison.compare(old, new)
+        let edit = if is_changed_inside(old, new) || old.hash() == new.hash() {
+            self.comparison.compare_within(INDEX_BYTES, old, new)
         } else {
+            self.comparison.count();
             Some(Edit::Replaced { old: old.document, new: new.document })
         };
         match (edit, self.steps.last_mut()) {
@@ -131,11 +155,24 @@ impl<'c, 'd, 't> Walk<'c, 'd, 't> {
         for i in old {
             let removed = Step::Removed(self.old[i].document);
             self.steps.push(if self.is_moved[i] { Step::MovedAway } else { removed });
+            self.comparison.count();
         }
         for j in new {
-            let value = self.new[j].document;
-            let here = |from| Step::MovedHere { from, value };
-            self.steps.push(self.moved_from[j].map_or(Step::Added(value), here));
+            let step = self.newcomer(j);
+            self.steps.push(step);
+            self.comparison.count();
+        }
+    }
+
+    fn newcomer(&mut self, j: usize) -> Step<'d> {
+        let value = self.new[j].document;
+        match self.moved_from[j] {
+            Some(from) => {
+                let (old, new) = (self.old[from], self.new[j]);
+                let edit = self.comparison.compare_within(INDEX_BYTES, old, new);
+                Step::MovedHere { from, value, edit }
+            }
+            None => Step::Added(value),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Differences one by one, as a person asks about them: where it was, where it is.
 
 use super::edit::{Edit, Field, Step};
-use super::pointer::Pointer;
+use super::pointer::{self, Pointer};
 use crate::checkpoint::Document;
 
 /// One difference between two documents.
@@ -39,66 +39,91 @@ pub enum Change<'d> {
         from: Pointer,
         /// Where it is.
         at: Pointer,
-        /// What it is.
+        /// What it is. What else changed in it is told by other changes.
         value: &'d Document,
     },
 }
 
-/// The same place in both documents.
-struct Place {
-    from: Pointer,
-    at: Pointer,
-}
-
 /// Lists the changes of an edit, in the order of the documents.
 pub(super) fn list<'d>(edit: &Edit<'d>) -> Vec<Change<'d>> {
-    let mut changes = Vec::new();
-    of_edit(edit, Place { from: Pointer::default(), at: Pointer::default() }, &mut changes);
-    changes
+    let mut list = List { from: Pointer::default(), at: Pointer::default(), changes: Vec::new() };
+    list.edit(edit);
+    list.changes
 }
 
-fn of_edit<'d>(edit: &Edit<'d>, place: Place, changes: &mut Vec<Change<'d>>) {
-    match edit {
-        Edit::Replaced { old, new } => changes.push(Change::Replaced { at: place.at, old, new }),
-        Edit::Object(fields) => {
-            for (key, field) in fields {
-                of_field(field, place.key(key), changes);
+/// What was listed, and the same place in both documents.
+struct List<'d> {
+    from: Pointer,
+    at: Pointer,
+    changes: Vec<Change<'d>>,
+}
+
+impl<'d> List<'d> {
+    fn edit(&mut self, edit: &Edit<'d>) {
+        match edit {
+            Edit::Replaced { old, new } => {
+                self.changes.push(Change::Replaced { at: self.at.clone(), old, new });
             }
-        }
-        Edit::Array(steps) => of_steps(steps, &place, changes),
-    }
-}
-
-fn of_field<'d>(field: &Field<'d>, place: Place, changes: &mut Vec<Change<'d>>) {
-    match field {
-        Field::Removed(value) => changes.push(Change::Removed { from: place.from, value }),
-        Field::Added(value) => changes.push(Change::Added { at: place.at, value }),
-        Field::Changed(edit) => of_edit(edit, place, changes),
-    }
-}
-
-fn of_steps<'d>(steps: &[Step<'d>], place: &Place, changes: &mut Vec<Change<'d>>) {
-    // Where both arrays are.
-    let (mut i, mut j) = (0, 0);
-    for step in steps {
-        let from = |index| place.from.index(index);
-        let at = || place.at.index(j);
-        match step {
-            Step::Kept(_) | Step::MovedAway => {}
-            Step::Changed(edit) => of_edit(edit, Place { from: from(i), at: at() }, changes),
-            Step::Removed(value) => changes.push(Change::Removed { from: from(i), value }),
-            Step::Added(value) => changes.push(Change::Added { at: at(), value }),
-            Step::MovedHere { from: index, value } => {
-                changes.push(Change::Moved { from: from(*index), at: at(), value });
+            Edit::Object(fields) => {
+                for (key, field) in fields {
+                    self.within(pointer::Step::Key(key), pointer::Step::Key(key), |list| {
+                        list.field(field);
+                    });
+                }
             }
+            Edit::Array(steps) => self.steps(steps),
         }
-        (i, j) = (i + step.in_old(), j + step.in_new());
     }
-}
 
-impl Place {
-    fn key(&self, key: &str) -> Self {
-        Self { from: self.from.key(key), at: self.at.key(key) }
+    fn field(&mut self, field: &Field<'d>) {
+        match field {
+            Field::Removed(value) => {
+                self.changes.push(Change::Removed { from: self.from.clone(), value });
+            }
+            Field::Added(value) => self.changes.push(Change::Added { at: self.at.clone(), value }),
+            Field::Changed(edit) => self.edit(edit),
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step<'d>]) {
+        // Where both arrays are.
+        let (mut i, mut j) = (0, 0);
+        for step in steps {
+            match step {
+                Step::Kept(_) | Step::MovedAway => {}
+                Step::Changed(edit) => self.element(i, j, edit),
+                Step::Removed(value) => {
+                    self.changes.push(Change::Removed { from: self.from.index(i), value });
+                }
+                Step::Added(value) => {
+                    self.changes.push(Change::Added { at: self.at.index(j), value });
+                }
+                Step::MovedHere { from: place, value, edit } => {
+                    let (from, at) = (self.from.index(*place), self.at.index(j));
+                    self.changes.push(Change::Moved { from, at, value });
+                    if let Some(edit) = edit {
+                        self.element(*place, j, edit);
+                    }
+                }
+            }
+            (i, j) = (i + step.in_old(), j + step.in_new());
+        }
+    }
+
+    fn element(&mut self, i: usize, j: usize, edit: &Edit<'d>) {
+        self.within(pointer::Step::Index(i), pointer::Step::Index(j), |list| list.edit(edit));
+    }
+
+    fn within(
+        &mut self,
+        from: pointer::Step<'_>,
+        at: pointer::Step<'_>,
+        work: impl FnOnce(&mut Self),
+    ) {
+        let lengths = (self.from.push(from), self.at.push(at));
+        work(self);
+        self.from.truncate(lengths.0);
+        self.at.truncate(lengths.1);
     }
 }
 

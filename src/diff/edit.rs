@@ -35,10 +35,11 @@ pub(super) enum Step<'d> {
     Added(&'d Document),
     /// One that is elsewhere now.
     MovedAway,
-    /// One that was at this place of the old array.
+    /// One that was at this place of the old array, and how it changed if it did.
     MovedHere {
         from: usize,
         value: &'d Document,
+        edit: Option<Edit<'d>>,
     },
 }
 
@@ -47,7 +48,21 @@ pub(super) enum Step<'d> {
 pub(super) struct Comparison {
     pub(super) looks: Looks,
     pub(super) effort: Effort,
+    told: Told,
 }
+
+/// What it takes to tell the changes that were found.
+#[derive(Debug, Default, Clone, Copy)]
+struct Told {
+    changes: usize,
+    /// Bytes of paths that other paths have, too.
+    repeated_bytes: usize,
+}
+
+// A key of a megabyte above a million changes would make a patch of a terabyte. So paths may repeat
+// as much as is nothing to anybody, and beyond that so much for each value they lead into.
+const REPEATED_BYTES_FREE: usize = 1 << 16;
+const REPEATED_BYTES_EACH: usize = 128;
 
 impl Comparison {
     pub(super) fn is_same(&mut self, old: Node<'_, '_>, new: Node<'_, '_>) -> bool {
@@ -60,7 +75,8 @@ impl Comparison {
             return None;
         }
         let is_looked_into = old.depth < DEPTH_MAX;
-        Some(match (old.document, new.document) {
+        let before = self.told;
+        let edit = match (old.document, new.document) {
             (Document::Object(_), Document::Object(_)) if is_looked_into => {
                 Edit::Object(self.fields(old, new))
             }
@@ -68,21 +84,62 @@ impl Comparison {
                 array::compare(self, old, new)
             }
             (old, new) => Edit::Replaced { old, new },
-        })
+        };
+        Some(self.bounded(before, edit, old, new))
+    }
+
+    /// How a value changed to which a step of so many bytes leads.
+    pub(super) fn compare_within<'d>(
+        &mut self,
+        step_bytes: usize,
+        old: Node<'d, '_>,
+        new: Node<'d, '_>,
+    ) -> Option<Edit<'d>> {
+        let before = self.told;
+        let edit = self.compare(old, new)?;
+        let repetitions = (self.told.changes - before.changes).saturating_sub(1);
+        self.told.repeated_bytes += repetitions.saturating_mul(step_bytes);
+        Some(self.bounded(before, edit, old, new))
+    }
+
+    /// Counts a change that is told by itself.
+    pub(super) fn count(&mut self) {
+        self.told.changes += 1;
+    }
+
+    /// The edit, or the whole value where it takes too much to tell what changed inside.
+    fn bounded<'d>(
+        &mut self,
+        before: Told,
+        edit: Edit<'d>,
+        old: Node<'d, '_>,
+        new: Node<'d, '_>,
+    ) -> Edit<'d> {
+        let most = REPEATED_BYTES_FREE + REPEATED_BYTES_EACH * (old.values() + new.values());
+        let is_short = self.told.repeated_bytes - before.repeated_bytes <= most;
+        if is_short && !matches!(edit, Edit::Replaced { .. }) {
+            return edit;
+        }
+        self.told = Told { changes: before.changes + 1, ..before };
+        Edit::Replaced { old: old.document, new: new.document }
     }
 
     /// In the order of the new object, with what was removed before that.
     fn fields<'d>(&mut self, old: Node<'d, '_>, new: Node<'d, '_>) -> Vec<(&'d str, Field<'d>)> {
         let (old, new) = (old.fields(), new.fields());
         let is_in_new: HashSet<&str> = new.iter().map(|(key, _)| *key).collect();
-        let removed = old.iter().filter(|(key, _)| !is_in_new.contains(key));
-        let mut changes: Vec<(&str, Field<'d>)> =
-            removed.map(|(key, node)| (*key, Field::Removed(node.document))).collect();
+        let mut changes: Vec<(&str, Field<'d>)> = Vec::new();
+        for (key, node) in old.iter().filter(|(key, _)| !is_in_new.contains(key)) {
+            self.count();
+            changes.push((key, Field::Removed(node.document)));
+        }
         let old: HashMap<&str, Node<'d, '_>> = old.into_iter().collect();
         for (key, node) in new {
-            let change = match old.get(key) {
-                Some(old) => self.compare(*old, node).map(Field::Changed),
-                None => Some(Field::Added(node.document)),
+            let change = if let Some(old) = old.get(key) {
+                self.compare_within(key.len(), *old, node).map(Field::Changed)
+            } else {
+                self.count();
+                Some(Field::Added(node.document))
             };
             changes.extend(change.map(|change| (key, change)));
         }

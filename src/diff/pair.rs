@@ -2,8 +2,6 @@
 //!
 //! Any answer gives a right difference; a good one gives a short one.
 
-use std::ops::Range;
-
 use super::align::align;
 use super::tree::{Node, Tree, hash_of};
 use crate::checkpoint::Document;
@@ -28,31 +26,29 @@ impl Default for Effort {
     }
 }
 
-/// Pairs of places, rising on both sides.
-pub(super) fn pairs(
+/// Pairs of elements that are known by the same name, in order.
+pub(super) fn by_name(old: &[Node<'_, '_>], new: &[Node<'_, '_>]) -> Vec<(usize, usize)> {
+    // What has no name is known by what it is, and nothing else is that.
+    let name = |node: &Node<'_, '_>| identity(*node).unwrap_or_else(|| node.hash());
+    let names = |nodes: &[Node<'_, '_>]| nodes.iter().map(name).collect::<Vec<_>>();
+    align(&names(old), &names(new))
+}
+
+/// Pairs of elements that are like each other, in order, and of what is between them.
+pub(super) fn by_likeness(
     old: &[Node<'_, '_>],
     new: &[Node<'_, '_>],
     effort: &mut Effort,
 ) -> Vec<(usize, usize)> {
-    if old.len().min(new.len()) == 0 {
-        return Vec::new();
-    }
-    if old.len() == 1 && new.len() == 1 {
-        return vec![(0, 0)];
-    }
-    let names = |nodes: &[Node<'_, '_>]| nodes.iter().map(|it| name(*it)).collect::<Vec<_>>();
-    let by_name = align(&names(old), &names(new));
     let mut pairs = Vec::new();
-    between(&by_name, (old.len(), new.len()), &mut pairs, |old_gap, new_gap| {
-        let (left, comes) = (&old[old_gap.clone()], &new[new_gap.clone()]);
-        let alike = alike(left, comes, effort);
-        let mut inner = Vec::new();
-        // What is left of two elements in a row is one in place of the other.
-        between(&alike, (left.len(), comes.len()), &mut inner, |left, comes| {
-            left.zip(comes).collect()
-        });
-        inner.into_iter().map(|(i, j)| (old_gap.start + i, new_gap.start + j)).collect()
-    });
+    let (mut i, mut j) = (0, 0);
+    for pair in alike(old, new, effort) {
+        // What is left of two in a row is one in place of the other.
+        pairs.extend((i..pair.0).zip(j..pair.1));
+        pairs.push(pair);
+        (i, j) = (pair.0 + 1, pair.1 + 1);
+    }
+    pairs.extend((i..old.len()).zip(j..new.len()));
     pairs
 }
 
@@ -70,28 +66,8 @@ pub(super) fn is_changed_inside(old: Node<'_, '_>, new: Node<'_, '_>) -> bool {
     }
 }
 
-/// Puts what `gap` finds between pairs in between them.
-fn between(
-    pairs: &[(usize, usize)],
-    ends: (usize, usize),
-    all: &mut Vec<(usize, usize)>,
-    mut gap: impl FnMut(Range<usize>, Range<usize>) -> Vec<(usize, usize)>,
-) {
-    let (mut i, mut j) = (0, 0);
-    for pair in pairs {
-        all.extend(gap(i..pair.0, j..pair.1));
-        all.push(*pair);
-        (i, j) = (pair.0 + 1, pair.1 + 1);
-    }
-    all.extend(gap(i..ends.0, j..ends.1));
-}
-
-/// What an element is known by, else what it is.
-fn name(node: Node<'_, '_>) -> u64 {
-    identity(node).unwrap_or_else(|| node.hash())
-}
-
-fn identity(node: Node<'_, '_>) -> Option<u64> {
+/// What an element is known by, if it is.
+pub(super) fn identity(node: Node<'_, '_>) -> Option<u64> {
     let named = |key: &&str| {
         let value = node.document.get(key)?;
         // A list of names is no name.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use self::occupancy::Occupancy;
 use super::edit::{Edit, Field, Step};
-use super::pointer::Pointer;
+use super::pointer::{self, Pointer};
 use crate::checkpoint::Document;
 
 /// One operation of RFC 6902.
@@ -66,67 +66,110 @@ impl Operation<'_> {
 /// The operations of an edit. What changes inside a value comes before the value moves, so all but
 /// the last step of a path is as in the old document.
 pub(super) fn operations<'d>(edit: &Edit<'d>) -> Vec<Operation<'d>> {
-    let mut operations = Vec::new();
-    of_edit(edit, Pointer::default(), &mut operations);
-    operations
+    let mut patch = Patch { path: Pointer::default(), operations: Vec::new() };
+    patch.edit(edit);
+    patch.operations
 }
 
-fn of_edit<'d>(edit: &Edit<'d>, path: Pointer, operations: &mut Vec<Operation<'d>>) {
-    match edit {
-        Edit::Replaced { new, .. } => operations.push(Operation::Replace { path, value: new }),
-        Edit::Object(fields) => {
-            for (key, field) in fields {
-                let path = path.key(key);
-                match field {
-                    Field::Removed(_) => operations.push(Operation::Remove { path }),
-                    Field::Added(value) => operations.push(Operation::Add { path, value }),
-                    Field::Changed(edit) => of_edit(edit, path, operations),
-                }
-            }
-        }
-        Edit::Array(steps) => of_steps(steps, &path, operations),
-    }
+/// What was written, and where the next is to be.
+struct Patch<'d> {
+    path: Pointer,
+    operations: Vec<Operation<'d>>,
 }
 
-fn of_steps<'d>(steps: &[Step<'d>], path: &Pointer, operations: &mut Vec<Operation<'d>>) {
-    let mut index = 0;
-    let mut moved = HashMap::new();
-    for (number, step) in steps.iter().enumerate() {
-        match step {
-            Step::Changed(edit) => of_edit(edit, path.index(index), operations),
-            Step::MovedAway => {
-                moved.insert(index, number);
+impl<'d> Patch<'d> {
+    fn edit(&mut self, edit: &Edit<'d>) {
+        match edit {
+            Edit::Replaced { new, .. } => {
+                self.operations.push(Operation::Replace { path: self.path.clone(), value: new });
             }
-            Step::Kept(_) | Step::Removed(_) | Step::Added(_) | Step::MovedHere { .. } => {}
-        }
-        index += step.in_old();
-    }
-    let mut elements = Occupancy::new(steps.iter().map(Step::in_old));
-    for (number, step) in steps.iter().enumerate().rev() {
-        if matches!(step, Step::Removed(_)) {
-            elements.remove(number);
-            operations.push(Operation::Remove { path: path.index(elements.before(number)) });
-        }
-    }
-    for (number, step) in steps.iter().enumerate() {
-        match step {
-            Step::Added(value) => {
-                let path = path.index(elements.before(number));
-                operations.push(Operation::Add { path, value });
-                elements.add(number);
-            }
-            Step::MovedHere { from, .. } => {
-                let old_number = moved[from];
-                elements.remove(old_number);
-                let (from, to) = (elements.before(old_number), elements.before(number));
-                elements.add(number);
-                // Others that moved may have brought it to its place.
-                if from != to {
-                    let (from, path) = (path.index(from), path.index(to));
-                    operations.push(Operation::Move { from, path });
+            Edit::Object(fields) => {
+                for (key, field) in fields {
+                    self.within(pointer::Step::Key(key), |patch| patch.field(field));
                 }
             }
-            Step::Kept(_) | Step::Changed(_) | Step::Removed(_) | Step::MovedAway => {}
+            Edit::Array(steps) => {
+                let moved = self.inside(steps);
+                let mut elements = Occupancy::new(steps.iter().map(Step::in_old));
+                self.removals(steps, &mut elements);
+                self.arrivals(steps, &moved, &mut elements);
+            }
         }
+    }
+
+    fn field(&mut self, field: &Field<'d>) {
+        let path = || self.path.clone();
+        match field {
+            Field::Removed(_) => self.operations.push(Operation::Remove { path: path() }),
+            Field::Added(value) => self.operations.push(Operation::Add { path: path(), value }),
+            Field::Changed(edit) => self.edit(edit),
+        }
+    }
+
+    /// Writes what changed inside elements, and returns which step each place was left by.
+    fn inside(&mut self, steps: &[Step<'d>]) -> HashMap<usize, usize> {
+        let mut moved = HashMap::new();
+        let mut index = 0;
+        for (number, step) in steps.iter().enumerate() {
+            match step {
+                Step::Changed(edit) => {
+                    self.within(pointer::Step::Index(index), |patch| patch.edit(edit));
+                }
+                Step::MovedHere { from, edit: Some(edit), .. } => {
+                    self.within(pointer::Step::Index(*from), |patch| patch.edit(edit));
+                }
+                Step::MovedAway => {
+                    moved.insert(index, number);
+                }
+                Step::Kept(_) | Step::Removed(_) | Step::Added(_) | Step::MovedHere { .. } => {}
+            }
+            index += step.in_old();
+        }
+        moved
+    }
+
+    fn removals(&mut self, steps: &[Step<'d>], elements: &mut Occupancy) {
+        for (number, step) in steps.iter().enumerate().rev() {
+            if matches!(step, Step::Removed(_)) {
+                elements.remove(number);
+                let path = self.path.index(elements.before(number));
+                self.operations.push(Operation::Remove { path });
+            }
+        }
+    }
+
+    fn arrivals(
+        &mut self,
+        steps: &[Step<'d>],
+        moved: &HashMap<usize, usize>,
+        elements: &mut Occupancy,
+    ) {
+        for (number, step) in steps.iter().enumerate() {
+            match step {
+                Step::Added(value) => {
+                    let path = self.path.index(elements.before(number));
+                    self.operations.push(Operation::Add { path, value });
+                    elements.add(number);
+                }
+                Step::MovedHere { from, .. } => {
+                    let left = moved[from];
+                    elements.remove(left);
+                    let (from, to) = (elements.before(left), elements.before(number));
+                    elements.add(number);
+                    // Others that moved may have brought it to its place.
+                    if from != to {
+                        let (from, path) = (self.path.index(from), self.path.index(to));
+                        self.operations.push(Operation::Move { from, path });
+                    }
+                }
+                Step::Kept(_) | Step::Changed(_) | Step::Removed(_) | Step::MovedAway => {}
+            }
+        }
+    }
+
+    fn within(&mut self, step: pointer::Step<'_>, work: impl FnOnce(&mut Self)) {
+        let length = self.path.push(step);
+        work(self);
+        self.path.truncate(length);
     }
 }

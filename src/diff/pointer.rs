@@ -13,23 +13,40 @@ impl Pointer {
         &self.0
     }
 
-    pub(super) fn key(&self, key: &str) -> Self {
-        let mut text = String::with_capacity(self.0.len() + key.len() + 1);
-        text.push_str(&self.0);
-        text.push('/');
-        for character in key.chars() {
-            match character {
-                '~' => text.push_str("~0"),
-                '/' => text.push_str("~1"),
-                other => text.push(other),
+    /// Goes one step on, in place since keys can be long, and returns the length to go back to.
+    pub(super) fn push(&mut self, step: Step<'_>) -> usize {
+        let length = self.0.len();
+        self.0.push('/');
+        match step {
+            Step::Index(index) => self.0.push_str(&index.to_string()),
+            Step::Key(key) => {
+                for character in key.chars() {
+                    match character {
+                        '~' => self.0.push_str("~0"),
+                        '/' => self.0.push_str("~1"),
+                        other => self.0.push(other),
+                    }
+                }
             }
         }
-        Self(text)
+        length
     }
 
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.0.truncate(length);
+    }
+
+    /// An element of what it points to.
     pub(super) fn index(&self, index: usize) -> Self {
         Self(format!("{}/{index}", self.0))
     }
+}
+
+/// A step of a pointer.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step<'k> {
+    Key(&'k str),
+    Index(usize),
 }
 
 impl fmt::Display for Pointer {

@@ -74,6 +74,33 @@ fn an_element_that_changed_inside_stays_in_its_place() {
 }
 
 #[test]
+fn an_element_that_moved_and_changed_is_known_by_its_name() {
+    let old = r#"[{"id": "a", "s": 1}, {"id": "b", "s": 1}, {"id": "c", "s": 1}, {"id": "d"}]"#;
+    let new = r#"[{"id": "d", "s": 0}, {"id": "a", "s": 1}, {"id": "b", "s": 1}, {"id": "x"}]"#;
+    insta::assert_snapshot!(patch(old, new), @r#"
+    {"op":"add","path":"/3/s","value":0}
+    {"op":"replace","path":"/2","value":{"id":"x"}}
+    {"op":"move","from":"/3","path":"/0"}
+    "#);
+}
+
+/// Each path would be as long as the key: a gigabyte in all.
+#[test]
+fn a_long_key_is_not_told_again_and_again() {
+    let inside = |from: u64| (from..from + 1_000).map(Document::Uint).collect::<Vec<_>>();
+    let object = |numbers: Vec<Document>| {
+        let field = |value| Document::Object(vec![("n".to_owned(), value)]);
+        let array = Document::Array(numbers.into_iter().map(field).collect());
+        Document::Object(vec![("k".repeat(1 << 20), array), ("a".to_owned(), Document::Null)])
+    };
+    let (old, new) = (object(inside(0)), object(inside(1_000)));
+    let operations = diff(&old, &new).to_patch();
+    apply::check(&old, &new, &operations);
+    let [Operation::Replace { path, .. }] = &operations[..] else { panic!("it is one change") };
+    assert_eq!(path.as_str().len(), 1 + (1 << 20));
+}
+
+#[test]
 fn what_is_most_alike_is_taken_for_the_same() {
     let old = r#"[[1, 2, 3], "the tests of the parser fail"]"#;
     let new = r#"["something else", [1, 2, 4], "more", "the tests of the parser pass"]"#;

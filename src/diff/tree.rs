@@ -86,6 +86,11 @@ impl<'d, 't> Node<'d, 't> {
         self.tree.0[self.at].hash
     }
 
+    /// How many values it is, with all that it contains.
+    pub(super) fn values(&self) -> usize {
+        self.tree.0[self.at].values
+    }
+
     /// The elements of an array.
     pub(super) fn elements(&self) -> Vec<Self> {
         match self.document {
