@@ -22,10 +22,10 @@ fn told(old: &str, new: &str) -> String {
 
 #[test]
 fn a_change_is_a_line_with_its_place() {
-    let old = r#"{"task": "fix", "score": 71, "queue": ["a", "b", "c"], "tmp": {"x": [1]}}"#;
+    let old = r#"{"task": "fix", "score": 71, "queue": ["a", "b", "c"], "gone": {"x": [1]}}"#;
     let new = r#"{"task": "fix", "score": 74.5, "queue": ["c", "new", "a", "b"], "done": null}"#;
     insta::assert_snapshot!(told(old, new), @r#"
-    /tmp  - {"x":[1]}
+    /gone  - {"x":[1]}
     /score  - 71  + 74.5
     /queue/0  ~ from /queue/2  "c"
     /queue/1  + "new"
@@ -91,12 +91,12 @@ fn what_only_looks_different_is_said_to() {
 
 #[test]
 fn a_program_gets_a_patch() {
-    let old = r#"{"score": 1.50, "queue": ["a", "b"], "n": NaN, "tmp": 12345678901234567890123}"#;
+    let old = r#"{"score": 1.50, "queue": ["a", "b"], "n": NaN, "gone": 12345678901234567890123}"#;
     let new = r#"{"score": 1.51, "queue": ["b", "a", {"x": 1e400}], "n": NaN}"#;
     let test = saved(old, new);
     let patch = test.run("diff old-1 new-1 --json").done();
     insta::assert_snapshot!(patch.replace("},{", "},\n{"), @r#"
-    [{"op":"remove","path":"/tmp"},
+    [{"op":"remove","path":"/gone"},
     {"op":"replace","path":"/score","value":1.51},
     {"op":"move","from":"/queue/0","path":"/queue/1"},
     {"op":"add","path":"/queue/2","value":{"x":1e400}}]
