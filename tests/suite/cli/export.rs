@@ -142,3 +142,19 @@ fn the_text_of_a_file_travels_with_its_line() {
         assert!(refused.stderr.contains(reason), "{}", refused.stderr);
     }
 }
+
+/// Renaming a file over it, as root, made `/dev/null` a file.
+#[test]
+fn a_pipe_or_a_device_is_written_to_and_stays_one() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let test = Test::filled();
+    let pipe = test.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    test.run("export --jsonl pipe --overwrite --quiet").done();
+    assert_eq!(objects(&reader.join().unwrap()).len(), 3);
+    assert!(std::fs::symlink_metadata(pipe).unwrap().file_type().is_fifo());
+}

@@ -11,13 +11,25 @@ use crate::exit::Refusal;
 /// Where an export goes.
 pub(super) enum Target<'a> {
     Stream(&'a mut dyn Write),
-    File { path: PathBuf, draft: PathBuf, file: BufWriter<File> },
+    /// A pipe or a device.
+    Opened(BufWriter<File>),
+    File {
+        path: PathBuf,
+        draft: PathBuf,
+        file: BufWriter<File>,
+    },
 }
 
 impl<'a> Target<'a> {
     pub(super) fn new(path: &Path, overwrites: bool, out: &'a mut dyn Write) -> Result<Self> {
         if path == Path::new("-") {
             return Ok(Self::Stream(out));
+        }
+        // A pipe or a device is written to: a file in its place would be the end of it.
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            let opened = OpenOptions::new().write(true).open(path);
+            let opened = opened.with_context(|| format!("cannot write {}", path.display()))?;
+            return Ok(Self::Opened(BufWriter::new(opened)));
         }
         if path.exists() && !overwrites {
             return Err(Refusal::Exists { path: path.to_owned() }.into());
@@ -42,6 +54,10 @@ impl<'a> Target<'a> {
                 out.flush()?;
                 Ok(true)
             }
+            Self::Opened(out) => {
+                out.flush()?;
+                Ok(false)
+            }
             Self::File { path, draft, file } => {
                 place(file, draft, path)
                     .with_context(|| format!("cannot write {}", path.display()))?;
@@ -62,14 +78,14 @@ impl Write for Target<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stream(out) => out.write(bytes),
-            Self::File { file, .. } => file.write(bytes),
+            Self::File { file, .. } | Self::Opened(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stream(out) => out.flush(),
-            Self::File { file, .. } => file.flush(),
+            Self::File { file, .. } | Self::Opened(file) => file.flush(),
         }
     }
 }
