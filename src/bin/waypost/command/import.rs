@@ -92,6 +92,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     // What is below another would be counted twice.
     let is_below = |path: &PathBuf| paths.iter().any(|it| path != it && path.starts_with(it));
     let mut paths: Vec<PathBuf> = paths.iter().filter(|path| !is_below(path)).cloned().collect();
+    paths.sort();
     paths.dedup();
     let roots: Vec<Root> = paths.into_iter().map(|path| Root::new(path, &base)).collect();
     if (args.dry_run || args.watch) && !lines.is_empty() {

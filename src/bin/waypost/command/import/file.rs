@@ -17,7 +17,6 @@ use crate::gzip;
 
 // What lies elsewhere than checkpoints do and is longer is no checkpoint, but somebody's data.
 const CANDIDATE_BYTES_MAX: usize = 8 << 20;
-
 // With a tilde and eight digits behind it, it must fit a name.
 const ID_BYTES_MAX: usize = 500;
 // Several threads read at the same time, and reading takes several times the memory of a text.
@@ -309,7 +308,12 @@ impl Text<'_> {
     /// Whether the store has it under `id`. Tags and statuses may have changed since.
     fn compare_with(&self, store: &Store, id: &Id) -> waypost::Result<Compared> {
         match store.entry(id) {
-            Ok(found) if self.is_at(&found) => self.compare(&store.get(id)?),
+            Ok(found) if self.is_at(&found) => match store.get(id) {
+                Ok(checkpoint) => self.compare(&checkpoint),
+                // Deleted by another process meanwhile.
+                Err(Error::NotFound { .. }) => Ok(Compared::Free),
+                Err(error) => Err(error),
+            },
             Ok(_) => Ok(Compared::Other),
             Err(Error::NotFound { .. }) => Ok(Compared::Free),
             Err(error) => Err(error),

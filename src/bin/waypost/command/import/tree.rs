@@ -182,7 +182,7 @@ impl Trees<'_> {
                 tally.would(&about);
                 would(&about)?;
             }
-            Step::Known | Step::Alone => tally.known += 1,
+            Step::Known => tally.known += 1,
             Step::Deleted => tally.deleted += 1,
             Step::Explain { id, trigger } => {
                 tally.known += 1;
@@ -192,6 +192,8 @@ impl Trees<'_> {
             }
             Step::Skip(reason) => tally.skipped(&item.place, reason, self.global),
             Step::Ignore => tally.ignored(),
+            // Only a look beside others ends so, and those files are looked at again.
+            Step::Alone => tally.unread(&item.place, "import it again", self.global),
             Step::Refuse { reason, .. } => tally.refused(&item.place, &reason, self.global),
             Step::Unread(reason) => tally.unread(&item.place, &reason, self.global),
             Step::Fail(error) => return Err(error.into()),
