@@ -68,6 +68,7 @@ mod store;
 pub mod diff;
 pub mod docs;
 pub mod layouts;
+pub mod recovery;
 
 /// The example of the README is compiled, too.
 #[cfg(doctest)]

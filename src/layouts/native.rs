@@ -4,6 +4,7 @@
 
 use super::Problem;
 use super::part::safe_name;
+use super::standing::{Snapshot, Standing};
 use super::write::{LayoutFile, Paths, misfit};
 use crate::checkpoint::{Document, Entry, Format, SourceForm, Spacing, TextStyle};
 use crate::codec::convert;
@@ -36,4 +37,10 @@ pub(super) fn file(entry: &Entry, document: &Document) -> Result<LayoutFile, Vec
 pub(super) fn paths(entry: &Entry) -> Paths {
     let (series, id) = (safe_name(entry.series.as_str()), safe_name(entry.id.as_str()));
     Paths { path: format!("native/{series}/{id}.json"), other_path: None }
+}
+
+/// What any document may say at its top, in the words of the five systems.
+pub(super) fn standing(entry: &Entry, _document: &Document) -> Standing {
+    let snapshot = Snapshot { issue: entry.issue.clone(), ..Snapshot::default() };
+    Standing { snapshot, ..Standing::default() }
 }

