@@ -6,6 +6,7 @@ mod file;
 mod python;
 mod recognise;
 mod stage;
+mod standing;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use crate::error::{At, Error, Result};
 
 pub(super) use recognise::recognise;
 pub use stage::Stage;
+pub(super) use standing::standing;
 pub(super) use write::{FORM, envelope, paths};
 
 /// Where agentize looks for the file, from the root of the worktree.

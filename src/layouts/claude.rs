@@ -4,6 +4,7 @@
 
 mod id;
 mod recognise;
+mod standing;
 mod write;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use crate::checkpoint::Status;
 
 pub use id::Id;
 pub(super) use recognise::recognise;
+pub(super) use standing::standing;
 pub(super) use write::{FORM, envelope, paths, state_of};
 
 /// The versions of the schema; files of the first do not say so.

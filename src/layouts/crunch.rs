@@ -8,6 +8,7 @@ mod index;
 mod index_file;
 mod recognise;
 mod snapshot;
+mod standing;
 mod write;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,7 @@ pub use snapshot::{
     ExecutionGraph, FileState, IssueSnapshot, Member, NodeState, NodeStatus, RecoveryInfo,
     TeamState, WorkflowState,
 };
+pub(super) use standing::standing;
 pub(super) use write::{FORM, envelope, paths};
 
 /// The version of the template.

@@ -2,12 +2,15 @@
 //!
 //! `native/SERIES/ID.json`, where both are safe names of any text; see [`safe_name`].
 
+mod standing;
+
 use super::Problem;
 use super::part::safe_name;
-use super::standing::{Snapshot, Standing};
 use super::write::{LayoutFile, Paths, misfit};
 use crate::checkpoint::{Document, Entry, Format, SourceForm, Spacing, TextStyle};
 use crate::codec::convert;
+
+pub(super) use standing::standing;
 
 pub(super) const FORM: SourceForm = SourceForm {
     format: Format::Json,
@@ -37,10 +40,4 @@ pub(super) fn file(entry: &Entry, document: &Document) -> Result<LayoutFile, Vec
 pub(super) fn paths(entry: &Entry) -> Paths {
     let (series, id) = (safe_name(entry.series.as_str()), safe_name(entry.id.as_str()));
     Paths { path: format!("native/{series}/{id}.json"), other_path: None }
-}
-
-/// What any document may say at its top, in the words of the five systems.
-pub(super) fn standing(entry: &Entry, _document: &Document) -> Standing {
-    let snapshot = Snapshot { issue: entry.issue.clone(), ..Snapshot::default() };
-    Standing { snapshot, ..Standing::default() }
 }

@@ -4,6 +4,7 @@
 //! not, by the protocol that the workers are given.
 
 mod recognise;
+mod standing;
 mod state;
 mod successor;
 mod write;
@@ -16,6 +17,7 @@ use super::word::vocabulary;
 use super::{Field, Problem, Scalar, Word};
 
 pub(super) use recognise::recognise;
+pub(super) use standing::standing;
 pub use state::{GitStats, InfraIssue, State, StorageMode, StoryState};
 pub(super) use write::{FORM, envelope, paths};
 

@@ -50,7 +50,7 @@ pub(super) fn is_object(document: &Document, field: &str) -> bool {
 
 /// The whole number from zero up that a field is or spells.
 pub(super) fn whole(document: &Document, field: &str) -> Option<u64> {
-    number(at(document, field)?)
+    whole_of(at(document, field)?)
 }
 
 /// What a field says that should be true or false; language models put quotes around it.
@@ -163,7 +163,7 @@ impl<'a> Reading<'a> {
 
     /// A field as a number of something.
     pub(super) fn count(&mut self, field: &str) -> Option<u64> {
-        let count = number(at(self.document, field)?);
+        let count = whole_of(at(self.document, field)?);
         if count.is_none() {
             self.warn(&format!("{field} is no whole number from 0 up and is left out"));
         }
@@ -243,7 +243,8 @@ pub(super) fn series(text: &str) -> Option<Series> {
     Series::new(format!("{name}~{:016x}", check(0, text.as_bytes()))).ok()
 }
 
-fn number(value: &Document) -> Option<u64> {
+/// The whole number from zero up that a value is or spells.
+pub(super) fn whole_of(value: &Document) -> Option<u64> {
     match value {
         Document::Uint(number) => Some(*number),
         Document::Text(text) => text.trim().parse().ok(),
@@ -251,7 +252,8 @@ fn number(value: &Document) -> Option<u64> {
     }
 }
 
-fn spelled(value: &Document) -> Option<Cow<'_, str>> {
+/// A text, or a number as text.
+pub(super) fn spelled(value: &Document) -> Option<Cow<'_, str>> {
     match value {
         Document::Text(text) | Document::Number(text) => Some(Cow::from(text.as_str())),
         Document::Uint(number) => Some(Cow::from(number.to_string())),

@@ -2,11 +2,12 @@
 //!
 //! Must never guess: what a document does not say is absent.
 
+pub(super) mod told;
+
 use serde::Serialize;
 
-use super::Problem;
-use super::native;
-use crate::checkpoint::{Document, Entry, Issue};
+use super::{Problem, agentize, aiwg, claude, crunch, native, pipeline};
+use crate::checkpoint::{Document, Entry, Issue, Layout};
 
 /// What a document says about the work: how far it is, what went wrong, what it was based on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -29,7 +30,7 @@ pub struct Standing {
     pub last_action: Option<String>,
     /// How good the work was when last judged; only to be compared within a series.
     pub score: Option<f64>,
-    /// How often it failed so far.
+    /// How often it failed, as its system counts: so far, or one after the other.
     pub failures: Option<u64>,
     /// The error that the document ends with, in its own words.
     pub error: Option<String>,
@@ -45,7 +46,7 @@ pub struct Standing {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Progress {
-    /// What is counted: `phase`, `task`, `step`, `iteration`.
+    /// What is counted: `phase`, `task`, `step`, `iteration`, `batch`, `stage`, `story`.
     pub unit: &'static str,
     /// How many are done.
     pub done: u64,
@@ -92,7 +93,40 @@ pub struct NamedFile {
 }
 
 /// Returns where the work of a checkpoint stands.
+///
+/// By the layout of the entry, and whatever kind of file of that layout the document is. A field of
+/// a wrong type tells nothing and hides no other; of long lists the first 10,000 are kept. Grows
+/// with the size of the document.
+///
+/// ```
+/// use waypost::{Document, Layout, NewEntry, Store};
+/// use waypost::layouts::standing;
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let json = br#"{"storyId": "PROJ-42", "stage": 2, "lastAction": "wrote the parser",
+///     "tasksCompleted": ["PROJ-101"], "tasksRemaining": ["PROJ-102", "PROJ-103"]}"#;
+/// let document = Document::from_json(json)?;
+/// let about = NewEntry { layout: Layout::Pipeline, ..NewEntry::default() };
+/// let entry = store.save(about, &document)?;
+/// let standing = standing(&entry, &document);
+/// let progress = standing.progress.expect("tasks");
+/// assert_eq!((progress.done, progress.total), (1, Some(3)));
+/// assert_eq!(progress.next.as_deref(), Some("PROJ-102"));
+/// assert_eq!(standing.next.as_deref(), Some("Continue from remaining tasks only."));
+/// assert!(standing.refusals.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub fn standing(entry: &Entry, document: &Document) -> Standing {
-    native::standing(entry, document)
+    match entry.layout {
+        Layout::Native => native::standing(entry, document),
+        Layout::Agentize => agentize::standing(entry, document),
+        Layout::Crunch => crunch::standing(entry, document),
+        Layout::Claude => claude::standing(entry, document),
+        Layout::Pipeline => pipeline::standing(entry, document),
+        Layout::Aiwg => aiwg::standing(entry, document),
+    }
 }

@@ -1,0 +1,152 @@
+//! Where the work on an issue stands.
+//!
+//! Refused is what its resume algorithm looks at and cannot find: the issue, the phase, the graph,
+//! and where to go on. Index and directory may know some of it, and then the entry does.
+
+use super::{NodeStatus, VERSION};
+use crate::checkpoint::{Document, Entry, Status};
+use crate::layouts::reading::{at, is_object, list, text, truth, whole};
+use crate::layouts::standing::told::{
+    LIST_MAX, all_names, cut, files, first_list, issue, name, named, newer, required, said,
+    verbatim,
+};
+use crate::layouts::standing::{Progress, Snapshot, Standing};
+use crate::layouts::{Problem, status, time};
+
+const SUMMARY: &str = "output_summary";
+/// The graph is under another name in one of the templates.
+const GRAPHS: [&str; 2] = ["execution_graph", "graph_state"];
+
+pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standing {
+    let graph = GRAPHS.iter().find_map(|field| at(document, field)).unwrap_or(&Document::Null);
+    let nodes = Nodes::of(graph);
+    let batches = list(graph, "completed_batches");
+    let (tasks_done, tasks_remaining) = match &nodes {
+        Some(nodes) => (Some(nodes.done.clone()), Some(nodes.remaining.clone())),
+        // Which batches there will be nobody has said.
+        None => (batches.map(|all| all.iter().filter_map(batch).take(LIST_MAX).collect()), None),
+    };
+    let attempt = whole(document, "workflow_state.phase_attempt");
+    Standing {
+        description: said(document, &["issue_snapshot.title"]),
+        version: name(document, &["version"]),
+        refusals: refusals(entry, document),
+        progress: progress(graph, batches).or_else(|| nodes.as_ref().map(Nodes::progress)),
+        tasks_done,
+        tasks_remaining,
+        last_action: last_output(document),
+        failures: attempt.map(|attempt| attempt.saturating_sub(1)),
+        next: resume_from(entry, document).map(|place| format!("Continue from {place}.")),
+        snapshot: Snapshot {
+            issue: issue(entry, document, &["issue_number"]),
+            branch: name(document, &["issue_snapshot.branch"]),
+            body: verbatim(document, &["issue_snapshot.body"]),
+            labels: all_names(document, &["issue_snapshot.labels"]),
+            files: files(document, &["files_modified"]),
+            ..Snapshot::default()
+        },
+        ..Standing::default()
+    }
+}
+
+fn refusals(entry: &Entry, document: &Document) -> Vec<Problem> {
+    let can_resume = truth(document, "recovery_info.can_resume").or(entry.can_resume);
+    let has_graph = GRAPHS.iter().any(|field| is_object(document, field));
+    let has = |field: &str| at(document, field).is_some();
+    let needed = [
+        (entry.issue.is_some() || has("issue_number"), "issue_number"),
+        (
+            entry.phase.is_some() || has("workflow_state.current_phase"),
+            "workflow_state.current_phase",
+        ),
+        (has_graph, GRAPHS[0]),
+        (can_resume.is_some(), "recovery_info.can_resume"),
+        // What cannot be resumed has no such place; that it cannot is for the entry to say.
+        (
+            can_resume == Some(false) || resume_from(entry, document).is_some(),
+            "recovery_info.resume_from",
+        ),
+    ];
+    let missing = needed.into_iter().filter(|(is_there, _)| !is_there);
+    let missing = missing.map(|(_, field)| required(field));
+    newer(document, "version", VERSION).into_iter().chain(missing).collect()
+}
+
+fn resume_from(entry: &Entry, document: &Document) -> Option<String> {
+    said(document, &["recovery_info.resume_from"]).or_else(|| entry.resume_from.clone())
+}
+
+fn progress(graph: &Document, batches: Option<&[Document]>) -> Option<Progress> {
+    let done = batches?.len() as u64;
+    let total = whole(graph, "total_batches")
+        .or_else(|| first_list(graph, &["batches"]).map(|batches| batches.len() as u64));
+    let next = at(graph, "current_batch").and_then(batch);
+    Some(Progress { unit: "batch", done, total, next })
+}
+
+/// What a batch is called, by its number or its name.
+fn batch(value: &Document) -> Option<String> {
+    let name = named(value)?;
+    Some(if name.parse::<u64>().is_ok() { format!("batch {name}") } else { name })
+}
+
+/// The tasks of a graph, as many as are kept, and how many there are.
+#[derive(Default)]
+struct Nodes {
+    done: Vec<String>,
+    remaining: Vec<String>,
+    done_count: u64,
+    count: u64,
+}
+
+impl Nodes {
+    /// The tasks, if there are any. One that was left out is neither done nor to be done.
+    fn of(graph: &Document) -> Option<Self> {
+        let Some(Document::Object(states)) = at(graph, "node_states") else { return None };
+        let mut nodes = Self::default();
+        for (name, node) in states {
+            let word = match node {
+                Document::Text(word) => Some(word.as_str()),
+                _ => text(node, "status"),
+            };
+            if word == Some(NodeStatus::Skipped.as_str()) {
+                continue;
+            }
+            let is_done = word.is_some_and(|word| status(word) == Status::Completed);
+            let names = if is_done { &mut nodes.done } else { &mut nodes.remaining };
+            if names.len() < LIST_MAX {
+                names.push(cut(name));
+            }
+            nodes.done_count += u64::from(is_done);
+            nodes.count += 1;
+        }
+        (!states.is_empty()).then_some(nodes)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            unit: "task",
+            done: self.done_count,
+            total: Some(self.count),
+            next: self.remaining.first().cloned(),
+        }
+    }
+}
+
+/// What the agent that was done last put out; of those without a time the last one written.
+fn last_output(document: &Document) -> Option<String> {
+    let Some(Document::Object(agents)) = at(document, "agent_outputs") else { return None };
+    let tasks = agents.iter().flat_map(|(_, tasks)| match tasks {
+        Document::Object(tasks) => tasks.as_slice(),
+        _ => &[],
+    });
+    let outputs = tasks.map(|(_, output)| output).filter(|output| has_words(output));
+    let completed_at = |output: &&Document| {
+        text(output, "completed_at").and_then(time::of_text).map(|(time, _)| time)
+    };
+    said(outputs.max_by_key(completed_at)?, &[SUMMARY])
+}
+
+fn has_words(output: &Document) -> bool {
+    text(output, SUMMARY).is_some_and(|text| !text.trim().is_empty())
+}

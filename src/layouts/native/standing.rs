@@ -1,0 +1,79 @@
+//! Where work stands that a document of any shape tells of, in the words that the systems use.
+//!
+//! Only fields at the top are asked: further inside the same word may be about anything. Nobody
+//! knows what such a document requires, so none is refused.
+
+use crate::checkpoint::{Document, Entry};
+use crate::layouts::reading::{list, truth};
+use crate::layouts::standing::told::{
+    all_names, count, files, first_list, issue, message, name, names, number, said, seconds,
+    verbatim,
+};
+use crate::layouts::standing::{Progress, Snapshot, Standing, told};
+
+const DONE: [&str; 4] = ["tasks_done", "tasksCompleted", "tasks_completed", "completed_tasks"];
+const REMAINING: [&str; 5] =
+    ["tasks_remaining", "tasksRemaining", "remaining_tasks", "todo", "pending"];
+const DESCRIPTION: [&str; 4] = ["description", "workflow_description", "task", "title"];
+
+/// Pairs of fields that count the same thing.
+const PAIRS: [(&str, &[&str], &[&str]); 4] = [
+    (
+        "task",
+        &["tasks_done", "tasks_completed", "completed_tasks"],
+        &["total_tasks", "tasks_total"],
+    ),
+    (
+        "step",
+        &["completed_steps", "progress.completed_steps"],
+        &["total_steps", "progress.total_steps"],
+    ),
+    ("phase", &["completed_phases", "current_phase"], &["total_phases"]),
+    ("iteration", &["iteration", "current_iteration"], &["max_iterations"]),
+];
+
+pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standing {
+    let resume_from = entry.resume_from.clone();
+    Standing {
+        description: said(document, &DESCRIPTION),
+        version: name(document, &["schema_version", "version"]),
+        progress: tasks(document)
+            .or_else(|| PAIRS.iter().find_map(|pair| counted(document, *pair))),
+        tasks_done: names(document, &DONE),
+        tasks_remaining: names(document, &REMAINING),
+        last_action: said(document, &["last_action", "lastAction"]),
+        score: number(document, &["score", "last_score", "quality_score"]),
+        failures: count(document, &["failures", "failure_count"]),
+        error: message(document, &["error", "last_error"]),
+        tests_passing: truth(document, "tests_passing"),
+        next: resume_from.map(|place| format!("Continue from {place}.")),
+        snapshot: Snapshot {
+            issue: issue(entry, document, &["issue", "issue_number"]),
+            branch: name(document, &["branch"]),
+            body: verbatim(document, &["body"]),
+            labels: all_names(document, &["labels"]),
+            worktree: name(document, &["worktree"]),
+            plan_file: name(document, &["plan_file", "plan_path"]),
+            plan_modified_at: seconds(document, &["plan_modification_time"]),
+            files: files(document, &["artifacts", "files_modified"]),
+            pull_request: name(document, &["pr_url", "pr_number"]),
+        },
+        ..Standing::default()
+    }
+}
+
+fn tasks(document: &Document) -> Option<Progress> {
+    let done = first_list(document, &DONE)?;
+    told::progress("task", done, first_list(document, &REMAINING))
+}
+
+/// A number of what is done, or a list of it, beside how many there are.
+fn counted(
+    document: &Document,
+    (unit, done, total): (&'static str, &[&str], &[&str]),
+) -> Option<Progress> {
+    let total = count(document, total)?;
+    let length = |field: &&str| list(document, field).map(|items| items.len() as u64);
+    let done = done.iter().find_map(length).or_else(|| count(document, done))?;
+    Some(Progress { unit, done, total: Some(total), next: None })
+}
