@@ -9,6 +9,7 @@ mod pipeline;
 mod property;
 mod pyyaml;
 mod recognise;
+mod standing;
 mod write;
 mod yaml;
 
