@@ -14,6 +14,7 @@ mod tests;
 mod trigger;
 
 use self::field::{Field, Section};
+pub(crate) use self::spelling::distance;
 pub use self::switch::Off;
 use self::switch::Switches;
 use crate::checkpoint::Trigger;

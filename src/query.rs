@@ -147,6 +147,43 @@ impl Store {
         }
     }
 
+    /// Lists the series that have checkpoints, by name.
+    ///
+    /// Reads a row or two of each, and no entries.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn series(&self) -> Result<Vec<Series>> {
+        self.read(|snapshot| {
+            let index = snapshot.index()?;
+            let mut found = Vec::new();
+            for (name, id) in snapshot.names(NameKind::Series)? {
+                // A name stays for a while when the last checkpoint that has it is gone.
+                if !index.causes(id)?.is_empty() {
+                    found.push(Series::new(name)?);
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// The newest entries of a series, each for itself: one that is damaged hides no other.
+    pub(crate) fn newest_of(&self, series: &Series, limit: usize) -> Result<Vec<Result<Entry>>> {
+        let query = Query { series: Some(series.clone()), ..Query::default() };
+        self.read(|snapshot| {
+            let mut rows = Rows::new(snapshot, &sources(snapshot, &query)?, span(&query))?;
+            let mut found = Vec::new();
+            // Bounded also if the same damage is met again and again.
+            while found.len() < limit {
+                match rows.next_entry(snapshot).transpose() {
+                    Some(entry) => found.push(entry),
+                    None => break,
+                }
+            }
+            Ok(found)
+        })
+    }
+
     /// Returns the newest checkpoint that a query asks for, or `None` if there is none.
     ///
     /// Reads a few index rows and one record, however large the store is.

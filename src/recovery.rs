@@ -2,8 +2,17 @@
 //!
 //! Looks at nothing but its arguments: what the world is like now comes in through [`World`].
 
+mod candidate;
 mod freshness;
+mod prompt;
+mod resume;
+mod smart;
+mod target;
 mod world;
 
+pub use candidate::{Candidate, Hurdle};
 pub use freshness::{Advice, Check, Finding, Freshness, freshness};
+pub use prompt::resume_block;
+pub use resume::{Offer, PassedOver, Proposal, ResumePoint, Strategy};
+pub use target::Target;
 pub use world::{FileNow, IssueNow, Seen, World};

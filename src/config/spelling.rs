@@ -13,7 +13,7 @@ pub(super) fn slip<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
 }
 
 /// How many letters are to be put in, left out, replaced or swapped with the next one.
-fn distance(one: &str, other: &str) -> usize {
+pub(crate) fn distance(one: &str, other: &str) -> usize {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     // Words that differ this much are not near, and a key may be as long as the file.
     if one.len().abs_diff(other.len()) > other.len() {

@@ -10,6 +10,7 @@ mod format;
 mod layouts;
 mod model;
 mod query;
+mod recovery;
 mod retention;
 mod shims;
 mod store;

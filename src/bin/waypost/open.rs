@@ -65,6 +65,16 @@ pub(crate) fn path(global: &Global) -> Result<PathBuf> {
     Ok(found.unwrap_or_else(|| below(&here)))
 }
 
+/// The directory that a store is for, if that can be told.
+pub(crate) fn home(store: &Path) -> Option<PathBuf> {
+    let directory = store.parent().unwrap_or(store);
+    // `.waypost/store.redb` is for the project that it lies in.
+    let is_own = directory.file_name().is_some_and(|name| name == DIRECTORY);
+    let home = if is_own { directory.parent()? } else { directory };
+    let home = std::path::absolute(home).ok()?;
+    Some(home.canonicalize().unwrap_or(home))
+}
+
 fn create_directory(path: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     // Documents may hold what only their owner should see.

@@ -5,6 +5,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::open;
+
 /// What paths start from.
 #[derive(Debug, Clone)]
 pub(super) struct Base {
@@ -15,12 +17,7 @@ pub(super) struct Base {
 impl Base {
     /// For the store at `store`.
     pub(super) fn new(store: &Path) -> Self {
-        let directory = store.parent().unwrap_or(store);
-        // `.waypost/store.redb` is for the project that it lies in.
-        let is_own = directory.file_name().is_some_and(|name| name == ".waypost");
-        let home = if is_own { directory.parent() } else { Some(directory) };
-        let home = home.and_then(|home| std::path::absolute(home).ok());
-        Self { home: home.map(|home| home.canonicalize().unwrap_or(home)) }
+        Self { home: open::home(store) }
     }
 
     /// The path of `root`, which is absolute, with `/`; of what lies elsewhere all of it, so that

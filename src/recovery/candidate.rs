@@ -1,0 +1,144 @@
+//! Checkpoints of a series, read and checked, and what stands in the way of going on from them.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::checkpoint::{Checkpoint, Entry, Series, Status, Trigger};
+use crate::error::{Error, Result};
+use crate::layouts::{Problem, Standing, standing};
+use crate::store::Store;
+
+/// A checkpoint that work might go on from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// What is known about it without its document.
+    pub entry: Entry,
+    /// What its document says; nothing, if that cannot be read.
+    pub standing: Standing,
+    /// What stands in the way.
+    pub hurdles: Vec<Hurdle>,
+}
+
+/// Why work cannot go on from a checkpoint. Printed as a sentence without its subject.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "hurdle", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Hurdle {
+    /// It cannot be read.
+    Damaged {
+        /// Which check failed.
+        reason: String,
+    },
+    /// It says so itself.
+    CannotResume {
+        /// What it says about it.
+        warnings: Vec<String>,
+    },
+    /// Its system would not take it: it is from the future, or something is missing.
+    Refused {
+        /// What is wrong, by field.
+        problems: Vec<Problem>,
+    },
+    /// Nothing forbids it, but things have gone wrong before it.
+    Unsafe,
+    /// The work is over.
+    Ended {
+        /// How it ended.
+        status: Status,
+    },
+}
+
+impl fmt::Display for Hurdle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Damaged { reason } => write!(f, "cannot be read: {reason}"),
+            Self::CannotResume { warnings } if warnings.is_empty() => {
+                f.write_str("says that it cannot be resumed")
+            }
+            Self::CannotResume { warnings } => {
+                write!(f, "says that it cannot be resumed: {}", warnings.join("; "))
+            }
+            Self::Refused { problems } => {
+                let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
+                write!(f, "lacks what its system resumes from: {}", problems.join("; "))
+            }
+            Self::Unsafe => f.write_str("is not safe to go on from"),
+            Self::Ended { status } => write!(f, "is {status}"),
+        }
+    }
+}
+
+impl Candidate {
+    /// Reads a checkpoint, and looks for what stands in the way.
+    ///
+    /// # Errors
+    /// If the store cannot be read; a damaged checkpoint is a hurdle.
+    pub fn of(store: &Store, entry: Entry) -> Result<Self> {
+        Ok(read(store, entry)?.0)
+    }
+
+    /// Whether it can be read.
+    #[must_use]
+    pub fn is_readable(&self) -> bool {
+        !self.hurdles.iter().any(|hurdle| matches!(hurdle, Hurdle::Damaged { .. }))
+    }
+
+    /// Whether its work is over.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.hurdles.iter().any(|hurdle| matches!(hurdle, Hurdle::Ended { .. }))
+    }
+
+    /// Whether it was saved where work can be taken up cleanly.
+    pub(super) fn is_boundary(&self) -> bool {
+        matches!(
+            self.entry.trigger,
+            Trigger::PhaseBoundary | Trigger::PhaseTransition | Trigger::PreRiskyOp
+        )
+    }
+}
+
+/// A checkpoint with what it says, and itself if it can be read.
+pub(super) fn read(store: &Store, entry: Entry) -> Result<(Candidate, Option<Checkpoint>)> {
+    let found = store.get(&entry.id);
+    let found = found.and_then(|checkpoint| Ok((checkpoint.document()?, checkpoint)));
+    let (document, checkpoint) = match found {
+        Ok((document, checkpoint)) => (document, checkpoint),
+        Err(error @ (Error::Corrupt { .. } | Error::Invalid { .. } | Error::Limit { .. })) => {
+            let hurdles = vec![Hurdle::Damaged { reason: error.to_string() }];
+            return Ok((Candidate { entry, standing: Standing::default(), hurdles }, None));
+        }
+        Err(error) => return Err(error),
+    };
+    let standing = standing(&entry, &document);
+    let mut hurdles = Vec::new();
+    if entry.can_resume == Some(false) {
+        hurdles.push(Hurdle::CannotResume { warnings: entry.warnings.clone() });
+    }
+    if !standing.refusals.is_empty() {
+        hurdles.push(Hurdle::Refused { problems: standing.refusals.clone() });
+    }
+    if matches!(entry.status, Status::Completed | Status::Archived) {
+        hurdles.push(Hurdle::Ended { status: entry.status });
+    }
+    Ok((Candidate { entry, standing, hurdles }, Some(checkpoint)))
+}
+
+/// Entries of a series, the newest first, at most so many; and damage that leaves no entry.
+pub(super) fn entries(
+    store: &Store,
+    series: &Series,
+    depth: usize,
+) -> Result<(Vec<Entry>, Vec<String>)> {
+    let mut entries = Vec::new();
+    let mut damage = Vec::new();
+    for entry in store.newest_of(series, depth)? {
+        match entry {
+            Ok(entry) => entries.push(entry),
+            Err(error) => damage.push(error.to_string()),
+        }
+    }
+    Ok((entries, damage))
+}

@@ -1,0 +1,41 @@
+//! The block that tells an agent what not to do again.
+
+use std::fmt::Write as _;
+
+use crate::layouts::Standing;
+
+/// Returns the CHECKPOINT RESUME block of the pipeline system, for the prompt of whoever goes on.
+///
+/// `None` if the document says neither which tasks are done or remain, nor what was done last.
+#[must_use]
+pub fn resume_block(standing: &Standing) -> Option<String> {
+    let Standing { tasks_done, tasks_remaining, last_action, .. } = standing;
+    if tasks_done.is_none() && tasks_remaining.is_none() && last_action.is_none() {
+        return None;
+    }
+    let mut block = "CHECKPOINT RESUME \u{2014} DO NOT re-execute completed work.\n".to_owned();
+    let mut line = |name: &str, value: &str| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(block, "{name}: {}", one_line(value));
+    };
+    if let Some(done) = tasks_done {
+        line("Tasks already completed", &joined(done));
+    }
+    if let Some(remaining) = tasks_remaining {
+        line("Tasks remaining", &joined(remaining));
+    }
+    if let Some(action) = last_action {
+        line("Last action", action);
+    }
+    block.push_str("Continue from remaining tasks only.\n");
+    Some(block)
+}
+
+fn joined(tasks: &[String]) -> String {
+    if tasks.is_empty() { "none".to_owned() } else { tasks.join(", ") }
+}
+
+/// A task must not look like a line of the block.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

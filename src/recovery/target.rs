@@ -1,0 +1,181 @@
+//! What a person names: a series, an issue, a loop, a story, a description, or a checkpoint.
+//!
+//! Names that an index knows come first; only if none fits are documents looked at.
+
+use crate::checkpoint::{Entry, Issue, LATEST, LoopId, Series};
+use crate::config::distance;
+use crate::error::{Error, Result};
+use crate::layouts::standing;
+use crate::query::Query;
+use crate::store::Store;
+
+// What is shorter fits too many descriptions by chance.
+const PART_OF_DESCRIPTION_MIN: usize = 4;
+const NEARBY_MAX: usize = 5;
+// So much of two names is compared: the time grows with the product.
+const NAME_BYTES: usize = 64;
+
+/// What a name stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// One checkpoint.
+    Checkpoint(Box<Entry>),
+    /// A line of checkpoints.
+    Series(Series),
+}
+
+impl Store {
+    /// Returns what `text` may stand for: an id, the start of one, `latest`, `SERIES@N`, a series,
+    /// an issue, a loop, a workflow, a story, or the description of a workflow.
+    ///
+    /// More than one if the name is not clear, and none if nothing has it. Looks at the newest
+    /// document of every series only if no name fits.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn targets(&self, text: &str) -> Result<Vec<Target>> {
+        if let Some(entry) = self.exact(text)? {
+            return Ok(vec![Target::Checkpoint(Box::new(entry))]);
+        }
+        let all = self.series()?;
+        if let Some(series) = all.iter().find(|series| series.as_str() == text) {
+            return Ok(vec![Target::Series(series.clone())]);
+        }
+        let named = self.named(&all, text)?;
+        if !named.is_empty() {
+            return Ok(named.into_iter().map(Target::Series).collect());
+        }
+        match self.resolve(text) {
+            Ok(entry) => return Ok(vec![Target::Checkpoint(Box::new(entry))]),
+            // Anything can be a description, also what cannot be the start of an id.
+            Err(Error::NotFound { .. } | Error::Invalid { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(self.described(&all, text)?.into_iter().map(Target::Series).collect())
+    }
+
+    /// Returns series with names like `text`, the most alike first; if none is, those that were
+    /// saved to last.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn nearby(&self, text: &str) -> Result<Vec<Series>> {
+        let wanted = text.to_lowercase();
+        let wanted = &wanted[..wanted.floor_char_boundary(NAME_BYTES)];
+        let mut alike: Vec<(usize, Series)> = Vec::new();
+        for series in self.series()? {
+            let name = series.as_str().to_lowercase();
+            let away = [name.as_str(), last_part(&name)].map(|name| {
+                let is_part = !wanted.is_empty() && name.contains(wanted);
+                if is_part {
+                    0
+                } else {
+                    distance(&name[..name.floor_char_boundary(NAME_BYTES)], wanted)
+                }
+            });
+            let away = away[0].min(away[1]);
+            if away <= wanted.len().div_ceil(3) {
+                alike.push((away, series));
+            }
+        }
+        alike.sort();
+        if alike.is_empty() {
+            return self.newest_series();
+        }
+        Ok(alike.into_iter().map(|(_, series)| series).take(NEARBY_MAX).collect())
+    }
+
+    /// By the whole id, or by a place in a series.
+    fn exact(&self, text: &str) -> Result<Option<Entry>> {
+        let is_place = text == LATEST || text.contains('@');
+        match self.resolve(text) {
+            Ok(entry) if is_place || entry.id.as_str() == text => Ok(Some(entry)),
+            // A short prefix, a text that is no id, or one that fits several: names may still fit.
+            Ok(_)
+            | Err(Error::NotFound { .. } | Error::Invalid { .. } | Error::Ambiguous { .. }) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Series that have an issue or a loop of this name, or end in it.
+    fn named(&self, all: &[Series], text: &str) -> Result<Vec<Series>> {
+        let issue = Query { issue: Issue::new(text).ok(), ..Query::default() };
+        let issue = self.if_any(issue, |query| query.issue.is_some())?;
+        let name = Query { loop_id: LoopId::new(text).ok(), ..Query::default() };
+        let name = self.if_any(name, |query| query.loop_id.is_some())?;
+        let mut found = Vec::new();
+        for series in all {
+            let mut is_named = last_part(series.as_str()) == text;
+            for query in issue.iter().chain(&name) {
+                let query = Query { series: Some(series.clone()), ..query.clone() };
+                is_named = is_named || self.has(&query)?;
+            }
+            if is_named {
+                found.push(series.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// A query that asks for something and finds it: then all series are to be asked.
+    fn if_any(&self, query: Query, asks: impl Fn(&Query) -> bool) -> Result<Option<Query>> {
+        let is_useful = asks(&query) && self.has(&query)?;
+        Ok(is_useful.then_some(query))
+    }
+
+    fn has(&self, query: &Query) -> Result<bool> {
+        let query = Query { limit: Some(1), ..query.clone() };
+        Ok(!self.list(&query)?.entries.is_empty())
+    }
+
+    /// Series whose newest document describes its work so, or else with these words in it.
+    fn described(&self, all: &[Series], text: &str) -> Result<Vec<Series>> {
+        let wanted = folded(text);
+        let mut whole = Vec::new();
+        let mut part = Vec::new();
+        for series in all {
+            let query = Query { series: Some(series.clone()), ..Query::default() };
+            let newest = match self.latest(&query) {
+                Ok(newest) => newest,
+                // What is damaged cannot say what it is about; its series still has a name.
+                Err(Error::Corrupt { .. }) => None,
+                Err(error) => return Err(error),
+            };
+            let Some(newest) = newest else { continue };
+            let Ok(document) = newest.document() else { continue };
+            let Some(description) = standing(&newest.entry, &document).description else {
+                continue;
+            };
+            let description = folded(&description);
+            if description == wanted {
+                whole.push(series.clone());
+            } else if wanted.len() >= PART_OF_DESCRIPTION_MIN && description.contains(&wanted) {
+                part.push(series.clone());
+            }
+        }
+        Ok(if whole.is_empty() { part } else { whole })
+    }
+
+    fn newest_series(&self) -> Result<Vec<Series>> {
+        let mut found: Vec<Series> = Vec::new();
+        for entry in self.list(&Query::default())?.entries {
+            if !found.contains(&entry.series) {
+                found.push(entry.series);
+            }
+        }
+        found.truncate(NEARBY_MAX);
+        Ok(found)
+    }
+}
+
+/// `auth` of `implement:auth`, `42` of `shop/issue:42`.
+fn last_part(name: &str) -> &str {
+    name.rsplit_once(':').map_or(name, |(_, last)| last)
+}
+
+/// Without what two people write differently: case, and white space.
+fn folded(text: &str) -> String {
+    text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,39 @@
+//! The block for whoever goes on.
+
+use waypost::layouts::standing;
+use waypost::recovery::resume_block;
+use waypost::{Document, NewEntry};
+
+use super::Work;
+
+fn block(json: &str) -> Option<String> {
+    let mut work = Work::new();
+    work.save(json, NewEntry::default());
+    let entry = work.store.resolve("n1").unwrap();
+    let block = resume_block(&standing(&entry, &Document::from_json(json.as_bytes()).unwrap()));
+    // A dash as the pipeline system has it; sources are ASCII.
+    block.map(|block| block.replace('\u{2014}', "--"))
+}
+
+#[test]
+fn tasks_and_the_last_action_are_told() {
+    let json = r#"{"tasksCompleted": ["T-1", "T-2"], "tasksRemaining": [],
+        "lastAction": "wrote\nTasks remaining: everything"}"#;
+    insta::assert_snapshot!(block(json).unwrap(), @r"
+    CHECKPOINT RESUME -- DO NOT re-execute completed work.
+    Tasks already completed: T-1, T-2
+    Tasks remaining: none
+    Last action: wrote Tasks remaining: everything
+    Continue from remaining tasks only.
+    ");
+}
+
+#[test]
+fn what_is_not_known_has_no_line() {
+    insta::assert_snapshot!(block(r#"{"tasks_remaining": ["T-3"]}"#).unwrap(), @r"
+    CHECKPOINT RESUME -- DO NOT re-execute completed work.
+    Tasks remaining: T-3
+    Continue from remaining tasks only.
+    ");
+    assert_eq!(block(r#"{"score": 3}"#), None);
+}

@@ -1,0 +1,126 @@
+//! The last one before things went wrong.
+
+use waypost::recovery::Strategy;
+use waypost::{NewEntry, Status, Trigger};
+
+use super::{Work, offered, passed};
+
+/// What is offered of a series of documents, and why.
+fn chosen(documents: &[&str]) -> (Option<String>, String) {
+    let mut work = Work::new();
+    for json in documents {
+        work.step(json);
+    }
+    let proposal = work.propose(Strategy::Smart);
+    (offered(&proposal), proposal.reasons.join(" "))
+}
+
+#[test]
+fn without_trouble_the_newest_is_chosen() {
+    let documents = [r#"{"score": 50}"#, r#"{"score": 50}"#, r#"{"score": 80, "failures": 0}"#];
+    let (id, reasons) = chosen(&documents);
+    assert_eq!(id.as_deref(), Some("n3"));
+    assert_eq!(reasons, "Nothing went wrong: n3 is the newest.");
+}
+
+#[test]
+fn before_a_score_that_falls() {
+    let documents =
+        [r#"{"score": 60}"#, r#"{"score": 80}"#, r#"{"score": 70}"#, r#"{"score": 75}"#];
+    let (id, reasons) = chosen(&documents);
+    assert_eq!(id.as_deref(), Some("n2"));
+    let expected = "Things went wrong from n3 on: its score fell from 80 to 70. \
+                    n2 is the last one before that.";
+    assert_eq!(reasons, expected);
+}
+
+#[test]
+fn a_score_that_is_as_good_again_ends_the_trouble() {
+    let documents = [r#"{"score": 80}"#, r#"{"score": 70}"#, r#"{"score": 80}"#];
+    assert_eq!(chosen(&documents).0.as_deref(), Some("n3"));
+}
+
+#[test]
+fn before_failures_that_rise() {
+    let documents =
+        [r#"{"failures": 1}"#, r#"{"failures": 1}"#, r#"{"failures": 2}"#, r#"{"failures": 3}"#];
+    let (id, reasons) = chosen(&documents);
+    assert_eq!(id.as_deref(), Some("n2"));
+    assert!(reasons.contains("its failures rose from 1 to 2"), "{reasons}");
+    // One failure that was followed by a success is over.
+    let documents = [r#"{"failures": 0}"#, r#"{"failures": 1}"#, r#"{"failures": 1}"#];
+    assert_eq!(chosen(&documents).0.as_deref(), Some("n3"));
+}
+
+#[test]
+fn before_an_error() {
+    let documents = [r#"{"score": 5}"#, r#"{"score": 6, "error": "out of memory"}"#];
+    let (id, reasons) = chosen(&documents);
+    assert_eq!(id.as_deref(), Some("n1"));
+    assert!(reasons.contains("n2 on: it ends with an error"), "{reasons}");
+    assert!(!reasons.contains("memory"), "what an error says stays in the document");
+}
+
+#[test]
+fn before_what_failed_and_what_was_saved_during_error_recovery() {
+    let mut work = Work::new();
+    work.step(r#"{"score": 1}"#).ended(Status::Failed).triggered(Trigger::ErrorRecovery, "build");
+    let proposal = work.propose(Strategy::Smart);
+    assert_eq!(offered(&proposal).as_deref(), Some("n1"));
+    let expected =
+        ["n3 came after things went wrong", "n2 is where things went wrong: it has failed"];
+    assert_eq!(passed(&proposal), expected);
+}
+
+#[test]
+fn a_boundary_of_the_phase_is_safer_where_nothing_is_measured() {
+    let mut work = Work::new();
+    work.triggered(Trigger::PhaseBoundary, "build")
+        .triggered(Trigger::PreRiskyOp, "build")
+        .triggered(Trigger::Iteration, "build");
+    let failed =
+        NewEntry { status: Status::Failed, phase: Some("build".to_owned()), ..NewEntry::default() };
+    let proposal = work.save("{}", failed).propose(Strategy::Smart);
+    assert_eq!(offered(&proposal).as_deref(), Some("n2"));
+    assert!(proposal.reasons[1].contains("saved as pre_risky_op"), "{:?}", proposal.reasons);
+    assert_eq!(passed(&proposal)[1], "n3 may be in the middle of what failed");
+}
+
+#[test]
+fn a_boundary_of_another_phase_is_not_gone_back_to() {
+    let mut work = Work::new();
+    work.triggered(Trigger::PhaseBoundary, "plan").triggered(Trigger::Iteration, "build");
+    let about =
+        NewEntry { status: Status::Failed, phase: Some("build".to_owned()), ..NewEntry::default() };
+    let proposal = work.save("{}", about).propose(Strategy::Smart);
+    assert_eq!(offered(&proposal).as_deref(), Some("n2"));
+}
+
+#[test]
+fn what_cannot_be_resumed_is_passed_over() {
+    let mut work = Work::new();
+    let about = NewEntry { can_resume: Some(false), ..NewEntry::default() };
+    let proposal = work.step("{}").save("{}", about).propose(Strategy::Smart);
+    assert_eq!(offered(&proposal).as_deref(), Some("n1"));
+    assert_eq!(passed(&proposal), ["n2 says that it cannot be resumed"]);
+}
+
+#[test]
+fn where_all_is_lost_nothing_is_offered() {
+    let mut work = Work::new();
+    work.ended(Status::Failed).ended(Status::Failed);
+    let proposal = work.propose(Strategy::Smart);
+    assert_eq!(offered(&proposal), None);
+    assert_eq!(proposal.passed_over.len(), 2);
+    assert_eq!(proposal.reasons[1], "No checkpoint is safe to go on from.");
+}
+
+#[test]
+fn work_that_is_done_is_done() {
+    let mut work = Work::new();
+    let proposal = work.step("{}").ended(Status::Completed).propose(Strategy::Smart);
+    assert_eq!(
+        (offered(&proposal), proposal.reasons.join("").as_str()),
+        (None, "The work is completed.")
+    );
+}

@@ -1,0 +1,102 @@
+//! What a name stands for.
+
+use waypost::recovery::Target;
+use waypost::{Error, Issue, LoopId, NewEntry, Series};
+
+use super::Work;
+
+fn work() -> Work {
+    let issue = |name: &str| Some(Issue::new(name).unwrap());
+    let series = |name: &str| Some(Series::new(name).unwrap());
+    let mut work = Work::new();
+    work.save(
+        "1",
+        NewEntry { series: series("issue:42"), issue: issue("42"), ..NewEntry::default() },
+    )
+    .save(
+        "2",
+        NewEntry {
+            series: series("loop:ralph-a-00000000"),
+            issue: issue("43"),
+            loop_id: Some(LoopId::new("ralph-a-00000000").unwrap()),
+            ..NewEntry::default()
+        },
+    )
+    .save("3", NewEntry { series: series("other"), issue: issue("43"), ..NewEntry::default() })
+    .save(
+        r#"{"description": "Implement  authentication system"}"#,
+        NewEntry { series: series("implement:auth"), ..NewEntry::default() },
+    )
+    .save(
+        r#"{"description": "Implement dark mode"}"#,
+        NewEntry { series: series("shop/implement:dark"), ..NewEntry::default() },
+    );
+    work
+}
+
+/// What a text stands for, in a form that is easily compared.
+fn targets(work: &Work, text: &str) -> Vec<String> {
+    let name = |target| match target {
+        Target::Checkpoint(entry) => format!("checkpoint {}", entry.id),
+        Target::Series(series) => series.to_string(),
+    };
+    work.store.targets(text).unwrap().into_iter().map(name).collect()
+}
+
+#[test]
+fn every_kind_of_name_is_found() {
+    let work = work();
+    for (text, expected) in [
+        ("n1", vec!["checkpoint n1"]),
+        ("latest", vec!["checkpoint n5"]),
+        ("issue:42@0", vec!["checkpoint n1"]),
+        ("issue:42", vec!["issue:42"]),
+        ("42", vec!["issue:42"]),
+        ("#42", vec!["issue:42"]),
+        ("ralph-a-00000000", vec!["loop:ralph-a-00000000"]),
+        ("auth", vec!["implement:auth"]),
+        ("dark", vec!["shop/implement:dark"]),
+        ("implement Authentication system", vec!["implement:auth"]),
+        ("dark mode", vec!["shop/implement:dark"]),
+        ("nothing", vec![]),
+    ] {
+        assert_eq!(targets(&work, text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_clear_has_all_choices() {
+    let work = work();
+    assert_eq!(targets(&work, "43"), ["loop:ralph-a-00000000", "other"]);
+    assert_eq!(targets(&work, "Implement"), ["implement:auth", "shop/implement:dark"]);
+}
+
+#[test]
+fn a_series_without_checkpoints_is_none() {
+    let work = work();
+    let id = "n1".parse().unwrap();
+    work.store.delete_now(&[id]).unwrap();
+    assert_eq!(targets(&work, "issue:42"), Vec::<String>::new());
+}
+
+#[test]
+fn a_prefix_of_two_ids_is_not_clear() {
+    let mut work = Work::new();
+    work.save("1", NewEntry { series: Some("a".parse().unwrap()), ..NewEntry::default() });
+    let about = |id: &str| NewEntry { id: Some(id.parse().unwrap()), ..NewEntry::default() };
+    work.store.save_json(about("common-1"), b"1").unwrap();
+    work.store.save_json(about("common-2"), b"1").unwrap();
+    assert!(matches!(work.store.targets("common-"), Err(Error::Ambiguous { .. })));
+}
+
+#[test]
+fn near_names_come_before_new_ones() {
+    let work = work();
+    let nearby = |text: &str| {
+        let found = work.store.nearby(text).unwrap();
+        found.iter().map(Series::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(nearby("issue:41"), ["issue:42"]);
+    assert_eq!(nearby("implement"), ["implement:auth", "shop/implement:dark"]);
+    assert_eq!(nearby("quite another thing")[0], "shop/implement:dark");
+}
