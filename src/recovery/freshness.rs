@@ -1,11 +1,26 @@
 //! Whether the world is still as a checkpoint knew it.
+//!
+//! A file below has the comparisons of one kind. They must never say what an issue says: messages
+//! end up in logs.
+
+mod auto;
+mod files;
+mod issue;
+mod place;
+mod plan;
+mod report;
+mod words;
+
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
 use serde::Serialize;
 
+use self::report::Report;
 use super::World;
-use crate::checkpoint::{Entry, Timestamp};
+use crate::checkpoint::{Entry, Issue, Timestamp};
 use crate::layouts::Standing;
 
 /// What to do about a checkpoint, from mild to strict.
@@ -92,12 +107,45 @@ impl fmt::Display for Advice {
 }
 
 /// Compares what a checkpoint was based on with the world as it is at `now`.
+///
+/// Asks the world only about what the document names. What nobody can tell is in
+/// [`Freshness::unchecked`] and changes no advice.
 #[must_use]
 pub fn freshness(
-    _entry: &Entry,
-    _standing: &Standing,
-    _world: &dyn World,
-    _now: Timestamp,
+    entry: &Entry,
+    standing: &Standing,
+    world: &dyn World,
+    now: Timestamp,
 ) -> Freshness {
-    Freshness::default()
+    let case = Case { entry, standing, world, now };
+    let mut report = Report::default();
+    place::branch(&case, &mut report);
+    issue::text_and_labels(&case, &mut report);
+    files::files(&case, &mut report);
+    let is_in_place = place::worktree(&case, &mut report);
+    issue::wanted(&case, &mut report);
+    let plan = plan::plan(&case, &mut report);
+    place::pull_request(&case, is_in_place, &mut report);
+    auto::auto_resume(&case, plan, &mut report);
+    report.finish()
+}
+
+/// What is compared.
+struct Case<'a> {
+    entry: &'a Entry,
+    standing: &'a Standing,
+    world: &'a dyn World,
+    now: Timestamp,
+}
+
+impl Case<'_> {
+    /// The issue that was worked on.
+    fn issue(&self) -> Option<&Issue> {
+        self.standing.snapshot.issue.as_ref().or(self.entry.issue.as_ref())
+    }
+}
+
+/// What a field says; one that is blank says nothing.
+fn said(field: Option<&String>) -> Option<&str> {
+    field.map(String::as_str).filter(|text| !text.trim().is_empty())
 }

@@ -1,6 +1,10 @@
 //! The world as it is now: what a checkpoint is compared with.
 
+use crate::checkpoint::Issue;
+
 /// Answers questions about the world. A question that cannot be answered is told as such.
+///
+/// Names and paths come from documents as they are written there, and are not to be trusted.
 pub trait World {
     /// Whether a branch exists.
     fn has_branch(&self, name: &str) -> Seen<bool>;
@@ -14,6 +18,30 @@ pub trait World {
     fn file(&self, path: &str) -> Seen<Option<FileNow>>;
     /// The address or number of the open pull request of a branch; `None` if there is none.
     fn pull_request(&self, branch: &str) -> Seen<Option<String>>;
+
+    /// The issue that the work is to go on with, if one is asked for.
+    fn wanted_issue(&self) -> Option<Issue> {
+        None
+    }
+
+    /// The branch that the work would go on in; `None` if none is checked out.
+    fn branch(&self) -> Seen<Option<String>> {
+        Seen::Unknown("nobody told which branch is checked out".to_owned())
+    }
+
+    /// Whether there is a file at a path. To be overridden where that is less work than to read
+    /// the file.
+    fn has_file(&self, path: &str) -> Seen<bool> {
+        match self.file(path) {
+            Seen::Known(file) => Seen::Known(file.is_some()),
+            Seen::Unknown(reason) => Seen::Unknown(reason),
+        }
+    }
+
+    /// Whether two paths that are spelled differently lead to the same directory, as links do.
+    fn is_same_directory(&self, _one: &str, _other: &str) -> bool {
+        false
+    }
 }
 
 /// An answer, or why there is none.
@@ -21,7 +49,7 @@ pub trait World {
 pub enum Seen<T> {
     /// It is so.
     Known(T),
-    /// Nobody could tell, for this reason.
+    /// Nobody could tell, for this reason: a clause such as `git is not installed`.
     Unknown(String),
 }
 

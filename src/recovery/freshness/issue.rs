@@ -1,0 +1,96 @@
+//! The issue that is worked on: its text, its labels, and whether it is the right one.
+
+use std::collections::BTreeSet;
+
+use super::words::{listed, plain, quoted};
+use super::{Advice, Case, Check, Report};
+use crate::checkpoint::{Issue, Layout};
+use crate::recovery::{IssueNow, Seen};
+
+pub(super) fn text_and_labels(case: &Case<'_>, report: &mut Report) {
+    let snapshot = &case.standing.snapshot;
+    if snapshot.body.is_none() && snapshot.labels.is_none() {
+        return;
+    }
+    let unnamed = || Seen::Unknown("the checkpoint names no issue".to_owned());
+    let now = case.issue().map_or_else(unnamed, |issue| case.world.issue(issue.as_str()));
+    if let Some(saved) = &snapshot.body {
+        text(case, saved, &now, report);
+    }
+    if let Some(saved) = &snapshot.labels {
+        labels(case, saved, &now, report);
+    }
+}
+
+fn text(case: &Case<'_>, saved: &str, now: &Seen<IssueNow>, report: &mut Report) {
+    let subject = format!("the text of {}", name(case.issue()));
+    let Some(now) = report.known(&subject, part(now, |issue| issue.body.as_deref())) else {
+        return;
+    };
+    if comparable(saved) != comparable(now) {
+        report.find(Check::Body, Advice::PromptUser, format!("{subject} changed"));
+    }
+}
+
+fn labels(case: &Case<'_>, saved: &[String], now: &Seen<IssueNow>, report: &mut Report) {
+    let subject = format!("the labels of {}", name(case.issue()));
+    let now = part(now, |issue| issue.labels.as_deref());
+    let Some(now) = report.known(&subject, now) else { return };
+    let saved: BTreeSet<&String> = saved.iter().collect();
+    let now: BTreeSet<&String> = now.iter().collect();
+    let changes = [("added", &now - &saved), ("removed", &saved - &now)];
+    let changes: Vec<String> = changes
+        .into_iter()
+        .filter(|(_, labels)| !labels.is_empty())
+        .map(|(word, labels)| format!("{word} {}", listed(labels.iter().map(|it| quoted(it)))))
+        .collect();
+    if !changes.is_empty() {
+        let changes = changes.join(", ");
+        let then = what_then(case.entry.layout);
+        let message = format!("{subject} changed: {changes}{then}");
+        report.find(Check::Labels, Advice::ProceedWithWarning, message);
+    }
+}
+
+/// What a system does about labels that changed, where it says so.
+fn what_then(layout: Layout) -> &'static str {
+    match layout {
+        // Its labels are the state of the workflow.
+        Layout::Crunch => "; update the workflow state from the current labels",
+        Layout::Native | Layout::Agentize | Layout::Claude | Layout::Pipeline | Layout::Aiwg => "",
+    }
+}
+
+pub(super) fn wanted(case: &Case<'_>, report: &mut Report) {
+    let Some(wanted) = case.world.wanted_issue() else { return };
+    let asked = name(Some(&wanted));
+    match case.issue() {
+        None => report.skip(&asked, "the checkpoint names no issue"),
+        Some(own) if *own == wanted => {}
+        Some(own) => {
+            let own = name(Some(own));
+            let message = format!("the checkpoint is of {own}, and {asked} is asked for");
+            report.find(Check::Issue, Advice::StartFresh, message);
+        }
+    }
+}
+
+fn name(issue: Option<&Issue>) -> String {
+    issue.map_or("the issue".to_owned(), |issue| format!("issue {}", plain(issue.as_str())))
+}
+
+/// A part of an issue, which may have been told without it.
+fn part<'a, T>(now: &'a Seen<IssueNow>, of: impl Fn(&'a IssueNow) -> Option<T>) -> Seen<T> {
+    match now {
+        Seen::Unknown(reason) => Seen::Unknown(reason.clone()),
+        Seen::Known(issue) => of(issue).map_or_else(
+            || Seen::Unknown("what is known of the issue is not all".to_owned()),
+            Seen::Known,
+        ),
+    }
+}
+
+/// GitHub changes line ends when a text is edited there, and cuts what is blank at the end.
+fn comparable(text: &str) -> String {
+    text.trim_end().replace("\r\n", "\n")
+}

@@ -1,0 +1,102 @@
+//! Where the work was done: its branch, its directory, its pull request.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::words::{plain, quoted};
+use super::{Advice, Case, Check, Report, said};
+use crate::checkpoint::Layout;
+use crate::recovery::Seen;
+
+/// The stage of agentize in which a pull request is made.
+const PULL_REQUEST_STAGE: &str = "pr";
+
+pub(super) fn branch(case: &Case<'_>, report: &mut Report) {
+    let Some(name) = said(case.standing.snapshot.branch.as_ref()) else { return };
+    let subject = format!("branch {}", quoted(name));
+    if report.known(&subject, case.world.has_branch(name)) == Some(false) {
+        report.find(Check::Branch, Advice::StartFresh, format!("{subject} is gone"));
+    }
+}
+
+/// Tells whether the work is known to go on where it was done.
+pub(super) fn worktree(case: &Case<'_>, report: &mut Report) -> bool {
+    let Some(path) = said(case.standing.snapshot.worktree.as_ref()) else { return false };
+    let subject = format!("worktree {}", quoted(path));
+    if report.known(&subject, case.world.has_directory(path)) == Some(false) {
+        report.find(Check::Worktree, Advice::StartFresh, format!("{subject} is gone"));
+    }
+    match case.entry.layout {
+        // It goes on only in the worktree of its issue.
+        Layout::Agentize => is_in_place(case, path, report),
+        Layout::Native | Layout::Crunch | Layout::Claude | Layout::Pipeline | Layout::Aiwg => false,
+    }
+}
+
+fn is_in_place(case: &Case<'_>, path: &str, report: &mut Report) -> bool {
+    let subject = format!("worktree {}", quoted(path));
+    let Some(here) = report.known(&subject, case.world.worktree()) else { return false };
+    let is_same = is_spelled_alike(path, &here) || case.world.is_same_directory(path, &here);
+    if !is_same {
+        let here = quoted(&here);
+        let message = format!("{subject} is not where the work would go on, which is {here}");
+        report.find(Check::Worktree, Advice::StartFresh, message);
+    }
+    is_same
+}
+
+/// Whether paths are the same by their letters; a relative one starts where the work goes on.
+fn is_spelled_alike(path: &str, here: &str) -> bool {
+    let here = Path::new(here);
+    normal(&here.join(path)) == normal(here)
+}
+
+/// A path without what does not change where it leads, as far as letters tell.
+fn normal(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if parts.file_name().is_some() => {
+                parts.pop();
+            }
+            Component::ParentDir if parts.has_root() => {}
+            _ => parts.push(part),
+        }
+    }
+    parts
+}
+
+/// `is_in_place` tells whether the branch that is checked out is the one of the work.
+pub(super) fn pull_request(case: &Case<'_>, is_in_place: bool, report: &mut Report) {
+    let is_due = case.entry.phase.as_deref() == Some(PULL_REQUEST_STAGE);
+    if case.entry.layout != Layout::Agentize || !is_due {
+        return;
+    }
+    let open = report.known("the pull request", open_pull_request(case, is_in_place));
+    let saved = said(case.standing.snapshot.pull_request.as_ref());
+    let message = match (&open, saved) {
+        (Some(Some(name)), _) => exists(name),
+        (None, Some(name)) => exists(name),
+        (Some(None), Some(name)) => {
+            format!("pull request {} was made already, and is not open now", plain(name))
+        }
+        (None | Some(None), None) => return,
+    };
+    report.find(Check::PullRequest, Advice::ProceedWithWarning, message);
+}
+
+fn exists(name: &str) -> String {
+    format!("pull request {} exists already: continue there", plain(name))
+}
+
+fn open_pull_request(case: &Case<'_>, is_in_place: bool) -> Seen<Option<String>> {
+    if let Some(name) = said(case.standing.snapshot.branch.as_ref()) {
+        return case.world.pull_request(name);
+    }
+    let checked_out = if is_in_place { case.world.branch() } else { Seen::Known(None) };
+    match checked_out {
+        Seen::Known(Some(name)) => case.world.pull_request(&name),
+        Seen::Known(None) => Seen::Unknown("the branch of the work is not known".to_owned()),
+        Seen::Unknown(reason) => Seen::Unknown(reason),
+    }
+}

@@ -1,0 +1,78 @@
+//! Collects what comparisons show.
+
+use std::collections::BTreeMap;
+
+use super::words::{NAMED_MAX, listed};
+use super::{Advice, Check, Finding, Freshness};
+use crate::recovery::Seen;
+
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    findings: Vec<Finding>,
+    unchecked: Vec<Unchecked>,
+    /// Where a reason is in `unchecked`.
+    reasons: BTreeMap<String, usize>,
+}
+
+/// What could not be compared for one reason.
+#[derive(Debug)]
+struct Unchecked {
+    reason: String,
+    subjects: Vec<String>,
+    /// How many there are beyond those.
+    more: usize,
+}
+
+impl Report {
+    pub(super) fn find(&mut self, check: Check, advice: Advice, message: String) {
+        self.findings.push(Finding { check, advice, message });
+    }
+
+    /// The answer, if there is one; else notes that there is none about `subject`.
+    pub(super) fn known<T>(&mut self, subject: &str, seen: Seen<T>) -> Option<T> {
+        match seen {
+            Seen::Known(answer) => Some(answer),
+            Seen::Unknown(reason) => {
+                self.skip(subject, &reason);
+                None
+            }
+        }
+    }
+
+    /// Notes that `subject` was not compared.
+    pub(super) fn skip(&mut self, subject: &str, reason: &str) {
+        let next = self.unchecked.len();
+        let at = *self.reasons.entry(reason.to_owned()).or_insert(next);
+        if at == next {
+            let reason = reason.to_owned();
+            self.unchecked.push(Unchecked { reason, subjects: Vec::new(), more: 0 });
+        }
+        self.unchecked[at].add(subject);
+    }
+
+    pub(super) fn finish(self) -> Freshness {
+        let advice = self.findings.iter().map(|finding| finding.advice).max().unwrap_or_default();
+        let unchecked = self.unchecked.into_iter().map(Unchecked::sentence).collect();
+        Freshness { advice, findings: self.findings, unchecked }
+    }
+}
+
+impl Unchecked {
+    fn add(&mut self, subject: &str) {
+        // Two comparisons may need the same answer.
+        if self.subjects.iter().any(|known| known == subject) {
+            return;
+        }
+        if self.subjects.len() < NAMED_MAX {
+            self.subjects.push(subject.to_owned());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn sentence(self) -> String {
+        let Self { reason, subjects, more } = self;
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        format!("{reason}, so this was not compared: {}{more}", listed(subjects))
+    }
+}
