@@ -5,7 +5,7 @@
 use std::env;
 use std::fs::{self, DirBuilder};
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
@@ -67,12 +67,13 @@ pub(crate) fn path(global: &Global) -> Result<PathBuf> {
 
 /// The directory that a store is for, if that can be told.
 pub(crate) fn home(store: &Path) -> Option<PathBuf> {
-    let directory = store.parent().unwrap_or(store);
+    // `store.redb` alone has no directory in its name.
+    let store = path::absolute(store).ok()?;
+    let directory = store.parent().unwrap_or(&store);
     // `.waypost/store.redb` is for the project that it lies in.
     let is_own = directory.file_name().is_some_and(|name| name == DIRECTORY);
     let home = if is_own { directory.parent()? } else { directory };
-    let home = std::path::absolute(home).ok()?;
-    Some(home.canonicalize().unwrap_or(home))
+    Some(home.canonicalize().unwrap_or_else(|_| home.to_owned()))
 }
 
 fn create_directory(path: &Path) -> Result<()> {
