@@ -19,7 +19,7 @@ const LAYERS: [&[&str]; 11] = [
 ];
 
 /// Who alone may name a crate.
-const OWNERS: [(&str, &[&str]); 9] = [
+const OWNERS: [(&str, &[&str]); 10] = [
     ("redb", &["src/store"]),
     ("bincode", &["src/codec/wire.rs"]),
     ("zstd", &["src/codec/compress.rs"]),
@@ -28,6 +28,7 @@ const OWNERS: [(&str, &[&str]); 9] = [
     ("granit_parser", &["src/yaml"]),
     ("clap", &["src/bin"]),
     ("flate2", &["src/bin/waypost/command/bench", "src/bin/waypost/gzip.rs"]),
+    ("sha2", &["src/bin/waypost/world/sha256.rs"]),
     ("rustix", &["src/bin/waypost/command/export/files/system.rs"]),
 ];
 

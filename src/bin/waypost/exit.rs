@@ -93,6 +93,8 @@ pub(crate) enum Refusal {
     NotUndone { number: u64, reason: String },
     #[error("in {}", path.display())]
     Config { path: PathBuf, source: Error },
+    #[error("{} {reason}", path.display())]
+    NotAnIssue { path: PathBuf, reason: String },
     #[error("{id} is the first of its series")]
     First { id: Id },
     /// Not a failure, but to be told by the exit code.
@@ -204,6 +206,8 @@ fn of_command(refusal: &Refusal) -> Verdict {
         }
         Refusal::Config { .. } => Verdict::new(Exit::Refused, "invalid_config")
             .hint("`waypost policy example` shows every key"),
+        Refusal::NotAnIssue { .. } => Verdict::new(Exit::Refused, "invalid_issue")
+            .hint("`gh issue view NUMBER --json number,body,labels` writes one"),
         Refusal::First { .. } => {
             Verdict::new(Exit::Nothing, "not_found").hint("name the checkpoint to compare it with")
         }

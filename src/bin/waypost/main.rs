@@ -15,6 +15,8 @@ mod policy;
 mod progress;
 mod report;
 mod when;
+#[cfg_attr(not(test), expect(dead_code, reason = "used by resume"))]
+mod world;
 
 use std::io::{self, BufWriter, Write as _};
 use std::process::ExitCode;

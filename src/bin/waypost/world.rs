@@ -1,0 +1,131 @@
+//! The world that checkpoints are compared with: a directory, its git, its issues.
+//!
+//! Must never change anything, wait for anyone, or trust what a document says.
+
+mod child;
+mod files;
+mod gh;
+mod git;
+mod issue_json;
+mod sha256;
+
+#[cfg(test)]
+mod tests;
+
+use std::cell::OnceCell;
+use std::fs;
+use std::path::{self, Path, PathBuf};
+
+use anyhow::Result;
+use waypost::Issue;
+use waypost::recovery::{FileNow, IssueNow, Seen, World};
+
+use files::Bounds;
+use gh::Gh;
+use git::Git;
+use issue_json::GivenIssue;
+
+/// The world as git, gh and the file system tell it.
+#[derive(Debug)]
+pub(crate) struct RealWorld {
+    /// The directory in which the work goes on.
+    root: PathBuf,
+    git: Git,
+    gh: Option<Gh>,
+    given: Option<GivenIssue>,
+    wanted: Option<Issue>,
+    /// Asked for once: every file is held against it.
+    worktree: OnceCell<PathBuf>,
+}
+
+impl RealWorld {
+    /// The world around `root`. The issue is as `issue_json` has it, else as `gh` tells if that
+    /// may be asked.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has no issue.
+    pub(crate) fn new(root: PathBuf, issue_json: Option<&Path>, use_gh: bool) -> Result<Self> {
+        let root = path::absolute(&root).unwrap_or(root);
+        Ok(Self {
+            git: Git::new(&root),
+            gh: use_gh.then(|| Gh::new(&root)),
+            given: issue_json.map(GivenIssue::read).transpose()?,
+            wanted: None,
+            worktree: OnceCell::new(),
+            root,
+        })
+    }
+
+    /// The same, for work that is to go on with `issue`.
+    pub(crate) fn wanting(self, issue: Option<Issue>) -> Self {
+        Self { wanted: issue, ..self }
+    }
+
+    fn gh(&self) -> Result<&Gh, String> {
+        self.gh.as_ref().ok_or_else(|| "gh is not to be asked".to_owned())
+    }
+
+    fn top(&self) -> &Path {
+        self.worktree.get_or_init(|| self.git.worktree().unwrap_or_else(|| self.root.clone()))
+    }
+
+    fn bounds(&self) -> Bounds<'_> {
+        Bounds { root: &self.root, worktree: self.top() }
+    }
+}
+
+impl World for RealWorld {
+    fn has_branch(&self, name: &str) -> Seen<bool> {
+        seen(self.git.has_branch(name))
+    }
+
+    fn issue(&self, issue: &str) -> Seen<IssueNow> {
+        seen(match &self.given {
+            Some(given) => given.of(issue),
+            None => self.gh().and_then(|gh| gh.issue(issue)),
+        })
+    }
+
+    fn has_directory(&self, path: &str) -> Seen<bool> {
+        seen(files::has_directory(&self.root, path))
+    }
+
+    fn worktree(&self) -> Seen<String> {
+        let path = self.top().to_str();
+        seen(
+            path.map(str::to_owned).ok_or_else(|| "the name of the worktree is no text".to_owned()),
+        )
+    }
+
+    fn file(&self, path: &str) -> Seen<Option<FileNow>> {
+        seen(self.bounds().file(path))
+    }
+
+    fn pull_request(&self, branch: &str) -> Seen<Option<String>> {
+        seen(self.gh().and_then(|gh| gh.pull_request(branch)))
+    }
+
+    fn wanted_issue(&self) -> Option<Issue> {
+        self.wanted.clone()
+    }
+
+    fn branch(&self) -> Seen<Option<String>> {
+        seen(self.git.branch())
+    }
+
+    fn has_file(&self, path: &str) -> Seen<bool> {
+        seen(self.bounds().has_file(path))
+    }
+
+    fn is_same_directory(&self, one: &str, other: &str) -> bool {
+        let real = |path| fs::canonicalize(self.root.join(path)).ok();
+        real(one).is_some_and(|one| Some(one) == real(other))
+    }
+}
+
+fn seen<T>(answer: Result<T, String>) -> Seen<T> {
+    match answer {
+        Ok(answer) => Seen::Known(answer),
+        Err(reason) => Seen::Unknown(reason),
+    }
+}

@@ -1,0 +1,184 @@
+//! Runs git and gh: they cannot ask anyone, answer at length, or take long.
+
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a program may take: gh asks a server, which is worth a wait, but not a long one.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+// All labels and the longest text of an issue take a tenth of it.
+const BYTES_MAX: u64 = 1 << 20;
+// How long the end of a program takes after it has said all.
+const PAUSE: Duration = Duration::from_millis(1);
+const COMPLAINT_CHARS_MAX: usize = 200;
+
+/// What git sets for its hooks. Run by one of them, we would see its repository instead of ours.
+const OF_HOOKS: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+];
+
+/// What a program said until it ended.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: ExitStatus,
+    pub(super) stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+impl Answer {
+    /// What was said, if the program ended well.
+    pub(super) fn text(&self, name: &str) -> Result<String, String> {
+        if !self.status.success() {
+            return Err(self.complaint(name));
+        }
+        String::from_utf8(self.stdout.clone())
+            .map_err(|_| format!("the answer of {name} is no text"))
+    }
+
+    /// Why the program did not do as it was told.
+    pub(super) fn complaint(&self, name: &str) -> String {
+        let text = String::from_utf8_lossy(&self.stderr);
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+        let line = line.map_or("nothing", |line| line.trim_start_matches("fatal: "));
+        let line: String = line.chars().take(COMPLAINT_CHARS_MAX).collect();
+        format!("{name} failed and said: {}", line.escape_debug())
+    }
+}
+
+/// A program that neither asks nor looks at another repository than the one it is started in.
+pub(super) fn command(program: &OsStr) -> Command {
+    let mut command = Command::new(program);
+    for name in OF_HOOKS.into_iter().chain(["GH_FORCE_TTY", "CLICOLOR_FORCE"]) {
+        command.env_remove(name);
+    }
+    // Nothing is asked, locked, fetched or coloured, and complaints are in the language of ours.
+    for name in ["GH_PROMPT_DISABLED", "GH_NO_UPDATE_NOTIFIER", "GIT_NO_LAZY_FETCH", "NO_COLOR"] {
+        command.env(name, "1");
+    }
+    command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
+    command
+}
+
+/// Runs a program to its end, or for as long as `patience` lasts.
+///
+/// # Errors
+/// Why there is no answer.
+pub(super) fn run(name: &str, command: &mut Command, patience: Duration) -> Result<Answer, String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| not_started(name, &error))?;
+    let answer = listen(name, &mut child, Instant::now() + patience);
+    // One that has ended is not killed; one that has not would stay.
+    let _ = child.kill();
+    let _ = child.wait();
+    answer
+}
+
+fn not_started(name: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("{name} is not installed"),
+        _ => format!("{name} cannot be started: {error}"),
+    }
+}
+
+fn listen(name: &str, child: &mut Child, deadline: Instant) -> Result<Answer, String> {
+    let stdout = child.stdout.take().map(collect);
+    let stderr = child.stderr.take().map(collect);
+    let [stdout, stderr] = [stdout, stderr].map(|said| wait_for_all(name, said, deadline));
+    let (stdout, stderr) = (stdout?, stderr?);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(Answer { status, stdout, stderr }),
+            Ok(None) if Instant::now() < deadline => thread::sleep(PAUSE),
+            Ok(None) => return Err(too_slow(name)),
+            Err(error) => return Err(format!("nobody can tell how {name} ended: {error}")),
+        }
+    }
+}
+
+/// Reads in a thread of its own: what a child of the child holds open may never end.
+fn collect(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.take(BYTES_MAX + 1).read_to_end(&mut bytes);
+        // Nobody may be there any more to take it.
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+fn wait_for_all(
+    name: &str,
+    said: Option<Receiver<Vec<u8>>>,
+    deadline: Instant,
+) -> Result<Vec<u8>, String> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let bytes = said.and_then(|said| said.recv_timeout(left).ok()).ok_or_else(|| too_slow(name))?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(format!("{name} said more than {BYTES_MAX} bytes"));
+    }
+    Ok(bytes)
+}
+
+fn too_slow(name: &str) -> String {
+    format!("{name} took too long")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str, patience: Duration) -> Result<Answer, String> {
+        run("sh", command("sh".as_ref()).args(["-c", script]), patience)
+    }
+
+    #[test]
+    fn what_is_said_and_how_it_ended_is_told() {
+        let answer = sh("echo out; echo; echo fatal: err >&2; exit 3", PATIENCE).unwrap();
+        assert_eq!((answer.stdout.as_slice(), answer.status.code()), (&b"out\n\n"[..], Some(3)));
+        assert_eq!(answer.text("sh").unwrap_err(), "sh failed and said: err");
+        assert_eq!(sh("exit 1", PATIENCE).unwrap().complaint("sh"), "sh failed and said: nothing");
+    }
+
+    #[test]
+    fn a_complaint_is_one_short_line() {
+        let answer = sh("printf '\\033[1m%0500d\\nx' 0 >&2; exit 1", PATIENCE).unwrap();
+        let complaint = answer.complaint("sh");
+        assert!(complaint.starts_with("sh failed and said: \\u{1b}[1m000"), "{complaint}");
+        assert!(complaint.len() < 250 && !complaint.contains('x'));
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_ended() {
+        let began = Instant::now();
+        for script in ["exec sleep 60", "exec >&- 2>&-; exec sleep 60", "sleep 9 & exit 0"] {
+            let ended = sh(script, Duration::from_millis(50));
+            assert_eq!(ended.unwrap_err(), "sh took too long", "{script}");
+        }
+        assert!(began.elapsed() < Duration::from_secs(8));
+    }
+
+    #[test]
+    fn a_program_that_never_stops_talking_is_ended() {
+        for script in ["exec cat /dev/zero", "exec cat /dev/zero >&2"] {
+            assert_eq!(sh(script, PATIENCE).unwrap_err(), "sh said more than 1048576 bytes");
+        }
+    }
+
+    #[test]
+    fn a_program_reads_nothing_and_a_missing_one_is_told() {
+        assert_eq!(sh("cat", PATIENCE).unwrap().text("sh").unwrap(), "");
+        let missing = run("gh", &mut command("/nonexistent/gh".as_ref()), PATIENCE);
+        assert_eq!(missing.unwrap_err(), "gh is not installed");
+    }
+}

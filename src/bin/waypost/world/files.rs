@@ -1,0 +1,176 @@
+//! Files and directories that documents name.
+//!
+//! Must never read what lies outside the project, wherever a path or a link leads.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use waypost::recovery::FileNow;
+
+use super::sha256::sha256_of;
+
+// Some seconds of reading. What agents write is smaller; what is larger was hardly hashed before.
+const BYTES_MAX: u64 = 1 << 30;
+const OUTSIDE: &str = "it lies outside the directory in which the work goes on";
+
+/// Whether there is a directory. One with a full path may be anywhere: worktrees are.
+pub(super) fn has_directory(root: &Path, path: &str) -> Result<bool, String> {
+    if leads_out(Path::new(path)) {
+        return Err(OUTSIDE.to_owned());
+    }
+    match fs::metadata(root.join(path)) {
+        Ok(found) => Ok(found.is_dir()),
+        Err(error) if is_missing(&error) => Ok(false),
+        Err(error) => Err(format!("it cannot be looked at: {error}")),
+    }
+}
+
+/// What files must lie in.
+#[derive(Debug)]
+pub(super) struct Bounds<'a> {
+    /// Where relative paths start.
+    pub(super) root: &'a Path,
+    pub(super) worktree: &'a Path,
+}
+
+impl Bounds<'_> {
+    /// Whether there is a file; does not read it.
+    pub(super) fn has_file(&self, path: &str) -> Result<bool, String> {
+        Ok(self.find(path)?.is_some())
+    }
+
+    /// What a file is like, which takes as long as to read it.
+    pub(super) fn file(&self, path: &str) -> Result<Option<FileNow>, String> {
+        let Some((path, found)) = self.find(path)? else { return Ok(None) };
+        if found.len() > BYTES_MAX {
+            return Err(too_long());
+        }
+        let sha256 = sha256_of(&path, BYTES_MAX).map_err(|error| unreadable(&error))?;
+        let sha256 = sha256.ok_or_else(too_long)?;
+        let modified_at = modified_at(&found).map_err(|error| unreadable(&error))?;
+        Ok(Some(FileNow { sha256, modified_at }))
+    }
+
+    /// Where a file really is.
+    fn find(&self, path: &str) -> Result<Option<(PathBuf, Metadata)>, String> {
+        let path = Path::new(path);
+        if leads_out(path) {
+            return Err(OUTSIDE.to_owned());
+        }
+        let path = self.root.join(path);
+        let (real, found) =
+            match fs::canonicalize(&path).and_then(|it| Ok((fs::metadata(&it)?, it))) {
+                Ok((found, real)) => (real, found),
+                // Whether there is something outside is nobody's business, either.
+                Err(error) if is_missing(&error) && self.would_have(&path) => return Ok(None),
+                Err(error) if is_missing(&error) => return Err(OUTSIDE.to_owned()),
+                Err(error) => return Err(unreadable(&error)),
+            };
+        if !self.has(&real) {
+            return Err(OUTSIDE.to_owned());
+        }
+        // A pipe or a device would be waited for without end.
+        if !found.is_file() {
+            return Err("it is not a regular file".to_owned());
+        }
+        Ok(Some((real, found)))
+    }
+
+    fn has(&self, real: &Path) -> bool {
+        [self.root, self.worktree]
+            .into_iter()
+            .filter_map(|it| fs::canonicalize(it).ok())
+            .any(|bound| real.starts_with(bound))
+    }
+
+    /// Whether a path that leads to nothing lies inside, by its letters.
+    fn would_have(&self, path: &Path) -> bool {
+        let path = normal(path);
+        let bounds = [self.root, self.worktree];
+        let real = bounds.into_iter().filter_map(|it| fs::canonicalize(it).ok());
+        real.chain(bounds.into_iter().map(Path::to_owned)).any(|bound| path.starts_with(bound))
+    }
+}
+
+/// Whether a relative path leaves where it starts, by its letters.
+fn leads_out(path: &Path) -> bool {
+    !path.is_absolute() && {
+        let path = normal(path);
+        path.components().any(|part| !matches!(part, Component::Normal(_)))
+    }
+}
+
+/// A path without `.` and without `..` after a name.
+fn normal(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if parts.file_name().is_some() => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn unreadable(error: &io::Error) -> String {
+    format!("it cannot be read: {error}")
+}
+
+fn too_long() -> String {
+    format!("it has more than {BYTES_MAX} bytes")
+}
+
+/// In whole seconds since 1970, rounded towards the past as `stat` does.
+fn modified_at(found: &Metadata) -> io::Result<i64> {
+    let seconds = match found.modified()?.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_secs()),
+        Err(error) => {
+            let before = error.duration();
+            let seconds = before.as_secs() + u64::from(before.subsec_nanos() > 0);
+            i64::try_from(seconds).map(i64::wrapping_neg)
+        }
+    };
+    seconds.map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn times_are_rounded_towards_the_past() {
+        let file = tempfile::tempfile().unwrap();
+        let half = Duration::from_millis(500);
+        for (time, seconds) in [
+            (UNIX_EPOCH + Duration::from_secs(9) + half, 9),
+            (UNIX_EPOCH - half, -1),
+            (UNIX_EPOCH - Duration::from_secs(1), -1),
+        ] {
+            let set = |file: &File, time: SystemTime| file.set_modified(time).unwrap();
+            set(&file, time);
+            assert_eq!(modified_at(&file.metadata().unwrap()).unwrap(), seconds);
+        }
+    }
+
+    #[test]
+    fn paths_lead_out_by_their_letters() {
+        for path in ["a", "./a", "a/../b", "a/b/../../c", ".", "-a", "...", "/a", "/../a"] {
+            assert!(!leads_out(Path::new(path)), "{path}");
+        }
+        for path in ["..", "../a", "a/../../b", "./.."] {
+            assert!(leads_out(Path::new(path)), "{path}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What GitHub knows, as `gh` tells it: issues and pull requests.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use waypost::recovery::IssueNow;
+
+use super::child;
+use super::issue_json::GivenIssue;
+
+/// gh, as started in one directory.
+#[derive(Debug)]
+pub(super) struct Gh {
+    pub(super) program: OsString,
+    root: PathBuf,
+    patience: Duration,
+}
+
+#[derive(Debug, Deserialize)]
+struct PullRequest {
+    number: u64,
+    url: Option<String>,
+}
+
+impl Gh {
+    pub(super) fn new(root: &Path) -> Self {
+        Self { program: "gh".into(), root: root.to_owned(), patience: child::PATIENCE }
+    }
+
+    pub(super) fn issue(&self, issue: &str) -> Result<IssueNow, String> {
+        // Also keeps it from being taken for an option or the address of another repository.
+        if issue.is_empty() || !issue.bytes().all(|it| it.is_ascii_digit()) {
+            return Err("gh knows issues by number only".to_owned());
+        }
+        let json = self.run(&["issue", "view", issue, "--json", "number,body,labels"])?;
+        let told = GivenIssue::parse(json.as_bytes());
+        told.map_err(|reason| format!("the answer of gh {reason}"))?.of(issue)
+    }
+
+    /// The address, else the number, of the open pull request of a branch.
+    pub(super) fn pull_request(&self, branch: &str) -> Result<Option<String>, String> {
+        // One word, so that no name is taken for an option.
+        let head = format!("--head={branch}");
+        let rest = ["--state=open", "--json=number,url", "--limit=1"];
+        let json = self.run(&[["pr", "list", &head], rest].concat())?;
+        let found: Vec<PullRequest> = serde_json::from_str(&json)
+            .map_err(|_| "the answer of gh is not a list of pull requests".to_owned())?;
+        let name = |it: PullRequest| it.url.unwrap_or_else(|| it.number.to_string());
+        Ok(found.into_iter().next().map(name))
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<String, String> {
+        // Else it would seem that gh is missing.
+        if !self.root.is_dir() {
+            return Err(format!("there is no directory {} to ask gh in", self.root.display()));
+        }
+        // It has no argument for the directory, and finds the repository from where it is started.
+        let mut command = child::command(&self.program);
+        command.current_dir(&self.root).args(arguments);
+        child::run("gh", &mut command, self.patience)?.text("gh")
+    }
+}

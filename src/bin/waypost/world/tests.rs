@@ -1,0 +1,77 @@
+//! The world through real git, real files and a gh that is made up.
+
+mod branches;
+mod files;
+#[cfg(unix)]
+mod gh;
+mod issue;
+mod worktree;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use waypost::recovery::{Seen, World as _};
+
+use super::RealWorld;
+
+/// A directory of its own, and the project in it.
+struct Place {
+    directory: TempDir,
+    root: PathBuf,
+}
+
+impl Place {
+    /// Without git.
+    fn bare() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        // As git tells it where the directory for such things is a link.
+        let root = directory.path().canonicalize().unwrap().join("project");
+        fs::create_dir(&root).unwrap();
+        Self { directory, root }
+    }
+
+    /// With one commit in branch `main`.
+    fn with_git() -> Self {
+        let place = Self::bare();
+        git(&place.root, &["init", "--quiet", "--initial-branch=main"]);
+        git(&place.root, &["commit", "--quiet", "--allow-empty", "--message=first"]);
+        place
+    }
+
+    fn world(&self) -> RealWorld {
+        RealWorld::new(self.root.clone(), None, true).unwrap()
+    }
+
+    fn write(&self, path: &str, content: &str) -> PathBuf {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+/// Runs git, which these tests need, without what the user has set.
+fn git(directory: &Path, arguments: &[&str]) -> String {
+    let output = super::child::command("git".as_ref())
+        .arg("-C")
+        .arg(directory)
+        .args(["-c", "user.name=Test", "-c", "user.email=test@example.org"])
+        .args(["-c", "commit.gpgSign=false"])
+        .args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .expect("git must be installed: the tests of the command run it");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {arguments:?}: {complaint}");
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
+
+fn reason<T: std::fmt::Debug>(seen: Seen<T>) -> String {
+    match seen {
+        Seen::Unknown(reason) => reason,
+        Seen::Known(answer) => panic!("{answer:?} is known"),
+    }
+}
