@@ -5,6 +5,7 @@ mod files;
 #[cfg(unix)]
 mod gh;
 mod issue;
+mod together;
 mod worktree;
 
 use std::fs;
