@@ -11,6 +11,7 @@ mod import;
 mod lines;
 mod prune;
 mod query;
+mod resume;
 mod save;
 
 use std::fs;
@@ -96,6 +97,19 @@ impl Test {
         }
     }
 
+    /// Changes a byte wherever the file of the store has this text.
+    fn damage(&self, text: &str) {
+        let path = self.path().join(".waypost/store.redb");
+        let mut bytes = fs::read(&path).expect("a store");
+        let is_text = |at: &usize| bytes[*at..].starts_with(text.as_bytes());
+        let places: Vec<usize> = (0..bytes.len() - text.len()).filter(is_text).collect();
+        assert!(!places.is_empty(), "the store has no {text:?} in it");
+        for at in places {
+            bytes[at] ^= 1;
+        }
+        fs::write(&path, bytes).expect("a store");
+    }
+
     fn write(&self, name: &str, text: &str) {
         fs::write(self.path().join(name), text).expect("a file");
     }
@@ -144,7 +158,7 @@ fn every_command_has_examples() {
     let commands = [
         "save", "show", "latest", "list", "diff", "delete", "undelete", "tag", "complete", "fail",
         "archive", "reopen", "prune", "export", "import", "policy", "log", "stats", "compact",
-        "bench",
+        "bench", "resume",
     ];
     for command in commands {
         let help = test.run(&format!("help {command}")).done();

@@ -12,6 +12,7 @@ mod list;
 mod log;
 mod policy;
 mod prune;
+mod resume;
 mod save;
 mod show;
 mod stats;
@@ -43,6 +44,7 @@ enum Command {
     Latest(latest::Args),
     List(list::Args),
     Diff(diff::Args),
+    Resume(resume::Args),
     Delete(delete::Args),
     Undelete(undelete::Args),
     Tag(tag::Args),
@@ -85,6 +87,7 @@ impl Cli {
             Command::Latest(args) => latest::run(args, &self.global, out),
             Command::List(args) => list::run(args, &self.global, out),
             Command::Diff(args) => diff::run(args, &self.global, out),
+            Command::Resume(args) => resume::run(args, &self.global, out),
             Command::Delete(args) => delete::run(args, &self.global, out),
             Command::Undelete(args) => undelete::run(args, &self.global, out),
             Command::Complete(args) => lifecycle::complete(args, &self.global, out),

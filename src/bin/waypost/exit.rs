@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use waypost::{Error, Id};
+use waypost::{Error, Id, Series};
 
 /// Exit codes; `waypost --help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,12 +97,39 @@ pub(crate) enum Refusal {
     NotAnIssue { path: PathBuf, reason: String },
     #[error("{id} is the first of its series")]
     First { id: Id },
+    #[error("no checkpoint of {wanted:?}{}", near(nearby))]
+    NoTarget { wanted: String, nearby: Vec<Series> },
+    #[error("{wanted:?} may be {}", listed(choices))]
+    Unclear { wanted: String, choices: Vec<Series> },
+    #[error("{series} has {count} checkpoints, and nobody is there to select one")]
+    Unselected { series: Series, count: usize },
+    #[error("none of the newest {count} checkpoints of {series} can be read")]
+    AllDamaged { series: Series, count: usize },
+    #[error("cannot resume from {what}: it {}", why.join("; "))]
+    CannotResume { what: String, why: Vec<String> },
+    #[error("somebody must decide whether to go on from {id}")]
+    Undecided { id: Id },
+    #[error("{series} starts over")]
+    Fresh { series: Series },
+    #[error("{id} was deleted, and nothing goes on")]
+    NotStarted { id: Id },
+    #[error("the document of {id} tells neither tasks nor the last action")]
+    NoTasks { id: Id },
     /// Not a failure, but to be told by the exit code.
     #[error("the documents differ")]
     Differs,
     /// Values that are right alone and not together.
     #[error("{0}")]
     Usage(String),
+}
+
+fn listed(series: &[Series]) -> String {
+    series.iter().map(Series::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// What exists instead, if anything does.
+fn near(series: &[Series]) -> String {
+    if series.is_empty() { String::new() } else { format!("; nearby: {}", listed(series)) }
 }
 
 /// What an error means for the user.
@@ -211,6 +238,25 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::First { .. } => {
             Verdict::new(Exit::Nothing, "not_found").hint("name the checkpoint to compare it with")
         }
+        Refusal::NoTarget { .. } => {
+            Verdict::new(Exit::Nothing, "not_found").hint("`waypost list` shows what there is")
+        }
+        Refusal::Unclear { .. } => {
+            Verdict::new(Exit::Usage, "ambiguous").hint("name one of them, or an id")
+        }
+        Refusal::Unselected { .. } => Verdict::new(Exit::Refused, "prompt_user")
+            .hint("`waypost resume ID` takes the one that is named"),
+        Refusal::AllDamaged { .. } => Verdict::new(Exit::Damaged, "corrupt")
+            .hint("keep a copy of the store; --depth looks further back"),
+        Refusal::CannotResume { .. } => Verdict::new(Exit::Refused, "cannot_resume")
+            .hint("--choice fresh starts over, --force goes on all the same"),
+        Refusal::Undecided { .. } => Verdict::new(Exit::Refused, "prompt_user")
+            .hint("--choice resume goes on, --choice fresh starts over"),
+        // Nothing is there to go on from, so that a loop starts.
+        Refusal::Fresh { .. } => Verdict::new(Exit::Nothing, "start_fresh"),
+        Refusal::NotStarted { .. } => Verdict::new(Exit::Refused, "deleted"),
+        Refusal::NoTasks { .. } => Verdict::new(Exit::Refused, "no_tasks")
+            .hint("`waypost resume --json` gives all that it says"),
         Refusal::Differs => Verdict::new(Exit::Failed, "differs"),
         Refusal::Usage(_) => Verdict::new(Exit::Usage, "usage"),
     }

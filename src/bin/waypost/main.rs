@@ -15,7 +15,6 @@ mod policy;
 mod progress;
 mod report;
 mod when;
-#[cfg_attr(not(test), expect(dead_code, reason = "used by resume"))]
 mod world;
 
 use std::io::{self, BufWriter, Write as _};

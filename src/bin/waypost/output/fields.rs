@@ -85,6 +85,11 @@ impl Fields {
             .try_for_each(|(name, value)| writeln!(out, "{style}{name:width$}{style:#}  {value}"))
     }
 
+    /// Writes one field a line, without colours.
+    pub(crate) fn plainly(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write(out, Style::new())
+    }
+
     /// Adds a value, if there is one.
     pub(crate) fn text(&mut self, name: &'static str, value: Option<impl ToString>) {
         if let Some(value) = value {

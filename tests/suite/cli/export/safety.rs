@@ -135,15 +135,7 @@ fn what_is_damaged_is_named_and_the_rest_is_written() {
         (of(Layout::Native, "good.json", 1), source("[1]")),
         (of(Layout::Native, "bad.json", 2), source(&format!("[{pangram:?}]"))),
     ]);
-    let path = test.path().join(".waypost/store.redb");
-    let mut bytes = fs::read(&path).unwrap();
-    let is_text = |at: &usize| bytes[*at..].starts_with(pangram.as_bytes());
-    let places: Vec<usize> = (0..bytes.len() - pangram.len()).filter(is_text).collect();
-    assert!(!places.is_empty());
-    for at in places {
-        bytes[at] ^= 1;
-    }
-    fs::write(&path, bytes).unwrap();
+    test.damage(pangram);
     let told = test.run("export out").failed(5);
     assert!(told.contains("not exported: damaged data in checkpoint bad.json@2"), "{told}");
     assert!(told.contains("error: 1 of 2 checkpoints are damaged"), "{told}");

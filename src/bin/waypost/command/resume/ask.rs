@@ -1,0 +1,141 @@
+//! Questions to whoever sits at the terminal.
+//!
+//! On standard error, so that standard output has nothing but the result.
+
+use std::io::{self, BufRead, Write};
+
+use anyhow::Result;
+use waypost::layouts::{Progress, Standing};
+use waypost::{Entry, JsonStyle, Timestamp};
+
+use super::choose::Chosen;
+use super::decision::Decision;
+use crate::exit::Refusal;
+use crate::output::{self, Fields, plain};
+
+/// Shows what was found, and asks what to do about it.
+pub(super) fn ask(chosen: &Chosen) -> Result<Decision> {
+    decide(chosen, Timestamp::now(), &mut io::stdin().lock(), &mut io::stderr().lock())
+}
+
+fn decide(
+    chosen: &Chosen,
+    now: Timestamp,
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+) -> Result<Decision> {
+    let entry = &chosen.offer.checkpoint.entry;
+    let standing = &chosen.offer.standing;
+    write!(output, "{}", found(entry, standing, now))?;
+    loop {
+        write!(output, "{}", options(entry, standing))?;
+        output.flush()?;
+        let mut answer = String::new();
+        if input.read_line(&mut answer)? == 0 {
+            return Err(Refusal::Declined.into());
+        }
+        match answer.trim().to_ascii_lowercase().as_str() {
+            "r" | "resume" => return Ok(Decision::Resume),
+            "s" | "start" | "start fresh" | "fresh" => return Ok(Decision::StartFresh),
+            "d" | "delete" => return Ok(Decision::Delete),
+            "v" | "view" => view(chosen, now, output)?,
+            _ => writeln!(output, "Answer with one of r, s, v, d; Ctrl-C leaves all as it is.")?,
+        }
+    }
+}
+
+/// What was found, how old it is, and how far the work is.
+fn found(entry: &Entry, standing: &Standing, now: Timestamp) -> String {
+    let name = standing.description.clone().unwrap_or_else(|| entry.series.to_string());
+    let created = entry.created_at.to_string();
+    let created = created.split('.').next().unwrap_or(&created).replace('T', " ");
+    let age = output::age(now.saturating_since(entry.created_at));
+    let progress = progress(entry, standing);
+    let progress =
+        if progress.is_empty() { progress } else { format!("Progress: {}\n", plain(&progress)) };
+    format!(
+        "Found existing checkpoint for \"{}\"\nCreated: {} ({age} ago)\n{progress}",
+        plain(&name),
+        created.trim_end_matches('Z')
+    )
+}
+
+/// How far the work is, in one line.
+pub(super) fn progress(entry: &Entry, standing: &Standing) -> String {
+    if let Some(Progress { unit, done, total, .. }) = &standing.progress {
+        let mut unit = (*unit).to_owned();
+        unit[..1].make_ascii_uppercase();
+        return match total {
+            Some(total) => format!("{unit} {done} of {total} completed"),
+            None => format!("{unit} {done} completed"),
+        };
+    }
+    let phase = entry.phase.as_ref().map(|phase| format!("phase {phase}"));
+    let iteration = entry.iteration.map(|iteration| format!("iteration {iteration}"));
+    phase.into_iter().chain(iteration).collect::<Vec<_>>().join(", ")
+}
+
+fn options(entry: &Entry, standing: &Standing) -> String {
+    let next = standing.progress.as_ref().and_then(|progress| progress.next.clone());
+    let from = next.or_else(|| entry.resume_from.clone()).or_else(|| entry.phase.clone());
+    let from = from.unwrap_or_else(|| "here".to_owned());
+    format!(
+        "\nOptions:\n  (r)esume - Continue from {}\n  \
+         (s)tart fresh - Archive the series and restart\n  \
+         (v)iew details - Show checkpoint contents\n  \
+         (d)elete - Remove checkpoint without starting\n\nChoice [r/s/v/d]: ",
+        plain(&from)
+    )
+}
+
+fn view(chosen: &Chosen, now: Timestamp, output: &mut impl Write) -> Result<()> {
+    let checkpoint = &chosen.offer.checkpoint;
+    writeln!(output)?;
+    Fields::of_entry(&checkpoint.entry, now).plainly(output)?;
+    writeln!(output)?;
+    checkpoint.write_json(&mut *output, JsonStyle::Pretty)?;
+    Ok(writeln!(output)?)
+}
+
+/// Lets somebody choose one of some lines, and returns its place.
+pub(super) fn number(
+    lines: &[String],
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+) -> Result<usize> {
+    for (number, line) in lines.iter().enumerate() {
+        writeln!(output, "{:>3}  {}", number + 1, plain(line))?;
+    }
+    loop {
+        write!(output, "Which [1-{}]: ", lines.len())?;
+        output.flush()?;
+        let mut answer = String::new();
+        if input.read_line(&mut answer)? == 0 {
+            return Err(Refusal::Declined.into());
+        }
+        match answer.trim().parse::<usize>() {
+            Ok(number) if (1..=lines.len()).contains(&number) => return Ok(number - 1),
+            _ => writeln!(output, "Answer with a number; Ctrl-C leaves all as it is.")?,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_asked_for_until_it_is_one_of_the_list() {
+        let lines = ["one".to_owned(), "two".to_owned()];
+        let mut output = Vec::new();
+        let at = number(&lines, &mut "0\nx\n3\n2\n".as_bytes(), &mut output).unwrap();
+        assert_eq!(at, 1);
+        let output = String::from_utf8(output).unwrap();
+        assert_eq!(output.matches("Which [1-2]").count(), 4, "{output}");
+    }
+
+    #[test]
+    fn whoever_goes_away_has_chosen_nothing() {
+        assert!(number(&["one".to_owned()], &mut "".as_bytes(), &mut Vec::new()).is_err());
+    }
+}

@@ -1,0 +1,166 @@
+//! From what a person names to one checkpoint that was read and checked.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use waypost::recovery::{Candidate, Hurdle, Offer, PassedOver, Proposal, Strategy, Target};
+use waypost::{Entry, Order, Query, Series, Store, Timestamp};
+
+use super::{Args, How, ask};
+use crate::args::Global;
+use crate::confirm::is_asked;
+use crate::exit::Refusal;
+use crate::output;
+
+/// A checkpoint, why it was chosen, and what stands in the way of going on from it.
+pub(super) struct Chosen {
+    pub(super) offer: Offer,
+    pub(super) reasons: Vec<String>,
+    pub(super) hurdles: Vec<Hurdle>,
+    pub(super) passed_over: Vec<PassedOver>,
+    pub(super) damage: Vec<String>,
+}
+
+pub(super) fn choose(
+    args: &Args,
+    store: &Store,
+    global: &Global,
+    out: &mut dyn Write,
+) -> Result<Chosen> {
+    match target(args, store, global)? {
+        Target::Checkpoint(entry) => named(store, *entry, "It was named."),
+        Target::Series(series) if args.strategy == How::Select => {
+            select(args, store, &series, global, out)
+        }
+        Target::Series(series) => propose(args, store, &series),
+    }
+}
+
+/// The one thing that the target stands for.
+fn target(args: &Args, store: &Store, global: &Global) -> Result<Target> {
+    let mut found = store.targets(&args.target)?;
+    if found.is_empty() {
+        let nearby = store.nearby(&args.target)?;
+        return Err(Refusal::NoTarget { wanted: args.target.clone(), nearby }.into());
+    }
+    if found.len() == 1 {
+        return Ok(found.remove(0));
+    }
+    let mut open = Vec::new();
+    let mut series = Vec::new();
+    for target in found {
+        let Target::Series(name) = target else { continue };
+        let newest = newest(store, &name)?;
+        if newest.as_ref().is_some_and(|newest| !has_ended(newest)) {
+            open.push(name.clone());
+        }
+        series.push(name);
+    }
+    // The others are over, so that only one can be meant.
+    if let [only] = open.as_slice() {
+        let others = series.len() - 1;
+        global.note(format_args!("{only}: the only one of {} that has not ended", others + 1));
+        return Ok(Target::Series(only.clone()));
+    }
+    if !global.json && is_asked() {
+        let names: Vec<String> = series.iter().map(Series::to_string).collect();
+        let at = ask::number(&names, &mut io::stdin().lock(), &mut io::stderr().lock())?;
+        return Ok(Target::Series(series.swap_remove(at)));
+    }
+    let wanted = args.target.clone();
+    Err(Refusal::Unclear { wanted, choices: series }.into())
+}
+
+fn has_ended(entry: &Entry) -> bool {
+    use waypost::Status::{Archived, Completed};
+    matches!(entry.status, Completed | Archived)
+}
+
+fn newest(store: &Store, series: &Series) -> Result<Option<Entry>> {
+    let query = Query {
+        series: Some(series.clone()),
+        order: Order::Newest,
+        limit: Some(1),
+        ..Query::default()
+    };
+    Ok(store.list(&query)?.entries.pop())
+}
+
+fn named(store: &Store, entry: Entry, reason: &str) -> Result<Chosen> {
+    let (offer, hurdles) = store.offer(entry)?;
+    let reasons = vec![reason.to_owned()];
+    Ok(Chosen { offer, reasons, hurdles, passed_over: Vec::new(), damage: Vec::new() })
+}
+
+fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
+    let strategy = if args.strategy == How::Smart { Strategy::Smart } else { Strategy::Last };
+    let proposal = store.propose(series, strategy, args.depth as usize)?;
+    let Proposal { offer, mut reasons, passed_over, damage, has_more, .. } = proposal;
+    if let Some(offer) = offer {
+        return Ok(Chosen { offer, reasons, hurdles: Vec::new(), passed_over, damage });
+    }
+    // With --force, or to start over, there is still something to look at.
+    let newest = passed_over.iter().find(|it| it.is_readable).map(|it| it.entry.clone());
+    let Some(newest) = newest else {
+        let count = passed_over.len() + damage.len();
+        return Err(Refusal::AllDamaged { series: series.clone(), count }.into());
+    };
+    let (offer, mut hurdles) = store.offer(newest)?;
+    if hurdles.is_empty() {
+        // Every one of them is unsafe, though nothing forbids to go on from it.
+        hurdles.push(Hurdle::Unsafe);
+    }
+    if has_more {
+        reasons.push(format!("Older than the newest {} were not looked at.", args.depth));
+    }
+    Ok(Chosen { offer, reasons, hurdles, passed_over, damage })
+}
+
+/// Lets somebody choose.
+fn select(
+    args: &Args,
+    store: &Store,
+    series: &Series,
+    global: &Global,
+    out: &mut dyn Write,
+) -> Result<Chosen> {
+    let query = Query { series: Some(series.clone()), ..Query::default() };
+    let query = Query { limit: Some(args.depth as usize), ..query };
+    let entries = store.list(&query)?.entries;
+    let candidates = entries.into_iter().map(|entry| Candidate::of(store, entry));
+    let mut candidates = candidates.collect::<waypost::Result<Vec<_>>>()?;
+    let now = Timestamp::now();
+    let lines: Vec<String> = candidates.iter().map(|it| line(it, now)).collect();
+    if global.json || !is_asked() {
+        for (candidate, line) in candidates.iter().zip(&lines) {
+            if global.json {
+                output::json_line(out, candidate)?;
+            } else {
+                writeln!(out, "{line}")?;
+            }
+        }
+        let refusal = Refusal::Unselected { series: series.clone(), count: lines.len() };
+        return Err(refusal.into());
+    }
+    let at = ask::number(&lines, &mut io::stdin().lock(), &mut io::stderr().lock())?;
+    named(store, candidates.swap_remove(at).entry, "It was selected.")
+}
+
+/// A candidate as one of a list.
+fn line(candidate: &Candidate, now: Timestamp) -> String {
+    let Candidate { entry, standing, hurdles, .. } = candidate;
+    let mut line = format!(
+        "{}  {} ago  {}",
+        output::short_id(&entry.id, 13),
+        output::age(now.saturating_since(entry.created_at)),
+        entry.trigger
+    );
+    let iteration = entry.iteration.map(|number| format!("iteration {number}"));
+    let score = standing.score.map(|score| format!("score {score}"));
+    let why = hurdles.iter().map(ToString::to_string);
+    for word in entry.phase.clone().into_iter().chain(iteration).chain(score).chain(why) {
+        line.push_str("  ");
+        line.push_str(&word);
+    }
+    output::plain(&line)
+}

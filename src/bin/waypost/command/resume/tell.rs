@@ -1,0 +1,140 @@
+//! What `resume` prints: the result on standard output, what a person should know beside it.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde::Serialize;
+use waypost::layouts::Standing;
+use waypost::recovery::{Advice, Freshness, Hurdle, PassedOver, ResumePoint, resume_block};
+use waypost::{Entry, JsonStyle, Timestamp};
+
+use super::choose::Chosen;
+use super::decision::Decision;
+use super::{Args, How, ask};
+use crate::args::Global;
+use crate::exit::Refusal;
+use crate::output::{self, Fields, plain};
+
+/// All that is known when it was decided.
+pub(super) struct Told<'a> {
+    pub(super) chosen: &'a Chosen,
+    pub(super) freshness: &'a Freshness,
+    pub(super) decision: Decision,
+}
+
+/// The answer to a program; the document follows as the last member.
+#[derive(Serialize)]
+struct Answer<'a> {
+    decision: Decision,
+    strategy: How,
+    reasons: &'a [String],
+    resume_point: ResumePoint,
+    freshness: &'a Freshness,
+    hurdles: &'a [Hurdle],
+    passed_over: &'a [PassedOver],
+    damage: &'a [String],
+    standing: &'a Standing,
+    #[serde(flatten)]
+    entry: &'a Entry,
+}
+
+pub(super) fn tell(
+    args: &Args,
+    global: &Global,
+    out: &mut dyn Write,
+    told: &Told<'_>,
+) -> Result<()> {
+    let Told { chosen, decision, .. } = told;
+    if global.json {
+        return answer(args, out, told);
+    }
+    if *decision != Decision::Resume {
+        return Ok(());
+    }
+    if args.document {
+        return output::document(out, &chosen.offer.checkpoint, global);
+    }
+    if args.prompt {
+        let nothing = || Refusal::NoTasks { id: chosen.offer.checkpoint.entry.id.clone() };
+        let block = resume_block(&chosen.offer.standing).ok_or_else(nothing)?;
+        return Ok(write!(out, "{block}")?);
+    }
+    Ok(output::fields(out, &summary(chosen), global)?)
+}
+
+/// Says what was passed over, what has changed, and what could not be looked at.
+pub(super) fn notes(chosen: &Chosen, freshness: &Freshness, global: &Global) {
+    for damage in &chosen.damage {
+        global.note(format_args!("damaged: {}", plain(damage)));
+    }
+    for passed in &chosen.passed_over {
+        let why = plain(&passed.why.join("; "));
+        global.note(format_args!("passed over {}: it {why}", passed.entry.id));
+    }
+    for finding in &freshness.findings {
+        let word = match finding.advice {
+            Advice::Resume => "note",
+            Advice::ProceedWithWarning => "warning",
+            Advice::PromptUser => "changed",
+            Advice::StartFresh => "cannot resume",
+        };
+        global.note(format_args!("{word}: {}", plain(&finding.message)));
+    }
+    for unchecked in &freshness.unchecked {
+        global.note(format_args!("not checked: {}", plain(unchecked)));
+    }
+}
+
+/// What a person needs to go on.
+fn summary(chosen: &Chosen) -> Fields {
+    let entry = &chosen.offer.checkpoint.entry;
+    let standing = &chosen.offer.standing;
+    let age = output::age(Timestamp::now().saturating_since(entry.created_at));
+    let mut fields = Fields::default();
+    fields.text("resume", Some(&entry.id));
+    fields.text("series", Some(&entry.series));
+    fields.text("work", standing.description.as_ref());
+    fields.text("saved", Some(format!("{} ({age} ago)", entry.created_at)));
+    fields.text("phase", entry.phase.as_ref());
+    fields.text("step", entry.step.as_ref());
+    fields.text("iteration", entry.iteration);
+    fields.text("resume_from", entry.resume_from.as_ref());
+    let progress = ask::progress(entry, standing);
+    fields.text("progress", Some(progress).filter(|_| standing.progress.is_some()));
+    fields.text("score", standing.score);
+    fields.text("next", standing.next.as_ref());
+    chosen.reasons.iter().for_each(|reason| fields.text("because", Some(reason)));
+    entry.warnings.iter().for_each(|warning| fields.text("warning", Some(warning)));
+    fields
+}
+
+fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
+    let Told { chosen, freshness, decision } = told;
+    let checkpoint = &chosen.offer.checkpoint;
+    if args.document && *decision == Decision::Resume {
+        checkpoint.write_json(&mut out, JsonStyle::Compact)?;
+        return Ok(writeln!(out)?);
+    }
+    let answer = Answer {
+        decision: *decision,
+        strategy: args.strategy,
+        reasons: &chosen.reasons,
+        resume_point: ResumePoint::of(&checkpoint.entry, &chosen.offer.standing),
+        freshness,
+        hurdles: &chosen.hurdles,
+        passed_over: &chosen.passed_over,
+        damage: &chosen.damage,
+        standing: &chosen.offer.standing,
+        entry: &checkpoint.entry,
+    };
+    let text = serde_json::to_string(&answer)?;
+    write!(out, "{}", text.strip_suffix('}').unwrap_or(&text))?;
+    if args.prompt {
+        let block = serde_json::to_string(&resume_block(&chosen.offer.standing))?;
+        write!(out, ",\"prompt\":{block}")?;
+    }
+    // The document becomes the last member of the object, without being read again.
+    write!(out, ",\"document\":")?;
+    checkpoint.write_json(&mut out, JsonStyle::Compact)?;
+    Ok(writeln!(out, "}}")?)
+}

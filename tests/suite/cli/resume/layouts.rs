@@ -1,0 +1,84 @@
+//! Files of the five systems, imported and gone on with.
+
+use std::fs;
+
+use super::super::Test;
+
+/// A file of another system, imported.
+fn imported(path: &str, json: &str) -> Test {
+    let test = Test::new();
+    add(&test, path, json);
+    test
+}
+
+fn add(test: &Test, path: &str, json: &str) {
+    let path = test.path().join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, json).unwrap();
+    test.run("import . --quiet").done();
+}
+
+const STORY: &str = r#"{"storyId": "PROJ-42", "stage": 2, "agentId": "a", "tasksCompleted":
+    ["PROJ-101", "PROJ-102"], "tasksRemaining": ["PROJ-103"], "lastAction": "PROJ-102 done",
+    "timestamp": "2026-02-14T14:30:00Z"}"#;
+
+#[test]
+fn a_story_gets_the_block_of_its_own_system() {
+    let test = imported(".pipeline/checkpoint-PROJ-42.json", STORY);
+    let block = test.run("resume PROJ-42 --prompt --no-gh --quiet").done();
+    let expected = "CHECKPOINT RESUME \u{2014} DO NOT re-execute completed work.\n\
+                    Tasks already completed: PROJ-101, PROJ-102\nTasks remaining: PROJ-103\n\
+                    Last action: PROJ-102 done\nContinue from remaining tasks only.\n";
+    assert_eq!(block, expected);
+}
+
+fn claude(id: &str, version: &str) -> (String, String) {
+    let path = format!(".claude/checkpoints/{id}.json");
+    let json = format!(
+        r#"{{"checkpoint_id": "{id}", "schema_version": "{version}", "workflow_type": "implement",
+        "project_name": "auth", "workflow_description": "Implement authentication system",
+        "created_at": "2025-10-0{}T18:45:30Z", "status": "in_progress", "current_phase": 2,
+        "total_phases": 5, "completed_phases": [1, 2], "workflow_state": {{}}}}"#,
+        &id[id.len() - 1..]
+    );
+    (path, json)
+}
+
+#[test]
+fn work_is_found_by_its_description_and_progress_is_told() {
+    let (path, json) = claude("implement_auth_20251003_184531", "1.1");
+    let test = imported(&path, &json);
+    let mut command = test.command("resume --json --no-gh");
+    command.arg("implement authentication SYSTEM");
+    let ended = test.ended(command.spawn().unwrap());
+    let answer = ended.object();
+    assert_eq!(answer["series"], "implement:auth");
+    let progress = &answer["standing"]["progress"];
+    assert_eq!((&progress["done"], &progress["total"]), (&2.into(), &5.into()));
+    assert!(progress["next"].as_str().unwrap().starts_with("Phase 3"), "{progress}");
+}
+
+#[test]
+fn a_schema_of_the_future_is_refused_and_the_others_are_usable() {
+    let (path, json) = claude("implement_auth_20251003_184531", "1.1");
+    let test = imported(&path, &json);
+    let (path, json) = claude("implement_auth_20251004_184532", "9.0");
+    add(&test, &path, &json);
+    let stderr = test.run("resume implement_auth_20251004_184532 --no-gh").failed(4);
+    assert!(stderr.contains("/schema_version: is newer than 2.1"), "{stderr}");
+    let answer = test.run("resume auth --json --no-gh").object();
+    assert_eq!(answer["id"], "implement_auth_20251003_184531");
+    let why = answer["passed_over"][0]["why"][0].as_str().unwrap();
+    assert!(why.contains("/schema_version"), "{why}");
+}
+
+#[test]
+fn missing_state_is_named() {
+    let loops = ".aiwg/ralph/loops/ralph-fix-a1b2c3d4/checkpoints/iteration-001.json";
+    let json = r#"{"checkpoint_id": "cp-1", "workflow_id": "w", "loop_id": "ralph-fix-a1b2c3d4",
+        "created_at": "2026-02-02T21:05:00Z", "trigger": "iteration", "state": {"phase": "build",
+        "artifacts": []}}"#;
+    let test = imported(loops, json);
+    let stderr = test.run("resume ralph-fix-a1b2c3d4 --no-gh").failed(4);
+    assert!(stderr.contains("/state/progress: is required to resume"), "{stderr}");
+}
