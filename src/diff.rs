@@ -43,6 +43,7 @@ use crate::checkpoint::Document;
 
 pub use change::Change;
 pub use lines::{Line, lines};
+pub use number::compare_numbers;
 pub use patch::Operation;
 pub use pointer::Pointer;
 

@@ -2,7 +2,19 @@
 //!
 //! Must never go through a double: 9007199254740993 is not 9007199254740992.
 
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
 use crate::checkpoint::Document;
+
+/// Compares two numbers by their exact value, however they are spelled.
+///
+/// `None` if one of them is no number, is NaN, or has an exponent beyond 64 bits and the other is
+/// not written alike.
+#[must_use]
+pub fn compare_numbers(one: &Document, other: &Document) -> Option<Ordering> {
+    Exact::of(one)?.compare(&Exact::of(other)?)
+}
 
 /// The exact value of a number: of a double, that of the text it is written as.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -29,6 +41,15 @@ pub(super) enum Digits {
     Long(String),
 }
 
+impl Digits {
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Short(number) => Cow::Owned(number.to_string()),
+            Self::Long(text) => Cow::Borrowed(text),
+        }
+    }
+}
+
 impl Exact {
     /// The value of a number, if the document is one.
     pub(super) fn of(document: &Document) -> Option<Self> {
@@ -48,6 +69,51 @@ impl Exact {
             | Document::Bytes(_)
             | Document::Array(_)
             | Document::Object(_) => None,
+        }
+    }
+
+    /// Which of two is less, where that can be told.
+    fn compare(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::NotANumber, _) | (_, Self::NotANumber) => None,
+            (one, other) if one == other => Some(Ordering::Equal),
+            (Self::Spelled(_), _) | (_, Self::Spelled(_)) => None,
+            (one, other) => match one.sign().cmp(&other.sign()) {
+                Ordering::Equal if one.sign() < 0 => Some(other.compare_sizes(one)),
+                Ordering::Equal => Some(one.compare_sizes(other)),
+                unequal => Some(unequal),
+            },
+        }
+    }
+
+    fn sign(&self) -> i8 {
+        match self {
+            Self::Finite { digits: Digits::Short(0), .. } => 0,
+            Self::Finite { is_negative: true, .. } | Self::Infinite { is_negative: true } => -1,
+            Self::Finite { .. } | Self::Infinite { .. } => 1,
+            Self::NotANumber | Self::Spelled(_) => 0,
+        }
+    }
+
+    /// Compares without signs; what is no finite number counts as infinite.
+    fn compare_sizes(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (
+                Self::Finite { digits: ours, exponent: our_exponent, .. },
+                Self::Finite { digits: theirs, exponent: their_exponent, .. },
+            ) => {
+                let (ours, theirs) = (ours.text(), theirs.text());
+                // Where the first digit stands tells more than all that follow it. Without zeros at
+                // either end, texts of digits then sort as the numbers do.
+                let first =
+                    |digits: &str, exponent: i64| digits.len() as i128 + i128::from(exponent);
+                first(&ours, *our_exponent)
+                    .cmp(&first(&theirs, *their_exponent))
+                    .then_with(|| ours.cmp(&theirs))
+            }
+            (Self::Finite { .. }, _) => Ordering::Less,
+            (_, Self::Finite { .. }) => Ordering::Greater,
+            _ => Ordering::Equal,
         }
     }
 
@@ -133,5 +199,52 @@ mod tests {
         assert_eq!(number("what?"), Some(Exact::Spelled("what?".to_owned())));
         assert_eq!(number("1.e"), number("1.e"));
         assert_eq!(Exact::of(&Document::Text("1".to_owned())), None);
+    }
+
+    #[test]
+    fn numbers_stand_in_the_order_of_their_exact_values() {
+        let rising = [
+            "-1e400",
+            "-18446744073709551617",
+            "-18446744073709551616",
+            "-2",
+            "-1.5",
+            "-1e-400",
+            "0",
+            "1e-9223372036854775000",
+            "0.1",
+            "0.1000000000000000055511151231257827",
+            "9",
+            "10",
+            "9007199254740992",
+            "9007199254740993",
+            "1e400",
+            "1.1e400",
+        ];
+        let number = |literal: &str| Document::Number(literal.to_owned());
+        for (i, one) in rising.iter().enumerate() {
+            for (j, other) in rising.iter().enumerate() {
+                let found = compare_numbers(&number(one), &number(other));
+                assert_eq!(found, Some(i.cmp(&j)), "{one} {other}");
+            }
+            for (infinity, order) in
+                [(f64::INFINITY, Ordering::Less), (f64::NEG_INFINITY, Ordering::Greater)]
+            {
+                let infinity = Document::Float(infinity);
+                assert_eq!(compare_numbers(&number(one), &infinity), Some(order), "{one}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_place_among_numbers_is_not_compared() {
+        let [one, nan] = [Document::Uint(1), Document::Float(f64::NAN)];
+        let huge = Document::Number("1e99999999999999999999".to_owned());
+        for other in [&nan, &huge, &Document::Text("1".to_owned()), &Document::Null] {
+            assert_eq!(compare_numbers(&one, other), None, "{other:?}");
+            assert_eq!(compare_numbers(other, &one), None, "{other:?}");
+        }
+        assert_eq!(compare_numbers(&nan, &nan), None);
+        assert_eq!(compare_numbers(&huge, &huge.clone()), Some(Ordering::Equal));
     }
 }
