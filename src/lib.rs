@@ -46,8 +46,8 @@
 //! [`Store`] is where to start; [`NewEntry`] is what can be said about a checkpoint, [`Query`]
 //! what can be asked, and [`Options`] how a store is opened. [`Policy`] says what is kept, [`plan`]
 //! what goes and why, and [`Store::apply`] removes it. How it works inside, and which bytes it
-//! writes, is in [`docs`]. [`layouts`] has the documents of five other systems as types, and
-//! [`diff()`] tells what differs between two documents.
+//! writes, is in [`docs`]. [`layouts`] has the documents of five other systems as types,
+//! [`diff()`] tells what differs between two documents, and [`Condition`] asks something of one.
 //!
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
 //! said: one process has the file at a time, and handles take turns.
@@ -59,6 +59,7 @@ mod yaml;
 
 mod checkpoint;
 mod codec;
+mod condition;
 mod config;
 mod key;
 mod query;
@@ -80,6 +81,7 @@ pub use checkpoint::{
     Series, SourceForm, Spacing, Status, TextStyle, Timestamp, Trigger,
 };
 pub use codec::{JsonStyle, Source};
+pub use condition::Condition;
 pub use config::{Config, Off};
 pub use diff::{Diff, diff};
 pub use error::{Error, Result};

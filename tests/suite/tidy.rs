@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules from the bottom up. A module may use those of earlier rows and of its own row's name.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
     &["error", "sync", "yaml"],
     &["checkpoint"],
     &["diff"],
+    &["condition"],
     &["retention"],
     &["config"],
     &["key"],
