@@ -11,6 +11,7 @@ mod deleted;
 mod dependents;
 mod draft;
 mod file;
+mod fork;
 mod intake;
 mod journal;
 mod keeper;

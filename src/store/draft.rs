@@ -107,7 +107,8 @@ impl Store {
         self.draft_parts(about, raw, document_bytes, Some(form))
     }
 
-    fn draft_raw(&self, about: NewEntry, raw: Vec<u8>) -> Result<Draft> {
+    /// Takes a document that is in stored form already.
+    pub(super) fn draft_raw(&self, about: NewEntry, raw: Vec<u8>) -> Result<Draft> {
         let document_bytes = raw.len();
         self.draft_parts(about, raw, document_bytes, None)
     }

@@ -6,6 +6,7 @@ mod cli;
 mod compact;
 mod crash;
 mod damage;
+mod fork;
 mod format;
 mod layouts;
 mod model;

@@ -1,0 +1,116 @@
+//! Forks: a checkpoint saved again, to go on from in another series or in its own.
+//!
+//! Never changes what it was forked from, and never takes its file: a copy came from no file.
+
+use super::Store;
+use super::draft::Draft;
+use super::read::Snapshot;
+use crate::checkpoint::{
+    Checkpoint, Entry, Format, Id, Layout, NewEntry, Series, SourceForm, Timestamp,
+};
+use crate::codec::NameKind;
+use crate::error::{Error, Result};
+use crate::key::{Order, Span};
+
+impl Store {
+    /// Saves the document of a checkpoint again under `about`, to go on from there, and returns the
+    /// entry of the copy once it is durable. The copy has the checkpoint as its parent.
+    ///
+    /// It goes into the series that `about` names by itself or by its loop, workflow or issue. If it
+    /// names none, the copy goes into the series of the checkpoint: a rollback, after which all
+    /// that was there still is. Either way it is the newest of its series from then on, even if
+    /// others are dated ahead, unless `about` dates it.
+    ///
+    /// What `about` does not say is as with the checkpoint: issue, kind of workflow, agent, phase,
+    /// step, iteration, whether and where to go on, warnings and layout; of a rollback its loop and
+    /// workflow, too. Id, tags, session, retention and the file that it came from are not taken
+    /// over, and its work goes on unless `about` says otherwise.
+    ///
+    /// As long as a copy in another series is there, no policy removes what it was forked from.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Corrupt`] if it is damaged,
+    /// [`Error::Invalid`] if it is a file that could not be read, and as [`Store::save`].
+    pub fn fork(&self, id: &Id, about: NewEntry) -> Result<Entry> {
+        let checkpoint = self.get(id)?;
+        refuse_unreadable(&checkpoint)?;
+        let is_dated = about.created_at.is_some();
+        let mut draft = self.copy_of(&checkpoint, about)?;
+        if !is_dated {
+            let newest = self.read(|snapshot| newest_time(snapshot, &draft.entry.series))?;
+            // Of two at the same time, the one that arrived last is the newer.
+            draft.entry.created_at =
+                newest.map_or(draft.entry.created_at, |newest| newest.max(draft.entry.created_at));
+        }
+        self.save_draft(draft)
+    }
+
+    /// All that a copy takes from its checkpoint: its document, in the very bytes it is stored in,
+    /// and what is said about it.
+    fn copy_of(&self, checkpoint: &Checkpoint, about: NewEntry) -> Result<Draft> {
+        let about = completed(about, &checkpoint.entry);
+        self.draft_raw(about, checkpoint.stored_form().to_vec())
+    }
+}
+
+/// What could not be read has no document to go on from.
+fn refuse_unreadable(checkpoint: &Checkpoint) -> Result<()> {
+    let Entry { id, source, .. } = &checkpoint.entry;
+    match source {
+        Some(SourceForm { format: Format::Unreadable, .. }) => {
+            let reason = format_args!("{id} is a file that could not be read, and has no document");
+            Err(Error::invalid("checkpoint", reason))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Adds to `about` what it does not say and the entry does.
+fn completed(about: NewEntry, entry: &Entry) -> NewEntry {
+    let entry = entry.clone();
+    let is_rollback = about.series.is_none()
+        && about.loop_id.is_none()
+        && about.workflow_id.is_none()
+        && about.issue.is_none();
+    // Asked for by loop or workflow, a copy elsewhere would be taken for what that wrote last.
+    let (series, loop_id, workflow_id) = if is_rollback {
+        (entry.series, entry.loop_id, entry.workflow_id)
+    } else {
+        (Series::of(&about), about.loop_id, about.workflow_id)
+    };
+    let warnings = if about.warnings.is_empty() { entry.warnings } else { about.warnings };
+    let layout = if about.layout == Layout::Native { entry.layout } else { about.layout };
+    NewEntry {
+        series: Some(series),
+        loop_id,
+        workflow_id,
+        issue: about.issue.or(entry.issue),
+        workflow_type: about.workflow_type.or(entry.workflow_type),
+        agent: about.agent.or(entry.agent),
+        phase: about.phase.or(entry.phase),
+        step: about.step.or(entry.step),
+        iteration: about.iteration.or(entry.iteration),
+        parent: Some(entry.id),
+        can_resume: about.can_resume.or(entry.can_resume),
+        resume_from: about.resume_from.or(entry.resume_from),
+        warnings,
+        layout,
+        ..about
+    }
+}
+
+/// The latest time of a series, whether or not what has it can be read.
+fn newest_time(snapshot: &Snapshot<'_>, series: &Series) -> Result<Option<Timestamp>> {
+    let Some(name) = snapshot.name(NameKind::Series, series.as_str())? else {
+        return Ok(None);
+    };
+    let index = snapshot.index()?;
+    let mut newest = None;
+    for cause in index.causes(name)? {
+        let span = Span { order: Order::Newest, ..Span::ALL };
+        if let Some(key) = index.keys((name, cause), span)?.next() {
+            newest = newest.max(Some(key?.time));
+        }
+    }
+    Ok(newest)
+}
