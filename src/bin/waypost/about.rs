@@ -1,4 +1,4 @@
-//! What `save` is told about a checkpoint.
+//! What `save` and `fork` are told about a checkpoint.
 
 use waypost::{Id, Issue, LoopId, NewEntry, Series, Status, Timestamp, Trigger};
 
@@ -100,6 +100,14 @@ fn trigger_help() -> String {
         "Why it is saved; `unknown` if not said\n\nKnown: {known}. A name of your own has \
          lower-case letters, digits and underscores."
     )
+}
+
+impl About {
+    /// The same as an entry, with a trigger for the case that none is said.
+    pub(crate) fn with_default(&self, trigger: Trigger) -> NewEntry {
+        let said = self.trigger.clone();
+        NewEntry { trigger: said.unwrap_or(trigger), ..NewEntry::from(self) }
+    }
 }
 
 impl From<&About> for NewEntry {

@@ -5,6 +5,7 @@ mod compact;
 mod delete;
 mod diff;
 mod export;
+mod fork;
 mod import;
 mod latest;
 mod lifecycle;
@@ -45,6 +46,8 @@ enum Command {
     List(list::Args),
     Diff(diff::Args),
     Resume(resume::Args),
+    Fork(Box<fork::ForkArgs>),
+    Rollback(fork::RollbackArgs),
     Delete(delete::Args),
     Undelete(undelete::Args),
     Tag(tag::Args),
@@ -88,6 +91,8 @@ impl Cli {
             Command::List(args) => list::run(args, &self.global, out),
             Command::Diff(args) => diff::run(args, &self.global, out),
             Command::Resume(args) => resume::run(args, &self.global, out),
+            Command::Fork(args) => fork::fork(args, &self.global, out),
+            Command::Rollback(args) => fork::rollback(args, &self.global, out),
             Command::Delete(args) => delete::run(args, &self.global, out),
             Command::Undelete(args) => undelete::run(args, &self.global, out),
             Command::Complete(args) => lifecycle::complete(args, &self.global, out),

@@ -115,6 +115,12 @@ pub(crate) enum Refusal {
     NotStarted { id: Id },
     #[error("the document of {id} tells neither tasks nor the last action")]
     NoTasks { id: Id },
+    #[error("{id} is the newest already")]
+    Newest { id: Id },
+    #[error("nothing names the series to go on in")]
+    NoSeries,
+    #[error("series {series} is there already")]
+    SeriesExists { series: Series },
     /// Not a failure, but to be told by the exit code.
     #[error("the documents differ")]
     Differs,
@@ -216,7 +222,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
             Verdict::new(Exit::Refused, "exists").hint("--overwrite replaces it")
         }
         Refusal::Damaged { .. } => Verdict::new(Exit::Damaged, "corrupt")
-            .hint("keep a copy of the store; the others were exported"),
+            .hint("keep a copy of the store; all others were read"),
         Refusal::NoPolicy => Verdict::new(Exit::Usage, "no_policy")
             .hint("name one with --policy, or set one with `waypost policy set`"),
         Refusal::EmptyPolicy { .. } => Verdict::new(Exit::Refused, "empty_policy")
@@ -257,6 +263,13 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::NotStarted { .. } => Verdict::new(Exit::Refused, "deleted"),
         Refusal::NoTasks { .. } => Verdict::new(Exit::Refused, "no_tasks")
             .hint("`waypost resume --json` gives all that it says"),
+        Refusal::Newest { .. } => Verdict::new(Exit::Refused, "newest")
+            .hint("`waypost log SERIES` shows what there is to go back to"),
+        Refusal::NoSeries => Verdict::new(Exit::Usage, "no_series").hint(
+            "name it with --series; `waypost rollback` goes on in the series of the checkpoint",
+        ),
+        Refusal::SeriesExists { .. } => Verdict::new(Exit::Refused, "exists")
+            .hint("--append adds to it; `waypost rollback` goes back within a series"),
         Refusal::Differs => Verdict::new(Exit::Failed, "differs"),
         Refusal::Usage(_) => Verdict::new(Exit::Usage, "usage"),
     }

@@ -61,6 +61,7 @@ impl Wish<'_> {
                 let (path, form) = self.packing.apply(path, SourceForm { format, ..form });
                 if form.line.is_some() { Way::Line(path, form) } else { Way::Restored(path, form) }
             }
+            _ if self.layout.is_none() && is_copy(entry) => Way::Made(Layout::Native),
             _ => Way::Made(layout),
         }
     }
@@ -86,6 +87,13 @@ impl Wish<'_> {
         let content = Content { text: text.into_bytes(), form };
         Ok(Rendered { path, other_path, layout, content, row })
     }
+}
+
+/// Whether it was forked from a file of another system.
+///
+/// Its document names the file of the original, which it must not take.
+fn is_copy(entry: &Entry) -> bool {
+    entry.parent.is_some() && entry.source_path.is_none() && entry.layout != Layout::Native
 }
 
 fn restored(checkpoint: &Checkpoint, path: String, form: SourceForm) -> Result<Rendered, Fault> {
