@@ -120,7 +120,9 @@ impl Node {
     fn add_pointers(&self, pointers: &mut Vec<Pointer>) {
         match self {
             Self::All(nodes) | Self::Any(nodes) => {
-                nodes.iter().for_each(|node| node.add_pointers(pointers));
+                for node in nodes {
+                    node.add_pointers(pointers);
+                }
             }
             Self::Not(node) => node.add_pointers(pointers),
             Self::Test(Test { pointer, .. }) if pointers.contains(pointer) => {}

@@ -62,10 +62,7 @@ impl<'t> Tokens<'t> {
             }
             Some(_) => match relation(self.rest) {
                 Some((relation, length)) => self.taken(length, Kind::Relation(relation)),
-                None => {
-                    let end = self.rest.find(is_word_end).unwrap_or(self.rest.len());
-                    Kind::Word(self.take(end).to_owned())
-                }
+                None => self.word(),
             },
         };
         Ok(Token { column, kind })
@@ -78,8 +75,12 @@ impl<'t> Tokens<'t> {
             return self.next();
         }
         let column = self.column;
+        Ok(Token { column, kind: self.word() })
+    }
+
+    fn word(&mut self) -> Kind {
         let end = self.rest.find(is_word_end).unwrap_or(self.rest.len());
-        Ok(Token { column, kind: Kind::Word(self.take(end).to_owned()) })
+        Kind::Word(self.take(end).to_owned())
     }
 
     fn quoted(&mut self) -> Result<Kind> {

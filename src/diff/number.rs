@@ -88,10 +88,11 @@ impl Exact {
 
     fn sign(&self) -> i8 {
         match self {
-            Self::Finite { digits: Digits::Short(0), .. } => 0,
+            Self::Finite { digits: Digits::Short(0), .. } | Self::NotANumber | Self::Spelled(_) => {
+                0
+            }
             Self::Finite { is_negative: true, .. } | Self::Infinite { is_negative: true } => -1,
             Self::Finite { .. } | Self::Infinite { .. } => 1,
-            Self::NotANumber | Self::Spelled(_) => 0,
         }
     }
 

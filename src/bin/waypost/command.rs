@@ -5,6 +5,7 @@ mod compact;
 mod delete;
 mod diff;
 mod export;
+mod find;
 mod fork;
 mod import;
 mod latest;
@@ -44,6 +45,8 @@ enum Command {
     Show(show::Args),
     Latest(latest::Args),
     List(list::Args),
+    Log(Box<log::Args>),
+    Find(Box<find::Args>),
     Diff(diff::Args),
     Resume(resume::Args),
     Fork(Box<fork::ForkArgs>),
@@ -75,7 +78,6 @@ enum Command {
     Export(Box<export::Args>),
     Import(import::Args),
     Policy(policy::Args),
-    Log(log::Args),
     Stats(stats::Args),
     Compact(compact::Args),
     Bench(bench::Args),
@@ -89,6 +91,8 @@ impl Cli {
             Command::Show(args) => show::run(args, &self.global, out),
             Command::Latest(args) => latest::run(args, &self.global, out),
             Command::List(args) => list::run(args, &self.global, out),
+            Command::Log(args) => log::run(args, &self.global, out),
+            Command::Find(args) => find::run(args, &self.global, out),
             Command::Diff(args) => diff::run(args, &self.global, out),
             Command::Resume(args) => resume::run(args, &self.global, out),
             Command::Fork(args) => fork::fork(args, &self.global, out),
@@ -103,7 +107,6 @@ impl Cli {
             Command::Export(args) => export::run(args, &self.global, out),
             Command::Import(args) => import::run(args, &self.global, out),
             Command::Policy(args) => policy::run(args, &self.global, out),
-            Command::Log(args) => log::run(args, &self.global, out),
             Command::Tag(args) => tag::run(args, &self.global, out),
             Command::Stats(args) => stats::run(args, &self.global, out),
             Command::Compact(args) => compact::run(args, &self.global, out),

@@ -5,6 +5,7 @@ mod args;
 mod command;
 mod config;
 mod confirm;
+mod content;
 mod exit;
 mod filter;
 mod gzip;
@@ -14,6 +15,7 @@ mod output;
 mod policy;
 mod progress;
 mod report;
+mod scope;
 mod when;
 mod world;
 

@@ -1,6 +1,7 @@
 //! Results as people and programs read them.
 
 mod fields;
+mod fit;
 mod human;
 mod table;
 
@@ -13,6 +14,7 @@ use waypost::{Checkpoint, JsonStyle, Timestamp};
 
 use crate::args::Global;
 pub(crate) use fields::Fields;
+pub(crate) use fit::{columns, cut};
 pub(crate) use human::{age, grouped, plain, short_id, short_length, size};
 pub(crate) use table::{Column, of_entries, table, width};
 

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::builder::NonEmptyStringValueParser;
-use waypost::{Cursor, Diff, Document, Entry, Id, Query, Source, Store, TextStyle};
+use waypost::{Diff, Document, Entry, Id, Source, Store, TextStyle};
 
 use super::save;
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{open, output};
+use crate::{open, output, scope};
 use text::Page;
 
 const EXAMPLES: &str = "\
@@ -100,16 +100,9 @@ fn sides(args: &Args, global: &Global) -> Result<[Side; 2]> {
     Ok([Side::of_checkpoint(&store, &old, length)?, Side::of_checkpoint(&store, &new, length)?])
 }
 
-/// The one before an entry in its series.
 fn before(store: &Store, entry: &Entry) -> Result<Entry> {
-    let query = Query {
-        series: Some(entry.series.clone()),
-        after: Some(Cursor::from(entry)),
-        limit: Some(1),
-        ..Query::default()
-    };
-    let found = store.list(&query)?.entries.pop();
-    Ok(found.ok_or_else(|| Refusal::First { id: entry.id.clone() })?)
+    let before = scope::before(store, entry)?;
+    Ok(before.ok_or_else(|| Refusal::First { id: entry.id.clone() })?)
 }
 
 impl Side {

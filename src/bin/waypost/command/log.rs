@@ -1,68 +1,143 @@
-//! `waypost log`: what was done to the store.
+//! `waypost log`: what happened, as a time line, through one value, or to the store.
 
+mod graph;
+mod operations;
+mod page;
+mod sparkline;
+mod summary;
+mod timeline;
+mod values;
+
+use std::env;
 use std::io::Write;
 use std::num::NonZeroUsize;
 
 use anyhow::Result;
-use waypost::{Operation, Timestamp};
+use clap::builder::NonEmptyStringValueParser;
+use waypost::diff::Pointer;
+use waypost::{Entry, Store, Timestamp};
 
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::open;
-use crate::output::{self, Column};
+use crate::filter::Filter;
+use crate::scope::Scope;
+use crate::{open, output};
+use graph::Signs;
+use page::Page;
+use timeline::Reader;
 
 const EXAMPLES: &str = "\
 Examples:
-  waypost log --operations
-  waypost log --operations --limit 1000 --json | jq 'select(.action == \"prune\")'";
+  waypost log issue:42
+  waypost log 42 --since 2h --limit 50
+  waypost log --trigger manual --json | jq -r .changed[]
+  waypost log issue:42 --path /state/last_score
+  waypost log --operations";
 
-/// Show what was done to the store beside saving, the last first
+// A screen of checkpoints, and as many values as a glance takes in.
+const LIMIT: usize = 20;
+const PATH_LIMIT: usize = 1000;
+
+/// Show checkpoints as a time line, newest first, with what changed in each
+///
+/// Every series is a line, and a fork a line that leads to where it was forked from. What changed is
+/// told against the one before in the series, `waypost diff` tells it in full.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// What was pruned, deleted, restored, ended or set, when, and by which policy
-    #[arg(long, required = true)]
+    /// A series, an issue (42 or #42), a loop, or a checkpoint (an id, the start of one, SERIES@N),
+    /// for its series up to it; everything if not said
+    #[arg(conflicts_with_all = ["series", "issue", "loop_id"])]
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    target: Option<String>,
+
+    /// Follow the value at this JSON pointer, such as /state/score, through time
+    #[arg(long, value_name = "POINTER")]
+    path: Option<Pointer>,
+
+    /// Look at so many of the newest; 20 by default, with --path 1000
+    #[arg(long, value_name = "N")]
+    limit: Option<NonZeroUsize>,
+
+    /// Draw lines with ASCII characters only, as where the locale is not UTF-8
+    #[arg(long)]
+    ascii: bool,
+
+    /// Show instead what was done to the store beside saving: what was pruned, deleted, restored,
+    /// ended or set, when, and by which policy
+    #[arg(long, conflicts_with_all = [
+        "target", "path", "ascii", "issue", "loop_id", "series", "triggers", "status", "phase",
+        "tag", "since", "until", "iteration",
+    ])]
     operations: bool,
 
-    /// Show at most so many
-    #[arg(long, value_name = "N", default_value = "20")]
-    limit: NonZeroUsize,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+impl Args {
+    /// Whether lines are drawn without what only UTF-8 has.
+    fn draws_ascii(&self) -> bool {
+        self.ascii || !has_utf8()
+    }
+
+    fn limit(&self) -> usize {
+        let default = if self.path.is_some() { PATH_LIMIT } else { LIMIT };
+        self.limit.map_or(default, NonZeroUsize::get)
+    }
 }
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "log")?;
-    let operations = store.operations(args.limit.get())?;
-    if operations.is_empty() {
+    if args.operations {
+        return operations::run(&store, args.limit(), global, out);
+    }
+    let now = Timestamp::now();
+    let scope = Scope::new(&store, args.target.as_deref(), args.filter.query(now))?;
+    let (entries, has_more) = scope.newest(&store, args.limit())?;
+    if entries.is_empty() {
         return Err(Refusal::Nothing.into());
     }
+    let told = match &args.path {
+        Some(pointer) => values::run(&store, &entries, pointer, args.draws_ascii(), global, out),
+        None => time_line(&store, entries, args.draws_ascii(), global, out),
+    };
+    if has_more && !global.json {
+        out.flush()?;
+        let count = output::grouped(args.limit() as u64);
+        global.note(format_args!("these are the newest {count}; --limit shows more"));
+    }
+    told
+}
+
+fn time_line(
+    store: &Store,
+    entries: Vec<Entry>,
+    is_ascii: bool,
+    global: &Global,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut reader = Reader::new(store, &entries);
     if global.json {
-        return Ok(operations.iter().try_for_each(|it| output::json_line(out, it))?);
+        for entry in entries {
+            output::json_line(out, &reader.row(entry)?.line())?;
+        }
+        return reader.tally.verdict();
     }
-    Ok(output::table(out, columns(&operations, Timestamp::now()))?)
+    let rows = entries.into_iter().map(|entry| reader.row(entry)).collect::<Result<Vec<_>>>()?;
+    let signs = if is_ascii { Signs::ASCII } else { Signs::UNICODE };
+    Page::new(&rows, signs, Timestamp::now()).write(out, output::width(), global)?;
+    out.flush()?;
+    reader.tally.verdict()
 }
 
-fn columns(operations: &[Operation], now: Timestamp) -> Vec<Column> {
-    let age = |it: &Operation| output::age(now.saturating_since(it.until.unwrap_or(it.at)));
-    vec![
-        Column::number("OP", operations, |it| Some(it.number.to_string())),
-        Column::number("AGE", operations, |it| Some(age(it))),
-        Column::text("ACTION", operations, |it| Some(it.action.as_str().to_owned())),
-        Column::number("COUNT", operations, |it| Some(it.checkpoints.to_string())),
-        Column::text("POLICY", operations, |it| it.policy.clone()),
-        Column::number("STORED", operations, |it| Some(output::size(it.stored_bytes))),
-        Column::text("OF", operations, of),
-    ]
-}
-
-/// What it was done to: the one id, or how many of each trigger.
-fn of(operation: &Operation) -> Option<String> {
-    if let Some(source) = &operation.source {
-        return Some(source.clone());
-    }
-    if let ([id], 1) = (&operation.ids[..], operation.checkpoints) {
-        return Some(id.to_string());
-    }
-    let counts: Vec<String> =
-        operation.triggers.iter().map(|(trigger, count)| format!("{count} {trigger}")).collect();
-    (!counts.is_empty()).then(|| counts.join(", "))
+/// Whether the locale has more characters than ASCII.
+fn has_utf8() -> bool {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| env::var(name).ok().filter(|value| !value.is_empty()));
+    set.is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
 }

@@ -9,7 +9,7 @@ use super::human::{age, plain, short_id, short_length, size};
 
 /// A column with what it says of each row, if it does.
 pub(crate) struct Column {
-    title: &'static str,
+    title: String,
     alignment: CellAlignment,
     cells: Vec<Option<String>>,
 }
@@ -17,17 +17,17 @@ pub(crate) struct Column {
 impl Column {
     /// A column of words.
     pub(crate) fn text<T>(
-        title: &'static str,
+        title: impl Into<String>,
         rows: impl IntoIterator<Item = T>,
         cell: impl Fn(T) -> Option<String>,
     ) -> Self {
         let cells = rows.into_iter().map(|row| cell(row).map(|text| plain(&text))).collect();
-        Self { title, alignment: CellAlignment::Left, cells }
+        Self { title: plain(&title.into()), alignment: CellAlignment::Left, cells }
     }
 
     /// A column of numbers.
     pub(crate) fn number<T>(
-        title: &'static str,
+        title: impl Into<String>,
         rows: impl IntoIterator<Item = T>,
         cell: impl Fn(T) -> Option<String>,
     ) -> Self {
@@ -77,7 +77,7 @@ fn fitted(mut columns: Vec<Column>, width: Option<u16>) -> String {
     if let Some(width) = width {
         table.set_width(width);
     }
-    table.set_header(columns.iter().map(|column| column.title));
+    table.set_header(columns.iter().map(|column| &column.title));
     let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or_default();
     for row in 0..rows {
         // A word in every row lets tools tell columns apart.

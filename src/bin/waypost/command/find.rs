@@ -1,0 +1,193 @@
+//! `waypost find`: checkpoints whose document fulfils a condition.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+
+use anyhow::Result;
+use clap::builder::NonEmptyStringValueParser;
+use waypost::diff::Pointer;
+use waypost::{Condition, Document, Entry, Order, Store, TextStyle, Timestamp};
+
+use crate::args::Global;
+use crate::content::{Content, Tally};
+use crate::exit::Refusal;
+use crate::filter::Filter;
+use crate::open;
+use crate::output::{self, Column, cut, plain};
+use crate::progress::Progress;
+use crate::scope::Scope;
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost find --first '/last_score < 50' issue:42
+  waypost find --last '/tests/passing == true and /phase != setup' 42
+  waypost find --all '/error exists or /tasks ~ parser' --since 2d
+  waypost find --first '\"/open files\" ~ src/lib.rs' --json | jq .values";
+
+const CONDITIONS: &str = "\
+Conditions:
+  /score < 50            also <= > >=, of numbers (exactly) and of texts
+  /phase == build        also !=; a value is a number, true, false, null, a word, or a text in
+                         double quotes; \"50\" is a text and 50 a number
+  /tasks ~ parser        a text that has it in it, a list with it, an object with that key
+  /error exists          also absent
+  not A, A and B, A or B, (A)
+  A place is a JSON pointer, in double quotes if it has spaces. A comparison with what is not
+  there does not hold, not even !=.";
+
+/// Find checkpoints by what is in their documents
+///
+/// Prints them as `list` does, with the values that the condition is about. Every document is read
+/// until one is found, so filters make it faster.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{CONDITIONS}"))]
+#[command(group = clap::ArgGroup::new("wanted").required(true))]
+pub(super) struct Args {
+    /// The first checkpoint, by time, for which a condition holds
+    #[arg(long, value_name = "CONDITION", group = "wanted")]
+    first: Option<Condition>,
+
+    /// The last one
+    #[arg(long, value_name = "CONDITION", group = "wanted")]
+    last: Option<Condition>,
+
+    /// All of them, newest first
+    #[arg(long, value_name = "CONDITION", group = "wanted")]
+    all: Option<Condition>,
+
+    /// A series, an issue (42 or #42), a loop, or a checkpoint (an id, the start of one, SERIES@N),
+    /// for its series up to it; everything if not said
+    #[arg(conflicts_with_all = ["series", "issue", "loop_id"])]
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    target: Option<String>,
+
+    /// Find at most so many
+    #[arg(long, value_name = "N", requires = "all")]
+    limit: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    filter: Filter,
+}
+
+/// What is asked, in which order, and how often it may be answered.
+struct Search<'a> {
+    condition: &'a Condition,
+    order: Order,
+    limit: usize,
+}
+
+impl Args {
+    fn search(&self) -> Option<Search<'_>> {
+        let first = self.first.as_ref().map(|it| (it, Order::Oldest, 1));
+        let last = self.last.as_ref().map(|it| (it, Order::Newest, 1));
+        let limit = self.limit.map_or(usize::MAX, NonZeroUsize::get);
+        let all = self.all.as_ref().map(|it| (it, Order::Newest, limit));
+        let found = first.or(last).or(all);
+        found.map(|(condition, order, limit)| Search { condition, order, limit })
+    }
+}
+
+/// A checkpoint for which the condition holds, and the values that it is about.
+struct Found {
+    entry: Entry,
+    values: Vec<Option<String>>,
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let Some(search) = args.search() else {
+        return Err(Refusal::Usage("give a condition".to_owned()).into());
+    };
+    let store = open::existing(global, "find")?;
+    let now = Timestamp::now();
+    let scope = Scope::new(&store, args.target.as_deref(), args.filter.query(now))?;
+    let mut tally = Tally::default();
+    let mut rows = Vec::new();
+    let mut count = 0;
+    search.run(&store, &scope, (&mut tally, global), |found| {
+        count += 1;
+        if global.json {
+            return write_json(out, &found, search.condition.pointers());
+        }
+        rows.push(found);
+        Ok(())
+    })?;
+    if !rows.is_empty() {
+        output::table(out, columns(&rows, search.condition.pointers(), now))?;
+    }
+    out.flush()?;
+    // Where something could not be read, it is not known that nothing matches.
+    tally.verdict()?;
+    if count == 0 { Err(Refusal::Nothing.into()) } else { Ok(()) }
+}
+
+impl Search<'_> {
+    fn run(
+        &self,
+        store: &Store,
+        scope: &Scope,
+        (tally, global): (&mut Tally, &Global),
+        mut tell: impl FnMut(Found) -> Result<()>,
+    ) -> Result<()> {
+        let mut progress = Progress::new("looked at", global);
+        let mut left = self.limit;
+        for entry in scope.entries(store, self.order) {
+            let entry = entry?;
+            let content = Content::of(store, &entry.id)?;
+            tally.add(&content);
+            progress.show(tally.total);
+            match content {
+                Content::Read(document) if self.condition.holds(&document) => {
+                    let values = values(&document, self.condition.pointers())?;
+                    tell(Found { entry, values })?;
+                    left -= 1;
+                }
+                Content::Damaged(reason) => global.note(format_args!("passed over: {reason}")),
+                Content::Read(_) | Content::Gone => {}
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn values(document: &Document, pointers: &[Pointer]) -> Result<Vec<Option<String>>> {
+    let json = |pointer: &Pointer| {
+        let found = pointer.find(document);
+        Ok(found.map(|value| value.to_json(TextStyle::default())).transpose()?)
+    };
+    pointers.iter().map(json).collect()
+}
+
+fn columns(rows: &[Found], pointers: &[Pointer], now: Timestamp) -> Vec<Column> {
+    const VALUE_CHARS: usize = 40;
+    let entries: Vec<&Entry> = rows.iter().map(|row| &row.entry).collect();
+    let mut columns = output::of_entries(&entries, now);
+    for (number, pointer) in pointers.iter().enumerate() {
+        let title = if pointer.as_str().is_empty() { "(document)" } else { pointer.as_str() };
+        let value = |row: &Found| {
+            let value = row.values[number].as_deref();
+            Some(value.map_or("absent".to_owned(), |value| {
+                let start: String = value.chars().take(VALUE_CHARS + 1).collect();
+                cut(&plain(&start), VALUE_CHARS)
+            }))
+        };
+        columns.push(Column::text(title, rows, value));
+    }
+    columns
+}
+
+/// Writes the fields of an entry, and the values as they are spelled.
+fn write_json(mut out: &mut dyn Write, found: &Found, pointers: &[Pointer]) -> Result<()> {
+    let entry = serde_json::to_string(&found.entry)?;
+    write!(out, "{},\"values\":{{", entry.strip_suffix('}').unwrap_or(&entry))?;
+    let known = pointers.iter().zip(&found.values);
+    let known = known.filter_map(|(pointer, value)| Some((pointer, value.as_ref()?)));
+    for (number, (pointer, value)) in known.enumerate() {
+        write!(out, "{}", if number > 0 { "," } else { "" })?;
+        serde_json::to_writer(&mut out, pointer.as_str())?;
+        write!(out, ":{value}")?;
+    }
+    Ok(writeln!(out, "}}}}")?)
+}

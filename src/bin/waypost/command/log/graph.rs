@@ -1,0 +1,211 @@
+//! The lines beside a time line: one for each series, and for a fork one to where it comes from.
+//!
+//! Knows rows only by their numbers, from the newest on, and what each goes on from.
+
+// With more lines beside each other nobody follows any; the rest is not drawn.
+const LANES_MAX: usize = 12;
+
+/// What lines are drawn with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Signs {
+    node: char,
+    line: char,
+    /// Where a line ends from the right, and goes on down.
+    join: char,
+    across: char,
+    cross: char,
+    /// Where a line from above turns left, or meets one that does.
+    turn: char,
+    meet: char,
+}
+
+impl Signs {
+    pub(super) const ASCII: Self =
+        Self { node: '*', line: '|', join: '|', across: '-', cross: '+', turn: '\'', meet: '\'' };
+    pub(super) const UNICODE: Self = Self {
+        node: '\u{25cb}',
+        line: '\u{2502}',
+        join: '\u{251c}',
+        across: '\u{2500}',
+        cross: '\u{253c}',
+        turn: '\u{256f}',
+        meet: '\u{2534}',
+    };
+}
+
+/// What stands before a row, all without spaces at their end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Drawn {
+    /// A line of its own above the row, where lines join or one must be told from another.
+    pub(super) above: Option<String>,
+    /// Before the row itself.
+    pub(super) beside: String,
+    /// Before what else is said about the row.
+    pub(super) below: String,
+}
+
+/// Draws rows of which each goes on from a later one, or from none that is shown.
+pub(super) fn draw(origins: &[Option<usize>], signs: Signs) -> Vec<Drawn> {
+    let mut graph = Graph { lanes: Vec::new(), ended: None, signs };
+    origins.iter().enumerate().map(|(row, origin)| graph.row(row, *origin)).collect()
+}
+
+struct Graph {
+    /// The row that each line leads to.
+    lanes: Vec<Option<usize>>,
+    /// Where a line ended at the row before.
+    ended: Option<usize>,
+    signs: Signs,
+}
+
+impl Graph {
+    fn row(&mut self, row: usize, origin: Option<usize>) -> Drawn {
+        let arriving: Vec<usize> =
+            (0..self.lanes.len()).filter(|lane| self.lanes[*lane] == Some(row)).collect();
+        let (lane, above) = match arriving.as_slice() {
+            [] => {
+                let lane = self.free_lane();
+                // Right below the end of another line it would look like its continuation.
+                (lane, (self.ended == Some(lane)).then(|| self.lines(|_| None)))
+            }
+            [lane] => (*lane, None),
+            [lane, ..] => (*lane, Some(self.joined(&arriving))),
+        };
+        for lane in arriving {
+            self.lanes[lane] = None;
+        }
+        let beside = self.lines(|at| (at == lane).then_some(self.signs.node));
+        self.lanes[lane] = origin;
+        self.ended = origin.is_none().then_some(lane);
+        let below = self.lines(|_| None);
+        while self.lanes.last() == Some(&None) {
+            self.lanes.pop();
+        }
+        Drawn { above, beside, below }
+    }
+
+    fn free_lane(&mut self) -> usize {
+        let free = self.lanes.iter().position(Option::is_none);
+        free.unwrap_or_else(|| {
+            self.lanes.push(None);
+            self.lanes.len() - 1
+        })
+    }
+
+    /// The lines as they go on, with a sign in place of one.
+    fn lines(&self, sign: impl Fn(usize) -> Option<char>) -> String {
+        let shown = |at: usize| sign(at).or(self.lanes[at].map(|_| self.signs.line));
+        // What is beyond the last line that is drawn has its sign there.
+        let hidden = (LANES_MAX..self.lanes.len()).find_map(&sign);
+        let mut cells: Vec<char> =
+            (0..self.lanes.len().min(LANES_MAX)).map(|at| shown(at).unwrap_or(' ')).collect();
+        cells.extend(hidden);
+        spaced(&cells, |_| ' ')
+    }
+
+    /// The lines where some of them end in the first of these.
+    fn joined(&self, arriving: &[usize]) -> String {
+        let first = arriving[0];
+        let last = arriving[arriving.len() - 1];
+        let Signs { line, join, across, cross, turn, meet, .. } = self.signs;
+        let cell = |at: usize| match self.lanes[at] {
+            _ if at == first => join,
+            _ if at == last => turn,
+            _ if arriving.contains(&at) => meet,
+            Some(_) if (first..last).contains(&at) => cross,
+            Some(_) => line,
+            None if (first..last).contains(&at) => across,
+            None => ' ',
+        };
+        let cells: Vec<char> = (0..self.lanes.len().min(LANES_MAX)).map(cell).collect();
+        spaced(&cells, |at| if (first..last).contains(&at) { across } else { ' ' })
+    }
+}
+
+/// Cells with something between them, and nothing at the end.
+fn spaced(cells: &[char], between: impl Fn(usize) -> char) -> String {
+    let mut text = String::new();
+    for (at, cell) in cells.iter().enumerate() {
+        text.push(*cell);
+        if at + 1 < cells.len() {
+            text.push(between(at));
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The graph of rows that say which number each goes on from.
+    fn drawn(origins: &[Option<usize>]) -> String {
+        let lines = draw(origins, Signs::ASCII).into_iter().zip('a'..);
+        let lines = lines.flat_map(|(drawn, name)| {
+            drawn.above.into_iter().chain([format!("{} {name}", drawn.beside)])
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_series_is_one_line() {
+        insta::assert_snapshot!(drawn(&[Some(1), Some(2), None]), @"
+        * a
+        * b
+        * c
+        ");
+    }
+
+    #[test]
+    fn a_fork_joins_where_it_comes_from() {
+        insta::assert_snapshot!(drawn(&[Some(2), Some(3), Some(4), Some(4), Some(5), None]), @"
+        * a
+        | * b
+        * | c
+        | * d
+        |-'
+        * e
+        * f
+        ");
+    }
+
+    #[test]
+    fn several_forks_of_one_join_at_once() {
+        insta::assert_snapshot!(
+            drawn(&[Some(4), Some(5), Some(4), Some(4), Some(6), Some(6), None]),
+            @"
+        * a
+        | * b
+        | | * c
+        | | | * d
+        |-+-'-'
+        * | e
+        | * f
+        |-'
+        * g
+        "
+        );
+    }
+
+    #[test]
+    fn a_line_that_ends_is_told_from_the_next_one() {
+        insta::assert_snapshot!(drawn(&[None, Some(3), None, None, None]), @"
+        * a
+
+        * b
+        | * c
+        * d
+
+        * e
+        ");
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_still_marked() {
+        let apart: Vec<Option<usize>> = (0..40).map(|row| Some(row + 40)).collect();
+        let drawn = draw(&apart, Signs::UNICODE);
+        assert!(drawn.iter().all(|drawn| drawn.beside.contains('\u{25cb}')));
+        assert!(drawn.iter().all(|drawn| drawn.beside.chars().count() <= 2 * LANES_MAX + 1));
+    }
+}

@@ -1,0 +1,211 @@
+//! A time line as a person reads it: lines of the graph, and columns beside them.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use anyhow::Result;
+use clap::builder::styling::{AnsiColor, Style};
+use waypost::{Id, Status, Timestamp};
+
+use super::graph::{Drawn, Signs, draw};
+use super::summary::Summary;
+use super::timeline::{Origin, Row, Since, State, origins};
+use crate::args::Global;
+use crate::output::{age, columns, cut, plain, short_id, short_length};
+
+// With less room for what changed, it stands in a line of its own.
+const WORDS_ROOM_MIN: usize = 30;
+
+/// Rows with what stands before and in them.
+pub(super) struct Page {
+    graph: Vec<Drawn>,
+    columns: Vec<Column>,
+    /// What changed, last in a line or in one of its own.
+    words: Vec<Words>,
+}
+
+struct Column {
+    title: &'static str,
+    cells: Vec<Option<String>>,
+    is_number: bool,
+}
+
+struct Words {
+    text: String,
+    is_bad: bool,
+}
+
+/// How parts are shown.
+struct Styles {
+    id: Style,
+    bad: Style,
+}
+
+impl Page {
+    pub(super) fn new(rows: &[Row], signs: Signs, now: Timestamp) -> Self {
+        let ids: Vec<&Id> = rows.iter().map(|row| &row.entry.id).collect();
+        let length = short_length(&ids);
+        let mut columns = facts(rows, length, now);
+        columns.retain(|column| column.cells.iter().any(Option::is_some));
+        let words = rows.iter().map(|row| Words::of(row, length)).collect();
+        Self { graph: draw(&origins(rows), signs), columns, words }
+    }
+
+    /// Writes lines of at most so many columns, if they have an end.
+    pub(super) fn write(
+        &self,
+        out: &mut dyn Write,
+        width: Option<u16>,
+        global: &Global,
+    ) -> Result<()> {
+        let style = |style| global.style(&io::stdout(), style);
+        let styles = Styles {
+            id: style(AnsiColor::Yellow.on_default()),
+            bad: style(AnsiColor::Red.on_default().bold()),
+        };
+        Ok(self.write_styled(out, width.map_or(usize::MAX, usize::from), &styles)?)
+    }
+
+    fn write_styled(&self, out: &mut dyn Write, width: usize, styles: &Styles) -> io::Result<()> {
+        let lanes = self.graph.iter().flat_map(|drawn| [&drawn.beside, &drawn.below]);
+        let lanes = lanes.map(|text| columns(text)).max().unwrap_or_default();
+        let widths: Vec<usize> = self.columns.iter().map(Column::width).collect();
+        let taken = lanes + widths.iter().map(|width| 2 + width).sum::<usize>() + 2;
+        let has_room = width.saturating_sub(taken) >= WORDS_ROOM_MIN;
+        self.header(lanes, &widths, has_room).write(out, width)?;
+        for (at, (drawn, words)) in self.graph.iter().zip(&self.words).enumerate() {
+            if let Some(above) = &drawn.above {
+                Line::default().add(above).write(out, width)?;
+            }
+            let mut line = Line::default().add(&padded(&drawn.beside, lanes, false));
+            for (number, (column, width)) in self.columns.iter().zip(&widths).enumerate() {
+                // A word in every row lets tools tell columns apart.
+                let cell = column.cells[at].as_deref().unwrap_or("-");
+                let style = if number == 0 { styles.id } else { Style::new() };
+                line = line.add("  ").styled(style, &padded(cell, *width, column.is_number));
+            }
+            let style = if words.is_bad { styles.bad } else { Style::new() };
+            if has_room {
+                line.add("  ").styled(style, &words.text).write(out, width)?;
+                continue;
+            }
+            line.write(out, width)?;
+            let below = Line::default().add(&padded(&drawn.below, lanes, false));
+            below.add("    ").styled(style, &words.text).write(out, width)?;
+        }
+        Ok(())
+    }
+
+    fn header(&self, lanes: usize, widths: &[usize], has_words: bool) -> Line {
+        let line = Line::default().add(&padded("", lanes, false));
+        let titles = self.columns.iter().zip(widths).fold(line, |line, (column, width)| {
+            line.add("  ").add(&padded(column.title, *width, column.is_number))
+        });
+        if has_words { titles.add("  CHANGED") } else { titles }
+    }
+}
+
+fn facts(rows: &[Row], id_length: usize, now: Timestamp) -> Vec<Column> {
+    let is_one_series = rows.iter().map(|row| &row.entry.series).collect::<HashSet<_>>().len() == 1;
+    let column = |title, is_number, cell: &dyn Fn(&Row) -> Option<String>| Column {
+        title,
+        cells: rows.iter().map(|row| cell(row).map(|text| plain(&text))).collect(),
+        is_number,
+    };
+    let old = |row: &Row| age(now.saturating_since(row.entry.created_at));
+    // Nearly all are so, and it says nothing.
+    let status = |row: &Row| Some(row.entry.status).filter(|it| *it != Status::InProgress);
+    let tags = |row: &Row| row.entry.tags.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+    vec![
+        column("ID", false, &|row| Some(short_id(&row.entry.id, id_length))),
+        column("AGE", true, &|row| Some(old(row))),
+        column("SERIES", false, &|row| (!is_one_series).then(|| row.entry.series.to_string())),
+        column("TRIGGER", false, &|row| Some(row.entry.trigger.to_string())),
+        column("PHASE", false, &|row| row.entry.phase.clone()),
+        column("ITER", true, &|row| row.entry.iteration.map(|number| number.to_string())),
+        column("SCORE", true, &score),
+        column("STATUS", false, &|row| status(row).map(|status| status.to_string())),
+        column("TAGS", false, &|row| Some(tags(row)).filter(|tags| !tags.is_empty())),
+    ]
+}
+
+fn score(row: &Row) -> Option<String> {
+    match row.state {
+        State::Read { score, .. } => score.map(|score| score.to_string()),
+        State::Damaged(_) | State::Gone => None,
+    }
+}
+
+impl Words {
+    fn of(row: &Row, id_length: usize) -> Self {
+        let since = match &row.state {
+            State::Damaged(_) => return Self { text: "damaged".to_owned(), is_bad: true },
+            State::Gone => return Self { text: "deleted meanwhile".to_owned(), is_bad: false },
+            State::Read { since, .. } => since,
+        };
+        let short = |id: &Id| short_id(id, id_length);
+        let origin = row.origin.as_ref().map(|origin| match origin {
+            Origin::Fork(id) => format!("fork of {}", short(id)),
+            Origin::Back(id) => format!("back to {}", short(id)),
+            Origin::Gone(id) => format!("from {}, which is gone", short(id)),
+        });
+        let changed = match since {
+            Since::First => "first".to_owned(),
+            Since::Before(_, Summary { words, .. }) => words.clone(),
+            Since::Unreadable(before) => format!("{} cannot be read", short(before)),
+        };
+        let is_fork_alone = matches!(row.origin, Some(Origin::Fork(_)))
+            && matches!(since, Since::Before(_, Summary { changes: 0, .. }));
+        let text = match origin {
+            Some(origin) if is_fork_alone => origin,
+            Some(origin) => format!("{origin}, {changed}"),
+            None => changed,
+        };
+        Self { text, is_bad: false }
+    }
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().flatten().map(|cell| columns(cell)).max();
+        cells.unwrap_or_default().max(self.title.len())
+    }
+}
+
+/// Parts of a line with their styles.
+#[derive(Default)]
+struct Line(Vec<(Style, String)>);
+
+impl Line {
+    fn add(self, text: &str) -> Self {
+        self.styled(Style::new(), text)
+    }
+
+    fn styled(mut self, style: Style, text: &str) -> Self {
+        self.0.push((style, text.to_owned()));
+        self
+    }
+
+    /// Writes as much as fits.
+    fn write(mut self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+        while let Some((_, last)) = self.0.last_mut() {
+            last.truncate(last.trim_end().len());
+            if !last.is_empty() {
+                break;
+            }
+            self.0.pop();
+        }
+        let mut room = width;
+        for (style, text) in self.0 {
+            let text = cut(&text, room);
+            room -= columns(&text).min(room);
+            write!(out, "{style}{text}{style:#}")?;
+        }
+        writeln!(out)
+    }
+}
+
+fn padded(text: &str, width: usize, is_right: bool) -> String {
+    let space = " ".repeat(width.saturating_sub(columns(text)));
+    if is_right { space + text } else { text.to_owned() + &space }
+}

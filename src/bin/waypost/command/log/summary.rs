@@ -1,0 +1,239 @@
+//! What changed from one document to the next, in a few words.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use waypost::diff::{Change, Pointer};
+use waypost::{Diff, Document, TextStyle};
+
+use crate::output::plain;
+
+// About as much as is read at a glance.
+const WORDS_CHARS: usize = 60;
+// Longer values are only said to have changed.
+const VALUE_CHARS: usize = 20;
+const PLACE_CHARS: usize = 28;
+const POINTERS_MAX: usize = 20;
+
+/// What changed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Summary {
+    pub(super) changes: usize,
+    /// Where, of the first of them.
+    pub(super) pointers: Vec<String>,
+    pub(super) words: String,
+}
+
+/// Some changes in a few words; the lower the rank, the sooner it is told.
+struct Piece {
+    rank: u8,
+    changes: usize,
+    words: String,
+}
+
+/// What happened to the elements of one list.
+#[derive(Default)]
+struct List {
+    place: String,
+    added: usize,
+    removed: usize,
+    moved: usize,
+}
+
+impl Summary {
+    pub(super) fn of(diff: &Diff<'_>) -> Self {
+        let changes = diff.changes();
+        let pointers = changes.iter().take(POINTERS_MAX).map(|it| place(it).to_string()).collect();
+        let words = match (diff.is_reordered(), diff.is_respelled()) {
+            _ if !changes.is_empty() => told(pieces(&changes)),
+            (false, false) => "no changes".to_owned(),
+            (true, false) => "only the order of keys".to_owned(),
+            (false, true) => "only how numbers are spelled".to_owned(),
+            (true, true) => "only how it is written".to_owned(),
+        };
+        Self { changes: changes.len(), pointers, words }
+    }
+}
+
+/// Where a change is: of what was removed, where that was.
+fn place<'c>(change: &'c Change<'_>) -> &'c Pointer {
+    match change {
+        Change::Added { at, .. } | Change::Replaced { at, .. } | Change::Moved { at, .. } => at,
+        Change::Removed { from, .. } => from,
+    }
+}
+
+fn pieces(changes: &[Change<'_>]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut lists: Vec<List> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for change in changes {
+        let pointer = place(change).as_str();
+        if let Change::Replaced { old, new, .. } = change {
+            pieces.push(replaced(pointer, old, new));
+            continue;
+        }
+        let Some(list) = list_of(pointer) else {
+            let sign = if matches!(change, Change::Removed { .. }) { '-' } else { '+' };
+            let words = format!("{sign}{}", short(pointer));
+            pieces.push(Piece { rank: 2, changes: 1, words });
+            continue;
+        };
+        let at = *places.entry(list.to_owned()).or_insert_with(|| {
+            lists.push(List { place: list.to_owned(), ..List::default() });
+            lists.len() - 1
+        });
+        match change {
+            Change::Added { .. } => lists[at].added += 1,
+            Change::Removed { .. } => lists[at].removed += 1,
+            Change::Moved { .. } | Change::Replaced { .. } => lists[at].moved += 1,
+        }
+    }
+    pieces.extend(lists.iter().map(List::piece));
+    pieces.sort_by_key(|piece| piece.rank);
+    pieces
+}
+
+/// The place of the list that a pointer leads into, if its last step can be an index.
+fn list_of(pointer: &str) -> Option<&str> {
+    let (list, index) = pointer.rsplit_once('/')?;
+    let is_index = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
+    is_index.then_some(list)
+}
+
+impl List {
+    fn piece(&self) -> Piece {
+        let counts = [('+', self.added), ('-', self.removed), ('~', self.moved)];
+        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+        let counts: Vec<String> = counts.map(|(sign, count)| format!("{sign}{count}")).collect();
+        let words = format!("{} in {}", counts.join(" "), short(&self.place));
+        Piece { rank: 2, changes: self.added + self.removed + self.moved, words }
+    }
+}
+
+fn replaced(pointer: &str, old: &Document, new: &Document) -> Piece {
+    let place = short(pointer);
+    match (value(old), value(new)) {
+        (Some(old), Some(new)) => {
+            // Scores and counts say most about how the work goes.
+            let rank = u8::from(old.starts_with('"') || new.starts_with('"'));
+            Piece { rank, changes: 1, words: format!("{place} {old} -> {new}") }
+        }
+        _ => Piece { rank: 3, changes: 1, words: format!("{place} changed") },
+    }
+}
+
+/// A value that is short enough to be told.
+fn value(document: &Document) -> Option<String> {
+    let is_long = match document {
+        Document::Text(text) => text.len() > 4 * VALUE_CHARS,
+        Document::Array(elements) => !elements.is_empty(),
+        Document::Object(fields) => !fields.is_empty(),
+        Document::Bytes(_) => true,
+        _ => false,
+    };
+    if is_long {
+        return None;
+    }
+    let text = plain(&document.to_json(TextStyle::default()).ok()?);
+    (text.chars().count() <= VALUE_CHARS).then_some(text)
+}
+
+/// A pointer, or its end.
+fn short(pointer: &str) -> String {
+    const MORE: &str = "...";
+    let pointer = match pointer {
+        "" => "(document)".to_owned(),
+        // Of a long key, what cannot be shown need not be made visible.
+        long => plain(tail(long, PLACE_CHARS + 1)),
+    };
+    let end = tail(&pointer, PLACE_CHARS);
+    if end.len() == pointer.len() { pointer } else { format!("{MORE}{end}") }
+}
+
+/// The last characters of a text.
+fn tail(text: &str, count: usize) -> &str {
+    let start = text.char_indices().rev().nth(count.saturating_sub(1)).map_or(0, |(at, _)| at);
+    &text[start..]
+}
+
+fn told(pieces: Vec<Piece>) -> String {
+    let mut left: usize = pieces.iter().map(|piece| piece.changes).sum();
+    let mut words = String::new();
+    for Piece { changes, words: piece, .. } in pieces {
+        let rest = left - changes;
+        let more = if rest > 0 { format!(", {rest} more").len() } else { 0 };
+        let is_first = words.is_empty();
+        if !is_first && words.chars().count() + 2 + piece.chars().count() + more > WORDS_CHARS {
+            break;
+        }
+        if !is_first {
+            words.push_str(", ");
+        }
+        words.push_str(&piece);
+        left = rest;
+    }
+    if left > 0 {
+        let _ = write!(words, ", {left} more");
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(old: &str, new: &str) -> Summary {
+        let [old, new] = [old, new].map(|it| Document::from_json(it.as_bytes()).unwrap());
+        Summary::of(&waypost::diff(&old, &new))
+    }
+
+    fn words(old: &str, new: &str) -> String {
+        summary(old, new).words
+    }
+
+    #[test]
+    fn numbers_come_first_and_lists_are_counted() {
+        let old = r#"{"phase": "build", "tasks": ["a"], "queue": [1, 2, 3], "score": 71, "x": 1}"#;
+        let new = r#"{"phase": "test", "tasks": ["a", "b", "c"], "queue": [3, 1], "score": 74.5}"#;
+        assert_eq!(words(old, new), "/score 71 -> 74.5, /phase \"build\" -> \"test\", -/x, 4 more");
+        assert_eq!(words(r#"{"t": [1, 2]}"#, r#"{"t": [2, 1, 3, 4]}"#), "+2 ~1 in /t");
+        assert_eq!(words("{}", r#"{"a": 1}"#), "+/a");
+    }
+
+    #[test]
+    fn what_is_not_told_is_counted() {
+        let fields = |value: &str| {
+            let fields = (0..30).map(|it| format!("\"field_{it:02}\": {value}"));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        };
+        let Summary { changes, pointers, words } = summary(&fields("1"), &fields("2"));
+        assert_eq!((changes, pointers.len()), (30, 20));
+        assert_eq!(words, "/field_00 1 -> 2, /field_01 1 -> 2, 28 more");
+    }
+
+    #[test]
+    fn long_values_and_places_are_shortened() {
+        let long = format!("{:?}", "x".repeat(100));
+        assert_eq!(words(r#"{"a": 1}"#, &format!("{{\"a\": {long}}}")), "/a changed");
+        let key = "k".repeat(100);
+        let words = words(&format!("{{\"{key}\": 1}}"), &format!("{{\"{key}\": 2}}"));
+        assert_eq!(words, format!("...{} 1 -> 2", "k".repeat(28)));
+        assert_eq!(self::words("[1]", "2"), "(document) changed");
+    }
+
+    #[test]
+    fn nothing_reaches_the_terminal_but_text() {
+        let words = words("{}", r#"{"\u001b[31m": 1, "b\u202e": "\n"}"#);
+        assert_eq!(words, "+/\\u{1b}[31m, +/b\\u{202e}");
+        assert_eq!(self::words(r#"{"a": 1}"#, r#"{"a": "\u009b"}"#), "/a 1 -> \"\\u{9b}\"");
+    }
+
+    #[test]
+    fn looks_are_no_changes() {
+        assert_eq!(words("[1]", "[1]"), "no changes");
+        assert_eq!(words("[1]", "[1.0]"), "only how numbers are spelled");
+        assert_eq!(words(r#"{"a": 1, "b": 2}"#, r#"{"b": 2, "a": 1}"#), "only the order of keys");
+        assert_eq!(summary("[1]", "[1.0]").changes, 0);
+    }
+}

@@ -1,0 +1,188 @@
+//! Checkpoints of a time line, each with its score and what changed.
+//!
+//! Every document is read once: from the newest on, the one before is the next of its series.
+
+use std::collections::{HashMap, HashSet};
+
+use anyhow::Result;
+use serde::Serialize;
+use waypost::{Entry, Error, Id, Store, layouts};
+
+use super::summary::Summary;
+use crate::content::{Content, Tally};
+use crate::scope::before;
+
+/// A checkpoint, and what its document says.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) entry: Entry,
+    /// Where it comes from, if that is not the one before.
+    pub(super) origin: Option<Origin>,
+    pub(super) state: State,
+}
+
+/// What a checkpoint goes on from, beside the one before in its series.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// One of another series.
+    Fork(Id),
+    /// An earlier one of its own.
+    Back(Id),
+    /// One that is not there any more.
+    Gone(Id),
+}
+
+/// What became of the document of a row.
+#[derive(Debug)]
+pub(super) enum State {
+    Read { score: Option<f64>, since: Since },
+    Damaged(String),
+    Gone,
+}
+
+/// What a document is compared with.
+#[derive(Debug)]
+pub(super) enum Since {
+    /// Nothing: it is the first of its series.
+    First,
+    /// This one, with what changed since.
+    Before(Id, Summary),
+    /// This one, which cannot be read.
+    Unreadable(Id),
+}
+
+/// A row for a program.
+#[derive(Debug, Serialize)]
+pub(super) struct Line<'a> {
+    #[serde(flatten)]
+    entry: &'a Entry,
+    score: Option<f64>,
+    /// What it is compared with.
+    before: Option<&'a Id>,
+    changes: Option<usize>,
+    changed: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    damaged: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    gone: bool,
+}
+
+impl Row {
+    pub(super) fn line(&self) -> Line<'_> {
+        let line = Line {
+            entry: &self.entry,
+            score: None,
+            before: None,
+            changes: None,
+            changed: &[],
+            damaged: None,
+            gone: false,
+        };
+        match &self.state {
+            State::Damaged(reason) => Line { damaged: Some(reason), ..line },
+            State::Gone => Line { gone: true, ..line },
+            State::Read { score, since } => {
+                let line = Line { score: *score, ..line };
+                match since {
+                    Since::First => line,
+                    Since::Unreadable(before) => Line { before: Some(before), ..line },
+                    Since::Before(before, Summary { changes, pointers, .. }) => {
+                        let (before, changes) = (Some(before), Some(*changes));
+                        Line { before, changes, changed: pointers, ..line }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What each row goes on from in the graph, by number: the next of its series that is shown, else
+/// what it was forked from.
+pub(super) fn origins(rows: &[Row]) -> Vec<Option<usize>> {
+    let mut by_series = HashMap::new();
+    let mut by_id = HashMap::new();
+    let mut origins = Vec::with_capacity(rows.len());
+    // From the oldest on, so that only older ones are known.
+    for (at, Row { entry, .. }) in rows.iter().enumerate().rev() {
+        let next = by_series.insert(&entry.series, at);
+        let parent = || entry.parent.as_ref().and_then(|id| by_id.get(id).copied());
+        origins.push(next.or_else(parent));
+        by_id.insert(&entry.id, at);
+    }
+    origins.reverse();
+    origins
+}
+
+/// Reads the documents of rows.
+pub(super) struct Reader<'a> {
+    store: &'a Store,
+    shown: HashSet<Id>,
+    /// Documents that were read as the one before, and are shown themselves.
+    ready: HashMap<Id, Content>,
+    pub(super) tally: Tally,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(store: &'a Store, shown: &[Entry]) -> Self {
+        let shown = shown.iter().map(|entry| entry.id.clone()).collect();
+        Self { store, shown, ready: HashMap::new(), tally: Tally::default() }
+    }
+
+    /// The next row, which is older than all before it.
+    pub(super) fn row(&mut self, entry: Entry) -> Result<Row> {
+        let content = self.content(&entry.id)?;
+        self.tally.add(&content);
+        let before = before(self.store, &entry)?.map(|before| before.id);
+        let origin = self.origin(&entry, before.as_ref())?;
+        let document = match content {
+            Content::Read(document) => document,
+            Content::Damaged(reason) => {
+                return Ok(Row { entry, origin, state: State::Damaged(reason) });
+            }
+            Content::Gone => return Ok(Row { entry, origin, state: State::Gone }),
+        };
+        let before = before.or_else(|| match &origin {
+            Some(Origin::Fork(id)) => Some(id.clone()),
+            _ => None,
+        });
+        let since = match before {
+            None => Since::First,
+            Some(before) => {
+                let content = self.content(&before)?;
+                let summary = match &content {
+                    Content::Read(old) => Some(Summary::of(&waypost::diff(old, &document))),
+                    Content::Damaged(_) | Content::Gone => None,
+                };
+                if self.shown.contains(&before) {
+                    self.ready.insert(before.clone(), content);
+                }
+                match summary {
+                    Some(summary) => Since::Before(before, summary),
+                    None => Since::Unreadable(before),
+                }
+            }
+        };
+        let score = layouts::standing(&entry, &document).score;
+        Ok(Row { entry, origin, state: State::Read { score, since } })
+    }
+
+    fn content(&mut self, id: &Id) -> Result<Content> {
+        match self.ready.remove(id) {
+            Some(content) => Ok(content),
+            None => Content::of(self.store, id),
+        }
+    }
+
+    fn origin(&self, entry: &Entry, before: Option<&Id>) -> Result<Option<Origin>> {
+        let Some(parent) = entry.parent.clone().filter(|parent| before != Some(parent)) else {
+            return Ok(None);
+        };
+        match self.store.entry(&parent) {
+            Ok(found) if found.series == entry.series => Ok(Some(Origin::Back(parent))),
+            Ok(_) => Ok(Some(Origin::Fork(parent))),
+            // What is damaged cannot be told from what is gone, and its own line tells.
+            Err(Error::NotFound { .. } | Error::Corrupt { .. }) => Ok(Some(Origin::Gone(parent))),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Texts that must fit so many columns of a terminal, whatever characters they have.
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// How many columns a text takes.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// A text in at most so many columns; where it is cut, dots say so if there is room for them.
+pub(crate) fn cut(text: &str, room: usize) -> String {
+    const MORE: &str = "...";
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let (room, end) = if room > MORE.len() { (room - MORE.len(), MORE) } else { (room, "") };
+    let mut taken = 0;
+    let fits = |character: &char| {
+        taken += character.width().unwrap_or(0);
+        taken <= room
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    kept + end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_by_the_columns_it_takes() {
+        for (text, room, expected) in [
+            ("abcdef", 6, "abcdef"),
+            ("abcdef", 5, "ab..."),
+            ("abcdef", 2, "ab"),
+            ("abcdef", 0, ""),
+            // Each takes two columns.
+            ("\u{4e2d}\u{6587}\u{5b57}", 6, "\u{4e2d}\u{6587}\u{5b57}"),
+            ("\u{4e2d}\u{6587}\u{5b57}", 5, "\u{4e2d}..."),
+            // A letter and an accent that takes none.
+            ("e\u{301}e\u{301}", 2, "e\u{301}e\u{301}"),
+        ] {
+            assert_eq!(cut(text, room), expected, "{text} {room}");
+            assert!(columns(&cut(text, room)) <= room);
+        }
+    }
+}
