@@ -41,8 +41,8 @@ use crate::error::{Error, Result};
 /// - `~` and a value: a text has it in it, a list has it as an element, an object has it as a key;
 /// - `exists` and `absent`.
 ///
-/// A value is a number, `true`, `false`, `null`, a text in double quotes as in JSON, or a word. Tests
-/// are combined by `not`, `and`, `or`, which bind in this order, and by parentheses.
+/// A value is a number, `true`, `false`, `null`, a text in double quotes as in JSON, or a word.
+/// Tests are combined by `not`, `and`, `or`, which bind in this order, and by parentheses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     root: Node,

@@ -16,8 +16,8 @@ impl Store {
     /// Saves the document of a checkpoint again under `about`, to go on from there, and returns the
     /// entry of the copy once it is durable. The copy has the checkpoint as its parent.
     ///
-    /// It goes into the series that `about` names by itself or by its loop, workflow or issue. If it
-    /// names none, the copy goes into the series of the checkpoint: a rollback, after which all
+    /// It goes into the series that `about` names, by itself or by its loop, workflow or issue. If
+    /// it names none, the copy goes into the series of the checkpoint: a rollback, after which all
     /// that was there still is. Either way it is the newest of its series from then on, even if
     /// others are dated ahead, unless `about` dates it.
     ///

@@ -7,8 +7,11 @@ mod conformance;
 mod diff;
 mod errors;
 mod export;
+mod find;
+mod fork;
 mod import;
 mod lines;
+mod log;
 mod prune;
 mod query;
 mod resume;
@@ -156,9 +159,9 @@ fn the_help_explains_the_exit_codes() {
 fn every_command_has_examples() {
     let test = Test::new();
     let commands = [
-        "save", "show", "latest", "list", "diff", "delete", "undelete", "tag", "complete", "fail",
-        "archive", "reopen", "prune", "export", "import", "policy", "log", "stats", "compact",
-        "bench", "resume",
+        "save", "show", "latest", "list", "log", "find", "diff", "resume", "fork", "rollback",
+        "delete", "undelete", "tag", "complete", "fail", "archive", "reopen", "prune", "export",
+        "import", "policy", "stats", "compact", "bench",
     ];
     for command in commands {
         let help = test.run(&format!("help {command}")).done();

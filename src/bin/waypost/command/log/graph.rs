@@ -5,6 +5,9 @@
 // With more lines beside each other nobody follows any; the rest is not drawn.
 const LANES_MAX: usize = 12;
 
+// More of a line is not shown.
+const CUT: char = '~';
+
 /// What lines are drawn with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Signs {
@@ -33,6 +36,16 @@ impl Signs {
     };
 }
 
+/// What a row goes on from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum From {
+    Nothing,
+    /// A later row.
+    Row(usize),
+    /// One that is not shown.
+    Hidden,
+}
+
 /// What stands before a row, all without spaces at their end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Drawn {
@@ -44,29 +57,28 @@ pub(super) struct Drawn {
     pub(super) below: String,
 }
 
-/// Draws rows of which each goes on from a later one, or from none that is shown.
-pub(super) fn draw(origins: &[Option<usize>], signs: Signs) -> Vec<Drawn> {
+/// Draws rows by what each goes on from.
+pub(super) fn draw(rows: &[From], signs: Signs) -> Vec<Drawn> {
     let mut graph = Graph { lanes: Vec::new(), ended: None, signs };
-    origins.iter().enumerate().map(|(row, origin)| graph.row(row, *origin)).collect()
+    rows.iter().enumerate().map(|(row, from)| graph.row(row, *from)).collect()
 }
 
 struct Graph {
     /// The row that each line leads to.
     lanes: Vec<Option<usize>>,
-    /// Where a line ended at the row before.
-    ended: Option<usize>,
+    /// Where a line ended at the row before, and whether there is more of it that is not shown.
+    ended: Option<(usize, bool)>,
     signs: Signs,
 }
 
 impl Graph {
-    fn row(&mut self, row: usize, origin: Option<usize>) -> Drawn {
+    fn row(&mut self, row: usize, from: From) -> Drawn {
         let arriving: Vec<usize> =
             (0..self.lanes.len()).filter(|lane| self.lanes[*lane] == Some(row)).collect();
         let (lane, above) = match arriving.as_slice() {
             [] => {
                 let lane = self.free_lane();
-                // Right below the end of another line it would look like its continuation.
-                (lane, (self.ended == Some(lane)).then(|| self.lines(|_| None)))
+                (lane, self.parted(lane))
             }
             [lane] => (*lane, None),
             [lane, ..] => (*lane, Some(self.joined(&arriving))),
@@ -75,13 +87,22 @@ impl Graph {
             self.lanes[lane] = None;
         }
         let beside = self.lines(|at| (at == lane).then_some(self.signs.node));
-        self.lanes[lane] = origin;
-        self.ended = origin.is_none().then_some(lane);
+        (self.lanes[lane], self.ended) = match from {
+            From::Row(row) => (Some(row), None),
+            From::Hidden => (None, Some((lane, true))),
+            From::Nothing => (None, Some((lane, false))),
+        };
         let below = self.lines(|_| None);
         while self.lanes.last() == Some(&None) {
             self.lanes.pop();
         }
         Drawn { above, beside, below }
+    }
+
+    /// What keeps a new line from looking like the continuation of one that just ended.
+    fn parted(&self, lane: usize) -> Option<String> {
+        let (_, is_cut) = self.ended.filter(|(ended, _)| *ended == lane)?;
+        Some(self.lines(|at| (at == lane && is_cut).then_some(CUT)))
     }
 
     fn free_lane(&mut self) -> usize {
@@ -140,8 +161,13 @@ mod tests {
     use super::*;
 
     /// The graph of rows that say which number each goes on from.
-    fn drawn(origins: &[Option<usize>]) -> String {
-        let lines = draw(origins, Signs::ASCII).into_iter().zip('a'..);
+    fn drawn(rows: &[Option<usize>]) -> String {
+        let rows: Vec<From> = rows.iter().map(|row| row.map_or(From::Nothing, From::Row)).collect();
+        shown(&rows)
+    }
+
+    fn shown(rows: &[From]) -> String {
+        let lines = draw(rows, Signs::ASCII).into_iter().zip('a'..);
         let lines = lines.flat_map(|(drawn, name)| {
             drawn.above.into_iter().chain([format!("{} {name}", drawn.beside)])
         });
@@ -202,8 +228,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_shown_of_a_line_is_told() {
+        let rows = [From::Row(2), From::Hidden, From::Hidden, From::Hidden, From::Nothing];
+        insta::assert_snapshot!(shown(&rows), @"
+        * a
+        | * b
+        * c
+        ~
+        * d
+        ~
+        * e
+        ");
+    }
+
+    #[test]
     fn what_cannot_be_drawn_is_still_marked() {
-        let apart: Vec<Option<usize>> = (0..40).map(|row| Some(row + 40)).collect();
+        let apart: Vec<From> = (0..40).map(|row| From::Row(row + 40)).collect();
         let drawn = draw(&apart, Signs::UNICODE);
         assert!(drawn.iter().all(|drawn| drawn.beside.contains('\u{25cb}')));
         assert!(drawn.iter().all(|drawn| drawn.beside.chars().count() <= 2 * LANES_MAX + 1));

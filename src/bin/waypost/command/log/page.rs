@@ -9,7 +9,7 @@ use waypost::{Id, Status, Timestamp};
 
 use super::graph::{Drawn, Signs, draw};
 use super::summary::Summary;
-use super::timeline::{Origin, Row, Since, State, origins};
+use super::timeline::{Origin, Row, Since, State, links};
 use crate::args::Global;
 use crate::output::{age, columns, cut, plain, short_id, short_length};
 
@@ -48,7 +48,7 @@ impl Page {
         let mut columns = facts(rows, length, now);
         columns.retain(|column| column.cells.iter().any(Option::is_some));
         let words = rows.iter().map(|row| Words::of(row, length)).collect();
-        Self { graph: draw(&origins(rows), signs), columns, words }
+        Self { graph: draw(&links(rows), signs), columns, words }
     }
 
     /// Writes lines of at most so many columns, if they have an end.
@@ -69,7 +69,9 @@ impl Page {
     fn write_styled(&self, out: &mut dyn Write, width: usize, styles: &Styles) -> io::Result<()> {
         let lanes = self.graph.iter().flat_map(|drawn| [&drawn.beside, &drawn.below]);
         let lanes = lanes.map(|text| columns(text)).max().unwrap_or_default();
-        let widths: Vec<usize> = self.columns.iter().map(Column::width).collect();
+        let mut widths: Vec<usize> = self.columns.iter().map(Column::width).collect();
+        // Each has two columns between it and what is before.
+        shrink(&mut widths, width.saturating_sub(lanes + 2 * self.columns.len()));
         let taken = lanes + widths.iter().map(|width| 2 + width).sum::<usize>() + 2;
         let has_room = width.saturating_sub(taken) >= WORDS_ROOM_MIN;
         self.header(lanes, &widths, has_room).write(out, width)?;
@@ -82,7 +84,8 @@ impl Page {
                 // A word in every row lets tools tell columns apart.
                 let cell = column.cells[at].as_deref().unwrap_or("-");
                 let style = if number == 0 { styles.id } else { Style::new() };
-                line = line.add("  ").styled(style, &padded(cell, *width, column.is_number));
+                let cell = padded(&cut(cell, *width), *width, column.is_number);
+                line = line.add("  ").styled(style, &cell);
             }
             let style = if words.is_bad { styles.bad } else { Style::new() };
             if has_room {
@@ -131,9 +134,18 @@ fn facts(rows: &[Row], id_length: usize, now: Timestamp) -> Vec<Column> {
 
 fn score(row: &Row) -> Option<String> {
     match row.state {
-        State::Read { score, .. } => score.map(|score| score.to_string()),
+        State::Read { score, .. } => score.map(rounded),
         State::Damaged(_) | State::Gone => None,
     }
+}
+
+/// A score in few characters.
+fn rounded(score: f64) -> String {
+    if score.abs() >= 1e9 {
+        return format!("{score:.2e}");
+    }
+    let text = format!("{score:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 impl Words {
@@ -169,6 +181,16 @@ impl Column {
     fn width(&self) -> usize {
         let cells = self.cells.iter().flatten().map(|cell| columns(cell)).max();
         cells.unwrap_or_default().max(self.title.len())
+    }
+}
+
+/// Makes the widest columns narrower until all fit, but for the first, which has the ids.
+fn shrink(widths: &mut [usize], room: usize) {
+    const WIDTH_MIN: usize = 8;
+    while widths.iter().sum::<usize>() > room {
+        let widest = widths.iter_mut().skip(1).max();
+        let Some(widest) = widest.filter(|width| **width > WIDTH_MIN) else { break };
+        *widest -= 1;
     }
 }
 
@@ -208,4 +230,85 @@ impl Line {
 fn padded(text: &str, width: usize, is_right: bool) -> String {
     let space = " ".repeat(width.saturating_sub(columns(text)));
     if is_right { space + text } else { text.to_owned() + &space }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use waypost::{NewEntry, Series, Store};
+
+    use super::*;
+
+    /// Rows of a store with one checkpoint, as if they had these scores and words.
+    fn page(phase: &str, rows: &[(Option<f64>, &str)]) -> Page {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("store.redb")).unwrap();
+        let about = NewEntry {
+            id: Some(Id::new("a-1").unwrap()),
+            series: Series::new("work").ok(),
+            phase: Some(phase.to_owned()),
+            tags: BTreeSet::from(["before-refactoring".to_owned()]),
+            ..NewEntry::default()
+        };
+        let entry = store.save(about, &1).unwrap();
+        let row = |(score, words): &(Option<f64>, &str)| {
+            let summary = Summary { changes: 1, pointers: Vec::new(), words: (*words).to_owned() };
+            let since = Since::Before(entry.id.clone(), summary);
+            let state = State::Read { score: *score, since };
+            Row { entry: entry.clone(), origin: None, has_before: true, state }
+        };
+        let rows: Vec<Row> = rows.iter().map(row).collect();
+        Page::new(&rows, Signs::ASCII, entry.created_at)
+    }
+
+    fn shown(page: &Page, width: usize) -> String {
+        let mut out = Vec::new();
+        let styles = Styles { id: Style::new(), bad: Style::new() };
+        page.write_styled(&mut out, width, &styles).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn scores_have_a_column_where_there_are_any() {
+        let page = page("build", &[(Some(71.0), "/score 70 -> 71"), (None, "+/score")]);
+        insta::assert_snapshot!(shown(&page, usize::MAX), @"
+           ID   AGE  TRIGGER  PHASE  SCORE  TAGS                CHANGED
+        *  a-1   0s  unknown  build     71  before-refactoring  /score 70 -> 71
+        *  a-1   0s  unknown  build      -  before-refactoring  +/score
+        ");
+        assert!(!shown(&self::page("build", &[(None, "+/score")]), usize::MAX).contains("SCORE"));
+    }
+
+    #[test]
+    fn scores_are_rounded() {
+        for (score, text) in [
+            (0.1 + 0.2, "0.3"),
+            (71.0, "71"),
+            (100.0, "100"),
+            (-0.255, "-0.26"),
+            (1e300, "1.00e300"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(rounded(score), text);
+        }
+    }
+
+    #[test]
+    fn lines_fit_the_terminal_however_narrow_it_is() {
+        let rows = [(Some(0.5), "/score 70 -> 71, 3 more"), (None, "+/score")];
+        insta::assert_snapshot!(shown(&page("build", &rows), 48), @"
+           ID   AGE  TRIGGER  PHASE  SCORE  TAGS
+        *  a-1   0s  unknown  build    0.5  before-re...
+        |    /score 70 -> 71, 3 more
+        *  a-1   0s  unknown  build      -  before-re...
+             +/score
+        ");
+        // Each character takes two columns.
+        let page = page("\u{4e2d}\u{6587}\u{5b57}\u{4e2d}\u{6587}\u{5b57}", &rows);
+        for width in 1..120 {
+            let shown = shown(&page, width);
+            assert!(shown.lines().all(|line| columns(line) <= width), "{width}:\n{shown}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use anyhow::Result;
 use serde::Serialize;
 use waypost::{Entry, Error, Id, Store, layouts};
 
+use super::graph::From;
 use super::summary::Summary;
 use crate::content::{Content, Tally};
 use crate::scope::before;
@@ -18,6 +19,8 @@ pub(super) struct Row {
     pub(super) entry: Entry,
     /// Where it comes from, if that is not the one before.
     pub(super) origin: Option<Origin>,
+    /// Whether there is one before in its series.
+    pub(super) has_before: bool,
     pub(super) state: State,
 }
 
@@ -98,19 +101,24 @@ impl Row {
 
 /// What each row goes on from in the graph, by number: the next of its series that is shown, else
 /// what it was forked from.
-pub(super) fn origins(rows: &[Row]) -> Vec<Option<usize>> {
+pub(super) fn links(rows: &[Row]) -> Vec<From> {
     let mut by_series = HashMap::new();
     let mut by_id = HashMap::new();
-    let mut origins = Vec::with_capacity(rows.len());
+    let mut links = Vec::with_capacity(rows.len());
     // From the oldest on, so that only older ones are known.
-    for (at, Row { entry, .. }) in rows.iter().enumerate().rev() {
+    for (at, Row { entry, origin, has_before, .. }) in rows.iter().enumerate().rev() {
         let next = by_series.insert(&entry.series, at);
         let parent = || entry.parent.as_ref().and_then(|id| by_id.get(id).copied());
-        origins.push(next.or_else(parent));
+        let is_hidden = *has_before || matches!(origin, Some(Origin::Fork(_)));
+        links.push(match next.or_else(parent) {
+            Some(row) => From::Row(row),
+            None if is_hidden => From::Hidden,
+            None => From::Nothing,
+        });
         by_id.insert(&entry.id, at);
     }
-    origins.reverse();
-    origins
+    links.reverse();
+    links
 }
 
 /// Reads the documents of rows.
@@ -134,12 +142,13 @@ impl<'a> Reader<'a> {
         self.tally.add(&content);
         let before = before(self.store, &entry)?.map(|before| before.id);
         let origin = self.origin(&entry, before.as_ref())?;
+        let has_before = before.is_some();
         let document = match content {
             Content::Read(document) => document,
             Content::Damaged(reason) => {
-                return Ok(Row { entry, origin, state: State::Damaged(reason) });
+                return Ok(Row { entry, origin, has_before, state: State::Damaged(reason) });
             }
-            Content::Gone => return Ok(Row { entry, origin, state: State::Gone }),
+            Content::Gone => return Ok(Row { entry, origin, has_before, state: State::Gone }),
         };
         let before = before.or_else(|| match &origin {
             Some(Origin::Fork(id)) => Some(id.clone()),
@@ -163,7 +172,7 @@ impl<'a> Reader<'a> {
             }
         };
         let score = layouts::standing(&entry, &document).score;
-        Ok(Row { entry, origin, state: State::Read { score, since } })
+        Ok(Row { entry, origin, has_before, state: State::Read { score, since } })
     }
 
     fn content(&mut self, id: &Id) -> Result<Content> {

@@ -140,30 +140,22 @@ impl Found {
         })
     }
 
-    /// The number that it is, or that its text is.
+    /// The number that it is, or that its text is, if it has a place among others.
     fn number(&self) -> Option<Document> {
         let Self::Value(value) = self else { return None };
-        match value {
+        let number = match value {
             Document::Int(_) | Document::Uint(_) | Document::Number(_) | Document::Float(_) => {
-                Some(value.clone())
+                value.clone()
             }
-            Document::Text(text) => {
-                // A number that was put in quotes, and no word that happens to be read as one.
-                let is_number =
-                    text.trim().starts_with(|it: char| it == '-' || it.is_ascii_digit());
-                let number = Document::from_json(text.as_bytes()).ok().filter(|_| is_number)?;
-                matches!(
-                    number,
-                    Document::Int(_) | Document::Uint(_) | Document::Number(_) | Document::Float(_)
-                )
-                .then_some(number)
-            }
+            // A number that was put in quotes.
+            Document::Text(text) => Document::from_json(text.as_bytes()).ok()?,
             Document::Null
             | Document::Bool(_)
             | Document::Bytes(_)
             | Document::Array(_)
-            | Document::Object(_) => None,
-        }
+            | Document::Object(_) => return None,
+        };
+        compare_numbers(&number, &Document::Uint(0)).map(|_| number)
     }
 }
 
