@@ -19,7 +19,7 @@ use crate::recovery::{FileNow, IssueNow, Seen, World};
 const HOUR_MICROS: i64 = 3600 * 1_000_000;
 // Some day in 2025.
 const NOW: Timestamp = Timestamp::from_micros(1_750_000_000 * 1_000_000);
-const HERE: &str = "/work/trees/issue-42";
+const HERE: &str = "/home/trees/issue-42";
 const BRANCH: &str = "feature/x";
 
 /// A world of which all is known, or nothing.

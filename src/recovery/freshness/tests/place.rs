@@ -33,9 +33,9 @@ fn a_worktree_that_is_gone_ends_the_work() {
 #[test]
 fn agentize_goes_on_only_in_its_own_worktree() {
     let directories =
-        ["/other", "/link", HERE, "/work/trees/issue-42/", "/work/./x/../trees/issue-42"];
+        ["/other", "/link", HERE, "/home/trees/issue-42/", "/home/./x/../trees/issue-42"];
     let directories =
-        [directories.as_slice(), &["/../work//trees/issue-42/.", ".", "sub"]].concat();
+        [directories.as_slice(), &["/../home//trees/issue-42/.", ".", "sub"]].concat();
     let world =
         Fake { directories: texts(&directories), links: texts(&["/link"]), ..Fake::default() };
     for path in directories {
