@@ -38,6 +38,9 @@
 //! # }
 //! ```
 //!
+//! What the document says about the work, and not about itself, is told by [`standing()`]: how far
+//! it is, what is left, and what it was based on.
+//!
 //! The other way, [`file_as`] makes a file of a layout of any checkpoint that has what the system
 //! requires, and [`to_yaml`] its text where that is not JSON.
 //!
