@@ -148,7 +148,7 @@ fn the_help_explains_the_exit_codes() {
     1  failed, or with `diff --exit-code` there are changes
     2  wrong usage, or a prefix that is too short or fits several ids
     3  nothing matched, or there is no store yet
-    4  refused: a document, id, config or prune that cannot be taken
+    4  refused: what cannot be taken, resumed or decided without you
     5  damaged data found
     6  the store is held by another process
     7  done, but some of it was skipped

@@ -38,7 +38,7 @@ impl Exit {
             Self::Failed => "failed, or with `diff --exit-code` there are changes",
             Self::Usage => "wrong usage, or a prefix that is too short or fits several ids",
             Self::Nothing => "nothing matched, or there is no store yet",
-            Self::Refused => "refused: a document, id, config or prune that cannot be taken",
+            Self::Refused => "refused: what cannot be taken, resumed or decided without you",
             Self::Damaged => "damaged data found",
             Self::Locked => "the store is held by another process",
             Self::Skipped => "done, but some of it was skipped",

@@ -43,7 +43,10 @@ pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
     if matches!(error.downcast_ref(), Some(Refusal::Differs)) {
         return report.exit.into();
     }
-    let is_note = matches!(error.downcast_ref(), Some(Refusal::Nothing));
+    let is_note = matches!(
+        error.downcast_ref(),
+        Some(Refusal::Nothing | Refusal::NoTarget { .. } | Refusal::Fresh { .. })
+    );
     if !(is_note && global.quiet) {
         // With standard error closed, the exit code still tells.
         let _ = show(&report, global);

@@ -269,7 +269,8 @@ fn whatever_happens_at_once_all_that_stays_can_be_read() {
     });
     store.shared.let_go();
     let (bases, rows) = links(&store);
-    assert!(bases.values().flatten().count() > 200, "most are deltas");
+    // How many depends on who gets the processor; without any this would show nothing.
+    assert!(bases.values().flatten().count() > 40, "some are deltas");
     assert!(
         bases.iter().all(|(sequence, base)| base.is_none_or(|it| rows.contains(&(it, *sequence))))
     );

@@ -56,6 +56,7 @@ fn the_document_alone_feeds_a_loop() {
     let test = saved(&[("1", ""), (r#"{"a": 1.50}"#, "")]);
     assert_eq!(test.run("resume work --document --json").done(), "{\"a\":1.50}\n");
     assert_eq!(test.run("resume nothing --document").failed(3).lines().count(), 2);
+    assert_eq!(test.run("resume nothing --document --quiet").failed(3), "");
 }
 
 #[test]

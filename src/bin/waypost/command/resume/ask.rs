@@ -77,7 +77,7 @@ pub(super) fn progress(entry: &Entry, standing: &Standing) -> String {
 
 fn options(entry: &Entry, standing: &Standing) -> String {
     let next = standing.progress.as_ref().and_then(|progress| progress.next.clone());
-    let from = next.or_else(|| entry.resume_from.clone()).or_else(|| entry.phase.clone());
+    let from = entry.resume_from.clone().or(next).or_else(|| entry.phase.clone());
     let from = from.unwrap_or_else(|| "here".to_owned());
     format!(
         "\nOptions:\n  (r)esume - Continue from {}\n  \
