@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::Condition;
 use crate::checkpoint::Document;
+use crate::diff::Pointer;
 
 /// A document that says something of every kind.
 fn document() -> Document {
@@ -132,7 +133,7 @@ fn what_is_no_condition_is_refused_with_its_column() {
 #[test]
 fn places_are_told_once_and_in_order() {
     let condition: Condition = "/b < 1 or not (/a exists and /b == 2)".parse().unwrap();
-    let places: Vec<&str> = condition.pointers().iter().map(|it| it.as_str()).collect();
+    let places: Vec<&str> = condition.pointers().iter().map(Pointer::as_str).collect();
     assert_eq!(places, ["/b", "/a"]);
 }
 

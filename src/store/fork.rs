@@ -26,6 +26,24 @@ impl Store {
     /// workflow, too. Id, tags, session, retention and the file that it came from are not taken
     /// over, and its work goes on unless `about` says otherwise.
     ///
+    /// ```
+    /// use waypost::{NewEntry, Series, Store};
+    ///
+    /// # fn main() -> waypost::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::open(dir.path().join("store.redb"))?;
+    /// let first = store.save(NewEntry::default(), &1)?;
+    /// store.save(NewEntry::default(), &2)?;
+    /// let series = Some(Series::new("retry")?);
+    /// let fork = store.fork(&first.id, NewEntry { series, ..NewEntry::default() })?;
+    /// assert_eq!(fork.parent, Some(first.id.clone()));
+    /// // A rollback: the first is the newest of its series again.
+    /// store.fork(&first.id, NewEntry::default())?;
+    /// assert_eq!(store.get(&store.resolve("default@0")?.id)?.state::<i32>()?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// As long as a copy in another series is there, no policy removes what it was forked from.
     ///
     /// # Errors

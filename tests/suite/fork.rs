@@ -13,12 +13,12 @@ use crate::store::{Place, named};
 /// Keys out of order and twice, and numbers that no machine type keeps.
 const JSON: &str = r#"{"z":1.50,"a":[1e400,-0,12345678901234567890123],"z":{"":null}}"#;
 
-fn series(name: &str) -> Option<Series> {
-    Some(Series::new(name).unwrap())
+fn series(name: &str) -> Series {
+    Series::new(name).unwrap()
 }
 
 fn of_series(name: &str, id: &str) -> NewEntry {
-    NewEntry { series: series(name), ..named(id) }
+    NewEntry { series: Some(series(name)), ..named(id) }
 }
 
 fn id(text: &str) -> Id {
@@ -26,7 +26,7 @@ fn id(text: &str) -> Id {
 }
 
 fn newest(store: &Store, name: &str) -> Id {
-    let query = Query { series: series(name), ..Query::default() };
+    let query = Query { series: Some(series(name)), ..Query::default() };
     store.latest(&query).unwrap().unwrap().entry.id
 }
 
@@ -39,7 +39,7 @@ fn a_fork_has_the_same_document_to_the_byte() {
     store.save_draft(store.draft_source(of_series("a", "2"), yaml).unwrap()).unwrap();
     store.save(of_series("a", "3"), &Document::Bytes(vec![0, 255])).unwrap();
     for original in ["1", "2", "3"] {
-        let about = NewEntry { series: series("b"), ..NewEntry::default() };
+        let about = NewEntry { series: Some(series("b")), ..NewEntry::default() };
         let copy = store.fork(&id(original), about).unwrap();
         assert_eq!(copy.parent, Some(id(original)));
         let [original, copy] = [&id(original), &copy.id].map(|id| store.get(id).unwrap());
@@ -48,7 +48,7 @@ fn a_fork_has_the_same_document_to_the_byte() {
     }
     let copy = store.get(&newest(&store, "b")).unwrap();
     assert_eq!(copy.entry.document_bytes, store.entry(&id("3")).unwrap().document_bytes);
-    let first = Query { series: series("b"), ..Query::default() };
+    let first = Query { series: Some(series("b")), ..Query::default() };
     let first = store.entries(first).last().unwrap().unwrap();
     assert_eq!(store.get(&first.id).unwrap().to_json(JsonStyle::Compact).unwrap(), JSON);
 }
@@ -86,7 +86,7 @@ fn what_is_not_said_is_as_with_the_original_where_that_holds_for_a_copy() {
     let source = Source::from_json(b"[1, 2]").unwrap();
     let original = store.save_draft(store.draft_source(told(), source).unwrap()).unwrap();
     let about = NewEntry {
-        series: series("other"),
+        series: Some(series("other")),
         phase: Some("review".to_owned()),
         trigger: Trigger::Manual,
         ..NewEntry::default()
@@ -94,7 +94,7 @@ fn what_is_not_said_is_as_with_the_original_where_that_holds_for_a_copy() {
     let fork = store.fork(&original.id, about).unwrap();
     assert_ne!(fork.id, original.id);
     assert_eq!((&fork.parent, fork.phase.as_deref()), (&Some(original.id.clone()), Some("review")));
-    assert_eq!(fork.series, series("other").unwrap());
+    assert_eq!(fork.series, series("other"));
     assert_eq!(fork.issue, original.issue);
     assert_eq!((&fork.loop_id, &fork.workflow_id, &fork.session_id), (&None, &None, &None));
     assert_eq!(fork.workflow_type, original.workflow_type);
@@ -165,9 +165,9 @@ fn a_rollback_is_the_newest_whatever_the_clock_says() {
     let again = store.fork(&id("2"), NewEntry::default()).unwrap();
     assert_eq!(newest(&store, "a"), again.id);
     // Whoever dates a copy gets that date.
-    let dated = Some(Timestamp::from_micros(1));
-    let about = NewEntry { created_at: dated, ..NewEntry::default() };
-    assert_eq!(store.fork(&id("1"), about).unwrap().created_at, dated.unwrap());
+    let dated = Timestamp::from_micros(1);
+    let about = NewEntry { created_at: Some(dated), ..NewEntry::default() };
+    assert_eq!(store.fork(&id("1"), about).unwrap().created_at, dated);
     assert_eq!(newest(&store, "a"), again.id);
 }
 
@@ -182,7 +182,7 @@ fn there_must_be_something_to_fork() {
     let unreadable = store.fork(&id("bad"), NewEntry::default());
     assert!(matches!(unreadable, Err(Error::Invalid { .. })), "{unreadable:?}");
     store.save(named("taken"), &1).unwrap();
-    let taken = store.fork(&id("taken"), NewEntry { series: series("s"), ..named("taken") });
+    let taken = store.fork(&id("taken"), NewEntry { series: Some(series("s")), ..named("taken") });
     assert!(matches!(taken, Err(Error::Exists { .. })), "{taken:?}");
     assert_eq!(store.count().unwrap(), 2);
 }

@@ -7,11 +7,11 @@ use std::fs;
 use super::{Ended, LATER, Test};
 
 /// Changes every place of the store where a text stands.
-pub(super) fn damage(test: &Test, text: &str) {
+pub(super) fn damage(test: &Test, phrase: &str) {
     let path = test.path().join(".waypost/store.redb");
     let mut bytes = fs::read(&path).unwrap();
-    let is_text = |at: &usize| bytes[*at..].starts_with(text.as_bytes());
-    let places: Vec<usize> = (0..bytes.len() - text.len()).filter(is_text).collect();
+    let is_text = |at: &usize| bytes[*at..].starts_with(phrase.as_bytes());
+    let places: Vec<usize> = (0..bytes.len() - phrase.len()).filter(is_text).collect();
     assert!(!places.is_empty());
     for at in places {
         bytes[at] ^= 1;
@@ -48,8 +48,8 @@ fn log(test: &Test, args: &str) -> Ended {
 /// What is drawn, in characters that this file may have.
 fn drawn(test: &Test, args: &str) -> String {
     let signs = [('\u{25cb}', "o"), ('\u{2502}', "|"), ('\u{251c}', ">"), ('\u{2500}', "-")];
-    let text = log(test, args).done().replace('\u{256f}', "/");
-    signs.into_iter().fold(text, |text, (sign, ascii)| text.replace(sign, ascii))
+    let lines = log(test, args).done().replace('\u{256f}', "/");
+    signs.into_iter().fold(lines, |lines, (sign, ascii)| lines.replace(sign, ascii))
 }
 
 #[test]
@@ -198,9 +198,9 @@ fn a_document_cannot_write_to_the_terminal() {
     let test = Test::new();
     save(&test, "--series a --id a-1", "{}");
     save(&test, "--series a --id a-2", "{\"\\u001b[2J\": 1, \"k\": \"\\u009b\"}");
-    let text = log(&test, "--ascii").done() + &log(&test, "--path /k").done();
-    assert!(text.contains("+/\\u{1b}[2J"), "{text}");
-    assert!(text.chars().all(|it| it == '\n' || !it.is_control()), "{text:?}");
+    let told = log(&test, "--ascii").done() + &log(&test, "--path /k").done();
+    assert!(told.contains("+/\\u{1b}[2J"), "{told}");
+    assert!(told.chars().all(|it| it == '\n' || !it.is_control()), "{told:?}");
 }
 
 #[test]

@@ -108,7 +108,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         if global.json {
             return write_json(out, &found, search.condition.pointers());
         }
-        rows.push(found);
+        // Many may be found, and only so much of each is shown.
+        let values = found.values.iter().map(|value| value.as_deref().map(short)).collect();
+        rows.push(Found { values, ..found });
         Ok(())
     })?;
     if !rows.is_empty() {
@@ -161,21 +163,21 @@ fn values(document: &Document, pointers: &[Pointer]) -> Result<Vec<Option<String
 }
 
 fn columns(rows: &[Found], pointers: &[Pointer], now: Timestamp) -> Vec<Column> {
-    const VALUE_CHARS: usize = 40;
     let entries: Vec<&Entry> = rows.iter().map(|row| &row.entry).collect();
     let mut columns = output::of_entries(&entries, now);
     for (number, pointer) in pointers.iter().enumerate() {
         let title = if pointer.as_str().is_empty() { "(document)" } else { pointer.as_str() };
-        let value = |row: &Found| {
-            let value = row.values[number].as_deref();
-            Some(value.map_or("absent".to_owned(), |value| {
-                let start: String = value.chars().take(VALUE_CHARS + 1).collect();
-                cut(&plain(&start), VALUE_CHARS)
-            }))
-        };
+        let value = |row: &Found| row.values[number].clone().or_else(|| Some("absent".to_owned()));
         columns.push(Column::text(title, rows, value));
     }
     columns
+}
+
+/// As much of a value as is told in a table.
+fn short(value: &str) -> String {
+    const VALUE_CHARS: usize = 40;
+    let start: String = value.chars().take(VALUE_CHARS + 1).collect();
+    cut(&plain(&start), VALUE_CHARS)
 }
 
 /// Writes the fields of an entry, and the values as they are spelled.

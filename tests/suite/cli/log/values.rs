@@ -97,8 +97,8 @@ fn every_series_has_a_line_of_its_own() {
 #[test]
 fn sparklines_have_blocks_where_they_can() {
     let test = with(&["1", "2", "3"]);
-    let text = log(&test, "a --path /x").done();
-    assert!(text.contains("\n\u{2581}\u{2585}\u{2588}\n"), "{text}");
+    let told = log(&test, "a --path /x").done();
+    assert!(told.contains("\n\u{2581}\u{2585}\u{2588}\n"), "{told}");
 }
 
 #[test]

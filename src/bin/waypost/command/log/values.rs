@@ -147,10 +147,13 @@ impl Found {
             Document::Int(_) | Document::Uint(_) | Document::Number(_) | Document::Float(_) => {
                 value.clone()
             }
-            // A number that was put in quotes.
-            Document::Text(text) => Document::from_json(text.as_bytes()).ok()?,
+            // A number that was put in quotes; a long text is none, and not worth reading.
+            Document::Text(text) if text.len() <= VALUE_CHARS => {
+                Document::from_json(text.as_bytes()).ok()?
+            }
             Document::Null
             | Document::Bool(_)
+            | Document::Text(_)
             | Document::Bytes(_)
             | Document::Array(_)
             | Document::Object(_) => return None,
