@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of bytes, files or clocks.
 
+mod artifact;
 mod document;
 mod id;
 mod layout;
@@ -17,6 +18,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+pub(crate) use artifact::path_refusal;
+pub use artifact::{Artifact, ArtifactStatus, Hash, NewArtifact};
 pub use document::Document;
 pub(crate) use document::{EXACT, NUMBER, Tree};
 pub use id::Id;
@@ -97,6 +100,9 @@ pub struct Entry {
     pub document_bytes: u64,
     /// Length of the document on disk.
     pub stored_bytes: u64,
+    /// Number of files that were captured with it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub artifact_count: u64,
 }
 
 impl Entry {
@@ -105,6 +111,12 @@ impl Entry {
         let text_bytes = self.source.map_or(0, |source| source.text_bytes);
         self.document_bytes.saturating_add(text_bytes)
     }
+}
+
+// serde hands out a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What a caller says about a checkpoint when saving it; everything has a default.

@@ -1,7 +1,9 @@
 //! Bytes to documents and entries, and back.
 //!
-//! The only module that names bincode, zstd and XXH3. `docs/FORMAT.md` specifies what it writes.
+//! The only module that names bincode, zstd, XXH3 and SHA-256. `docs/FORMAT.md` specifies what it
+//! writes.
 
+mod artifact;
 mod compress;
 mod decode;
 mod deleted;
@@ -9,6 +11,7 @@ mod dependents;
 mod encode;
 mod fault;
 mod frame;
+mod hash;
 mod json;
 mod key;
 mod note;
@@ -33,6 +36,7 @@ use twox_hash::XxHash3_64;
 use crate::checkpoint::{Checkpoint, Document, TextStyle};
 use crate::error::{Error, Result};
 
+pub(crate) use artifact::{decode_artifact, encode_artifact};
 pub(crate) use deleted::{decode_deleted, encode_deleted};
 pub(crate) use dependents::{decode_dependents, encode_dependents};
 pub(crate) use frame::{Found as FoundFrame, Frame, Frames};

@@ -77,8 +77,9 @@ pub mod recovery;
 struct Readme;
 
 pub use checkpoint::{
-    Checkpoint, CustomTrigger, Document, Entry, Format, Id, Issue, Layout, LoopId, NewEntry,
-    Series, SourceForm, Spacing, Status, TextStyle, Timestamp, Trigger,
+    Artifact, ArtifactStatus, Checkpoint, CustomTrigger, Document, Entry, Format, Hash, Id, Issue,
+    Layout, LoopId, NewArtifact, NewEntry, Series, SourceForm, Spacing, Status, TextStyle,
+    Timestamp, Trigger,
 };
 pub use codec::{JsonStyle, Source};
 pub use condition::Condition;

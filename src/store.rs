@@ -3,7 +3,9 @@
 //! The only module that names redb.
 
 mod apply;
+mod artifact;
 mod bases;
+mod blobs;
 mod chain;
 mod commit;
 mod compact;

@@ -40,7 +40,8 @@ const RETENTION_DAYS: u32 = 1 << 17;
 const LAYOUT: u32 = 1 << 18;
 const SOURCE_PATH: u32 = 1 << 19;
 const SOURCE: u32 = 1 << 20;
-const KNOWN: u32 = (1 << 21) - 1;
+const ARTIFACTS: u32 = 1 << 21;
+const KNOWN: u32 = (1 << 22) - 1;
 
 /// What a name names. The numbers are on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -199,6 +200,7 @@ fn mask(entry: &Entry) -> u32 {
         | bit(entry.layout != Layout::Native, LAYOUT)
         | bit(entry.source_path.is_some(), SOURCE_PATH)
         | bit(entry.source.is_some(), SOURCE)
+        | bit(entry.artifact_count > 0, ARTIFACTS)
 }
 
 /// In the order on disk, which [`read`] follows.
@@ -248,6 +250,9 @@ fn put_plain(out: &mut Vec<u8>, entry: &Entry) {
     if let Some(form) = &entry.source {
         source::put_form(out, form, entry.created_at);
     }
+    if entry.artifact_count > 0 {
+        put(out, entry.artifact_count);
+    }
 }
 
 fn read_mask(reader: &mut Reader<'_>) -> Result<u32, Malformed> {
@@ -283,6 +288,7 @@ fn read(key: RecordKey, reader: &mut Reader<'_>, lookup: Lookup<'_>) -> Result<E
     let layout = has(LAYOUT).then(|| reader.take::<u8>()).transpose()?.unwrap_or_default();
     let source_path = text(reader, has(SOURCE_PATH))?;
     let source = has(SOURCE).then(|| source::read_form(reader, key.time)).transpose()?;
+    let artifact_count = has(ARTIFACTS).then(|| reader.take()).transpose()?.unwrap_or_default();
     Ok(Entry {
         id,
         series: Series::new(series).map_err(|_| Malformed)?,
@@ -312,6 +318,7 @@ fn read(key: RecordKey, reader: &mut Reader<'_>, lookup: Lookup<'_>) -> Result<E
         sequence: key.sequence,
         document_bytes: reader.take()?,
         stored_bytes: reader.take()?,
+        artifact_count,
     })
 }
 

@@ -56,6 +56,7 @@ fn taken_at(id: &str, created_at: Timestamp) -> Entry {
         sequence: 0,
         document_bytes: 0,
         stored_bytes: 10,
+        artifact_count: 0,
     }
 }
 

@@ -257,9 +257,10 @@ impl Shared {
     }
 }
 
-/// A journal pays for saves that follow each other, and cannot tell whether an id is taken.
+/// A journal pays for saves that follow each other, and cannot tell whether an id is taken, nor
+/// which content is there already.
 fn suits_journal(open: &Open, journal: &Journal, drafts: &[Draft]) -> bool {
-    drafts.iter().all(|draft| !draft.has_own_id)
+    drafts.iter().all(|draft| !draft.has_own_id && draft.artifacts.is_empty())
         && !Journal::is_too_much(bytes_of(drafts))
         && (open.has_saved.load(Ordering::Relaxed) || journal.is_open() || is_relaxed(drafts))
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use redb::{
     Durability, Key, ReadableTable as _, ReadableTableMetadata as _, TableDefinition, Value,
@@ -11,7 +12,7 @@ use serde::Serialize;
 
 use super::Store;
 use super::read::Snapshot;
-use super::table::{FRAMES, INDEX, In, RECORDS};
+use super::table::{ARTIFACTS, BLOBS, FRAMES, INDEX, In, RECORDS, REFERENCES};
 use super::turn::Open;
 use super::write::transact;
 use crate::codec::encode_entry;
@@ -50,16 +51,22 @@ impl Store {
         self.shared.turn.alone(|open| {
             self.shared.settle_for_good(open)?;
             sweep_names(open, path)?;
+            sweep_artifacts(open, path)?;
             shrink(open, path)
         })?;
         let repacked = self.shared.turn.alone(|open| {
             // Others may have saved since, and what is made durable must have all of it.
             self.shared.settle_for_good(open)?;
-            let repacked = [
+            let mut repacked = vec![
                 repack(open, RECORDS, path)?,
                 repack(open, FRAMES, path)?,
                 repack(open, INDEX, path)?,
             ];
+            if open.has_artifacts.load(Ordering::Relaxed) {
+                repacked.push(repack(open, ARTIFACTS, path)?);
+                repacked.push(repack(open, REFERENCES, path)?);
+                repacked.push(repack(open, BLOBS, path)?);
+            }
             if repacked.contains(&true) { shrink(open, path) } else { Ok(()) }
         });
         match repacked {
@@ -122,6 +129,17 @@ fn sweep_names(open: &Open, path: &Path) -> Result<()> {
     transact(open, path, Durability::Immediate, |writer| writer.retain_names(&used))?;
     open.names.clear();
     Ok(())
+}
+
+/// Removes the contents that only checkpoints had whose rows were damaged when they went.
+fn sweep_artifacts(open: &Open, path: &Path) -> Result<()> {
+    if !open.has_artifacts.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    transact(open, path, Durability::Immediate, |writer| {
+        writer.sweep_artifacts()?;
+        Ok(())
+    })
 }
 
 fn used_names(open: &Open, path: &Path) -> Result<HashSet<NameId>> {

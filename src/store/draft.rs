@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering;
 use serde::Serialize;
 
 use super::Store;
+use super::artifact::Captured;
 use super::bases::Seen;
 use super::chain::Attempt;
-use super::options::Durability;
-use crate::checkpoint::{Entry, Id, LATEST, Layout, NewEntry, Series, SourceForm};
+use super::options::{Durability, Limits};
+use crate::checkpoint::{Entry, Id, LATEST, Layout, NewArtifact, NewEntry, Series, SourceForm};
 use crate::codec::{Frame, Source, encode, encode_json};
 use crate::error::{Error, Result};
 
@@ -30,6 +31,9 @@ pub struct Draft {
     pub(super) has_own_id: bool,
     /// Whether the caller chose the time.
     pub(super) has_own_time: bool,
+    /// The files that are captured with it, in the order of their paths.
+    pub(super) artifacts: Vec<Captured>,
+    limits: Limits,
 }
 
 /// A document as it will be stored.
@@ -64,13 +68,30 @@ impl Draft {
     /// How many bytes it takes in memory, about.
     #[must_use]
     pub fn raw_bytes(&self) -> usize {
-        self.raw.len()
+        let content = |it: &Captured| it.content.as_ref().map_or(0, Vec::len);
+        self.raw.len() + self.artifacts.iter().map(content).sum::<usize>()
     }
 
     /// Chooses when the save returns, whatever the store's default for the trigger is.
     #[must_use]
     pub fn with_durability(self, durability: Durability) -> Self {
         Self { durability, ..self }
+    }
+
+    /// Captures files with the checkpoint, in place of those that it has so far.
+    ///
+    /// They are saved with its document or not at all, and always on disk when the save returns. A
+    /// content that the store has is not stored again. [`Store::artifact`] gives it back.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a path leads elsewhere or stands there twice, or if a file that was
+    /// deleted has content or another has none; [`Error::Limit`] if there is too much.
+    pub fn with_artifacts(mut self, artifacts: Vec<NewArtifact>) -> Result<Self> {
+        self.limits.check_artifacts(&artifacts)?;
+        self.entry.artifact_count = artifacts.len() as u64;
+        self.artifacts = artifacts.into_iter().map(Captured::new).collect();
+        self.artifacts.sort_unstable_by(|one, other| one.artifact.path.cmp(&other.artifact.path));
+        Ok(self)
     }
 }
 
@@ -161,6 +182,7 @@ impl Store {
             document_bytes: document_bytes as u64,
             // Known when it is saved, like the sequence.
             stored_bytes: 0,
+            artifact_count: 0,
         };
         options.limits.check(&entry)?;
         options.limits.check_raw(raw.len())?;
@@ -173,6 +195,8 @@ impl Store {
             durability,
             has_own_id,
             has_own_time,
+            artifacts: Vec::new(),
+            limits: options.limits,
         })
     }
 }

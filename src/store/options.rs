@@ -1,10 +1,11 @@
 //! How a store is opened: plain fields with defaults.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::checkpoint::{Entry, Id, Issue, LoopId, Timestamp, Trigger};
+use crate::checkpoint::{Entry, Id, Issue, LoopId, NewArtifact, Timestamp, Trigger};
 use crate::codec::Bounds;
 use crate::error::{Error, Result};
 
@@ -71,6 +72,11 @@ pub struct Limits {
     pub name_bytes: usize,
     /// Number of tags, and of warnings. 64 by default.
     pub tags: usize,
+    /// Number of files that are captured with a checkpoint. 4,096 by default, 65,535 at most.
+    pub artifacts: usize,
+    /// Length of a captured file; all of a checkpoint together may have four times as much. 64 MiB
+    /// by default, 253 MiB at most.
+    pub artifact_bytes: usize,
 }
 
 impl Default for Options {
@@ -104,13 +110,24 @@ impl fmt::Debug for Options {
 impl Default for Limits {
     fn default() -> Self {
         let Bounds { bytes, depth } = Bounds::DEFAULT;
-        Self { document_bytes: bytes, depth, name_bytes: 512, tags: 64 }
+        Self {
+            document_bytes: bytes,
+            depth,
+            name_bytes: 512,
+            tags: 64,
+            artifacts: 4096,
+            artifact_bytes: 64 << 20,
+        }
     }
 }
 
 impl Limits {
     // What the chunks of a frame can hold, with room for its header.
     pub(super) const DOCUMENT_BYTES_MAX: usize = 254 << 20;
+    // What the chunks of a captured content can hold, with room for its header.
+    pub(super) const ARTIFACT_BYTES_MAX: usize = 253 << 20;
+    // Each has a number of two bytes.
+    const ARTIFACTS_MAX: usize = u16::MAX as usize;
     // Readers recurse once a level, and a thread's stack may be 2 MiB.
     const DEPTH_MAX: usize = 512;
     // Two names and a number must fit an index page many times over.
@@ -121,6 +138,8 @@ impl Limits {
             ("limits.document_bytes", self.document_bytes, Self::DOCUMENT_BYTES_MAX),
             ("limits.depth", self.depth, Self::DEPTH_MAX),
             ("limits.name_bytes", self.name_bytes, Self::NAME_BYTES_MAX),
+            ("limits.artifacts", self.artifacts, Self::ARTIFACTS_MAX),
+            ("limits.artifact_bytes", self.artifact_bytes, Self::ARTIFACT_BYTES_MAX),
         ] {
             if value > max {
                 return Err(Error::invalid(what, format_args!("{value} is more than {max}")));
@@ -167,6 +186,31 @@ impl Limits {
     /// Refuses a document and its text if both together are too long.
     pub(super) fn check_raw(&self, bytes: usize) -> Result<()> {
         at_most("length in bytes of a document and its text", bytes, self.document_bytes)
+    }
+
+    /// How much all captured files of a checkpoint may have together.
+    #[must_use]
+    pub fn artifacts_bytes(&self) -> usize {
+        self.artifact_bytes.saturating_mul(4)
+    }
+
+    /// Refuses files that are too many, too long, or twice the same.
+    pub(super) fn check_artifacts(&self, artifacts: &[NewArtifact]) -> Result<()> {
+        at_most("number of artifacts", artifacts.len(), self.artifacts)?;
+        let mut paths = HashSet::with_capacity(artifacts.len());
+        let mut total: usize = 0;
+        for artifact in artifacts {
+            artifact.check()?;
+            let path = artifact.path.as_str();
+            if !paths.insert(path) {
+                return Err(Error::invalid(format!("artifact {path:?}"), "stands there twice"));
+            }
+            let bytes = artifact.content.as_ref().map_or(0, Vec::len);
+            let what = format!("length in bytes of artifact {path:?}");
+            at_most(&what, bytes, self.artifact_bytes)?;
+            total = total.saturating_add(bytes);
+        }
+        at_most("length in bytes of all artifacts", total, self.artifacts_bytes())
     }
 
     fn check_text(&self, what: &str, text: &str) -> Result<()> {

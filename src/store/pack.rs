@@ -46,7 +46,7 @@ impl Shared {
             }
             drafts[at].packed = Some(packed);
         }
-        Ok(())
+        self.pack_artifacts(drafts)
     }
 
     /// Packs again, without a base, what was packed against one that may be gone.

@@ -25,7 +25,7 @@ const DATED_AHEAD_MAX: usize = 16;
 
 /// A consistent view of the store, for as long as it lives.
 pub(crate) struct Snapshot<'a> {
-    open: &'a Open,
+    pub(super) open: &'a Open,
     pub(super) path: &'a Path,
     pub(super) transaction: ReadTransaction,
     records: ReadOnlyTable<RecordBytes, &'static [u8]>,

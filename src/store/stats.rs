@@ -22,6 +22,8 @@ pub struct Stats {
     pub document_bytes: u64,
     /// Length of all documents as compressed.
     pub stored_bytes: u64,
+    /// Number of files that were captured with them; each counts once for every checkpoint.
+    pub artifacts: u64,
     /// Length of the file, indexes and free pages included.
     pub file_bytes: u64,
     /// Number of checkpoints that were deleted and can be restored.
@@ -71,6 +73,7 @@ impl Stats {
         self.checkpoints += 1;
         self.document_bytes += entry.document_bytes;
         self.stored_bytes += entry.stored_bytes;
+        self.artifacts += entry.artifact_count;
         self.oldest = self.oldest.or(Some(entry.created_at));
         self.newest = Some(entry.created_at);
         *self.triggers.entry(entry.trigger.clone()).or_default() += 1;

@@ -11,7 +11,10 @@ use redb::{
 
 use super::names;
 use crate::error::{Error, Result};
-use crate::key::{DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, frame_sequence};
+use crate::key::{
+    BlobBytes, DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, ReferenceBytes,
+    frame_sequence,
+};
 
 /// Facts about the store itself.
 pub(super) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
@@ -36,6 +39,15 @@ pub(super) const DELETED: TableDefinition<'_, DeletedBytes, &[u8]> =
 pub(super) const OPERATIONS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("operations");
 /// How the store is to be treated, whoever opens it.
 pub(super) const SETTINGS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("settings");
+
+/// Files that were captured with checkpoints, in the order of sequences and then of paths.
+pub(super) const ARTIFACTS: TableDefinition<'_, FrameBytes, &[u8]> =
+    TableDefinition::new("artifacts");
+/// Which checkpoints have a captured content.
+pub(super) const REFERENCES: TableDefinition<'_, ReferenceBytes, ()> =
+    TableDefinition::new("references");
+/// Captured contents by their hashes, in chunks.
+pub(super) const BLOBS: TableDefinition<'_, BlobBytes, &[u8]> = TableDefinition::new("blobs");
 
 /// The key in [`META`] of the format that the store is written in.
 pub(super) const FORMAT_KEY: &str = "format";
@@ -84,6 +96,8 @@ pub(super) struct Found {
     pub(super) next_sequence: u64,
     pub(super) next_name: NameId,
     pub(super) identity: u64,
+    /// Whether any file was ever captured.
+    pub(super) has_artifacts: bool,
 }
 
 impl Found {
@@ -99,6 +113,7 @@ impl Found {
             next_sequence: last.map_or(1, |last| last + 1).max(noted(SEQUENCE_KEY)?.unwrap_or(1)),
             next_name: names::next_id(&names, path)?,
             identity,
+            has_artifacts: open_if_made(&transaction, ARTIFACTS, path)?.is_some(),
         })
     }
 }

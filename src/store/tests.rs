@@ -1,5 +1,6 @@
 //! What only the inside of a store can bring about, or can see.
 
+mod artifact;
 mod bases;
 mod damage;
 mod full;

@@ -44,6 +44,9 @@ pub(super) struct Open {
     pub(super) frames: Arc<Frames>,
     pub(super) bases: Bases,
     pub(super) document_bytes_max: usize,
+    pub(super) artifact_bytes_max: usize,
+    /// Whether any file was ever captured, so that nothing is looked for where none was.
+    pub(super) has_artifacts: AtomicBool,
     /// Taken first of the three locks. Held from writing a save until it is pending.
     pub(super) journal: Mutex<Journal>,
     /// Taken second. Held for the whole of a write transaction.
@@ -275,7 +278,8 @@ impl Turn {
 
     /// Puts into the tables what a journal has that they lack.
     fn ready(&self, database: Database) -> Result<Open> {
-        let Found { next_sequence, next_name, identity } = Found::read(&database, &self.path)?;
+        let Found { next_sequence, next_name, identity, has_artifacts } =
+            Found::read(&database, &self.path)?;
         let journal_path = file::beside(&self.path, ".journal");
         let left = journal::read(&journal_path, identity, next_sequence)?;
         let settings = settings::load(&database, &self.path);
@@ -285,6 +289,8 @@ impl Turn {
             frames: self.frames.clone(),
             bases: Bases::new(self.options.cache_bytes / 2),
             document_bytes_max: self.options.limits.document_bytes,
+            artifact_bytes_max: self.options.limits.artifact_bytes,
+            has_artifacts: AtomicBool::new(has_artifacts),
             next_name: Mutex::new(next_name),
             unsettled: AtomicUsize::new(left.len()),
             intake: Mutex::new(Intake::new(next_sequence, left)),

@@ -1,4 +1,4 @@
-//! Writing: a record, its document and its index rows change in one transaction or not at all.
+//! Writing: a record, its document and its rows elsewhere change in one transaction or not at all.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use redb::{Durability, ReadableTable as _, Table, WriteTransaction};
 
+use super::artifact::ArtifactTables;
 use super::draft::{Draft, Packed};
 use super::options::Limits;
 use super::prune_on_save::{Added, Touched};
@@ -122,6 +123,7 @@ pub(super) struct Writer<'a> {
     // Opened when they are needed: what a transaction touches costs it pages.
     pub(super) children: Option<Table<'a, (&'static str, RecordBytes), ()>>,
     pub(super) deleted: Option<Table<'a, DeletedBytes, &'static [u8]>>,
+    pub(super) artifacts: Option<ArtifactTables<'a>>,
     pub(super) next_name: NameId,
     /// Shared with readers once the transaction is committed.
     pub(super) new_names: HashMap<(NameKind, Arc<str>), NameId>,
@@ -152,6 +154,7 @@ impl<'a> Writer<'a> {
             ids: transaction.open_table(IDS).within(path)?,
             children: None,
             deleted: None,
+            artifacts: None,
             on_save: open.on_save(),
             touched: HashMap::new(),
             fresh: HashSet::new(),
@@ -172,7 +175,7 @@ impl<'a> Writer<'a> {
         if draft.has_own_id {
             match self.find(&draft.entry.id) {
                 Ok(None) => {}
-                Ok(Some(found)) => return Ok(self.save_again(draft, found)),
+                Ok(Some(found)) => return self.save_again(draft, found),
                 Err(error) if is_of_engine(&error, self.path) => return Err(error),
                 // Damage to one checkpoint is no concern of the others.
                 Err(error) => return Ok(Err(error)),
@@ -187,6 +190,7 @@ impl<'a> Writer<'a> {
             Err(error) => return Ok(Err(error)),
         };
         self.insert(&placed)?;
+        self.insert_artifacts(placed.entry.sequence, &drafts[at].artifacts)?;
         self.fresh.insert(placed.entry.sequence);
         Ok(Ok(placed.entry))
     }
@@ -224,6 +228,8 @@ impl<'a> Writer<'a> {
     pub(super) fn remove(&mut self, entries: &[Entry]) -> Result<u64> {
         let sequences: Vec<u64> = entries.iter().map(|entry| entry.sequence).collect();
         let grown = self.detach(&sequences)?;
+        let capturing = entries.iter().filter(|entry| entry.artifact_count > 0);
+        self.release(capturing.map(|entry| entry.sequence))?;
         for entry in entries {
             self.records.remove(RecordKey::of(entry).to_bytes()).within(self.path)?;
             self.unlist(entry)?;
@@ -238,6 +244,9 @@ impl<'a> Writer<'a> {
     /// Removes frames whose records are gone already.
     pub(super) fn erase(&mut self, sequences: &[u64]) -> Result<()> {
         self.detach(sequences)?;
+        if self.open.has_artifacts.load(Ordering::Relaxed) {
+            self.release(sequences.iter().copied())?;
+        }
         for sequence in sequences {
             self.remove_frame_of(*sequence)?;
             self.frames.remove(dependents_row(*sequence)).within(self.path)?;
@@ -290,7 +299,21 @@ impl<'a> Writer<'a> {
     }
 
     /// A retry of a save is a no-op; anything else must not change what is there.
-    fn save_again(&self, draft: &Draft, found: Entry) -> Result<Entry> {
+    fn save_again(&mut self, draft: &Draft, found: Entry) -> Result<Result<Entry>> {
+        let outcome = match self.is_again(draft, &found) {
+            Ok(true) => {
+                self.insert_blobs(&draft.artifacts)?;
+                Ok(found)
+            }
+            Ok(false) => Err(Error::Exists { id: found.id.to_string() }),
+            Err(error) if is_of_engine(&error, self.path) => return Err(error),
+            Err(error) => Err(error),
+        };
+        Ok(outcome)
+    }
+
+    /// Whether a draft is what was saved under its id.
+    fn is_again(&mut self, draft: &Draft, found: &Entry) -> Result<bool> {
         let mut same = Entry {
             sequence: found.sequence,
             stored_bytes: found.stored_bytes,
@@ -301,12 +324,8 @@ impl<'a> Writer<'a> {
         if !draft.has_own_time {
             same.created_at = found.created_at;
         }
-        let raw = self.unpacker().raw(&found)?;
-        if same == found && raw == draft.raw {
-            Ok(found)
-        } else {
-            Err(Error::Exists { id: found.id.to_string() })
-        }
+        let raw = self.unpacker().raw(found)?;
+        Ok(same == *found && raw == draft.raw && self.has_artifacts(found, &draft.artifacts)?)
     }
 
     pub(super) fn unpacker(&self) -> Unpacker<'_, Table<'a, FrameBytes, &'static [u8]>> {

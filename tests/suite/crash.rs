@@ -5,7 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use waypost::{Durability, Entry, Hold, NewEntry, Options, Policy, Query, Rule, Settings, Store};
+use waypost::{
+    ArtifactStatus, Durability, Entry, Hold, NewArtifact, NewEntry, Options, Policy, Query, Rule,
+    Settings, Store,
+};
 
 struct Place {
     dir: tempfile::TempDir,
@@ -313,4 +316,37 @@ fn a_closed_store_is_one_file() {
     names.sort();
     assert_eq!(names, ["store.redb", "store.redb.lock"]);
     assert_eq!(sequences(&place.open()).len(), 5);
+}
+
+/// Captured files go past the journal, and are no less durable than what goes through it.
+#[test]
+fn captured_files_are_there_after_a_crash() {
+    let mut place = Place::new();
+    let store = place.open();
+    let mut saved: Vec<(Entry, Vec<u8>)> = Vec::new();
+    for number in 0..12 {
+        let relaxed = save_relaxed(&store, number);
+        // Two in a row have the same content, of which the first goes later on.
+        let content: Vec<u8> = state(number / 2).into_iter().flat_map(u64::to_le_bytes).collect();
+        let file = NewArtifact {
+            path: "a".to_owned(),
+            content: Some(content.clone()),
+            mode: None,
+            status: ArtifactStatus::Created,
+        };
+        let draft = store.draft(NewEntry::default(), &number).unwrap();
+        let draft = draft.with_artifacts(vec![file]).unwrap();
+        let entry = store.save_draft(draft.with_durability(Durability::Relaxed)).unwrap();
+        saved.push((entry, content));
+        if number % 4 == 3 {
+            let (gone, _) = saved.remove(0);
+            store.delete_now(&[gone.id]).unwrap();
+        }
+        let copy = Store::open(place.crashed()).unwrap();
+        assert!(copy.get(&relaxed.id).is_ok(), "{number}: what came before is there, too");
+        for (entry, content) in &saved {
+            assert_eq!(copy.entry(&entry.id).unwrap(), *entry);
+            assert_eq!(copy.artifact(&entry.id, "a").unwrap(), *content);
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use waypost::{Checkpoint, NewEntry, Query, Store};
+use waypost::{ArtifactStatus, Checkpoint, NewArtifact, NewEntry, Query, Store};
 
 const FILES: u64 = 60;
 /// A file that makes one call hang would hang the test; this says which.
@@ -19,15 +19,42 @@ fn random(state: &mut u64) -> u64 {
     *state
 }
 
+/// The files of a checkpoint, by its phase: some share a content, and one is of many chunks.
+fn files(phase: &str) -> Vec<NewArtifact> {
+    let number: u64 = phase.parse().unwrap();
+    let file = |path: &str, content: Vec<u8>| {
+        let (mode, status) = (Some(0o600), ArtifactStatus::Created);
+        NewArtifact { path: path.to_owned(), content: Some(content), mode, status }
+    };
+    let mut state = number / 16 + 1;
+    let noise = (0..1_000).flat_map(|_| random(&mut state).to_le_bytes()).collect();
+    vec![file("own", phase.repeat(500).into_bytes()), file("shared/noise", noise)]
+}
+
 /// A small store, and what is in it.
 fn make(path: &Path) -> Vec<Checkpoint> {
     let store = Store::open(path).unwrap();
     for number in 0..40_u64 {
         let about = NewEntry { phase: Some(number.to_string()), ..NewEntry::default() };
-        store.save(about, &vec![number; 200]).unwrap();
+        let files = if number % 8 == 0 { files(&number.to_string()) } else { Vec::new() };
+        let draft = store.draft(about, &vec![number; 200]).unwrap();
+        store.save_draft(draft.with_artifacts(files).unwrap()).unwrap();
     }
     let entries: Vec<_> = store.entries(Query::default()).map(Result::unwrap).collect();
     entries.iter().map(|entry| store.get(&entry.id).unwrap()).collect()
+}
+
+fn check_files(store: &Store, checkpoint: &Checkpoint) {
+    let expected = files(checkpoint.entry.phase.as_deref().unwrap());
+    if let Ok(found) = store.artifacts(&checkpoint.entry.id) {
+        let paths = found.iter().map(|it| it.path.as_str());
+        assert!(paths.eq(expected.iter().map(|it| it.path.as_str())));
+    }
+    for file in expected {
+        if let Ok(found) = store.artifact(&checkpoint.entry.id, &file.path) {
+            assert_eq!(Some(found), file.content);
+        }
+    }
 }
 
 /// Uses a store in every way; whatever it returns must be right.
@@ -38,6 +65,9 @@ fn use_all(path: &Path, known: &[Checkpoint]) {
     for checkpoint in known {
         if let Ok(found) = store.get(&checkpoint.entry.id) {
             assert_eq!(found, *checkpoint);
+        }
+        if checkpoint.entry.artifact_count > 0 {
+            check_files(&store, checkpoint);
         }
         let query = Query { phase: checkpoint.entry.phase.clone(), ..Query::default() };
         if let Ok(Some(found)) = store.latest(&query) {
@@ -53,7 +83,16 @@ fn use_all(path: &Path, known: &[Checkpoint]) {
             assert_eq!(found.state::<i32>().unwrap(), number);
         }
     }
+    let again = store.draft(NewEntry::default(), &1).unwrap().with_artifacts(files("16")).unwrap();
+    if let Ok(entry) = store.save_draft(again) {
+        for file in files("16") {
+            let found = store.artifact(&entry.id, &file.path);
+            assert!(found.is_err() || found.ok() == file.content);
+        }
+    }
     let _ = store.delete(&[known[0].entry.id.clone()]);
+    let _ = store.delete_now(&[known[8].entry.id.clone()]);
+    let _ = store.compact();
     let _ = store.stats();
     let _ = store.close();
 }

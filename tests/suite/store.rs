@@ -201,7 +201,8 @@ fn ids_are_found_by_unique_prefix_and_by_series_and_count() {
 #[test]
 fn limits_are_named_with_their_number() {
     let place = Place::new();
-    let limits = Limits { document_bytes: 100, depth: 2, name_bytes: 40, tags: 1 };
+    let limits =
+        Limits { document_bytes: 100, depth: 2, name_bytes: 40, tags: 1, ..Limits::default() };
     let store = place.open_with(Options { limits, ..Options::default() });
     let limit = |about: NewEntry, json: &str| {
         store.save_json(about, json.as_bytes()).unwrap_err().to_string()
@@ -234,6 +235,8 @@ fn limits_beyond_what_the_format_holds_are_refused() {
         Limits { depth: 513, ..Limits::default() },
         Limits { document_bytes: 1 << 40, ..Limits::default() },
         Limits { name_bytes: 1 << 20, ..Limits::default() },
+        Limits { artifacts: 1 << 16, ..Limits::default() },
+        Limits { artifact_bytes: 254 << 20, ..Limits::default() },
     ] {
         let options = Options { limits, ..Options::default() };
         let error = Store::open_with(place.path(), options).unwrap_err();

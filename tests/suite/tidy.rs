@@ -25,6 +25,7 @@ const OWNERS: [(&str, &[&str]); 10] = [
     ("bincode", &["src/codec/wire.rs"]),
     ("zstd", &["src/codec/compress.rs"]),
     ("twox_hash", &["src/codec.rs"]),
+    ("sha2", &["src/codec/hash.rs"]),
     ("jiff", &["src/checkpoint/timestamp.rs"]),
     ("granit_parser", &["src/yaml"]),
     ("clap", &["src/bin"]),

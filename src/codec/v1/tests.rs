@@ -56,6 +56,7 @@ fn sparse() -> Entry {
         sequence: KEY.sequence,
         document_bytes: 300,
         stored_bytes: 20,
+        artifact_count: 0,
     }
 }
 
@@ -95,6 +96,7 @@ fn full() -> Entry {
             line: Some(7),
             text_bytes: 11,
         }),
+        artifact_count: 300,
         ..sparse()
     }
 }
@@ -156,9 +158,19 @@ fn the_record_is_pinned() {
     let (body, sum) = bytes.split_last_chunk::<CHECK_BYTES>().unwrap();
     assert_eq!(body, expected);
     assert_eq!(u64::from_le_bytes(*sum), seal(KEY, body));
-    let (bytes, _) = encoded(&full());
+    let (bytes, _) = encoded(&Entry { artifact_count: 0, ..full() });
     assert_eq!(check(0, &bytes), FULL_CHECK);
+    let (bytes, _) = encoded(&Entry { artifact_count: 300, ..sparse() });
+    #[rustfmt::skip]
+    let expected = [
+        1, 252, 0, 0, 0x20, 0,
+        0x71, 0x01, 0x81, 1, 1, 1, 1, 1, 1, 1,
+        0, 1,
+        251, 44, 1,
+        251, 44, 1, 20,
+    ];
+    assert_eq!(bytes.split_last_chunk::<CHECK_BYTES>().unwrap().0, expected);
 }
 
-/// Of all bytes of the record of [`full`].
+/// Of all bytes of the record of [`full`] without captured files.
 const FULL_CHECK: u64 = 786_395_819_433_009_449;

@@ -1,0 +1,335 @@
+//! Captured files: each content is stored once, for as long as a checkpoint has it.
+//!
+//! A checkpoint has a row for each of its files, in the order of their paths, and every content a
+//! row for each checkpoint that has it. Must never return a content whose hash differs.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use redb::{ReadableTable, Table, WriteTransaction};
+
+use super::blobs::{insert_blob, seed, stored, unpack};
+use super::read::Snapshot;
+use super::table::{ARTIFACTS, BLOBS, In, REFERENCES, open_if_made};
+use super::write::Writer;
+use super::{Draft, Shared, Store, not_found};
+use crate::checkpoint::{Artifact, Entry, Hash, Id, NewArtifact};
+use crate::codec::{Frame, decode_artifact, encode_artifact};
+use crate::error::{Error, Result};
+use crate::key::{
+    BlobBytes, FrameBytes, ReferenceBytes, blob_hash, blob_row, blob_rows, frame_row, frame_rows,
+    frame_sequence, reference_row, reference_rows, referred,
+};
+
+/// A file on its way into the store.
+#[derive(Debug)]
+pub(super) struct Captured {
+    pub(super) artifact: Artifact,
+    /// `None` if it was deleted.
+    pub(super) content: Option<Vec<u8>>,
+    /// The content as it is to be stored, if the store lacks it or has it damaged.
+    frame: Option<Frame>,
+}
+
+impl Captured {
+    pub(super) fn new(new: NewArtifact) -> Self {
+        let NewArtifact { path, content, mode, status } = new;
+        let sha256 = content.as_deref().map(Hash::of);
+        let bytes = content.as_ref().map_or(0, Vec::len) as u64;
+        let artifact = Artifact { path, sha256, mode, status, bytes };
+        Self { artifact, content, frame: None }
+    }
+}
+
+impl Store {
+    /// Returns the files that were captured with a checkpoint, in the order of their paths.
+    ///
+    /// Reads no content.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Corrupt`] if the list is
+    /// damaged.
+    pub fn artifacts(&self, id: &Id) -> Result<Vec<Artifact>> {
+        self.read(|snapshot| {
+            let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
+            snapshot.artifacts(&entry)
+        })
+    }
+
+    /// Returns the content of a file that was captured with a checkpoint.
+    ///
+    /// Looks at the rows of its files, and reads one content.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Invalid`] if it has no content
+    /// for this path, [`Error::Corrupt`] if that is damaged, [`Error::Limit`] if it is longer than
+    /// this handle reads.
+    pub fn artifact(&self, id: &Id, path: &str) -> Result<Vec<u8>> {
+        self.read(|snapshot| {
+            let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
+            let artifact = snapshot.artifact_at(&entry, path)?;
+            let missing = || Error::invalid(place(&entry, path), "it was not captured");
+            snapshot.content(&entry, &artifact.ok_or_else(missing)?)
+        })
+    }
+}
+
+impl Shared {
+    /// Compresses the contents that the store lacks.
+    ///
+    /// What is there is read: a content that is damaged on disk is stored anew.
+    pub(super) fn pack_artifacts(&self, drafts: &mut [Draft]) -> Result<()> {
+        if drafts.iter().all(|draft| draft.artifacts.is_empty()) {
+            return Ok(());
+        }
+        // What one draft brings, the others of its batch need not.
+        let mut known: HashSet<Hash> = self.turn.with(|open| {
+            let snapshot = Snapshot::take(open, self.turn.path())?;
+            let artifacts = drafts.iter().flat_map(|draft| &draft.artifacts);
+            snapshot.whole_among(artifacts.map(|captured| &captured.artifact))
+        })?;
+        for captured in drafts.iter_mut().flat_map(|draft| &mut draft.artifacts) {
+            let Some((hash, content)) = captured.artifact.sha256.zip(captured.content.as_ref())
+            else {
+                continue;
+            };
+            if known.insert(hash) {
+                captured.frame = Some(self.frames.pack(content));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Snapshot<'_> {
+    pub(super) fn artifacts(&self, entry: &Entry) -> Result<Vec<Artifact>> {
+        if entry.artifact_count == 0 {
+            return Ok(Vec::new());
+        }
+        match open_if_made(&self.transaction, ARTIFACTS, self.path)? {
+            Some(table) => artifacts_in(&table, entry, self.path),
+            None => Err(lost(entry)),
+        }
+    }
+
+    /// The file with a path, whether the others are damaged or not.
+    fn artifact_at(&self, entry: &Entry, path: &str) -> Result<Option<Artifact>> {
+        let Some(table) = open_if_made(&self.transaction, ARTIFACTS, self.path)? else {
+            return Ok(None);
+        };
+        let mut is_damaged = false;
+        for row in table.range(frame_rows(entry.sequence)).within(self.path)? {
+            let (row, value) = row.within(self.path)?;
+            match decode_artifact(row.value(), value.value()) {
+                Some(artifact) if artifact.path == path => return Ok(Some(artifact)),
+                Some(_) => {}
+                None => is_damaged = true,
+            }
+        }
+        if is_damaged { Err(lost(entry)) } else { Ok(None) }
+    }
+
+    fn content(&self, entry: &Entry, artifact: &Artifact) -> Result<Vec<u8>> {
+        let place = || place(entry, &artifact.path);
+        let Some(hash) = artifact.sha256 else {
+            return Err(Error::invalid(place(), "it was deleted, and has no content"));
+        };
+        let limit = self.open.artifact_bytes_max as u64;
+        if artifact.bytes > limit {
+            return Err(Error::Limit { what: format!("length in bytes of {}", place()), limit });
+        }
+        let missing = || Error::corrupt(place(), "its content is missing");
+        let table = open_if_made(&self.transaction, BLOBS, self.path)?.ok_or_else(missing)?;
+        let bytes = stored(&table, &hash, self.path)?.ok_or_else(missing)?;
+        let content = unpack(&self.open.frames, &bytes, (&hash, artifact.bytes))
+            .map_err(|reason| Error::corrupt(place(), reason))?;
+        if Hash::of(&content) == hash {
+            Ok(content)
+        } else {
+            Err(Error::corrupt(place(), "its hash differs"))
+        }
+    }
+
+    /// The contents of these files that are in the store and not damaged.
+    fn whole_among<'b>(
+        &self,
+        artifacts: impl Iterator<Item = &'b Artifact>,
+    ) -> Result<HashSet<Hash>> {
+        let mut whole = HashSet::new();
+        let Some(table) = open_if_made(&self.transaction, BLOBS, self.path)? else {
+            return Ok(whole);
+        };
+        for artifact in artifacts {
+            let Some(hash) = artifact.sha256.filter(|hash| !whole.contains(hash)) else { continue };
+            let Some(bytes) = stored(&table, &hash, self.path)? else { continue };
+            if unpack(&self.open.frames, &bytes, (&hash, artifact.bytes)).is_ok() {
+                whole.insert(hash);
+            }
+        }
+        Ok(whole)
+    }
+}
+
+/// The tables of captured files in a write transaction.
+pub(super) struct ArtifactTables<'a> {
+    pub(super) artifacts: Table<'a, FrameBytes, &'static [u8]>,
+    pub(super) references: Table<'a, ReferenceBytes, ()>,
+    pub(super) blobs: Table<'a, BlobBytes, &'static [u8]>,
+}
+
+impl<'a> ArtifactTables<'a> {
+    fn open(transaction: &'a WriteTransaction) -> std::result::Result<Self, redb::TableError> {
+        Ok(Self {
+            artifacts: transaction.open_table(ARTIFACTS)?,
+            references: transaction.open_table(REFERENCES)?,
+            blobs: transaction.open_table(BLOBS)?,
+        })
+    }
+}
+
+impl<'a> Writer<'a> {
+    /// Adds the files of the checkpoint with this sequence.
+    pub(super) fn insert_artifacts(&mut self, sequence: u64, captured: &[Captured]) -> Result<()> {
+        if captured.is_empty() {
+            return Ok(());
+        }
+        let path = self.path;
+        let tables = self.artifact_tables()?;
+        for (captured, number) in captured.iter().zip(0..u16::MAX) {
+            let row = frame_row(sequence, number);
+            let value = encode_artifact(row, &captured.artifact);
+            tables.artifacts.insert(row, value.as_slice()).within(path)?;
+            if let Some(hash) = &captured.artifact.sha256 {
+                tables.references.insert(reference_row(hash, sequence), ()).within(path)?;
+            }
+        }
+        self.insert_blobs(captured)
+    }
+
+    /// Stores the contents that are not there, or were found to be damaged.
+    pub(super) fn insert_blobs(&mut self, captured: &[Captured]) -> Result<()> {
+        if captured.is_empty() {
+            return Ok(());
+        }
+        let (path, open) = (self.path, self.open);
+        let blobs = &mut self.artifact_tables()?.blobs;
+        for Captured { artifact, content, frame } in captured {
+            let Some((hash, content)) = artifact.sha256.as_ref().zip(content.as_ref()) else {
+                continue;
+            };
+            let bytes = match frame {
+                Some(frame) => frame.to_bytes(seed(hash), None),
+                None if blobs.get(blob_row(hash, 0)).within(path)?.is_some() => continue,
+                // It went with the last checkpoint that had it, or was to come with one that was
+                // refused.
+                None => open.frames.pack(content).to_bytes(seed(hash), None),
+            };
+            insert_blob(blobs, hash, &bytes).within(path)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the files of checkpoints that are gone, and the contents that no other has.
+    pub(super) fn release(&mut self, sequences: impl Iterator<Item = u64>) -> Result<()> {
+        for sequence in sequences {
+            let path = self.path;
+            let ArtifactTables { artifacts, references, blobs } = self.artifact_tables()?;
+            let mut hashes = BTreeSet::new();
+            for row in artifacts.range(frame_rows(sequence)).within(path)? {
+                let (row, value) = row.within(path)?;
+                // Of a damaged row it cannot be told which content it had; compacting finds that.
+                let artifact = decode_artifact(row.value(), value.value());
+                hashes.extend(artifact.and_then(|artifact| artifact.sha256));
+            }
+            artifacts.retain_in(frame_rows(sequence), |_, _| false).within(path)?;
+            for hash in &hashes {
+                references.remove(reference_row(hash, sequence)).within(path)?;
+                if references.range(reference_rows(hash)).within(path)?.next().is_none() {
+                    blobs.retain_in(blob_rows(hash), |_, _| false).within(path)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what belongs to no checkpoint, not even to one that can be restored.
+    pub(super) fn sweep_artifacts(&mut self) -> Result<()> {
+        self.artifact_tables()?;
+        let (path, frames) = (self.path, &self.frames);
+        let Some(ArtifactTables { artifacts, references, blobs }) = &mut self.artifacts else {
+            return Ok(());
+        };
+        let is_gone = |sequence: u64| {
+            let first = frames.range(frame_rows(sequence)).within(path)?.next();
+            Ok::<_, Error>(first.transpose().within(path)?.is_none())
+        };
+        let mut gone = Vec::new();
+        for row in artifacts.iter().within(path)? {
+            let row = row.within(path)?.0.value();
+            if is_gone(frame_sequence(row))? {
+                gone.push(row);
+            }
+        }
+        for row in gone {
+            artifacts.remove(row).within(path)?;
+        }
+        let (mut gone, mut used) = (Vec::new(), HashSet::new());
+        for row in references.iter().within(path)? {
+            let row = row.within(path)?.0.value();
+            let (hash, sequence) = referred(row);
+            if is_gone(sequence)? {
+                gone.push(row);
+            } else {
+                used.insert(hash);
+            }
+        }
+        for row in gone {
+            references.remove(row).within(path)?;
+        }
+        blobs.retain(|row, _| used.contains(&blob_hash(row))).within(path)
+    }
+
+    /// Whether these are the files of a checkpoint.
+    pub(super) fn has_artifacts(&mut self, entry: &Entry, captured: &[Captured]) -> Result<bool> {
+        if entry.artifact_count == 0 {
+            return Ok(captured.is_empty());
+        }
+        let path = self.path;
+        let found = artifacts_in(&self.artifact_tables()?.artifacts, entry, path)?;
+        Ok(found.iter().eq(captured.iter().map(|captured| &captured.artifact)))
+    }
+
+    pub(super) fn artifact_tables(&mut self) -> Result<&mut ArtifactTables<'a>> {
+        match &mut self.artifacts {
+            Some(tables) => Ok(tables),
+            none => {
+                self.open.has_artifacts.store(true, Ordering::Relaxed);
+                let tables = ArtifactTables::open(self.transaction).within(self.path)?;
+                Ok(none.insert(tables))
+            }
+        }
+    }
+}
+
+/// All files of a checkpoint.
+fn artifacts_in(
+    table: &impl ReadableTable<FrameBytes, &'static [u8]>,
+    entry: &Entry,
+    path: &Path,
+) -> Result<Vec<Artifact>> {
+    let mut artifacts = Vec::new();
+    for row in table.range(frame_rows(entry.sequence)).within(path)? {
+        let (row, value) = row.within(path)?;
+        artifacts.push(decode_artifact(row.value(), value.value()).ok_or_else(|| lost(entry))?);
+    }
+    if artifacts.len() as u64 == entry.artifact_count { Ok(artifacts) } else { Err(lost(entry)) }
+}
+
+fn place(entry: &Entry, path: &str) -> String {
+    format!("artifact {path:?} of checkpoint {}", entry.id)
+}
+
+fn lost(entry: &Entry) -> Error {
+    Error::corrupt(format!("artifacts of checkpoint {}", entry.id), "a row is missing or damaged")
+}

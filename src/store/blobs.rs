@@ -1,0 +1,77 @@
+//! Captured contents as they are stored: compressed, in chunks, each under its hash.
+//!
+//! Must never hand out bytes whose checksum does not fit.
+
+use std::path::Path;
+
+use redb::{ReadableTable, Table};
+
+use super::options::Limits;
+use super::table::In;
+use super::unpack::CHUNK_BYTES_MIN;
+use crate::checkpoint::Hash;
+use crate::codec::{FoundFrame, Frames};
+use crate::error::Result;
+use crate::key::{BlobBytes, blob_row, blob_rows};
+
+// Three to a page of 4 KiB, and one to a page where there are many; as for documents, but keys are
+// longer.
+const CHUNK_BYTES: usize = 1326;
+const LARGE_FROM_BYTES: usize = 64 << 10;
+const LARGE_CHUNK_BYTES: usize = 4054;
+const _: () = assert!(Limits::ARTIFACT_BYTES_MAX + 64 <= u16::MAX as usize * LARGE_CHUNK_BYTES);
+const _: () = assert!(LARGE_FROM_BYTES <= u16::MAX as usize * CHUNK_BYTES);
+const _: () = assert!(CHUNK_BYTES >= CHUNK_BYTES_MIN);
+
+/// All chunks of a content as stored; `None` if there is none.
+pub(super) fn stored(
+    table: &impl ReadableTable<BlobBytes, &'static [u8]>,
+    hash: &Hash,
+    path: &Path,
+) -> Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    for row in table.range(blob_rows(hash)).within(path)? {
+        bytes.extend_from_slice(row.within(path)?.1.value());
+    }
+    Ok(Some(bytes).filter(|bytes| !bytes.is_empty()))
+}
+
+/// A content of this length out of its stored form.
+pub(super) fn unpack(
+    frames: &Frames,
+    bytes: &[u8],
+    (hash, length): (&Hash, u64),
+) -> std::result::Result<Vec<u8>, &'static str> {
+    let found = FoundFrame::parse(bytes)?;
+    // The row of the file is checked, so its length is right; and nobody captures more than this.
+    if found.raw_bytes != length || length > Limits::ARTIFACT_BYTES_MAX as u64 {
+        return Err("its content is of another length than its row says");
+    }
+    let content = frames.unpack(&found, None)?;
+    found.verify(seed(hash), &content)?;
+    Ok(content)
+}
+
+pub(super) fn insert_blob(
+    blobs: &mut Table<'_, BlobBytes, &'static [u8]>,
+    hash: &Hash,
+    bytes: &[u8],
+) -> std::result::Result<(), redb::StorageError> {
+    // What is replaced may have had more chunks.
+    if blobs.get(blob_row(hash, 0))?.is_some() {
+        blobs.retain_in(blob_rows(hash), |_, _| false)?;
+    }
+    let large = bytes.len() >= LARGE_FROM_BYTES;
+    let chunks = bytes.chunks(if large { LARGE_CHUNK_BYTES } else { CHUNK_BYTES });
+    for (chunk, number) in chunks.zip(0..u16::MAX) {
+        blobs.insert(blob_row(hash, number), chunk)?;
+    }
+    Ok(())
+}
+
+/// Binds a content to its place, as its sequence does with a document.
+pub(super) fn seed(hash: &Hash) -> u64 {
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&hash.as_bytes()[..8]);
+    u64::from_le_bytes(bytes)
+}
