@@ -9,15 +9,20 @@ use crate::open;
 
 /// What paths start from.
 #[derive(Debug, Clone)]
-pub(super) struct Base {
+pub(in crate::command) struct Base {
     /// The directory that the store is for.
     home: Option<PathBuf>,
 }
 
 impl Base {
     /// For the store at `store`.
-    pub(super) fn new(store: &Path) -> Self {
+    pub(in crate::command) fn new(store: &Path) -> Self {
         Self { home: open::home(store) }
+    }
+
+    /// The directory that the store is for, links resolved.
+    pub(in crate::command) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
     }
 
     /// The path of `root`, which is absolute, with `/`; of what lies elsewhere all of it, so that
@@ -34,7 +39,7 @@ impl Base {
 }
 
 /// `directory/name`, without a slash if there is no directory.
-pub(super) fn join(directory: &str, name: &str) -> String {
+pub(in crate::command) fn join(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }
 
@@ -53,5 +58,14 @@ mod tests {
         ] {
             assert_eq!(Base::new(Path::new(store)).place(Path::new(root)), place, "{root}");
         }
+    }
+
+    /// The home of `--store all.redb` was unknown, and whole paths were kept.
+    #[test]
+    fn a_store_that_is_named_without_a_directory_is_for_this_one() {
+        let here = std::env::current_dir().unwrap().canonicalize().unwrap();
+        let base = Base::new(Path::new("all.redb"));
+        assert_eq!(base.home(), Some(here.as_path()));
+        assert_eq!(base.place(&here.join("a/b")), "a/b");
     }
 }
