@@ -3,6 +3,7 @@
 #![cfg(feature = "cli")]
 
 mod bench;
+mod capture;
 mod conformance;
 mod diff;
 mod errors;
@@ -14,6 +15,7 @@ mod lines;
 mod log;
 mod prune;
 mod query;
+mod restore;
 mod resume;
 mod save;
 
@@ -161,7 +163,7 @@ fn every_command_has_examples() {
     let commands = [
         "save", "show", "latest", "list", "log", "find", "diff", "resume", "fork", "rollback",
         "delete", "undelete", "tag", "complete", "fail", "archive", "reopen", "prune", "export",
-        "import", "policy", "stats", "compact", "bench",
+        "import", "policy", "restore", "stats", "compact", "bench",
     ];
     for command in commands {
         let help = test.run(&format!("help {command}")).done();

@@ -30,7 +30,6 @@ const OWNERS: [(&str, &[&str]); 10] = [
     ("granit_parser", &["src/yaml"]),
     ("clap", &["src/bin"]),
     ("flate2", &["src/bin/waypost/command/bench", "src/bin/waypost/gzip.rs"]),
-    ("sha2", &["src/bin/waypost/world/sha256.rs"]),
     ("rustix", &["src/bin/waypost/command/export/files/system.rs"]),
 ];
 

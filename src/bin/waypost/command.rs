@@ -14,6 +14,7 @@ mod list;
 mod log;
 mod policy;
 mod prune;
+mod restore;
 mod resume;
 mod save;
 mod show;
@@ -74,6 +75,7 @@ enum Command {
     /// Take back that checkpoints or a series have ended
     #[command(after_help = lifecycle::REOPEN_EXAMPLES)]
     Reopen(lifecycle::Args),
+    Restore(restore::Args),
     Prune(Box<prune::Args>),
     Export(Box<export::Args>),
     Import(import::Args),
@@ -103,6 +105,7 @@ impl Cli {
             Command::Fail(args) => lifecycle::fail(args, &self.global, out),
             Command::Archive(args) => lifecycle::archive(args, &self.global, out),
             Command::Reopen(args) => lifecycle::reopen(args, &self.global, out),
+            Command::Restore(args) => restore::run(args, &self.global, out),
             Command::Prune(args) => prune::run(args, &self.global, out),
             Command::Export(args) => export::run(args, &self.global, out),
             Command::Import(args) => import::run(args, &self.global, out),

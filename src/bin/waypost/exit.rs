@@ -121,6 +121,16 @@ pub(crate) enum Refusal {
     NoSeries,
     #[error("series {series} is there already")]
     SeriesExists { series: Series },
+    #[error("cannot capture {}: {reason}", path.display())]
+    Uncaptured { path: PathBuf, reason: String },
+    #[error("checkpoint {id} cannot be resumed from")]
+    NotResumable { id: Id },
+    #[error("{} cannot be restored into: {reason}", path.display())]
+    NotRestorable { path: PathBuf, reason: String },
+    #[error("{} is there with other content", path.display())]
+    StateExists { path: PathBuf },
+    #[error("{count} of {total} files are not as they were captured after they were written")]
+    Unverified { count: u64, total: u64 },
     /// Not a failure, but to be told by the exit code.
     #[error("the documents differ")]
     Differs,
@@ -270,6 +280,19 @@ fn of_command(refusal: &Refusal) -> Verdict {
         ),
         Refusal::SeriesExists { .. } => Verdict::new(Exit::Refused, "exists")
             .hint("--append adds to it; `waypost rollback` goes back within a series"),
+        Refusal::Uncaptured { .. } => {
+            Verdict::new(Exit::Refused, "uncaptured").hint("nothing was saved")
+        }
+        Refusal::NotResumable { .. } => Verdict::new(Exit::Refused, "cannot_resume")
+            .hint("--force writes its files all the same"),
+        Refusal::NotRestorable { .. } => {
+            Verdict::new(Exit::Refused, "not_restorable").hint("nothing was written")
+        }
+        Refusal::StateExists { .. } => {
+            Verdict::new(Exit::Refused, "exists").hint("nothing was written; --force replaces it")
+        }
+        Refusal::Unverified { .. } => Verdict::new(Exit::Damaged, "unverified")
+            .hint("what was replaced is kept where the report says"),
         Refusal::Differs => Verdict::new(Exit::Failed, "differs"),
         Refusal::Usage(_) => Verdict::new(Exit::Usage, "usage"),
     }

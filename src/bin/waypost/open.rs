@@ -76,7 +76,7 @@ pub(crate) fn home(store: &Path) -> Option<PathBuf> {
     Some(home.canonicalize().unwrap_or_else(|_| home.to_owned()))
 }
 
-fn create_directory(path: &Path) -> Result<()> {
+pub(crate) fn create_directory(path: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     // Documents may hold what only their owner should see.
     #[cfg(unix)]

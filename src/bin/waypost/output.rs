@@ -1,5 +1,6 @@
 //! Results as people and programs read them.
 
+mod artifact;
 mod fields;
 mod fit;
 mod human;
@@ -10,9 +11,10 @@ use std::io::{self, Write};
 use anyhow::Result;
 use clap::builder::styling::Style;
 use serde::Serialize;
-use waypost::{Checkpoint, JsonStyle, Timestamp};
+use waypost::{Artifact, Checkpoint, JsonStyle, Timestamp};
 
 use crate::args::Global;
+pub(crate) use artifact::{ARTIFACTS, HEX, Kept, TEXT, artifacts};
 pub(crate) use fields::Fields;
 pub(crate) use fit::{columns, cut};
 pub(crate) use human::{age, grouped, plain, short_id, short_length, size};
@@ -35,27 +37,39 @@ pub(crate) fn fields(out: &mut dyn Write, fields: &Fields, global: &Global) -> i
     fields.write(out, style)
 }
 
-/// Writes a checkpoint: its fields and its document.
+/// Writes a checkpoint: its fields, the files that were captured with it, and its document.
 pub(crate) fn checkpoint(
     mut out: &mut dyn Write,
     checkpoint: &Checkpoint,
+    artifacts: &[Artifact],
     global: &Global,
 ) -> Result<()> {
     if global.json {
-        return checkpoint_line(&mut out, checkpoint);
+        return checkpoint_line(&mut out, checkpoint, artifacts);
     }
-    fields(out, &Fields::of_entry(&checkpoint.entry, Timestamp::now()), global)?;
+    let mut shown = Fields::of_entry(&checkpoint.entry, Timestamp::now());
+    shown.artifacts(artifacts);
+    fields(out, &shown, global)?;
     writeln!(out)?;
     document(out, checkpoint, global)
 }
 
-/// Writes a checkpoint as one line of JSON: the fields of its entry, and its document.
-pub(crate) fn checkpoint_line(mut out: &mut impl Write, checkpoint: &Checkpoint) -> Result<()> {
+/// Writes a checkpoint as one line of JSON: the fields of its entry, its captured files, and its
+/// document.
+pub(crate) fn checkpoint_line(
+    mut out: &mut impl Write,
+    checkpoint: &Checkpoint,
+    artifacts: &[impl Serialize],
+) -> Result<()> {
     let entry = serde_json::to_string(&checkpoint.entry)?;
     // The document becomes the last member of the object, without being read again.
     let open = entry.strip_suffix('}').unwrap_or(&entry);
     write!(out, "{open}")?;
     kept_text(&mut out, checkpoint)?;
+    if !artifacts.is_empty() {
+        write!(out, ",\"{ARTIFACTS}\":")?;
+        serde_json::to_writer(&mut out, artifacts)?;
+    }
     write!(out, ",\"document\":")?;
     checkpoint.write_json(&mut out, JsonStyle::Compact)?;
     Ok(writeln!(out, "}}")?)

@@ -110,6 +110,7 @@ fn entry(layout: Layout) -> Entry {
         layout,
         source_path: None,
         source: None,
+        artifact_count: 0,
         sequence: 0,
         document_bytes: 0,
         stored_bytes: 0,

@@ -1,8 +1,8 @@
 //! `waypost export`: checkpoints out of the store, as a program or another store reads them.
 
 mod dump;
-mod files;
-mod target;
+pub(super) mod files;
+pub(super) mod target;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ mod deleted;
 mod file;
 mod line;
 mod lines;
-mod place;
+pub(super) mod place;
 mod read;
 mod tally;
 mod tree;

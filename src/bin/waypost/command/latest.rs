@@ -34,5 +34,6 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if args.document {
         return output::document(out, &checkpoint, global);
     }
-    output::checkpoint(out, &checkpoint, global)
+    let artifacts = output::artifacts(&store, &checkpoint.entry)?;
+    output::checkpoint(out, &checkpoint, &artifacts, global)
 }

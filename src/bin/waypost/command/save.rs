@@ -1,5 +1,6 @@
 //! `waypost save`: documents in, ids out.
 
+mod capture;
 pub(super) mod envelope;
 pub(super) mod inbox;
 mod lines;
@@ -11,17 +12,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
-use waypost::{Document, Draft, Durability, Entry, Error, Limits, NewEntry, Store};
+use serde::Serialize;
+use waypost::{Artifact, Document, Draft, Durability, Entry, Error, Limits, NewEntry, Store};
 
 use crate::about::About;
 use crate::args::Global;
 use crate::{open, output};
+use capture::{Before, Capture};
 use switches::{Switches, refuse};
 
 const EXAMPLES: &str = "\
 Examples:
   waypost save state.json --issue 42 --trigger manual
   build-state | waypost save --loop-id ralph-fix-tests-a1b2c3d4 --iteration 7
+  waypost save state.json --issue 42 --capture src Cargo.toml
   tail -f states.jsonl | waypost save --lines --series nightly
   echo '{\"about\": {\"issue\": \"42\"}, \"document\": [1, 2]}' | waypost save --lines --about";
 
@@ -46,6 +50,15 @@ pub(super) struct Args {
     /// The fields of `about` are named like the flags, with underscores, and override them.
     #[arg(long = "about", requires = "lines")]
     has_about: bool,
+
+    /// Save these files with the document, or all below these directories
+    ///
+    /// Their paths are kept from the directory that the store is for. A file is stored once,
+    /// however often it is captured unchanged; what was captured before, and is gone, is noted as
+    /// deleted. Links and special files are refused, and below a directory passed over with a note;
+    /// `.git` and `.waypost` are passed over. `waypost restore` writes the files back.
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "lines")]
+    capture: Vec<PathBuf>,
 
     /// When a save is done: once it is on disk, or once others can see it
     #[arg(long, value_enum, default_value = "immediate")]
@@ -90,15 +103,32 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if let Some(off) = off {
         return Ok(refuse(out, &off, global)?);
     }
+    let capture = Capture::read(&args.capture, global)?;
     if !open::exists(global)? {
         // What is not a document must not leave an empty store behind.
         Document::from_json(&json)?;
+        capture.check_missing(&Before::default())?;
     }
     let saver = Saver { store: open::or_create(global, "save")?, args, switches };
-    let entry = saver.store.save_draft(saver.draft(about, &json)?)?;
+    let before = capture.before(&saver.store, &about, global)?;
+    let artifacts = capture.artifacts(&before)?;
+    let draft = saver.draft(about, &json)?.with_artifacts(artifacts)?;
+    let entry = saver.store.save_draft(draft)?;
+    let artifacts = output::artifacts(&saver.store, &entry)?;
     // Only then is a relaxed save on disk, as the id promises.
     saver.store.close()?;
+    if global.json && !artifacts.is_empty() {
+        return Ok(output::json_line(out, &Saved { entry, artifacts })?);
+    }
     Ok(answer(out, &entry, global)?)
+}
+
+/// What was saved, with the files that were captured.
+#[derive(Serialize)]
+struct Saved {
+    #[serde(flatten)]
+    entry: Entry,
+    artifacts: Vec<Artifact>,
 }
 
 /// A store, and how to save into it.

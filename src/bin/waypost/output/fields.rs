@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::builder::styling::Style;
-use waypost::{Compacted, Entry, Stats, Timestamp};
+use waypost::{Artifact, Compacted, Entry, Stats, Timestamp};
 
 use super::human::{age, plain, size};
 
@@ -44,6 +44,15 @@ impl Fields {
         fields
     }
 
+    /// Adds how many files were captured, and each of them.
+    pub(crate) fn artifacts(&mut self, artifacts: &[Artifact]) {
+        self.text("artifacts", Some(artifacts.len()).filter(|count| *count > 0));
+        for Artifact { path, status, bytes, sha256, .. } in artifacts {
+            let bytes = sha256.map_or(String::new(), |_| format!(", {}", size(*bytes)));
+            self.text("artifact", Some(format!("{path} ({status}{bytes})")));
+        }
+    }
+
     /// What a store holds.
     pub(crate) fn of_stats(stats: &Stats, path: &Path) -> Self {
         let mut fields = Self::default();
@@ -51,6 +60,7 @@ impl Fields {
         fields.text("checkpoints", Some(stats.checkpoints));
         fields.text("series", Some(stats.series));
         fields.sizes(stats.document_bytes, stats.stored_bytes);
+        fields.text("artifacts", Some(stats.artifacts).filter(|count| *count > 0));
         fields.text("file", Some(size(stats.file_bytes)));
         if stats.deleted > 0 {
             let bytes = size(stats.deleted_bytes);

@@ -1,38 +1,17 @@
 //! The hashes by which files are compared.
 
-use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read as _};
 use std::path::Path;
 
-use sha2::{Digest as _, Sha256};
-
-// Large enough that reading is not what takes the time.
-const CHUNK_BYTES: usize = 64 << 10;
+use waypost::Hash;
 
 /// The SHA-256 of a file in lower-case hexadecimal digits; `None` if it has more than `bytes_max`.
 pub(super) fn sha256_of(path: &Path, bytes_max: u64) -> io::Result<Option<String>> {
     // One byte more tells that there are more.
     let mut file = File::open(path)?.take(bytes_max.saturating_add(1));
-    let mut hasher = Sha256::new();
-    let mut chunk = vec![0; CHUNK_BYTES];
-    loop {
-        match file.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(length) => hasher.update(&chunk[..length]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let is_whole = file.limit() > 0;
-    Ok(is_whole.then(|| hexadecimal(&hasher.finalize())))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut digits, byte| {
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
+    let hash = Hash::of_reader(&mut file)?;
+    Ok((file.limit() > 0).then(|| hash.to_string()))
 }
 
 #[cfg(test)]

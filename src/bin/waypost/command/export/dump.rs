@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use anyhow::{Context as _, Result};
-use waypost::{Entry, Error, Query, Store};
+use waypost::{Checkpoint, Entry, Error, Query, Store};
 
 use crate::args::Global;
 use crate::ordered::in_order;
-use crate::output;
+use crate::output::{self, Kept};
 use crate::progress::Progress;
 
 // Enough to make handing over cheap beside it; few enough that little waits for the slowest.
@@ -75,9 +75,9 @@ fn list(store: &Store, query: Query, hand_out: &mut dyn FnMut(Vec<Entry>) -> boo
 fn lines(store: &Store, entries: Vec<Entry>) -> Result<Part> {
     let mut part = Part::default();
     for entry in entries {
-        match store.get(&entry.id) {
-            Ok(checkpoint) => {
-                output::checkpoint_line(&mut part.lines, &checkpoint)?;
+        match read(store, &entry) {
+            Ok((checkpoint, artifacts)) => {
+                output::checkpoint_line(&mut part.lines, &checkpoint, &artifacts)?;
                 part.count += 1;
             }
             // Deleted since it was listed.
@@ -87,4 +87,16 @@ fn lines(store: &Store, entries: Vec<Entry>) -> Result<Part> {
         }
     }
     Ok(part)
+}
+
+/// A checkpoint, and the files that were captured with it.
+fn read(store: &Store, entry: &Entry) -> waypost::Result<(Checkpoint, Vec<Kept>)> {
+    let checkpoint = store.get(&entry.id)?;
+    let mut kept = Vec::new();
+    for artifact in output::artifacts(store, &checkpoint.entry)? {
+        let has_content = artifact.sha256.is_some();
+        let content = has_content.then(|| store.artifact(&entry.id, &artifact.path));
+        kept.push(Kept::new(artifact, content.transpose()?));
+    }
+    Ok((checkpoint, kept))
 }

@@ -2,14 +2,14 @@
 
 mod claims;
 mod decide;
-mod directory;
+pub(in crate::command) mod directory;
 mod index;
 mod lines;
-mod place;
+pub(in crate::command) mod place;
 mod placer;
 mod prepare;
 mod render;
-mod system;
+pub(in crate::command) mod system;
 mod tally;
 
 use std::panic::resume_unwind;

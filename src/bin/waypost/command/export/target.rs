@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use crate::exit::Refusal;
 
 /// Where an export goes.
-pub(super) enum Target<'a> {
+pub(in crate::command) enum Target<'a> {
     Stream(&'a mut dyn Write),
     /// A pipe or a device.
     Opened(BufWriter<File>),
@@ -21,7 +21,11 @@ pub(super) enum Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    pub(super) fn new(path: &Path, overwrites: bool, out: &'a mut dyn Write) -> Result<Self> {
+    pub(in crate::command) fn new(
+        path: &Path,
+        overwrites: bool,
+        out: &'a mut dyn Write,
+    ) -> Result<Self> {
         if path == Path::new("-") {
             return Ok(Self::Stream(out));
         }
@@ -48,7 +52,7 @@ impl<'a> Target<'a> {
     }
 
     /// Puts the file in its place, on disk; whether there is none, but a stream.
-    pub(super) fn finish(mut self) -> Result<bool> {
+    pub(in crate::command) fn finish(mut self) -> Result<bool> {
         match &mut self {
             Self::Stream(out) => {
                 out.flush()?;

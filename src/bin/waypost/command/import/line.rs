@@ -2,16 +2,36 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use waypost::{Draft, Error, NewEntry, Source, SourceForm, Store};
+use waypost::{
+    ArtifactStatus, Draft, Error, Hash, NewArtifact, NewEntry, Source, SourceForm, Store,
+};
 
 use super::super::save::envelope;
-use crate::output::{SOURCE_HEX, SOURCE_TEXT};
+use crate::output::{ARTIFACTS, HEX, SOURCE_HEX, SOURCE_TEXT, TEXT};
 
 /// What the store finds out by itself.
-const DERIVED: [&str; 5] =
-    ["sequence", "document_bytes", "stored_bytes", "deleted_at", "operation"];
+const DERIVED: [&str; 6] =
+    ["sequence", "document_bytes", "stored_bytes", "artifact_count", "deleted_at", "operation"];
+/// What is not a field of the entry.
+const BESIDE: [&str; 5] = ["document", "source", SOURCE_TEXT, SOURCE_HEX, ARTIFACTS];
+
+/// A captured file as `waypost export --jsonl` writes it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Captured {
+    path: String,
+    sha256: Option<Hash>,
+    mode: Option<u32>,
+    status: ArtifactStatus,
+    /// Known from the content.
+    #[serde(rename = "bytes")]
+    _bytes: Option<u64>,
+    text: Option<String>,
+    hex: Option<String>,
+}
 
 /// Tells whether a text is such a line.
 pub(super) fn is_one(line: &[u8]) -> bool {
@@ -30,36 +50,64 @@ pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Draft, Error> {
     })?;
     let mut about = NewEntry::default();
     for (name, value) in &fields {
-        let is_document = ["document", "source", SOURCE_TEXT, SOURCE_HEX].contains(&name.as_str());
-        if is_document || DERIVED.contains(&name.as_str()) {
+        if BESIDE.contains(&name.as_str()) || DERIVED.contains(&name.as_str()) {
             continue;
         }
         let value = serde_json::from_str(value.get());
         let value = value.map_err(|_| invalid(name, "not JSON".to_owned()))?;
         envelope::set(&mut about, name, value).map_err(|reason| invalid(name, reason))?;
     }
+    let draft = draft_document(store, about, document, &fields)?;
+    let Some(artifacts) = fields.get(ARTIFACTS) else { return Ok(draft) };
+    let artifacts: Vec<Captured> = read(ARTIFACTS, artifacts)?;
+    draft.with_artifacts(artifacts.into_iter().map(captured).collect::<Result<_, _>>()?)
+}
+
+fn draft_document(
+    store: &Store,
+    about: NewEntry,
+    document: &RawValue,
+    fields: &BTreeMap<String, &RawValue>,
+) -> Result<Draft, Error> {
     let json = document.get().as_bytes();
     let Some(form) = fields.get("source") else { return store.draft_json(about, json) };
     let form: SourceForm = read("source", form)?;
     let text = match (fields.get(SOURCE_TEXT), fields.get(SOURCE_HEX)) {
         (Some(text), _) => Some(read::<String>(SOURCE_TEXT, text)?.into_bytes()),
-        (None, Some(digits)) => Some(bytes_of(&read::<String>(SOURCE_HEX, digits)?)?),
+        (None, Some(digits)) => Some(bytes_of(SOURCE_HEX, &read::<String>(SOURCE_HEX, digits)?)?),
         (None, None) => None,
     };
     store.draft_source(about, Source::restored(json, form, text.as_deref())?)
+}
+
+/// A file that was captured; its content must be what its hash says.
+fn captured(captured: Captured) -> Result<NewArtifact, Error> {
+    let Captured { path, sha256, mode, status, text, hex, .. } = captured;
+    let content = match (text, hex) {
+        (Some(text), None) => Some(text.into_bytes()),
+        (None, Some(digits)) => Some(bytes_of(HEX, &digits)?),
+        (None, None) => None,
+        (Some(_), Some(_)) => {
+            return Err(invalid(ARTIFACTS, format!("{path:?} has both {TEXT} and {HEX}")));
+        }
+    };
+    if sha256 != content.as_deref().map(Hash::of) {
+        return Err(invalid(ARTIFACTS, format!("the content of {path:?} is not that of its hash")));
+    }
+    Ok(NewArtifact { path, content, mode, status })
 }
 
 fn read<T: DeserializeOwned>(name: &str, value: &RawValue) -> Result<T, Error> {
     serde_json::from_str(value.get()).map_err(|_| invalid(name, "of the wrong type".to_owned()))
 }
 
-fn bytes_of(digits: &str) -> Result<Vec<u8>, Error> {
+fn bytes_of(name: &str, digits: &str) -> Result<Vec<u8>, Error> {
     let byte = |pair: &[u8]| {
         let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
         u8::from_str_radix(pair, 16).ok()
     };
     let bytes: Option<_> = digits.as_bytes().chunks(2).map(byte).collect();
-    bytes.ok_or_else(|| invalid(SOURCE_HEX, "not in hexadecimal digits".to_owned()))
+    bytes.ok_or_else(|| invalid(name, "not in hexadecimal digits".to_owned()))
 }
 
 fn invalid(what: &str, reason: String) -> Error {

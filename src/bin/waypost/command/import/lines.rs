@@ -107,6 +107,8 @@ fn save_part(store: &Store, drafts: Drafts, name: &str, global: &Global) -> Resu
 }
 
 fn line_bytes_max() -> usize {
-    // Text is longer than what is stored; the store knows the limit for that.
-    4 * Limits::default().document_bytes
+    let limits = Limits::default();
+    // Text is longer than what is stored; the store knows the limit for that. A control character
+    // takes six bytes.
+    4 * limits.document_bytes + 6 * limits.artifacts_bytes()
 }

@@ -1,4 +1,4 @@
-//! The directory of an export: files are there as a whole or not at all, and on disk.
+//! The directory of an export or a restore: files are there as a whole or not at all, and on disk.
 //!
 //! Must never follow a link out of it, nor replace what it was not told to.
 
@@ -17,13 +17,16 @@ use super::place::{ancestors, split};
 use super::system::{self, FileSystem, Identity};
 use crate::gzip;
 
+/// Why there can be nothing below a path.
+pub(in crate::command) const THROUGH_FILE: &str = "goes through a file";
+
 // Documents may hold what only their owner should see.
 const MODE: u32 = 0o600;
 // Long enough that comparing costs less than reading.
 const COMPARED_BYTES: usize = 64 << 10;
 
 /// Where files go.
-pub(super) struct Directory {
+pub(in crate::command) struct Directory {
     root: PathBuf,
     pub(super) overwrites: bool,
     /// Directories below it that are there, and are no links.
@@ -32,12 +35,12 @@ pub(super) struct Directory {
     prefix: String,
     made: AtomicU64,
     /// The file system, where one sync can be asked for all of it; `None` where it cannot.
-    pub(super) system: OnceLock<Option<FileSystem>>,
+    pub(in crate::command) system: OnceLock<Option<FileSystem>>,
 }
 
 /// What is known of a directory.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+pub(in crate::command) struct Known {
     /// Whether this export has made it, so that nothing needs to be looked for in it.
     is_new: bool,
     /// Whether a sync of the file system reaches it.
@@ -46,14 +49,14 @@ struct Known {
 
 /// What a file is to hold.
 #[derive(Debug)]
-pub(super) struct Content {
-    pub(super) text: Vec<u8>,
-    pub(super) form: SourceForm,
+pub(in crate::command) struct Content {
+    pub(in crate::command) text: Vec<u8>,
+    pub(in crate::command) form: SourceForm,
 }
 
 /// What stands where a file should go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(in crate::command) enum Found {
     Nothing,
     Same,
     Other,
@@ -63,9 +66,9 @@ pub(super) enum Found {
 
 /// A file that is written, but not in its place yet; gone when dropped.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(in crate::command) struct Draft {
     /// Empty once it was put in its place.
-    pub(super) temporary: PathBuf,
+    pub(in crate::command) temporary: PathBuf,
     pub(super) bytes: u64,
     /// Where something may be replaced, so that it is not this.
     pub(super) identity: Option<Identity>,
@@ -89,7 +92,7 @@ impl Drop for Draft {
 }
 
 impl Directory {
-    pub(super) fn new(root: &Path, overwrites: bool) -> Self {
+    pub(in crate::command) fn new(root: &Path, overwrites: bool) -> Self {
         Self {
             root: root.to_owned(),
             overwrites,
@@ -101,7 +104,7 @@ impl Directory {
         }
     }
 
-    pub(super) fn path(&self, path: &str) -> PathBuf {
+    pub(in crate::command) fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
@@ -162,7 +165,7 @@ impl Directory {
     }
 
     /// `Same` if there is such a directory, reached by no link.
-    fn directory(&self, path: &str) -> io::Result<Found> {
+    pub(in crate::command) fn directory(&self, path: &str) -> io::Result<Found> {
         if self.known(path).is_some() {
             return Ok(Found::Same);
         }
@@ -175,7 +178,7 @@ impl Directory {
                 Ok(found) if found.is_symlink() => {
                     return Ok(Found::Obstacle("goes through a link"));
                 }
-                Ok(found) if !found.is_dir() => return Ok(Found::Obstacle("goes through a file")),
+                Ok(found) if !found.is_dir() => return Ok(Found::Obstacle(THROUGH_FILE)),
                 Ok(found) => self.learn(path, &found, false),
             }
         }
@@ -183,7 +186,7 @@ impl Directory {
     }
 
     /// Makes the directory of a file, one part after the other.
-    fn make_directory(&self, path: &str) -> io::Result<Known> {
+    pub(in crate::command) fn make_directory(&self, path: &str) -> io::Result<Known> {
         if self.directory(path)? != Found::Same {
             fs::create_dir_all(&self.root)?;
             for path in ancestors(path).filter(|path| !path.is_empty()) {
@@ -211,7 +214,7 @@ impl Directory {
     }
 
     /// Writes a file beside where it goes.
-    pub(super) fn draft(&self, path: &str, content: &Content) -> io::Result<Draft> {
+    pub(in crate::command) fn draft(&self, path: &str, content: &Content) -> io::Result<Draft> {
         let compressed = content.form.is_gzip.then(|| gzip::compress(&content.text));
         let bytes = compressed.as_ref().unwrap_or(&content.text);
         let (mut file, draft) = self.begin(path)?;

@@ -6,7 +6,7 @@ use waypost::{Format, SourceForm};
 const PART_BYTES: usize = 255;
 const GZ: &str = ".gz";
 /// Whoever writes there changes what git runs, or what the store is.
-const RESERVED: [&str; 2] = [".git", ".waypost"];
+pub(in crate::command) const RESERVED: [&str; 2] = [".git", ".waypost"];
 
 /// Whether files are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Packing {
 }
 
 /// Says what keeps a path, with `/` between its parts, from naming a file below a directory.
-pub(super) fn refusal(path: &str) -> Option<&'static str> {
+pub(in crate::command) fn refusal(path: &str) -> Option<&'static str> {
     path.split('/').find_map(part_refusal)
 }
 
@@ -57,12 +57,12 @@ fn part_refusal(part: &str) -> Option<&'static str> {
 }
 
 /// The directory of a path, which is empty for the one of the export, and the name in it.
-pub(super) fn split(path: &str) -> (&str, &str) {
+pub(in crate::command) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// A path and the ones above it, from the top: that of the export is empty.
-pub(super) fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+pub(in crate::command) fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     let parts = path.match_indices('/').map(|(at, _)| &path[..at]);
     let whole = Some(path).filter(|path| !path.is_empty());
     std::iter::once("").chain(parts).chain(whole)

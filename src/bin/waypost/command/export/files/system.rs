@@ -6,11 +6,11 @@ use std::io;
 use std::path::Path;
 
 /// What tells a file from all others: its device and number, or what stands for them.
-pub(super) type Identity = (u64, u64);
+pub(in crate::command) type Identity = (u64, u64);
 
 /// The file system of a directory, all of which can be synced at once.
 #[derive(Debug)]
-pub(super) struct FileSystem {
+pub(in crate::command) struct FileSystem {
     #[cfg(target_os = "linux")]
     directory: File,
     #[cfg(target_os = "linux")]
@@ -31,7 +31,7 @@ impl FileSystem {
     }
 
     /// A sync of each of ten thousand files takes some seconds; this takes as long as their bytes.
-    pub(super) fn sync(&self) -> io::Result<()> {
+    pub(in crate::command) fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::syncfs(&self.directory)?)
     }
 }
@@ -46,7 +46,7 @@ impl FileSystem {
         false
     }
 
-    pub(super) fn sync(&self) -> io::Result<()> {
+    pub(in crate::command) fn sync(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
@@ -54,13 +54,13 @@ impl FileSystem {
 // Other systems have none to tell.
 #[allow(clippy::unnecessary_wraps)]
 #[cfg(unix)]
-pub(super) fn identity(file: &Metadata) -> Option<Identity> {
+pub(in crate::command) fn identity(file: &Metadata) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt as _;
     Some((file.dev(), file.ino()))
 }
 
 #[cfg(not(unix))]
-pub(super) fn identity(_file: &Metadata) -> Option<Identity> {
+pub(in crate::command) fn identity(_file: &Metadata) -> Option<Identity> {
     None
 }
 
@@ -72,7 +72,7 @@ pub(super) fn identity_of_name(path: &Path) -> Identity {
 }
 
 /// Renames a file if there is none of the new name.
-pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+pub(in crate::command) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};

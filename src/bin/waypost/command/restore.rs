@@ -1,0 +1,198 @@
+//! `waypost restore`: the files and the state of a checkpoint, step by step and with a report.
+//!
+//! Decides first and acts second: nothing is written before everything that will be is known to be
+//! whole, and `--dry-run` prints the very plan that a run without it carries out.
+
+mod apply;
+mod document;
+mod look;
+mod named;
+mod plan;
+mod report;
+mod state;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::builder::NonEmptyStringValueParser;
+use waypost::{Artifact, Checkpoint, Document, Entry, Error, Store};
+
+use super::export::files::directory::Directory;
+use crate::args::Global;
+use crate::exit::Refusal;
+use crate::open;
+use document::Restorable;
+use named::Comparison;
+use plan::Plan;
+use report::{Outcome, Report, StepName};
+use state::StateFile;
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost restore latest --into . --dry-run      # what would change
+  waypost restore issue:42@1 --into . --state state.json
+  waypost restore 019a8b2c-d3e4 --into /tmp/before --json | jq .files";
+
+/// Restore the files and the state of a checkpoint, in steps that are reported
+///
+/// The files that were captured with it (`waypost save --capture`) are written below a directory,
+/// each as a whole or not at all, and never outside of it or through a link. What they replace is
+/// kept below `.waypost/replaced` there. If anything of the checkpoint is damaged, nothing is
+/// written. Files that the document names without their content having been captured are compared
+/// with what is there, by their hashes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// An id, the start of one, `latest`, or SERIES@N for the Nth newest of a series, from 0
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    id: String,
+
+    /// The directory to write files below; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    into: PathBuf,
+
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Write variables and agent state to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+
+    /// Restore what cannot be resumed from, and replace a state file with other content
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let store = open::existing(global, "restore")?;
+    let entry = store.resolve(&args.id)?;
+    let mut report = Report::new(&entry, &args.into, args.dry_run);
+    let ended = Restore { args, store: &store, entry: &entry }.run(&mut report);
+    // Whatever came of it, the steps up to there are told.
+    report.write(out, global)?;
+    out.flush()?;
+    ended
+}
+
+struct Restore<'a> {
+    args: &'a Args,
+    store: &'a Store,
+    entry: &'a Entry,
+}
+
+impl Restore<'_> {
+    fn run(&self, report: &mut Report) -> Result<()> {
+        let (checkpoint, artifacts) = self.validate(report)?;
+        let document = checkpoint.document()?;
+        let restorable = Restorable::of(&document, self.entry.layout);
+        let directory = Directory::new(&self.args.into, true);
+        if self.entry.can_resume == Some(false) && !self.args.force {
+            report.cannot_resume(self.entry, Outcome::Failed);
+            return Err(Refusal::NotResumable { id: self.entry.id.clone() }.into());
+        }
+        let plan = self.plan(&directory, &artifacts, report)?;
+        let state = self.state_file(&restorable)?;
+        let compared = Comparison::of(&directory, &restorable.artifacts, &artifacts);
+        let applied = if self.args.dry_run {
+            None
+        } else {
+            let applied = apply::apply(self.store, self.entry, &plan, &directory)?;
+            state.as_ref().map_or(Ok(()), StateFile::write)?;
+            Some(applied)
+        };
+        let (differing, named) = (compared.differing(), compared.len());
+        report.artifacts(&plan, applied.as_ref(), compared);
+        report.variables(&restorable)?;
+        report.agent_state(&restorable, state.as_ref())?;
+        if self.args.dry_run {
+            let why = "nothing was written".to_owned();
+            report.step(StepName::Verify, Outcome::Skipped, why);
+        } else {
+            verify(&directory, &plan, state.as_ref(), report)?;
+        }
+        report.resume(self.entry);
+        match differing {
+            0 => Ok(()),
+            count => {
+                let what = "files are not as the checkpoint names them";
+                Err(Refusal::Skipped { what, count, total: named }.into())
+            }
+        }
+    }
+
+    /// Reads everything, so that what is damaged shows before anything is written.
+    fn validate(&self, report: &mut Report) -> Result<(Checkpoint, Vec<Artifact>)> {
+        match self.read_all() {
+            Ok(read) => {
+                let count = read.1.len();
+                let files = match count {
+                    0 => "no files were captured with it".to_owned(),
+                    count => format!("{count} captured"),
+                };
+                report.step(StepName::Validate, Outcome::Ok, format!("document is whole; {files}"));
+                Ok(read)
+            }
+            Err(error @ Error::Corrupt { .. }) => {
+                report.step(StepName::Validate, Outcome::Failed, error.to_string());
+                Err(error.into())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn read_all(&self) -> waypost::Result<(Checkpoint, Vec<Artifact>)> {
+        let checkpoint = self.store.get(&self.entry.id)?;
+        checkpoint.state::<Document>()?;
+        let artifacts = self.store.artifacts(&self.entry.id)?;
+        for artifact in artifacts.iter().filter(|artifact| artifact.sha256.is_some()) {
+            self.store.artifact(&self.entry.id, &artifact.path)?;
+        }
+        Ok((checkpoint, artifacts))
+    }
+
+    fn plan(
+        &self,
+        directory: &Directory,
+        artifacts: &[Artifact],
+        report: &mut Report,
+    ) -> Result<Plan> {
+        let into = &self.args.into;
+        if into.exists() && !into.is_dir() {
+            return Err(not_restorable(into, "it is not a directory".to_owned()));
+        }
+        match Plan::make(directory, artifacts) {
+            Ok(plan) => Ok(plan),
+            Err(obstacles) => {
+                let count = obstacles.len();
+                report.obstacles(obstacles);
+                Err(not_restorable(into, format!("{count} paths cannot be written")))
+            }
+        }
+    }
+
+    fn state_file(&self, restorable: &Restorable) -> Result<Option<StateFile>> {
+        let Some(path) = &self.args.state else { return Ok(None) };
+        StateFile::new(path, &self.entry.id, restorable, self.args.force).map(Some)
+    }
+}
+
+/// Reads back everything that was written.
+fn verify(
+    directory: &Directory,
+    plan: &Plan,
+    state: Option<&StateFile>,
+    report: &mut Report,
+) -> Result<()> {
+    let mut wrong = plan.unlike(directory);
+    let total = plan.files.len() as u64 + u64::from(state.is_some());
+    wrong.extend(state.and_then(StateFile::unlike));
+    let count = wrong.len() as u64;
+    report.verified(wrong, total);
+    if count > 0 { Err(Refusal::Unverified { count, total }.into()) } else { Ok(()) }
+}
+
+fn not_restorable(path: &Path, reason: String) -> anyhow::Error {
+    Refusal::NotRestorable { path: path.to_owned(), reason }.into()
+}

@@ -1,0 +1,174 @@
+//! Carries a plan out: each file is there as a whole or not at all, and what it replaces is kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use waypost::{Entry, Id, SourceForm, Store, Timestamp};
+
+use super::super::export::files::directory::{Content, Directory, Draft, Found};
+use super::super::export::files::place::{ancestors, split};
+use super::super::export::files::system;
+use super::plan::{Action, KEPT, Plan, Planned};
+use crate::open;
+use crate::output::short_id;
+
+// An id of another system may be of any length, and lead anywhere.
+const ID_CHARS: usize = 40;
+
+/// What was done beside what was planned.
+#[derive(Debug, Default)]
+pub(super) struct Applied {
+    /// Where what was replaced or removed is now, by its path.
+    pub(super) kept: BTreeMap<String, String>,
+}
+
+/// Removes, then writes all files beside their places, and then puts them there.
+pub(super) fn apply(
+    store: &Store,
+    entry: &Entry,
+    plan: &Plan,
+    directory: &Directory,
+) -> Result<Applied> {
+    let mut work = Work {
+        directory,
+        keep_in: format!("{KEPT}/{}", kept_name(&entry.id, Timestamp::now())),
+        applied: Applied::default(),
+        touched: BTreeSet::new(),
+    };
+    // First, since a file that goes may be in the way of a directory that comes.
+    for planned in plan.files.iter().filter(|planned| planned.action == Action::Remove) {
+        let path = &planned.artifact.path;
+        work.remove(path).with_context(|| format!("cannot move {path} away"))?;
+    }
+    let mut drafts = Vec::new();
+    let is_written =
+        |planned: &&Planned| matches!(planned.action, Action::Create | Action::Replace);
+    for planned in plan.files.iter().filter(is_written) {
+        let path = &planned.artifact.path;
+        let text = store.artifact(&entry.id, path)?;
+        let form = SourceForm { mode: planned.artifact.mode, ..SourceForm::default() };
+        let draft = directory.draft(path, &Content { text, form });
+        drafts.push((planned, draft.with_context(|| format!("cannot write {path}"))?));
+    }
+    work.sync(drafts.iter().map(|(_, draft)| draft.temporary.as_path()))
+        .context("cannot sync what was written")?;
+    for (planned, draft) in drafts {
+        let path = &planned.artifact.path;
+        work.place(planned, draft).with_context(|| format!("cannot write {path}"))?;
+    }
+    work.finish().context("cannot sync what was written")
+}
+
+struct Work<'a> {
+    directory: &'a Directory,
+    /// The directory for what is replaced, from the one of the restore.
+    keep_in: String,
+    applied: Applied,
+    /// Directories in which something changed.
+    touched: BTreeSet<String>,
+}
+
+impl Work<'_> {
+    fn remove(&mut self, path: &str) -> io::Result<()> {
+        let kept = self.room_for(path)?;
+        system::rename_new(&self.directory.path(path), &self.directory.path(&kept))?;
+        self.note(path, Some(kept));
+        Ok(())
+    }
+
+    /// Puts a draft in its place. There is always the old file under its name, or the new one.
+    fn place(&mut self, planned: &Planned, mut draft: Draft) -> io::Result<()> {
+        let path = &planned.artifact.path;
+        let place = self.directory.path(path);
+        let kept = match planned.action {
+            Action::Replace => Some(self.keep(path, planned.is_file)?),
+            Action::Create | Action::Remove | Action::Leave => None,
+        };
+        if planned.action == Action::Replace && planned.is_file {
+            fs::rename(&draft.temporary, &place)?;
+        } else {
+            // What came meanwhile is not replaced.
+            system::rename_new(&draft.temporary, &place)?;
+        }
+        draft.temporary.clear();
+        self.note(path, kept);
+        Ok(())
+    }
+
+    /// Keeps what is about to be replaced.
+    fn keep(&self, path: &str, is_file: bool) -> io::Result<String> {
+        let kept = self.room_for(path)?;
+        let (from, to) = (self.directory.path(path), self.directory.path(&kept));
+        if !is_file {
+            system::rename_new(&from, &to)?;
+            return Ok(kept);
+        }
+        match fs::hard_link(&from, &to) {
+            Ok(()) => Ok(kept),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
+            // Where a file cannot have two names, it is copied.
+            Err(_) => {
+                fs::copy(&from, &to)?;
+                File::open(&to)?.sync_all()?;
+                Ok(kept)
+            }
+        }
+    }
+
+    /// A path for what is replaced, in a directory that is there and is reached by no link.
+    fn room_for(&self, path: &str) -> io::Result<String> {
+        let kept = format!("{}/{path}", self.keep_in);
+        let (own, _) = split(KEPT);
+        if self.directory.directory(own)? == Found::Nothing {
+            open::create_directory(&self.directory.path(own)).map_err(io::Error::other)?;
+        }
+        let (parent, _) = split(&kept);
+        if let Found::Obstacle(why) = self.directory.directory(parent)? {
+            return Err(io::Error::other(format!("{kept} {why}")));
+        }
+        self.directory.make_directory(parent)?;
+        Ok(kept)
+    }
+
+    fn note(&mut self, path: &str, kept: Option<String>) {
+        let kept_parent = kept.as_deref().map(|kept| split(kept).0);
+        let parents = std::iter::once(split(path).0).chain(kept_parent);
+        self.touched.extend(parents.flat_map(ancestors).map(str::to_owned));
+        if let Some(kept) = kept {
+            self.applied.kept.insert(path.to_owned(), kept);
+        }
+    }
+
+    /// Makes sure that drafts last, before they take the places of others.
+    fn sync<'d>(&self, mut drafts: impl Iterator<Item = &'d Path>) -> io::Result<()> {
+        if self.sync_system() {
+            return Ok(());
+        }
+        drafts.try_for_each(|draft| File::open(draft)?.sync_all())
+    }
+
+    /// Makes sure that names last.
+    fn finish(self) -> io::Result<Applied> {
+        if !self.touched.is_empty() && cfg!(unix) && !self.sync_system() {
+            let sync = |path: &String| File::open(self.directory.path(path))?.sync_all();
+            self.touched.iter().try_for_each(sync)?;
+        }
+        Ok(self.applied)
+    }
+
+    fn sync_system(&self) -> bool {
+        let system = self.directory.system.get().and_then(Option::as_ref);
+        system.is_some_and(|system| system.sync().is_ok())
+    }
+}
+
+/// The name of a directory that tells when and for what it was made.
+fn kept_name(id: &Id, now: Timestamp) -> String {
+    let time: String = now.to_string().chars().filter(|it| !matches!(it, '-' | ':')).collect();
+    let plain = |it: char| if it.is_ascii_alphanumeric() || it == '-' { it } else { '_' };
+    let id: String = short_id(id, 13).chars().take(ID_CHARS).map(plain).collect();
+    format!("{time}-{id}")
+}

@@ -1,0 +1,63 @@
+//! What is where a file should go. Follows no link below the directory.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind};
+
+use waypost::Hash;
+
+use super::super::export::files::directory::{Directory, Found, THROUGH_FILE};
+use super::super::export::files::place::split;
+
+/// What is where a file should go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum There {
+    Nothing,
+    File {
+        sha256: Hash,
+        bytes: u64,
+        mode: Option<u32>,
+    },
+    /// A link, or what is no file.
+    Other,
+    /// A file is where its directory should be.
+    BelowFile,
+    /// What a file can neither be read from nor put in the place of.
+    Obstacle(&'static str),
+}
+
+/// Looks at the place of a path that has been found to lead nowhere else.
+pub(super) fn look(directory: &Directory, path: &str) -> io::Result<There> {
+    match directory.directory(split(path).0)? {
+        Found::Same => {}
+        Found::Nothing | Found::Other => return Ok(There::Nothing),
+        Found::Obstacle(THROUGH_FILE) => return Ok(There::BelowFile),
+        Found::Obstacle(why) => return Ok(There::Obstacle(why)),
+    }
+    let place = directory.path(path);
+    let found = match fs::symlink_metadata(&place) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(There::Nothing),
+        other => other?,
+    };
+    if found.is_dir() {
+        return Ok(There::Obstacle("is a directory"));
+    }
+    if !found.is_file() {
+        return Ok(There::Other);
+    }
+    let file = File::open(&place)?;
+    let (bytes, mode) = (found.len(), mode(&found));
+    Ok(There::File { sha256: Hash::of_reader(file)?, bytes, mode })
+}
+
+// Other systems have none to tell.
+#[allow(clippy::unnecessary_wraps)]
+#[cfg(unix)]
+fn mode(file: &Metadata) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    Some(file.permissions().mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn mode(_file: &Metadata) -> Option<u32> {
+    None
+}

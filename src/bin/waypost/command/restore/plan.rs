@@ -1,0 +1,151 @@
+//! What a restore does to each file. Decides, and changes nothing.
+
+use waypost::{Artifact, ArtifactStatus};
+
+use super::super::export::files::directory::{Directory, Found, THROUGH_FILE};
+use super::super::export::files::place::{ancestors, refusal};
+use super::look::{There, look};
+
+/// Where what is replaced is kept, below the directory of the restore.
+pub(super) const KEPT: &str = ".waypost/replaced";
+
+/// What is to happen to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    Create,
+    Replace,
+    Remove,
+    Leave,
+}
+
+/// A captured file and what is to happen.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub(super) artifact: Artifact,
+    pub(super) action: Action,
+    /// Length of the file that is there.
+    pub(super) bytes_before: Option<u64>,
+    /// Whether that is a file, and not a link or something else.
+    pub(super) is_file: bool,
+}
+
+/// What is to happen to all files, in the order of their paths.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) files: Vec<Planned>,
+}
+
+/// A path that cannot be written to, and why.
+#[derive(Debug)]
+pub(super) struct Obstacle {
+    pub(super) path: String,
+    pub(super) reason: String,
+}
+
+impl Plan {
+    /// Decides about all files; if one cannot be written, all that cannot are told.
+    pub(super) fn make(
+        directory: &Directory,
+        artifacts: &[Artifact],
+    ) -> Result<Self, Vec<Obstacle>> {
+        let mut plan = Self::default();
+        let mut obstacles = Vec::new();
+        for artifact in artifacts {
+            match decide(directory, artifact, artifacts) {
+                Ok(planned) => plan.files.push(planned),
+                Err(reason) => obstacles.push(Obstacle { path: artifact.path.clone(), reason }),
+            }
+        }
+        let keeps = plan.count(Action::Replace) + plan.count(Action::Remove) > 0;
+        if let Some(reason) = keeping_refusal(directory).filter(|_| keeps) {
+            obstacles.push(Obstacle { path: KEPT.to_owned(), reason });
+        }
+        if obstacles.is_empty() { Ok(plan) } else { Err(obstacles) }
+    }
+
+    pub(super) fn count(&self, action: Action) -> usize {
+        self.files.iter().filter(|planned| planned.action == action).count()
+    }
+
+    /// The files that are not as they were captured, and how they are.
+    pub(super) fn unlike(&self, directory: &Directory) -> Vec<Obstacle> {
+        let unlike = |planned: &Planned| {
+            let path = &planned.artifact.path;
+            let reason = match look(directory, path) {
+                Ok(there) => difference(there, &planned.artifact)?.to_owned(),
+                Err(error) => format!("cannot be read: {error}"),
+            };
+            Some(Obstacle { path: path.clone(), reason })
+        };
+        self.files.iter().filter_map(unlike).collect()
+    }
+}
+
+fn decide(
+    directory: &Directory,
+    artifact: &Artifact,
+    artifacts: &[Artifact],
+) -> Result<Planned, String> {
+    let path = &artifact.path;
+    if let Some(reason) = refusal(path) {
+        return Err(reason.to_owned());
+    }
+    let there = look(directory, path).map_err(|error| format!("cannot be read: {error}"))?;
+    let is_deleted = artifact.sha256.is_none();
+    let action = match there {
+        There::Obstacle(why) => return Err(why.to_owned()),
+        There::BelowFile if !is_deleted && !gives_way(path, artifacts) => {
+            return Err(THROUGH_FILE.to_owned());
+        }
+        There::Nothing | There::BelowFile if is_deleted => Action::Leave,
+        There::Nothing | There::BelowFile => Action::Create,
+        There::Other | There::File { .. } if is_deleted => Action::Remove,
+        There::File { .. } if difference(there, artifact).is_none() => Action::Leave,
+        There::Other | There::File { .. } => Action::Replace,
+    };
+    let bytes_before = match there {
+        There::File { bytes, .. } => Some(bytes),
+        There::Nothing | There::BelowFile | There::Other | There::Obstacle(_) => None,
+    };
+    let is_file = bytes_before.is_some();
+    Ok(Planned { artifact: artifact.clone(), action, bytes_before, is_file })
+}
+
+/// Says what keeps from keeping what is replaced.
+fn keeping_refusal(directory: &Directory) -> Option<String> {
+    match directory.directory(KEPT) {
+        Ok(Found::Same | Found::Nothing) => None,
+        Ok(Found::Obstacle(why)) => Some(why.to_owned()),
+        Ok(Found::Other) => Some("is no directory".to_owned()),
+        Err(error) => Some(format!("cannot be read: {error}")),
+    }
+}
+
+/// Whether the file in the way of a path is to be removed.
+fn gives_way(path: &str, artifacts: &[Artifact]) -> bool {
+    let is_removed = |above: &str| {
+        let is_it = |it: &Artifact| it.status == ArtifactStatus::Deleted && it.path == above;
+        artifacts.iter().any(is_it)
+    };
+    ancestors(path).filter(|above| *above != path).any(is_removed)
+}
+
+/// How what is there differs from what was captured.
+fn difference(there: There, artifact: &Artifact) -> Option<&'static str> {
+    match (there, artifact.sha256) {
+        (There::Nothing | There::BelowFile, None) => None,
+        (There::Nothing | There::BelowFile, Some(_)) => Some("is not there"),
+        (There::File { sha256, mode, .. }, Some(wanted)) => {
+            let modes = artifact.mode.zip(mode);
+            let is_other_mode = modes.is_some_and(|(wanted, mode)| wanted & 0o777 != mode);
+            match (sha256 == wanted, is_other_mode) {
+                (false, _) => Some("has other content"),
+                (true, true) => Some("has another mode"),
+                (true, false) => None,
+            }
+        }
+        (There::File { .. } | There::Other, None) => Some("is still there"),
+        (There::Other, Some(_)) => Some("is no file"),
+        (There::Obstacle(why), _) => Some(why),
+    }
+}

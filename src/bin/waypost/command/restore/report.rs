@@ -1,0 +1,345 @@
+//! The report of a restore: what each step found and did, for a person or a program.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use clap::builder::styling::Style;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use waypost::{Document, Entry, Hash, Id, TextStyle};
+
+use super::apply::Applied;
+use super::document::Restorable;
+use super::named::{Compared, Comparison};
+use super::plan::{Action, Obstacle, Plan, Planned};
+use super::state::StateFile;
+use crate::args::Global;
+use crate::output::{self, plain, short_id, size};
+
+/// The steps, by the names that AIWG gives them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) enum StepName {
+    #[serde(rename = "validate_checkpoint_integrity")]
+    Validate,
+    #[serde(rename = "restore_artifacts")]
+    Artifacts,
+    #[serde(rename = "restore_variables")]
+    Variables,
+    #[serde(rename = "restore_agent_state")]
+    AgentState,
+    #[serde(rename = "verify_state")]
+    Verify,
+    #[serde(rename = "resume_or_fail")]
+    Resume,
+}
+
+impl StepName {
+    const ALL: [Self; 6] = [
+        Self::Validate,
+        Self::Artifacts,
+        Self::Variables,
+        Self::AgentState,
+        Self::Verify,
+        Self::Resume,
+    ];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Validate => "validate_checkpoint_integrity",
+            Self::Artifacts => "restore_artifacts",
+            Self::Variables => "restore_variables",
+            Self::AgentState => "restore_agent_state",
+            Self::Verify => "verify_state",
+            Self::Resume => "resume_or_fail",
+        }
+    }
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Outcome {
+    Ok,
+    Warning,
+    Failed,
+    /// It was not taken, because of another one or because nothing was to be written.
+    Skipped,
+}
+
+impl Outcome {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Step {
+    #[serde(rename = "step")]
+    name: StepName,
+    outcome: Outcome,
+    message: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<String>,
+}
+
+/// What became of a file, or would.
+#[derive(Debug, Serialize)]
+struct FileLine {
+    path: String,
+    action: &'static str,
+    sha256: Option<Hash>,
+    mode: Option<u32>,
+    bytes: u64,
+    bytes_before: Option<u64>,
+    kept_as: Option<String>,
+}
+
+/// All that is told of a restore.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    id: Id,
+    into: String,
+    dry_run: bool,
+    steps: Vec<Step>,
+    files: Vec<FileLine>,
+    /// Files that the document names and that were not captured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    compared: Vec<Compared>,
+    variables: Option<Box<RawValue>>,
+    agent_state: Option<Box<RawValue>>,
+    state_file: Option<String>,
+    phase: Option<String>,
+    step: Option<String>,
+    iteration: Option<u64>,
+    resume_from: Option<String>,
+    can_resume: Option<bool>,
+    warnings: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn new(entry: &Entry, into: &Path, dry_run: bool) -> Self {
+        Self {
+            id: entry.id.clone(),
+            into: into.display().to_string(),
+            dry_run,
+            steps: Vec::new(),
+            files: Vec::new(),
+            compared: Vec::new(),
+            variables: None,
+            agent_state: None,
+            state_file: None,
+            phase: entry.phase.clone(),
+            step: entry.step.clone(),
+            iteration: entry.iteration,
+            resume_from: entry.resume_from.clone(),
+            can_resume: entry.can_resume,
+            warnings: entry.warnings.clone(),
+        }
+    }
+
+    pub(super) fn step(&mut self, step: StepName, outcome: Outcome, message: String) {
+        self.add(step, outcome, message, Vec::new());
+    }
+
+    fn add(&mut self, name: StepName, outcome: Outcome, message: String, details: Vec<String>) {
+        self.steps.push(Step { name, outcome, message, details });
+    }
+
+    pub(super) fn obstacles(&mut self, obstacles: Vec<Obstacle>) {
+        let message = "nothing was written".to_owned();
+        let details = obstacles.into_iter().map(|it| format!("{} {}", it.path, it.reason));
+        let details = details.collect();
+        self.add(StepName::Artifacts, Outcome::Failed, message, details);
+    }
+
+    /// What became of files; `applied` is `None` if they were left alone.
+    pub(super) fn artifacts(
+        &mut self,
+        plan: &Plan,
+        applied: Option<&Applied>,
+        compared: Comparison,
+    ) {
+        let line = |planned: &Planned| FileLine {
+            path: planned.artifact.path.clone(),
+            action: word(planned.action, applied.is_some()),
+            sha256: planned.artifact.sha256,
+            mode: planned.artifact.mode,
+            bytes: planned.artifact.bytes,
+            bytes_before: planned.bytes_before,
+            kept_as: applied.and_then(|it| it.kept.get(&planned.artifact.path)).cloned(),
+        };
+        self.files = plan.files.iter().map(line).collect();
+        let restored = match plan.files.len() {
+            0 => "no files were captured".to_owned(),
+            _ => counted(plan, applied.is_some()),
+        };
+        let mut details: Vec<String> = self.files.iter().map(FileLine::text).collect();
+        for Compared { path, likeness, reason } in &compared.0 {
+            let reason = reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+            details.push(format!("{likeness:13}  {path}{reason}"));
+        }
+        let message = match (compared.differing(), compared.len()) {
+            (_, 0) => restored,
+            (differing, total) => {
+                format!("{restored}; {differing} of {total} that the document names differ")
+            }
+        };
+        let outcome = if compared.differing() > 0 { Outcome::Warning } else { Outcome::Ok };
+        self.add(StepName::Artifacts, outcome, message, details);
+        self.compared = compared.0;
+    }
+
+    pub(super) fn variables(&mut self, restorable: &Restorable) -> Result<()> {
+        self.variables = raw(restorable.variables.as_ref())?;
+        let message = told(restorable.variables.as_ref(), "variables");
+        self.step(StepName::Variables, Outcome::Ok, message);
+        Ok(())
+    }
+
+    pub(super) fn agent_state(
+        &mut self,
+        restorable: &Restorable,
+        state: Option<&StateFile>,
+    ) -> Result<()> {
+        self.agent_state = raw(restorable.agent_state.as_ref())?;
+        let found = told(restorable.agent_state.as_ref(), "agent state");
+        self.state_file = state.map(|state| state.path().display().to_string());
+        let verb = if self.dry_run { "would be written" } else { "written" };
+        let message = match &self.state_file {
+            Some(path) => format!("{found}; {verb} to {path}"),
+            None => found,
+        };
+        self.step(StepName::AgentState, Outcome::Ok, message);
+        Ok(())
+    }
+
+    pub(super) fn verified(&mut self, wrong: Vec<Obstacle>, total: u64) {
+        let (outcome, message) = match wrong.len() {
+            0 => (Outcome::Ok, format!("{total} files are as they should be")),
+            count => (Outcome::Failed, format!("{count} of {total} files are not as captured")),
+        };
+        let details = wrong.into_iter().map(|it| format!("{} {}", it.path, it.reason)).collect();
+        self.add(StepName::Verify, outcome, message, details);
+    }
+
+    /// Says where to go on.
+    pub(super) fn resume(&mut self, entry: &Entry) {
+        if entry.can_resume == Some(false) {
+            self.cannot_resume(entry, Outcome::Warning);
+            return;
+        }
+        let mut places = Vec::new();
+        let mut add = |name: &str, value: Option<String>| {
+            places.extend(value.map(|value| format!("{name} {value}")));
+        };
+        add("phase", entry.phase.clone());
+        add("step", entry.step.clone());
+        add("iteration", entry.iteration.map(|number| number.to_string()));
+        add("from", entry.resume_from.clone());
+        let place = places.join(", ");
+        let place =
+            if place.is_empty() { "where it stopped".to_owned() } else { format!("at {place}") };
+        let outcome = if entry.warnings.is_empty() { Outcome::Ok } else { Outcome::Warning };
+        let message = format!("go on {place}");
+        let details = entry.warnings.clone();
+        self.add(StepName::Resume, outcome, message, details);
+    }
+
+    /// Says why not to go on.
+    pub(super) fn cannot_resume(&mut self, entry: &Entry, outcome: Outcome) {
+        let message = "the checkpoint says that it cannot be resumed from".to_owned();
+        let details = entry.warnings.clone();
+        self.add(StepName::Resume, outcome, message, details);
+    }
+
+    pub(super) fn write(mut self, out: &mut dyn Write, global: &Global) -> io::Result<()> {
+        self.add_skipped();
+        if global.json {
+            return output::json_line(out, &self);
+        }
+        let bold = global.style(&io::stdout(), Style::new().bold());
+        let width = StepName::ALL.map(|step| step.as_str().len()).into_iter().max().unwrap_or(0);
+        let dry = if self.dry_run { ", dry run" } else { "" };
+        writeln!(out, "{} into {}{dry}", short_id(&self.id, 13), plain(&self.into))?;
+        for (step, number) in self.steps.iter().zip(1..) {
+            let (name, outcome) = (step.name.as_str(), step.outcome.as_str());
+            let message = plain(&step.message);
+            writeln!(out, "{number}. {bold}{name:width$}{bold:#}  {outcome:7}  {message}")?;
+            step.details.iter().try_for_each(|text| writeln!(out, "     {}", plain(text)))?;
+        }
+        Ok(())
+    }
+
+    /// What was not come to is told, too.
+    fn add_skipped(&mut self) {
+        let mut given = std::mem::take(&mut self.steps);
+        for step in StepName::ALL {
+            match given.iter().position(|it| it.name == step) {
+                Some(at) => self.steps.push(given.remove(at)),
+                None => {
+                    self.step(step, Outcome::Skipped, "not come to".to_owned());
+                }
+            }
+        }
+    }
+}
+
+impl FileLine {
+    fn text(&self) -> String {
+        let Self { path, action, bytes, bytes_before, kept_as, .. } = self;
+        let length = match (bytes_before, self.sha256) {
+            (Some(before), Some(_)) if *action != UNCHANGED => {
+                format!("  {} -> {}", size(*before), size(*bytes))
+            }
+            (_, Some(_)) => format!("  {}", size(*bytes)),
+            (Some(before), None) => format!("  {}", size(*before)),
+            (None, None) => String::new(),
+        };
+        let kept = kept_as.as_ref().map_or(String::new(), |kept| format!(", before in {kept}"));
+        format!("{:13}  {path}{length}{kept}", action.replace('_', " "))
+    }
+}
+
+const UNCHANGED: &str = "unchanged";
+
+fn word(action: Action, is_done: bool) -> &'static str {
+    match (action, is_done) {
+        (Action::Create, true) => "created",
+        (Action::Replace, true) => "replaced",
+        (Action::Remove, true) => "removed",
+        (Action::Create, false) => "would_create",
+        (Action::Replace, false) => "would_replace",
+        (Action::Remove, false) => "would_remove",
+        (Action::Leave, _) => UNCHANGED,
+    }
+}
+
+fn counted(plan: &Plan, is_done: bool) -> String {
+    let actions = [Action::Create, Action::Replace, Action::Remove, Action::Leave];
+    let counts = actions.into_iter().map(|action| (action, plan.count(action)));
+    let counts = counts.filter(|(_, count)| *count > 0);
+    let texts = counts.map(|(action, count)| format!("{count} {}", word(action, is_done)));
+    texts.collect::<Vec<_>>().join(", ").replace('_', " ")
+}
+
+fn told(value: Option<&Document>, what: &str) -> String {
+    match value {
+        None => format!("the document has no {what}"),
+        Some(Document::Object(fields)) => {
+            let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+            format!("{what} ({}): {}", names.len(), names.join(", "))
+        }
+        Some(_) => format!("{what} of another shape than names and values"),
+    }
+}
+
+fn raw(value: Option<&Document>) -> Result<Option<Box<RawValue>>> {
+    let Some(value) = value else { return Ok(None) };
+    Ok(Some(RawValue::from_string(value.to_json(TextStyle::default())?)?))
+}
