@@ -54,6 +54,7 @@ pub mod claude;
 pub mod crunch;
 pub mod pipeline;
 
+mod carried;
 mod field;
 mod given;
 mod kind;
@@ -72,6 +73,7 @@ mod word;
 mod write;
 mod yaml;
 
+pub use carried::{Carried, carried};
 pub use field::Field;
 pub use kind::{Kind, kind};
 pub use problem::Problem;

@@ -10,7 +10,7 @@ mod smart;
 mod target;
 mod world;
 
-pub use candidate::{Candidate, Hurdle};
+pub use candidate::{Candidate, Hurdle, hurdles};
 pub use freshness::{Advice, Check, Finding, Freshness, freshness};
 pub use prompt::resume_block;
 pub use resume::{Offer, PassedOver, Proposal, ResumePoint, Strategy};

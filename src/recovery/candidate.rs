@@ -1,12 +1,13 @@
 //! Checkpoints of a series, read and checked, and what stands in the way of going on from them.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Serialize;
 
 use crate::checkpoint::{Checkpoint, Entry, Series, Status, Trigger};
 use crate::error::{Error, Result};
-use crate::layouts::{Problem, Standing, standing};
+use crate::layouts::{NamedFile, Problem, Standing, standing};
 use crate::store::Store;
 
 /// A checkpoint that work might go on from.
@@ -112,7 +113,37 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<(Candidate, Option<Che
         }
         Err(error) => return Err(error),
     };
-    let standing = standing(&entry, &document);
+    let mut standing = standing(&entry, &document);
+    add_captured(store, &entry, &mut standing)?;
+    let hurdles = hurdles(&entry, &standing);
+    Ok((Candidate { entry, standing, hurdles }, Some(checkpoint)))
+}
+
+/// Files that were captured are what the work was based on, too.
+fn add_captured(store: &Store, entry: &Entry, standing: &mut Standing) -> Result<()> {
+    if entry.artifact_count == 0 {
+        return Ok(());
+    }
+    let captured = match store.artifacts(&entry.id) {
+        Ok(captured) => captured,
+        // The document is whole; `restore` tells what is wrong with the files.
+        Err(Error::Corrupt { .. }) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    // What was captured is known to be right, whatever the document says about it.
+    let paths: HashSet<&str> = captured.iter().map(|it| it.path.as_str()).collect();
+    standing.snapshot.files.retain(|file| !paths.contains(file.path.as_str()));
+    standing.snapshot.files.extend(captured.iter().map(|artifact| NamedFile {
+        path: artifact.path.clone(),
+        hash: artifact.sha256.map(|hash| hash.to_string()),
+        status: Some(artifact.status.as_str().to_owned()),
+    }));
+    Ok(())
+}
+
+/// Returns what stands in the way of going on from a checkpoint that can be read.
+#[must_use]
+pub fn hurdles(entry: &Entry, standing: &Standing) -> Vec<Hurdle> {
     let mut hurdles = Vec::new();
     if entry.can_resume == Some(false) {
         hurdles.push(Hurdle::CannotResume { warnings: entry.warnings.clone() });
@@ -123,7 +154,7 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<(Candidate, Option<Che
     if matches!(entry.status, Status::Completed | Status::Archived) {
         hurdles.push(Hurdle::Ended { status: entry.status });
     }
-    Ok((Candidate { entry, standing, hurdles }, Some(checkpoint)))
+    hurdles
 }
 
 /// Entries of a series, the newest first, at most so many; and damage that leaves no entry.

@@ -18,8 +18,8 @@ use crate::checkpoint::{Artifact, Entry, Hash, Id, NewArtifact};
 use crate::codec::{Frame, decode_artifact, encode_artifact};
 use crate::error::{Error, Result};
 use crate::key::{
-    BlobBytes, FrameBytes, ReferenceBytes, blob_hash, blob_row, blob_rows, frame_row, frame_rows,
-    frame_sequence, reference_row, reference_rows, referred,
+    BlobBytes, FrameBytes, RecordKey, ReferenceBytes, blob_hash, blob_row, blob_rows, deleted_at,
+    frame_row, frame_rows, frame_sequence, reference_row, reference_rows, referred,
 };
 
 /// A file on its way into the store.
@@ -255,39 +255,34 @@ impl<'a> Writer<'a> {
 
     /// Removes what belongs to no checkpoint, not even to one that can be restored.
     pub(super) fn sweep_artifacts(&mut self) -> Result<()> {
-        self.artifact_tables()?;
-        let (path, frames) = (self.path, &self.frames);
-        let Some(ArtifactTables { artifacts, references, blobs }) = &mut self.artifacts else {
-            return Ok(());
-        };
-        let is_gone = |sequence: u64| {
-            let first = frames.range(frame_rows(sequence)).within(path)?.next();
-            Ok::<_, Error>(first.transpose().within(path)?.is_none())
-        };
-        let mut gone = Vec::new();
-        for row in artifacts.iter().within(path)? {
-            let row = row.within(path)?.0.value();
-            if is_gone(frame_sequence(row))? {
-                gone.push(row);
-            }
-        }
-        for row in gone {
-            artifacts.remove(row).within(path)?;
-        }
-        let (mut gone, mut used) = (Vec::new(), HashSet::new());
-        for row in references.iter().within(path)? {
-            let row = row.within(path)?.0.value();
+        let alive = self.sequences()?;
+        let path = self.path;
+        let ArtifactTables { artifacts, references, blobs } = self.artifact_tables()?;
+        artifacts.retain(|row, _| alive.contains(&frame_sequence(row))).within(path)?;
+        let mut used = HashSet::new();
+        let mut is_alive = |row| {
             let (hash, sequence) = referred(row);
-            if is_gone(sequence)? {
-                gone.push(row);
-            } else {
+            let is_alive = alive.contains(&sequence);
+            if is_alive {
                 used.insert(hash);
             }
-        }
-        for row in gone {
-            references.remove(row).within(path)?;
-        }
+            is_alive
+        };
+        references.retain(|row, ()| is_alive(row)).within(path)?;
         blobs.retain(|row, _| used.contains(&blob_hash(row))).within(path)
+    }
+
+    /// The sequences of all checkpoints, deleted ones that can be restored included.
+    fn sequences(&mut self) -> Result<HashSet<u64>> {
+        let path = self.path;
+        let mut sequences = HashSet::new();
+        for row in self.deleted()?.iter().within(path)? {
+            sequences.insert(deleted_at(row.within(path)?.0.value()).1.sequence);
+        }
+        for row in self.records.iter().within(path)? {
+            sequences.insert(RecordKey::from_bytes(row.within(path)?.0.value()).sequence);
+        }
+        Ok(sequences)
     }
 
     /// Whether these are the files of a checkpoint.

@@ -6,7 +6,8 @@ use super::Store;
 use super::draft::Draft;
 use super::read::Snapshot;
 use crate::checkpoint::{
-    Checkpoint, Entry, Format, Id, Layout, NewEntry, Series, SourceForm, Timestamp,
+    Artifact, Checkpoint, Entry, Format, Id, Layout, NewArtifact, NewEntry, Series, SourceForm,
+    Timestamp,
 };
 use crate::codec::NameKind;
 use crate::error::{Error, Result};
@@ -64,10 +65,19 @@ impl Store {
     }
 
     /// All that a copy takes from its checkpoint: its document, in the very bytes it is stored in,
-    /// and what is said about it.
+    /// what is said about it, and the files that were captured with it.
     fn copy_of(&self, checkpoint: &Checkpoint, about: NewEntry) -> Result<Draft> {
-        let about = completed(about, &checkpoint.entry);
-        self.draft_raw(about, checkpoint.stored_form().to_vec())
+        let entry = &checkpoint.entry;
+        let draft = self.draft_raw(completed(about, entry), checkpoint.stored_form().to_vec())?;
+        if entry.artifact_count == 0 {
+            return Ok(draft);
+        }
+        let captured = self.artifacts(&entry.id)?.into_iter().map(|artifact| {
+            let content = artifact.sha256.map(|_| self.artifact(&entry.id, &artifact.path));
+            let Artifact { path, mode, status, .. } = artifact;
+            Ok(NewArtifact { path, content: content.transpose()?, mode, status })
+        });
+        draft.with_artifacts(captured.collect::<Result<Vec<_>>>()?)
     }
 }
 

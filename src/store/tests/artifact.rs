@@ -304,6 +304,18 @@ fn a_damaged_row_hurts_its_file_only_and_leaves_nothing_behind() {
     }
 }
 
+/// Its document is lost, but who mends the rest will want the files.
+#[test]
+fn compacting_leaves_the_files_of_a_checkpoint_whose_document_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let hurt = store.save_draft(draft(&store, about(0), &[2, 3])).unwrap();
+    damage_row(&store, |writer| writer.remove_frame_of(hurt.sequence).unwrap());
+    assert!(matches!(store.get(&hurt.id), Err(Error::Corrupt { .. })));
+    store.compact().unwrap();
+    check_files(&store, &hurt.id, &[2, 3]);
+}
+
 #[derive(Debug, Clone)]
 enum Change {
     Save {

@@ -235,4 +235,7 @@ fn a_line_whose_content_is_not_that_of_its_hash_is_refused() {
         let told = test.feed("import -", &line(wrong)).failed(7);
         assert!(told.contains(reason), "{key}: {told}");
     }
+    // What `list --json` tells has no files in it.
+    let told = test.feed("import -", r#"{"document": 1, "artifact_count": 2}"#).failed(7);
+    assert!(told.contains("invalid artifacts: not as many as the line says"), "{told}");
 }

@@ -111,3 +111,20 @@ fn an_export_gives_the_file_of_an_original_back_though_it_was_forked() {
     assert_eq!(exported, fixture("agentize/v1-01-after-impl1.json"));
     assert_eq!(fs::read_dir(test.path().join("out/native")).unwrap().count(), 2);
 }
+
+#[test]
+fn captured_files_go_along() {
+    let test = Test::new();
+    test.write("a.txt", "as it was");
+    test.feed("save --id one --series work - --capture a.txt", "1").done();
+    test.feed("save --id two --series work", "2").done();
+    test.run("fork one --series other --id three --quiet").done();
+    test.run("rollback one --quiet").done();
+    test.run("delete --now one --quiet").done();
+    for id in ["three", "work@0"] {
+        test.write("a.txt", "changed");
+        test.run(&format!("restore {id} --into .")).done();
+        let restored = std::fs::read_to_string(test.path().join("a.txt")).unwrap();
+        assert_eq!(restored, "as it was", "{id}");
+    }
+}

@@ -274,7 +274,7 @@ fn what_cannot_be_resumed_is_restored_only_if_told() {
     assert_eq!(ended.code, Some(4));
     let told = report(&ended);
     assert_eq!(outcomes(&told), ["ok", "skipped", "skipped", "skipped", "skipped", "failed"]);
-    assert_eq!(told["steps"][5]["details"][0], "gone");
+    assert_eq!(told["steps"][5]["details"][0], "it says that it cannot be resumed: gone");
     assert_eq!(work(&test.path())["a"].0, "mine");
     let ended = test.run("restore x --into . --json --force");
     assert_eq!(ended.code, Some(0));

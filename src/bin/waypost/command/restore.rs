@@ -4,7 +4,6 @@
 //! whole, and `--dry-run` prints the very plan that a run without it carries out.
 
 mod apply;
-mod document;
 mod look;
 mod named;
 mod plan;
@@ -16,13 +15,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
-use waypost::{Artifact, Checkpoint, Document, Entry, Error, Store};
+use waypost::layouts::{Carried, Standing, carried, standing};
+use waypost::recovery::{self, Hurdle};
+use waypost::{Artifact, Document, Entry, Error, Store};
 
 use super::export::files::directory::Directory;
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::open;
-use document::Restorable;
 use named::Comparison;
 use plan::Plan;
 use report::{Outcome, Report, StepName};
@@ -84,35 +84,37 @@ struct Restore<'a> {
 
 impl Restore<'_> {
     fn run(&self, report: &mut Report) -> Result<()> {
-        let (checkpoint, artifacts) = self.validate(report)?;
-        let document = checkpoint.document()?;
-        let restorable = Restorable::of(&document, self.entry.layout);
+        let (document, artifacts) = self.validate(report)?;
+        let carried = carried(self.entry.layout, &document);
+        let standing = standing(self.entry, &document);
         let directory = Directory::new(&self.args.into, true);
-        if self.entry.can_resume == Some(false) && !self.args.force {
-            report.cannot_resume(self.entry, Outcome::Failed);
+        let why = hurdles(self.entry, &standing);
+        if !why.is_empty() && !self.args.force {
+            report.cannot_resume(&why, Outcome::Failed);
             return Err(Refusal::NotResumable { id: self.entry.id.clone() }.into());
         }
         let plan = self.plan(&directory, &artifacts, report)?;
-        let state = self.state_file(&restorable)?;
-        let compared = Comparison::of(&directory, &restorable.artifacts, &artifacts);
+        let state = self.state_file(&carried)?;
+        let compared = Comparison::of(&directory, &standing.snapshot.files, &artifacts);
         let applied = if self.args.dry_run {
             None
         } else {
-            let applied = apply::apply(self.store, self.entry, &plan, &directory)?;
+            let applied = apply::apply(self.store, self.entry, &plan, &directory);
+            let applied = applied.inspect_err(|error| report.broken_off(error))?;
             state.as_ref().map_or(Ok(()), StateFile::write)?;
             Some(applied)
         };
         let (differing, named) = (compared.differing(), compared.len());
         report.artifacts(&plan, applied.as_ref(), compared);
-        report.variables(&restorable)?;
-        report.agent_state(&restorable, state.as_ref())?;
+        report.variables(&carried)?;
+        report.agent_state(&carried, state.as_ref())?;
         if self.args.dry_run {
-            let why = "nothing was written".to_owned();
-            report.step(StepName::Verify, Outcome::Skipped, why);
+            let nothing = "nothing was written".to_owned();
+            report.step(StepName::Verify, Outcome::Skipped, nothing);
         } else {
             verify(&directory, &plan, state.as_ref(), report)?;
         }
-        report.resume(self.entry);
+        report.resume(self.entry, &why);
         match differing {
             0 => Ok(()),
             count => {
@@ -123,7 +125,7 @@ impl Restore<'_> {
     }
 
     /// Reads everything, so that what is damaged shows before anything is written.
-    fn validate(&self, report: &mut Report) -> Result<(Checkpoint, Vec<Artifact>)> {
+    fn validate(&self, report: &mut Report) -> Result<(Document, Vec<Artifact>)> {
         match self.read_all() {
             Ok(read) => {
                 let count = read.1.len();
@@ -142,14 +144,13 @@ impl Restore<'_> {
         }
     }
 
-    fn read_all(&self) -> waypost::Result<(Checkpoint, Vec<Artifact>)> {
-        let checkpoint = self.store.get(&self.entry.id)?;
-        checkpoint.state::<Document>()?;
+    fn read_all(&self) -> waypost::Result<(Document, Vec<Artifact>)> {
+        let document = self.store.get(&self.entry.id)?.document()?;
         let artifacts = self.store.artifacts(&self.entry.id)?;
         for artifact in artifacts.iter().filter(|artifact| artifact.sha256.is_some()) {
             self.store.artifact(&self.entry.id, &artifact.path)?;
         }
-        Ok((checkpoint, artifacts))
+        Ok((document, artifacts))
     }
 
     fn plan(
@@ -172,10 +173,17 @@ impl Restore<'_> {
         }
     }
 
-    fn state_file(&self, restorable: &Restorable) -> Result<Option<StateFile>> {
+    fn state_file(&self, carried: &Carried) -> Result<Option<StateFile>> {
         let Some(path) = &self.args.state else { return Ok(None) };
-        StateFile::new(path, &self.entry.id, restorable, self.args.force).map(Some)
+        StateFile::new(path, &self.entry.id, carried, self.args.force).map(Some)
     }
+}
+
+/// What stands in the way of going on. Work that has ended can still be looked at.
+fn hurdles(entry: &Entry, standing: &Standing) -> Vec<Hurdle> {
+    let mut hurdles = recovery::hurdles(entry, standing);
+    hurdles.retain(|hurdle| !matches!(hurdle, Hurdle::Ended { .. }));
+    hurdles
 }
 
 /// Reads back everything that was written.

@@ -12,7 +12,10 @@ fn with_named(artifacts: &Value) -> Test {
     let test = Test::new();
     test.write("same", "abc");
     test.write("other", "abd");
-    let document = json!({"state": {"artifacts": artifacts}}).to_string();
+    let state = json!({"phase": "build", "progress": {}, "artifacts": artifacts});
+    let document = json!({"checkpoint_id": "x", "workflow_id": "w",
+        "created_at": "2026-02-02T21:05:00Z", "state": state})
+    .to_string();
     let line = format!(r#"{{"id": "x", "layout": "aiwg", "document": {document}}}"#);
     test.feed("import - --quiet", &line).done();
     test

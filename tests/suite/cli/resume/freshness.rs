@@ -259,3 +259,17 @@ fn a_plan_that_changed_or_is_gone_is_for_somebody_to_decide() {
     let ended = test.run("resume auth --json --no-gh");
     assert!(findings(&ended).contains(&"plan prompt_user".to_owned()), "{}", ended.stdout);
 }
+
+#[test]
+fn captured_files_are_compared_whatever_the_document_says() {
+    let test = Test::new();
+    test.write("a.txt", "as it was");
+    test.feed("save --series work - --capture a.txt", r#"{"step": 1}"#).done();
+    let ended = test.run("resume work --json");
+    assert_eq!((ended.code, findings(&ended)), (Some(0), vec![]), "{}", ended.stderr);
+    test.write("a.txt", "changed");
+    let ended = test.run("resume work --json");
+    assert_eq!((ended.code, findings(&ended)), (Some(4), vec!["artifact prompt_user".to_owned()]));
+    test.run("restore latest --into . --quiet").done();
+    assert_eq!(test.run("resume work --json").code, Some(0));
+}

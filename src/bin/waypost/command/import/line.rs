@@ -14,7 +14,8 @@ use crate::output::{ARTIFACTS, HEX, SOURCE_HEX, SOURCE_TEXT, TEXT};
 
 /// What the store finds out by itself.
 const DERIVED: [&str; 6] =
-    ["sequence", "document_bytes", "stored_bytes", "artifact_count", "deleted_at", "operation"];
+    ["sequence", "document_bytes", "stored_bytes", ARTIFACT_COUNT, "deleted_at", "operation"];
+const ARTIFACT_COUNT: &str = "artifact_count";
 /// What is not a field of the entry.
 const BESIDE: [&str; 5] = ["document", "source", SOURCE_TEXT, SOURCE_HEX, ARTIFACTS];
 
@@ -58,8 +59,13 @@ pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Draft, Error> {
         envelope::set(&mut about, name, value).map_err(|reason| invalid(name, reason))?;
     }
     let draft = draft_document(store, about, document, &fields)?;
-    let Some(artifacts) = fields.get(ARTIFACTS) else { return Ok(draft) };
-    let artifacts: Vec<Captured> = read(ARTIFACTS, artifacts)?;
+    let artifacts = fields.get(ARTIFACTS).map(|it| read::<Vec<Captured>>(ARTIFACTS, it));
+    let artifacts = artifacts.transpose()?.unwrap_or_default();
+    let count = fields.get(ARTIFACT_COUNT).map(|it| read::<u64>(ARTIFACT_COUNT, it)).transpose()?;
+    if count.is_some_and(|count| count != artifacts.len() as u64) {
+        // Not what an export writes, and the rest would be left behind.
+        return Err(invalid(ARTIFACTS, "not as many as the line says".to_owned()));
+    }
     draft.with_artifacts(artifacts.into_iter().map(captured).collect::<Result<_, _>>()?)
 }
 

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::fmt;
 
 use serde::Serialize;
+use waypost::layouts::NamedFile;
 use waypost::{Artifact, Hash};
 
 use super::super::export::files::directory::Directory;
 use super::super::export::files::place::refusal;
-use super::document::Named;
 use super::look::{There, look};
 
 /// How a file compares with what the document says.
@@ -51,7 +51,7 @@ pub(super) struct Compared {
 pub(super) struct Comparison(pub(super) Vec<Compared>);
 
 impl Comparison {
-    pub(super) fn of(directory: &Directory, named: &[Named], captured: &[Artifact]) -> Self {
+    pub(super) fn of(directory: &Directory, named: &[NamedFile], captured: &[Artifact]) -> Self {
         let captured: HashSet<&str> = captured.iter().map(|it| it.path.as_str()).collect();
         let named = named.iter().filter(|named| !captured.contains(named.path.as_str()));
         Self(named.map(|named| compare(directory, named)).collect())
@@ -70,7 +70,7 @@ impl Comparison {
     }
 }
 
-fn compare(directory: &Directory, named: &Named) -> Compared {
+fn compare(directory: &Directory, named: &NamedFile) -> Compared {
     let compared = |likeness, reason| Compared { path: named.path.clone(), likeness, reason };
     if let Some(reason) = refusal(&named.path) {
         return compared(Likeness::Unreadable, Some(format!("it {reason}")));
@@ -82,7 +82,7 @@ fn compare(directory: &Directory, named: &Named) -> Compared {
         Ok(there) => there,
         Err(error) => return compared(Likeness::Unreadable, Some(error.to_string())),
     };
-    let likeness = match (there, named.is_deleted) {
+    let likeness = match (there, named.status.as_deref() == Some("deleted")) {
         (There::Nothing | There::BelowFile, true) => Likeness::Equal,
         (There::Nothing | There::BelowFile, false) => Likeness::Missing,
         (There::File { sha256, .. }, false) => match named.hash.as_deref().and_then(sha256_of) {

@@ -7,12 +7,13 @@ use anyhow::Result;
 use clap::builder::styling::Style;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use waypost::layouts::Carried;
+use waypost::recovery::Hurdle;
 use waypost::{Document, Entry, Hash, Id, TextStyle};
 
 use super::apply::Applied;
-use super::document::Restorable;
 use super::named::{Compared, Comparison};
-use super::plan::{Action, Obstacle, Plan, Planned};
+use super::plan::{Action, KEPT, Obstacle, Plan, Planned};
 use super::state::StateFile;
 use crate::args::Global;
 use crate::output::{self, plain, short_id, size};
@@ -158,6 +159,12 @@ impl Report {
         self.add(StepName::Artifacts, Outcome::Failed, message, details);
     }
 
+    /// Files were written or moved until something failed.
+    pub(super) fn broken_off(&mut self, error: &anyhow::Error) {
+        let kept = format!("what was replaced or removed until then is below {KEPT}");
+        self.add(StepName::Artifacts, Outcome::Failed, format!("{error:#}"), vec![kept]);
+    }
+
     /// What became of files; `applied` is `None` if they were left alone.
     pub(super) fn artifacts(
         &mut self,
@@ -195,20 +202,20 @@ impl Report {
         self.compared = compared.0;
     }
 
-    pub(super) fn variables(&mut self, restorable: &Restorable) -> Result<()> {
-        self.variables = raw(restorable.variables.as_ref())?;
-        let message = told(restorable.variables.as_ref(), "variables");
+    pub(super) fn variables(&mut self, carried: &Carried) -> Result<()> {
+        self.variables = raw(carried.variables.as_ref())?;
+        let message = told(carried.variables.as_ref(), "variables");
         self.step(StepName::Variables, Outcome::Ok, message);
         Ok(())
     }
 
     pub(super) fn agent_state(
         &mut self,
-        restorable: &Restorable,
+        carried: &Carried,
         state: Option<&StateFile>,
     ) -> Result<()> {
-        self.agent_state = raw(restorable.agent_state.as_ref())?;
-        let found = told(restorable.agent_state.as_ref(), "agent state");
+        self.agent_state = raw(carried.agent_state.as_ref())?;
+        let found = told(carried.agent_state.as_ref(), "agent state");
         self.state_file = state.map(|state| state.path().display().to_string());
         let verb = if self.dry_run { "would be written" } else { "written" };
         let message = match &self.state_file {
@@ -229,9 +236,9 @@ impl Report {
     }
 
     /// Says where to go on.
-    pub(super) fn resume(&mut self, entry: &Entry) {
-        if entry.can_resume == Some(false) {
-            self.cannot_resume(entry, Outcome::Warning);
+    pub(super) fn resume(&mut self, entry: &Entry, hurdles: &[Hurdle]) {
+        if !hurdles.is_empty() {
+            self.cannot_resume(hurdles, Outcome::Warning);
             return;
         }
         let mut places = Vec::new();
@@ -252,9 +259,9 @@ impl Report {
     }
 
     /// Says why not to go on.
-    pub(super) fn cannot_resume(&mut self, entry: &Entry, outcome: Outcome) {
-        let message = "the checkpoint says that it cannot be resumed from".to_owned();
-        let details = entry.warnings.clone();
+    pub(super) fn cannot_resume(&mut self, hurdles: &[Hurdle], outcome: Outcome) {
+        let message = "the checkpoint cannot be resumed from".to_owned();
+        let details = hurdles.iter().map(|hurdle| format!("it {hurdle}")).collect();
         self.add(StepName::Resume, outcome, message, details);
     }
 

@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use waypost::layouts::Carried;
 use waypost::{Document, Id, Spacing, TextStyle};
 
 use super::super::export::target::Target;
-use super::document::Restorable;
 use super::plan::Obstacle;
 use crate::exit::Refusal;
 
@@ -23,20 +23,15 @@ pub(super) struct StateFile {
 
 impl StateFile {
     /// Refuses to replace other content, unless it `overwrites`.
-    pub(super) fn new(
-        path: &Path,
-        id: &Id,
-        restorable: &Restorable,
-        overwrites: bool,
-    ) -> Result<Self> {
+    pub(super) fn new(path: &Path, id: &Id, carried: &Carried, overwrites: bool) -> Result<Self> {
         if path == Path::new("-") {
             return Err(Refusal::Usage("--state must name a file".to_owned()).into());
         }
         let or_null = |it: &Option<Document>| it.clone().unwrap_or_default();
         let fields = [
             ("id", Document::Text(id.to_string())),
-            ("variables", or_null(&restorable.variables)),
-            ("agent_state", or_null(&restorable.agent_state)),
+            ("variables", or_null(&carried.variables)),
+            ("agent_state", or_null(&carried.agent_state)),
         ];
         let fields = fields.map(|(name, value)| (name.to_owned(), value));
         let style = TextStyle {

@@ -1,0 +1,50 @@
+//! What a document hands on to whoever continues its work, wherever its system keeps it.
+
+use serde::Serialize;
+
+use super::reading::at;
+use crate::checkpoint::{Document, Layout};
+
+/// The variables and the state of the agent that a document carries.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Carried {
+    /// Variables and context of the workflow.
+    pub variables: Option<Document>,
+    /// What the agent was, knew and was about to do.
+    pub agent_state: Option<Document>,
+}
+
+/// Returns what a document carries, as a system of this layout keeps it.
+#[must_use]
+pub fn carried(layout: Layout, document: &Document) -> Carried {
+    let (variables, agent_state) = match layout {
+        Layout::Aiwg => ("state.variables", "state.agent_state"),
+        Layout::Crunch => ("workflow_state", "team_state"),
+        Layout::Claude => ("workflow_state", "agent_state"),
+        Layout::Native | Layout::Agentize | Layout::Pipeline => ("variables", "agent_state"),
+    };
+    let found = |field| at(document, field).cloned();
+    Carried { variables: found(variables), agent_state: found(agent_state) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_system_has_its_own_places() {
+        let document = |json: &str| Document::from_json(json.as_bytes()).unwrap();
+        let aiwg = document(
+            r#"{"state": {"variables": {"x": 1}, "agent_state": {"current_agent": "b"}}}"#,
+        );
+        let found = carried(Layout::Aiwg, &aiwg);
+        assert_eq!(found.variables, Some(document(r#"{"x": 1}"#)));
+        assert_eq!(found.agent_state, Some(document(r#"{"current_agent": "b"}"#)));
+        assert_eq!(carried(Layout::Native, &aiwg), Carried::default());
+        let crunch = document(r#"{"team_state": {"team_id": "t"}, "workflow_state": null}"#);
+        let found = carried(Layout::Crunch, &crunch);
+        assert_eq!(found.variables, None, "null is nothing");
+        assert_eq!(found.agent_state, Some(document(r#"{"team_id": "t"}"#)));
+    }
+}
