@@ -221,3 +221,17 @@ fn operations_are_still_told_and_take_no_filters() {
         log(&test, &format!("--operations {filter}")).failed(2);
     }
 }
+
+#[test]
+fn a_score_has_a_column_and_a_field() {
+    let test = Test::new();
+    save(&test, "--series a --id a-1", r#"{"score": 71}"#);
+    save(&test, "--series a --id a-2", r#"{"score": 74.5}"#);
+    insta::assert_snapshot!(log(&test, "a --ascii").done(), @"
+       ID   AGE  TRIGGER  SCORE  CHANGED
+    *  a-2   0s  unknown   74.5  /score 71 -> 74.5
+    *  a-1   0s  unknown     71  first
+    ");
+    let lines = log(&test, "a --json").done();
+    assert!(lines.contains(",\"score\":74.5,\"before\":\"a-1\","), "{lines}");
+}
