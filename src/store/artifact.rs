@@ -130,7 +130,7 @@ impl Snapshot<'_> {
         if is_damaged { Err(lost(entry)) } else { Ok(None) }
     }
 
-    fn content(&self, entry: &Entry, artifact: &Artifact) -> Result<Vec<u8>> {
+    pub(super) fn content(&self, entry: &Entry, artifact: &Artifact) -> Result<Vec<u8>> {
         let place = || place(entry, &artifact.path);
         let Some(hash) = artifact.sha256 else {
             return Err(Error::invalid(place(), "it was deleted, and has no content"));

@@ -25,7 +25,8 @@ impl Store {
     /// What `about` does not say is as with the checkpoint: issue, kind of workflow, agent, phase,
     /// step, iteration, whether and where to go on, warnings and layout; of a rollback its loop and
     /// workflow, too. Id, tags, session, retention and the file that it came from are not taken
-    /// over, and its work goes on unless `about` says otherwise.
+    /// over, and its work goes on unless `about` says otherwise. Files that were captured with the
+    /// checkpoint are captured with the copy, too.
     ///
     /// ```
     /// use waypost::{NewEntry, Series, Store};
@@ -67,17 +68,24 @@ impl Store {
     /// All that a copy takes from its checkpoint: its document, in the very bytes it is stored in,
     /// what is said about it, and the files that were captured with it.
     fn copy_of(&self, checkpoint: &Checkpoint, about: NewEntry) -> Result<Draft> {
-        let entry = &checkpoint.entry;
-        let draft = self.draft_raw(completed(about, entry), checkpoint.stored_form().to_vec())?;
-        if entry.artifact_count == 0 {
+        let about = completed(about, &checkpoint.entry);
+        let draft = self.draft_raw(about, checkpoint.stored_form().to_vec())?;
+        if checkpoint.entry.artifact_count == 0 {
             return Ok(draft);
         }
-        let captured = self.artifacts(&entry.id)?.into_iter().map(|artifact| {
-            let content = artifact.sha256.map(|_| self.artifact(&entry.id, &artifact.path));
-            let Artifact { path, mode, status, .. } = artifact;
-            Ok(NewArtifact { path, content: content.transpose()?, mode, status })
-        });
-        draft.with_artifacts(captured.collect::<Result<Vec<_>>>()?)
+        draft.with_artifacts(self.captured(&checkpoint.entry)?)
+    }
+
+    /// The files of a checkpoint, read and checked. What the store has is not stored again.
+    fn captured(&self, entry: &Entry) -> Result<Vec<NewArtifact>> {
+        self.read(|snapshot| {
+            let copy = |artifact: Artifact| {
+                let content = artifact.sha256.map(|_| snapshot.content(entry, &artifact));
+                let Artifact { path, mode, status, .. } = artifact;
+                Ok(NewArtifact { path, content: content.transpose()?, mode, status })
+            };
+            snapshot.artifacts(entry)?.into_iter().map(copy).collect()
+        })
     }
 }
 

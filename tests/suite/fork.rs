@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use waypost::{
-    Document, Error, Id, Issue, JsonStyle, Layout, LoopId, NewEntry, Options, Policy, Query, Rule,
-    Series, Settings, Source, Status, Store, Timestamp, Trigger, plan,
+    ArtifactStatus, Document, Error, Id, Issue, JsonStyle, Layout, LoopId, NewArtifact, NewEntry,
+    Options, Policy, Query, Rule, Series, Settings, Source, Status, Store, Timestamp, Trigger,
+    plan,
 };
 
 use crate::store::{Place, named};
@@ -51,6 +52,31 @@ fn a_fork_has_the_same_document_to_the_byte() {
     let first = Query { series: Some(series("b")), ..Query::default() };
     let first = store.entries(first).last().unwrap().unwrap();
     assert_eq!(store.get(&first.id).unwrap().to_json(JsonStyle::Compact).unwrap(), JSON);
+}
+
+#[test]
+fn a_fork_has_the_files_that_were_captured_and_keeps_them() {
+    let place = Place::new();
+    let store = place.open();
+    let file = |path: &str, content: Option<&[u8]>, status| NewArtifact {
+        path: path.to_owned(),
+        content: content.map(<[u8]>::to_vec),
+        mode: Some(0o755),
+        status,
+    };
+    let files = vec![
+        file("src/main.rs", Some(b"fn main() {}"), ArtifactStatus::Modified),
+        file("old.rs", None, ArtifactStatus::Deleted),
+    ];
+    let draft = store.draft(named("1"), &1).unwrap().with_artifacts(files).unwrap();
+    let original = store.save_draft(draft).unwrap();
+    let captured = store.artifacts(&original.id).unwrap();
+    let about = NewEntry { series: Some(series("b")), ..NewEntry::default() };
+    let fork = store.fork(&original.id, about).unwrap();
+    assert_eq!(fork.artifact_count, 2);
+    assert_eq!(store.artifacts(&fork.id).unwrap(), captured);
+    store.delete_now(&[original.id]).unwrap();
+    assert_eq!(store.artifact(&fork.id, "src/main.rs").unwrap(), b"fn main() {}");
 }
 
 /// A checkpoint that says all it can.
