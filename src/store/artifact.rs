@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use redb::{ReadableTable, Table, WriteTransaction};
 
-use super::blobs::{insert_blob, seed, stored, unpack};
+use super::blobs::{insert_blob, is_stored_form, seed, stored, unpack};
 use super::read::Snapshot;
 use super::table::{ARTIFACTS, BLOBS, In, REFERENCES, open_if_made};
 use super::write::Writer;
@@ -86,8 +86,7 @@ impl Shared {
         // What one draft brings, the others of its batch need not.
         let mut known: HashSet<Hash> = self.turn.with(|open| {
             let snapshot = Snapshot::take(open, self.turn.path())?;
-            let artifacts = drafts.iter().flat_map(|draft| &draft.artifacts);
-            snapshot.whole_among(artifacts.map(|captured| &captured.artifact))
+            snapshot.whole_among(drafts.iter().flat_map(|draft| &draft.artifacts))
         })?;
         for captured in drafts.iter_mut().flat_map(|draft| &mut draft.artifacts) {
             let Some((hash, content)) = captured.artifact.sha256.zip(captured.content.as_ref())
@@ -154,16 +153,17 @@ impl Snapshot<'_> {
     /// The contents of these files that are in the store and not damaged.
     fn whole_among<'b>(
         &self,
-        artifacts: impl Iterator<Item = &'b Artifact>,
+        captured: impl Iterator<Item = &'b Captured>,
     ) -> Result<HashSet<Hash>> {
         let mut whole = HashSet::new();
         let Some(table) = open_if_made(&self.transaction, BLOBS, self.path)? else {
             return Ok(whole);
         };
-        for artifact in artifacts {
-            let Some(hash) = artifact.sha256.filter(|hash| !whole.contains(hash)) else { continue };
+        for Captured { artifact, content, .. } in captured {
+            let hash = artifact.sha256.filter(|hash| !whole.contains(hash));
+            let Some((hash, content)) = hash.zip(content.as_ref()) else { continue };
             let Some(bytes) = stored(&table, &hash, self.path)? else { continue };
-            if unpack(&self.open.frames, &bytes, (&hash, artifact.bytes)).is_ok() {
+            if is_stored_form(&bytes, &hash, content) {
                 whole.insert(hash);
             }
         }

@@ -52,6 +52,13 @@ pub(super) fn unpack(
     Ok(content)
 }
 
+/// Whether these bytes are a stored form of a content.
+///
+/// The sum is over what is stored and what comes out of it, so nothing need be decompressed.
+pub(super) fn is_stored_form(bytes: &[u8], hash: &Hash, content: &[u8]) -> bool {
+    FoundFrame::parse(bytes).is_ok_and(|found| found.verify(seed(hash), content).is_ok())
+}
+
 pub(super) fn insert_blob(
     blobs: &mut Table<'_, BlobBytes, &'static [u8]>,
     hash: &Hash,
