@@ -21,6 +21,7 @@ mod population;
 #[path = "../../src/bin/waypost/command/bench/random.rs"]
 mod random;
 mod read;
+mod recovery;
 mod save;
 
 use criterion::Criterion;
@@ -35,6 +36,7 @@ fn main() {
         list::bench,
         plan::bench,
         diff::bench,
+        recovery::bench,
         growth::bench,
         files::bench,
     ];

@@ -124,7 +124,7 @@ fn captured_files_go_along() {
     for id in ["three", "work@0"] {
         test.write("a.txt", "changed");
         test.run(&format!("restore {id} --into .")).done();
-        let restored = std::fs::read_to_string(test.path().join("a.txt")).unwrap();
+        let restored = fs::read_to_string(test.path().join("a.txt")).unwrap();
         assert_eq!(restored, "as it was", "{id}");
     }
 }
