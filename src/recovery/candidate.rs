@@ -63,7 +63,7 @@ impl fmt::Display for Hurdle {
             }
             Self::Refused { problems } => {
                 let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
-                write!(f, "lacks what its system resumes from: {}", problems.join("; "))
+                write!(f, "is nothing that its system resumes from: {}", problems.join("; "))
             }
             Self::Unsafe => f.write_str("is not safe to go on from"),
             Self::Ended { status } => write!(f, "is {status}"),

@@ -45,6 +45,10 @@ pub(super) fn choose(candidates: &[Candidate]) -> Choice {
     let mut reasons = Vec::new();
     let chosen = name(&candidates[at].entry);
     match &trouble {
+        None if !candidates.iter().any(tells) => reasons.push(format!(
+            "No checkpoint says how good the work is, by a score, failures, tests or an error: \
+             {chosen} is the newest that can be resumed."
+        )),
         None if at == 0 => reasons.push(format!("Nothing went wrong: {chosen} is the newest.")),
         None => reasons.push(format!(
             "Nothing went wrong: {chosen} is the newest that is safe to go on from."
@@ -70,6 +74,15 @@ pub(super) fn choose(candidates: &[Candidate]) -> Choice {
     Choice { at: Some(at), reasons, passed_over }
 }
 
+/// Whether a checkpoint says anything by which good can be told from bad.
+fn tells(candidate: &Candidate) -> bool {
+    let standing = &candidate.standing;
+    standing.score.is_some()
+        || standing.failures.is_some()
+        || standing.tests_passing.is_some()
+        || !own_signs(candidate).is_empty()
+}
+
 /// Work that is over is not to be gone on with, however well it went.
 fn ended(candidates: &[Candidate]) -> Option<Choice> {
     let newest = candidates.iter().position(Candidate::is_readable)?;
@@ -86,11 +99,12 @@ fn trouble(candidates: &[Candidate]) -> Option<Trouble> {
     let mut trouble: Option<Trouble> = None;
     let mut score = None;
     let mut failures = None;
+    let mut passing = None;
     for (at, candidate) in candidates.iter().enumerate().rev() {
         if !candidate.is_readable() {
             continue;
         }
-        let signs = signs(candidate, score, failures);
+        let signs = signs(candidate, score, failures, passing);
         let standing = &candidate.standing;
         if let Some(begun) = &trouble {
             let before = begun.score_before;
@@ -104,12 +118,18 @@ fn trouble(candidates: &[Candidate]) -> Option<Trouble> {
         }
         score = standing.score.or(score);
         failures = standing.failures.or(failures);
+        passing = standing.tests_passing.or(passing);
     }
     trouble
 }
 
 /// What shows that things went wrong, against what was known before.
-fn signs(candidate: &Candidate, score: Option<f64>, failures: Option<u64>) -> Vec<String> {
+fn signs(
+    candidate: &Candidate,
+    score: Option<f64>,
+    failures: Option<u64>,
+    passing: Option<bool>,
+) -> Vec<String> {
     let standing = &candidate.standing;
     let mut signs = own_signs(candidate);
     if let Some((before, now)) = failures.zip(standing.failures).filter(|(old, new)| new > old) {
@@ -117,6 +137,9 @@ fn signs(candidate: &Candidate, score: Option<f64>, failures: Option<u64>) -> Ve
     }
     if let Some((before, now)) = score.zip(standing.score).filter(|(old, new)| new < old) {
         signs.push(format!("its score fell from {before} to {now}"));
+    }
+    if (passing, standing.tests_passing) == (Some(true), Some(false)) {
+        signs.push("its tests do not pass any more".to_owned());
     }
     signs
 }

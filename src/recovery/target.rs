@@ -2,15 +2,14 @@
 //!
 //! Names that an index knows come first; only if none fits are documents looked at.
 
-use crate::checkpoint::{Entry, Issue, LATEST, LoopId, Series};
+use crate::checkpoint::{Checkpoint, Entry, Issue, LATEST, LoopId, Series};
 use crate::config::distance;
 use crate::error::{Error, Result};
+use crate::key::Order;
 use crate::layouts::standing;
 use crate::query::Query;
 use crate::store::Store;
 
-// What is shorter fits too many descriptions by chance.
-const PART_OF_DESCRIPTION_MIN: usize = 4;
 const NEARBY_MAX: usize = 5;
 // So much of two names is compared: the time grows with the product.
 const NAME_BYTES: usize = 64;
@@ -41,7 +40,7 @@ impl Store {
         if let Some(series) = all.iter().find(|series| series.as_str() == text) {
             return Ok(vec![Target::Series(series.clone())]);
         }
-        let named = self.named(&all, text)?;
+        let named = self.without_forks(self.named(&all, text)?)?;
         if !named.is_empty() {
             return Ok(named.into_iter().map(Target::Series).collect());
         }
@@ -54,8 +53,7 @@ impl Store {
         Ok(self.described(&all, text)?.into_iter().map(Target::Series).collect())
     }
 
-    /// Returns series with names like `text`, the most alike first; if none is, those that were
-    /// saved to last.
+    /// Returns a few series with names like `text`, the most alike first.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -79,9 +77,6 @@ impl Store {
             }
         }
         alike.sort();
-        if alike.is_empty() {
-            return self.newest_series();
-        }
         Ok(alike.into_iter().map(|(_, series)| series).take(NEARBY_MAX).collect())
     }
 
@@ -130,11 +125,40 @@ impl Store {
         Ok(!self.list(&query)?.entries.is_empty())
     }
 
-    /// Series whose newest document describes its work so, or else with these words in it.
+    /// Who names an issue means its own work, and not what was forked from it.
+    fn without_forks(&self, mut found: Vec<Series>) -> Result<Vec<Series>> {
+        if found.len() < 2 {
+            return Ok(found);
+        }
+        let mut forks = Vec::new();
+        for series in &found {
+            let query = Query {
+                series: Some(series.clone()),
+                order: Order::Oldest,
+                limit: Some(1),
+                ..Query::default()
+            };
+            let first = self.list(&query)?.entries.pop();
+            let Some(parent) = first.and_then(|first| first.parent) else { continue };
+            let from = match self.entry(&parent) {
+                Ok(parent) => parent.series,
+                Err(Error::NotFound { .. } | Error::Corrupt { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            if from != *series && found.contains(&from) {
+                forks.push(series.clone());
+            }
+        }
+        found.retain(|series| !forks.contains(series));
+        Ok(found)
+    }
+
+    /// Series whose newest checkpoint is of this workflow, or describes its work so.
+    ///
+    /// Only by the whole description: a loop that starts must not get what belongs to another.
     fn described(&self, all: &[Series], text: &str) -> Result<Vec<Series>> {
         let wanted = folded(text);
-        let mut whole = Vec::new();
-        let mut part = Vec::new();
+        let mut found = Vec::new();
         for series in all {
             let query = Query { series: Some(series.clone()), ..Query::default() };
             let newest = match self.latest(&query) {
@@ -144,21 +168,19 @@ impl Store {
                 Err(error) => return Err(error),
             };
             let Some(newest) = newest else { continue };
-            let Ok(document) = newest.document() else { continue };
-            let Some(description) = standing(&newest.entry, &document).description else {
-                continue;
-            };
-            let description = folded(&description);
-            if description == wanted {
-                whole.push(series.clone());
-            } else if wanted.len() >= PART_OF_DESCRIPTION_MIN && description.contains(&wanted) {
-                part.push(series.clone());
+            let is_workflow = newest.entry.workflow_id.as_deref() == Some(text);
+            if is_workflow || description(&newest).is_some_and(|it| folded(&it) == wanted) {
+                found.push(series.clone());
             }
         }
-        Ok(if whole.is_empty() { part } else { whole })
+        Ok(found)
     }
 
-    fn newest_series(&self) -> Result<Vec<Series>> {
+    /// Returns a few series, those first that were saved to last.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn newest_series(&self) -> Result<Vec<Series>> {
         let mut found: Vec<Series> = Vec::new();
         for entry in self.list(&Query::default())?.entries {
             if !found.contains(&entry.series) {
@@ -168,6 +190,10 @@ impl Store {
         found.truncate(NEARBY_MAX);
         Ok(found)
     }
+}
+
+fn description(checkpoint: &Checkpoint) -> Option<String> {
+    standing(&checkpoint.entry, &checkpoint.document().ok()?).description
 }
 
 /// `auth` of `implement:auth`, `42` of `shop/issue:42`.

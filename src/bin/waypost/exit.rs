@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use waypost::{Error, Id, Series};
+use waypost::{Error, Id, Series, Status};
 
 /// Exit codes; `waypost --help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,18 +97,20 @@ pub(crate) enum Refusal {
     NotAnIssue { path: PathBuf, reason: String },
     #[error("{id} is the first of its series")]
     First { id: Id },
-    #[error("no checkpoint of {wanted:?}{}", near(nearby))]
-    NoTarget { wanted: String, nearby: Vec<Series> },
+    #[error("no checkpoint of {wanted:?}{}", near(nearby, newest))]
+    NoTarget { wanted: String, nearby: Vec<Series>, newest: Vec<Series> },
     #[error("{wanted:?} may be {}", listed(choices))]
     Unclear { wanted: String, choices: Vec<Series> },
     #[error("{series} has {count} checkpoints, and nobody is there to select one")]
     Unselected { series: Series, count: usize },
     #[error("none of the newest {count} checkpoints of {series} can be read")]
     AllDamaged { series: Series, count: usize },
-    #[error("cannot resume from {what}: it {}", why.join("; "))]
-    CannotResume { what: String, why: Vec<String> },
-    #[error("somebody must decide whether to go on from {id}")]
-    Undecided { id: Id },
+    #[error("cannot resume from {id}: {}", why.join("; "))]
+    CannotResume { id: Id, why: Vec<String>, is_elsewhere: bool },
+    #[error("somebody must decide whether to go on from {id}: {}", why.join("; "))]
+    Undecided { id: Id, why: Vec<String>, has_files: bool },
+    #[error("{series} is {status}: there is nothing to go on from")]
+    Ended { series: Series, status: Status },
     #[error("{series} starts over")]
     Fresh { series: Series },
     #[error("{id} was deleted, and nothing goes on")]
@@ -144,8 +146,12 @@ fn listed(series: &[Series]) -> String {
 }
 
 /// What exists instead, if anything does.
-fn near(series: &[Series]) -> String {
-    if series.is_empty() { String::new() } else { format!("; nearby: {}", listed(series)) }
+fn near(nearby: &[Series], newest: &[Series]) -> String {
+    match (nearby, newest) {
+        ([], []) => String::new(),
+        ([], newest) => format!("; the newest are {}", listed(newest)),
+        (nearby, _) => format!("; nearby: {}", listed(nearby)),
+    }
 }
 
 /// What an error means for the user.
@@ -264,10 +270,24 @@ fn of_command(refusal: &Refusal) -> Verdict {
             .hint("`waypost resume ID` takes the one that is named"),
         Refusal::AllDamaged { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("keep a copy of the store; --depth looks further back"),
+        Refusal::CannotResume { is_elsewhere: true, .. } => {
+            Verdict::new(Exit::Refused, "cannot_resume").hint(
+                "--worktree DIR names the directory to go on in, --choice fresh starts over, \
+                 --force goes on all the same",
+            )
+        }
         Refusal::CannotResume { .. } => Verdict::new(Exit::Refused, "cannot_resume")
             .hint("--choice fresh starts over, --force goes on all the same"),
+        Refusal::Undecided { has_files: true, .. } => Verdict::new(Exit::Refused, "prompt_user")
+            .hint(
+                "`waypost restore ID --into DIR` brings captured files back, --choice resume goes \
+                 on, --choice fresh starts over",
+            ),
         Refusal::Undecided { .. } => Verdict::new(Exit::Refused, "prompt_user")
             .hint("--choice resume goes on, --choice fresh starts over"),
+        // What is over is no reason for the next run not to start.
+        Refusal::Ended { .. } => Verdict::new(Exit::Nothing, "ended")
+            .hint("`waypost reopen --series SERIES` opens it again, --force goes on all the same"),
         // Nothing is there to go on from, so that a loop starts.
         Refusal::Fresh { .. } => Verdict::new(Exit::Nothing, "start_fresh"),
         Refusal::NotStarted { .. } => Verdict::new(Exit::Refused, "deleted"),

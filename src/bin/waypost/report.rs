@@ -40,12 +40,16 @@ pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
         return Exit::Done.into();
     }
     let report = Report::from(error);
-    if matches!(error.downcast_ref(), Some(Refusal::Differs)) {
+    // What was asked for is told by the exit code, and was told in words already.
+    if matches!(
+        error.downcast_ref(),
+        Some(Refusal::Differs | Refusal::Fresh { .. } | Refusal::NotStarted { .. })
+    ) {
         return report.exit.into();
     }
     let is_note = matches!(
         error.downcast_ref(),
-        Some(Refusal::Nothing | Refusal::NoTarget { .. } | Refusal::Fresh { .. })
+        Some(Refusal::Nothing | Refusal::NoTarget { .. } | Refusal::Ended { .. })
     );
     if !(is_note && global.quiet) {
         // With standard error closed, the exit code still tells.

@@ -14,6 +14,8 @@ use crate::layouts::standing::{Progress, Snapshot, Standing, told};
 const DONE: [&str; 4] = ["tasks_done", "tasksCompleted", "tasks_completed", "completed_tasks"];
 const REMAINING: [&str; 5] =
     ["tasks_remaining", "tasksRemaining", "remaining_tasks", "todo", "pending"];
+const FAILURES: [&str; 5] =
+    ["failures", "failure_count", "consecutive_failures", "failing", "failed_tests"];
 const DESCRIPTION: [&str; 4] = ["description", "workflow_description", "task", "title"];
 
 /// Pairs of fields that count the same thing.
@@ -43,7 +45,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
         tasks_remaining: names(document, &REMAINING),
         last_action: said(document, &["last_action", "lastAction"]),
         score: number(document, &["score", "last_score", "quality_score"]),
-        failures: count(document, &["failures", "failure_count"]),
+        failures: count(document, &FAILURES),
         error: message(document, &["error", "last_error"]),
         tests_passing: truth(document, "tests_passing"),
         next: resume_from.map(|place| format!("Continue from {place}.")),

@@ -13,8 +13,23 @@ const PULL_REQUEST_STAGE: &str = "pr";
 pub(super) fn branch(case: &Case<'_>, report: &mut Report) {
     let Some(name) = said(case.standing.snapshot.branch.as_ref()) else { return };
     let subject = format!("branch {}", quoted(name));
-    if report.known(&subject, case.world.has_branch(name)) == Some(false) {
-        report.find(Check::Branch, Advice::StartFresh, format!("{subject} is gone"));
+    match report.known(&subject, case.world.has_branch(name)) {
+        Some(false) => {
+            report.find(Check::Branch, Advice::StartFresh, format!("{subject} is gone"));
+        }
+        Some(true) => elsewhere(case, name, report),
+        None => {}
+    }
+}
+
+/// Says that another branch is checked out, which is no reason not to go on.
+fn elsewhere(case: &Case<'_>, name: &str, report: &mut Report) {
+    let Seen::Known(Some(here)) = case.world.branch() else { return };
+    // A document may name the branch of a remote.
+    if here != name && !name.ends_with(&format!("/{here}")) {
+        let message =
+            format!("its branch is {}, and {} is checked out", quoted(name), quoted(&here));
+        report.find(Check::Branch, Advice::Resume, message);
     }
 }
 

@@ -94,8 +94,22 @@ fn what_cannot_be_resumed_is_refused_with_its_warnings() {
 #[test]
 fn work_that_is_done_is_not_resumed() {
     let test = saved(&[("1", ""), ("2", "--status completed")]);
-    let stderr = test.run("resume work").failed(4);
+    // Nothing is left to go on from, so that a loop starts.
+    let stderr = test.run("resume work").failed(3);
+    assert!(stderr.contains("work is completed: there is nothing to go on from\n"), "{stderr}");
+    assert_eq!(test.run("resume work --json").object()["decision"], "ended");
+    let stderr = test.run("resume n-1").failed(4);
     assert!(stderr.contains("cannot resume from n-1: it is completed\n"), "{stderr}");
+    assert_eq!(test.run("resume work --force --document --quiet").done(), "2\n");
+}
+
+#[test]
+fn what_went_wrong_is_told() {
+    let test = saved(&[(r#"{"failures": 3, "error": "out of memory"}"#, "--status failed")]);
+    let stdout = test.run("resume work").done();
+    for line in ["failures  3\n", "status    failed\n", "error     out of memory\n"] {
+        assert!(stdout.contains(line), "{stdout}");
+    }
 }
 
 #[test]
@@ -106,6 +120,8 @@ fn without_a_checkpoint_what_is_nearby_is_named() {
         stderr.starts_with("error: no checkpoint of \"issue:43\"; nearby: issue:42\n"),
         "{stderr}"
     );
+    let stderr = test.run("resume quite-another").failed(3);
+    assert!(stderr.contains("; the newest are nightly, issue:42\n"), "{stderr}");
     let stderr = test.run("resume issue:43 --json").failed(3);
     assert!(stderr.starts_with(r#"{"error":{"code":"not_found""#), "{stderr}");
 }
@@ -207,12 +223,9 @@ fn selecting_without_a_terminal_lists_and_refuses() {
 fn starting_over_archives_and_is_nothing_to_go_on_from() {
     let test = saved(&[("1", ""), ("2", "")]);
     let stderr = test.run("resume work --choice fresh").failed(3);
-    assert!(
-        stderr.starts_with("archived 2 of work: `waypost reopen --series work` takes it back\n"),
-        "{stderr}"
-    );
-    let stderr = test.run("resume work").failed(4);
-    assert!(stderr.contains("it is archived"), "{stderr}");
+    let note = "archived 2 of work: `waypost reopen --series work` opens it again\n";
+    assert_eq!(stderr, note);
+    assert_eq!(test.run("resume work --document --quiet").failed(3), "");
     test.run("reopen --series work --quiet").done();
     assert_eq!(test.run("resume work --document").done(), "2\n");
 }
@@ -222,6 +235,7 @@ fn deleting_leaves_the_others_and_can_be_taken_back() {
     let test = saved(&[("1", ""), ("2", "")]);
     let stderr = test.run("resume work --choice delete").failed(4);
     assert!(stderr.starts_with("deleted n-1: `waypost undelete"), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert_eq!(test.run("resume work --document").done(), "1\n");
     test.run("undelete n-1 --quiet").done();
     assert_eq!(test.run("resume work --document").done(), "2\n");

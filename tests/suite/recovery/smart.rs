@@ -53,6 +53,21 @@ fn before_failures_that_rise() {
 }
 
 #[test]
+fn before_tests_that_do_not_pass_any_more() {
+    let documents = [r#"{"tests_passing": true}"#, r#"{"tests_passing": false}"#];
+    let (id, reasons) = chosen(&documents);
+    assert_eq!(id.as_deref(), Some("n1"));
+    assert!(reasons.contains("its tests do not pass any more"), "{reasons}");
+}
+
+#[test]
+fn where_nothing_is_told_that_is_said() {
+    let (id, reasons) = chosen(&[r#"{"quality": 3}"#, r#"{"quality": 1}"#]);
+    assert_eq!(id.as_deref(), Some("n2"));
+    assert!(reasons.starts_with("No checkpoint says how good the work is"), "{reasons}");
+}
+
+#[test]
 fn before_an_error() {
     let documents = [r#"{"score": 5}"#, r#"{"score": 6, "error": "out of memory"}"#];
     let (id, reasons) = chosen(&documents);

@@ -22,7 +22,15 @@ fn work() -> Work {
             ..NewEntry::default()
         },
     )
-    .save("3", NewEntry { series: series("other"), issue: issue("43"), ..NewEntry::default() })
+    .save(
+        "3",
+        NewEntry {
+            series: series("other"),
+            workflow_id: Some("build-7".to_owned()),
+            issue: issue("43"),
+            ..NewEntry::default()
+        },
+    )
     .save(
         r#"{"description": "Implement  authentication system"}"#,
         NewEntry { series: series("implement:auth"), ..NewEntry::default() },
@@ -57,7 +65,10 @@ fn every_kind_of_name_is_found() {
         ("auth", vec!["implement:auth"]),
         ("dark", vec!["shop/implement:dark"]),
         ("implement Authentication system", vec!["implement:auth"]),
-        ("dark mode", vec!["shop/implement:dark"]),
+        ("implement dark MODE", vec!["shop/implement:dark"]),
+        ("build-7", vec!["other"]),
+        // A part of a description may belong to anybody.
+        ("dark mode", vec![]),
         ("nothing", vec![]),
     ] {
         assert_eq!(targets(&work, text), expected, "{text}");
@@ -68,7 +79,6 @@ fn every_kind_of_name_is_found() {
 fn what_is_not_clear_has_all_choices() {
     let work = work();
     assert_eq!(targets(&work, "43"), ["loop:ralph-a-00000000", "other"]);
-    assert_eq!(targets(&work, "Implement"), ["implement:auth", "shop/implement:dark"]);
 }
 
 #[test]
@@ -90,7 +100,7 @@ fn a_prefix_of_two_ids_is_not_clear() {
 }
 
 #[test]
-fn near_names_come_before_new_ones() {
+fn names_that_are_alike_are_near() {
     let work = work();
     let nearby = |text: &str| {
         let found = work.store.nearby(text).unwrap();
@@ -98,5 +108,19 @@ fn near_names_come_before_new_ones() {
     };
     assert_eq!(nearby("issue:41"), ["issue:42"]);
     assert_eq!(nearby("implement"), ["implement:auth", "shop/implement:dark"]);
-    assert_eq!(nearby("quite another thing")[0], "shop/implement:dark");
+    assert_eq!(nearby("quite another thing"), Vec::<String>::new());
+    let newest = work.store.newest_series().unwrap();
+    assert_eq!(newest[0].as_str(), "shop/implement:dark");
+}
+
+#[test]
+fn a_fork_is_not_what_the_issue_means() {
+    let work = work();
+    let about = |series: &str| NewEntry {
+        series: Some(Series::new(series).unwrap()),
+        ..NewEntry::default()
+    };
+    work.store.fork(&"n1".parse().unwrap(), about("retry")).unwrap();
+    assert_eq!(targets(&work, "42"), ["issue:42"]);
+    assert_eq!(targets(&work, "retry"), ["retry"]);
 }

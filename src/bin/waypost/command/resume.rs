@@ -12,14 +12,15 @@ use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::recovery::{Advice, Freshness, freshness};
-use waypost::{Issue, Layout, Series, Status, Store, Timestamp};
+use waypost::recovery::{Advice, Check, Finding, Freshness, freshness};
+use waypost::{Entry, Issue, Layout, Series, Status, Store, Timestamp};
 
 use super::prune::come_back;
 use crate::args::Global;
 use crate::confirm::is_asked;
 use crate::exit::Refusal;
 use crate::open;
+use crate::output::plain;
 use crate::world::RealWorld;
 use choose::Chosen;
 use decision::Decision;
@@ -37,8 +38,13 @@ Examples:
 ///
 /// What is offered has been read and checked. Its branch, issue, worktree, plan and files are
 /// compared with what they are now; on a terminal you are asked, elsewhere flags decide. Exit code
-/// 0: go on; 3: nothing to go on from, or `--choice fresh`; 4: it cannot be resumed, or somebody
-/// must decide.
+/// 0: go on; 3: nothing to go on from, because nothing was saved, all is done or archived, or by
+/// `--choice fresh`; 4: it cannot be resumed, or somebody must decide.
+///
+/// Scores, failures, tasks and the like are read from files of known systems, and from documents of
+/// your own by the names `score`, `failures`, `error`, `tests_passing`, `tasks_done`,
+/// `tasks_remaining`, `last_action`, `description`, `branch`, `worktree`, `plan_file`, `labels`,
+/// `artifacts` at their top.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -145,7 +151,11 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         Decision::Resume => Ok(()),
         Decision::StartFresh => start_fresh(&store, &entry.series, global),
         Decision::Delete => delete(&store, &chosen, global),
-        Decision::PromptUser => Err(Refusal::Undecided { id: entry.id.clone() }.into()),
+        Decision::Ended => {
+            let Entry { series, status, .. } = entry.clone();
+            Err(Refusal::Ended { series, status }.into())
+        }
+        Decision::PromptUser => Err(undecided(&chosen, &freshness)),
         Decision::Refused => Err(refusal(&chosen, &freshness)),
     }
 }
@@ -162,19 +172,24 @@ fn decide(
         Some(Choice::Fresh) => return Ok(Decision::StartFresh),
         Some(Choice::Delete) => return Ok(Decision::Delete),
         _ if args.force => return Ok(Decision::Resume),
-        _ if is_refused => return Ok(Decision::Refused),
+        _ if chosen.has_ended() => return Ok(Decision::Ended),
+        _ if is_refused && !is_asked_here(args, global) => return Ok(Decision::Refused),
+        _ if is_refused => {}
         Some(Choice::Resume) => return Ok(Decision::Resume),
         None => {}
     }
-    // A program that reads the answer is not there to be asked, whatever its terminal is.
-    let is_for_person = !(global.json || args.document || args.prompt);
-    if is_for_person && is_asked() && !is_automatic(chosen, freshness) {
-        return ask::ask(chosen);
+    if is_asked_here(args, global) && !is_automatic(chosen, freshness) {
+        return ask::ask(chosen, &refusals(chosen, freshness));
     }
     Ok(match freshness.advice {
         Advice::Resume | Advice::ProceedWithWarning => Decision::Resume,
         Advice::PromptUser | Advice::StartFresh => Decision::PromptUser,
     })
+}
+
+/// A program that reads the answer is not there to be asked, whatever its terminal is.
+fn is_asked_here(args: &Args, global: &Global) -> bool {
+    !(global.json || args.document || args.prompt) && args.choice.is_none() && is_asked()
 }
 
 /// The later schemas of the claude system go on by themselves when all is well.
@@ -185,7 +200,7 @@ fn is_automatic(chosen: &Chosen, freshness: &Freshness) -> bool {
 
 fn start_fresh(store: &Store, series: &Series, global: &Global) -> Result<()> {
     let archived = store.mark_series(series, Status::Archived)?.len();
-    let back = format!("`waypost reopen --series {series}` takes it back");
+    let back = format!("`waypost reopen --series {series}` opens it again");
     global.note(format_args!("archived {archived} of {series}: {back}"));
     Err(Refusal::Fresh { series: series.clone() }.into())
 }
@@ -197,10 +212,35 @@ fn delete(store: &Store, chosen: &Chosen, global: &Global) -> Result<()> {
     Err(Refusal::NotStarted { id }.into())
 }
 
+/// What forbids to go on, in sentences.
+fn refusals(chosen: &Chosen, freshness: &Freshness) -> Vec<String> {
+    let mut why: Vec<String> = chosen.hurdles.iter().map(|hurdle| format!("it {hurdle}")).collect();
+    why.extend(messages(freshness, Advice::StartFresh));
+    why
+}
+
+fn messages(freshness: &Freshness, advice: Advice) -> impl Iterator<Item = String> {
+    let findings = freshness.findings.iter().filter(move |finding| finding.advice == advice);
+    findings.map(|finding| plain(&finding.message))
+}
+
 fn refusal(chosen: &Chosen, freshness: &Freshness) -> anyhow::Error {
-    let id = chosen.offer.checkpoint.entry.id.to_string();
-    let mut why: Vec<String> = chosen.hurdles.iter().map(ToString::to_string).collect();
-    let strict = freshness.findings.iter().filter(|it| it.advice == Advice::StartFresh);
-    why.extend(strict.map(|finding| finding.message.clone()));
-    Refusal::CannotResume { what: id, why }.into()
+    let is_place = |it: &Finding| it.check == Check::Worktree && it.advice == Advice::StartFresh;
+    Refusal::CannotResume {
+        id: chosen.offer.checkpoint.entry.id.clone(),
+        why: refusals(chosen, freshness),
+        is_elsewhere: freshness.findings.iter().any(is_place),
+    }
+    .into()
+}
+
+fn undecided(chosen: &Chosen, freshness: &Freshness) -> anyhow::Error {
+    let entry = &chosen.offer.checkpoint.entry;
+    let is_file = |it: &Finding| it.check == Check::Artifact;
+    Refusal::Undecided {
+        id: entry.id.clone(),
+        why: messages(freshness, Advice::PromptUser).collect(),
+        has_files: entry.artifact_count > 0 && freshness.findings.iter().any(is_file),
+    }
+    .into()
 }

@@ -15,7 +15,7 @@ fn repository() -> Test {
     let test = Test::new();
     git(&test.path(), "init -q -b main .");
     git(&test.path(), "commit -q --allow-empty -m start");
-    git(&test.path(), "branch feature/issue-42");
+    git(&test.path(), "checkout -q -b feature/issue-42");
     let directory = test.path().join(".claude/crunch/42/checkpoints");
     fs::create_dir_all(&directory).unwrap();
     let yaml = format!(
@@ -71,6 +71,15 @@ fn a_world_that_did_not_change_is_gone_on_with() {
 }
 
 #[test]
+fn another_branch_is_said_and_no_reason_not_to_go_on() {
+    let test = repository();
+    git(&test.path(), "checkout -q main");
+    let ended = test.run(RESUME);
+    assert_eq!((ended.code, findings(&ended)), (Some(0), vec!["branch resume".to_owned()]));
+    assert_eq!(ended.object()["freshness"]["advice"], "resume");
+}
+
+#[test]
 fn other_labels_are_a_warning() {
     let test = repository();
     issue(&test, BODY, r#"["bug", "state:ready"]"#);
@@ -91,6 +100,8 @@ fn another_text_of_the_issue_is_for_somebody_to_decide() {
     assert_eq!((ended.code, findings(&ended)), (Some(4), vec!["body prompt_user".to_owned()]));
     assert_eq!(ended.object()["decision"], "prompt_user");
     assert!(ended.stderr.contains(r#""code":"prompt_user""#), "{}", ended.stderr);
+    let quiet = test.run("resume 42 --document --quiet --no-gh --issue-json issue.json").failed(4);
+    assert!(quiet.contains("the text of issue 42 changed"), "{quiet}");
     assert_eq!(test.run(&format!("{RESUME} --choice resume")).code, Some(0));
 }
 
@@ -98,6 +109,7 @@ fn another_text_of_the_issue_is_for_somebody_to_decide() {
 fn without_its_branch_the_work_starts_over() {
     let test = repository();
     issue(&test, "Something else.", r#"["other"]"#);
+    git(&test.path(), "checkout -q main");
     git(&test.path(), "branch -D feature/issue-42");
     let ended = test.run(RESUME);
     assert_eq!(ended.code, Some(4));
@@ -191,6 +203,8 @@ fn the_worktree_must_be_the_one_that_was_worked_in() {
     assert_eq!(test.run("resume 42 --json --no-gh").code, Some(0));
     // The same store, seen from another worktree of the repository.
     git(&test.path(), "worktree add -q other -b other");
+    let stderr = test.run("resume 42 --no-gh --worktree other").failed(4);
+    assert!(stderr.contains("hint: --worktree DIR names the directory"), "{stderr}");
     let ended = test.run("resume 42 --json --no-gh --worktree other");
     assert_eq!((ended.code, findings(&ended)), (Some(4), vec!["worktree start_fresh".to_owned()]));
 }
@@ -270,6 +284,7 @@ fn captured_files_are_compared_whatever_the_document_says() {
     test.write("a.txt", "changed");
     let ended = test.run("resume work --json");
     assert_eq!((ended.code, findings(&ended)), (Some(4), vec!["artifact prompt_user".to_owned()]));
+    assert!(ended.stderr.contains("waypost restore ID --into DIR"), "{}", ended.stderr);
     test.run("restore latest --into . --quiet").done();
     assert_eq!(test.run("resume work --json").code, Some(0));
 }

@@ -106,3 +106,13 @@ fn a_program_at_a_terminal_is_not_asked() {
     let (code, stdout, _) = at_terminal(&test, "resume work --document", "");
     assert_eq!((code, stdout.as_str()), (Some(0), "1\n"));
 }
+
+#[test]
+fn what_cannot_be_resumed_can_still_be_started_over() {
+    let test = saved(&[(STATE, "--can-resume false --warning dirty")]);
+    let (code, stdout, shown) = at_terminal(&test, "resume work", "r\ns\n");
+    assert_eq!((code, stdout.as_str()), (Some(3), ""), "{shown}");
+    assert!(shown.contains("Cannot resume: it says that it cannot be resumed: dirty\n"), "{shown}");
+    assert!(shown.contains("Choice [s/v/d]: "), "{shown}");
+    assert!(shown.contains("Answer with one of s, v, d;"), "{shown}");
+}

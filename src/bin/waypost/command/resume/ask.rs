@@ -14,12 +14,16 @@ use crate::exit::Refusal;
 use crate::output::{self, Fields, plain};
 
 /// Shows what was found, and asks what to do about it.
-pub(super) fn ask(chosen: &Chosen) -> Result<Decision> {
-    decide(chosen, Timestamp::now(), &mut io::stdin().lock(), &mut io::stderr().lock())
+///
+/// With `refusals` it cannot be resumed, and only the other answers are taken.
+pub(super) fn ask(chosen: &Chosen, refusals: &[String]) -> Result<Decision> {
+    let now = Timestamp::now();
+    decide(chosen, refusals, now, &mut io::stdin().lock(), &mut io::stderr().lock())
 }
 
 fn decide(
     chosen: &Chosen,
+    refusals: &[String],
     now: Timestamp,
     input: &mut impl BufRead,
     output: &mut impl Write,
@@ -27,19 +31,28 @@ fn decide(
     let entry = &chosen.offer.checkpoint.entry;
     let standing = &chosen.offer.standing;
     write!(output, "{}", found(entry, standing, now))?;
+    for refusal in refusals {
+        writeln!(output, "Cannot resume: {}", plain(refusal))?;
+    }
+    let can_resume = refusals.is_empty();
+    let letters = if can_resume { "r/s/v/d" } else { "s/v/d" };
     loop {
-        write!(output, "{}", options(entry, standing))?;
+        write!(output, "{}", options(entry, standing, can_resume))?;
+        write!(output, "\nChoice [{letters}]: ")?;
         output.flush()?;
         let mut answer = String::new();
         if input.read_line(&mut answer)? == 0 {
             return Err(Refusal::Declined.into());
         }
         match answer.trim().to_ascii_lowercase().as_str() {
-            "r" | "resume" => return Ok(Decision::Resume),
+            "r" | "resume" if can_resume => return Ok(Decision::Resume),
             "s" | "start" | "start fresh" | "fresh" => return Ok(Decision::StartFresh),
             "d" | "delete" => return Ok(Decision::Delete),
             "v" | "view" => view(chosen, now, output)?,
-            _ => writeln!(output, "Answer with one of r, s, v, d; Ctrl-C leaves all as it is.")?,
+            _ => {
+                let letters = letters.replace('/', ", ");
+                writeln!(output, "Answer with one of {letters}; Ctrl-C leaves all as it is.")?;
+            }
         }
     }
 }
@@ -75,16 +88,16 @@ pub(super) fn progress(entry: &Entry, standing: &Standing) -> String {
     phase.into_iter().chain(iteration).collect::<Vec<_>>().join(", ")
 }
 
-fn options(entry: &Entry, standing: &Standing) -> String {
+fn options(entry: &Entry, standing: &Standing, can_resume: bool) -> String {
     let next = standing.progress.as_ref().and_then(|progress| progress.next.clone());
     let from = entry.resume_from.clone().or(next).or_else(|| entry.phase.clone());
     let from = from.unwrap_or_else(|| "here".to_owned());
+    let resume = format!("  (r)esume - Continue from {}\n", plain(&from));
+    let resume = if can_resume { resume } else { String::new() };
     format!(
-        "\nOptions:\n  (r)esume - Continue from {}\n  \
-         (s)tart fresh - Archive the series and restart\n  \
+        "\nOptions:\n{resume}  (s)tart fresh - Archive the series and restart\n  \
          (v)iew details - Show checkpoint contents\n  \
-         (d)elete - Remove checkpoint without starting\n\nChoice [r/s/v/d]: ",
-        plain(&from)
+         (d)elete - Remove checkpoint without starting\n"
     )
 }
 

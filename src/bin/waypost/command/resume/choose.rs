@@ -19,6 +19,16 @@ pub(super) struct Chosen {
     pub(super) hurdles: Vec<Hurdle>,
     pub(super) passed_over: Vec<PassedOver>,
     pub(super) damage: Vec<String>,
+    /// Whether somebody asked for this very checkpoint.
+    is_named: bool,
+}
+
+impl Chosen {
+    /// Whether it stands for a series that is over.
+    pub(super) fn has_ended(&self) -> bool {
+        let is_end = |hurdle: &Hurdle| matches!(hurdle, Hurdle::Ended { .. });
+        !self.is_named && self.hurdles.iter().any(is_end)
+    }
 }
 
 pub(super) fn choose(
@@ -41,7 +51,8 @@ fn target(args: &Args, store: &Store, global: &Global) -> Result<Target> {
     let mut found = store.targets(&args.target)?;
     if found.is_empty() {
         let nearby = store.nearby(&args.target)?;
-        return Err(Refusal::NoTarget { wanted: args.target.clone(), nearby }.into());
+        let newest = store.newest_series()?;
+        return Err(Refusal::NoTarget { wanted: args.target.clone(), nearby, newest }.into());
     }
     if found.len() == 1 {
         return Ok(found.remove(0));
@@ -89,7 +100,8 @@ fn newest(store: &Store, series: &Series) -> Result<Option<Entry>> {
 fn named(store: &Store, entry: Entry, reason: &str) -> Result<Chosen> {
     let (offer, hurdles) = store.offer(entry)?;
     let reasons = vec![reason.to_owned()];
-    Ok(Chosen { offer, reasons, hurdles, passed_over: Vec::new(), damage: Vec::new() })
+    let (passed_over, damage) = (Vec::new(), Vec::new());
+    Ok(Chosen { offer, reasons, hurdles, passed_over, damage, is_named: true })
 }
 
 fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
@@ -97,7 +109,8 @@ fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
     let proposal = store.propose(series, strategy, args.depth as usize)?;
     let Proposal { offer, mut reasons, passed_over, damage, has_more, .. } = proposal;
     if let Some(offer) = offer {
-        return Ok(Chosen { offer, reasons, hurdles: Vec::new(), passed_over, damage });
+        let hurdles = Vec::new();
+        return Ok(Chosen { offer, reasons, hurdles, passed_over, damage, is_named: false });
     }
     // With --force, or to start over, there is still something to look at.
     let newest = passed_over.iter().find(|it| it.is_readable).map(|it| it.entry.clone());
@@ -113,7 +126,7 @@ fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
     if has_more {
         reasons.push(format!("Older than the newest {} were not looked at.", args.depth));
     }
-    Ok(Chosen { offer, reasons, hurdles, passed_over, damage })
+    Ok(Chosen { offer, reasons, hurdles, passed_over, damage, is_named: false })
 }
 
 /// Lets somebody choose.

@@ -12,6 +12,8 @@ pub(super) enum Decision {
     StartFresh,
     /// It is deleted, and nothing starts.
     Delete,
+    /// The work is over, and there is nothing to go on from.
+    Ended,
     /// Somebody must decide, and nobody is there.
     PromptUser,
     /// Work cannot go on from it.

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 use waypost::layouts::Standing;
 use waypost::recovery::{Advice, Freshness, Hurdle, PassedOver, ResumePoint, resume_block};
-use waypost::{Entry, JsonStyle, Timestamp};
+use waypost::{Entry, JsonStyle, Status, Timestamp};
 
 use super::choose::Chosen;
 use super::decision::Decision;
@@ -102,10 +102,17 @@ fn summary(chosen: &Chosen) -> Fields {
     let progress = ask::progress(entry, standing);
     fields.text("progress", Some(progress).filter(|_| standing.progress.is_some()));
     fields.text("score", standing.score);
+    fields.text("failures", standing.failures);
+    fields.text("status", Some(entry.status).filter(|status| is_news(*status)));
+    fields.text("error", standing.error.as_ref());
     fields.text("next", standing.next.as_ref());
     chosen.reasons.iter().for_each(|reason| fields.text("because", Some(reason)));
     entry.warnings.iter().for_each(|warning| fields.text("warning", Some(warning)));
     fields
+}
+
+fn is_news(status: Status) -> bool {
+    !matches!(status, Status::InProgress | Status::Unknown)
 }
 
 fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
