@@ -167,6 +167,14 @@ impl Store {
         })
     }
 
+    /// Whether a series has checkpoints, readable or not.
+    pub(crate) fn has_series(&self, series: &Series) -> Result<bool> {
+        self.read(|snapshot| match snapshot.name(NameKind::Series, series.as_str())? {
+            Some(id) => Ok(!snapshot.index()?.causes(id)?.is_empty()),
+            None => Ok(false),
+        })
+    }
+
     /// The newest entries of a series, each for itself: one that is damaged hides no other.
     pub(crate) fn newest_of(&self, series: &Series, limit: usize) -> Result<Vec<Result<Entry>>> {
         let query = Query { series: Some(series.clone()), ..Query::default() };

@@ -15,8 +15,9 @@ use crate::store::Store;
 #[non_exhaustive]
 pub struct Candidate {
     /// What is known about it without its document.
+    #[serde(flatten)]
     pub entry: Entry,
-    /// What its document says; nothing, if that cannot be read.
+    /// What its document says about how good the work is; nothing, if that cannot be read.
     pub standing: Standing,
     /// What stands in the way.
     pub hurdles: Vec<Hurdle>,
@@ -72,14 +73,6 @@ impl fmt::Display for Hurdle {
 }
 
 impl Candidate {
-    /// Reads a checkpoint, and looks for what stands in the way.
-    ///
-    /// # Errors
-    /// If the store cannot be read; a damaged checkpoint is a hurdle.
-    pub fn of(store: &Store, entry: Entry) -> Result<Self> {
-        Ok(read(store, entry)?.0)
-    }
-
     /// Whether it can be read.
     #[must_use]
     pub fn is_readable(&self) -> bool {
@@ -102,21 +95,38 @@ impl Candidate {
 }
 
 /// A checkpoint with what it says, and itself if it can be read.
-pub(super) fn read(store: &Store, entry: Entry) -> Result<(Candidate, Option<Checkpoint>)> {
+pub(super) type Read = (Candidate, Option<Checkpoint>);
+
+/// Reads a checkpoint; `None` if it was deleted since it was listed.
+pub(super) fn read(store: &Store, entry: Entry) -> Result<Option<Read>> {
     let found = store.get(&entry.id);
     let found = found.and_then(|checkpoint| Ok((checkpoint.document()?, checkpoint)));
     let (document, checkpoint) = match found {
         Ok((document, checkpoint)) => (document, checkpoint),
         Err(error @ (Error::Corrupt { .. } | Error::Invalid { .. } | Error::Limit { .. })) => {
             let hurdles = vec![Hurdle::Damaged { reason: error.to_string() }];
-            return Ok((Candidate { entry, standing: Standing::default(), hurdles }, None));
+            let standing = Standing::default();
+            return Ok(Some((Candidate { entry, standing, hurdles }, None)));
         }
+        Err(Error::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
     let mut standing = standing(&entry, &document);
     add_captured(store, &entry, &mut standing)?;
     let hurdles = hurdles(&entry, &standing);
-    Ok((Candidate { entry, standing, hurdles }, Some(checkpoint)))
+    Ok(Some((Candidate { entry, standing, hurdles }, Some(checkpoint))))
+}
+
+/// Reads a checkpoint to be judged among many, and keeps of its document what that takes.
+///
+/// A document may name thousands of files and tasks.
+pub(super) fn judged(store: &Store, entry: Entry) -> Result<Option<Candidate>> {
+    let Some((mut candidate, _)) = read(store, entry)? else { return Ok(None) };
+    let Standing { score, failures, tests_passing, error, .. } = candidate.standing;
+    // That there is one, and not what it says.
+    let error = error.map(|_| String::new());
+    candidate.standing = Standing { score, failures, error, tests_passing, ..Standing::default() };
+    Ok(Some(candidate))
 }
 
 /// Files that were captured are what the work was based on, too.
@@ -127,7 +137,7 @@ fn add_captured(store: &Store, entry: &Entry, standing: &mut Standing) -> Result
     let captured = match store.artifacts(&entry.id) {
         Ok(captured) => captured,
         // The document is whole; `restore` tells what is wrong with the files.
-        Err(Error::Corrupt { .. }) => return Ok(()),
+        Err(Error::Corrupt { .. } | Error::NotFound { .. }) => return Ok(()),
         Err(error) => return Err(error),
     };
     // What was captured is known to be right, whatever the document says about it.

@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use self::report::Report;
 use super::World;
-use crate::checkpoint::{Entry, Issue, Timestamp};
+use crate::checkpoint::{Entry, Issue, Status, Timestamp};
 use crate::layouts::Standing;
 
 /// What to do about a checkpoint, from mild to strict.
@@ -59,6 +59,8 @@ pub enum Check {
     Plan,
     /// Whether there is a pull request already.
     PullRequest,
+    /// The work went well so far.
+    Outcome,
     /// All conditions under which the later schemas of the claude system go on without asking.
     AutoResume,
 }
@@ -85,6 +87,8 @@ pub struct Freshness {
     pub findings: Vec<Finding>,
     /// What could not be compared, and why.
     pub unchecked: Vec<String>,
+    /// Whether its system would go on without asking; `None` if it has no such rule.
+    pub is_automatic: Option<bool>,
 }
 
 impl Advice {
@@ -126,8 +130,22 @@ pub fn freshness(
     issue::wanted(&case, &mut report);
     let plan = plan::plan(&case, &mut report);
     place::pull_request(&case, is_in_place, &mut report);
+    outcome(&case, &mut report);
     auto::auto_resume(&case, plan, &mut report);
     report.finish()
+}
+
+/// Says how the work went, if not well: whoever goes on is to know.
+fn outcome(case: &Case<'_>, report: &mut Report) {
+    let mut find = |message: &str| {
+        report.find(Check::Outcome, Advice::ProceedWithWarning, message.to_owned());
+    };
+    if case.entry.status == Status::Failed {
+        find("the work has failed");
+    }
+    if case.standing.error.is_some() {
+        find("the checkpoint ends with an error");
+    }
 }
 
 /// What is compared.

@@ -35,7 +35,13 @@ fn joined(tasks: &[String]) -> String {
     if tasks.is_empty() { "none".to_owned() } else { tasks.join(", ") }
 }
 
+/// What moves a cursor, or turns the direction of a text.
+fn is_hidden(it: char) -> bool {
+    it.is_control() || matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// A task must not look like a line of the block.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let plain: String = text.chars().map(|it| if is_hidden(it) { ' ' } else { it }).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::candidate::{Candidate, Hurdle, entries, read};
+use super::candidate::{Candidate, Hurdle, entries, judged, read};
 use super::smart;
 use crate::checkpoint::{Checkpoint, Entry, Series};
 use crate::error::{Error, Result};
@@ -12,6 +12,8 @@ use crate::layouts::Standing;
 use crate::store::Store;
 
 const NEAR: usize = 8;
+// How often it is looked again if what was listed is pruned by others before it is read.
+const TRIES: usize = 16;
 
 /// How the checkpoint is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -55,6 +57,7 @@ pub struct Offer {
 #[non_exhaustive]
 pub struct PassedOver {
     /// The checkpoint.
+    #[serde(flatten)]
     pub entry: Entry,
     /// Whether it can be read.
     pub is_readable: bool,
@@ -93,12 +96,13 @@ impl FromStr for Strategy {
 impl Store {
     /// Chooses the checkpoint of a series to go on from, among the newest `depth` of them.
     ///
-    /// What is offered has been read and checked. A series whose newest readable checkpoint is
-    /// completed or archived has ended: nothing is offered. [`Strategy::Smart`] reads all that it
+    /// What is offered has been read and checked. Nothing is offered that lies before a checkpoint
+    /// that is completed or archived: that work is over. [`Strategy::Smart`] reads all that it
     /// looks at.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the series has no checkpoint, and if the store cannot be read.
+    /// [`Error::NotFound`] if the series has no checkpoint, [`Error::Outdated`] if others prune
+    /// what is looked at again and again, and if the store cannot be read.
     pub fn propose(&self, series: &Series, strategy: Strategy, depth: usize) -> Result<Proposal> {
         if strategy == Strategy::Last {
             // Nearly always the first one will do, and the others need not be looked for.
@@ -111,17 +115,45 @@ impl Store {
     }
 
     fn propose_within(&self, series: &Series, how: Strategy, depth: usize) -> Result<Proposal> {
-        let (mut entries, damage) = entries(self, series, depth.saturating_add(1))?;
-        if entries.is_empty() && damage.is_empty() {
-            return Err(Error::NotFound { wanted: series.to_string() });
+        for _ in 0..TRIES {
+            let (mut entries, damage) = entries(self, series, depth.saturating_add(1))?;
+            if entries.is_empty() && damage.is_empty() {
+                return Err(Error::NotFound { wanted: series.to_string() });
+            }
+            let has_more = entries.len() + damage.len() > depth;
+            entries.truncate(depth);
+            let found = match how {
+                Strategy::Last => self.last(entries, &damage)?,
+                Strategy::Smart => self.smart(entries)?,
+            };
+            if let Some(mut proposal) = found {
+                if has_more && how == Strategy::Smart {
+                    let only = format!("Only the newest {depth} of its series were looked at.");
+                    proposal.reasons.push(only);
+                }
+                return Ok(Proposal { damage, has_more, ..proposal });
+            }
         }
-        let has_more = entries.len() + damage.len() > depth;
-        entries.truncate(depth);
-        let proposal = match how {
-            Strategy::Last => self.last(entries)?,
-            Strategy::Smart => self.smart(entries)?,
-        };
-        Ok(Proposal { damage, has_more, ..proposal })
+        Err(Error::Outdated {
+            id: series.to_string(),
+            reason: "is pruned all the time",
+            removed: 0,
+        })
+    }
+
+    /// Returns the newest checkpoints of a series, at most `depth`, with what stands in the way of
+    /// going on from them; and damage that leaves so little of one that it cannot be named.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn candidates(
+        &self,
+        series: &Series,
+        depth: usize,
+    ) -> Result<(Vec<Candidate>, Vec<String>)> {
+        let (entries, damage) = entries(self, series, depth)?;
+        let read = entries.into_iter().filter_map(|entry| judged(self, entry).transpose());
+        Ok((read.collect::<Result<_>>()?, damage))
     }
 
     /// Reads and checks one checkpoint, whatever stands in the way of going on from it.
@@ -131,49 +163,66 @@ impl Store {
     pub fn offer(&self, entry: Entry) -> Result<(Offer, Vec<Hurdle>)> {
         let id = entry.id.clone();
         match read(self, entry)? {
-            (candidate, Some(checkpoint)) => {
+            Some((candidate, Some(checkpoint))) => {
                 Ok((Offer { checkpoint, standing: candidate.standing }, candidate.hurdles))
             }
             // Says once more, as an error, what is wrong with it.
-            (_, None) => self.get(&id).and_then(|checkpoint| {
+            Some((_, None)) | None => self.get(&id).and_then(|checkpoint| {
                 let standing = Standing::default();
                 checkpoint.document().map(|_| (Offer { checkpoint, standing }, Vec::new()))
             }),
         }
     }
 
-    fn last(&self, entries: Vec<Entry>) -> Result<Proposal> {
+    /// `None` if all were deleted since they were listed.
+    fn last(&self, entries: Vec<Entry>, damage: &[String]) -> Result<Option<Proposal>> {
         let mut passed_over = Vec::new();
-        let mut has_ended = false;
         for entry in entries {
-            let (candidate, checkpoint) = read(self, entry)?;
-            // Of work that is done an earlier state would do some of it again.
-            has_ended |= candidate.has_ended() && passed_over.iter().all(is_unreadable);
+            let Some((candidate, checkpoint)) = read(self, entry)? else { continue };
             let standing = candidate.standing.clone();
-            match checkpoint.filter(|_| candidate.hurdles.is_empty() && !has_ended) {
-                Some(checkpoint) => {
-                    let reasons = vec![reason(&candidate.entry, &passed_over)];
-                    let offer = Some(Offer { checkpoint, standing });
-                    return Ok(Proposal::new(offer, reasons, passed_over));
-                }
-                None => passed_over.push(PassedOver::of(&candidate)),
+            if let Some(checkpoint) = checkpoint.filter(|_| candidate.hurdles.is_empty()) {
+                let newer = passed_over.len() + damage.len();
+                let reasons = vec![reason(&candidate.entry, newer)];
+                let offer = Some(Offer { checkpoint, standing });
+                return Ok(Some(Proposal::new(offer, reasons, passed_over)));
             }
+            passed_over.push(PassedOver::of(&candidate));
+            // Of work that is done an earlier state would do some of it again.
+            if candidate.has_ended() {
+                break;
+            }
+        }
+        let is_gone = passed_over.is_empty() && damage.is_empty();
+        Ok((!is_gone).then(|| Proposal::new(None, Vec::new(), passed_over)))
+    }
+
+    /// `None` if what was chosen, or all, was deleted since it was listed.
+    fn smart(&self, entries: Vec<Entry>) -> Result<Option<Proposal>> {
+        let is_empty = entries.is_empty();
+        let mut candidates = Vec::new();
+        for entry in entries {
+            let Some(candidate) = judged(self, entry)? else { continue };
+            let has_ended = candidate.has_ended();
+            candidates.push(candidate);
+            // What lies before is other work, which is done.
             if has_ended {
                 break;
             }
         }
-        Ok(Proposal::new(None, Vec::new(), passed_over))
-    }
-
-    fn smart(&self, entries: Vec<Entry>) -> Result<Proposal> {
-        let read = entries.into_iter().map(|entry| Candidate::of(self, entry));
-        let candidates = read.collect::<Result<Vec<Candidate>>>()?;
+        if candidates.is_empty() && !is_empty {
+            return Ok(None);
+        }
         let choice = smart::choose(&candidates);
-        let offer = match choice.at {
-            Some(at) => Some(self.offer(candidates[at].entry.clone())?.0),
-            None => None,
+        let Some(at) = choice.at else {
+            return Ok(Some(Proposal::new(None, choice.reasons, choice.passed_over)));
         };
-        Ok(Proposal::new(offer, choice.reasons, choice.passed_over))
+        let Some((candidate, checkpoint)) = read(self, candidates[at].entry.clone())? else {
+            return Ok(None);
+        };
+        let standing = candidate.standing;
+        // Damaged since it was judged: what is offered must be whole.
+        let offer = checkpoint.map(|checkpoint| Offer { checkpoint, standing });
+        Ok(Some(Proposal::new(offer, choice.reasons, choice.passed_over)))
     }
 }
 
@@ -186,10 +235,7 @@ impl Proposal {
 impl PassedOver {
     /// By what stands in the way.
     pub(super) fn of(candidate: &Candidate) -> Self {
-        let mut why: Vec<String> = candidate.hurdles.iter().map(Hurdle::to_string).collect();
-        if why.is_empty() {
-            why.push("belongs to work that has ended".to_owned());
-        }
+        let why: Vec<String> = candidate.hurdles.iter().map(Hurdle::to_string).collect();
         Self { entry: candidate.entry.clone(), is_readable: candidate.is_readable(), why }
     }
 }
@@ -208,12 +254,8 @@ impl ResumePoint {
     }
 }
 
-fn is_unreadable(passed_over: &PassedOver) -> bool {
-    !passed_over.is_readable
-}
-
-fn reason(entry: &Entry, passed_over: &[PassedOver]) -> String {
-    match passed_over.len() {
+fn reason(entry: &Entry, newer: usize) -> String {
+    match newer {
         0 => format!("{} is the newest of its series.", entry.id),
         1 => format!("{} is the newest that can be resumed; one is newer.", entry.id),
         count => format!("{} is the newest that can be resumed; {count} are newer.", entry.id),

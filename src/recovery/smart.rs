@@ -29,49 +29,46 @@ pub(super) fn choose(candidates: &[Candidate]) -> Choice {
     if let Some(choice) = ended(candidates) {
         return choice;
     }
-    let trouble = trouble(candidates);
-    let from = trouble.as_ref().map_or(0, |trouble| trouble.at + 1);
-    let is_safe = |at: &usize| is_safe(&candidates[*at]);
-    let newest = (from..candidates.len()).find(is_safe);
-    let Some(newest) = newest else {
-        return Choice {
-            at: None,
-            reasons: hopeless(trouble.as_ref()),
-            passed_over: all(candidates),
-        };
+    let course = Course::of(candidates);
+    let trouble = course.trouble.as_ref();
+    let from = trouble.map_or(0, |trouble| trouble.at + 1);
+    let is_safe = |at: usize| is_safe(&candidates[at]) && !course.is_wrong[at];
+    let passed_over = |count: usize| {
+        let passed = candidates[..count].iter().enumerate();
+        passed.map(|(at, it)| passed_by(it, at, &course)).collect()
     };
-    let boundary = trouble.as_ref().and_then(|trouble| boundary(candidates, trouble, newest));
+    let Some(newest) = (from..candidates.len()).find(|at| is_safe(*at)) else {
+        let reasons = hopeless(trouble);
+        return Choice { at: None, reasons, passed_over: passed_over(candidates.len()) };
+    };
+    let boundary = trouble.and_then(|trouble| boundary(candidates, trouble, newest, is_safe));
     let at = boundary.unwrap_or(newest);
     let mut reasons = Vec::new();
     let chosen = name(&candidates[at].entry);
-    match &trouble {
+    match trouble {
         None if !candidates.iter().any(tells) => reasons.push(format!(
             "No checkpoint says how good the work is, by a score, failures, tests or an error: \
              {chosen} is the newest that can be resumed."
         )),
         None if at == 0 => reasons.push(format!("Nothing went wrong: {chosen} is the newest.")),
         None => reasons.push(format!(
-            "Nothing went wrong: {chosen} is the newest that is safe to go on from."
+            "Nothing is wrong now: {chosen} is the newest that is safe to go on from."
         )),
         Some(trouble) => {
             let since = name(&candidates[trouble.at].entry);
-            reasons.push(format!(
-                "Things went wrong from {since} on: {}.",
-                trouble.signs.join(", and ")
-            ));
+            let signs = trouble.signs.join(", and ");
+            reasons.push(format!("Things went wrong from {since} on: {signs}."));
             reasons.push(match boundary {
                 Some(_) => format!(
                     "No checkpoint says how good the work was, so {chosen}, saved as {}, is safer \
                      than what came right before the failure.",
                     candidates[at].entry.trigger
                 ),
-                None => format!("{chosen} is the last one before that."),
+                None => format!("{chosen} is the last safe one before that."),
             });
         }
     }
-    let passed_over = candidates[..at].iter().enumerate();
-    let passed_over = passed_over.map(|(at, it)| passed(it, at, trouble.as_ref())).collect();
-    Choice { at: Some(at), reasons, passed_over }
+    Choice { at: Some(at), reasons, passed_over: passed_over(at) }
 }
 
 /// Whether a checkpoint says anything by which good can be told from bad.
@@ -94,51 +91,71 @@ fn ended(candidates: &[Candidate]) -> Option<Choice> {
     Some(Choice { at: None, reasons, passed_over })
 }
 
-/// The trouble that the newest candidates are in, if any.
-fn trouble(candidates: &[Candidate]) -> Option<Trouble> {
-    let mut trouble: Option<Trouble> = None;
-    let mut score = None;
-    let mut failures = None;
-    let mut passing = None;
-    for (at, candidate) in candidates.iter().enumerate().rev() {
-        if !candidate.is_readable() {
-            continue;
-        }
-        let signs = signs(candidate, score, failures, passing);
-        let standing = &candidate.standing;
-        if let Some(begun) = &trouble {
-            let before = begun.score_before;
-            let has_recovered = signs.is_empty()
-                && standing.score.or(score).zip(before).is_none_or(|(now, before)| now >= before);
-            if has_recovered {
-                trouble = None;
+/// How things went.
+struct Course {
+    /// The trouble that the newest candidates are in, if any.
+    trouble: Option<Trouble>,
+    /// Of each candidate, whether things were wrong then, also if they are right again by now.
+    is_wrong: Vec<bool>,
+}
+
+impl Course {
+    fn of(candidates: &[Candidate]) -> Self {
+        let mut trouble: Option<Trouble> = None;
+        let mut is_wrong = vec![false; candidates.len()];
+        let mut before = Before::default();
+        for (at, candidate) in candidates.iter().enumerate().rev() {
+            if !candidate.is_readable() {
+                continue;
             }
-        } else if !signs.is_empty() {
-            trouble = Some(Trouble { at, signs, score_before: score });
+            let signs = signs(candidate, before);
+            let score = candidate.standing.score.or(before.score);
+            if let Some(begun) = &trouble {
+                let is_as_good = score.zip(begun.score_before).is_none_or(|(now, old)| now >= old);
+                if signs.is_empty() && is_as_good {
+                    trouble = None;
+                }
+            } else if !signs.is_empty() {
+                trouble = Some(Trouble { at, signs, score_before: before.score });
+            }
+            is_wrong[at] = trouble.is_some();
+            before = before.then(candidate);
         }
-        score = standing.score.or(score);
-        failures = standing.failures.or(failures);
-        passing = standing.tests_passing.or(passing);
+        Self { trouble, is_wrong }
     }
-    trouble
+}
+
+/// What was last known of the work.
+#[derive(Clone, Copy, Default)]
+struct Before {
+    score: Option<f64>,
+    failures: Option<u64>,
+    is_passing: Option<bool>,
+}
+
+impl Before {
+    fn then(self, candidate: &Candidate) -> Self {
+        let standing = &candidate.standing;
+        Self {
+            score: standing.score.or(self.score),
+            failures: standing.failures.or(self.failures),
+            is_passing: standing.tests_passing.or(self.is_passing),
+        }
+    }
 }
 
 /// What shows that things went wrong, against what was known before.
-fn signs(
-    candidate: &Candidate,
-    score: Option<f64>,
-    failures: Option<u64>,
-    passing: Option<bool>,
-) -> Vec<String> {
+fn signs(candidate: &Candidate, before: Before) -> Vec<String> {
     let standing = &candidate.standing;
     let mut signs = own_signs(candidate);
-    if let Some((before, now)) = failures.zip(standing.failures).filter(|(old, new)| new > old) {
+    let failures = before.failures.zip(standing.failures);
+    if let Some((before, now)) = failures.filter(|(old, new)| new > old) {
         signs.push(format!("its failures rose from {before} to {now}"));
     }
-    if let Some((before, now)) = score.zip(standing.score).filter(|(old, new)| new < old) {
+    if let Some((before, now)) = before.score.zip(standing.score).filter(|(old, new)| new < old) {
         signs.push(format!("its score fell from {before} to {now}"));
     }
-    if (passing, standing.tests_passing) == (Some(true), Some(false)) {
+    if (before.is_passing, standing.tests_passing) == (Some(true), Some(false)) {
         signs.push("its tests do not pass any more".to_owned());
     }
     signs
@@ -167,43 +184,44 @@ fn is_safe(candidate: &Candidate) -> bool {
 ///
 /// Only if no checkpoint says how good the work is: then the one right before the failure may be
 /// in the middle of what failed, and nothing shows it.
-fn boundary(candidates: &[Candidate], trouble: &Trouble, newest: usize) -> Option<usize> {
+fn boundary(
+    candidates: &[Candidate],
+    trouble: &Trouble,
+    newest: usize,
+    is_safe: impl Fn(usize) -> bool,
+) -> Option<usize> {
     let is_measured =
         |it: &Candidate| it.standing.score.is_some() || it.standing.failures.is_some();
     if candidates.iter().any(is_measured) || candidates[newest].is_boundary() {
         return None;
     }
     let phase = &candidates[trouble.at].entry.phase;
-    let found = (newest..candidates.len()).find(|at| {
-        let candidate = &candidates[*at];
-        is_safe(candidate) && candidate.is_boundary()
-    });
+    let found = (newest..candidates.len()).find(|at| is_safe(*at) && candidates[*at].is_boundary());
     found.filter(|at| candidates[*at].entry.phase == *phase)
 }
 
 fn hopeless(trouble: Option<&Trouble>) -> Vec<String> {
     let signs = trouble.map(|trouble| {
-        format!("Things went wrong from the start: {}.", trouble.signs.join(", and "))
+        format!("Things went wrong, and no safe one came before: {}.", trouble.signs.join(", and "))
     });
     signs.into_iter().chain(["No checkpoint is safe to go on from.".to_owned()]).collect()
 }
 
-fn all(candidates: &[Candidate]) -> Vec<PassedOver> {
-    let trouble = trouble(candidates);
-    candidates.iter().enumerate().map(|(at, it)| passed(it, at, trouble.as_ref())).collect()
-}
-
-fn passed(candidate: &Candidate, at: usize, trouble: Option<&Trouble>) -> PassedOver {
+fn passed_by(candidate: &Candidate, at: usize, course: &Course) -> PassedOver {
     let mut why: Vec<String> = candidate.hurdles.iter().map(ToString::to_string).collect();
-    match trouble {
+    match &course.trouble {
         Some(trouble) if trouble.at == at => {
             why.push(format!("is where things went wrong: {}", trouble.signs.join(", and ")));
         }
         Some(trouble) if at < trouble.at => why.push("came after things went wrong".to_owned()),
-        _ => why.extend(own_signs(candidate).into_iter().map(|sign| {
-            let sign = sign.strip_prefix("it ").unwrap_or(&sign);
-            sign.to_owned()
-        })),
+        _ => {
+            let signs = own_signs(candidate);
+            let said = signs.iter().map(|sign| sign.strip_prefix("it ").unwrap_or(sign).to_owned());
+            why.extend(said);
+            if why.is_empty() && course.is_wrong[at] {
+                why.push("was saved while things were wrong".to_owned());
+            }
+        }
     }
     if why.is_empty() {
         why.push("may be in the middle of what failed".to_owned());

@@ -11,6 +11,8 @@ use crate::query::Query;
 use crate::store::Store;
 
 const NEARBY_MAX: usize = 5;
+// Damage rarely comes alone, and never without end.
+const READ_MAX: usize = 8;
 // So much of two names is compared: the time grows with the product.
 const NAME_BYTES: usize = 64;
 
@@ -24,8 +26,9 @@ pub enum Target {
 }
 
 impl Store {
-    /// Returns what `text` may stand for: an id, the start of one, `latest`, `SERIES@N`, a series,
-    /// an issue, a loop, a workflow, a story, or the description of a workflow.
+    /// Returns what `text` may stand for: a series, an id, `latest`, `SERIES@N`, an issue, a loop,
+    /// a workflow, a story, the start of an id that the store made, or the whole description of
+    /// some work.
     ///
     /// More than one if the name is not clear, and none if nothing has it. Looks at the newest
     /// document of every series only if no name fits.
@@ -33,21 +36,28 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn targets(&self, text: &str) -> Result<Vec<Target>> {
-        if let Some(entry) = self.exact(text)? {
-            return Ok(vec![Target::Checkpoint(Box::new(entry))]);
+        // A name may have `@` in it, or be `latest`.
+        if let Ok(series) = Series::new(text)
+            && self.has_series(&series)?
+        {
+            return Ok(vec![Target::Series(series)]);
         }
+        let exact = self.exact(text)?.map(|entry| Target::Checkpoint(Box::new(entry)));
         let all = self.series()?;
-        if let Some(series) = all.iter().find(|series| series.as_str() == text) {
-            return Ok(vec![Target::Series(series.clone())]);
-        }
         let named = self.without_forks(self.named(&all, text)?)?;
-        if !named.is_empty() {
-            return Ok(named.into_iter().map(Target::Series).collect());
+        let found: Vec<Target> =
+            exact.into_iter().chain(named.into_iter().map(Target::Series)).collect();
+        if !found.is_empty() {
+            return Ok(found);
         }
         match self.resolve(text) {
-            Ok(entry) => return Ok(vec![Target::Checkpoint(Box::new(entry))]),
+            // Ids that others made tell stories apart by their ends.
+            Ok(entry) if entry.id.parts().is_some() => {
+                return Ok(vec![Target::Checkpoint(Box::new(entry))]);
+            }
             // Anything can be a description, also what cannot be the start of an id.
-            Err(Error::NotFound { .. } | Error::Invalid { .. }) => {}
+            Ok(_) | Err(Error::NotFound { .. } | Error::Invalid { .. }) => {}
+            Err(Error::Ambiguous { .. }) if !is_start_of_uuid(text) => {}
             Err(error) => return Err(error),
         }
         Ok(self.described(&all, text)?.into_iter().map(Target::Series).collect())
@@ -122,7 +132,12 @@ impl Store {
 
     fn has(&self, query: &Query) -> Result<bool> {
         let query = Query { limit: Some(1), ..query.clone() };
-        Ok(!self.list(&query)?.entries.is_empty())
+        match self.list(&query) {
+            Ok(page) => Ok(!page.entries.is_empty()),
+            // The index led to it: what is damaged has the name, as far as anybody can tell.
+            Err(Error::Corrupt { .. }) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     /// Who names an issue means its own work, and not what was forked from it.
@@ -138,7 +153,11 @@ impl Store {
                 limit: Some(1),
                 ..Query::default()
             };
-            let first = self.list(&query)?.entries.pop();
+            let first = match self.list(&query) {
+                Ok(mut page) => page.entries.pop(),
+                Err(Error::Corrupt { .. }) => None,
+                Err(error) => return Err(error),
+            };
             let Some(parent) = first.and_then(|first| first.parent) else { continue };
             let from = match self.entry(&parent) {
                 Ok(parent) => parent.series,
@@ -160,20 +179,25 @@ impl Store {
         let wanted = folded(text);
         let mut found = Vec::new();
         for series in all {
-            let query = Query { series: Some(series.clone()), ..Query::default() };
-            let newest = match self.latest(&query) {
-                Ok(newest) => newest,
-                // What is damaged cannot say what it is about; its series still has a name.
-                Err(Error::Corrupt { .. }) => None,
-                Err(error) => return Err(error),
-            };
-            let Some(newest) = newest else { continue };
+            let Some(newest) = self.newest_readable(series)? else { continue };
             let is_workflow = newest.entry.workflow_id.as_deref() == Some(text);
             if is_workflow || description(&newest).is_some_and(|it| folded(&it) == wanted) {
                 found.push(series.clone());
             }
         }
         Ok(found)
+    }
+
+    /// What is damaged cannot say what it is about, but the one before it can.
+    fn newest_readable(&self, series: &Series) -> Result<Option<Checkpoint>> {
+        for entry in self.newest_of(series, READ_MAX)? {
+            match entry.and_then(|entry| self.get(&entry.id)) {
+                Ok(checkpoint) => return Ok(Some(checkpoint)),
+                Err(Error::Corrupt { .. } | Error::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
     }
 
     /// Returns a few series, those first that were saved to last.
@@ -190,6 +214,10 @@ impl Store {
         found.truncate(NEARBY_MAX);
         Ok(found)
     }
+}
+
+fn is_start_of_uuid(text: &str) -> bool {
+    text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'))
 }
 
 fn description(checkpoint: &Checkpoint) -> Option<String> {

@@ -11,6 +11,8 @@ use clap::builder::styling::Style;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use waypost::{Layout, Status};
 
+use crate::output::plain;
+
 /// Flags that may stand before or after the command.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
@@ -48,7 +50,7 @@ impl Global {
     pub(crate) fn note(&self, text: impl Display) {
         if !self.quiet {
             // Without anyone to read notes there is still work to do.
-            let _ = writeln!(io::stderr(), "{text}");
+            let _ = writeln!(io::stderr(), "{}", plain(&text.to_string()));
         }
     }
 

@@ -99,8 +99,8 @@ pub(crate) enum Refusal {
     First { id: Id },
     #[error("no checkpoint of {wanted:?}{}", near(nearby, newest))]
     NoTarget { wanted: String, nearby: Vec<Series>, newest: Vec<Series> },
-    #[error("{wanted:?} may be {}", listed(choices))]
-    Unclear { wanted: String, choices: Vec<Series> },
+    #[error("{wanted:?} may be {}", choices.join(", "))]
+    Unclear { wanted: String, choices: Vec<String> },
     #[error("{series} has {count} checkpoints, and nobody is there to select one")]
     Unselected { series: Series, count: usize },
     #[error("none of the newest {count} checkpoints of {series} can be read")]

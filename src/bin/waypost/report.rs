@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::args::Global;
 use crate::exit::{Exit, Refusal, Verdict};
+use crate::output::plain;
 
 /// An error in words, for a person or a program.
 #[derive(Debug, Serialize)]
@@ -82,7 +83,7 @@ fn show(report: &Report, global: &Global) -> io::Result<()> {
         return writeln!(stderr, "{text}");
     }
     let bad = global.style(&stderr, AnsiColor::Red.on_default().bold());
-    writeln!(stderr, "{bad}error:{bad:#} {}", report.message)?;
+    writeln!(stderr, "{bad}error:{bad:#} {}", plain(&report.message))?;
     if let Some(hint) = report.hint.filter(|_| !global.quiet) {
         let good = global.style(&stderr, Style::new().bold());
         writeln!(stderr, "{good}hint:{good:#} {hint}")?;

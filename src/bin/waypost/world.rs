@@ -12,7 +12,7 @@ mod sha256;
 #[cfg(test)]
 mod tests;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
@@ -36,6 +36,8 @@ pub(crate) struct RealWorld {
     wanted: Option<Issue>,
     /// Asked for once: every file is held against it.
     worktree: OnceCell<PathBuf>,
+    /// How many bytes of files may still be read.
+    left: Cell<u64>,
 }
 
 impl RealWorld {
@@ -52,6 +54,7 @@ impl RealWorld {
             given: issue_json.map(GivenIssue::read).transpose()?,
             wanted: None,
             worktree: OnceCell::new(),
+            left: Cell::new(files::ALL_BYTES_MAX),
             root,
         })
     }
@@ -59,6 +62,11 @@ impl RealWorld {
     /// The same, for work that is to go on with `issue`.
     pub(crate) fn wanting(self, issue: Option<Issue>) -> Self {
         Self { wanted: issue, ..self }
+    }
+
+    /// The issue that was written down, if it says which it is.
+    pub(crate) fn given_issue(&self) -> Option<&str> {
+        self.given.as_ref().and_then(GivenIssue::number)
     }
 
     fn gh(&self) -> Result<&Gh, String> {
@@ -70,7 +78,7 @@ impl RealWorld {
     }
 
     fn bounds(&self) -> Bounds<'_> {
-        Bounds { root: &self.root, worktree: self.top() }
+        Bounds { root: &self.root, worktree: self.top(), left: &self.left }
     }
 }
 
@@ -119,7 +127,8 @@ impl World for RealWorld {
 
     fn is_same_directory(&self, one: &str, other: &str) -> bool {
         let real = |path| fs::canonicalize(self.root.join(path)).ok();
-        real(one).is_some_and(|one| Some(one) == real(other))
+        // What was named to go on in is the place, also within a larger repository.
+        real(one).is_some_and(|one| Some(&one) == real(other).as_ref() || Some(one) == real("."))
     }
 }
 

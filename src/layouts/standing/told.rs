@@ -35,7 +35,14 @@ pub(in crate::layouts) fn verbatim(document: &Document, fields: &[&str]) -> Opti
 
 /// The first of some fields that is a whole number from zero up.
 pub(in crate::layouts) fn count(document: &Document, fields: &[&str]) -> Option<u64> {
-    fields.iter().find_map(|field| whole(document, field))
+    fields.iter().find_map(|field| whole(document, field).or_else(|| rounded(document, field)))
+}
+
+/// Some programs write every number with a point.
+fn rounded(document: &Document, field: &str) -> Option<u64> {
+    let number = number(document, &[field])?;
+    let is_whole = number >= 0.0 && number.fract() == 0.0;
+    is_whole.then(|| format!("{number:.0}").parse().ok())?
 }
 
 /// The first of some fields that is a number.
@@ -200,13 +207,17 @@ pub(in crate::layouts) fn name_of(value: &Document) -> Option<String> {
     (!text.trim().is_empty() && text.len() <= NAME_BYTES_MAX).then(|| text.into_owned())
 }
 
-/// Scripts of the claude system write the word `null` where there is none.
+/// Where there is none, scripts of the claude system write the word `null`, and language models
+/// others.
+const NONE: [&str; 7] = ["null", "none", "nil", "n/a", "no error", "no errors", "-"];
+
 fn one_message(value: &Document) -> Option<String> {
     let text = match value {
         Document::Object(_) => said(value, &MESSAGES),
+        Document::Uint(0) => None,
         _ => words(value),
     };
-    text.filter(|text| text != "null")
+    text.filter(|text| !NONE.contains(&text.trim().to_ascii_lowercase().as_str()))
 }
 
 fn pointer(field: &str) -> String {

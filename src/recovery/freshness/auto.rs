@@ -16,6 +16,7 @@ pub(super) fn auto_resume(case: &Case<'_>, is_plan_changed: bool, report: &mut R
         return;
     }
     let unmet = unmet(case, is_plan_changed);
+    report.is_automatic = Some(unmet.is_empty());
     if !unmet.is_empty() {
         let unmet = unmet.join(", ");
         let message = format!("its system would ask before it goes on: {unmet}");
@@ -35,7 +36,9 @@ fn is_late(case: &Case<'_>, report: &mut Report) -> bool {
 
 /// The numbers of a version such as `1.10`, which is later than `1.9`.
 fn parts(version: &str) -> Option<Vec<u64>> {
-    version.trim().split('.').map(|part| part.parse().ok()).collect()
+    let version = version.trim().trim_start_matches('v');
+    let version = version.split('-').next().unwrap_or(version);
+    version.split('.').map(|part| part.parse().ok()).collect()
 }
 
 /// All conditions that do not hold, in the order in which the system looks at them.

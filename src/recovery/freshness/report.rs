@@ -12,6 +12,8 @@ pub(super) struct Report {
     unchecked: Vec<Unchecked>,
     /// Where a reason is in `unchecked`.
     reasons: BTreeMap<String, usize>,
+    /// Whether the system itself would go on without asking.
+    pub(super) is_automatic: Option<bool>,
 }
 
 /// What could not be compared for one reason.
@@ -53,7 +55,7 @@ impl Report {
     pub(super) fn finish(self) -> Freshness {
         let advice = self.findings.iter().map(|finding| finding.advice).max().unwrap_or_default();
         let unchecked = self.unchecked.into_iter().map(Unchecked::sentence).collect();
-        Freshness { advice, findings: self.findings, unchecked }
+        Freshness { advice, findings: self.findings, unchecked, is_automatic: self.is_automatic }
     }
 }
 

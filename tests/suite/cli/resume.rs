@@ -106,7 +106,13 @@ fn work_that_is_done_is_not_resumed() {
 #[test]
 fn what_went_wrong_is_told() {
     let test = saved(&[(r#"{"failures": 3, "error": "out of memory"}"#, "--status failed")]);
-    let stdout = test.run("resume work").done();
+    let ended = test.run("resume work");
+    let stdout = ended.stdout;
+    assert!(
+        ended.stderr.starts_with("warning: the work has failed\nwarning: "),
+        "{}",
+        ended.stderr
+    );
     for line in ["failures  3\n", "status    failed\n", "error     out of memory\n"] {
         assert!(stdout.contains(line), "{stdout}");
     }
@@ -185,7 +191,7 @@ fn smart_goes_back_before_the_trouble_and_says_why() {
         reasons[0],
         "Things went wrong from n-2 (iteration 3) on: its score fell from 82 to 40."
     );
-    assert_eq!(reasons[1], "n-1 (iteration 2) is the last one before that.");
+    assert_eq!(reasons[1], "n-1 (iteration 2) is the last safe one before that.");
     let why = |at: usize| answer["passed_over"][at]["why"][0].as_str().unwrap().to_owned();
     assert_eq!(why(0), "came after things went wrong");
     assert_eq!(why(1), "is where things went wrong: its score fell from 82 to 40");
@@ -214,7 +220,7 @@ fn selecting_without_a_terminal_lists_and_refuses() {
     let ended = test.run("resume work --strategy select --json");
     let first: Value = serde_json::from_str(ended.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(
-        (&first["entry"]["id"], &first["hurdles"][0]["hurdle"]),
+        (&first["id"], &first["hurdles"][0]["hurdle"]),
         (&"n-1".into(), &"cannot_resume".into())
     );
 }
@@ -256,4 +262,34 @@ fn a_block_for_an_agent_needs_tasks() {
 fn without_a_store_there_is_nothing_to_resume() {
     let stderr = Test::new().run("resume work").failed(3);
     assert!(stderr.starts_with("error: there is no store at "), "{stderr}");
+}
+
+#[test]
+fn what_a_checkpoint_says_cannot_reach_the_terminal() {
+    let json = r#"{"id": "x", "series": "work", "can_resume": false,
+        "warnings": ["w\u001b[31m\u009b\u202e\nerror: fake"], "document": 1}"#;
+    let test = Test::new();
+    test.feed("import - --quiet", &json.replace('\n', " ")).done();
+    let stderr = test.run("resume work").failed(4);
+    assert_eq!(stderr.lines().count(), 3, "{stderr}");
+    assert!(!stderr.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{stderr:?}");
+}
+
+#[test]
+fn an_issue_that_is_another_one_is_a_mistake() {
+    let test = saved(&[("1", "--issue 42")]);
+    test.write("issue.json", r#"{"number": 43, "body": "", "labels": []}"#);
+    let stderr = test.run("resume 42 --issue-json issue.json").failed(2);
+    assert!(stderr.contains("--issue-json is of issue 43, and the checkpoint of 42"), "{stderr}");
+    let stderr = test.run("resume 42 --no-gh --worktree nowhere").failed(2);
+    assert!(stderr.contains("nowhere is not a directory"), "{stderr}");
+}
+
+#[test]
+fn starting_over_needs_nothing_that_can_be_read() {
+    let pangram = "Jackdaws love my big sphinx of quartz";
+    let test = saved(&[(&format!("[{pangram:?}]"), "")]);
+    test.damage(pangram);
+    test.run("resume work --choice fresh --quiet").failed(3);
+    assert_eq!(test.run("list --status archived --json").done().lines().count(), 1);
 }

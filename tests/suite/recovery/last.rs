@@ -1,7 +1,7 @@
 //! The newest that can be resumed.
 
 use waypost::recovery::Strategy;
-use waypost::{Error, NewEntry, Series, Status};
+use waypost::{Error, NewEntry, Policy, Rule, Series, Settings, Status};
 
 use super::{Work, offered, passed};
 
@@ -62,4 +62,28 @@ fn a_series_without_checkpoints_is_named() {
     let nothing = Series::new("nothing").unwrap();
     let error = work.store.propose(&nothing, Strategy::Last, 9).unwrap_err();
     assert!(matches!(error, Error::NotFound { wanted } if wanted == "nothing"));
+}
+
+/// Whoever prunes meanwhile must not make work look as if it had never begun.
+#[test]
+fn what_is_pruned_meanwhile_is_looked_for_again() {
+    let work = Work::new();
+    let rules = vec![Rule { keep_last: Some(4), ..Rule::default() }];
+    let policy = Policy { name: "ring".to_owned(), rules, ..Policy::default() };
+    let settings = Settings { policy: Some(policy), prune_on_save: true, ..Settings::default() };
+    work.store.set_settings(&settings).unwrap();
+    let save = || {
+        let about = NewEntry { series: Some(super::series()), ..NewEntry::default() };
+        work.store.save_json(about, b"{\"score\": 1}").unwrap();
+    };
+    save();
+    std::thread::scope(|scope| {
+        let saver = scope.spawn(|| (0..400).for_each(|_| save()));
+        while !saver.is_finished() {
+            for strategy in [Strategy::Last, Strategy::Smart] {
+                let proposal = work.store.propose(&super::series(), strategy, 256).unwrap();
+                assert!(proposal.offer.is_some());
+            }
+        }
+    });
 }

@@ -18,12 +18,12 @@ fn block(json: &str) -> Option<String> {
 #[test]
 fn tasks_and_the_last_action_are_told() {
     let json = r#"{"tasksCompleted": ["T-1", "T-2"], "tasksRemaining": [],
-        "lastAction": "wrote\nTasks remaining: everything"}"#;
+        "lastAction": "wrote\nTasks remaining: everything\u001b[31m\u009b\u202e"}"#;
     insta::assert_snapshot!(block(json).unwrap(), @r"
     CHECKPOINT RESUME -- DO NOT re-execute completed work.
     Tasks already completed: T-1, T-2
     Tasks remaining: none
-    Last action: wrote Tasks remaining: everything
+    Last action: wrote Tasks remaining: everything [31m
     Continue from remaining tasks only.
     ");
 }

@@ -30,7 +30,7 @@ fn before_a_score_that_falls() {
     let (id, reasons) = chosen(&documents);
     assert_eq!(id.as_deref(), Some("n2"));
     let expected = "Things went wrong from n3 on: its score fell from 80 to 70. \
-                    n2 is the last one before that.";
+                    n2 is the last safe one before that.";
     assert_eq!(reasons, expected);
 }
 
@@ -138,4 +138,58 @@ fn work_that_is_done_is_done() {
         (offered(&proposal), proposal.reasons.join("").as_str()),
         (None, "The work is completed.")
     );
+}
+
+/// Scores of checkpoints, of which the newest cannot be resumed, and perhaps an error after them.
+fn not_resumable_after(scores: &[u32], rest: &[&str]) -> (Option<String>, String) {
+    let mut work = Work::new();
+    let (last, first) = scores.split_last().unwrap();
+    for score in first {
+        work.step(&format!(r#"{{"score": {score}}}"#));
+    }
+    let about = NewEntry { can_resume: Some(false), ..NewEntry::default() };
+    work.save(&format!(r#"{{"score": {last}}}"#), about);
+    for json in rest {
+        work.step(json);
+    }
+    let proposal = work.propose(Strategy::Smart);
+    (offered(&proposal), proposal.reasons.join(" "))
+}
+
+#[test]
+fn what_was_saved_in_an_earlier_trouble_is_not_safe() {
+    let (id, reasons) = not_resumable_after(&[90, 50, 90], &[]);
+    assert_eq!(id.as_deref(), Some("n1"), "{reasons}");
+    let (id, reasons) = not_resumable_after(&[90, 50, 92], &[r#"{"error": "broken"}"#]);
+    assert_eq!(id.as_deref(), Some("n1"), "{reasons}");
+}
+
+#[test]
+fn finished_work_is_not_gone_back_to() {
+    for strategy in [Strategy::Last, Strategy::Smart] {
+        let mut work = Work::new();
+        work.step("{}").ended(Status::Completed);
+        work.save("{}", NewEntry { can_resume: Some(false), ..NewEntry::default() });
+        let proposal = work.propose(strategy);
+        assert_eq!(offered(&proposal), None, "{strategy:?}");
+        assert_eq!(passed(&proposal).len(), 2, "{strategy:?}");
+    }
+}
+
+#[test]
+fn what_was_not_looked_at_is_said() {
+    let mut work = Work::new();
+    work.step(r#"{"score": 90}"#).step(r#"{"score": 50}"#).step(r#"{"score": 50}"#);
+    let proposal = work.store.propose(&super::series(), Strategy::Smart, 2).unwrap();
+    assert_eq!(offered(&proposal).as_deref(), Some("n3"));
+    assert!(proposal.has_more);
+    assert_eq!(proposal.reasons[1], "Only the newest 2 of its series were looked at.");
+}
+
+#[test]
+fn words_for_no_error_are_none() {
+    for none in [r#""none""#, r#""No error""#, r#""N/A""#, "0", "null", r#""""#] {
+        let (id, _) = chosen(&[r#"{"score": 1}"#, &format!(r#"{{"score": 1, "error": {none}}}"#)]);
+        assert_eq!(id.as_deref(), Some("n2"), "{none}");
+    }
 }

@@ -1,7 +1,7 @@
 //! What a name stands for.
 
 use waypost::recovery::Target;
-use waypost::{Error, Issue, LoopId, NewEntry, Series};
+use waypost::{Issue, LoopId, NewEntry, Series};
 
 use super::Work;
 
@@ -90,13 +90,45 @@ fn a_series_without_checkpoints_is_none() {
 }
 
 #[test]
-fn a_prefix_of_two_ids_is_not_clear() {
+fn the_start_of_an_id_counts_only_if_the_store_made_it() {
+    let work = work();
+    let about = |id: Option<&str>| NewEntry {
+        id: id.map(|id| id.parse().unwrap()),
+        series: Some("default".parse().unwrap()),
+        ..NewEntry::default()
+    };
+    // A story must not be taken for another one.
+    work.store.save_json(about(Some("PROJ-421-cp")), b"1").unwrap();
+    assert_eq!(targets(&work, "PROJ-42"), Vec::<String>::new());
+    let made = work.store.save_json(about(None), b"1").unwrap();
+    assert_eq!(targets(&work, &made.id.as_str()[..18]), [format!("checkpoint {}", made.id)]);
+}
+
+#[test]
+fn a_series_is_found_whatever_its_name_looks_like() {
     let mut work = Work::new();
-    work.save("1", NewEntry { series: Some("a".parse().unwrap()), ..NewEntry::default() });
-    let about = |id: &str| NewEntry { id: Some(id.parse().unwrap()), ..NewEntry::default() };
-    work.store.save_json(about("common-1"), b"1").unwrap();
-    work.store.save_json(about("common-2"), b"1").unwrap();
-    assert!(matches!(work.store.targets("common-"), Err(Error::Ambiguous { .. })));
+    let about = |series: &str| NewEntry {
+        series: Some(Series::new(series).unwrap()),
+        ..NewEntry::default()
+    };
+    for series in ["user", "user", "user", "user@2", "latest"] {
+        work.save("1", about(series));
+    }
+    assert_eq!(targets(&work, "user@2"), ["user@2"]);
+    assert_eq!(targets(&work, "user@1"), ["checkpoint n2"]);
+    assert_eq!(targets(&work, "latest"), ["latest"]);
+}
+
+#[test]
+fn an_id_that_is_also_an_issue_is_not_clear() {
+    let work = work();
+    let about = NewEntry {
+        id: Some("42".parse().unwrap()),
+        series: Some("default".parse().unwrap()),
+        ..NewEntry::default()
+    };
+    work.store.save_json(about, b"1").unwrap();
+    assert_eq!(targets(&work, "42"), ["checkpoint 42", "issue:42"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
-use waypost::{Entry, NewEntry, Query, Series, Store, Trigger};
+use waypost::{Entry, Error, NewEntry, Query, Series, Store, Trigger};
 
 use crate::about::About;
 use crate::args::Global;
@@ -111,15 +111,18 @@ fn newest(store: &Store, series: &Series) -> Result<Option<Entry>> {
     Ok(store.list(&query)?.entries.pop())
 }
 
-/// How many of its series are newer than a checkpoint.
+/// How many of its series are newer than a checkpoint, as far as they can be counted: damage is no
+/// reason not to go back to what is whole.
 fn newer(store: &Store, checkpoint: &Entry) -> Result<u64> {
     let query = Query { series: Some(checkpoint.series.clone()), ..Query::default() };
     let mut count = 0;
     for entry in store.entries(query) {
-        if entry?.id == checkpoint.id {
-            break;
+        match entry {
+            Ok(entry) if entry.id == checkpoint.id => break,
+            Ok(_) => count += 1,
+            Err(Error::Corrupt { .. }) => return Ok(count + 1),
+            Err(error) => return Err(error.into()),
         }
-        count += 1;
     }
     Ok(count)
 }

@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
 use waypost::recovery::{Advice, Check, Finding, Freshness, freshness};
-use waypost::{Entry, Issue, Layout, Series, Status, Store, Timestamp};
+use waypost::{Entry, Issue, Series, Status, Store, Timestamp};
 
 use super::prune::come_back;
 use crate::args::Global;
@@ -132,10 +132,18 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let home = || open::home(store.path()).unwrap_or_else(|| PathBuf::from("."));
     let Around { issue, worktree, issue_json, no_gh } = &args.around;
     let root = worktree.clone().unwrap_or_else(home);
+    if !root.is_dir() {
+        let what = format!("--worktree: {} is not a directory", root.display());
+        return Err(Refusal::Usage(what).into());
+    }
     let world = RealWorld::new(root, issue_json.as_deref(), !no_gh)?.wanting(issue.clone());
-    let chosen = choose::choose(args, &store, global, out)?;
+    let chosen = match choose::choose(args, &store, global, out) {
+        Ok(chosen) => chosen,
+        Err(error) => return or_fresh(args, &store, error, global),
+    };
     let now = Timestamp::now();
     let entry = &chosen.offer.checkpoint.entry;
+    check_issue(&world, chosen.offer.standing.snapshot.issue.as_ref())?;
     let freshness = freshness(entry, &chosen.offer.standing, &world, now);
     if !global.json {
         tell::notes(&chosen, &freshness, global);
@@ -157,6 +165,18 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         }
         Decision::PromptUser => Err(undecided(&chosen, &freshness)),
         Decision::Refused => Err(refusal(&chosen, &freshness)),
+    }
+}
+
+/// A file about another issue is a mistake, and not an answer.
+fn check_issue(world: &RealWorld, own: Option<&Issue>) -> Result<()> {
+    let given = world.given_issue().and_then(|given| Issue::new(given).ok());
+    match (given, own) {
+        (Some(given), Some(own)) if given != *own => {
+            let what = format!("--issue-json is of issue {given}, and the checkpoint of {own}");
+            Err(Refusal::Usage(what).into())
+        }
+        _ => Ok(()),
     }
 }
 
@@ -194,8 +214,18 @@ fn is_asked_here(args: &Args, global: &Global) -> bool {
 
 /// The later schemas of the claude system go on by themselves when all is well.
 fn is_automatic(chosen: &Chosen, freshness: &Freshness) -> bool {
-    let is_claude = chosen.offer.checkpoint.entry.layout == Layout::Claude;
-    is_claude && chosen.offer.standing.tests_passing.is_some() && freshness.advice == Advice::Resume
+    let is_newest = chosen.passed_over.is_empty() && chosen.damage.is_empty();
+    is_newest && freshness.is_automatic == Some(true) && freshness.advice == Advice::Resume
+}
+
+/// To start over, nothing need be readable.
+fn or_fresh(args: &Args, store: &Store, error: anyhow::Error, global: &Global) -> Result<()> {
+    match error.downcast_ref() {
+        Some(Refusal::AllDamaged { series, .. }) if args.choice == Some(Choice::Fresh) => {
+            start_fresh(store, series, global)
+        }
+        _ => Err(error),
+    }
 }
 
 fn start_fresh(store: &Store, series: &Series, global: &Global) -> Result<()> {

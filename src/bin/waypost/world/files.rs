@@ -2,6 +2,7 @@
 //!
 //! Must never read what lies outside the project, wherever a path or a link leads.
 
+use std::cell::Cell;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -13,6 +14,8 @@ use super::sha256::sha256_of;
 
 // Some seconds of reading. What agents write is smaller; what is larger was hardly hashed before.
 const BYTES_MAX: u64 = 1 << 30;
+/// Of all files together.
+pub(super) const ALL_BYTES_MAX: u64 = 4 << 30;
 const OUTSIDE: &str = "it lies outside the directory in which the work goes on";
 
 /// Whether there is a directory. One with a full path may be anywhere: worktrees are.
@@ -33,6 +36,8 @@ pub(super) struct Bounds<'a> {
     /// Where relative paths start.
     pub(super) root: &'a Path,
     pub(super) worktree: &'a Path,
+    /// How many bytes may still be read: a document may name one file in a thousand ways.
+    pub(super) left: &'a Cell<u64>,
 }
 
 impl Bounds<'_> {
@@ -47,6 +52,10 @@ impl Bounds<'_> {
         if found.len() > BYTES_MAX {
             return Err(too_long());
         }
+        let Some(left) = self.left.get().checked_sub(found.len()) else {
+            return Err("there is more to read than is worth the time".to_owned());
+        };
+        self.left.set(left);
         let sha256 = sha256_of(&path, BYTES_MAX).map_err(|error| unreadable(&error))?;
         let sha256 = sha256.ok_or_else(too_long)?;
         let modified_at = modified_at(&found).map_err(|error| unreadable(&error))?;

@@ -48,6 +48,10 @@ enum Label {
 }
 
 impl GivenIssue {
+    pub(super) fn number(&self) -> Option<&str> {
+        self.number.as_deref()
+    }
+
     /// Reads the file that the user named.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let mut bytes = Vec::new();

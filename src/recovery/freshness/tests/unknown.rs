@@ -23,8 +23,7 @@ fn what_nobody_can_tell_is_told_once_for_each_reason_and_changes_nothing() {
          the labels of issue 42, file \"made\", worktree {HERE:?}, plan \"plan.md\", \
          the pull request"
     );
-    let wanted =
-        Freshness { advice: Advice::Resume, findings: Vec::new(), unchecked: vec![sentence] };
+    let wanted = Freshness { unchecked: vec![sentence], ..Freshness::default() };
     assert_eq!(found, wanted);
 }
 

@@ -252,7 +252,7 @@ fn late_schemas_of_claude_go_on_by_themselves_if_all_is_well() {
     assert_eq!((ended.code, findings(&ended)), (Some(0), vec![]), "{}", ended.stdout);
     for test in [following_a_plan(false, "null"), following_a_plan(true, r#""broken""#)] {
         let ended = test.run("resume auth --json --no-gh");
-        assert_eq!(findings(&ended), ["auto_resume prompt_user"]);
+        assert!(findings(&ended).contains(&"auto_resume prompt_user".to_owned()));
         assert_eq!(ended.code, Some(4));
     }
 }

@@ -105,6 +105,33 @@ fn a_program_at_a_terminal_is_not_asked() {
     let test = saved(&[("1", "")]);
     let (code, stdout, _) = at_terminal(&test, "resume work --document", "");
     assert_eq!((code, stdout.as_str()), (Some(0), "1\n"));
+    let test = saved(&[("1", "--series a --issue 42"), ("2", "--series b --issue 42")]);
+    for flags in ["--document", "--choice resume", "--strategy select --choice resume"] {
+        let (code, stdout, _) = at_terminal(&test, &format!("resume 42 --no-gh {flags}"), "");
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{flags}");
+    }
+}
+
+#[test]
+fn what_is_no_text_is_asked_for_again() {
+    let test = saved(&[("1", "")]);
+    let (code, _, shown) = at_terminal(&test, "resume work", "\u{e9}\nr\n");
+    assert_eq!(code, Some(0), "{shown}");
+}
+
+/// A file of the claude system on a schema without the rule, with tests that do not pass.
+#[test]
+fn only_the_rule_of_its_system_goes_on_without_asking() {
+    let test = Test::new();
+    std::fs::create_dir_all(test.path().join(".claude/checkpoints")).unwrap();
+    let json = r#"{"checkpoint_id": "implement_auth_20260101_000000", "workflow_type": "implement",
+        "project_name": "auth", "created_at": "2026-01-01T00:00:00Z", "status": "in_progress",
+        "workflow_state": {"tests_passing": false}}"#;
+    test.write(".claude/checkpoints/implement_auth_20260101_000000.json", json);
+    test.run("import . --quiet").done();
+    let (code, stdout, shown) = at_terminal(&test, "resume auth --no-gh", "\u{4}");
+    assert_eq!((code, stdout.as_str()), (Some(4), ""), "{shown}");
+    assert!(shown.contains("Choice [r/s/v/d]"), "{shown}");
 }
 
 #[test]

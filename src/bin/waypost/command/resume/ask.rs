@@ -40,11 +40,8 @@ fn decide(
         write!(output, "{}", options(entry, standing, can_resume))?;
         write!(output, "\nChoice [{letters}]: ")?;
         output.flush()?;
-        let mut answer = String::new();
-        if input.read_line(&mut answer)? == 0 {
-            return Err(Refusal::Declined.into());
-        }
-        match answer.trim().to_ascii_lowercase().as_str() {
+        let Some(answer) = answer(input)? else { return Err(Refusal::Declined.into()) };
+        match answer.to_ascii_lowercase().as_str() {
             "r" | "resume" if can_resume => return Ok(Decision::Resume),
             "s" | "start" | "start fresh" | "fresh" => return Ok(Decision::StartFresh),
             "d" | "delete" => return Ok(Decision::Delete),
@@ -106,8 +103,20 @@ fn view(chosen: &Chosen, now: Timestamp, output: &mut impl Write) -> Result<()> 
     writeln!(output)?;
     Fields::of_entry(&checkpoint.entry, now).plainly(output)?;
     writeln!(output)?;
-    checkpoint.write_json(&mut *output, JsonStyle::Pretty)?;
-    Ok(writeln!(output)?)
+    let mut text = Vec::new();
+    checkpoint.write_json(&mut text, JsonStyle::Pretty)?;
+    // JSON escapes some control characters only.
+    let text = String::from_utf8_lossy(&text);
+    Ok(text.lines().try_for_each(|line| writeln!(output, "{}", plain(line)))?)
+}
+
+/// A line that somebody typed; `None` at the end.
+fn answer(input: &mut impl BufRead) -> Result<Option<String>> {
+    let mut line = Vec::new();
+    if input.read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
+    }
+    Ok(Some(String::from_utf8_lossy(&line).trim().to_owned()))
 }
 
 /// Lets somebody choose one of some lines, and returns its place.
@@ -122,11 +131,8 @@ pub(super) fn number(
     loop {
         write!(output, "Which [1-{}]: ", lines.len())?;
         output.flush()?;
-        let mut answer = String::new();
-        if input.read_line(&mut answer)? == 0 {
-            return Err(Refusal::Declined.into());
-        }
-        match answer.trim().parse::<usize>() {
+        let Some(answer) = answer(input)? else { return Err(Refusal::Declined.into()) };
+        match answer.parse::<usize>() {
             Ok(number) if (1..=lines.len()).contains(&number) => return Ok(number - 1),
             _ => writeln!(output, "Answer with a number; Ctrl-C leaves all as it is.")?,
         }

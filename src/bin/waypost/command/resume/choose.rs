@@ -4,11 +4,10 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use waypost::recovery::{Candidate, Hurdle, Offer, PassedOver, Proposal, Strategy, Target};
-use waypost::{Entry, Order, Query, Series, Store, Timestamp};
+use waypost::{Entry, Error, Id, Query, Series, Status, Store, Timestamp};
 
-use super::{Args, How, ask};
+use super::{Args, How, ask, is_asked_here};
 use crate::args::Global;
-use crate::confirm::is_asked;
 use crate::exit::Refusal;
 use crate::output;
 
@@ -58,43 +57,48 @@ fn target(args: &Args, store: &Store, global: &Global) -> Result<Target> {
         return Ok(found.remove(0));
     }
     let mut open = Vec::new();
-    let mut series = Vec::new();
-    for target in found {
-        let Target::Series(name) = target else { continue };
-        let newest = newest(store, &name)?;
-        if newest.as_ref().is_some_and(|newest| !has_ended(newest)) {
-            open.push(name.clone());
+    for (at, target) in found.iter().enumerate() {
+        if is_open(store, target)? {
+            open.push(at);
         }
-        series.push(name);
     }
     // The others are over, so that only one can be meant.
-    if let [only] = open.as_slice() {
-        let others = series.len() - 1;
-        global.note(format_args!("{only}: the only one of {} that has not ended", others + 1));
-        return Ok(Target::Series(only.clone()));
+    if let [only] = open[..] {
+        let count = found.len();
+        let only = found.swap_remove(only);
+        global.note(format_args!("{}: the only one of {count} that has not ended", name(&only)));
+        return Ok(only);
     }
-    if !global.json && is_asked() {
-        let names: Vec<String> = series.iter().map(Series::to_string).collect();
-        let at = ask::number(&names, &mut io::stdin().lock(), &mut io::stderr().lock())?;
-        return Ok(Target::Series(series.swap_remove(at)));
+    let choices: Vec<String> = found.iter().map(name).collect();
+    if is_asked_here(args, global) {
+        let at = ask::number(&choices, &mut io::stdin().lock(), &mut io::stderr().lock())?;
+        return Ok(found.swap_remove(at));
     }
-    let wanted = args.target.clone();
-    Err(Refusal::Unclear { wanted, choices: series }.into())
+    Err(Refusal::Unclear { wanted: args.target.clone(), choices }.into())
 }
 
-fn has_ended(entry: &Entry) -> bool {
-    use waypost::Status::{Archived, Completed};
-    matches!(entry.status, Completed | Archived)
+fn name(target: &Target) -> String {
+    match target {
+        Target::Checkpoint(entry) => format!("checkpoint {}", entry.id),
+        Target::Series(series) => series.to_string(),
+    }
 }
 
-fn newest(store: &Store, series: &Series) -> Result<Option<Entry>> {
-    let query = Query {
-        series: Some(series.clone()),
-        order: Order::Newest,
-        limit: Some(1),
-        ..Query::default()
+/// Whether its work may go on. What cannot be told may.
+fn is_open(store: &Store, target: &Target) -> Result<bool> {
+    let newest = match target {
+        Target::Checkpoint(entry) => Some((**entry).clone()),
+        Target::Series(series) => {
+            let query = Query { series: Some(series.clone()), limit: Some(1), ..Query::default() };
+            match store.list(&query) {
+                Ok(mut page) => page.entries.pop(),
+                Err(Error::Corrupt { .. }) => None,
+                Err(error) => return Err(error.into()),
+            }
+        }
     };
-    Ok(store.list(&query)?.entries.pop())
+    let has_ended = |entry: Entry| matches!(entry.status, Status::Completed | Status::Archived);
+    Ok(!newest.is_some_and(has_ended))
 }
 
 fn named(store: &Store, entry: Entry, reason: &str) -> Result<Chosen> {
@@ -137,14 +141,15 @@ fn select(
     global: &Global,
     out: &mut dyn Write,
 ) -> Result<Chosen> {
-    let query = Query { series: Some(series.clone()), ..Query::default() };
-    let query = Query { limit: Some(args.depth as usize), ..query };
-    let entries = store.list(&query)?.entries;
-    let candidates = entries.into_iter().map(|entry| Candidate::of(store, entry));
-    let mut candidates = candidates.collect::<waypost::Result<Vec<_>>>()?;
+    let (mut candidates, damage) = store.candidates(series, args.depth as usize)?;
+    for damage in damage {
+        global.note(format_args!("damaged: {damage}"));
+    }
     let now = Timestamp::now();
-    let lines: Vec<String> = candidates.iter().map(|it| line(it, now)).collect();
-    if global.json || !is_asked() {
+    let ids: Vec<&Id> = candidates.iter().map(|it| &it.entry.id).collect();
+    let id_length = output::short_length(&ids);
+    let lines: Vec<String> = candidates.iter().map(|it| line(it, id_length, now)).collect();
+    if !is_asked_here(args, global) {
         for (candidate, line) in candidates.iter().zip(&lines) {
             if global.json {
                 output::json_line(out, candidate)?;
@@ -160,11 +165,11 @@ fn select(
 }
 
 /// A candidate as one of a list.
-fn line(candidate: &Candidate, now: Timestamp) -> String {
+fn line(candidate: &Candidate, id_length: usize, now: Timestamp) -> String {
     let Candidate { entry, standing, hurdles, .. } = candidate;
     let mut line = format!(
         "{}  {} ago  {}",
-        output::short_id(&entry.id, 13),
+        output::short_id(&entry.id, id_length),
         output::age(now.saturating_since(entry.created_at)),
         entry.trigger
     );

@@ -118,9 +118,12 @@ fn is_news(status: Status) -> bool {
 fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
     let Told { chosen, freshness, decision } = told;
     let checkpoint = &chosen.offer.checkpoint;
-    if args.document && *decision == Decision::Resume {
-        checkpoint.write_json(&mut out, JsonStyle::Compact)?;
-        return Ok(writeln!(out)?);
+    if args.document {
+        if *decision == Decision::Resume {
+            checkpoint.write_json(&mut out, JsonStyle::Compact)?;
+            writeln!(out)?;
+        }
+        return Ok(());
     }
     let answer = Answer {
         decision: *decision,
