@@ -1,5 +1,6 @@
 //! `restore`: files as they were captured, and nothing else touched.
 
+mod later;
 mod named;
 #[cfg(unix)]
 mod safety;
@@ -105,9 +106,10 @@ fn the_report_tells_every_step() {
     insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @"
     one into .
     1. validate_checkpoint_integrity  ok       document is whole; 2 captured
-    2. restore_artifacts              ok       1 created, 1 replaced
+    2. restore_artifacts              warning  1 created, 1 replaced; 1 left (see --exact)
          replaced       src/a.rs  7 B -> 1 B, before in [KEPT]-one/src/a.rs
          created        src/deep/b.sh  1 B
+         left           src/c.rs  (captured later)
     3. restore_variables              ok       variables (1): x
     4. restore_agent_state            ok       agent state (1): current_agent
     5. verify_state                   ok       2 files are as they should be
@@ -122,7 +124,7 @@ fn files_are_as_they_were_captured_and_what_they_replace_is_kept() {
     let told = report(&ended);
     assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
     assert_eq!(actions(&told), [("src/a.rs", "replaced"), ("src/deep/b.sh", "created")]);
-    assert_eq!(outcomes(&told), ["ok"; 6]);
+    assert_eq!(outcomes(&told), ["ok", "warning", "ok", "ok", "ok", "ok"]);
     assert_eq!(told["variables"].to_string(), r#"{"x":1.5}"#);
     assert!(ended.stdout.contains(r#""variables":{"x":1.50}"#), "as it was written");
     assert_eq!((&told["resume_from"], &told["iteration"]), (&"here".into(), &7.into()));

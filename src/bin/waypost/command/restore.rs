@@ -4,6 +4,7 @@
 //! whole, and `--dry-run` prints the very plan that a run without it carries out.
 
 mod apply;
+mod later;
 mod look;
 mod named;
 mod plan;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
-use waypost::layouts::{Carried, Standing, carried, standing};
+use waypost::layouts::{Carried, NamedFile, Standing, carried, standing};
 use waypost::recovery::{self, Hurdle};
 use waypost::{Artifact, Document, Entry, Error, Store};
 
@@ -23,6 +24,7 @@ use super::export::files::directory::Directory;
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::open;
+use later::{Later, Search};
 use named::Comparison;
 use plan::Plan;
 use report::{Outcome, Report, StepName};
@@ -32,6 +34,7 @@ const EXAMPLES: &str = "\
 Examples:
   waypost restore latest --into . --dry-run      # what would change
   waypost restore issue:42@1 --into . --state state.json
+  waypost restore issue:42@1 --into . --exact    # without files that came later
   waypost restore 019a8b2c-d3e4 --into /tmp/before --json | jq .files";
 
 /// Restore the files and the state of a checkpoint, in steps that are reported
@@ -39,8 +42,9 @@ Examples:
 /// The files that were captured with it (`waypost save --capture`) are written below a directory,
 /// each as a whole or not at all, and never outside of it or through a link. What they replace is
 /// kept below `.waypost/replaced` there. If anything of the checkpoint is damaged, nothing is
-/// written. Files that the document names without their content having been captured are compared
-/// with what is there, by their hashes.
+/// written. Files that later checkpoints of its series captured, and it did not, are left and told,
+/// or moved away with --exact. Files that the document names without their content having been
+/// captured are compared with what is there, by their hashes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -56,6 +60,13 @@ pub(super) struct Args {
     #[arg(long)]
     dry_run: bool,
 
+    /// Move files away that only later checkpoints of the series captured
+    ///
+    /// They are kept below `.waypost/replaced`, like what is replaced. What was there before the
+    /// checkpoint, as earlier ones or its document say, stays.
+    #[arg(long)]
+    exact: bool,
+
     /// Write variables and agent state to this file, as JSON
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
@@ -69,7 +80,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let store = open::existing(global, "restore")?;
     let entry = store.resolve(&args.id)?;
     let mut report = Report::new(&entry, &args.into, args.dry_run);
-    let ended = Restore { args, store: &store, entry: &entry }.run(&mut report);
+    let ended = Restore { args, global, store: &store, entry: &entry }.run(&mut report);
     // Whatever came of it, the steps up to there are told.
     report.write(out, global)?;
     out.flush()?;
@@ -78,6 +89,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 
 struct Restore<'a> {
     args: &'a Args,
+    global: &'a Global,
     store: &'a Store,
     entry: &'a Entry,
 }
@@ -93,9 +105,11 @@ impl Restore<'_> {
             report.cannot_resume(&why, Outcome::Failed);
             return Err(Refusal::NotResumable { id: self.entry.id.clone() }.into());
         }
-        let plan = self.plan(&directory, &artifacts, report)?;
+        let named = &standing.snapshot.files;
+        let (going, left) = self.later(&directory, &artifacts, named)?;
+        let plan = self.plan(&directory, &with(&artifacts, &going), report)?;
         let state = self.state_file(&carried)?;
-        let compared = Comparison::of(&directory, &standing.snapshot.files, &artifacts);
+        let compared = Comparison::of(&directory, named, &artifacts);
         let applied = if self.args.dry_run {
             None
         } else {
@@ -106,6 +120,7 @@ impl Restore<'_> {
         };
         let (differing, named) = (compared.differing(), compared.len());
         report.artifacts(&plan, applied.as_ref(), compared);
+        report.left(&left, self.args.exact);
         report.variables(&carried)?;
         report.agent_state(&carried, state.as_ref())?;
         if self.args.dry_run {
@@ -153,6 +168,18 @@ impl Restore<'_> {
         Ok((document, artifacts))
     }
 
+    /// Files that came after the checkpoint: those to move away, and those to leave.
+    fn later(
+        &self,
+        directory: &Directory,
+        artifacts: &[Artifact],
+        named: &[NamedFile],
+    ) -> Result<(Vec<Later>, Vec<Later>)> {
+        let Self { args, global, store, entry } = self;
+        let later = Search { store, entry, artifacts, named, directory, global }.run()?;
+        Ok(later.into_iter().partition(|it| args.exact && !it.was_before))
+    }
+
     fn plan(
         &self,
         directory: &Directory,
@@ -177,6 +204,14 @@ impl Restore<'_> {
         let Some(path) = &self.args.state else { return Ok(None) };
         StateFile::new(path, &self.entry.id, carried, self.args.force).map(Some)
     }
+}
+
+/// What was captured, and what came later as deleted, in the order of their paths.
+fn with(artifacts: &[Artifact], going: &[Later]) -> Vec<Artifact> {
+    let mut all = artifacts.to_vec();
+    all.extend(going.iter().map(Later::as_deleted));
+    all.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    all
 }
 
 /// What stands in the way of going on. Work that has ended can still be looked at.

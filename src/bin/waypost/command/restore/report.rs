@@ -12,6 +12,7 @@ use waypost::recovery::Hurdle;
 use waypost::{Document, Entry, Hash, Id, TextStyle};
 
 use super::apply::Applied;
+use super::later::Later;
 use super::named::{Compared, Comparison};
 use super::plan::{Action, KEPT, Obstacle, Plan, Planned};
 use super::state::StateFile;
@@ -109,6 +110,8 @@ pub(super) struct Report {
     dry_run: bool,
     steps: Vec<Step>,
     files: Vec<FileLine>,
+    /// Files that only later checkpoints captured, and that are still there.
+    left: Vec<String>,
     /// Files that the document names and that were not captured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     compared: Vec<Compared>,
@@ -131,6 +134,7 @@ impl Report {
             dry_run,
             steps: Vec::new(),
             files: Vec::new(),
+            left: Vec::new(),
             compared: Vec::new(),
             variables: None,
             agent_state: None,
@@ -200,6 +204,22 @@ impl Report {
         let outcome = if compared.differing() > 0 { Outcome::Warning } else { Outcome::Ok };
         self.add(StepName::Artifacts, outcome, message, details);
         self.compared = compared.0;
+    }
+
+    /// Says which files came after the checkpoint and stay, so that they are not taken for its own.
+    pub(super) fn left(&mut self, left: &[Later], is_exact: bool) {
+        self.left = left.iter().map(|it| it.artifact.path.clone()).collect();
+        let step = self.steps.iter_mut().find(|step| step.name == StepName::Artifacts);
+        let Some(step) = step.filter(|_| !left.is_empty()) else { return };
+        step.outcome = Outcome::Warning;
+        let count = left.len();
+        let advice = if is_exact { "" } else { " (see --exact)" };
+        step.message = format!("{}; {count} left{advice}", step.message);
+        for Later { artifact, was_before } in left {
+            let there = if *was_before { "there before, " } else { "" };
+            let path = &artifact.path;
+            step.details.push(format!("{:13}  {path}  ({there}captured later)", "left"));
+        }
     }
 
     pub(super) fn variables(&mut self, carried: &Carried) -> Result<()> {
