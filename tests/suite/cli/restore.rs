@@ -261,8 +261,21 @@ fn the_state_goes_to_a_file_that_is_not_replaced_unasked() {
     assert_eq!(ended.code, Some(4));
     assert!(ended.stderr.contains("s.json is there with other content"), "{}", ended.stderr);
     assert_eq!(work(&test.path()), before, "nothing was written");
-    test.run("restore one --into . --state s.json --force --quiet").done();
+    let told = report(&test.run("restore one --into . --state s.json --force --json"));
     assert_eq!(fs::read_to_string(test.path().join("s.json")).unwrap(), state);
+    // It was gone: only captured files were kept.
+    let kept = told["state_kept_as"].as_str().unwrap();
+    assert!(kept.starts_with("s.json.replaced-2"), "{kept}");
+    assert_eq!(fs::read_to_string(test.path().join(kept)).unwrap(), "mine");
+    test.write("s.json", "mine again");
+    let dry = test.run("restore one --into . --state s.json --force --dry-run").done();
+    assert!(dry.contains("to s.json, and what is there kept beside it\n"), "{dry}");
+    let shown = test.run("restore one --into . --state s.json --force").done();
+    assert!(shown.contains("; written to s.json, before in s.json.replaced-2"), "{shown}");
+    let told = report(&test.run("restore one --into . --state s.json --force --json"));
+    assert_eq!(told["state_kept_as"], Value::Null, "nothing was replaced");
+    let is_kept = |path: &&String| path.starts_with("s.json.replaced-");
+    assert_eq!(work(&test.path()).keys().filter(is_kept).count(), 2);
 }
 
 #[test]

@@ -72,6 +72,8 @@ pub(super) struct Args {
     state: Option<PathBuf>,
 
     /// Restore what cannot be resumed from, and replace a state file with other content
+    ///
+    /// The state file that was there is kept beside the new one.
     #[arg(long)]
     force: bool,
 }
@@ -115,7 +117,9 @@ impl Restore<'_> {
         } else {
             let applied = apply::apply(self.store, self.entry, &plan, &directory);
             let applied = applied.inspect_err(|error| report.broken_off(error))?;
-            state.as_ref().map_or(Ok(()), StateFile::write)?;
+            if let Some(state) = &state {
+                report.state_written(state.write()?);
+            }
             Some(applied)
         };
         let (differing, named) = (compared.differing(), compared.len());

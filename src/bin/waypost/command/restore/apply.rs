@@ -1,7 +1,7 @@
 //! Carries a plan out: each file is there as a whole or not at all, and what it replaces is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -106,16 +106,8 @@ impl Work<'_> {
             system::rename_new(&from, &to)?;
             return Ok(kept);
         }
-        match fs::hard_link(&from, &to) {
-            Ok(()) => Ok(kept),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-            // Where a file cannot have two names, it is copied.
-            Err(_) => {
-                fs::copy(&from, &to)?;
-                File::open(&to)?.sync_all()?;
-                Ok(kept)
-            }
-        }
+        keep_file(&from, &to)?;
+        Ok(kept)
     }
 
     /// A path for what is replaced, in a directory that is there and is reached by no link.
@@ -165,9 +157,35 @@ impl Work<'_> {
     }
 }
 
+/// Gives a file a second name, which nothing has yet, so that it outlasts the first.
+pub(super) fn keep_file(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
+        // Where a file cannot have two names, it is copied.
+        Err(_) => {
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            // Who may not read the one may not read the other.
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let mut copy = options.open(to)?;
+            let mut file = File::open(from)?;
+            io::copy(&mut file, &mut copy)?;
+            copy.set_permissions(file.metadata()?.permissions())?;
+            copy.sync_all()
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// A time as part of a name.
+pub(super) fn file_time(time: Timestamp) -> String {
+    time.to_string().chars().filter(|it| !matches!(it, '-' | ':')).collect()
+}
+
 /// The name of a directory that tells when and for what it was made.
 fn kept_name(id: &Id, now: Timestamp) -> String {
-    let time: String = now.to_string().chars().filter(|it| !matches!(it, '-' | ':')).collect();
+    let time = file_time(now);
     let plain = |it: char| if it.is_ascii_alphanumeric() || it == '-' { it } else { '_' };
     let id: String = short_id(id, 13).chars().take(ID_CHARS).map(plain).collect();
     format!("{time}-{id}")

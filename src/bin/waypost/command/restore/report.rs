@@ -1,7 +1,7 @@
 //! The report of a restore: what each step found and did, for a person or a program.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::builder::styling::Style;
@@ -118,6 +118,8 @@ pub(super) struct Report {
     variables: Option<Box<RawValue>>,
     agent_state: Option<Box<RawValue>>,
     state_file: Option<String>,
+    /// Where the one before it is now.
+    state_kept_as: Option<String>,
     phase: Option<String>,
     step: Option<String>,
     iteration: Option<u64>,
@@ -139,6 +141,7 @@ impl Report {
             variables: None,
             agent_state: None,
             state_file: None,
+            state_kept_as: None,
             phase: entry.phase.clone(),
             step: entry.step.clone(),
             iteration: entry.iteration,
@@ -229,6 +232,11 @@ impl Report {
         Ok(())
     }
 
+    /// The state file was written, and the one before it is now there.
+    pub(super) fn state_written(&mut self, kept: Option<PathBuf>) {
+        self.state_kept_as = kept.map(|kept| kept.display().to_string());
+    }
+
     pub(super) fn agent_state(
         &mut self,
         carried: &Carried,
@@ -238,8 +246,15 @@ impl Report {
         let found = told(carried.agent_state.as_ref(), "agent state");
         self.state_file = state.map(|state| state.path().display().to_string());
         let verb = if self.dry_run { "would be written" } else { "written" };
+        let kept = match &self.state_kept_as {
+            Some(kept) => format!(", before in {kept}"),
+            None if self.dry_run && state.is_some_and(StateFile::replaces) => {
+                ", and what is there kept beside it".to_owned()
+            }
+            None => String::new(),
+        };
         let message = match &self.state_file {
-            Some(path) => format!("{found}; {verb} to {path}"),
+            Some(path) => format!("{found}; {verb} to {path}{kept}"),
             None => found,
         };
         self.step(StepName::AgentState, Outcome::Ok, message);

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use waypost::layouts::Carried;
-use waypost::{Document, Id, Spacing, TextStyle};
+use waypost::{Document, Id, Spacing, TextStyle, Timestamp};
 
 use super::super::export::target::Target;
+use super::apply::{file_time, keep_file};
 use super::plan::Obstacle;
 use crate::exit::Refusal;
 
@@ -17,8 +18,19 @@ use crate::exit::Refusal;
 pub(super) struct StateFile {
     path: PathBuf,
     text: String,
-    /// Whether that is there already.
-    is_there: bool,
+    there: Before,
+}
+
+/// What is in the place of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    /// What is to be in it.
+    Same,
+    /// A file with other content.
+    Other,
+    /// A pipe or a device, of which nothing can be kept.
+    Stream,
 }
 
 impl StateFile {
@@ -40,33 +52,62 @@ impl StateFile {
             ..TextStyle::default()
         };
         let text = Document::Object(fields.into()).to_json(style)?;
-        let is_there = match fs::read(path) {
-            Ok(found) if found == text.as_bytes() => true,
+        let there = match fs::read(path) {
+            Ok(found) if found == text.as_bytes() => Before::Same,
             Ok(_) if !overwrites => {
                 return Err(Refusal::StateExists { path: path.to_owned() }.into());
             }
-            Ok(_) => false,
-            Err(error) if error.kind() == ErrorKind::NotFound => false,
+            Ok(_) if path.is_file() => Before::Other,
+            Ok(_) => Before::Stream,
+            Err(error) if error.kind() == ErrorKind::NotFound => Before::Nothing,
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot read {}", path.display()));
             }
         };
-        Ok(Self { path: path.to_owned(), text, is_there })
+        Ok(Self { path: path.to_owned(), text, there })
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes the file as a whole or not at all.
-    pub(super) fn write(&self) -> Result<()> {
-        if self.is_there {
-            return Ok(());
+    /// Whether there is something to be kept.
+    pub(super) fn replaces(&self) -> bool {
+        self.there == Before::Other
+    }
+
+    /// Writes the file as a whole or not at all, and says where the one before it is.
+    pub(super) fn write(&self) -> Result<Option<PathBuf>> {
+        if self.there == Before::Same {
+            return Ok(None);
         }
         let mut nobody = io::sink();
         let mut target = Target::new(&self.path, true, &mut nobody)?;
         target.write_all(self.text.as_bytes())?;
-        target.finish().map(drop)
+        let kept = if self.replaces() { Some(self.keep()?) } else { None };
+        target.finish()?;
+        Ok(kept)
+    }
+
+    /// Keeps what is there beside it, under a name that nothing has.
+    fn keep(&self) -> Result<PathBuf> {
+        let time = file_time(Timestamp::now());
+        let mut number = 0;
+        loop {
+            let mut name = self.path.as_os_str().to_owned();
+            name.push(format!(".replaced-{time}"));
+            if number > 0 {
+                name.push(format!("-{number}"));
+            }
+            let kept = PathBuf::from(name);
+            match keep_file(&self.path, &kept) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+                other => {
+                    let context = || format!("cannot keep {}", self.path.display());
+                    return other.with_context(context).map(|()| kept);
+                }
+            }
+        }
     }
 
     /// How the file differs from what it should be.
