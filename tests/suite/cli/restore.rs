@@ -193,8 +193,16 @@ fn a_mode_that_differs_is_put_right() {
     let test = project();
     test.run("restore one --into . --quiet").done();
     set_mode(&test.path().join("src/a.rs"), 0o600);
+    // It was told as a content of the same length.
+    let shown = test.run("restore one --into . --dry-run").done();
+    assert!(shown.contains("would replace  src/a.rs  mode 600 -> 644\n"), "{shown}");
+    test.write("src/deep/b.sh", "other");
+    set_mode(&test.path().join("src/deep/b.sh"), 0o644);
+    let shown = test.run("restore one --into . --dry-run").done();
+    assert!(shown.contains("src/deep/b.sh  5 B -> 1 B, mode 644 -> 750\n"), "{shown}");
     let told = report(&test.run("restore one --into . --json"));
     assert_eq!(actions(&told)[0], ("src/a.rs", "replaced"));
+    assert_eq!(told["files"][0]["mode_before"], 0o600);
     assert_eq!(work(&test.path())["src/a.rs"].1, 0o644);
 }
 

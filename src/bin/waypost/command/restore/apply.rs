@@ -84,10 +84,10 @@ impl Work<'_> {
         let path = &planned.artifact.path;
         let place = self.directory.path(path);
         let kept = match planned.action {
-            Action::Replace => Some(self.keep(path, planned.is_file)?),
+            Action::Replace => Some(self.keep(path, planned.before.is_some())?),
             Action::Create | Action::Remove | Action::Leave => None,
         };
-        if planned.action == Action::Replace && planned.is_file {
+        if planned.action == Action::Replace && planned.before.is_some() {
             fs::rename(&draft.temporary, &place)?;
         } else {
             // What came meanwhile is not replaced.

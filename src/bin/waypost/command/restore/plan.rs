@@ -1,6 +1,6 @@
 //! What a restore does to each file. Decides, and changes nothing.
 
-use waypost::{Artifact, ArtifactStatus};
+use waypost::{Artifact, ArtifactStatus, Hash};
 
 use super::super::export::files::directory::{Directory, Found, THROUGH_FILE};
 use super::super::export::files::place::{ancestors, refusal};
@@ -23,10 +23,16 @@ pub(super) enum Action {
 pub(super) struct Planned {
     pub(super) artifact: Artifact,
     pub(super) action: Action,
-    /// Length of the file that is there.
-    pub(super) bytes_before: Option<u64>,
-    /// Whether that is a file, and not a link or something else.
-    pub(super) is_file: bool,
+    /// The file that is there, unless it is a link or something else.
+    pub(super) before: Option<Before>,
+}
+
+/// A file that is there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Before {
+    pub(super) sha256: Hash,
+    pub(super) bytes: u64,
+    pub(super) mode: Option<u32>,
 }
 
 /// What is to happen to all files, in the order of their paths.
@@ -40,6 +46,18 @@ pub(super) struct Plan {
 pub(super) struct Obstacle {
     pub(super) path: String,
     pub(super) reason: String,
+}
+
+impl Planned {
+    /// How its mode changes, if it does.
+    pub(super) fn modes(&self) -> Option<[u32; 2]> {
+        other_mode(self.before?.mode, &self.artifact)
+    }
+
+    /// Whether the content that is there is the one that was captured.
+    pub(super) fn has_same_content(&self) -> bool {
+        self.before.is_some_and(|before| Some(before.sha256) == self.artifact.sha256)
+    }
 }
 
 impl Plan {
@@ -103,12 +121,11 @@ fn decide(
         There::File { .. } if difference(there, artifact).is_none() => Action::Leave,
         There::Other | There::File { .. } => Action::Replace,
     };
-    let bytes_before = match there {
-        There::File { bytes, .. } => Some(bytes),
+    let before = match there {
+        There::File { sha256, bytes, mode } => Some(Before { sha256, bytes, mode }),
         There::Nothing | There::BelowFile | There::Other | There::Obstacle(_) => None,
     };
-    let is_file = bytes_before.is_some();
-    Ok(Planned { artifact: artifact.clone(), action, bytes_before, is_file })
+    Ok(Planned { artifact: artifact.clone(), action, before })
 }
 
 /// Says what keeps from keeping what is replaced.
@@ -130,15 +147,19 @@ fn gives_way(path: &str, artifacts: &[Artifact]) -> bool {
     ancestors(path).filter(|above| *above != path).any(is_removed)
 }
 
+/// The mode that a file has and the one it was captured with, if these differ.
+fn other_mode(mode: Option<u32>, artifact: &Artifact) -> Option<[u32; 2]> {
+    let (wanted, mode) = artifact.mode.zip(mode)?;
+    (wanted & 0o777 != mode).then_some([mode, wanted & 0o777])
+}
+
 /// How what is there differs from what was captured.
 fn difference(there: There, artifact: &Artifact) -> Option<&'static str> {
     match (there, artifact.sha256) {
         (There::Nothing | There::BelowFile, None) => None,
         (There::Nothing | There::BelowFile, Some(_)) => Some("is not there"),
         (There::File { sha256, mode, .. }, Some(wanted)) => {
-            let modes = artifact.mode.zip(mode);
-            let is_other_mode = modes.is_some_and(|(wanted, mode)| wanted & 0o777 != mode);
-            match (sha256 == wanted, is_other_mode) {
+            match (sha256 == wanted, other_mode(mode, artifact).is_some()) {
                 (false, _) => Some("has other content"),
                 (true, true) => Some("has another mode"),
                 (true, false) => None,

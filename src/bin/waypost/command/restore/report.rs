@@ -97,8 +97,11 @@ struct FileLine {
     action: &'static str,
     sha256: Option<Hash>,
     mode: Option<u32>,
+    mode_before: Option<u32>,
     bytes: u64,
     bytes_before: Option<u64>,
+    #[serde(skip)]
+    changed: String,
     kept_as: Option<String>,
 }
 
@@ -184,8 +187,10 @@ impl Report {
             action: word(planned.action, applied.is_some()),
             sha256: planned.artifact.sha256,
             mode: planned.artifact.mode,
+            mode_before: planned.before.and_then(|before| before.mode),
             bytes: planned.artifact.bytes,
-            bytes_before: planned.bytes_before,
+            bytes_before: planned.before.map(|before| before.bytes),
+            changed: changed(planned),
             kept_as: applied.and_then(|it| it.kept.get(&planned.artifact.path)).cloned(),
         };
         self.files = plan.files.iter().map(line).collect();
@@ -334,18 +339,28 @@ impl Report {
 
 impl FileLine {
     fn text(&self) -> String {
-        let Self { path, action, bytes, bytes_before, kept_as, .. } = self;
-        let length = match (bytes_before, self.sha256) {
-            (Some(before), Some(_)) if *action != UNCHANGED => {
-                format!("  {} -> {}", size(*before), size(*bytes))
-            }
-            (_, Some(_)) => format!("  {}", size(*bytes)),
-            (Some(before), None) => format!("  {}", size(*before)),
-            (None, None) => String::new(),
-        };
+        let Self { path, action, changed, kept_as, .. } = self;
         let kept = kept_as.as_ref().map_or(String::new(), |kept| format!(", before in {kept}"));
-        format!("{:13}  {path}{length}{kept}", action.replace('_', " "))
+        format!("{:13}  {path}{changed}{kept}", action.replace('_', " "))
     }
+}
+
+/// How length and mode of a file change, as far as they do.
+fn changed(planned: &Planned) -> String {
+    let Planned { artifact, action, before } = planned;
+    let bytes = size(artifact.bytes);
+    let length = match (before, artifact.sha256) {
+        (Some(before), None) => Some(size(before.bytes)),
+        (None, None) => None,
+        (Some(_), Some(_)) if *action == Action::Leave => Some(bytes),
+        (Some(_), Some(_)) if planned.has_same_content() => None,
+        (Some(before), Some(_)) => Some(format!("{} -> {bytes}", size(before.bytes))),
+        (None, Some(_)) => Some(bytes),
+    };
+    let modes = planned.modes().filter(|_| artifact.sha256.is_some());
+    let mode = modes.map(|[before, mode]| format!("mode {before:o} -> {mode:o}"));
+    let parts: Vec<String> = length.into_iter().chain(mode).collect();
+    if parts.is_empty() { String::new() } else { format!("  {}", parts.join(", ")) }
 }
 
 const UNCHANGED: &str = "unchanged";
