@@ -1,5 +1,7 @@
 //! `waypost diff`: how changes are told, and how they end.
 
+use std::fs;
+
 use super::{LATER, Test};
 
 /// Two checkpoints of a series, `old` and `new`, and one of another.
@@ -157,4 +159,48 @@ fn changes_have_the_colours_of_what_they_do() {
     ^[1m/0^[0m  ^[33m~ from /3^[0m  4
     ^[1m/2^[0m  ^[31m- 3^[0m
     ");
+}
+
+/// Two checkpoints with the same document and other files were said to have no changes.
+#[test]
+fn captured_files_that_differ_are_told() {
+    let test = Test::new();
+    for name in ["a", "gone", "not", "run.sh", "same"] {
+        test.write(name, "1");
+    }
+    let save = |id: &str, paths: &str| {
+        test.feed(&format!("save - --id {id} --series s --capture {paths}"), "{}").done();
+    };
+    save("one", "a gone not run.sh same");
+    save("same", "a gone not run.sh same");
+    test.write("a", "2");
+    test.write("new", "1");
+    fs::remove_file(test.path().join("gone")).unwrap();
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(test.path().join("run.sh"), mode).unwrap();
+    }
+    save("two", "a gone new run.sh same");
+    let ended = test.run("diff one two");
+    #[cfg(unix)]
+    insta::assert_snapshot!(ended.stdout + &ended.stderr, @"
+    file a  modified
+    file gone  deleted
+    file new  created
+    file not  not captured
+    file run.sh  mode 644 -> 755
+    no changes, 5 files differ from one to two
+    ");
+    assert_eq!(test.run("diff one two --exit-code --quiet").code, Some(1));
+    assert_eq!(test.run("diff one two --exit-code --quiet --json").code, Some(1));
+    assert_eq!(test.run("diff one two --json").done(), "[]\n");
+    let ended = test.run("diff one same --exit-code");
+    assert_eq!((ended.code, &*ended.stderr), (Some(0), "no changes from one to same\n"));
+    // What captured none says nothing of files.
+    test.feed("save - --id none --series s", "{}").done();
+    let ended = test.run("diff none --exit-code");
+    assert_eq!((ended.code, &*ended.stdout), (Some(0), ""));
+    let note = "no changes, 5 files captured only with two, from two to none\n";
+    assert_eq!(ended.stderr, note);
 }

@@ -235,3 +235,37 @@ fn a_score_has_a_column_and_a_field() {
     let lines = log(&test, "a --json").done();
     assert!(lines.contains(",\"score\":74.5,\"before\":\"a-1\","), "{lines}");
 }
+
+/// A checkpoint of which only files had changed was said to have no changes.
+#[test]
+fn what_became_of_captured_files_is_told() {
+    let test = Test::new();
+    for (id, document, files) in [
+        ("s-1", "1", [Some("1"), Some("1"), None]),
+        ("s-2", "1", [Some("2"), Some("1"), None]),
+        ("s-3", "1", [Some("2"), Some("1"), None]),
+        ("s-4", "2", [Some("3"), None, Some("1")]),
+    ] {
+        for (name, content) in ["src/a", "src/b", "src/c"].into_iter().zip(files) {
+            fs::create_dir_all(test.path().join("src")).unwrap();
+            let _ = fs::remove_file(test.path().join(name));
+            if let Some(content) = content {
+                test.write(name, content);
+            }
+        }
+        let save = format!("save - --id {id} --series s --created-at {LATER} --capture src");
+        test.feed(&save, document).done();
+    }
+    test.run(&format!("fork s-2 --series t --id t-1 --created-at {LATER}")).done();
+    insta::assert_snapshot!(log(&test, "--ascii").done(), @r#"
+         ID   AGE  SERIES  TRIGGER  CHANGED
+    *    t-1   0s  t       manual   fork of s-2
+    | *  s-4   0s  s       unknown  (document) 1 -> 2, 1 file created, 1 modified, 1 deleted
+    | *  s-3   0s  s       unknown  no changes
+    |-'
+    *    s-2   0s  s       unknown  1 file modified
+    *    s-1   0s  s       unknown  first, 2 files created
+    "#);
+    let line = log(&test, "s-2 --limit 1 --json --quiet").done();
+    assert!(line.contains(r#""files":{"created":0,"modified":1,"deleted":0}"#), "{line}");
+}

@@ -1,5 +1,6 @@
-//! `waypost diff`: what changed from one document to another.
+//! `waypost diff`: what changed from one document to another, and in the files captured with them.
 
+mod files;
 mod hunk;
 mod short;
 mod text;
@@ -9,12 +10,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::builder::NonEmptyStringValueParser;
-use waypost::{Diff, Document, Entry, Id, Source, Store, TextStyle};
+use waypost::{Artifact, Diff, Document, Entry, Id, Source, Store, TextStyle};
 
 use super::save;
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::{open, output, scope};
+use files::Files;
 use text::Page;
 
 const EXAMPLES: &str = "\
@@ -29,8 +31,9 @@ Examples:
 /// A line for each change, with its place in the new document as a JSON pointer (of what was
 /// removed, in the old one): `-` is what was there, `+` what is there now, `~` where an element of
 /// a list was before. Texts of several lines are compared line by line. Numbers are compared by
-/// value, and objects whatever the order of their keys. With --json it is a patch (RFC 6902) that
-/// makes the new document of the old one.
+/// value, and objects whatever the order of their keys. Then a line for each captured file that
+/// differs, if both have captured any. With --json it is a patch (RFC 6902) that makes the new
+/// document of the old one, and tells of the documents alone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -53,7 +56,8 @@ pub(super) struct Args {
     #[arg(long)]
     full: bool,
 
-    /// End with exit code 1 if there are changes, else with 0; without it changes are no failure
+    /// End with exit code 1 if there are changes, also of captured files, else with 0; without it
+    /// changes are no failure
     #[arg(long)]
     exit_code: bool,
 }
@@ -61,6 +65,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let [old, new] = sides(args, global)?;
     let diff = waypost::diff(&old.document, &new.document);
+    let files = Files::of(&old.artifacts, &new.artifacts);
     if global.json {
         patch(out, &diff)?;
     } else {
@@ -68,28 +73,36 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         let page = Page::new(width, global);
         let changes = diff.changes();
         changes.iter().try_for_each(|change| page.write(out, change))?;
+        files.differing.iter().try_for_each(|(path, words)| page.file(out, path, words))?;
         out.flush()?;
-        let what = summary(&diff, changes.len());
+        let mut what = summary(&diff, changes.len());
+        if let Some(words) = files.words(&old.name, &new.name) {
+            what = format!("{what}, {words}");
+        }
         let note = format!("{what} from {} to {}", old.name, new.name);
         global.note(output::plain(&note));
     }
-    if args.exit_code && !diff.is_empty() {
+    if args.exit_code && !(diff.is_empty() && files.differing.is_empty()) {
         return Err(Refusal::Differs.into());
     }
     Ok(())
 }
 
-/// A document and what a person calls it.
+/// A document with its files, and what a person calls it.
 struct Side {
     name: String,
     document: Document,
+    /// What was captured with it.
+    artifacts: Vec<Artifact>,
 }
 
 fn sides(args: &Args, global: &Global) -> Result<[Side; 2]> {
     let store = open::existing(global, "diff")?;
     let first = store.resolve(&args.old)?;
     if let Some(path) = &args.file {
-        let old = Side::of_checkpoint(&store, &first.id, output::short_length(&[&first.id]))?;
+        let mut old = Side::of_checkpoint(&store, &first.id, output::short_length(&[&first.id]))?;
+        // A file has none to compare them with.
+        old.artifacts.clear();
         return Ok([old, Side::of_file(path, global)?]);
     }
     let [old, new] = match &args.new {
@@ -107,8 +120,10 @@ fn before(store: &Store, entry: &Entry) -> Result<Entry> {
 
 impl Side {
     fn of_checkpoint(store: &Store, id: &Id, id_length: usize) -> Result<Self> {
-        let document = store.get(id)?.document()?;
-        Ok(Self { name: output::short_id(id, id_length), document })
+        let checkpoint = store.get(id)?;
+        let artifacts = output::artifacts(store, &checkpoint.entry)?;
+        let name = output::short_id(id, id_length);
+        Ok(Self { name, document: checkpoint.document()?, artifacts })
     }
 
     fn of_file(path: &Path, global: &Global) -> Result<Self> {
@@ -120,7 +135,8 @@ impl Side {
             Document::from_json(&text)
         };
         let name = path.display().to_string();
-        Ok(Self { document: document.with_context(|| format!("in {name}"))?, name })
+        let document = document.with_context(|| format!("in {name}"))?;
+        Ok(Self { name, document, artifacts: Vec::new() })
     }
 }
 

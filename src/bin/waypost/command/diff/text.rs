@@ -63,6 +63,12 @@ impl Page {
         Ok(())
     }
 
+    /// A captured file and what became of it.
+    pub(super) fn file(&self, out: &mut dyn Write, path: &str, words: &str) -> io::Result<()> {
+        let style = self.place;
+        writeln!(out, "file {style}{}{style:#}  {words}", plain(path))
+    }
+
     /// A place and what is to be said of it.
     fn line(
         &self,

@@ -150,10 +150,10 @@ fn rounded(score: f64) -> String {
 
 impl Words {
     fn of(row: &Row, id_length: usize) -> Self {
-        let since = match &row.state {
+        let (since, files) = match &row.state {
             State::Damaged(_) => return Self { text: "damaged".to_owned(), is_bad: true },
             State::Gone => return Self { text: "deleted meanwhile".to_owned(), is_bad: false },
-            State::Read { since, .. } => since,
+            State::Read { since, files, .. } => (since, files.words()),
         };
         let short = |id: &Id| short_id(id, id_length);
         let origin = row.origin.as_ref().map(|origin| match origin {
@@ -165,6 +165,12 @@ impl Words {
             Since::First => "first".to_owned(),
             Since::Before(_, Summary { words, .. }) => words.clone(),
             Since::Unreadable(before) => format!("{} cannot be read", short(before)),
+        };
+        let is_same = matches!(since, Since::Before(_, Summary { is_same: true, .. }));
+        let changed = match files {
+            Some(files) if is_same => files,
+            Some(files) => format!("{changed}, {files}"),
+            None => changed,
         };
         let is_fork_alone = matches!(row.origin, Some(Origin::Fork(_)))
             && matches!(since, Since::Before(_, Summary { changes: 0, .. }));
@@ -238,6 +244,7 @@ mod tests {
 
     use waypost::{NewEntry, Series, Store};
 
+    use super::super::timeline::Files;
     use super::*;
 
     /// Rows of a store with one checkpoint, as if they had these scores and words.
@@ -253,9 +260,10 @@ mod tests {
         };
         let entry = store.save(about, &1).unwrap();
         let row = |(score, words): &(Option<f64>, &str)| {
-            let summary = Summary { changes: 1, pointers: Vec::new(), words: (*words).to_owned() };
+            let (pointers, words) = (Vec::new(), (*words).to_owned());
+            let summary = Summary { changes: 1, pointers, words, is_same: false };
             let since = Since::Before(entry.id.clone(), summary);
-            let state = State::Read { score: *score, since };
+            let state = State::Read { score: *score, since, files: Files::default() };
             Row { entry: entry.clone(), origin: None, has_before: true, state }
         };
         let rows: Vec<Row> = rows.iter().map(row).collect();

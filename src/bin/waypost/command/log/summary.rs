@@ -22,6 +22,8 @@ pub(super) struct Summary {
     /// Where, of the first of them.
     pub(super) pointers: Vec<String>,
     pub(super) words: String,
+    /// Whether nothing changed at all, not even how it is written.
+    pub(super) is_same: bool,
 }
 
 /// Some changes in a few words; the lower the rank, the sooner it is told.
@@ -51,7 +53,8 @@ impl Summary {
             (false, true) => "only how numbers are spelled".to_owned(),
             (true, true) => "only how it is written".to_owned(),
         };
-        Self { changes: changes.len(), pointers, words }
+        let is_same = changes.is_empty() && !diff.is_reordered() && !diff.is_respelled();
+        Self { changes: changes.len(), pointers, words, is_same }
     }
 }
 
@@ -207,7 +210,7 @@ mod tests {
             let fields = (0..30).map(|it| format!("\"field_{it:02}\": {value}"));
             format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
         };
-        let Summary { changes, pointers, words } = summary(&fields("1"), &fields("2"));
+        let Summary { changes, pointers, words, .. } = summary(&fields("1"), &fields("2"));
         assert_eq!((changes, pointers.len()), (30, 20));
         assert_eq!(words, "/field_00 1 -> 2, /field_01 1 -> 2, 28 more");
     }

@@ -6,11 +6,12 @@ use std::collections::{HashMap, HashSet};
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Entry, Error, Id, Store, layouts};
+use waypost::{ArtifactStatus, Entry, Error, Id, Store, layouts};
 
 use super::graph::From;
 use super::summary::Summary;
 use crate::content::{Content, Tally};
+use crate::output;
 use crate::scope::before;
 
 /// A checkpoint, and what its document says.
@@ -38,9 +39,17 @@ pub(super) enum Origin {
 /// What became of the document of a row.
 #[derive(Debug)]
 pub(super) enum State {
-    Read { score: Option<f64>, since: Since },
+    Read { score: Option<f64>, since: Since, files: Files },
     Damaged(String),
     Gone,
+}
+
+/// How many of the files that were captured with a checkpoint had changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Files {
+    created: usize,
+    modified: usize,
+    deleted: usize,
 }
 
 /// What a document is compared with.
@@ -65,9 +74,27 @@ pub(super) struct Line<'a> {
     changes: Option<usize>,
     changed: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<Files>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     damaged: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     gone: bool,
+}
+
+impl Files {
+    /// Such as `2 files modified, 1 deleted`, if anything became of any.
+    pub(super) fn words(self) -> Option<String> {
+        let counts =
+            [(self.created, "created"), (self.modified, "modified"), (self.deleted, "deleted")];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        let words = counts.enumerate().map(|(at, (count, word))| match (at, count) {
+            (0, 1) => format!("1 file {word}"),
+            (0, count) => format!("{count} files {word}"),
+            (_, count) => format!("{count} {word}"),
+        });
+        let words: Vec<String> = words.collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
 }
 
 impl Row {
@@ -78,14 +105,17 @@ impl Row {
             before: None,
             changes: None,
             changed: &[],
+            files: None,
             damaged: None,
             gone: false,
         };
         match &self.state {
             State::Damaged(reason) => Line { damaged: Some(reason), ..line },
             State::Gone => Line { gone: true, ..line },
-            State::Read { score, since } => {
-                let line = Line { score: *score, ..line };
+            State::Read { score, since, files } => {
+                let is_known = self.entry.artifact_count > 0 && self.origin.is_none();
+                let files = is_known.then_some(*files);
+                let line = Line { score: *score, files, ..line };
                 match since {
                     Since::First => line,
                     Since::Unreadable(before) => Line { before: Some(before), ..line },
@@ -172,7 +202,24 @@ impl<'a> Reader<'a> {
             }
         };
         let score = layouts::standing(&entry, &document).score;
-        Ok(Row { entry, origin, has_before, state: State::Read { score, since } })
+        // A copy has the files of what it was made of, and what had become of them there.
+        let files = if origin.is_none() { self.files(&entry)? } else { Files::default() };
+        Ok(Row { entry, origin, has_before, state: State::Read { score, since, files } })
+    }
+
+    /// Only looks at what was noted of files when they were captured.
+    fn files(&self, entry: &Entry) -> Result<Files> {
+        let artifacts = match output::artifacts(self.store, entry) {
+            // What is damaged is told by who needs the files.
+            Err(Error::NotFound { .. } | Error::Corrupt { .. }) => Vec::new(),
+            other => other?,
+        };
+        let count = |status| artifacts.iter().filter(|it| it.status == status).count();
+        Ok(Files {
+            created: count(ArtifactStatus::Created),
+            modified: count(ArtifactStatus::Modified),
+            deleted: count(ArtifactStatus::Deleted),
+        })
     }
 
     fn content(&mut self, id: &Id) -> Result<Content> {
