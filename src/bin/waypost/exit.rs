@@ -123,6 +123,9 @@ pub(crate) enum Refusal {
     NoSeries,
     #[error("series {series} is there already")]
     SeriesExists { series: Series },
+    /// Most likely its name was taken for a file to capture.
+    #[error("there is no document in standard input")]
+    NoDocument,
     #[error("cannot capture {}: {reason}", path.display())]
     Uncaptured { path: PathBuf, reason: String },
     #[error("checkpoint {id} cannot be resumed from")]
@@ -300,6 +303,8 @@ fn of_command(refusal: &Refusal) -> Verdict {
         ),
         Refusal::SeriesExists { .. } => Verdict::new(Exit::Refused, "exists")
             .hint("--append adds to it; `waypost rollback` goes back within a series"),
+        Refusal::NoDocument => Verdict::new(Exit::Refused, "invalid")
+            .hint("FILE goes before --capture: `waypost save FILE --capture PATH...`"),
         Refusal::Uncaptured { .. } => {
             Verdict::new(Exit::Refused, "uncaptured").hint("nothing was saved")
         }

@@ -239,3 +239,18 @@ fn a_line_whose_content_is_not_that_of_its_hash_is_refused() {
     let told = test.feed("import -", r#"{"document": 1, "artifact_count": 2}"#).failed(7);
     assert!(told.contains("invalid artifacts: not as many as the line says"), "{told}");
 }
+
+/// The document was taken for a file to capture, and the error told of an empty text.
+#[test]
+fn who_puts_the_document_last_is_told_where_it_goes() {
+    let test = Test::new();
+    test.write("a", "a");
+    test.write("state.json", "{}");
+    insta::assert_snapshot!(test.run("save --capture a state.json").failed(4), @"
+    error: there is no document in standard input
+    hint: FILE goes before --capture: `waypost save FILE --capture PATH...`
+    ");
+    assert!(!test.path().join(".waypost").exists());
+    test.run("save state.json --capture a").done();
+    assert!(test.feed("save --capture a", "{").failed(4).contains("invalid document"));
+}

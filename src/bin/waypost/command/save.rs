@@ -17,6 +17,7 @@ use waypost::{Artifact, Document, Draft, Durability, Entry, Error, Limits, NewEn
 
 use crate::about::About;
 use crate::args::Global;
+use crate::exit::Refusal;
 use crate::{open, output};
 use capture::{Before, Capture};
 use switches::{Switches, refuse};
@@ -53,10 +54,11 @@ pub(super) struct Args {
 
     /// Save these files with the document, or all below these directories
     ///
-    /// Their paths are kept from the directory that the store is for. A file is stored once,
-    /// however often it is captured unchanged; what was captured before, and is gone, is noted as
-    /// deleted. Links and special files are refused, and below a directory passed over with a note;
-    /// `.git` and `.waypost` are passed over. `waypost restore` writes the files back.
+    /// All that follows is taken for a path, so FILE stands before it. Paths are kept from the
+    /// directory that the store is for. A file is stored once, however often it is captured
+    /// unchanged; what was captured before, and is gone, is noted as deleted. Links and special
+    /// files are refused, and below a directory passed over with a note; `.git` and `.waypost` are
+    /// passed over. `waypost restore` writes the files back.
     #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "lines")]
     capture: Vec<PathBuf>,
 
@@ -102,6 +104,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let json = read(&args.file, global)?;
     if let Some(off) = off {
         return Ok(refuse(out, &off, global)?);
+    }
+    if !args.capture.is_empty() && is_stdin(&args.file) && json.trim_ascii().is_empty() {
+        return Err(Refusal::NoDocument.into());
     }
     let capture = Capture::read(&args.capture, global)?;
     if !open::exists(global)? {
@@ -149,9 +154,13 @@ fn answer(out: &mut dyn Write, entry: &Entry, global: &Global) -> io::Result<()>
     if global.json { output::json_line(out, entry) } else { writeln!(out, "{}", entry.id) }
 }
 
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 /// Reads a file, or standard input if that is its name.
 pub(super) fn read(path: &Path, global: &Global) -> Result<Vec<u8>> {
-    if path != Path::new("-") {
+    if !is_stdin(path) {
         let context = || format!("cannot read {}", path.display());
         return read_all(File::open(path).with_context(context)?).with_context(context);
     }
