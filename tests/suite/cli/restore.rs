@@ -350,3 +350,20 @@ fn damage_is_found_before_anything_is_written() {
     test.run("restore x --into . --quiet").done();
     assert_eq!(work(&test.path())["a"].0, "first");
 }
+
+/// Below `src` they went to `src/src`, without a word.
+#[test]
+fn who_restores_below_the_project_is_told_where_files_go() {
+    let test = project();
+    let mut command = test.command("restore one --into . --dry-run");
+    let ended = test.ended(command.current_dir(test.path().join("src")).spawn().unwrap());
+    let note = "files go below [HERE]/src, but their paths start at [HERE]: \
+                --into [HERE] puts them where they were\n";
+    assert_eq!((ended.code, &*ended.stderr), (Some(0), note));
+    assert_eq!(test.run("restore one --into new/deep --dry-run").stderr.lines().count(), 1);
+    assert_eq!(test.run("restore one --into new/deep --dry-run --quiet").stderr, "");
+    let elsewhere = Test::new();
+    for into in [".", "src/..", elsewhere.path().to_str().unwrap()] {
+        test.run(&format!("restore one --into {into} --dry-run")).done();
+    }
+}

@@ -21,9 +21,10 @@ use waypost::recovery::{self, Hurdle};
 use waypost::{Artifact, Document, Entry, Error, Store};
 
 use super::export::files::directory::Directory;
+use super::save::resolve;
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::open;
+use crate::{open, output};
 use later::{Later, Search};
 use named::Comparison;
 use plan::Plan;
@@ -53,6 +54,9 @@ pub(super) struct Args {
     id: String,
 
     /// The directory to write files below; made if it is not there
+    ///
+    /// Paths of files start at the directory that the store is for, so that DIR is that one to put
+    /// them back where they were.
     #[arg(long, value_name = "DIR")]
     into: PathBuf,
 
@@ -110,6 +114,9 @@ impl Restore<'_> {
         let named = &standing.snapshot.files;
         let (going, left) = self.later(&directory, &artifacts, named)?;
         let plan = self.plan(&directory, &with(&artifacts, &going), report)?;
+        if !artifacts.is_empty() {
+            self.note_place()?;
+        }
         let state = self.state_file(&carried)?;
         let compared = Comparison::of(&directory, named, &artifacts);
         let applied = if self.args.dry_run {
@@ -170,6 +177,23 @@ impl Restore<'_> {
             self.store.artifact(&self.entry.id, &artifact.path)?;
         }
         Ok((document, artifacts))
+    }
+
+    /// Says so if files would go below a directory in the project, and not where they were.
+    fn note_place(&self) -> Result<()> {
+        let into = &self.args.into;
+        // What cannot be told here is told when it is written to.
+        let Ok(into) = into.canonicalize().or_else(|_| resolve(into)) else { return Ok(()) };
+        let home = open::home(&open::path(self.global)?);
+        if let Some(home) = home.filter(|home| into.starts_with(home) && into != *home) {
+            let (into, home) = (into.display(), home.display());
+            let note = format!(
+                "files go below {into}, but their paths start at {home}: \
+                 --into {home} puts them where they were"
+            );
+            self.global.note(output::plain(&note));
+        }
+        Ok(())
     }
 
     /// Files that came after the checkpoint: those to move away, and those to leave.

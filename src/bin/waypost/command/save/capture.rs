@@ -268,7 +268,7 @@ impl<'a> Place<'a> {
 }
 
 /// The whole path of what may not be there, with links on the way to it resolved.
-fn resolve(path: &Path) -> std::io::Result<PathBuf> {
+pub(in crate::command) fn resolve(path: &Path) -> std::io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let Some(name) = path.file_name() else { return path.canonicalize() };
     let parent = path.parent().unwrap_or(&path);
