@@ -12,6 +12,7 @@ mod gzip;
 mod open;
 mod ordered;
 mod output;
+mod panics;
 mod policy;
 mod progress;
 mod report;
@@ -25,6 +26,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    let _witness = panics::hush_engine();
     let cli = match command::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return report::usage(&error),

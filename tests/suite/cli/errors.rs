@@ -146,3 +146,22 @@ fn a_store_that_another_process_holds_is_named_with_its_holder() {
     drop(holder);
     test.run("list").done();
 }
+
+/// A message of the storage engine with its file and line came before the error.
+#[test]
+fn a_panic_of_the_storage_engine_is_told_as_damage_alone() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/format-1.redb");
+    let whole = fs::read(fixture).unwrap();
+    let test = Test::new();
+    // Each of these makes redb 4.4 panic.
+    for at in [20_482, 57_344, 90_118] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0xff;
+        for flags in ["", "--quiet", "--json"] {
+            fs::write(test.path().join("store.redb"), &bytes).unwrap();
+            let stderr = test.run(&format!("list --store store.redb {flags}")).failed(5);
+            let starts = ["error: damaged data in ", "{\"error\":{\"code\":\"corrupt\","];
+            assert!(starts.iter().any(|start| stderr.starts_with(start)), "{at} {flags}: {stderr}");
+        }
+    }
+}
