@@ -130,8 +130,10 @@ pub(crate) enum Refusal {
     Uncaptured { path: PathBuf, reason: String },
     #[error("checkpoint {id} cannot be resumed from")]
     NotResumable { id: Id },
-    #[error("{} cannot be restored into: {reason}", path.display())]
-    NotRestorable { path: PathBuf, reason: String },
+    #[error("{} cannot be restored into: it is not a directory", path.display())]
+    NotADirectory { path: PathBuf },
+    #[error("{} cannot be restored into: {} cannot be written", path.display(), paths(*count))]
+    NotRestorable { path: PathBuf, count: usize },
     #[error("{} is there with other content", path.display())]
     StateExists { path: PathBuf },
     #[error("{count} of {total} files are not as they were captured after they were written")]
@@ -142,6 +144,10 @@ pub(crate) enum Refusal {
     /// Values that are right alone and not together.
     #[error("{0}")]
     Usage(String),
+}
+
+fn paths(count: usize) -> String {
+    if count == 1 { "1 path".to_owned() } else { format!("{count} paths") }
 }
 
 fn listed(series: &[Series]) -> String {
@@ -310,12 +316,14 @@ fn of_command(refusal: &Refusal) -> Verdict {
         }
         Refusal::NotResumable { .. } => Verdict::new(Exit::Refused, "cannot_resume")
             .hint("--force writes its files all the same"),
-        Refusal::NotRestorable { .. } => {
-            Verdict::new(Exit::Refused, "not_restorable").hint("nothing was written")
+        Refusal::NotADirectory { .. } => {
+            Verdict::new(Exit::Refused, "not_restorable").hint("name a directory with --into")
         }
-        Refusal::StateExists { .. } => {
-            Verdict::new(Exit::Refused, "exists").hint("nothing was written; --force replaces it")
-        }
+        Refusal::NotRestorable { .. } => Verdict::new(Exit::Refused, "not_restorable").hint(
+            "step 2 of the report says why; move that away, or name another directory with --into",
+        ),
+        Refusal::StateExists { .. } => Verdict::new(Exit::Refused, "exists")
+            .hint("--force replaces and keeps it; or name another file with --state"),
         Refusal::Unverified { .. } => Verdict::new(Exit::Damaged, "unverified")
             .hint("what was replaced is kept where the report says"),
         Refusal::Differs => Verdict::new(Exit::Failed, "differs"),

@@ -367,3 +367,26 @@ fn who_restores_below_the_project_is_told_where_files_go() {
         test.run(&format!("restore one --into {into} --dry-run")).done();
     }
 }
+
+#[test]
+fn one_file_is_one_and_a_hint_says_what_to_do() {
+    let test = Test::new();
+    test.write("x", "file");
+    test.feed("save - --id one --capture x", r#"{"variables": {"a": 1}}"#).done();
+    let shown = test.run("restore one --into .").done();
+    assert!(shown.contains("  1 file is as it should be\n"), "{shown}");
+    test.write("file", "mine");
+    let stderr = test.run("restore one --into . --state file").stderr;
+    let hint = "hint: --force replaces and keeps it; or name another file with --state\n";
+    assert!(stderr.ends_with(hint), "{stderr}");
+    fs::remove_file(test.path().join("x")).unwrap();
+    fs::create_dir(test.path().join("x")).unwrap();
+    insta::assert_snapshot!(test.run("restore one --into .").stderr, @"
+    error: . cannot be restored into: 1 path cannot be written
+    hint: step 2 of the report says why; move that away, or name another directory with --into
+    ");
+    insta::assert_snapshot!(test.run("restore one --into file").stderr, @"
+    error: file cannot be restored into: it is not a directory
+    hint: name a directory with --into
+    ");
+}

@@ -12,7 +12,7 @@ mod report;
 mod state;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
@@ -216,14 +216,14 @@ impl Restore<'_> {
     ) -> Result<Plan> {
         let into = &self.args.into;
         if into.exists() && !into.is_dir() {
-            return Err(not_restorable(into, "it is not a directory".to_owned()));
+            return Err(Refusal::NotADirectory { path: into.clone() }.into());
         }
         match Plan::make(directory, artifacts) {
             Ok(plan) => Ok(plan),
             Err(obstacles) => {
                 let count = obstacles.len();
                 report.obstacles(obstacles);
-                Err(not_restorable(into, format!("{count} paths cannot be written")))
+                Err(Refusal::NotRestorable { path: into.clone(), count }.into())
             }
         }
     }
@@ -262,8 +262,4 @@ fn verify(
     let count = wrong.len() as u64;
     report.verified(wrong, total);
     if count > 0 { Err(Refusal::Unverified { count, total }.into()) } else { Ok(()) }
-}
-
-fn not_restorable(path: &Path, reason: String) -> anyhow::Error {
-    Refusal::NotRestorable { path: path.to_owned(), reason }.into()
 }

@@ -268,7 +268,9 @@ impl Report {
 
     pub(super) fn verified(&mut self, wrong: Vec<Obstacle>, total: u64) {
         let (outcome, message) = match wrong.len() {
+            0 if total == 1 => (Outcome::Ok, "1 file is as it should be".to_owned()),
             0 => (Outcome::Ok, format!("{total} files are as they should be")),
+            1 if total == 1 => (Outcome::Failed, "1 file is not as captured".to_owned()),
             count => (Outcome::Failed, format!("{count} of {total} files are not as captured")),
         };
         let details = wrong.into_iter().map(|it| format!("{} {}", it.path, it.reason)).collect();
