@@ -9,7 +9,7 @@ use super::*;
 #[test]
 fn work_goes_on_until_its_branch_is_gone() {
     let place = Place::with_git();
-    git(&place.root, &["branch", "issue-42"]);
+    git(&place.root, &["checkout", "-q", "-b", "issue-42"]);
     let plan = place.write("plan.md", "1. do it");
     let store = Store::open(place.directory.path().join("store.redb")).unwrap();
     let about = NewEntry { layout: Layout::Agentize, ..NewEntry::default() };
@@ -24,6 +24,7 @@ fn work_goes_on_until_its_branch_is_gone() {
     assert_eq!((found.advice, found.findings.len()), (Advice::Resume, 0), "{found:?}");
     fs::remove_file(plan).unwrap();
     assert_eq!(look().advice, Advice::PromptUser);
+    git(&place.root, &["checkout", "-q", "--detach"]);
     git(&place.root, &["branch", "-D", "issue-42"]);
     let found = look();
     let checks: Vec<Check> = found.findings.iter().map(|it| it.check).collect();
