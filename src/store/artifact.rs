@@ -14,7 +14,7 @@ use super::read::Snapshot;
 use super::table::{ARTIFACTS, BLOBS, In, REFERENCES, open_if_made};
 use super::write::Writer;
 use super::{Draft, Shared, Store, not_found};
-use crate::checkpoint::{Artifact, Entry, Hash, Id, NewArtifact};
+use crate::checkpoint::{Artifact, Checkpoint, Entry, Hash, Id, NewArtifact};
 use crate::codec::{Frame, decode_artifact, encode_artifact};
 use crate::error::{Error, Result};
 use crate::key::{
@@ -71,6 +71,65 @@ impl Store {
             let artifact = snapshot.artifact_at(&entry, path)?;
             let missing = || Error::invalid(place(&entry, path), "it was not captured");
             snapshot.content(&entry, &artifact.ok_or_else(missing)?)
+        })
+    }
+
+    /// Gives a checkpoint and the files that were captured with it to `work`, all out of one
+    /// snapshot: they belong together, whatever is deleted or saved under the same id meanwhile.
+    ///
+    /// The files come in the order of their paths, with `None` for one that was deleted. Each
+    /// content is read and checked when it is asked for, and nothing of it is kept: memory is that
+    /// of the document and of one file.
+    ///
+    /// Other processes wait for the store until `work` returns. It must not use this store, and a
+    /// panic in it is reported as an error.
+    ///
+    /// ```
+    /// use waypost::{ArtifactStatus, NewArtifact, NewEntry, Store};
+    ///
+    /// # fn main() -> waypost::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::open(dir.path().join("store.redb"))?;
+    /// let file = NewArtifact {
+    ///     path: "notes.txt".to_owned(),
+    ///     content: Some(b"as it was".to_vec()),
+    ///     mode: None,
+    ///     status: ArtifactStatus::Created,
+    /// };
+    /// let draft = store.draft(NewEntry::default(), &1)?.with_artifacts(vec![file])?;
+    /// let saved = store.save_draft(draft)?;
+    /// let longest = store.get_with_artifacts(&saved.id, |checkpoint, files| {
+    ///     assert_eq!(checkpoint.state::<i32>()?, 1);
+    ///     files.try_fold(0, |longest, file| {
+    ///         let (_, content) = file?;
+    ///         Ok(longest.max(content.map_or(0, |content| content.len())))
+    ///     })
+    /// })?;
+    /// assert_eq!(longest, 9);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Corrupt`] if it or the list of
+    /// its files is damaged, and what `work` returns; for a file, as [`Store::artifact`].
+    pub fn get_with_artifacts<T>(
+        &self,
+        id: &Id,
+        work: impl FnOnce(
+            Checkpoint,
+            &mut dyn Iterator<Item = Result<(Artifact, Option<Vec<u8>>)>>,
+        ) -> Result<T>,
+    ) -> Result<T> {
+        self.read(|snapshot| {
+            let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
+            let artifacts = snapshot.artifacts(&entry)?;
+            let checkpoint = snapshot.load(entry.clone())?;
+            let mut files = artifacts.into_iter().map(|artifact| {
+                let content = artifact.sha256.map(|_| snapshot.content(&entry, &artifact));
+                Ok((artifact, content.transpose()?))
+            });
+            work(checkpoint, &mut files)
         })
     }
 }

@@ -3,7 +3,6 @@
 //! Never changes what it was forked from, and never takes its file: a copy came from no file.
 
 use super::Store;
-use super::draft::Draft;
 use super::read::Snapshot;
 use crate::checkpoint::{
     Artifact, Checkpoint, Entry, Format, Id, Layout, NewArtifact, NewEntry, Series, SourceForm,
@@ -52,10 +51,23 @@ impl Store {
     /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Corrupt`] if it is damaged,
     /// [`Error::Invalid`] if it is a file that could not be read, and as [`Store::save`].
     pub fn fork(&self, id: &Id, about: NewEntry) -> Result<Entry> {
-        let checkpoint = self.get(id)?;
-        refuse_unreadable(&checkpoint)?;
+        // Document and files out of one snapshot: the id may be another checkpoint's by the next.
+        let (checkpoint, artifacts) = self.get_with_artifacts(id, |checkpoint, files| {
+            refuse_unreadable(&checkpoint)?;
+            let copy = |file: Result<(Artifact, Option<Vec<u8>>)>| {
+                let (Artifact { path, mode, status, .. }, content) = file?;
+                Ok(NewArtifact { path, content, mode, status })
+            };
+            Ok((checkpoint, files.map(copy).collect::<Result<Vec<_>>>()?))
+        })?;
         let is_dated = about.created_at.is_some();
-        let mut draft = self.copy_of(&checkpoint, about)?;
+        // The very bytes that the document is stored in.
+        let raw = checkpoint.stored_form().to_vec();
+        let mut draft = self.draft_raw(completed(about, &checkpoint.entry), raw)?;
+        if !artifacts.is_empty() {
+            // What the store has is not stored again.
+            draft = draft.with_artifacts(artifacts)?;
+        }
         if !is_dated {
             let newest = self.read(|snapshot| newest_time(snapshot, &draft.entry.series))?;
             // Of two at the same time, the one that arrived last is the newer.
@@ -63,29 +75,6 @@ impl Store {
                 newest.map_or(draft.entry.created_at, |newest| newest.max(draft.entry.created_at));
         }
         self.save_draft(draft)
-    }
-
-    /// All that a copy takes from its checkpoint: its document, in the very bytes it is stored in,
-    /// what is said about it, and the files that were captured with it.
-    fn copy_of(&self, checkpoint: &Checkpoint, about: NewEntry) -> Result<Draft> {
-        let about = completed(about, &checkpoint.entry);
-        let draft = self.draft_raw(about, checkpoint.stored_form().to_vec())?;
-        if checkpoint.entry.artifact_count == 0 {
-            return Ok(draft);
-        }
-        draft.with_artifacts(self.captured(&checkpoint.entry)?)
-    }
-
-    /// The files of a checkpoint, read and checked. What the store has is not stored again.
-    fn captured(&self, entry: &Entry) -> Result<Vec<NewArtifact>> {
-        self.read(|snapshot| {
-            let copy = |artifact: Artifact| {
-                let content = artifact.sha256.map(|_| snapshot.content(entry, &artifact));
-                let Artifact { path, mode, status, .. } = artifact;
-                Ok(NewArtifact { path, content: content.transpose()?, mode, status })
-            };
-            snapshot.artifacts(entry)?.into_iter().map(copy).collect()
-        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Captured files: what is stored of them, whatever becomes of their checkpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use redb::ReadableTable as _;
@@ -18,6 +18,7 @@ use crate::store::read::Snapshot;
 use crate::store::turn::Open;
 use crate::store::write::{Writer, transact};
 use crate::store::{Draft, Options, Settings, Store};
+use crate::sync::lock;
 
 /// Contents of all forms there are: empty, plain, primed, whole, and of many large chunks.
 fn content(number: usize) -> Vec<u8> {
@@ -220,6 +221,68 @@ fn a_content_that_went_meanwhile_is_stored_again() {
     assert_eq!(tables(&store), Tables::default());
     let second = store.shared.save_all(&mut drafts).unwrap().pop().unwrap().unwrap();
     check_files(&store, &second.id, &[3]);
+}
+
+/// A fork reads its checkpoint once: by the next look the id may be another checkpoint's.
+#[test]
+fn a_fork_has_the_document_and_the_files_of_one_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    let meanwhile = Arc::new(Mutex::new(None::<Box<dyn FnOnce() + Send>>));
+    let hook = meanwhile.clone();
+    // The clock is asked after the checkpoint was read, and before the copy is saved.
+    let clock = move || {
+        let hook = lock(&hook).take();
+        if let Some(hook) = hook {
+            hook();
+        }
+        Timestamp::now()
+    };
+    let options = Options { clock: Arc::new(clock), ..Options::default() };
+    let store = Arc::new(Store::open_with(dir.path().join("store.redb"), options).unwrap());
+    let first = store.save_draft(draft(&store, named("a"), &[2, 3])).unwrap();
+    let other = store.clone();
+    *lock(&meanwhile) = Some(Box::new(move || {
+        other.delete_now(std::slice::from_ref(&first.id)).unwrap();
+        let draft = other.draft(named("a"), &state(1, 7)).unwrap();
+        other.save_draft(draft.with_artifacts(files(&[4, 1])).unwrap()).unwrap();
+    }));
+    let fork = store.fork(&Id::new("a").unwrap(), about(1)).unwrap();
+    assert!(lock(&meanwhile).is_none());
+    assert_eq!(store.get(&fork.id).unwrap().state::<Vec<String>>().unwrap(), state(0, 1));
+    check_files(&store, &fork.id, &[2, 3]);
+}
+
+#[test]
+fn a_checkpoint_comes_with_its_files_one_at_a_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let gone = NewArtifact { content: None, status: ArtifactStatus::Deleted, ..file("z", vec![]) };
+    let all = [files(&[2, 3, 4]), vec![gone]].concat();
+    let draft = store.draft(about(0), &state(0, 1)).unwrap().with_artifacts(all).unwrap();
+    let entry = store.save_draft(draft).unwrap();
+    let row = blob_row(&Hash::of(&content(3)), 0);
+    damage_row(&store, |writer| {
+        writer.artifact_tables().unwrap().blobs.remove(row).unwrap();
+    });
+    let read = store.get_with_artifacts(&entry.id, |checkpoint, files| {
+        assert_eq!(checkpoint.entry, entry);
+        assert_eq!(checkpoint.state::<Vec<String>>()?, state(0, 1));
+        let files: Vec<_> = files.collect();
+        let paths = files.iter().flatten().map(|(artifact, _)| artifact.path.as_str());
+        assert_eq!(paths.collect::<Vec<_>>(), ["src/0.rs", "src/2.rs", "z"]);
+        assert_eq!(files[0].as_ref().unwrap().1, Some(content(2)));
+        assert!(matches!(files[1], Err(Error::Corrupt { .. })), "{:?}", files[1]);
+        assert_eq!(files[2].as_ref().unwrap().1, Some(content(4)));
+        assert_eq!(files[3].as_ref().unwrap().1, None);
+        Ok(files.len())
+    });
+    assert_eq!(read.unwrap(), 4);
+    let missing = store.get_with_artifacts(&Id::new("b").unwrap(), |_, _| Ok(()));
+    assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
+    let refused = store.get_with_artifacts(&entry.id, |_, _| {
+        Err::<(), _>(Error::invalid("what", "the caller says"))
+    });
+    assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
 }
 
 /// Flips, cuts or removes a row and forgets what is in memory.
