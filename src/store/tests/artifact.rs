@@ -367,6 +367,45 @@ fn a_damaged_row_hurts_its_file_only_and_leaves_nothing_behind() {
     }
 }
 
+/// Damage to a row that a search does not meet does not matter to it: it looks at few of them.
+#[test]
+fn a_file_is_found_by_halving_and_by_looking_at_all_where_that_meets_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let many: Vec<NewArtifact> = (0..99_u8).map(|at| file(&format!("{at:02}"), vec![at])).collect();
+    let draft = store.draft(about(0), &1).unwrap().with_artifacts(many).unwrap();
+    let entry = store.save_draft(draft).unwrap();
+    let check = |hurt: Option<u8>| {
+        for at in (0..99).filter(|at| Some(*at) != hurt) {
+            assert_eq!(store.artifact(&entry.id, &format!("{at:02}")).unwrap(), [at]);
+        }
+    };
+    check(None);
+    for path in ["", "0", "00/", "50.5", "99"] {
+        let missing = store.artifact(&entry.id, path);
+        assert!(matches!(missing, Err(Error::Invalid { .. })), "{path}: {missing:?}");
+    }
+    // One at the edge, which few searches meet, and the one in the middle, which all do.
+    for (hurt, can_tell) in [(1, true), (49, false)] {
+        let row = frame_row(entry.sequence, hurt.into());
+        let mut whole = Vec::new();
+        damage_row(&store, |writer| {
+            let rows = &mut writer.artifact_tables().unwrap().artifacts;
+            whole = rows.remove(row).unwrap().unwrap().value().to_owned();
+            rows.insert(row, &whole[1..]).unwrap();
+        });
+        check(Some(hurt));
+        let lost = store.artifact(&entry.id, &format!("{hurt:02}"));
+        assert!(matches!(lost, Err(Error::Corrupt { .. })), "{lost:?}");
+        let missing = store.artifact(&entry.id, "99");
+        assert_eq!(matches!(missing, Err(Error::Invalid { .. })), can_tell, "{missing:?}");
+        damage_row(&store, |writer| {
+            let rows = &mut writer.artifact_tables().unwrap().artifacts;
+            rows.insert(row, whole.as_slice()).unwrap();
+        });
+    }
+}
+
 /// Its document is lost, but who mends the rest will want the files.
 #[test]
 fn compacting_leaves_the_files_of_a_checkpoint_whose_document_is_gone() {
