@@ -22,7 +22,7 @@ pub(crate) type IndexBytes = [u8; 22];
 pub(crate) type FrameBytes = [u8; 8];
 pub(crate) type DeletedBytes = [u8; 22];
 pub(crate) type BlobBytes = [u8; 34];
-pub(crate) type ReferenceBytes = [u8; 38];
+pub(crate) type HolderBytes = [u8; 32];
 
 /// Sequences have 48 bits on disk: nine thousand years at a thousand saves a second.
 pub(crate) const SEQUENCE_MAX: u64 = (1 << 48) - 1;
@@ -194,28 +194,6 @@ pub(crate) fn blob_hash(row: BlobBytes) -> Hash {
     Hash::from_bytes(bytes)
 }
 
-/// The row that says: the checkpoint with this sequence has a file with this content.
-pub(crate) fn reference_row(hash: &Hash, sequence: u64) -> ReferenceBytes {
-    let mut bytes = [0; 38];
-    bytes[..32].copy_from_slice(hash.as_bytes());
-    bytes[32..].copy_from_slice(&sequence.to_be_bytes()[2..]);
-    bytes
-}
-
-/// All rows that lead from a content to checkpoints.
-pub(crate) fn reference_rows(hash: &Hash) -> RangeInclusive<ReferenceBytes> {
-    reference_row(hash, 0)..=reference_row(hash, SEQUENCE_MAX)
-}
-
-/// The content and the sequence that a row is about.
-pub(crate) fn referred(row: ReferenceBytes) -> (Hash, u64) {
-    let mut hash = [0; 32];
-    hash.copy_from_slice(&row[..32]);
-    let mut sequence = [0; 8];
-    sequence[2..].copy_from_slice(&row[32..]);
-    (Hash::from_bytes(hash), u64::from_be_bytes(sequence))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,11 +233,8 @@ mod tests {
     fn rows_of_contents_do_not_meet() {
         let (hash, next) = (Hash::from_bytes([7; 32]), Hash::from_bytes([8; 32]));
         assert_eq!(blob_hash(blob_row(&hash, 3)), hash);
-        assert_eq!(referred(reference_row(&hash, SEQUENCE_MAX)), (hash, SEQUENCE_MAX));
         assert!(blob_rows(&hash).contains(&blob_row(&hash, u16::MAX)));
         assert!(!blob_rows(&hash).contains(&blob_row(&next, 0)));
-        assert!(reference_rows(&hash).contains(&reference_row(&hash, SEQUENCE_MAX)));
-        assert!(!reference_rows(&hash).contains(&reference_row(&next, 0)));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Captured files: each content is stored once, for as long as a checkpoint has it.
 //!
 //! A checkpoint has a row for each of its files, in the order of their paths, and every content a
-//! row for each checkpoint that has it. Must never return a content whose hash differs.
+//! row that tells how many checkpoints have it. Must never return a content whose hash differs, and
+//! never remove one that might be another checkpoint's.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic;
 
@@ -12,15 +13,17 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::blobs::{insert_blob, is_stored_form, seed, stored, unpack};
 use super::read::Snapshot;
-use super::table::{ARTIFACTS, BLOBS, In, REFERENCES, open_if_made};
+use super::table::{ARTIFACTS, BLOBS, HOLDERS, In, open_if_made};
 use super::write::Writer;
 use super::{Draft, Shared, Store, not_found};
 use crate::checkpoint::{Artifact, Checkpoint, Entry, Hash, Id, NewArtifact};
-use crate::codec::{Frame, decode_artifact, encode_artifact};
+use crate::codec::{
+    Frame, Holders, decode_artifact, decode_holders, encode_artifact, encode_holders,
+};
 use crate::error::{Error, Result};
 use crate::key::{
-    BlobBytes, FrameBytes, RecordKey, ReferenceBytes, blob_hash, blob_row, blob_rows, deleted_at,
-    frame_row, frame_rows, frame_sequence, reference_row, reference_rows, referred,
+    BlobBytes, FrameBytes, HolderBytes, Span, blob_hash, blob_row, blob_rows, frame_row,
+    frame_rows, frame_sequence,
 };
 
 /// A file on its way into the store.
@@ -234,6 +237,26 @@ impl Snapshot<'_> {
         }
     }
 
+    /// Who has which contents, deleted checkpoints that can be restored included.
+    ///
+    /// [`Error::Corrupt`] if any row of a checkpoint is missing or damaged: then nobody can tell.
+    pub(super) fn holding(&self) -> Result<Holding> {
+        let mut holding = Holding::default();
+        let restorable = self.restorable()?.into_iter().map(|it| Ok(it.entry));
+        for entry in self.entries(Span::ALL)?.chain(restorable) {
+            let entry = entry?;
+            if entry.artifact_count == 0 {
+                continue;
+            }
+            for hash in contents_of(&self.artifacts(&entry)?) {
+                let holders = holding.contents.entry(hash).or_default();
+                *holders = holders.with(entry.sequence);
+            }
+            holding.sequences.insert(entry.sequence);
+        }
+        Ok(holding)
+    }
+
     /// The contents of these files that are in the store and not damaged.
     fn whole_among<'b>(
         &self,
@@ -255,10 +278,19 @@ impl Snapshot<'_> {
     }
 }
 
+/// Who has captured what.
+#[derive(Debug, Default)]
+pub(super) struct Holding {
+    /// Those of all checkpoints with files.
+    sequences: HashSet<u64>,
+    /// All that a checkpoint has.
+    contents: HashMap<Hash, Holders>,
+}
+
 /// The tables of captured files in a write transaction.
 pub(super) struct ArtifactTables<'a> {
     pub(super) artifacts: Table<'a, FrameBytes, &'static [u8]>,
-    pub(super) references: Table<'a, ReferenceBytes, ()>,
+    pub(super) holders: Table<'a, HolderBytes, &'static [u8]>,
     pub(super) blobs: Table<'a, BlobBytes, &'static [u8]>,
 }
 
@@ -266,9 +298,45 @@ impl<'a> ArtifactTables<'a> {
     fn open(transaction: &'a WriteTransaction) -> std::result::Result<Self, redb::TableError> {
         Ok(Self {
             artifacts: transaction.open_table(ARTIFACTS)?,
-            references: transaction.open_table(REFERENCES)?,
+            holders: transaction.open_table(HOLDERS)?,
             blobs: transaction.open_table(BLOBS)?,
         })
+    }
+    /// Notes that one more checkpoint has a content, before that is stored.
+    fn hold(&mut self, hash: &Hash, sequence: u64, path: &Path) -> Result<()> {
+        let row = hash.as_bytes();
+        let found = self.holders.get(row).within(path)?;
+        let found = found.map(|value| decode_holders(row, value.value()));
+        let before = match found {
+            Some(Some(holders)) => holders,
+            None if self.blobs.range(blob_rows(hash)).within(path)?.next().is_none() => {
+                Holders::default()
+            }
+            // Who else has it can only be told by looking at everything, as compacting does. Until
+            // then the content stays, whoever goes.
+            Some(None) | None => return Ok(()),
+        };
+        let value = encode_holders(row, before.with(sequence));
+        self.holders.insert(row, value.as_slice()).within(path)?;
+        Ok(())
+    }
+
+    /// Notes that a checkpoint that had a content is gone, and the content with the last of them.
+    fn let_go(&mut self, hash: &Hash, sequence: u64, path: &Path) -> Result<()> {
+        let row = hash.as_bytes();
+        let found = self.holders.get(row).within(path)?;
+        let found = found.and_then(|value| decode_holders(row, value.value()));
+        let Some(left) = found.and_then(|holders| holders.without(sequence)) else {
+            // As above.
+            return Ok(());
+        };
+        if left.is_empty() {
+            self.holders.remove(row).within(path)?;
+            return self.blobs.retain_in(blob_rows(hash), |_, _| false).within(path);
+        }
+        let value = encode_holders(row, left);
+        self.holders.insert(row, value.as_slice()).within(path)?;
+        Ok(())
     }
 }
 
@@ -284,9 +352,9 @@ impl<'a> Writer<'a> {
             let row = frame_row(sequence, number);
             let value = encode_artifact(row, &captured.artifact);
             tables.artifacts.insert(row, value.as_slice()).within(path)?;
-            if let Some(hash) = &captured.artifact.sha256 {
-                tables.references.insert(reference_row(hash, sequence), ()).within(path)?;
-            }
+        }
+        for hash in contents_of(captured.iter().map(|captured| &captured.artifact)) {
+            tables.hold(&hash, sequence, path)?;
         }
         self.insert_blobs(captured)
     }
@@ -318,55 +386,44 @@ impl<'a> Writer<'a> {
     pub(super) fn release(&mut self, sequences: impl Iterator<Item = u64>) -> Result<()> {
         for sequence in sequences {
             let path = self.path;
-            let ArtifactTables { artifacts, references, blobs } = self.artifact_tables()?;
-            let mut hashes = BTreeSet::new();
-            for row in artifacts.range(frame_rows(sequence)).within(path)? {
+            let tables = self.artifact_tables()?;
+            let mut found = Vec::new();
+            for row in tables.artifacts.range(frame_rows(sequence)).within(path)? {
                 let (row, value) = row.within(path)?;
                 // Of a damaged row it cannot be told which content it had; compacting finds that.
-                let artifact = decode_artifact(row.value(), value.value());
-                hashes.extend(artifact.and_then(|artifact| artifact.sha256));
+                found.extend(decode_artifact(row.value(), value.value()));
             }
-            artifacts.retain_in(frame_rows(sequence), |_, _| false).within(path)?;
-            for hash in &hashes {
-                references.remove(reference_row(hash, sequence)).within(path)?;
-                if references.range(reference_rows(hash)).within(path)?.next().is_none() {
-                    blobs.retain_in(blob_rows(hash), |_, _| false).within(path)?;
-                }
+            tables.artifacts.retain_in(frame_rows(sequence), |_, _| false).within(path)?;
+            for hash in contents_of(&found) {
+                tables.let_go(&hash, sequence, path)?;
             }
         }
         Ok(())
     }
 
-    /// Removes what belongs to no checkpoint, not even to one that can be restored.
-    pub(super) fn sweep_artifacts(&mut self) -> Result<()> {
-        let alive = self.sequences()?;
+    /// Removes what belongs to no checkpoint, not even to one that can be restored, and makes the
+    /// rows anew that tell how many have a content.
+    pub(super) fn sweep_artifacts(&mut self, holding: Holding) -> Result<()> {
+        let Holding { sequences, mut contents } = holding;
         let path = self.path;
-        let ArtifactTables { artifacts, references, blobs } = self.artifact_tables()?;
-        artifacts.retain(|row, _| alive.contains(&frame_sequence(row))).within(path)?;
-        let mut used = HashSet::new();
-        let mut is_alive = |row| {
-            let (hash, sequence) = referred(row);
-            let is_alive = alive.contains(&sequence);
-            if is_alive {
-                used.insert(hash);
+        let ArtifactTables { artifacts, holders, blobs } = self.artifact_tables()?;
+        artifacts.retain(|row, _| sequences.contains(&frame_sequence(row))).within(path)?;
+        blobs.retain(|row, _| contents.contains_key(&blob_hash(row))).within(path)?;
+        let is_right = |row: HolderBytes, value: &[u8]| {
+            let hash = Hash::from_bytes(row);
+            let found = decode_holders(&row, value);
+            let is_right = found.is_some() && found.as_ref() == contents.get(&hash);
+            if is_right {
+                contents.remove(&hash);
             }
-            is_alive
+            is_right
         };
-        references.retain(|row, ()| is_alive(row)).within(path)?;
-        blobs.retain(|row, _| used.contains(&blob_hash(row))).within(path)
-    }
-
-    /// The sequences of all checkpoints, deleted ones that can be restored included.
-    fn sequences(&mut self) -> Result<HashSet<u64>> {
-        let path = self.path;
-        let mut sequences = HashSet::new();
-        for row in self.deleted()?.iter().within(path)? {
-            sequences.insert(deleted_at(row.within(path)?.0.value()).1.sequence);
+        holders.retain(is_right).within(path)?;
+        for (hash, left) in contents {
+            let value = encode_holders(hash.as_bytes(), left);
+            holders.insert(hash.as_bytes(), value.as_slice()).within(path)?;
         }
-        for row in self.records.iter().within(path)? {
-            sequences.insert(RecordKey::from_bytes(row.within(path)?.0.value()).sequence);
-        }
-        Ok(sequences)
+        Ok(())
     }
 
     /// Whether these are the files of a checkpoint.
@@ -389,6 +446,11 @@ impl<'a> Writer<'a> {
             }
         }
     }
+}
+
+/// The contents of some files, each once.
+fn contents_of<'a>(artifacts: impl IntoIterator<Item = &'a Artifact>) -> BTreeSet<Hash> {
+    artifacts.into_iter().filter_map(|artifact| artifact.sha256).collect()
 }
 
 /// All files of a checkpoint.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::Store;
 use super::read::Snapshot;
-use super::table::{ARTIFACTS, BLOBS, FRAMES, INDEX, In, RECORDS, REFERENCES};
+use super::table::{ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, In, RECORDS};
 use super::turn::Open;
 use super::write::transact;
 use crate::codec::encode_entry;
@@ -64,7 +64,7 @@ impl Store {
             ];
             if open.has_artifacts.load(Ordering::Relaxed) {
                 repacked.push(repack(open, ARTIFACTS, path)?);
-                repacked.push(repack(open, REFERENCES, path)?);
+                repacked.push(repack(open, HOLDERS, path)?);
                 repacked.push(repack(open, BLOBS, path)?);
             }
             if repacked.contains(&true) { shrink(open, path) } else { Ok(()) }
@@ -131,15 +131,19 @@ fn sweep_names(open: &Open, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes the contents that only checkpoints had whose rows were damaged when they went.
+/// Removes the contents that nobody has any more, though their rows could not tell so, and mends
+/// these rows.
 fn sweep_artifacts(open: &Open, path: &Path) -> Result<()> {
     if !open.has_artifacts.load(Ordering::Relaxed) {
         return Ok(());
     }
-    transact(open, path, Durability::Immediate, |writer| {
-        writer.sweep_artifacts()?;
-        Ok(())
-    })
+    let holding = match Snapshot::take(open, path)?.holding() {
+        Ok(holding) => holding,
+        // Which contents damaged checkpoints have cannot be known, so all of them stay.
+        Err(Error::Corrupt { .. }) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    transact(open, path, Durability::Immediate, |writer| writer.sweep_artifacts(holding))
 }
 
 fn used_names(open: &Open, path: &Path) -> Result<HashSet<NameId>> {

@@ -12,7 +12,7 @@ use redb::{
 use super::names;
 use crate::error::{Error, Result};
 use crate::key::{
-    BlobBytes, DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, ReferenceBytes,
+    BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, NameId, RecordBytes,
     frame_sequence,
 };
 
@@ -43,9 +43,8 @@ pub(super) const SETTINGS: TableDefinition<'_, &str, &[u8]> = TableDefinition::n
 /// Files that were captured with checkpoints, in the order of sequences and then of paths.
 pub(super) const ARTIFACTS: TableDefinition<'_, FrameBytes, &[u8]> =
     TableDefinition::new("artifacts");
-/// Which checkpoints have a captured content.
-pub(super) const REFERENCES: TableDefinition<'_, ReferenceBytes, ()> =
-    TableDefinition::new("references");
+/// How many checkpoints have a captured content.
+pub(super) const HOLDERS: TableDefinition<'_, HolderBytes, &[u8]> = TableDefinition::new("holders");
 /// Captured contents by their hashes, in chunks.
 pub(super) const BLOBS: TableDefinition<'_, BlobBytes, &[u8]> = TableDefinition::new("blobs");
 

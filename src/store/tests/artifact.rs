@@ -11,8 +11,9 @@ use super::{about, state};
 use crate::checkpoint::{
     Artifact, ArtifactStatus, Entry, Hash, Id, NewArtifact, NewEntry, Timestamp,
 };
+use crate::codec::{Holders, decode_holders};
 use crate::error::Error;
-use crate::key::{blob_hash, blob_row, frame_row, frame_sequence, referred};
+use crate::key::{blob_hash, blob_row, frame_row, frame_sequence};
 use crate::retention::{Policy, Rule, plan};
 use crate::store::read::Snapshot;
 use crate::store::turn::Open;
@@ -74,11 +75,11 @@ fn check_files(store: &Store, id: &Id, contents: &[usize]) {
     }
 }
 
-/// What the three tables have: contents by hash and number of chunks, references, and rows.
+/// What the three tables have: contents by hash, how many have them, and rows.
 #[derive(Debug, Default, PartialEq)]
 struct Tables {
     blobs: BTreeSet<Hash>,
-    references: BTreeSet<(Hash, u64)>,
+    holders: BTreeMap<Hash, Holders>,
     rows: BTreeMap<u64, usize>,
 }
 
@@ -89,8 +90,10 @@ fn tables(store: &Store) -> Tables {
         for row in open.blobs.iter().unwrap() {
             tables.blobs.insert(blob_hash(row.unwrap().0.value()));
         }
-        for row in open.references.iter().unwrap() {
-            tables.references.insert(referred(row.unwrap().0.value()));
+        for row in open.holders.iter().unwrap() {
+            let (row, value) = row.unwrap();
+            let holders = decode_holders(&row.value(), value.value()).unwrap();
+            tables.holders.insert(Hash::from_bytes(row.value()), holders);
         }
         for row in open.artifacts.iter().unwrap() {
             *tables.rows.entry(frame_sequence(row.unwrap().0.value())).or_default() += 1;
@@ -363,7 +366,7 @@ fn a_damaged_row_hurts_its_file_only_and_leaves_nothing_behind() {
         store.compact().unwrap();
         check_files(&store, &other.id, &[3]);
         assert_eq!(tables(&store).blobs, BTreeSet::from([Hash::of(&content(3))]));
-        assert_eq!(tables(&store).references.len(), 1);
+        assert_eq!(tables(&store).holders.len(), 1);
     }
 }
 
@@ -404,6 +407,105 @@ fn a_file_is_found_by_halving_and_by_looking_at_all_where_that_meets_damage() {
             rows.insert(row, whole.as_slice()).unwrap();
         });
     }
+}
+
+/// Loses or damages the row that tells how many have a content.
+fn damage_holders(store: &Store, number: usize, change: fn(&mut Vec<u8>)) {
+    let hash = Hash::of(&content(number));
+    damage_row(store, |writer| {
+        let holders = &mut writer.artifact_tables().unwrap().holders;
+        let row = hash.as_bytes();
+        let mut bytes = holders.remove(row).unwrap().unwrap().value().to_owned();
+        change(&mut bytes);
+        if !bytes.is_empty() {
+            holders.insert(row, bytes.as_slice()).unwrap();
+        }
+    });
+}
+
+const CHANGES: [fn(&mut Vec<u8>); 3] = [
+    Vec::clear,
+    |bytes| bytes[0] ^= 3,
+    |bytes| {
+        bytes.pop();
+    },
+];
+
+#[test]
+fn a_content_survives_that_nothing_tells_any_more_who_has_it() {
+    for change in CHANGES {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(&dir);
+        let kept = store.save_draft(draft(&store, about(0), &[2, 3])).unwrap();
+        let gone = store.save_draft(draft(&store, about(1), &[3, 4])).unwrap();
+        damage_holders(&store, 3, change);
+        store.delete_now(&[gone.id]).unwrap();
+        check_files(&store, &kept.id, &[2, 3]);
+        // One that captures it anew cannot tell either.
+        let again = store.save_draft(draft(&store, about(1), &[3])).unwrap();
+        check_files(&store, &again.id, &[3]);
+        store.delete_now(&[again.id]).unwrap();
+        check_files(&store, &kept.id, &[2, 3]);
+        store.compact().unwrap();
+        check_files(&store, &kept.id, &[2, 3]);
+        assert_eq!(tables(&store).holders.len(), 2, "mended");
+        store.delete_now(&[kept.id]).unwrap();
+        assert_eq!(tables(&store), Tables::default());
+    }
+}
+
+#[test]
+fn compacting_looks_at_the_files_of_all_that_is_there_or_can_be_restored() {
+    for change in CHANGES {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(&dir);
+        let here = store.save_draft(draft(&store, about(0), &[2, 3])).unwrap();
+        let away = store.save_draft(draft(&store, about(1), &[3, 4])).unwrap();
+        let expected = tables(&store);
+        store.delete(std::slice::from_ref(&away.id)).unwrap();
+        for number in [2, 3, 4] {
+            damage_holders(&store, number, change);
+        }
+        // What compacting does once it has purged what it can: here it could not purge this one.
+        let sweep = |writer: &mut Writer<'_>| {
+            let holding = Snapshot::take(writer.open, writer.path)?.holding()?;
+            writer.sweep_artifacts(holding)
+        };
+        write(&store, sweep);
+        assert_eq!(tables(&store), expected);
+        store.undelete(std::slice::from_ref(&away.id)).unwrap();
+        check_files(&store, &here.id, &[2, 3]);
+        check_files(&store, &away.id, &[3, 4]);
+    }
+}
+
+#[test]
+fn compacting_removes_no_content_while_it_cannot_read_who_has_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let hurt = store.save_draft(draft(&store, about(0), &[2, 3])).unwrap();
+    let whole = store.save_draft(draft(&store, about(1), &[4])).unwrap();
+    let row = frame_row(hurt.sequence, 1);
+    let mut value = Vec::new();
+    damage_row(&store, |writer| {
+        let rows = &mut writer.artifact_tables().unwrap().artifacts;
+        value = rows.remove(row).unwrap().unwrap().value().to_owned();
+        rows.insert(row, &value[1..]).unwrap();
+    });
+    for number in [2, 3, 4] {
+        damage_holders(&store, number, Vec::clear);
+    }
+    store.compact().unwrap();
+    assert_eq!(tables(&store).blobs.len(), 3);
+    // Somebody mends the row, say from a copy of the store.
+    damage_row(&store, |writer| {
+        let rows = &mut writer.artifact_tables().unwrap().artifacts;
+        rows.insert(row, value.as_slice()).unwrap();
+    });
+    store.compact().unwrap();
+    check_files(&store, &hurt.id, &[2, 3]);
+    check_files(&store, &whole.id, &[4]);
+    assert_eq!(tables(&store).holders.len(), 3);
 }
 
 /// Its document is lost, but who mends the rest will want the files.
@@ -559,10 +661,11 @@ impl Kept {
         let mut expected = Tables::default();
         for entry in entries.into_iter().chain(away) {
             let contents = &self.contents[&entry.sequence];
-            for number in contents {
-                let hash = Hash::of(&content(*number));
+            let hashes = contents.iter().map(|number| Hash::of(&content(*number)));
+            for hash in hashes.collect::<BTreeSet<_>>() {
                 expected.blobs.insert(hash);
-                expected.references.insert((hash, entry.sequence));
+                let holders = expected.holders.entry(hash).or_default();
+                *holders = holders.with(entry.sequence);
             }
             if !contents.is_empty() {
                 expected.rows.insert(entry.sequence, contents.len());
