@@ -427,13 +427,17 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether these are the files of a checkpoint.
+    ///
+    /// What had become of them is not compared, nor which are gone: that depends on what others
+    /// saved before, and with a retry this may be more than with the first try.
     pub(super) fn has_artifacts(&mut self, entry: &Entry, captured: &[Captured]) -> Result<bool> {
-        if entry.artifact_count == 0 {
-            return Ok(captured.is_empty());
-        }
         let path = self.path;
-        let found = artifacts_in(&self.artifact_tables()?.artifacts, entry, path)?;
-        Ok(found.iter().eq(captured.iter().map(|captured| &captured.artifact)))
+        let found = match entry.artifact_count {
+            0 => Vec::new(),
+            _ => artifacts_in(&self.artifact_tables()?.artifacts, entry, path)?,
+        };
+        let captured = captured.iter().map(|captured| &captured.artifact);
+        Ok(files_in(&found).eq(files_in(captured)))
     }
 
     pub(super) fn artifact_tables(&mut self) -> Result<&mut ArtifactTables<'a>> {
@@ -446,6 +450,13 @@ impl<'a> Writer<'a> {
             }
         }
     }
+}
+
+/// What there is of files that are not gone.
+fn files_in<'a>(
+    artifacts: impl IntoIterator<Item = &'a Artifact>,
+) -> impl Iterator<Item = (&'a str, Hash, Option<u32>)> {
+    artifacts.into_iter().filter_map(|it| Some((it.path.as_str(), it.sha256?, it.mode)))
 }
 
 /// The contents of some files, each once.

@@ -317,6 +317,8 @@ impl<'a> Writer<'a> {
         let mut same = Entry {
             sequence: found.sequence,
             stored_bytes: found.stored_bytes,
+            // They are compared below.
+            artifact_count: found.artifact_count,
             // They may have been changed since.
             tags: found.tags.clone(),
             ..draft.entry.clone()

@@ -196,6 +196,38 @@ fn a_retry_is_a_no_op_and_other_files_are_refused() {
     assert_eq!(tables(&store).blobs.len(), 2, "what was refused left nothing");
 }
 
+/// What had become of a file is told by what was saved before, and between two tries others save.
+#[test]
+fn a_retry_may_know_more_of_what_became_of_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    let gone = NewArtifact { content: None, status: ArtifactStatus::Deleted, ..file("z", vec![]) };
+    let save = |id: &str, files: Vec<NewArtifact>| {
+        let draft = store.draft(named(id), &state(0, 1)).unwrap();
+        store.save_draft(draft.with_artifacts(files).unwrap())
+    };
+    let unchanged = files(&[2, 3])
+        .into_iter()
+        .map(|file| NewArtifact { status: ArtifactStatus::Unchanged, ..file })
+        .chain([gone.clone()]);
+    let unchanged: Vec<_> = unchanged.collect();
+    let saved = save("a", files(&[2, 3])).unwrap();
+    assert_eq!(save("a", unchanged.clone()).unwrap(), saved);
+    check_files(&store, &saved.id, &[2, 3]);
+    let saved = save("b", unchanged).unwrap();
+    assert_eq!(save("b", files(&[2, 3])).unwrap(), saved);
+    assert_eq!(saved.artifact_count, 3);
+    // Nothing but what is gone is as good as nothing.
+    let saved = save("c", Vec::new()).unwrap();
+    assert_eq!(save("c", vec![gone]).unwrap(), saved);
+    let other_mode = files(&[2, 3]).into_iter().map(|file| NewArtifact { mode: None, ..file });
+    let other_path = vec![file("src/0.rs", content(2)), file("src/2.rs", content(3))];
+    for other in [files(&[2]), files(&[3, 2]), other_mode.collect(), other_path, Vec::new()] {
+        let refused = save("a", other);
+        assert!(matches!(refused, Err(Error::Exists { .. })), "{refused:?}");
+    }
+}
+
 #[test]
 fn drafts_of_a_batch_share_contents_even_of_one_that_is_refused() {
     let dir = tempfile::tempdir().unwrap();
