@@ -84,8 +84,9 @@ impl Draft {
     /// content that the store has is not stored again. [`Store::artifact`] gives it back.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if a path leads elsewhere or stands there twice, or if a file that was
-    /// deleted has content or another has none; [`Error::Limit`] if there is too much.
+    /// [`Error::Invalid`] if a path leads elsewhere or stands there twice, if one with content is
+    /// below another, or if a file that was deleted has content or another has none;
+    /// [`Error::Limit`] if there is too much.
     pub fn with_artifacts(mut self, artifacts: Vec<NewArtifact>) -> Result<Self> {
         self.limits.check_artifacts(&artifacts)?;
         self.entry.artifact_count = artifacts.len() as u64;

@@ -194,7 +194,7 @@ impl Limits {
         self.artifact_bytes.saturating_mul(4)
     }
 
-    /// Refuses files that are too many, too long, or twice the same.
+    /// Refuses files that are too many, too long, twice the same, or below each other.
     pub(super) fn check_artifacts(&self, artifacts: &[NewArtifact]) -> Result<()> {
         at_most("number of artifacts", artifacts.len(), self.artifacts)?;
         let mut paths = HashSet::with_capacity(artifacts.len());
@@ -210,7 +210,8 @@ impl Limits {
             at_most(&what, bytes, self.artifact_bytes)?;
             total = total.saturating_add(bytes);
         }
-        at_most("length in bytes of all artifacts", total, self.artifacts_bytes())
+        at_most("length in bytes of all artifacts", total, self.artifacts_bytes())?;
+        check_ancestors(artifacts)
     }
 
     fn check_text(&self, what: &str, text: &str) -> Result<()> {
@@ -225,6 +226,25 @@ impl Limits {
         let limit = if what == "series" { self.name_bytes + 16 } else { self.name_bytes };
         at_most(&format!("length in bytes of the {what}"), text.len(), limit)
     }
+}
+
+/// Refuses a file below another: no directory could have both. One that is gone may have become
+/// a directory.
+fn check_ancestors(artifacts: &[NewArtifact]) -> Result<()> {
+    let there = artifacts.iter().filter(|artifact| artifact.content.is_some());
+    let mut paths: Vec<&str> = there.map(|artifact| artifact.path.as_str()).collect();
+    // Before all other bytes, so that what is below a path comes right behind it.
+    let in_order = |byte: u8| if byte == b'/' { 0 } else { byte };
+    paths.sort_unstable_by(|one, other| one.bytes().map(in_order).cmp(other.bytes().map(in_order)));
+    for pair in paths.windows(2) {
+        if let Some(below) = pair[1].strip_prefix(pair[0])
+            && below.starts_with('/')
+        {
+            let place = format!("artifact {:?}", pair[0]);
+            return Err(Error::invalid(place, format_args!("{:?} is below it", pair[1])));
+        }
+    }
+    Ok(())
 }
 
 fn at_most(what: &str, value: usize, limit: usize) -> Result<()> {

@@ -168,6 +168,15 @@ fn what_cannot_be_written_back_is_refused() {
         "invalid artifact \"a\": stands there twice"
     );
     assert_eq!(
+        refused(["a/b/c", "a/b.c", "a/b"].map(|path| file(path, vec![])).into()),
+        "invalid artifact \"a/b\": \"a/b/c\" is below it"
+    );
+    // A file may become a directory, and names may start alike.
+    let gone = NewArtifact { content: None, status: ArtifactStatus::Deleted, ..file("a", vec![]) };
+    for fine in [vec![gone, file("a/b", vec![])], vec![file("a.b", vec![]), file("a", vec![])]] {
+        store.draft(about(0), &1).unwrap().with_artifacts(fine).unwrap();
+    }
+    assert_eq!(
         refused(["a", "b", "c", "d"].map(|path| file(path, vec![])).into()),
         "number of artifacts is beyond the limit of 3"
     );
