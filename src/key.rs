@@ -194,6 +194,11 @@ pub(crate) fn blob_hash(row: BlobBytes) -> Hash {
     Hash::from_bytes(bytes)
 }
 
+/// The number of the chunk that a row is.
+pub(crate) fn blob_chunk(row: BlobBytes) -> u16 {
+    u16::from_be_bytes([row[32], row[33]])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,6 +238,7 @@ mod tests {
     fn rows_of_contents_do_not_meet() {
         let (hash, next) = (Hash::from_bytes([7; 32]), Hash::from_bytes([8; 32]));
         assert_eq!(blob_hash(blob_row(&hash, 3)), hash);
+        assert_eq!(blob_chunk(blob_row(&hash, 700)), 700);
         assert!(blob_rows(&hash).contains(&blob_row(&hash, u16::MAX)));
         assert!(!blob_rows(&hash).contains(&blob_row(&next, 0)));
     }

@@ -34,7 +34,8 @@ pub struct Policy {
     pub rules: Vec<Rule>,
     /// How much the checkpoints of one issue may take on disk.
     ///
-    /// If it is more, the oldest go first, but only of those that a rule may remove one day.
+    /// If it is more, the oldest go first, but only of those that a rule may remove one day. Only
+    /// documents count, and no captured files: these may be of many checkpoints at once.
     #[serde(default)]
     pub issue_bytes_max: Option<u64>,
     /// How much all checkpoints may take on disk; removed are the oldest, as above.

@@ -11,7 +11,7 @@ use std::sync::atomic;
 
 use redb::{ReadableTable, Table, WriteTransaction};
 
-use super::blobs::{insert_blob, is_stored_form, seed, stored, unpack};
+use super::blobs::{insert_blob, is_stored_form, seed, stored, stored_bytes, unpack};
 use super::read::Snapshot;
 use super::table::{ARTIFACTS, BLOBS, HOLDERS, In, open_if_made};
 use super::write::Writer;
@@ -235,6 +235,12 @@ impl Snapshot<'_> {
         } else {
             Err(Error::corrupt(place(), "its hash differs"))
         }
+    }
+
+    /// Length of all contents as stored.
+    pub(super) fn blob_bytes(&self) -> Result<u64> {
+        let table = open_if_made(&self.transaction, BLOBS, self.path)?;
+        table.map_or(Ok(0), |table| stored_bytes(&table, self.path))
     }
 
     /// Who has which contents, deleted checkpoints that can be restored included.

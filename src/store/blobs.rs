@@ -2,6 +2,7 @@
 //!
 //! Must never hand out bytes whose checksum does not fit.
 
+use std::ops::Bound;
 use std::path::Path;
 
 use redb::{ReadableTable, Table};
@@ -12,7 +13,7 @@ use super::unpack::CHUNK_BYTES_MIN;
 use crate::checkpoint::Hash;
 use crate::codec::{FoundFrame, Frames};
 use crate::error::Result;
-use crate::key::{BlobBytes, blob_row, blob_rows};
+use crate::key::{BlobBytes, blob_chunk, blob_hash, blob_row, blob_rows};
 
 // Three to a page of 4 KiB, and one to a page where there are many; as for documents, but keys are
 // longer.
@@ -34,6 +35,29 @@ pub(super) fn stored(
         bytes.extend_from_slice(row.within(path)?.1.value());
     }
     Ok(Some(bytes).filter(|bytes| !bytes.is_empty()))
+}
+
+/// Length of all contents as stored.
+///
+/// All chunks of a content but the last are of one length, so its first and last row tell.
+pub(super) fn stored_bytes(
+    table: &impl ReadableTable<BlobBytes, &'static [u8]>,
+    path: &Path,
+) -> Result<u64> {
+    let mut total = 0;
+    let mut next = table.first().within(path)?;
+    while let Some((first, chunk)) = next {
+        let hash = blob_hash(first.value());
+        let rows = blob_rows(&hash);
+        let last = table.range(rows.clone()).within(path)?.next_back();
+        if let Some((last, rest)) = last.transpose().within(path)? {
+            let before = u64::from(blob_chunk(last.value())) * chunk.value().len() as u64;
+            total += before + rest.value().len() as u64;
+        }
+        let behind = (Bound::Excluded(*rows.end()), Bound::Unbounded);
+        next = table.range::<BlobBytes>(behind).within(path)?.next().transpose().within(path)?;
+    }
+    Ok(total)
 }
 
 /// A content of this length out of its stored form.

@@ -23,7 +23,8 @@ const SEED: u64 = 0;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The policy to prune by, if one was set.
+    /// The policy to prune by, if one was set. Its limits of size are about documents, and not
+    /// about captured files.
     pub policy: Option<Policy>,
     /// Whether every save prunes its own group by the policy, in the same transaction.
     ///

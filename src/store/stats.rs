@@ -24,6 +24,9 @@ pub struct Stats {
     pub stored_bytes: u64,
     /// Number of files that were captured with them; each counts once for every checkpoint.
     pub artifacts: u64,
+    /// Length of all captured contents as compressed: each once, however many have it, and those of
+    /// deleted checkpoints included.
+    pub artifact_bytes: u64,
     /// Length of the file, indexes and free pages included.
     pub file_bytes: u64,
     /// Number of checkpoints that were deleted and can be restored.
@@ -43,7 +46,8 @@ pub struct Stats {
 impl Store {
     /// Counts what the store holds.
     ///
-    /// Reads every entry, but no document: about a second for a million checkpoints.
+    /// Reads every entry, but no document: about a second for a million checkpoints. Of each
+    /// captured content it looks at two rows.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -61,6 +65,7 @@ impl Store {
                 stats.deleted += 1;
                 stats.deleted_bytes += deleted.entry.stored_bytes;
             }
+            stats.artifact_bytes = snapshot.blob_bytes()?;
             Ok(stats)
         })?;
         stats.file_bytes = fs::metadata(self.path()).at(self.path())?.len();

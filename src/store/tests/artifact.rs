@@ -131,6 +131,29 @@ fn what_is_captured_is_read_back_and_a_content_is_stored_once() {
 }
 
 #[test]
+fn stats_count_each_content_once_as_it_is_stored() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir);
+    assert_eq!(store.stats().unwrap().artifact_bytes, 0);
+    let all = [0, 1, 2, 3, 4];
+    let first = store.save_draft(draft(&store, about(0), &all)).unwrap();
+    store.save_draft(draft(&store, about(1), &[4, 4, 3])).unwrap();
+    store.delete(std::slice::from_ref(&first.id)).unwrap();
+    let mut stored = 0;
+    write(&store, |writer| {
+        for row in writer.artifact_tables()?.blobs.iter().unwrap() {
+            stored += row.unwrap().1.value().len() as u64;
+        }
+        Ok(())
+    });
+    assert!(stored > 70_000, "chunks of all lengths");
+    assert_eq!(store.stats().unwrap().artifact_bytes, stored);
+    store.compact().unwrap();
+    let left = store.stats().unwrap().artifact_bytes;
+    assert!(left < stored && left > 70_000, "{left} of {stored}");
+}
+
+#[test]
 fn a_deleted_file_has_no_content() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir);
