@@ -127,8 +127,7 @@ impl World for RealWorld {
 
     fn is_same_directory(&self, one: &str, other: &str) -> bool {
         let real = |path| fs::canonicalize(self.root.join(path)).ok();
-        // What was named to go on in is the place, also within a larger repository.
-        real(one).is_some_and(|one| Some(&one) == real(other).as_ref() || Some(one) == real("."))
+        real(one).is_some_and(|one| Some(one) == real(other))
     }
 }
 

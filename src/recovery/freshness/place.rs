@@ -50,7 +50,10 @@ pub(super) fn worktree(case: &Case<'_>, report: &mut Report) -> bool {
 fn is_in_place(case: &Case<'_>, path: &str, report: &mut Report) -> bool {
     let subject = format!("worktree {}", quoted(path));
     let Some(here) = report.known(&subject, case.world.worktree()) else { return false };
-    let is_same = is_spelled_alike(path, &here) || case.world.is_same_directory(path, &here);
+    // The directory to go on in is the place, also within a larger repository.
+    let is_same = is_spelled_alike(path, &here)
+        || case.world.is_same_directory(path, &here)
+        || case.world.is_same_directory(path, ".");
     if !is_same {
         let here = quoted(&here);
         let message = format!("{subject} is not where the work would go on, which is {here}");

@@ -210,6 +210,23 @@ fn the_worktree_must_be_the_one_that_was_worked_in() {
 }
 
 #[test]
+fn a_directory_within_a_larger_repository_is_a_place_to_work_in() {
+    let test = Test::new();
+    git(&test.path(), "init -q -b main .");
+    let sub = test.path().join("sub");
+    fs::create_dir_all(sub.join(".tmp")).unwrap();
+    let json = format!(
+        r#"{{"version": 1, "timestamp": "2025-01-15T10:30:00", "state": {{"issue_no": 42,
+        "current_stage": "impl", "iteration": 1, "worktree": "{}", "history": []}}}}"#,
+        sub.display()
+    );
+    test.write("sub/.tmp/impl-checkpoint.json", &json);
+    test.run("import . --quiet").done();
+    assert_eq!(test.run("resume 42 --json --no-gh").code, Some(4));
+    assert_eq!(test.run("resume 42 --json --no-gh --worktree sub").code, Some(0));
+}
+
+#[test]
 fn a_worktree_that_is_gone_cannot_be_worked_in() {
     let test = implementing("impl");
     let store = test.path().join(".waypost/store.redb");
