@@ -104,10 +104,12 @@ impl Store {
     /// let saved = store.save_draft(draft)?;
     /// let longest = store.get_with_artifacts(&saved.id, |checkpoint, files| {
     ///     assert_eq!(checkpoint.state::<i32>()?, 1);
-    ///     files.try_fold(0, |longest, file| {
+    ///     let mut longest = 0;
+    ///     for file in files {
     ///         let (_, content) = file?;
-    ///         Ok(longest.max(content.map_or(0, |content| content.len())))
-    ///     })
+    ///         longest = longest.max(content.map_or(0, |content| content.len()));
+    ///     }
+    ///     Ok(longest)
     /// })?;
     /// assert_eq!(longest, 9);
     /// # Ok(())
