@@ -60,7 +60,10 @@ impl Fields {
         fields.text("checkpoints", Some(stats.checkpoints));
         fields.text("series", Some(stats.series));
         fields.sizes(stats.document_bytes, stats.stored_bytes);
-        fields.text("artifacts", Some(stats.artifacts).filter(|count| *count > 0));
+        if stats.artifacts > 0 {
+            let bytes = size(stats.artifact_bytes);
+            fields.text("artifacts", Some(format!("{}, {bytes} stored", stats.artifacts)));
+        }
         fields.text("file", Some(size(stats.file_bytes)));
         if stats.deleted > 0 {
             let bytes = size(stats.deleted_bytes);
