@@ -12,6 +12,7 @@ mod latest;
 mod lifecycle;
 mod list;
 mod log;
+mod own;
 mod policy;
 mod prune;
 mod restore;

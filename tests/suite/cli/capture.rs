@@ -175,6 +175,18 @@ fn a_whole_project_is_captured_without_its_store_and_its_history() {
     assert!(found.iter().all(|(path, _)| !path.contains("redb")), "{found:?}");
 }
 
+/// Only what was found on the way through a directory was passed over.
+#[test]
+fn a_store_that_is_named_is_refused() {
+    let test = project();
+    for path in ["s.redb", "s.redb.lock", "src/../s.redb"] {
+        let told = test.feed(&format!("--store s.redb save - --capture {path}"), "{}").failed(4);
+        assert!(told.contains(&format!("cannot capture {path}: is the store itself")), "{told}");
+        assert_eq!(test.path().join("s.redb").exists(), path != "s.redb");
+        test.feed("--store s.redb save - --id one", "{}").done();
+    }
+}
+
 #[test]
 fn an_export_has_the_files_and_an_import_takes_them() {
     let test = project();

@@ -14,14 +14,14 @@ mod state;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::builder::NonEmptyStringValueParser;
 use waypost::layouts::{Carried, NamedFile, Standing, carried, standing};
 use waypost::recovery::{self, Hurdle};
 use waypost::{Artifact, Document, Entry, Error, Store};
 
 use super::export::files::directory::Directory;
-use super::save::resolve;
+use super::own::{IS_OWN, Own, resolve};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::{open, output};
@@ -86,7 +86,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let store = open::existing(global, "restore")?;
     let entry = store.resolve(&args.id)?;
     let mut report = Report::new(&entry, &args.into, args.dry_run);
-    let ended = Restore { args, global, store: &store, entry: &entry }.run(&mut report);
+    let path = open::path(global)?;
+    let own = Own::new(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let ended = Restore { args, global, store: &store, own, entry: &entry }.run(&mut report);
     // Whatever came of it, the steps up to there are told.
     report.write(out, global)?;
     out.flush()?;
@@ -97,6 +99,7 @@ struct Restore<'a> {
     args: &'a Args,
     global: &'a Global,
     store: &'a Store,
+    own: Own,
     entry: &'a Entry,
 }
 
@@ -218,7 +221,7 @@ impl Restore<'_> {
         if into.exists() && !into.is_dir() {
             return Err(Refusal::NotADirectory { path: into.clone() }.into());
         }
-        match Plan::make(directory, artifacts) {
+        match Plan::make(directory, artifacts, &self.own) {
             Ok(plan) => Ok(plan),
             Err(obstacles) => {
                 let count = obstacles.len();
@@ -230,6 +233,9 @@ impl Restore<'_> {
 
     fn state_file(&self, carried: &Carried) -> Result<Option<StateFile>> {
         let Some(path) = &self.args.state else { return Ok(None) };
+        if self.own.has(path) {
+            return Err(not_restorable(path, format!("it {IS_OWN}")));
+        }
         StateFile::new(path, &self.entry.id, carried, self.args.force).map(Some)
     }
 }

@@ -19,7 +19,6 @@ use crate::about::About;
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::{open, output};
-pub(super) use capture::resolve;
 use capture::{Before, Capture};
 use switches::{Switches, refuse};
 

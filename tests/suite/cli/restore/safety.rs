@@ -90,3 +90,46 @@ fn files_of_git_and_of_the_store_are_never_written() {
     assert_eq!(report(&ended)["steps"][1]["details"].as_array().unwrap().len(), evil.len());
     assert_eq!(tree(&test.path()).keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
 }
+
+/// It was replaced by its own past, or moved away, and success was told.
+#[test]
+fn the_store_itself_is_neither_replaced_nor_removed() {
+    let test = Test::new();
+    let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let file = |path: &str, status: &str| match status {
+        "deleted" => json!({"path": path, "sha256": null, "status": status}),
+        _ => json!({"path": path, "sha256": hash, "status": status, "text": "abc"}),
+    };
+    fs::create_dir(test.path().join("d")).unwrap();
+    let line = |id: &str, files: &[_]| json!({"id": id, "document": 1, "artifacts": files});
+    let lines = [
+        line("gone", &[file("s.redb", "deleted"), file("other", "created")]),
+        line("new", &[file("s.redb", "created"), file("s.redb.lock", "created")]),
+        line("beside", &[file("s.redb.new", "created"), file("s.redb.journal", "created")]),
+        line("name", &[file("twin", "created"), file("link.redb", "deleted")]),
+    ];
+    let lines = lines.map(|line| line.to_string()).join("\n");
+    test.feed("--store s.redb import - --quiet", &lines).done();
+    fs::hard_link(test.path().join("s.redb"), test.path().join("twin")).unwrap();
+    symlink("s.redb", test.path().join("link.redb")).unwrap();
+    for (id, wanted) in [
+        ("gone", &["s.redb"][..]),
+        ("new", &["s.redb", "s.redb.lock"]),
+        ("beside", &["s.redb.journal", "s.redb.new"]),
+        ("name", &["link.redb", "twin"]),
+    ] {
+        let expected: Vec<_> =
+            wanted.iter().map(|it| format!("{it} is the store itself")).collect();
+        for flags in ["--into .", "--into . --dry-run", "--into d/.."] {
+            let ended = test.run(&format!("--store link.redb restore {id} {flags} --json"));
+            assert_eq!(ended.code, Some(4), "{id} {flags}");
+            assert_eq!(report(&ended)["steps"][1]["details"], json!(expected), "{id} {flags}");
+        }
+    }
+    assert!(!test.path().join("other").exists(), "nothing of it was written");
+    test.run("--store s.redb restore gone --into elsewhere --quiet").done();
+    let told = test.run("--store s.redb restore gone --into elsewhere --state s.redb --force");
+    assert_eq!(told.code, Some(4));
+    assert!(told.stderr.contains("it is the store itself"), "{}", told.stderr);
+    assert_eq!(test.run("--store s.redb list --json").done().lines().count(), 4);
+}

@@ -4,6 +4,7 @@ use waypost::{Artifact, ArtifactStatus, Hash};
 
 use super::super::export::files::directory::{Directory, Found, THROUGH_FILE};
 use super::super::export::files::place::{ancestors, refusal};
+use super::super::own::{IS_OWN, Own};
 use super::look::{There, look};
 
 /// Where what is replaced is kept, below the directory of the restore.
@@ -65,11 +66,12 @@ impl Plan {
     pub(super) fn make(
         directory: &Directory,
         artifacts: &[Artifact],
+        own: &Own,
     ) -> Result<Self, Vec<Obstacle>> {
         let mut plan = Self::default();
         let mut obstacles = Vec::new();
         for artifact in artifacts {
-            match decide(directory, artifact, artifacts) {
+            match decide(directory, artifact, artifacts, own) {
                 Ok(planned) => plan.files.push(planned),
                 Err(reason) => obstacles.push(Obstacle { path: artifact.path.clone(), reason }),
             }
@@ -103,10 +105,14 @@ fn decide(
     directory: &Directory,
     artifact: &Artifact,
     artifacts: &[Artifact],
+    own: &Own,
 ) -> Result<Planned, String> {
     let path = &artifact.path;
     if let Some(reason) = refusal(path) {
         return Err(reason.to_owned());
+    }
+    if own.has(&directory.path(path)) {
+        return Err(IS_OWN.to_owned());
     }
     let there = look(directory, path).map_err(|error| format!("cannot be read: {error}"))?;
     let is_deleted = artifact.sha256.is_none();

@@ -15,6 +15,7 @@ use waypost::{
 use super::super::export::files::place::{RESERVED, refusal};
 use super::super::export::files::system;
 use super::super::import::place::{Base, join};
+use super::super::own::{IS_OWN, Own, resolve};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::open;
@@ -49,8 +50,7 @@ struct Found {
 /// Where files are looked for.
 struct Place<'a> {
     home: PathBuf,
-    /// What belongs to the store, wherever it is.
-    own: Vec<PathBuf>,
+    own: Own,
     global: &'a Global,
 }
 
@@ -66,6 +66,9 @@ impl Capture {
             // A slash at the end would follow a link.
             let path: &PathBuf = &path.components().collect();
             let kept = place.kept(path)?;
+            if place.own.has(path) {
+                bail!(uncapturable(path, IS_OWN));
+            }
             match fs::symlink_metadata(path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     capture.missing.push((kept, path.clone()));
@@ -186,7 +189,7 @@ impl Capture {
             if RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
                 continue;
             }
-            if place.is_own(&path) {
+            if place.own.has(&path) {
                 place.global.note(format_args!("not captured: {}: the store", path.display()));
                 continue;
             }
@@ -229,14 +232,7 @@ impl<'a> Place<'a> {
         let store = open::path(global)?;
         let base = Base::new(&store);
         let home = base.home().context("cannot tell which directory the store is for")?.to_owned();
-        let store = std::path::absolute(&store)?;
-        let store = store.canonicalize().unwrap_or(store);
-        let beside = |suffix: &str| {
-            let mut name = store.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
-        let own = ["", ".journal", ".lock", ".new"].map(beside).into();
+        let own = Own::new(&store)?;
         Ok(Self { home, own, global })
     }
 
@@ -259,23 +255,6 @@ impl<'a> Place<'a> {
             Some(reason) if !kept.is_empty() => bail!(uncapturable(path, reason)),
             _ => Ok(kept),
         }
-    }
-
-    fn is_own(&self, path: &Path) -> bool {
-        let is_named = self.own.iter().any(|own| own.file_name() == path.file_name());
-        is_named && resolve(path).is_ok_and(|path| self.own.contains(&path))
-    }
-}
-
-/// The whole path of what may not be there, with links on the way to it resolved.
-pub(in crate::command) fn resolve(path: &Path) -> std::io::Result<PathBuf> {
-    let path = std::path::absolute(path)?;
-    let Some(name) = path.file_name() else { return path.canonicalize() };
-    let parent = path.parent().unwrap_or(&path);
-    match parent.canonicalize() {
-        Ok(parent) => Ok(parent.join(name)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(resolve(parent)?.join(name)),
-        Err(error) => Err(error),
     }
 }
 

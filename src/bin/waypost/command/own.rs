@@ -1,0 +1,63 @@
+//! What belongs to the store, wherever it lies: no file of a project, and never one to be replaced.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use super::export::files::system::{self, Identity};
+
+/// What keeps a path from being captured or written to.
+pub(super) const IS_OWN: &str = "is the store itself";
+
+// The store, and what it keeps beside it.
+const SUFFIXES: [&str; 4] = ["", ".journal", ".lock", ".new"];
+
+/// The files of a store.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    /// Under the name that was given, and under that which links lead to.
+    paths: Vec<PathBuf>,
+    /// Of those that are there: a file may have several names.
+    identities: Vec<Identity>,
+}
+
+impl Own {
+    pub(super) fn new(store: &Path) -> io::Result<Self> {
+        let named = resolve(store)?;
+        let real = named.canonicalize().unwrap_or_else(|_| named.clone());
+        let mut own = Self::default();
+        for path in [named, real].iter().flat_map(|store| SUFFIXES.map(|end| beside(store, end))) {
+            let found = fs::metadata(&path).ok();
+            own.identities.extend(found.as_ref().and_then(system::identity));
+            own.paths.push(path);
+        }
+        Ok(own)
+    }
+
+    /// Whether what has this name is part of the store. What a link leads to is not looked at.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        let found = fs::symlink_metadata(path).ok();
+        let identity = found.as_ref().and_then(system::identity);
+        identity.is_some_and(|identity| self.identities.contains(&identity))
+            || (self.paths.iter().any(|own| own.file_name() == path.file_name())
+                && resolve(path).is_ok_and(|path| self.paths.contains(&path)))
+    }
+}
+
+fn beside(store: &Path, suffix: &str) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The whole path of what may not be there, with links on the way to it resolved.
+pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let Some(name) = path.file_name() else { return path.canonicalize() };
+    let parent = path.parent().unwrap_or(&path);
+    match parent.canonicalize() {
+        Ok(parent) => Ok(parent.join(name)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(resolve(parent)?.join(name)),
+        Err(error) => Err(error),
+    }
+}
