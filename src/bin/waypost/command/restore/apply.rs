@@ -74,6 +74,7 @@ struct Work<'a> {
 impl Work<'_> {
     fn remove(&mut self, path: &str) -> io::Result<()> {
         let kept = self.room_for(path)?;
+        self.directory.check(split(path).0)?;
         system::rename_new(&self.directory.path(path), &self.directory.path(&kept))?;
         self.note(path, Some(kept));
         Ok(())
@@ -87,6 +88,7 @@ impl Work<'_> {
             Action::Replace => Some(self.keep(path, planned.before.is_some())?),
             Action::Create | Action::Remove | Action::Leave => None,
         };
+        self.directory.check(split(path).0)?;
         if planned.action == Action::Replace && planned.before.is_some() {
             fs::rename(&draft.temporary, &place)?;
         } else {
@@ -102,6 +104,7 @@ impl Work<'_> {
     fn keep(&self, path: &str, is_file: bool) -> io::Result<String> {
         let kept = self.room_for(path)?;
         let (from, to) = (self.directory.path(path), self.directory.path(&kept));
+        self.directory.check(split(path).0)?;
         if !is_file {
             system::rename_new(&from, &to)?;
             return Ok(kept);

@@ -138,10 +138,10 @@ impl Directory {
 
     fn look_for(&self, path: &str, is_gzip: bool, text: impl Read) -> io::Result<Found> {
         let (parent, _) = split(path);
+        if self.known(parent).is_some_and(|known| known.is_new) {
+            return Ok(Found::Nothing);
+        }
         match self.directory(parent)? {
-            Found::Same if self.known(parent).is_some_and(|known| known.is_new) => {
-                return Ok(Found::Nothing);
-            }
             Found::Same => {}
             other => return Ok(other),
         }
@@ -165,10 +165,9 @@ impl Directory {
     }
 
     /// `Same` if there is such a directory, reached by no link.
+    ///
+    /// Looks each time: what was a directory may have become a link since.
     pub(in crate::command) fn directory(&self, path: &str) -> io::Result<Found> {
-        if self.known(path).is_some() {
-            return Ok(Found::Same);
-        }
         for path in ancestors(path) {
             // The user may name the directory of the export by a link.
             let look = if path.is_empty() { fs::metadata } else { fs::symlink_metadata };
@@ -187,7 +186,7 @@ impl Directory {
 
     /// Makes the directory of a file, one part after the other.
     pub(in crate::command) fn make_directory(&self, path: &str) -> io::Result<Known> {
-        if self.directory(path)? != Found::Same {
+        if self.directory(path)? == Found::Nothing {
             fs::create_dir_all(&self.root)?;
             for path in ancestors(path).filter(|path| !path.is_empty()) {
                 match fs::create_dir(self.path(path)) {
@@ -196,10 +195,16 @@ impl Directory {
                     Ok(()) => self.learn(path, &fs::symlink_metadata(self.path(path))?, true),
                 }
             }
-            self.directory(path)?;
         }
-        let replaced = || io::Error::new(ErrorKind::NotADirectory, "it was replaced meanwhile");
+        self.check(path)?;
         self.known(path).ok_or_else(replaced)
+    }
+
+    /// Makes sure that a directory is one, and reached by no link, before something is put there.
+    ///
+    /// Who changes it in the moment between is not noticed, so this comes right before.
+    pub(in crate::command) fn check(&self, path: &str) -> io::Result<()> {
+        if self.directory(path)? == Found::Same { Ok(()) } else { Err(replaced()) }
     }
 
     fn known(&self, path: &str) -> Option<Known> {
@@ -210,7 +215,10 @@ impl Directory {
         let system = self.system.get_or_init(|| FileSystem::of(&self.root));
         let is_synced = system.as_ref().is_some_and(|system| system.has(found));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(path.to_owned()).or_insert(Known { is_new, is_synced });
+        match known.get_mut(path) {
+            Some(known) => known.is_synced = is_synced,
+            None => drop(known.insert(path.to_owned(), Known { is_new, is_synced })),
+        }
     }
 
     /// Writes a file beside where it goes.
@@ -301,6 +309,10 @@ impl Directory {
         draft.bytes = bytes;
         Ok(draft)
     }
+}
+
+fn replaced() -> io::Error {
+    io::Error::new(ErrorKind::NotADirectory, "its directory was replaced meanwhile")
 }
 
 /// Whether both have the same in them. What cannot be decompressed is something else.

@@ -76,7 +76,8 @@ impl<'a> Placer<'a> {
     /// Puts a draft in its place; `false` if another file is there, and is to stay.
     fn place(&mut self, mut draft: Draft, path: &str) -> io::Result<bool> {
         let place = self.directory.path(path);
-        match system::rename_new(&draft.temporary, &place) {
+        let renamed = self.directory.check(split(path).0);
+        match renamed.and_then(|()| system::rename_new(&draft.temporary, &place)) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 if !self.directory.overwrites || self.is_own(&place)? {
                     return Ok(false);
@@ -175,6 +176,28 @@ mod tests {
         let directory = Directory::new(dir.path(), false);
         assert_eq!(directory.look("x/a", &content("ours")).unwrap(), Found::Other);
         assert_eq!(directory.look("x/a", &content("theirs")).unwrap(), Found::Same);
+    }
+
+    /// It was known as a directory once, and never looked at again.
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_that_became_a_link_meanwhile_is_not_entered() {
+        let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let at = |name: &str| dir.path().join(name);
+        let directory = Directory::new(dir.path(), true);
+        let mut placer = Placer::new(&directory);
+        let draft = directory.draft("x/y/a", &content("ours")).unwrap();
+        fs::create_dir(elsewhere.path().join("y")).unwrap();
+        let temporary = elsewhere.path().join("y").join(draft.temporary.file_name().unwrap());
+        fs::write(&temporary, "theirs").unwrap();
+        fs::rename(at("x"), at("z")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), at("x")).unwrap();
+        assert!(!placer.place(draft, "x/y/a").unwrap());
+        assert!(directory.draft("x/y/b", &content("ours")).is_err());
+        assert!(directory.draft("x/b", &content("ours")).is_err());
+        assert_eq!(names(elsewhere.path()), ["y"]);
+        assert!(!elsewhere.path().join("y/a").exists());
+        assert_eq!(names(&at("z/y")).len(), 1);
     }
 
     #[test]
