@@ -4,6 +4,7 @@ mod later;
 mod named;
 #[cfg(unix)]
 mod safety;
+mod turned;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -227,7 +228,8 @@ fn a_file_that_became_a_directory_gives_way() {
     let before = work(&test.path());
     let ended = test.run("restore one --into . --json");
     assert_eq!(ended.code, Some(4));
-    assert_eq!(report(&ended)["steps"][1]["details"][0], "x is a directory");
+    let expected = "x is a directory, and x/y stays in it";
+    assert_eq!(report(&ended)["steps"][1]["details"][0], expected);
     assert_eq!(work(&test.path()), before);
 }
 

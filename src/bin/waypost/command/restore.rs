@@ -206,7 +206,7 @@ impl Restore<'_> {
         artifacts: &[Artifact],
         named: &[NamedFile],
     ) -> Result<(Vec<Later>, Vec<Later>)> {
-        let Self { args, global, store, entry } = self;
+        let Self { args, global, store, entry, .. } = self;
         let later = Search { store, entry, artifacts, named, directory, global }.run()?;
         Ok(later.into_iter().partition(|it| args.exact && !it.was_before))
     }
@@ -234,7 +234,8 @@ impl Restore<'_> {
     fn state_file(&self, carried: &Carried) -> Result<Option<StateFile>> {
         let Some(path) = &self.args.state else { return Ok(None) };
         if self.own.has(path) {
-            return Err(not_restorable(path, format!("it {IS_OWN}")));
+            let what = format!("--state: {} {IS_OWN}", path.display());
+            return Err(Refusal::Usage(what).into());
         }
         StateFile::new(path, &self.entry.id, carried, self.args.force).map(Some)
     }

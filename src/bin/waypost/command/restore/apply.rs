@@ -92,6 +92,9 @@ impl Work<'_> {
         if planned.action == Action::Replace && planned.before.is_some() {
             fs::rename(&draft.temporary, &place)?;
         } else {
+            if fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir()) {
+                remove_empty(&place)?;
+            }
             // What came meanwhile is not replaced.
             system::rename_new(&draft.temporary, &place)?;
         }
@@ -184,6 +187,17 @@ pub(super) fn keep_file(from: &Path, to: &Path) -> io::Result<()> {
 /// A time as part of a name.
 pub(super) fn file_time(time: Timestamp) -> String {
     time.to_string().chars().filter(|it| !matches!(it, '-' | ':')).collect()
+}
+
+/// Removes a directory in which there are at most directories; nothing else is ever removed.
+fn remove_empty(path: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_empty(&entry.path())?;
+        }
+    }
+    fs::remove_dir(path)
 }
 
 /// The name of a directory that tells when and for what it was made.

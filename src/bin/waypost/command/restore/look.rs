@@ -8,6 +8,9 @@ use waypost::Hash;
 use super::super::export::files::directory::{Directory, Found, THROUGH_FILE};
 use super::super::export::files::place::split;
 
+/// What keeps a path from being read, or written to.
+pub(super) const IS_DIRECTORY: &str = "is a directory";
+
 /// What is where a file should go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum There {
@@ -17,7 +20,8 @@ pub(super) enum There {
         bytes: u64,
         mode: Option<u32>,
     },
-    /// A link, or what is no file.
+    Directory,
+    /// A link, or what is neither a file nor a directory.
     Other,
     /// A file is where its directory should be.
     BelowFile,
@@ -39,7 +43,7 @@ pub(super) fn look(directory: &Directory, path: &str) -> io::Result<There> {
         other => other?,
     };
     if found.is_dir() {
-        return Ok(There::Obstacle("is a directory"));
+        return Ok(There::Directory);
     }
     if !found.is_file() {
         return Ok(There::Other);

@@ -9,7 +9,7 @@ use waypost::{Artifact, Hash};
 
 use super::super::export::files::directory::Directory;
 use super::super::export::files::place::refusal;
-use super::look::{There, look};
+use super::look::{IS_DIRECTORY, There, look};
 
 /// How a file compares with what the document says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -83,7 +83,10 @@ fn compare(directory: &Directory, named: &NamedFile) -> Compared {
         Err(error) => return compared(Likeness::Unreadable, Some(error.to_string())),
     };
     let likeness = match (there, named.status.as_deref() == Some("deleted")) {
-        (There::Nothing | There::BelowFile, true) => Likeness::Equal,
+        (There::Nothing | There::BelowFile | There::Directory, true) => Likeness::Equal,
+        (There::Directory, false) => {
+            return compared(Likeness::Unreadable, Some(format!("it {IS_DIRECTORY}")));
+        }
         (There::Nothing | There::BelowFile, false) => Likeness::Missing,
         (There::File { sha256, .. }, false) => match named.hash.as_deref().and_then(sha256_of) {
             Some(hash) if hash == sha256 => Likeness::Equal,

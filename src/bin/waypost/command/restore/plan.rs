@@ -1,11 +1,14 @@
 //! What a restore does to each file. Decides, and changes nothing.
 
-use waypost::{Artifact, ArtifactStatus, Hash};
+use std::collections::HashMap;
+use std::{fs, io};
+
+use waypost::{Artifact, Hash};
 
 use super::super::export::files::directory::{Directory, Found, THROUGH_FILE};
 use super::super::export::files::place::{ancestors, refusal};
 use super::super::own::{IS_OWN, Own};
-use super::look::{There, look};
+use super::look::{IS_DIRECTORY, There, look};
 
 /// Where what is replaced is kept, below the directory of the restore.
 pub(super) const KEPT: &str = ".waypost/replaced";
@@ -70,8 +73,9 @@ impl Plan {
     ) -> Result<Self, Vec<Obstacle>> {
         let mut plan = Self::default();
         let mut obstacles = Vec::new();
+        let all = artifacts.iter().map(|it| (it.path.as_str(), it.sha256.is_none())).collect();
         for artifact in artifacts {
-            match decide(directory, artifact, artifacts, own) {
+            match decide(directory, artifact, &all, own) {
                 Ok(planned) => plan.files.push(planned),
                 Err(reason) => obstacles.push(Obstacle { path: artifact.path.clone(), reason }),
             }
@@ -101,10 +105,13 @@ impl Plan {
     }
 }
 
+/// All paths of the checkpoint, and whether the file was deleted.
+type Paths<'a> = HashMap<&'a str, bool>;
+
 fn decide(
     directory: &Directory,
     artifact: &Artifact,
-    artifacts: &[Artifact],
+    all: &Paths<'_>,
     own: &Own,
 ) -> Result<Planned, String> {
     let path = &artifact.path;
@@ -118,9 +125,16 @@ fn decide(
     let is_deleted = artifact.sha256.is_none();
     let action = match there {
         There::Obstacle(why) => return Err(why.to_owned()),
-        There::BelowFile if !is_deleted && !gives_way(path, artifacts) => {
+        There::BelowFile if !is_deleted && !gives_way(directory, path, all) => {
             return Err(THROUGH_FILE.to_owned());
         }
+        // The file is gone, whatever came in its place.
+        There::Directory if is_deleted => Action::Leave,
+        There::Directory => match left_in(directory, path, all) {
+            Ok(None) => Action::Create,
+            Ok(Some(left)) => return Err(format!("{IS_DIRECTORY}, and {left} stays in it")),
+            Err(error) => return Err(format!("{IS_DIRECTORY} that cannot be read: {error}")),
+        },
         There::Nothing | There::BelowFile if is_deleted => Action::Leave,
         There::Nothing | There::BelowFile => Action::Create,
         There::Other | There::File { .. } if is_deleted => Action::Remove,
@@ -129,7 +143,7 @@ fn decide(
     };
     let before = match there {
         There::File { sha256, bytes, mode } => Some(Before { sha256, bytes, mode }),
-        There::Nothing | There::BelowFile | There::Other | There::Obstacle(_) => None,
+        _ => None,
     };
     Ok(Planned { artifact: artifact.clone(), action, before })
 }
@@ -145,12 +159,29 @@ fn keeping_refusal(directory: &Directory) -> Option<String> {
 }
 
 /// Whether the file in the way of a path is to be removed.
-fn gives_way(path: &str, artifacts: &[Artifact]) -> bool {
-    let is_removed = |above: &str| {
-        let is_it = |it: &Artifact| it.status == ArtifactStatus::Deleted && it.path == above;
-        artifacts.iter().any(is_it)
+fn gives_way(directory: &Directory, path: &str, all: &Paths<'_>) -> bool {
+    let is_file = |above: &&str| {
+        let found = fs::symlink_metadata(directory.path(above));
+        !above.is_empty() && found.is_ok_and(|found| !found.is_dir())
     };
-    ancestors(path).filter(|above| *above != path).any(is_removed)
+    ancestors(path).find(is_file).is_some_and(|above| all.get(above) == Some(&true))
+}
+
+/// Something that stays in a directory when all is gone that was deleted.
+fn left_in(directory: &Directory, path: &str, all: &Paths<'_>) -> io::Result<Option<String>> {
+    for entry in fs::read_dir(directory.path(path))? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let below = format!("{path}/{}", name.to_string_lossy());
+        let left = match entry.file_type()?.is_dir() {
+            true => left_in(directory, &below, all)?,
+            false => Some(below).filter(|below| all.get(below.as_str()) != Some(&true)),
+        };
+        if left.is_some() {
+            return Ok(left);
+        }
+    }
+    Ok(None)
 }
 
 /// The mode that a file has and the one it was captured with, if these differ.
@@ -162,7 +193,7 @@ fn other_mode(mode: Option<u32>, artifact: &Artifact) -> Option<[u32; 2]> {
 /// How what is there differs from what was captured.
 fn difference(there: There, artifact: &Artifact) -> Option<&'static str> {
     match (there, artifact.sha256) {
-        (There::Nothing | There::BelowFile, None) => None,
+        (There::Nothing | There::BelowFile | There::Directory, None) => None,
         (There::Nothing | There::BelowFile, Some(_)) => Some("is not there"),
         (There::File { sha256, mode, .. }, Some(wanted)) => {
             match (sha256 == wanted, other_mode(mode, artifact).is_some()) {
@@ -172,7 +203,7 @@ fn difference(there: There, artifact: &Artifact) -> Option<&'static str> {
             }
         }
         (There::File { .. } | There::Other, None) => Some("is still there"),
-        (There::Other, Some(_)) => Some("is no file"),
+        (There::Other | There::Directory, Some(_)) => Some("is no file"),
         (There::Obstacle(why), _) => Some(why),
     }
 }

@@ -12,7 +12,7 @@ use waypost::{
     Artifact, ArtifactStatus, Error, Limits, NewArtifact, NewEntry, Order, Query, Series, Store,
 };
 
-use super::super::export::files::place::{RESERVED, refusal};
+use super::super::export::files::place::{RESERVED, ancestors, refusal};
 use super::super::export::files::system;
 use super::super::import::place::{Base, join};
 use super::super::own::{IS_OWN, Own, resolve};
@@ -151,13 +151,15 @@ impl Capture {
         self.check_missing(before)?;
         let mut gone: Vec<&str> = Vec::new();
         for (path, earlier) in before.iter().filter(|(path, _)| !self.files.contains_key(*path)) {
-            // Where a directory is now, a file is gone.
+            // Where a directory is now, a file is gone; where a file is, a directory.
             let is_named = self.missing.iter().any(|(kept, _)| kept == path)
                 || self.directories.contains(path);
             // What was noted as gone before is not told again and again.
             let was_there = earlier.status != ArtifactStatus::Deleted;
             let roots = self.directories.iter().chain(self.missing.iter().map(|(kept, _)| kept));
-            if is_named || (was_there && roots.into_iter().any(|root| is_below(path, root))) {
+            let is_below_root = roots.into_iter().any(|root| is_below(path, root))
+                || ancestors(path).any(|above| self.files.contains_key(above));
+            if is_named || (was_there && is_below_root) {
                 gone.push(path);
             }
         }
