@@ -77,6 +77,19 @@ fn a_directory_that_became_a_file_goes_with_what_was_deleted_in_it() {
     assert!(actions(&told).iter().all(|(_, action)| *action == "unchanged"), "{told}");
 }
 
+/// A dry run said that both would be created, and the run failed between them.
+#[test]
+fn a_file_below_a_file_is_found_before_anything_is_written() {
+    let test = with_files(&[("a", "created"), ("a/b", "created"), ("c", "created")]);
+    for flags in ["--dry-run", ""] {
+        let ended = test.run(&format!("restore x --into new --json {flags}"));
+        assert_eq!(ended.code, Some(4));
+        let expected = "a/b is below a, which is a file of the checkpoint, too";
+        assert_eq!(report(&ended)["steps"][1]["details"], json!([expected]));
+        assert!(!test.path().join("new").exists());
+    }
+}
+
 /// That another path above it was deleted does not make this one go.
 #[test]
 fn only_the_very_file_in_the_way_gives_way() {

@@ -123,6 +123,9 @@ fn decide(
     }
     let there = look(directory, path).map_err(|error| format!("cannot be read: {error}"))?;
     let is_deleted = artifact.sha256.is_none();
+    if let Some(above) = file_above(path, all).filter(|_| !is_deleted) {
+        return Err(format!("is below {above}, which is a file of the checkpoint, too"));
+    }
     let action = match there {
         There::Obstacle(why) => return Err(why.to_owned()),
         There::BelowFile if !is_deleted && !gives_way(directory, path, all) => {
@@ -156,6 +159,12 @@ fn keeping_refusal(directory: &Directory) -> Option<String> {
         Ok(Found::Other) => Some("is no directory".to_owned()),
         Err(error) => Some(format!("cannot be read: {error}")),
     }
+}
+
+/// A path above this one where the checkpoint has a file: both cannot be there.
+fn file_above<'a>(path: &'a str, all: &Paths<'_>) -> Option<&'a str> {
+    let mut above = ancestors(path).filter(|above| *above != path);
+    above.find(|above| all.get(above) == Some(&false))
 }
 
 /// Whether the file in the way of a path is to be removed.
