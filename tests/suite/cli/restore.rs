@@ -1,5 +1,7 @@
 //! `restore`: files as they were captured, and nothing else touched.
 
+#[cfg(unix)]
+mod broken;
 mod later;
 mod named;
 #[cfg(unix)]

@@ -12,7 +12,7 @@ mod report;
 mod state;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::builder::NonEmptyStringValueParser;
@@ -120,22 +120,30 @@ impl Restore<'_> {
         if !artifacts.is_empty() {
             self.note_place()?;
         }
-        let state = self.state_file(&carried)?;
+        let state = self.state_file(&carried, &plan, &directory)?;
         let compared = Comparison::of(&directory, named, &artifacts);
         let applied = if self.args.dry_run {
             None
         } else {
-            let applied = apply::apply(self.store, self.entry, &plan, &directory);
-            let applied = applied.inspect_err(|error| report.broken_off(error))?;
-            if let Some(state) = &state {
-                report.state_written(state.write()?);
+            match apply::apply(self.store, self.entry, &plan, &directory) {
+                Ok(applied) => Some(applied),
+                Err(broken) => {
+                    report.broken_off(&plan, &broken);
+                    return Err(broken.error);
+                }
             }
-            Some(applied)
         };
         let (differing, named) = (compared.differing(), compared.len());
         report.artifacts(&plan, applied.as_ref(), compared);
         report.left(&left, self.args.exact);
         report.variables(&carried)?;
+        if let Some(state) = state.as_ref().filter(|_| !self.args.dry_run) {
+            let failed = |error: &_| {
+                report.step(StepName::AgentState, Outcome::Failed, format!("{error:#}"));
+            };
+            let kept = state.write().inspect_err(failed)?;
+            report.state_written(kept);
+        }
         report.agent_state(&carried, state.as_ref())?;
         if self.args.dry_run {
             let nothing = "nothing was written".to_owned();
@@ -231,10 +239,22 @@ impl Restore<'_> {
         }
     }
 
-    fn state_file(&self, carried: &Carried) -> Result<Option<StateFile>> {
+    fn state_file(
+        &self,
+        carried: &Carried,
+        plan: &Plan,
+        directory: &Directory,
+    ) -> Result<Option<StateFile>> {
         let Some(path) = &self.args.state else { return Ok(None) };
         if self.own.has(path) {
             let what = format!("--state: {} {IS_OWN}", path.display());
+            return Err(Refusal::Usage(what).into());
+        }
+        // Files are not to be replaced before it is known that the state has a place, too.
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let is_there = |parent: &Path| parent.is_dir() || plan.makes(directory, parent);
+        if !parent.is_none_or(is_there) {
+            let what = format!("--state: the directory of {} is not there", path.display());
             return Err(Refusal::Usage(what).into());
         }
         StateFile::new(path, &self.entry.id, carried, self.args.force).map(Some)

@@ -21,8 +21,19 @@ const ID_CHARS: usize = 40;
 /// What was done beside what was planned.
 #[derive(Debug, Default)]
 pub(super) struct Applied {
+    /// Paths of files that were written or removed.
+    pub(super) done: BTreeSet<String>,
     /// Where what was replaced or removed is now, by its path.
     pub(super) kept: BTreeMap<String, String>,
+    /// The directory of that, from the one of the restore.
+    pub(super) kept_in: String,
+}
+
+/// What was done until something failed.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub(super) applied: Applied,
+    pub(super) error: anyhow::Error,
 }
 
 /// Removes, then writes all files beside their places, and then puts them there.
@@ -31,47 +42,49 @@ pub(super) fn apply(
     entry: &Entry,
     plan: &Plan,
     directory: &Directory,
-) -> Result<Applied> {
-    let mut work = Work {
-        directory,
-        keep_in: format!("{KEPT}/{}", kept_name(&entry.id, Timestamp::now())),
-        applied: Applied::default(),
-        touched: BTreeSet::new(),
-    };
-    // First, since a file that goes may be in the way of a directory that comes.
-    for planned in plan.files.iter().filter(|planned| planned.action == Action::Remove) {
-        let path = &planned.artifact.path;
-        work.remove(path).with_context(|| format!("cannot move {path} away"))?;
+) -> Result<Applied, Box<Broken>> {
+    let kept_in = format!("{KEPT}/{}", kept_name(&entry.id, Timestamp::now()));
+    let applied = Applied { kept_in, ..Applied::default() };
+    let mut work = Work { directory, applied, touched: BTreeSet::new() };
+    match work.run(store, entry, plan) {
+        Ok(()) => Ok(work.applied),
+        Err(error) => Err(Box::new(Broken { applied: work.applied, error })),
     }
-    let mut drafts = Vec::new();
-    let is_written =
-        |planned: &&Planned| matches!(planned.action, Action::Create | Action::Replace);
-    for planned in plan.files.iter().filter(is_written) {
-        let path = &planned.artifact.path;
-        let text = store.artifact(&entry.id, path)?;
-        let form = SourceForm { mode: planned.artifact.mode, ..SourceForm::default() };
-        let draft = directory.draft(path, &Content { text, form });
-        drafts.push((planned, draft.with_context(|| format!("cannot write {path}"))?));
-    }
-    work.sync(drafts.iter().map(|(_, draft)| draft.temporary.as_path()))
-        .context("cannot sync what was written")?;
-    for (planned, draft) in drafts {
-        let path = &planned.artifact.path;
-        work.place(planned, draft).with_context(|| format!("cannot write {path}"))?;
-    }
-    work.finish().context("cannot sync what was written")
 }
 
 struct Work<'a> {
     directory: &'a Directory,
-    /// The directory for what is replaced, from the one of the restore.
-    keep_in: String,
     applied: Applied,
     /// Directories in which something changed.
     touched: BTreeSet<String>,
 }
 
 impl Work<'_> {
+    fn run(&mut self, store: &Store, entry: &Entry, plan: &Plan) -> Result<()> {
+        // First, since a file that goes may be in the way of a directory that comes.
+        for planned in plan.files.iter().filter(|planned| planned.action == Action::Remove) {
+            let path = &planned.artifact.path;
+            self.remove(path).with_context(|| format!("cannot move {path} away"))?;
+        }
+        let mut drafts = Vec::new();
+        let is_written =
+            |planned: &&Planned| matches!(planned.action, Action::Create | Action::Replace);
+        for planned in plan.files.iter().filter(is_written) {
+            let path = &planned.artifact.path;
+            let text = store.artifact(&entry.id, path)?;
+            let form = SourceForm { mode: planned.artifact.mode, ..SourceForm::default() };
+            let draft = self.directory.draft(path, &Content { text, form });
+            drafts.push((planned, draft.with_context(|| format!("cannot write {path}"))?));
+        }
+        self.sync(drafts.iter().map(|(_, draft)| draft.temporary.as_path()))
+            .context("cannot sync what was written")?;
+        for (planned, draft) in drafts {
+            let path = &planned.artifact.path;
+            self.place(planned, draft).with_context(|| format!("cannot write {path}"))?;
+        }
+        self.finish().context("cannot sync what was written")
+    }
+
     fn remove(&mut self, path: &str) -> io::Result<()> {
         let kept = self.room_for(path)?;
         self.directory.check(split(path).0)?;
@@ -88,6 +101,8 @@ impl Work<'_> {
             Action::Replace => Some(self.keep(path, planned.before.is_some())?),
             Action::Create | Action::Remove | Action::Leave => None,
         };
+        // Should the next call fail, a link is there and nowhere else.
+        self.applied.kept.extend(kept.clone().map(|kept| (path.clone(), kept)));
         self.directory.check(split(path).0)?;
         if planned.action == Action::Replace && planned.before.is_some() {
             fs::rename(&draft.temporary, &place)?;
@@ -118,7 +133,7 @@ impl Work<'_> {
 
     /// A path for what is replaced, in a directory that is there and is reached by no link.
     fn room_for(&self, path: &str) -> io::Result<String> {
-        let kept = format!("{}/{path}", self.keep_in);
+        let kept = format!("{}/{path}", self.applied.kept_in);
         let (own, _) = split(KEPT);
         if self.directory.directory(own)? == Found::Nothing {
             open::create_directory(&self.directory.path(own)).map_err(io::Error::other)?;
@@ -135,6 +150,7 @@ impl Work<'_> {
         let kept_parent = kept.as_deref().map(|kept| split(kept).0);
         let parents = std::iter::once(split(path).0).chain(kept_parent);
         self.touched.extend(parents.flat_map(ancestors).map(str::to_owned));
+        self.applied.done.insert(path.to_owned());
         if let Some(kept) = kept {
             self.applied.kept.insert(path.to_owned(), kept);
         }
@@ -149,12 +165,12 @@ impl Work<'_> {
     }
 
     /// Makes sure that names last.
-    fn finish(self) -> io::Result<Applied> {
+    fn finish(&self) -> io::Result<()> {
         if !self.touched.is_empty() && cfg!(unix) && !self.sync_system() {
             let sync = |path: &String| File::open(self.directory.path(path))?.sync_all();
             self.touched.iter().try_for_each(sync)?;
         }
-        Ok(self.applied)
+        Ok(())
     }
 
     fn sync_system(&self) -> bool {

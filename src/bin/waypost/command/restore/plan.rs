@@ -1,12 +1,13 @@
 //! What a restore does to each file. Decides, and changes nothing.
 
 use std::collections::HashMap;
+use std::path::{Path, absolute};
 use std::{fs, io};
 
 use waypost::{Artifact, Hash};
 
 use super::super::export::files::directory::{Directory, Found, THROUGH_FILE};
-use super::super::export::files::place::{ancestors, refusal};
+use super::super::export::files::place::{ancestors, refusal, split};
 use super::super::own::{IS_OWN, Own};
 use super::look::{IS_DIRECTORY, There, look};
 
@@ -89,6 +90,14 @@ impl Plan {
 
     pub(super) fn count(&self, action: Action) -> usize {
         self.files.iter().filter(|planned| planned.action == action).count()
+    }
+
+    /// Whether a directory will be there for files that go below it.
+    pub(super) fn makes(&self, directory: &Directory, place: &Path) -> bool {
+        let Ok(place) = absolute(place) else { return false };
+        let is_it = |path: &str| absolute(directory.path(path)).is_ok_and(|it| it == place);
+        let created = self.files.iter().filter(|it| it.action == Action::Create);
+        created.flat_map(|it| ancestors(split(&it.artifact.path).0)).any(is_it)
     }
 
     /// The files that are not as they were captured, and how they are.

@@ -11,10 +11,10 @@ use waypost::layouts::Carried;
 use waypost::recovery::Hurdle;
 use waypost::{Document, Entry, Hash, Id, TextStyle};
 
-use super::apply::Applied;
+use super::apply::{Applied, Broken};
 use super::later::Later;
 use super::named::{Compared, Comparison};
-use super::plan::{Action, KEPT, Obstacle, Plan, Planned};
+use super::plan::{Action, Obstacle, Plan, Planned};
 use super::state::StateFile;
 use crate::args::Global;
 use crate::output::{self, plain, short_id, size};
@@ -170,9 +170,17 @@ impl Report {
     }
 
     /// Files were written or moved until something failed.
-    pub(super) fn broken_off(&mut self, error: &anyhow::Error) {
-        let kept = format!("what was replaced or removed until then is below {KEPT}");
-        self.add(StepName::Artifacts, Outcome::Failed, format!("{error:#}"), vec![kept]);
+    pub(super) fn broken_off(&mut self, plan: &Plan, broken: &Broken) {
+        let Broken { applied, error } = broken;
+        let done = plan.files.iter().filter(|it| applied.done.contains(&it.artifact.path));
+        self.files = done.map(|planned| FileLine::new(planned, Some(applied))).collect();
+        let mut details: Vec<String> = self.files.iter().map(FileLine::text).collect();
+        let kept = match applied.kept.len() {
+            0 => "nothing was replaced or removed".to_owned(),
+            _ => format!("what was replaced or removed until then is in {}", applied.kept_in),
+        };
+        details.push(kept);
+        self.add(StepName::Artifacts, Outcome::Failed, format!("{error:#}"), details);
     }
 
     /// What became of files; `applied` is `None` if they were left alone.
@@ -182,17 +190,7 @@ impl Report {
         applied: Option<&Applied>,
         compared: Comparison,
     ) {
-        let line = |planned: &Planned| FileLine {
-            path: planned.artifact.path.clone(),
-            action: word(planned.action, applied.is_some()),
-            sha256: planned.artifact.sha256,
-            mode: planned.artifact.mode,
-            mode_before: planned.before.and_then(|before| before.mode),
-            bytes: planned.artifact.bytes,
-            bytes_before: planned.before.map(|before| before.bytes),
-            changed: changed(planned),
-            kept_as: applied.and_then(|it| it.kept.get(&planned.artifact.path)).cloned(),
-        };
+        let line = |planned: &Planned| FileLine::new(planned, applied);
         self.files = plan.files.iter().map(line).collect();
         let restored = match plan.files.len() {
             0 => "no files were captured".to_owned(),
@@ -340,6 +338,20 @@ impl Report {
 }
 
 impl FileLine {
+    fn new(planned: &Planned, applied: Option<&Applied>) -> Self {
+        Self {
+            path: planned.artifact.path.clone(),
+            action: word(planned.action, applied.is_some()),
+            sha256: planned.artifact.sha256,
+            mode: planned.artifact.mode,
+            mode_before: planned.before.and_then(|before| before.mode),
+            bytes: planned.artifact.bytes,
+            bytes_before: planned.before.map(|before| before.bytes),
+            changed: changed(planned),
+            kept_as: applied.and_then(|it| it.kept.get(&planned.artifact.path)).cloned(),
+        }
+    }
+
     fn text(&self) -> String {
         let Self { path, action, changed, kept_as, .. } = self;
         let kept = kept_as.as_ref().map_or(String::new(), |kept| format!(", before in {kept}"));
