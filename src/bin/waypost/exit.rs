@@ -134,6 +134,8 @@ pub(crate) enum Refusal {
     NotADirectory { path: PathBuf },
     #[error("{} cannot be restored into: {} cannot be written", path.display(), paths(*count))]
     NotRestorable { path: PathBuf, count: usize },
+    #[error("checkpoint {id} changed meanwhile: it was deleted and saved again")]
+    Changed { id: Id },
     #[error("{} is there with other content", path.display())]
     StateExists { path: PathBuf },
     #[error("{count} of {total} files are not as they were captured after they were written")]
@@ -316,6 +318,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
         }
         Refusal::NotResumable { .. } => Verdict::new(Exit::Refused, "cannot_resume")
             .hint("--force writes its files all the same"),
+        Refusal::Changed { .. } => Verdict::new(Exit::Refused, "outdated").hint("run it again"),
         Refusal::NotADirectory { .. } => {
             Verdict::new(Exit::Refused, "not_restorable").hint("name a directory with --into")
         }

@@ -6,12 +6,13 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use waypost::{Entry, Id, SourceForm, Store, Timestamp};
+use waypost::{Entry, Hash, Id, SourceForm, Store, Timestamp};
 
 use super::super::export::files::directory::{Content, Directory, Draft, Found};
 use super::super::export::files::place::{ancestors, split};
 use super::super::export::files::system;
 use super::plan::{Action, KEPT, Plan, Planned};
+use crate::exit::Refusal;
 use crate::open;
 use crate::output::short_id;
 
@@ -61,6 +62,20 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn run(&mut self, store: &Store, entry: &Entry, plan: &Plan) -> Result<()> {
+        // The id may have been deleted and saved again since it was planned.
+        let artifacts = store.artifacts(&entry.id)?;
+        let is_known = |Planned { artifact, .. }: &Planned| {
+            let at = artifacts.binary_search_by(|it| it.path.cmp(&artifact.path));
+            at.is_ok_and(|at| artifacts[at] == *artifact)
+        };
+        let is_of_checkpoint = |planned: &&Planned| match planned.action {
+            Action::Create | Action::Replace => true,
+            Action::Remove => planned.artifact.sha256.is_none(),
+            Action::Leave => false,
+        };
+        if !plan.files.iter().filter(is_of_checkpoint).all(is_known) {
+            return Err(changed(entry));
+        }
         // First, since a file that goes may be in the way of a directory that comes.
         for planned in plan.files.iter().filter(|planned| planned.action == Action::Remove) {
             let path = &planned.artifact.path;
@@ -72,6 +87,9 @@ impl Work<'_> {
         for planned in plan.files.iter().filter(is_written) {
             let path = &planned.artifact.path;
             let text = store.artifact(&entry.id, path)?;
+            if planned.artifact.sha256 != Some(Hash::of(&text)) {
+                return Err(changed(entry));
+            }
             let form = SourceForm { mode: planned.artifact.mode, ..SourceForm::default() };
             let draft = self.directory.draft(path, &Content { text, form });
             drafts.push((planned, draft.with_context(|| format!("cannot write {path}"))?));
@@ -205,6 +223,10 @@ pub(super) fn file_time(time: Timestamp) -> String {
     time.to_string().chars().filter(|it| !matches!(it, '-' | ':')).collect()
 }
 
+fn changed(entry: &Entry) -> anyhow::Error {
+    Refusal::Changed { id: entry.id.clone() }.into()
+}
+
 /// Removes a directory in which there are at most directories; nothing else is ever removed.
 fn remove_empty(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
@@ -222,4 +244,45 @@ fn kept_name(id: &Id, now: Timestamp) -> String {
     let plain = |it: char| if it.is_ascii_alphanumeric() || it == '-' { it } else { '_' };
     let id: String = short_id(id, 13).chars().take(ID_CHARS).map(plain).collect();
     format!("{time}-{id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use waypost::{ArtifactStatus, NewArtifact, NewEntry};
+
+    use super::super::super::own::Own;
+    use super::*;
+
+    /// Another checkpoint of the same id would have been written, and told as the one asked for.
+    #[test]
+    fn what_was_not_planned_is_not_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("s.redb")).unwrap();
+        let about = || NewEntry { id: Some(Id::new("x").unwrap()), ..NewEntry::default() };
+        let file = |path: &str, text: Option<&str>| NewArtifact {
+            path: path.to_owned(),
+            content: text.map(Into::into),
+            mode: None,
+            status: text.map_or(ArtifactStatus::Deleted, |_| ArtifactStatus::Created),
+        };
+        let save = |text| {
+            let draft = store.draft(about(), &1).unwrap();
+            let files = vec![file("a", Some(text)), file("b", None)];
+            store.save_draft(draft.with_artifacts(files).unwrap()).unwrap()
+        };
+        let entry = save("first");
+        let into = dir.path().join("into");
+        fs::create_dir(&into).unwrap();
+        fs::write(into.join("b"), "b").unwrap();
+        let directory = Directory::new(&into, true);
+        let artifacts = store.artifacts(&entry.id).unwrap();
+        let plan = Plan::make(&directory, &artifacts, &Own::default()).unwrap();
+        assert_eq!((plan.count(Action::Create), plan.count(Action::Remove)), (1, 1));
+        store.delete_now(std::slice::from_ref(&entry.id)).unwrap();
+        save("second");
+        let broken = apply(&store, &entry, &plan, &directory).unwrap_err();
+        assert!(broken.error.to_string().contains("changed meanwhile"), "{:#}", broken.error);
+        assert_eq!(fs::read_dir(&into).unwrap().count(), 1, "nothing was written");
+        assert_eq!(fs::read(into.join("b")).unwrap(), b"b", "nor removed");
+    }
 }
