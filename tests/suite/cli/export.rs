@@ -1,5 +1,6 @@
 //! `export --jsonl` and `import`: a store as lines of JSON, and back.
 
+mod captured;
 mod files;
 mod safety;
 

@@ -131,14 +131,20 @@ fn write_lines(
 ) -> Result<()> {
     let query = Query { order: Order::Oldest, ..args.filter.query(Timestamp::now()) };
     let mut target = Target::new(file, args.overwrite, out)?;
-    let Dumped { exported, bytes, damaged } = dump::run(store, query, &mut target, global)?;
-    if exported == 0 && damaged == 0 {
+    let dumped = dump::run(store, query, &mut target, global)?;
+    let Dumped { exported, bytes, damaged, incomplete, skipped } = dumped;
+    let total = exported + damaged + skipped;
+    if total == 0 {
         // Dropped, so that no empty file is left behind.
         return Err(Refusal::Nothing.into());
     }
     let is_stream = target.finish()?;
-    if damaged > 0 {
-        return Err(Refusal::Damaged { count: damaged, total: exported + damaged }.into());
+    if damaged + incomplete > 0 {
+        return Err(Refusal::Damaged { count: damaged + incomplete, total }.into());
+    }
+    if skipped > 0 {
+        let what = "could not be exported";
+        return Err(Refusal::Skipped { what, count: skipped, total }.into());
     }
     if global.json && !is_stream {
         return Ok(output::json_line(out, &Outcome { exported, bytes })?);

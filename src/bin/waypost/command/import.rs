@@ -152,6 +152,11 @@ fn finish(tally: &Tally, args: &Args, global: &Global, out: &mut dyn Write) -> R
         }
         .into());
     }
+    if tally.incomplete > 0 {
+        let what = "lack files that were damaged when they were exported";
+        let (count, total) = (tally.incomplete, tally.total());
+        return Err(Refusal::Skipped { what, count, total }.into());
+    }
     Ok(())
 }
 
@@ -260,10 +265,12 @@ fn import_lines(
 ) -> Result<()> {
     let before = store.count()?;
     let imported = lines::run(store, source, name, global);
-    let Imported { lines, refused } = imported.with_context(|| format!("cannot import {name}"))?;
+    let Imported { lines, refused, incomplete } =
+        imported.with_context(|| format!("cannot import {name}"))?;
     // Others may save meanwhile, but that is all that can be told.
     let imported = store.count()?.saturating_sub(before).min(lines - refused);
     tally.of_lines(lines, imported, refused);
+    tally.incomplete += incomplete;
     Ok(())
 }
 

@@ -1,7 +1,5 @@
 //! Captured files as programs read them, with their content where that is to be kept.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 use waypost::{Artifact, Entry, Store};
 
@@ -21,6 +19,9 @@ pub(crate) struct Kept {
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hex: Option<String>,
+    /// Whether there is a content that cannot be read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    damaged: bool,
 }
 
 impl Kept {
@@ -31,7 +32,12 @@ impl Kept {
             Some(Ok(text)) => (Some(text), None),
             Some(Err(error)) => (None, Some(digits(error.as_bytes()))),
         };
-        Self { artifact, text, hex }
+        Self { artifact, text, hex, damaged: false }
+    }
+
+    /// A file whose content cannot be read.
+    pub(crate) fn damaged(artifact: Artifact) -> Self {
+        Self { artifact, text: None, hex: None, damaged: true }
     }
 }
 
@@ -41,8 +47,13 @@ pub(crate) fn artifacts(store: &Store, entry: &Entry) -> waypost::Result<Vec<Art
 }
 
 fn digits(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    // A file may have millions of them.
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.push(DIGITS[usize::from(byte >> 4)]);
+        text.push(DIGITS[usize::from(byte & 15)]);
+    }
+    text
 }

@@ -10,7 +10,7 @@ use waypost::{
 };
 
 use super::deleted::Deleted;
-use super::line;
+use super::line::{self, Taken};
 use super::read::{self, Content};
 use super::walk::Item;
 use crate::gzip;
@@ -176,7 +176,11 @@ impl Importer<'_> {
         };
         let Some(store) = self.store else { return would() };
         let (draft, is_there) = match line::draft(store, text) {
-            Ok(draft) => {
+            // No such file is written; a line may end up in one.
+            Ok(Taken { missing, .. }) if !missing.is_empty() => {
+                return refuse("it lacks captured files; as a .jsonl file it is taken".to_owned());
+            }
+            Ok(Taken { draft, .. }) => {
                 let is_there = store.entry(draft.id()).is_ok();
                 (Box::new(draft), is_there)
             }

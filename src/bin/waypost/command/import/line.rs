@@ -32,6 +32,16 @@ struct Captured {
     _bytes: Option<u64>,
     text: Option<String>,
     hex: Option<String>,
+    /// It could not be read when it was exported, so its content is not there.
+    #[serde(default)]
+    damaged: bool,
+}
+
+/// What a line has.
+pub(super) struct Taken {
+    pub(super) draft: Draft,
+    /// Paths of captured files whose content it lacks.
+    pub(super) missing: Vec<String>,
 }
 
 /// Tells whether a text is such a line.
@@ -41,7 +51,7 @@ pub(super) fn is_one(line: &[u8]) -> bool {
 }
 
 /// The checkpoint of a line, encoded.
-pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Draft, Error> {
+pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Taken, Error> {
     // serde's own wording quotes what it found, and that may be the document.
     let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(line).map_err(|error| {
         invalid("line", format!("not an object in JSON, at column {}", error.column()))
@@ -66,7 +76,12 @@ pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Draft, Error> {
         // Not what an export writes, and the rest would be left behind.
         return Err(invalid(ARTIFACTS, "not as many as the line says".to_owned()));
     }
-    draft.with_artifacts(artifacts.into_iter().map(captured).collect::<Result<_, _>>()?)
+    let is_damaged =
+        |it: &Captured| it.damaged && it.sha256.is_some() && it.text.is_none() && it.hex.is_none();
+    let (damaged, whole): (Vec<_>, Vec<_>) = artifacts.into_iter().partition(is_damaged);
+    let missing = damaged.into_iter().map(|it| it.path).collect();
+    let draft = draft.with_artifacts(whole.into_iter().map(captured).collect::<Result<_, _>>()?)?;
+    Ok(Taken { draft, missing })
 }
 
 fn draft_document(
@@ -88,7 +103,10 @@ fn draft_document(
 
 /// A file that was captured; its content must be what its hash says.
 fn captured(captured: Captured) -> Result<NewArtifact, Error> {
-    let Captured { path, sha256, mode, status, text, hex, .. } = captured;
+    let Captured { path, sha256, mode, status, text, hex, damaged, .. } = captured;
+    if damaged {
+        return Err(invalid(ARTIFACTS, format!("{path:?} is damaged, and yet has content")));
+    }
     let content = match (text, hex) {
         (Some(text), None) => Some(text.into_bytes()),
         (None, Some(digits)) => Some(bytes_of(HEX, &digits)?),

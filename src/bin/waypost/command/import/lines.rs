@@ -1,12 +1,13 @@
 //! Lines of JSON into the store: encoded by several threads, saved in their order.
 
+use std::fmt::Display;
 use std::io::{self, BufRead};
 
 use anyhow::{Context as _, Result};
-use waypost::{Draft, Error, Limits, Store};
+use waypost::{Error, Limits, Store};
 
 use super::super::save::inbox::read_line;
-use super::line;
+use super::line::{self, Taken};
 use crate::args::Global;
 use crate::ordered::in_order;
 use crate::progress::Progress;
@@ -20,11 +21,13 @@ const PART_BYTES: usize = 4 << 20;
 pub(super) struct Imported {
     pub(super) lines: u64,
     pub(super) refused: u64,
+    /// Of the others, those that lack a captured file.
+    pub(super) incomplete: u64,
 }
 
 /// Some lines that follow each other, with their numbers from one; `None` if one is too long.
 type Lines = Vec<(u64, Option<Vec<u8>>)>;
-type Drafts = Vec<(u64, Result<Draft, Error>)>;
+type Drafts = Vec<(u64, Result<Taken, Error>)>;
 
 /// Saves all lines of `source`. What cannot be taken is reported by its line.
 pub(super) fn run(
@@ -37,7 +40,9 @@ pub(super) fn run(
     let mut imported = Imported::default();
     let save = |drafts: Drafts| {
         imported.lines += drafts.len() as u64;
-        imported.refused += save_part(store, drafts, name, global)?;
+        let part = save_part(store, drafts, name, global)?;
+        imported.refused += part.refused;
+        imported.incomplete += part.incomplete;
         progress.show(imported.lines);
         Ok(())
     };
@@ -80,30 +85,38 @@ fn drafts(store: &Store, lines: Lines) -> Drafts {
     lines.into_iter().map(|(number, line)| (number, draft(line))).collect()
 }
 
-/// Saves some drafts with one sync, and returns how many lines were refused.
-fn save_part(store: &Store, drafts: Drafts, name: &str, global: &Global) -> Result<u64> {
-    let mut refused = 0;
-    let mut refuse = |number: u64, error: &Error| {
-        refused += 1;
-        global.note(format_args!("{name}: line {number}: {error}"));
+/// Saves some drafts with one sync, and counts lines that were refused or lack something.
+fn save_part(store: &Store, drafts: Drafts, name: &str, global: &Global) -> Result<Imported> {
+    let mut part = Imported::default();
+    let note = |number: u64, text: &dyn Display| {
+        global.note(format_args!("{name}: line {number}: {text}"));
     };
-    let mut numbers = Vec::with_capacity(drafts.len());
+    let mut lines = Vec::with_capacity(drafts.len());
     let mut taken = Vec::with_capacity(drafts.len());
     for (number, draft) in drafts {
         match draft {
-            Ok(draft) => {
-                numbers.push(number);
+            Ok(Taken { draft, missing }) => {
+                lines.push((number, missing));
                 taken.push(draft);
             }
-            Err(error) => refuse(number, &error),
+            Err(error) => {
+                part.refused += 1;
+                note(number, &error);
+            }
         }
     }
-    for (number, outcome) in numbers.into_iter().zip(store.batch(taken)?) {
+    for ((number, missing), outcome) in lines.into_iter().zip(store.batch(taken)?) {
         if let Err(error) = outcome {
-            refuse(number, &error);
+            part.refused += 1;
+            note(number, &error);
+            continue;
+        }
+        part.incomplete += u64::from(!missing.is_empty());
+        for path in missing {
+            note(number, &format_args!("without {path:?}, which was damaged when it was exported"));
         }
     }
-    Ok(refused)
+    Ok(part)
 }
 
 fn line_bytes_max() -> usize {

@@ -28,6 +28,9 @@ pub(super) struct Tally {
     pub(super) lines: u64,
     /// Files and lines that could not be taken.
     pub(super) refused: u64,
+    /// Of the lines that were imported or known, those that lack captured files.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) incomplete: u64,
     /// Of those that were imported or known, files that cannot be read.
     kept: u64,
     /// Files that are known to be no checkpoints: leftovers, locks, links.
@@ -195,6 +198,12 @@ impl Tally {
         }
         global.note(text);
     }
+}
+
+// As serde calls it.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A name of a file could pretend to be several lines, or colours.
