@@ -175,6 +175,44 @@ fn a_whole_project_is_captured_without_its_store_and_its_history() {
     assert!(found.iter().all(|(path, _)| !path.contains("redb")), "{found:?}");
 }
 
+#[test]
+fn what_a_killed_restore_left_behind_is_not_captured() {
+    let test = project();
+    test.write("src/.waypost-123-4.tmp", "half");
+    test.write("src/.waypost-x-4.tmp", "mine");
+    let saved = test.feed("save - --json --capture src", "{}");
+    let told = "not captured: src/.waypost-123-4.tmp: left behind by a restore or an export\n";
+    assert_eq!((saved.code, &*saved.stderr), (Some(0), told));
+    let paths = ["src/.waypost-x-4.tmp", "src/a.rs", "src/deep/b.rs"].map(|it| (it, "unchanged"));
+    assert_eq!(captured(&test, "--capture src"), pairs(&paths));
+}
+
+#[cfg(unix)]
+#[test]
+fn names_of_files_do_not_reach_the_terminal_as_they_are() {
+    let test = project();
+    std::os::unix::fs::symlink("a.rs", test.path().join("src/\u{1b}[31mlink")).unwrap();
+    let saved = test.feed("save - --capture src", "{}");
+    assert_eq!(saved.stderr, "not captured: src/\\u{1b}[31mlink: a link\n");
+    test.write("src/\u{1b}[31mfile", "x");
+    let told = test.feed("save - --capture src", "{}").failed(4);
+    assert!(told.contains("cannot capture src/\\u{1b}[31mfile: has a control"), "{told}");
+}
+
+/// All were read before they were counted.
+#[test]
+fn files_are_counted_as_they_come() {
+    let test = project();
+    fs::create_dir(test.path().join("many")).unwrap();
+    for number in 0..=4096 {
+        test.write(&format!("many/{number:04}"), "");
+    }
+    // Would be refused if it was come to.
+    test.write("many/\u{7f}", "");
+    let told = test.feed("save - --capture many", "{}").failed(4);
+    assert!(told.contains("number of captured files"), "{told}");
+}
+
 /// Only what was found on the way through a directory was passed over.
 #[test]
 fn a_store_that_is_named_is_refused() {

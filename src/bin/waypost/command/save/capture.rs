@@ -12,6 +12,7 @@ use waypost::{
     Artifact, ArtifactStatus, Error, Limits, NewArtifact, NewEntry, Order, Query, Series, Store,
 };
 
+use super::super::export::files::directory::is_draft;
 use super::super::export::files::place::{RESERVED, ancestors, refusal};
 use super::super::export::files::system;
 use super::super::import::place::{Base, join};
@@ -19,6 +20,7 @@ use super::super::own::{IS_OWN, Own, resolve};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::open;
+use crate::output::plain;
 
 // Who writes to a file all the time must wait for a better moment.
 const READ_TIMES: usize = 3;
@@ -127,7 +129,7 @@ impl Capture {
                 Err(Error::NotFound { .. }) => continue,
                 // Damage to what was saved before is no reason not to save.
                 Err(error @ Error::Corrupt { .. }) => {
-                    global.note(format_args!("not compared: {error}"));
+                    global.note(format_args!("not compared: {}", plain(&error.to_string())));
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -191,8 +193,16 @@ impl Capture {
             if RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
                 continue;
             }
+            let pass_over = |what: &str| {
+                let path = plain(&path.display().to_string());
+                place.global.note(format_args!("not captured: {path}: {what}"));
+            };
+            if is_draft(name) {
+                pass_over("left behind by a restore or an export");
+                continue;
+            }
             if place.own.has(&path) {
-                place.global.note(format_args!("not captured: {}: the store", path.display()));
+                pass_over("the store");
                 continue;
             }
             let kept = join(kept, name);
@@ -203,8 +213,7 @@ impl Capture {
             } else if found.is_file() {
                 self.add_file(&path, kept)?;
             } else {
-                let what = what(&found);
-                place.global.note(format_args!("not captured: {}: {what}", path.display()));
+                pass_over(what(&found));
             }
         }
         Ok(())
@@ -216,6 +225,11 @@ impl Capture {
         }
         if self.files.contains_key(&kept) {
             return Ok(());
+        }
+        let limit = Limits::default().artifacts;
+        if self.files.len() >= limit {
+            let what = "number of captured files".to_owned();
+            return Err(Error::Limit { what, limit: limit as u64 }.into());
         }
         let found = read(path)?;
         self.bytes += found.content.len();

@@ -20,10 +20,20 @@ use crate::gzip;
 /// Why there can be nothing below a path.
 pub(in crate::command) const THROUGH_FILE: &str = "goes through a file";
 
+// What the names of drafts start with.
+const DRAFT: &str = ".waypost-";
 // Documents may hold what only their owner should see.
 const MODE: u32 = 0o600;
 // Long enough that comparing costs less than reading.
 const COMPARED_BYTES: usize = 64 << 10;
+
+/// Whether a file has the name of a draft, left behind by one that was killed.
+pub(in crate::command) fn is_draft(name: &str) -> bool {
+    let numbers = name.strip_prefix(DRAFT).and_then(|rest| rest.strip_suffix(".tmp"));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    let numbers = numbers.and_then(|numbers| numbers.split_once('-'));
+    numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
+}
 
 /// Where files go.
 pub(in crate::command) struct Directory {
@@ -98,7 +108,7 @@ impl Directory {
             overwrites,
             known: Mutex::default(),
             // Not after the file, whose name may be as long as a name can be.
-            prefix: format!(".waypost-{}", process::id()),
+            prefix: format!("{DRAFT}{}", process::id()),
             made: AtomicU64::new(0),
             system: OnceLock::new(),
         }
