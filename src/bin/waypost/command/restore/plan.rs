@@ -140,15 +140,14 @@ fn decide(
         There::BelowFile if !is_deleted && !gives_way(directory, path, all) => {
             return Err(THROUGH_FILE.to_owned());
         }
-        // The file is gone, whatever came in its place.
-        There::Directory if is_deleted => Action::Leave,
-        There::Directory => match left_in(directory, path, all) {
+        There::Directory if !is_deleted => match left_in(directory, path, all) {
             Ok(None) => Action::Create,
             Ok(Some(left)) => return Err(format!("{IS_DIRECTORY}, and {left} stays in it")),
             Err(error) => return Err(format!("{IS_DIRECTORY} that cannot be read: {error}")),
         },
-        There::Nothing | There::BelowFile if is_deleted => Action::Leave,
-        There::Nothing | There::BelowFile => Action::Create,
+        // A file is gone, whatever came in its place.
+        There::Nothing | There::BelowFile | There::Directory if is_deleted => Action::Leave,
+        There::Nothing | There::BelowFile | There::Directory => Action::Create,
         There::Other | There::File { .. } if is_deleted => Action::Remove,
         There::File { .. } if difference(there, artifact).is_none() => Action::Leave,
         There::Other | There::File { .. } => Action::Replace,
@@ -191,9 +190,10 @@ fn left_in(directory: &Directory, path: &str, all: &Paths<'_>) -> io::Result<Opt
         let entry = entry?;
         let name = entry.file_name();
         let below = format!("{path}/{}", name.to_string_lossy());
-        let left = match entry.file_type()?.is_dir() {
-            true => left_in(directory, &below, all)?,
-            false => Some(below).filter(|below| all.get(below.as_str()) != Some(&true)),
+        let left = if entry.file_type()?.is_dir() {
+            left_in(directory, &below, all)?
+        } else {
+            Some(below).filter(|below| all.get(below.as_str()) != Some(&true))
         };
         if left.is_some() {
             return Ok(left);
