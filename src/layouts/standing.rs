@@ -32,6 +32,8 @@ pub struct Standing {
     pub score: Option<f64>,
     /// How often it failed, as its system counts: so far, or one after the other.
     pub failures: Option<u64>,
+    /// How much fails right now, such as tests or tries in a row; none again once all is well.
+    pub failing: Option<u64>,
     /// The error that the document ends with, in its own words.
     pub error: Option<String>,
     /// Whether tests passed, where the system asks for that.

@@ -104,7 +104,10 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<Option<Read>> {
     let (document, checkpoint) = match found {
         Ok((document, checkpoint)) => (document, checkpoint),
         Err(error @ (Error::Corrupt { .. } | Error::Invalid { .. } | Error::Limit { .. })) => {
-            let hurdles = vec![Hurdle::Damaged { reason: error.to_string() }];
+            // How the work ended is known without its document.
+            let ended = is_end(entry.status).then_some(Hurdle::Ended { status: entry.status });
+            let damaged = Hurdle::Damaged { reason: error.to_string() };
+            let hurdles = [damaged].into_iter().chain(ended).collect();
             let standing = Standing::default();
             return Ok(Some((Candidate { entry, standing, hurdles }, None)));
         }
@@ -122,10 +125,11 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<Option<Read>> {
 /// A document may name thousands of files and tasks.
 pub(super) fn judged(store: &Store, entry: Entry) -> Result<Option<Candidate>> {
     let Some((mut candidate, _)) = read(store, entry)? else { return Ok(None) };
-    let Standing { score, failures, tests_passing, error, .. } = candidate.standing;
+    let Standing { score, failures, failing, tests_passing, error, .. } = candidate.standing;
     // That there is one, and not what it says.
     let error = error.map(|_| String::new());
-    candidate.standing = Standing { score, failures, error, tests_passing, ..Standing::default() };
+    candidate.standing =
+        Standing { score, failures, failing, error, tests_passing, ..Standing::default() };
     Ok(Some(candidate))
 }
 
@@ -151,6 +155,10 @@ fn add_captured(store: &Store, entry: &Entry, standing: &mut Standing) -> Result
     Ok(())
 }
 
+fn is_end(status: Status) -> bool {
+    matches!(status, Status::Completed | Status::Archived)
+}
+
 /// Returns what stands in the way of going on from a checkpoint that can be read.
 #[must_use]
 pub fn hurdles(entry: &Entry, standing: &Standing) -> Vec<Hurdle> {
@@ -161,7 +169,7 @@ pub fn hurdles(entry: &Entry, standing: &Standing) -> Vec<Hurdle> {
     if !standing.refusals.is_empty() {
         hurdles.push(Hurdle::Refused { problems: standing.refusals.clone() });
     }
-    if matches!(entry.status, Status::Completed | Status::Archived) {
+    if is_end(entry.status) {
         hurdles.push(Hurdle::Ended { status: entry.status });
     }
     hurdles

@@ -7,6 +7,7 @@
 use super::candidate::Candidate;
 use super::resume::PassedOver;
 use crate::checkpoint::{Entry, Status, Trigger};
+use crate::layouts::Standing;
 
 /// What was chosen, and why.
 pub(super) struct Choice {
@@ -21,7 +22,17 @@ struct Trouble {
     /// The place of the first candidate of it.
     at: usize,
     signs: Vec<String>,
-    score_before: Option<f64>,
+    before: Before,
+}
+
+impl Trouble {
+    /// Whether the work is as good again as it was before.
+    fn is_over(&self, now: Before) -> bool {
+        let is_as_good = now.score.zip(self.before.score).is_none_or(|(now, old)| now >= old);
+        let is_as_few = now.failing.zip(self.before.failing).is_none_or(|(now, old)| now <= old);
+        let does_not_pass = (self.before.is_passing, now.is_passing) == (Some(true), Some(false));
+        is_as_good && is_as_few && !does_not_pass
+    }
 }
 
 /// Chooses among candidates, which come newest first.
@@ -50,9 +61,11 @@ pub(super) fn choose(candidates: &[Candidate]) -> Choice {
             "No checkpoint says how good the work is, by a score, failures, tests or an error: \
              {chosen} is the newest that can be resumed."
         )),
-        None if at == 0 => reasons.push(format!("Nothing went wrong: {chosen} is the newest.")),
+        None if at == 0 => {
+            reasons.push(format!("Nothing is worse than before: {chosen} is the newest."));
+        }
         None => reasons.push(format!(
-            "Nothing is wrong now: {chosen} is the newest that is safe to go on from."
+            "Nothing is worse than before: {chosen} is the newest that is safe to go on from."
         )),
         Some(trouble) => {
             let since = name(&candidates[trouble.at].entry);
@@ -76,13 +89,14 @@ fn tells(candidate: &Candidate) -> bool {
     let standing = &candidate.standing;
     standing.score.is_some()
         || standing.failures.is_some()
+        || standing.failing.is_some()
         || standing.tests_passing.is_some()
         || !own_signs(candidate).is_empty()
 }
 
 /// Work that is over is not to be gone on with, however well it went.
 fn ended(candidates: &[Candidate]) -> Option<Choice> {
-    let newest = candidates.iter().position(Candidate::is_readable)?;
+    let newest = candidates.iter().position(|it| it.is_readable() || it.has_ended())?;
     if !candidates[newest].has_ended() {
         return None;
     }
@@ -109,17 +123,16 @@ impl Course {
                 continue;
             }
             let signs = signs(candidate, before);
-            let score = candidate.standing.score.or(before.score);
+            let now = before.then(candidate);
             if let Some(begun) = &trouble {
-                let is_as_good = score.zip(begun.score_before).is_none_or(|(now, old)| now >= old);
-                if signs.is_empty() && is_as_good {
+                if signs.is_empty() && begun.is_over(now) {
                     trouble = None;
                 }
             } else if !signs.is_empty() {
-                trouble = Some(Trouble { at, signs, score_before: before.score });
+                trouble = Some(Trouble { at, signs, before });
             }
             is_wrong[at] = trouble.is_some();
-            before = before.then(candidate);
+            before = now;
         }
         Self { trouble, is_wrong }
     }
@@ -130,6 +143,7 @@ impl Course {
 struct Before {
     score: Option<f64>,
     failures: Option<u64>,
+    failing: Option<u64>,
     is_passing: Option<bool>,
 }
 
@@ -139,6 +153,7 @@ impl Before {
         Self {
             score: standing.score.or(self.score),
             failures: standing.failures.or(self.failures),
+            failing: standing.failing.or(self.failing),
             is_passing: standing.tests_passing.or(self.is_passing),
         }
     }
@@ -154,6 +169,10 @@ fn signs(candidate: &Candidate, before: Before) -> Vec<String> {
     }
     if let Some((before, now)) = before.score.zip(standing.score).filter(|(old, new)| new < old) {
         signs.push(format!("its score fell from {before} to {now}"));
+    }
+    let failing = before.failing.zip(standing.failing);
+    if let Some((before, now)) = failing.filter(|(old, new)| new > old) {
+        signs.push(format!("what fails rose from {before} to {now}"));
     }
     if (before.is_passing, standing.tests_passing) == (Some(true), Some(false)) {
         signs.push("its tests do not pass any more".to_owned());
@@ -190,8 +209,10 @@ fn boundary(
     newest: usize,
     is_safe: impl Fn(usize) -> bool,
 ) -> Option<usize> {
-    let is_measured =
-        |it: &Candidate| it.standing.score.is_some() || it.standing.failures.is_some();
+    let is_measured = |it: &Candidate| {
+        let Standing { score, failures, failing, tests_passing, .. } = &it.standing;
+        score.is_some() || failures.is_some() || failing.is_some() || tests_passing.is_some()
+    };
     if candidates.iter().any(is_measured) || candidates[newest].is_boundary() {
         return None;
     }

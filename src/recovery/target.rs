@@ -2,7 +2,7 @@
 //!
 //! Names that an index knows come first; only if none fits are documents looked at.
 
-use crate::checkpoint::{Checkpoint, Entry, Issue, LATEST, LoopId, Series};
+use crate::checkpoint::{Checkpoint, Entry, Issue, LATEST, LoopId, Series, Status};
 use crate::config::distance;
 use crate::error::{Error, Result};
 use crate::key::Order;
@@ -164,12 +164,23 @@ impl Store {
                 Err(Error::NotFound { .. } | Error::Corrupt { .. }) => continue,
                 Err(error) => return Err(error),
             };
-            if from != *series && found.contains(&from) {
+            if from != *series && found.contains(&from) && self.is_open(&from)? {
                 forks.push(series.clone());
             }
         }
-        found.retain(|series| !forks.contains(series));
+        // Parents may be anything: if all come from each other, none is the first.
+        if forks.len() < found.len() {
+            found.retain(|series| !forks.contains(series));
+        }
         Ok(found)
+    }
+
+    /// Whether the work of a series goes on, as far as its newest entry tells.
+    fn is_open(&self, series: &Series) -> Result<bool> {
+        let newest = self.newest_of(series, 1)?.pop();
+        let has_ended =
+            |entry: &Entry| matches!(entry.status, Status::Completed | Status::Archived);
+        Ok(!newest.is_some_and(|newest| newest.as_ref().is_ok_and(has_ended)))
     }
 
     /// Series whose newest checkpoint is of this workflow, or describes its work so.
@@ -206,7 +217,13 @@ impl Store {
     /// If the store cannot be read.
     pub fn newest_series(&self) -> Result<Vec<Series>> {
         let mut found: Vec<Series> = Vec::new();
-        for entry in self.list(&Query::default())?.entries {
+        let newest = match self.list(&Query::default()) {
+            Ok(page) => page.entries,
+            // Only a help to whoever looks for a name.
+            Err(Error::Corrupt { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        for entry in newest {
             if !found.contains(&entry.series) {
                 found.push(entry.series);
             }

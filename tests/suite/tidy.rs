@@ -30,10 +30,7 @@ const OWNERS: [(&str, &[&str]); 10] = [
     ("granit_parser", &["src/yaml"]),
     ("clap", &["src/bin"]),
     ("flate2", &["src/bin/waypost/command/bench", "src/bin/waypost/gzip.rs"]),
-    (
-        "rustix",
-        &["src/bin/waypost/command/export/files/system.rs", "src/bin/waypost/world/child.rs"],
-    ),
+    ("rustix", &["src/bin/waypost/command/export/files/system.rs"]),
 ];
 
 fn root() -> &'static Path {

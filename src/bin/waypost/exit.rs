@@ -280,7 +280,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::Unselected { .. } => Verdict::new(Exit::Refused, "prompt_user")
             .hint("`waypost resume ID` takes the one that is named"),
         Refusal::AllDamaged { .. } => Verdict::new(Exit::Damaged, "corrupt")
-            .hint("keep a copy of the store; --depth looks further back"),
+            .hint("keep a copy of the store; --choice fresh starts over"),
         Refusal::CannotResume { is_elsewhere: true, .. } => {
             Verdict::new(Exit::Refused, "cannot_resume").hint(
                 "--worktree DIR names the directory to go on in, --choice fresh starts over, \

@@ -14,8 +14,7 @@ use crate::layouts::standing::{Progress, Snapshot, Standing, told};
 const DONE: [&str; 4] = ["tasks_done", "tasksCompleted", "tasks_completed", "completed_tasks"];
 const REMAINING: [&str; 5] =
     ["tasks_remaining", "tasksRemaining", "remaining_tasks", "todo", "pending"];
-const FAILURES: [&str; 5] =
-    ["failures", "failure_count", "consecutive_failures", "failing", "failed_tests"];
+const FAILING: [&str; 4] = ["failing", "failed_tests", "tests_failing", "consecutive_failures"];
 const DESCRIPTION: [&str; 4] = ["description", "workflow_description", "task", "title"];
 
 /// Pairs of fields that count the same thing.
@@ -45,7 +44,8 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
         tasks_remaining: names(document, &REMAINING),
         last_action: said(document, &["last_action", "lastAction"]),
         score: number(document, &["score", "last_score", "quality_score"]),
-        failures: count(document, &FAILURES),
+        failures: count(document, &["failures", "failure_count"]),
+        failing: count(document, &FAILING),
         error: message(document, &["error", "last_error"]),
         tests_passing: truth(document, "tests_passing"),
         next: resume_from.map(|place| format!("Continue from {place}.")),

@@ -209,7 +209,8 @@ pub(in crate::layouts) fn name_of(value: &Document) -> Option<String> {
 
 /// Where there is none, scripts of the claude system write the word `null`, and language models
 /// others.
-const NONE: [&str; 7] = ["null", "none", "nil", "n/a", "no error", "no errors", "-"];
+const NONE: [&str; 10] =
+    ["null", "none", "nil", "n/a", "no error", "no errors", "-", "0", "false", "ok"];
 
 fn one_message(value: &Document) -> Option<String> {
     let text = match value {
@@ -217,7 +218,10 @@ fn one_message(value: &Document) -> Option<String> {
         Document::Uint(0) => None,
         _ => words(value),
     };
-    text.filter(|text| !NONE.contains(&text.trim().to_ascii_lowercase().as_str()))
+    text.filter(|text| {
+        let word = text.trim().trim_end_matches('.').to_ascii_lowercase();
+        !NONE.contains(&word.as_str())
+    })
 }
 
 fn pointer(field: &str) -> String {

@@ -26,7 +26,7 @@ pub(super) fn branch(case: &Case<'_>, report: &mut Report) {
 fn elsewhere(case: &Case<'_>, name: &str, report: &mut Report) {
     let Seen::Known(Some(here)) = case.world.branch() else { return };
     // A document may name the branch of a remote.
-    if here != name && !name.ends_with(&format!("/{here}")) {
+    if here != name && name.strip_prefix("origin/") != Some(&*here) {
         let message =
             format!("its branch is {}, and {} is checked out", quoted(name), quoted(&here));
         report.find(Check::Branch, Advice::Resume, message);
@@ -39,6 +39,7 @@ pub(super) fn worktree(case: &Case<'_>, report: &mut Report) -> bool {
     let subject = format!("worktree {}", quoted(path));
     if report.known(&subject, case.world.has_directory(path)) == Some(false) {
         report.find(Check::Worktree, Advice::StartFresh, format!("{subject} is gone"));
+        return false;
     }
     match case.entry.layout {
         // It goes on only in the worktree of its issue.

@@ -385,6 +385,7 @@ fn one_file_is_one_and_a_hint_says_what_to_do() {
     assert!(stderr.ends_with(hint), "{stderr}");
     fs::remove_file(test.path().join("x")).unwrap();
     fs::create_dir(test.path().join("x")).unwrap();
+    test.write("x/mine", "mine");
     insta::assert_snapshot!(test.run("restore one --into .").stderr, @"
     error: . cannot be restored into: 1 path cannot be written
     hint: step 2 of the report says why; move that away, or name another directory with --into
@@ -393,4 +394,15 @@ fn one_file_is_one_and_a_hint_says_what_to_do() {
     error: file cannot be restored into: it is not a directory
     hint: name a directory with --into
     ");
+}
+
+#[test]
+fn the_state_is_not_written_over_a_restored_file() {
+    let test = Test::new();
+    test.write("a", "mine");
+    test.feed("save - --series w --capture a", r#"{"variables": {"x": 1}}"#).done();
+    fs::remove_file(test.path().join("a")).unwrap();
+    let stderr = test.run("restore w@0 --into . --state a").stderr;
+    assert!(stderr.contains("--state: a is one of the files to restore"), "{stderr}");
+    assert!(!test.path().join("a").exists());
 }

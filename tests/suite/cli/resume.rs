@@ -293,3 +293,31 @@ fn starting_over_needs_nothing_that_can_be_read() {
     test.run("resume work --choice fresh --quiet").failed(3);
     assert_eq!(test.run("list --status archived --json").done().lines().count(), 1);
 }
+
+#[test]
+fn damage_does_not_undo_that_work_is_done() {
+    let pangram = "Jackdaws love my big sphinx of quartz";
+    let test = saved(&[("1", ""), (&format!("[{pangram:?}]"), "--status completed")]);
+    test.damage(pangram);
+    for strategy in ["last", "smart"] {
+        let stderr = test.run(&format!("resume work --strategy {strategy}")).failed(3);
+        assert!(stderr.contains("work is completed: there is nothing to go on from"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_damaged_entry_keeps_nobody_from_starting() {
+    let test = saved(&[("1", ""), ("2", "--step sphinx-of-black-quartz")]);
+    test.damage("sphinx-of-black-quartz");
+    test.run("resume another --quiet").failed(3);
+    test.run("resume work --choice fresh --quiet").failed(3);
+    assert_eq!(test.run("resume work --document --quiet").failed(3), "");
+}
+
+#[test]
+fn where_all_series_of_a_name_are_over_there_is_nothing() {
+    let test = saved(&[("1", "--series a --issue 42"), ("2", "--series b --issue 42")]);
+    test.run("complete --series a --quiet").done();
+    test.run("complete --series b --quiet").done();
+    test.run("resume 42 --no-gh --quiet").failed(3);
+}

@@ -20,7 +20,7 @@ fn without_trouble_the_newest_is_chosen() {
     let documents = [r#"{"score": 50}"#, r#"{"score": 50}"#, r#"{"score": 80, "failures": 0}"#];
     let (id, reasons) = chosen(&documents);
     assert_eq!(id.as_deref(), Some("n3"));
-    assert_eq!(reasons, "Nothing went wrong: n3 is the newest.");
+    assert_eq!(reasons, "Nothing is worse than before: n3 is the newest.");
 }
 
 #[test]
@@ -192,4 +192,22 @@ fn words_for_no_error_are_none() {
         let (id, _) = chosen(&[r#"{"score": 1}"#, &format!(r#"{{"score": 1, "error": {none}}}"#)]);
         assert_eq!(id.as_deref(), Some("n2"), "{none}");
     }
+}
+
+#[test]
+fn what_is_still_broken_is_not_well_again() {
+    let broken: [&[&str]; 3] = [
+        &[
+            r#"{"tests_passing": true}"#,
+            r#"{"tests_passing": false}"#,
+            r#"{"tests_passing": false}"#,
+        ],
+        &[r#"{"failing": 0}"#, r#"{"failing": 5}"#, r#"{"failing": 5}"#],
+        &[r#"{"failing": 0}"#, r#"{"failing": 3}"#, r#"{"failing": 2}"#, r#"{"failing": 3}"#],
+    ];
+    for documents in broken {
+        assert_eq!(chosen(documents).0.as_deref(), Some("n1"), "{documents:?}");
+    }
+    let well = [r#"{"failing": 1}"#, r#"{"failing": 5}"#, r#"{"failing": 1}"#];
+    assert_eq!(chosen(&well).0.as_deref(), Some("n3"));
 }

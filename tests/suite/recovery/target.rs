@@ -1,7 +1,7 @@
 //! What a name stands for.
 
 use waypost::recovery::Target;
-use waypost::{Issue, LoopId, NewEntry, Series};
+use waypost::{Issue, LoopId, NewEntry, Series, Status};
 
 use super::Work;
 
@@ -155,4 +155,23 @@ fn a_fork_is_not_what_the_issue_means() {
     work.store.fork(&"n1".parse().unwrap(), about("retry")).unwrap();
     assert_eq!(targets(&work, "42"), ["issue:42"]);
     assert_eq!(targets(&work, "retry"), ["retry"]);
+    // Once the work that it came from is over, the fork is what goes on.
+    work.store.mark_series(&"issue:42".parse().unwrap(), Status::Completed).unwrap();
+    assert_eq!(targets(&work, "42"), ["issue:42", "retry"]);
+}
+
+#[test]
+fn series_that_come_from_each_other_are_all_meant() {
+    let work = Work::new();
+    for (id, series, parent) in [("a1", "a", "b1"), ("b1", "b", "a1")] {
+        let about = NewEntry {
+            id: Some(id.parse().unwrap()),
+            series: Some(series.parse().unwrap()),
+            parent: Some(parent.parse().unwrap()),
+            issue: Some("42".parse().unwrap()),
+            ..NewEntry::default()
+        };
+        work.store.save_json(about, b"1").unwrap();
+    }
+    assert_eq!(targets(&work, "42"), ["a", "b"]);
 }

@@ -250,6 +250,13 @@ impl Restore<'_> {
             let what = format!("--state: {} {IS_OWN}", path.display());
             return Err(Refusal::Usage(what).into());
         }
+        let is_it = |it: &plan::Planned| {
+            resolve(&directory.path(&it.artifact.path)).ok() == resolve(path).ok()
+        };
+        if plan.files.iter().any(is_it) {
+            let what = format!("--state: {} is one of the files to restore", path.display());
+            return Err(Refusal::Usage(what).into());
+        }
         // Files are not to be replaced before it is known that the state has a place, too.
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let is_there = |parent: &Path| parent.is_dir() || plan.makes(directory, parent);

@@ -13,15 +13,15 @@ use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
 use waypost::recovery::{Advice, Check, Finding, Freshness, freshness};
-use waypost::{Entry, Issue, Series, Status, Store, Timestamp};
+use waypost::{Entry, Error, Id, Issue, Series, Status, Store, Timestamp};
 
 use super::prune::come_back;
 use crate::args::Global;
 use crate::confirm::is_asked;
 use crate::exit::Refusal;
-use crate::open;
 use crate::output::plain;
 use crate::world::RealWorld;
+use crate::{open, output};
 use choose::Chosen;
 use decision::Decision;
 
@@ -101,6 +101,9 @@ struct Around {
     no_gh: bool,
 }
 
+// Of a damaged series, so many of the newest are archived one by one.
+const MARKED_MAX: usize = 100_000;
+
 /// How the checkpoint is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -139,7 +142,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let world = RealWorld::new(root, issue_json.as_deref(), !no_gh)?.wanting(issue.clone());
     let chosen = match choose::choose(args, &store, global, out) {
         Ok(chosen) => chosen,
-        Err(error) => return or_fresh(args, &store, error, global),
+        Err(error) => return or_fresh(args, &store, error, global, out),
     };
     let now = Timestamp::now();
     let entry = &chosen.offer.checkpoint.entry;
@@ -149,13 +152,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         tell::notes(&chosen, &freshness, global);
     }
     let decision = decide(args, &chosen, &freshness, global)?;
-    tell::tell(
-        args,
-        global,
-        out,
-        &tell::Told { chosen: &chosen, freshness: &freshness, decision },
-    )?;
-    match decision {
+    let ended = match decision {
         Decision::Resume => Ok(()),
         Decision::StartFresh => start_fresh(&store, &entry.series, global),
         Decision::Delete => delete(&store, &chosen, global),
@@ -165,7 +162,13 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         }
         Decision::PromptUser => Err(undecided(&chosen, &freshness)),
         Decision::Refused => Err(refusal(&chosen, &freshness)),
+    };
+    // What was decided is told once it is done; any other error is told alone.
+    if ended.as_ref().err().is_none_or(anyhow::Error::is::<Refusal>) {
+        let told = tell::Told { chosen: &chosen, freshness: &freshness, decision };
+        tell::tell(args, global, out, &told)?;
     }
+    ended
 }
 
 /// A file about another issue is a mistake, and not an answer.
@@ -215,24 +218,65 @@ fn is_asked_here(args: &Args, global: &Global) -> bool {
 /// The later schemas of the claude system go on by themselves when all is well.
 fn is_automatic(chosen: &Chosen, freshness: &Freshness) -> bool {
     let is_newest = chosen.passed_over.is_empty() && chosen.damage.is_empty();
-    is_newest && freshness.is_automatic == Some(true) && freshness.advice == Advice::Resume
+    // What could not be compared may have changed.
+    let is_known = freshness.unchecked.is_empty() && freshness.advice == Advice::Resume;
+    is_newest && is_known && freshness.is_automatic == Some(true)
+}
+
+/// What is left to tell of a series of which nothing can be read.
+#[derive(Serialize)]
+struct Started<'a> {
+    decision: Decision,
+    series: &'a str,
 }
 
 /// To start over, nothing need be readable.
-fn or_fresh(args: &Args, store: &Store, error: anyhow::Error, global: &Global) -> Result<()> {
+fn or_fresh(
+    args: &Args,
+    store: &Store,
+    error: anyhow::Error,
+    global: &Global,
+    out: &mut dyn Write,
+) -> Result<()> {
     match error.downcast_ref() {
         Some(Refusal::AllDamaged { series, .. }) if args.choice == Some(Choice::Fresh) => {
-            start_fresh(store, series, global)
+            let ended = start_fresh(store, series, global);
+            if global.json && !args.document {
+                let decision = Decision::StartFresh;
+                output::json_line(out, &Started { decision, series: series.as_str() })?;
+            }
+            ended
         }
         _ => Err(error),
     }
 }
 
 fn start_fresh(store: &Store, series: &Series, global: &Global) -> Result<()> {
-    let archived = store.mark_series(series, Status::Archived)?.len();
-    let back = format!("`waypost reopen --series {series}` opens it again");
+    let archived = match store.mark_series(series, Status::Archived) {
+        Ok(changed) => changed.len(),
+        // What is damaged cannot be marked, and is not gone on with either.
+        Err(Error::Corrupt { .. }) => {
+            let (candidates, damage) = store.candidates(series, MARKED_MAX)?;
+            let ids: Vec<Id> = candidates.into_iter().map(|it| it.entry.id).collect();
+            let count = damage.len();
+            global.note(format_args!("{count} of {series} are damaged and stay as they are"));
+            store.mark(&ids, Status::Archived)?.len()
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let back = format!("`waypost reopen --series {}` opens it again", quoted(series));
     global.note(format_args!("archived {archived} of {series}: {back}"));
     Err(Refusal::Fresh { series: series.clone() }.into())
+}
+
+/// A name as a shell takes it.
+fn quoted(series: &Series) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_:./@".contains(it);
+    let name = series.as_str();
+    if name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    format!("'{}'", name.replace('\'', "'\\''"))
 }
 
 fn delete(store: &Store, chosen: &Chosen, global: &Global) -> Result<()> {
@@ -255,7 +299,7 @@ fn messages(freshness: &Freshness, advice: Advice) -> impl Iterator<Item = Strin
 }
 
 fn refusal(chosen: &Chosen, freshness: &Freshness) -> anyhow::Error {
-    let is_place = |it: &Finding| it.check == Check::Worktree && it.advice == Advice::StartFresh;
+    let is_place = |it: &Finding| it.check == Check::Worktree && !it.message.ends_with("is gone");
     Refusal::CannotResume {
         id: chosen.offer.checkpoint.entry.id.clone(),
         why: refusals(chosen, freshness),

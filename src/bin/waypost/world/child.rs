@@ -75,27 +75,12 @@ pub(super) fn command(program: &OsStr) -> Command {
 /// Why there is no answer.
 pub(super) fn run(name: &str, command: &mut Command, patience: Duration) -> Result<Answer, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // In a group of its own, so that what it has started ends with it.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = command.spawn().map_err(|error| not_started(name, &error))?;
     let answer = listen(name, &mut child, Instant::now() + patience);
     // One that has ended is not killed; one that has not would stay.
-    #[cfg(unix)]
-    if answer.is_err() {
-        kill_group(&child);
-    }
     let _ = child.kill();
     let _ = child.wait();
     answer
-}
-
-#[cfg(unix)]
-fn kill_group(child: &Child) {
-    let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    if let Some(group) = group {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
 }
 
 fn not_started(name: &str, error: &io::Error) -> String {

@@ -15,8 +15,9 @@ fn a_state_file_without_a_directory_stops_the_plan() {
     for flags in ["--dry-run", "", "--force"] {
         let args = format!("restore one --into . --state missing/s.json {flags}");
         let ended = test.run(&args);
-        assert_eq!(ended.code, Some(4));
-        assert!(ended.stderr.contains("its directory is not there"), "{}", ended.stderr);
+        assert_eq!(ended.code, Some(2));
+        let expected = "--state: the directory of missing/s.json is not there";
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
         assert_eq!(work(&test.path()), before);
     }
     // That of the files themselves will be there.
@@ -37,7 +38,7 @@ fn files_are_reported_though_the_state_cannot_be_written() {
     assert_eq!(ended.code, Some(1));
     let told = report(&ended);
     assert_eq!(actions(&told), [("src/a.rs", "replaced"), ("src/deep/b.sh", "created")]);
-    assert_eq!(outcomes(&told), ["ok", "ok", "ok", "failed", "skipped", "skipped"]);
+    assert_eq!(outcomes(&told), ["ok", "warning", "ok", "failed", "skipped", "skipped"]);
     assert!(told["files"][0]["kept_as"].is_string());
     assert_eq!(work(&test.path())["src/a.rs"].0, "a");
 }

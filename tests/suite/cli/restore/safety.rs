@@ -129,7 +129,7 @@ fn the_store_itself_is_neither_replaced_nor_removed() {
     assert!(!test.path().join("other").exists(), "nothing of it was written");
     test.run("--store s.redb restore gone --into elsewhere --quiet").done();
     let told = test.run("--store s.redb restore gone --into elsewhere --state s.redb --force");
-    assert_eq!(told.code, Some(4));
-    assert!(told.stderr.contains("it is the store itself"), "{}", told.stderr);
+    assert_eq!(told.code, Some(2));
+    assert!(told.stderr.contains("--state: s.redb is the store itself"), "{}", told.stderr);
     assert_eq!(test.run("--store s.redb list --json").done().lines().count(), 4);
 }

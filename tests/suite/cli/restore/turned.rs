@@ -34,7 +34,7 @@ fn a_file_that_became_a_directory_is_gone() {
     test.write("a/b", "below");
     test.feed("save - --id two --capture a", "{}").done();
     for (into, action) in [(".", "unchanged"), ("new", "created"), ("new", "unchanged")] {
-        let ended = test.run(&format!("restore two --into {into} --json"));
+        let ended = test.run(&format!("restore two --into {into} --json --quiet"));
         let told = report(&ended);
         assert_eq!((ended.code, &*ended.stderr), (Some(0), ""), "{told}");
         assert_eq!(actions(&told), [("a", "unchanged"), ("a/b", action)]);
@@ -66,7 +66,7 @@ fn a_directory_that_became_a_file_goes_with_what_was_deleted_in_it() {
         assert_eq!(tree(&test.path().join("new")), before);
     }
     fs::remove_file(test.path().join("new/a/deep/mine")).unwrap();
-    let ended = test.run("restore two --into new --json");
+    let ended = test.run("restore two --into new --json --quiet");
     let told = report(&ended);
     assert_eq!((ended.code, &*ended.stderr), (Some(0), ""), "{told}");
     assert_eq!(actions(&told), [("a", "created"), ("a/b", "removed"), ("a/deep/c", "removed")]);
@@ -77,17 +77,15 @@ fn a_directory_that_became_a_file_goes_with_what_was_deleted_in_it() {
     assert!(actions(&told).iter().all(|(_, action)| *action == "unchanged"), "{told}");
 }
 
-/// A dry run said that both would be created, and the run failed between them.
 #[test]
-fn a_file_below_a_file_is_found_before_anything_is_written() {
-    let test = with_files(&[("a", "created"), ("a/b", "created"), ("c", "created")]);
-    for flags in ["--dry-run", ""] {
-        let ended = test.run(&format!("restore x --into new --json {flags}"));
-        assert_eq!(ended.code, Some(4));
-        let expected = "a/b is below a, which is a file of the checkpoint, too";
-        assert_eq!(report(&ended)["steps"][1]["details"], json!([expected]));
-        assert!(!test.path().join("new").exists());
-    }
+fn a_file_below_a_file_is_taken_in_by_nobody() {
+    let file =
+        |path: &str| json!({"path": path, "sha256": HASH, "status": "created", "text": "abc"});
+    let line = json!({"id": "x", "document": 1, "artifacts": [file("a"), file("a/b")]}).to_string();
+    let test = Test::new();
+    let ended = test.feed("import -", &line);
+    assert_eq!(ended.code, Some(7));
+    assert!(ended.stderr.contains("\"a/b\" is below it"), "{}", ended.stderr);
 }
 
 /// That another path above it was deleted does not make this one go.

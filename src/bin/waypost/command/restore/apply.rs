@@ -70,8 +70,8 @@ impl Work<'_> {
         };
         let is_of_checkpoint = |planned: &&Planned| match planned.action {
             Action::Create | Action::Replace => true,
-            Action::Remove => planned.artifact.sha256.is_none(),
-            Action::Leave => false,
+            // What is removed is kept, and may be what came later.
+            Action::Remove | Action::Leave => false,
         };
         if !plan.files.iter().filter(is_of_checkpoint).all(is_known) {
             return Err(changed(entry));

@@ -6,7 +6,7 @@ use anyhow::Result;
 use waypost::recovery::{Candidate, Hurdle, Offer, PassedOver, Proposal, Strategy, Target};
 use waypost::{Entry, Error, Id, Query, Series, Status, Store, Timestamp};
 
-use super::{Args, How, ask, is_asked_here};
+use super::{Args, Choice, How, ask, is_asked_here};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::output;
@@ -38,7 +38,10 @@ pub(super) fn choose(
 ) -> Result<Chosen> {
     match target(args, store, global)? {
         Target::Checkpoint(entry) => named(store, *entry, "It was named."),
-        Target::Series(series) if args.strategy == How::Select => {
+        // To start over, none need be selected.
+        Target::Series(series)
+            if args.strategy == How::Select && args.choice != Some(Choice::Fresh) =>
+        {
             select(args, store, &series, global, out)
         }
         Target::Series(series) => propose(args, store, &series),
@@ -61,6 +64,10 @@ fn target(args: &Args, store: &Store, global: &Global) -> Result<Target> {
         if is_open(store, target)? {
             open.push(at);
         }
+    }
+    if open.is_empty() {
+        // All are over: which of them is told does not matter.
+        return Ok(found.swap_remove(0));
     }
     // The others are over, so that only one can be meant.
     if let [only] = open[..] {
@@ -116,6 +123,15 @@ fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
         let hurdles = Vec::new();
         return Ok(Chosen { offer, reasons, hurdles, passed_over, damage, is_named: false });
     }
+    let is_end = |it: &&PassedOver| {
+        !it.is_readable && matches!(it.entry.status, Status::Completed | Status::Archived)
+    };
+    if let Some(ended) = passed_over.iter().find(|it| it.is_readable || is_end(it))
+        && is_end(&ended)
+    {
+        let (series, status) = (series.clone(), ended.entry.status);
+        return Err(Refusal::Ended { series, status }.into());
+    }
     // With --force, or to start over, there is still something to look at.
     let newest = passed_over.iter().find(|it| it.is_readable).map(|it| it.entry.clone());
     let Some(newest) = newest else {
@@ -142,15 +158,19 @@ fn select(
     out: &mut dyn Write,
 ) -> Result<Chosen> {
     let (mut candidates, damage) = store.candidates(series, args.depth as usize)?;
-    for damage in damage {
+    for damage in &damage {
         global.note(format_args!("damaged: {damage}"));
+    }
+    if candidates.is_empty() {
+        return Err(Refusal::AllDamaged { series: series.clone(), count: damage.len() }.into());
     }
     let now = Timestamp::now();
     let ids: Vec<&Id> = candidates.iter().map(|it| &it.entry.id).collect();
     let id_length = output::short_length(&ids);
     let lines: Vec<String> = candidates.iter().map(|it| line(it, id_length, now)).collect();
     if !is_asked_here(args, global) {
-        for (candidate, line) in candidates.iter().zip(&lines) {
+        let is_listed = !(args.document || args.prompt);
+        for (candidate, line) in candidates.iter().zip(&lines).filter(|_| is_listed) {
             if global.json {
                 output::json_line(out, candidate)?;
             } else {
