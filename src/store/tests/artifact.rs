@@ -668,13 +668,15 @@ impl Kept {
             Change::Named { id, contents } => {
                 let about = named(&format!("id {id}").replace(' ', "-"));
                 let known = store.entry(about.id.as_ref().unwrap()).ok();
-                let known = known.map(|entry| self.contents[&entry.sequence].clone());
+                // Some numbers stand for the same content.
+                let known = known.map(|entry| files(&self.contents[&entry.sequence]));
+                let is_known = known.as_ref() == Some(&files(contents));
                 match store.save_draft(draft(store, about, contents)) {
                     Ok(entry) => {
-                        assert!(known.is_none_or(|known| known == *contents));
+                        assert!(known.is_none() || is_known);
                         self.contents.insert(entry.sequence, contents.clone());
                     }
-                    Err(Error::Exists { .. }) => assert_ne!(known.as_ref(), Some(contents)),
+                    Err(Error::Exists { .. }) => assert!(!is_known),
                     Err(error) => panic!("{error}"),
                 }
             }

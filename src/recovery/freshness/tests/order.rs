@@ -29,7 +29,7 @@ fn everything_is_found_in_the_order_of_checks_and_the_strictest_decides() {
     let (agentize, standing) = full();
     let found = freshness(&agentize, &standing, &changed(), NOW);
     let checks: Vec<Check> = found.findings.iter().map(|it| it.check).collect();
-    let place = [Check::Worktree, Check::Worktree, Check::Issue, Check::Plan, Check::PullRequest];
+    let place = [Check::Worktree, Check::Issue, Check::Plan, Check::PullRequest];
     let wanted = [Check::Branch, Check::Body, Check::Labels, Check::Artifact];
     assert_eq!(checks, [wanted.as_slice(), &place].concat());
     assert!(checks.is_sorted());
