@@ -1,12 +1,13 @@
 //! What is where a file should go. Follows no link below the directory.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 
 use waypost::Hash;
 
 use super::super::export::files::directory::{Directory, Found, THROUGH_FILE};
 use super::super::export::files::place::split;
+use super::super::export::files::system;
 
 /// What keeps a path from being read, or written to.
 pub(super) const IS_DIRECTORY: &str = "is a directory";
@@ -49,19 +50,6 @@ pub(super) fn look(directory: &Directory, path: &str) -> io::Result<There> {
         return Ok(There::Other);
     }
     let file = File::open(&place)?;
-    let (bytes, mode) = (found.len(), mode(&found));
+    let (bytes, mode) = (found.len(), system::mode(&found));
     Ok(There::File { sha256: Hash::of_reader(file)?, bytes, mode })
-}
-
-// Other systems have none to tell.
-#[allow(clippy::unnecessary_wraps)]
-#[cfg(unix)]
-fn mode(file: &Metadata) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt as _;
-    Some(file.permissions().mode() & 0o777)
-}
-
-#[cfg(not(unix))]
-fn mode(_file: &Metadata) -> Option<u32> {
-    None
 }

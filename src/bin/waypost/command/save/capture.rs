@@ -316,20 +316,7 @@ fn read_once(path: &Path) -> Result<Option<Found>> {
     let is_same = content.len() as u64 == after.len()
         && before.len() == after.len()
         && before.modified().ok() == after.modified().ok();
-    Ok(is_same.then(|| Found { content, mode: mode(&after) }))
-}
-
-// Other systems have none to tell.
-#[allow(clippy::unnecessary_wraps)]
-#[cfg(unix)]
-fn mode(file: &Metadata) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt as _;
-    Some(file.permissions().mode() & 0o777)
-}
-
-#[cfg(not(unix))]
-fn mode(_file: &Metadata) -> Option<u32> {
-    None
+    Ok(is_same.then(|| Found { content, mode: system::mode(&after) }))
 }
 
 fn what(found: &Metadata) -> &'static str {

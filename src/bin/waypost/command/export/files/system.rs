@@ -90,6 +90,19 @@ pub(in crate::command) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
+/// The permissions of a file; other systems have none to tell.
+#[allow(clippy::unnecessary_wraps)]
+#[cfg(unix)]
+pub(in crate::command) fn mode(file: &Metadata) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    Some(file.permissions().mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+pub(in crate::command) fn mode(_file: &Metadata) -> Option<u32> {
+    None
+}
+
 #[cfg(unix)]
 pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
