@@ -7,10 +7,11 @@ pub(super) mod target;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use serde::Serialize;
 use waypost::{Layout, Order, Query, Store, Timestamp};
 
+use super::own::{IS_OWN, Own};
 use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::filter::Filter;
@@ -130,6 +131,11 @@ fn write_lines(
     out: &mut dyn Write,
 ) -> Result<()> {
     let query = Query { order: Order::Oldest, ..args.filter.query(Timestamp::now()) };
+    let own = Own::new(store.path()).context("cannot tell where the store is")?;
+    if own.has(file) {
+        let what = format!("--jsonl: {} {IS_OWN}", file.display());
+        return Err(Refusal::Usage(what).into());
+    }
     let mut target = Target::new(file, args.overwrite, out)?;
     let dumped = dump::run(store, query, &mut target, global)?;
     let Dumped { exported, bytes, damaged, incomplete, skipped } = dumped;

@@ -141,3 +141,14 @@ fn what_is_damaged_is_named_and_the_rest_is_written() {
     assert!(told.contains("error: 1 of 2 checkpoints are damaged"), "{told}");
     assert_eq!(tree(&test.path().join("out")).into_keys().collect::<Vec<_>>(), ["good.json"]);
 }
+
+#[test]
+fn lines_do_not_take_the_place_of_the_store() {
+    let test = filled([(of(Layout::Native, "a.json", 1), source("[1]"))]);
+    fs::hard_link(test.path().join(".waypost/store.redb"), test.path().join("twin")).unwrap();
+    for path in [".waypost/store.redb", ".waypost/store.redb.journal", "twin"] {
+        let stderr = test.run(&format!("export --jsonl {path} --overwrite")).failed(2);
+        assert!(stderr.contains("is the store itself"), "{stderr}");
+    }
+    test.run("export --jsonl - --quiet").done();
+}
