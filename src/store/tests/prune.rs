@@ -206,12 +206,16 @@ fn whatever_is_pruned_at_once_all_that_stays_can_be_read() {
     });
     store.shared.let_go();
     let kept = all(store);
-    assert_eq!(kept.len(), 12);
+    // The last four by time and the last four that arrived are not always the same ones: a saver
+    // may be overtaken between its draft and its save.
+    let count = kept.len();
+    assert!((12..=24).contains(&count), "{count}");
+    assert_eq!(plan(&kept, &keep_last(4), Timestamp::now()).removed().count(), 0);
     for entry in kept {
         assert_eq!(store.get(&entry.id).unwrap().state::<Vec<String>>().unwrap().len(), 20);
     }
     let (bases, rows) = links(store);
-    assert_eq!(bases.len(), 12);
+    assert_eq!(bases.len(), count);
     let of_frames = bases.iter().filter_map(|(sequence, base)| Some(((*base)?, *sequence)));
     assert_eq!(of_frames.collect::<std::collections::BTreeSet<_>>(), rows);
 }
