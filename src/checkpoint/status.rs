@@ -39,6 +39,12 @@ impl Status {
         Self::Unknown,
     ];
 
+    /// Whether nothing is left to go on with: failed work can be tried again, this cannot.
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Completed | Self::Archived)
+    }
+
     /// The name in commands and files.
     #[must_use]
     pub fn as_str(self) -> &'static str {

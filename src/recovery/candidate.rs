@@ -105,7 +105,7 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<Option<Read>> {
         Ok((document, checkpoint)) => (document, checkpoint),
         Err(error @ (Error::Corrupt { .. } | Error::Invalid { .. } | Error::Limit { .. })) => {
             // How the work ended is known without its document.
-            let ended = is_end(entry.status).then_some(Hurdle::Ended { status: entry.status });
+            let ended = entry.status.is_over().then_some(Hurdle::Ended { status: entry.status });
             let damaged = Hurdle::Damaged { reason: error.to_string() };
             let hurdles = [damaged].into_iter().chain(ended).collect();
             let standing = Standing::default();
@@ -155,10 +155,6 @@ fn add_captured(store: &Store, entry: &Entry, standing: &mut Standing) -> Result
     Ok(())
 }
 
-fn is_end(status: Status) -> bool {
-    matches!(status, Status::Completed | Status::Archived)
-}
-
 /// Returns what stands in the way of going on from a checkpoint that can be read.
 #[must_use]
 pub fn hurdles(entry: &Entry, standing: &Standing) -> Vec<Hurdle> {
@@ -169,7 +165,7 @@ pub fn hurdles(entry: &Entry, standing: &Standing) -> Vec<Hurdle> {
     if !standing.refusals.is_empty() {
         hurdles.push(Hurdle::Refused { problems: standing.refusals.clone() });
     }
-    if is_end(entry.status) {
+    if entry.status.is_over() {
         hurdles.push(Hurdle::Ended { status: entry.status });
     }
     hurdles

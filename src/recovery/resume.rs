@@ -1,7 +1,5 @@
 //! Which checkpoint of a series to go on from, and why.
 
-use std::str::FromStr;
-
 use serde::Serialize;
 
 use super::candidate::{Candidate, Hurdle, entries, judged, read};
@@ -11,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::layouts::Standing;
 use crate::store::Store;
 
+// So many are looked at before all that may be.
 const NEAR: usize = 8;
 // How often it is looked again if what was listed is pruned by others before it is read.
 const TRIES: usize = 16;
@@ -81,18 +80,6 @@ pub struct ResumePoint {
     pub next: Option<String>,
 }
 
-impl FromStr for Strategy {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "last" => Ok(Self::Last),
-            "smart" => Ok(Self::Smart),
-            _ => Err(Error::invalid("strategy", format_args!("{text:?} is none of last, smart"))),
-        }
-    }
-}
-
 impl Store {
     /// Chooses the checkpoint of a series to go on from, among the newest `depth` of them.
     ///
@@ -127,7 +114,8 @@ impl Store {
                 Strategy::Smart => self.smart(entries)?,
             };
             if let Some(mut proposal) = found {
-                if has_more && how == Strategy::Smart {
+                // What was offered as the newest does not hang on what is older.
+                if has_more && (how == Strategy::Smart || proposal.offer.is_none()) {
                     let only = format!("Only the newest {depth} of its series were looked at.");
                     proposal.reasons.push(only);
                 }

@@ -2,7 +2,7 @@
 //!
 //! Names that an index knows come first; only if none fits are documents looked at.
 
-use crate::checkpoint::{Checkpoint, Entry, Issue, LATEST, LoopId, Series, Status};
+use crate::checkpoint::{Checkpoint, Entry, Issue, LATEST, LoopId, Series};
 use crate::config::distance;
 use crate::error::{Error, Result};
 use crate::key::Order;
@@ -178,9 +178,7 @@ impl Store {
     /// Whether the work of a series goes on, as far as its newest entry tells.
     fn is_open(&self, series: &Series) -> Result<bool> {
         let newest = self.newest_of(series, 1)?.pop();
-        let has_ended =
-            |entry: &Entry| matches!(entry.status, Status::Completed | Status::Archived);
-        Ok(!newest.is_some_and(|newest| newest.as_ref().is_ok_and(has_ended)))
+        Ok(!newest.is_some_and(|newest| newest.is_ok_and(|entry| entry.status.is_over())))
     }
 
     /// Series whose newest checkpoint is of this workflow, or describes its work so.

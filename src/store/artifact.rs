@@ -310,6 +310,7 @@ impl<'a> ArtifactTables<'a> {
             blobs: transaction.open_table(BLOBS)?,
         })
     }
+
     /// Notes that one more checkpoint has a content, before that is stored.
     fn hold(&mut self, hash: &Hash, sequence: u64, path: &Path) -> Result<()> {
         let row = hash.as_bytes();

@@ -42,7 +42,7 @@ Examples:
 /// `--choice fresh`; 4: it cannot be resumed, or somebody must decide.
 ///
 /// Scores, failures, tasks and the like are read from files of known systems, and from documents of
-/// your own by the names `score`, `failures`, `error`, `tests_passing`, `tasks_done`,
+/// your own by the names `score`, `failures`, `failing`, `error`, `tests_passing`, `tasks_done`,
 /// `tasks_remaining`, `last_action`, `description`, `branch`, `worktree`, `plan_file`, `labels`,
 /// `artifacts` at their top.
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use waypost::recovery::{Candidate, Hurdle, Offer, PassedOver, Proposal, Strategy, Target};
-use waypost::{Entry, Error, Id, Query, Series, Status, Store, Timestamp};
+use waypost::{Entry, Error, Id, Query, Series, Store, Timestamp};
 
 use super::{Args, Choice, How, ask, is_asked_here};
 use crate::args::Global;
@@ -104,8 +104,7 @@ fn is_open(store: &Store, target: &Target) -> Result<bool> {
             }
         }
     };
-    let has_ended = |entry: Entry| matches!(entry.status, Status::Completed | Status::Archived);
-    Ok(!newest.is_some_and(has_ended))
+    Ok(!newest.is_some_and(|entry| entry.status.is_over()))
 }
 
 fn named(store: &Store, entry: Entry, reason: &str) -> Result<Chosen> {
@@ -118,14 +117,12 @@ fn named(store: &Store, entry: Entry, reason: &str) -> Result<Chosen> {
 fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
     let strategy = if args.strategy == How::Smart { Strategy::Smart } else { Strategy::Last };
     let proposal = store.propose(series, strategy, args.depth as usize)?;
-    let Proposal { offer, mut reasons, passed_over, damage, has_more, .. } = proposal;
+    let Proposal { offer, reasons, passed_over, damage, .. } = proposal;
     if let Some(offer) = offer {
         let hurdles = Vec::new();
         return Ok(Chosen { offer, reasons, hurdles, passed_over, damage, is_named: false });
     }
-    let is_end = |it: &&PassedOver| {
-        !it.is_readable && matches!(it.entry.status, Status::Completed | Status::Archived)
-    };
+    let is_end = |it: &&PassedOver| !it.is_readable && it.entry.status.is_over();
     if let Some(ended) = passed_over.iter().find(|it| it.is_readable || is_end(it))
         && is_end(&ended)
     {
@@ -142,9 +139,6 @@ fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
     if hurdles.is_empty() {
         // Every one of them is unsafe, though nothing forbids to go on from it.
         hurdles.push(Hurdle::Unsafe);
-    }
-    if has_more {
-        reasons.push(format!("Older than the newest {} were not looked at.", args.depth));
     }
     Ok(Chosen { offer, reasons, hurdles, passed_over, damage, is_named: false })
 }

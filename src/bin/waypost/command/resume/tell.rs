@@ -13,7 +13,7 @@ use super::decision::Decision;
 use super::{Args, How, ask};
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::output::{self, Fields, plain};
+use crate::output::{self, Fields};
 
 /// All that is known when it was decided.
 pub(super) struct Told<'a> {
@@ -65,10 +65,10 @@ pub(super) fn tell(
 /// Says what was passed over, what has changed, and what could not be looked at.
 pub(super) fn notes(chosen: &Chosen, freshness: &Freshness, global: &Global) {
     for damage in &chosen.damage {
-        global.note(format_args!("damaged: {}", plain(damage)));
+        global.note(format_args!("damaged: {damage}"));
     }
     for passed in &chosen.passed_over {
-        let why = plain(&passed.why.join("; "));
+        let why = passed.why.join("; ");
         global.note(format_args!("passed over {}: it {why}", passed.entry.id));
     }
     for finding in &freshness.findings {
@@ -78,10 +78,10 @@ pub(super) fn notes(chosen: &Chosen, freshness: &Freshness, global: &Global) {
             Advice::PromptUser => "changed",
             Advice::StartFresh => "cannot resume",
         };
-        global.note(format_args!("{word}: {}", plain(&finding.message)));
+        global.note(format_args!("{word}: {}", finding.message));
     }
     for unchecked in &freshness.unchecked {
-        global.note(format_args!("not checked: {}", plain(unchecked)));
+        global.note(format_args!("not checked: {unchecked}"));
     }
 }
 
