@@ -3,6 +3,7 @@
 //! The only module that names redb.
 
 mod apply;
+mod arrivals;
 mod artifact;
 mod bases;
 mod blobs;
@@ -49,6 +50,7 @@ use crate::checkpoint::{Checkpoint, Entry, Id, NewEntry};
 use crate::codec::Frames;
 use crate::error::{At, Error, Result};
 
+pub use arrivals::{Arrivals, Position};
 use commit::Queue;
 pub use compact::Compacted;
 use deleted::Removal;

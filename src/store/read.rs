@@ -74,6 +74,12 @@ impl<'a> Snapshot<'a> {
         }))
     }
 
+    /// The keys of all entries, from the oldest to the newest.
+    pub(super) fn keys(&self) -> Result<impl DoubleEndedIterator<Item = Result<RecordKey>>> {
+        let rows = self.records.iter().within(self.path)?;
+        Ok(rows.map(|row| Ok(RecordKey::from_bytes(row.within(self.path)?.0.value()))))
+    }
+
     /// The keys of checkpoints that have names.
     pub(crate) fn index(&self) -> Result<Index<'a>> {
         Ok(Index { table: self.transaction.open_table(INDEX).within(self.path)?, path: self.path })

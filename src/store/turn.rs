@@ -40,6 +40,8 @@ const YIELD: Duration = Duration::from_millis(3);
 /// The file while this process has it.
 pub(super) struct Open {
     pub(super) database: Database,
+    /// Of this store and no other that may come in its place.
+    pub(super) identity: u64,
     pub(super) names: Names,
     pub(super) frames: Arc<Frames>,
     pub(super) bases: Bases,
@@ -285,6 +287,7 @@ impl Turn {
         let settings = settings::load(&database, &self.path);
         let open = Open {
             database,
+            identity,
             names: Names::default(),
             frames: self.frames.clone(),
             bases: Bases::new(self.options.cache_bytes / 2),
