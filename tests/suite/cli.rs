@@ -18,6 +18,7 @@ mod query;
 mod restore;
 mod resume;
 mod save;
+mod watch;
 
 use std::fs;
 use std::io::Write as _;
@@ -163,7 +164,7 @@ fn every_command_has_examples() {
     let commands = [
         "save", "show", "latest", "list", "log", "find", "diff", "resume", "fork", "rollback",
         "delete", "undelete", "tag", "complete", "fail", "archive", "reopen", "prune", "export",
-        "import", "policy", "restore", "stats", "compact", "bench",
+        "import", "policy", "restore", "stats", "compact", "bench", "watch",
     ];
     for command in commands {
         let help = test.run(&format!("help {command}")).done();

@@ -76,7 +76,8 @@ pub(crate) fn layout() -> impl TypedValueParser<Value = Layout> {
     PossibleValuesParser::new(Layout::ALL.map(Layout::as_str)).try_map(|name| name.parse())
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// Reads a number of seconds, with parts of one.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

@@ -22,6 +22,7 @@ mod show;
 mod stats;
 mod tag;
 mod undelete;
+mod watch;
 
 use std::io::Write;
 
@@ -48,6 +49,7 @@ enum Command {
     Latest(latest::Args),
     List(list::Args),
     Log(Box<log::Args>),
+    Watch(Box<watch::Args>),
     Find(Box<find::Args>),
     Diff(diff::Args),
     Resume(resume::Args),
@@ -95,6 +97,7 @@ impl Cli {
             Command::Latest(args) => latest::run(args, &self.global, out),
             Command::List(args) => list::run(args, &self.global, out),
             Command::Log(args) => log::run(args, &self.global, out),
+            Command::Watch(args) => watch::run(args, &self.global, out),
             Command::Find(args) => find::run(args, &self.global, out),
             Command::Diff(args) => diff::run(args, &self.global, out),
             Command::Resume(args) => resume::run(args, &self.global, out),

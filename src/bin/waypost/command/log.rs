@@ -24,7 +24,8 @@ use crate::scope::Scope;
 use crate::{open, output};
 use graph::Signs;
 use page::Page;
-use timeline::Reader;
+pub(super) use page::{Words, padded};
+pub(super) use timeline::{Reader, Row};
 
 const EXAMPLES: &str = "\
 Examples:

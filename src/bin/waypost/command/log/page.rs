@@ -30,9 +30,9 @@ struct Column {
     is_number: bool,
 }
 
-struct Words {
-    text: String,
-    is_bad: bool,
+pub(crate) struct Words {
+    pub(crate) text: String,
+    pub(crate) is_bad: bool,
 }
 
 /// How parts are shown.
@@ -149,7 +149,7 @@ fn rounded(score: f64) -> String {
 }
 
 impl Words {
-    fn of(row: &Row, id_length: usize) -> Self {
+    pub(crate) fn of(row: &Row, id_length: usize) -> Self {
         let (since, files) = match &row.state {
             State::Damaged(_) => return Self { text: "damaged".to_owned(), is_bad: true },
             State::Gone => return Self { text: "deleted meanwhile".to_owned(), is_bad: false },
@@ -233,7 +233,7 @@ impl Line {
     }
 }
 
-fn padded(text: &str, width: usize, is_right: bool) -> String {
+pub(crate) fn padded(text: &str, width: usize, is_right: bool) -> String {
     let space = " ".repeat(width.saturating_sub(columns(text)));
     if is_right { space + text } else { text.to_owned() + &space }
 }

@@ -17,13 +17,13 @@ const POINTERS_MAX: usize = 20;
 
 /// What changed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Summary {
-    pub(super) changes: usize,
+pub(crate) struct Summary {
+    pub(crate) changes: usize,
     /// Where, of the first of them.
-    pub(super) pointers: Vec<String>,
-    pub(super) words: String,
+    pub(crate) pointers: Vec<String>,
+    pub(crate) words: String,
     /// Whether nothing changed at all, not even how it is written.
-    pub(super) is_same: bool,
+    pub(crate) is_same: bool,
 }
 
 /// Some changes in a few words; the lower the rank, the sooner it is told.
@@ -43,7 +43,7 @@ struct List {
 }
 
 impl Summary {
-    pub(super) fn of(diff: &Diff<'_>) -> Self {
+    pub(crate) fn of(diff: &Diff<'_>) -> Self {
         let changes = diff.changes();
         let pointers = changes.iter().take(POINTERS_MAX).map(|it| place(it).to_string()).collect();
         let words = match (diff.is_reordered(), diff.is_respelled()) {

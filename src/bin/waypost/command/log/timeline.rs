@@ -16,18 +16,18 @@ use crate::scope::before;
 
 /// A checkpoint, and what its document says.
 #[derive(Debug)]
-pub(super) struct Row {
-    pub(super) entry: Entry,
+pub(crate) struct Row {
+    pub(crate) entry: Entry,
     /// Where it comes from, if that is not the one before.
-    pub(super) origin: Option<Origin>,
+    pub(crate) origin: Option<Origin>,
     /// Whether there is one before in its series.
-    pub(super) has_before: bool,
-    pub(super) state: State,
+    pub(crate) has_before: bool,
+    pub(crate) state: State,
 }
 
 /// What a checkpoint goes on from, beside the one before in its series.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// One of another series.
     Fork(Id),
     /// An earlier one of its own.
@@ -38,7 +38,7 @@ pub(super) enum Origin {
 
 /// What became of the document of a row.
 #[derive(Debug)]
-pub(super) enum State {
+pub(crate) enum State {
     Read { score: Option<f64>, since: Since, files: Files },
     Damaged(String),
     Gone,
@@ -46,7 +46,7 @@ pub(super) enum State {
 
 /// How many of the files that were captured with a checkpoint had changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Files {
+pub(crate) struct Files {
     created: usize,
     modified: usize,
     deleted: usize,
@@ -54,7 +54,7 @@ pub(super) struct Files {
 
 /// What a document is compared with.
 #[derive(Debug)]
-pub(super) enum Since {
+pub(crate) enum Since {
     /// Nothing: it is the first of its series.
     First,
     /// This one, with what changed since.
@@ -65,7 +65,7 @@ pub(super) enum Since {
 
 /// A row for a program.
 #[derive(Debug, Serialize)]
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     #[serde(flatten)]
     entry: &'a Entry,
     score: Option<f64>,
@@ -83,7 +83,7 @@ pub(super) struct Line<'a> {
 
 impl Files {
     /// Such as `2 files modified, 1 deleted`, if anything became of any.
-    pub(super) fn words(self) -> Option<String> {
+    pub(crate) fn words(self) -> Option<String> {
         let counts =
             [(self.created, "created"), (self.modified, "modified"), (self.deleted, "deleted")];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
@@ -98,7 +98,7 @@ impl Files {
 }
 
 impl Row {
-    pub(super) fn line(&self) -> Line<'_> {
+    pub(crate) fn line(&self) -> Line<'_> {
         let line = Line {
             entry: &self.entry,
             score: None,
@@ -131,7 +131,7 @@ impl Row {
 
 /// What each row goes on from in the graph, by number: the next of its series that is shown, else
 /// what it was forked from.
-pub(super) fn links(rows: &[Row]) -> Vec<From> {
+pub(crate) fn links(rows: &[Row]) -> Vec<From> {
     let mut by_series = HashMap::new();
     let mut by_id = HashMap::new();
     let mut links = Vec::with_capacity(rows.len());
@@ -152,22 +152,22 @@ pub(super) fn links(rows: &[Row]) -> Vec<From> {
 }
 
 /// Reads the documents of rows.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     store: &'a Store,
     shown: HashSet<Id>,
     /// Documents that were read as the one before, and are shown themselves.
     ready: HashMap<Id, Content>,
-    pub(super) tally: Tally,
+    pub(crate) tally: Tally,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(store: &'a Store, shown: &[Entry]) -> Self {
+    pub(crate) fn new(store: &'a Store, shown: &[Entry]) -> Self {
         let shown = shown.iter().map(|entry| entry.id.clone()).collect();
         Self { store, shown, ready: HashMap::new(), tally: Tally::default() }
     }
 
     /// The next row, which is older than all before it.
-    pub(super) fn row(&mut self, entry: Entry) -> Result<Row> {
+    pub(crate) fn row(&mut self, entry: Entry) -> Result<Row> {
         let content = self.content(&entry.id)?;
         self.tally.add(&content);
         let before = before(self.store, &entry)?.map(|before| before.id);

@@ -1,0 +1,85 @@
+//! `waypost watch`: new checkpoints as they are saved.
+
+mod follow;
+mod lines;
+
+use std::io::Write;
+use std::num::NonZeroU64;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::builder::NonEmptyStringValueParser;
+use waypost::Timestamp;
+
+use crate::args::{Global, seconds};
+use crate::filter::Filter;
+use follow::{Followed, Follower};
+use lines::Lines;
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost watch
+  waypost watch 42 --last 5
+  waypost watch --trigger error,user_interrupt --json
+  waypost watch issue:42 --count 1        # wait for the next one";
+
+/// Follow new checkpoints as any process saves them, a line each
+///
+/// In the order in which they come, whatever time they are dated, with what changed since the one
+/// before in the series. What is pruned or deleted before it is seen is not shown. Waits for the
+/// store if there is none yet; Ctrl-C ends it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// A series, an issue (42 or #42) or a loop, there already or not; everything if not said
+    #[arg(conflicts_with_all = ["series", "issue", "loop_id"])]
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    target: Option<String>,
+
+    /// Show so many of the newest first
+    #[arg(long, value_name = "N", default_value = "0")]
+    last: usize,
+
+    /// End after so many new ones
+    #[arg(long, value_name = "N")]
+    count: Option<NonZeroU64>,
+
+    /// How long to wait between two looks at the store
+    #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds)]
+    every: Duration,
+
+    #[command(flatten)]
+    filter: Filter,
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let mut follower = Follower::new(args.followed(), global)?;
+    let mut lines = Lines::default();
+    let mut left = args.count.map(NonZeroU64::get);
+    for row in follower.start(args.last)? {
+        lines.write(out, &row, global)?;
+    }
+    loop {
+        out.flush()?;
+        if left == Some(0) {
+            return Ok(());
+        }
+        thread::sleep(args.every);
+        for row in follower.look()?.into_iter().take(limit(left)) {
+            lines.write(out, &row, global)?;
+            left = left.map(|left| left - 1);
+        }
+    }
+}
+
+fn limit(left: Option<u64>) -> usize {
+    left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX))
+}
+
+impl Args {
+    fn followed(&self) -> Followed {
+        let query = self.filter.query(Timestamp::now());
+        Followed { target: self.target.clone(), query }
+    }
+}

@@ -1,0 +1,171 @@
+//! What is new since the last look, without taking the store from those who save more than needed.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::Result;
+use waypost::{Entry, Error, Issue, LoopId, Order, Position, Query, Store};
+
+use super::super::log::{Reader, Row};
+use crate::args::Global;
+use crate::exit::Refusal;
+use crate::open;
+use crate::scope::Scope;
+
+// A save may come just when this process lets the file go, and would leave no other trace.
+const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(5);
+
+/// Which checkpoints are followed.
+pub(super) struct Followed {
+    pub(super) target: Option<String>,
+    pub(super) query: Query,
+}
+
+impl Followed {
+    fn admits(&self, entry: &Entry) -> bool {
+        let target = self.target.as_deref();
+        target.is_none_or(|name| is_of(entry, name)) && self.query.admits(entry)
+    }
+}
+
+/// Whether an entry is of the series, issue or loop of this name.
+fn is_of(entry: &Entry, name: &str) -> bool {
+    let issue = entry.issue.as_ref().map(Issue::as_str);
+    let loop_id = entry.loop_id.as_ref().map(LoopId::as_str);
+    // As it is written where issues are.
+    let number = name.strip_prefix('#').unwrap_or(name);
+    entry.series.as_str() == name || loop_id == Some(name) || issue == Some(number)
+}
+
+/// Looks at the store again and again.
+pub(super) struct Follower<'a> {
+    followed: Followed,
+    global: &'a Global,
+    path: PathBuf,
+    position: Position,
+    /// What was shown at the start, though it may have come after the position was taken.
+    listed: HashSet<u64>,
+    /// How the files were when this process let them go.
+    stamps: Option<[Stamp; 2]>,
+    looked: Instant,
+    /// The last that was said about why there is nothing to be seen.
+    told: Option<String>,
+}
+
+type Stamp = Option<(SystemTime, u64)>;
+
+impl<'a> Follower<'a> {
+    pub(super) fn new(followed: Followed, global: &'a Global) -> Result<Self> {
+        Ok(Self {
+            followed,
+            global,
+            path: open::path(global)?,
+            position: Position::default(),
+            listed: HashSet::new(),
+            stamps: None,
+            looked: Instant::now(),
+            told: None,
+        })
+    }
+
+    /// Takes what there is for known, and returns so many of the newest of it, the oldest first.
+    pub(super) fn start(&mut self, last: usize) -> Result<Vec<Row>> {
+        if !self.path.exists() {
+            self.tell(format!("there is no store at {} yet; waiting", self.path.display()));
+            return Ok(Vec::new());
+        }
+        // Whatever is wrong with the store shows here, and ends it.
+        let store = open::existing(self.global, "watch")?;
+        self.position = store.position()?;
+        let entries = self.newest(&store, last)?;
+        self.listed = entries.iter().map(|entry| entry.sequence).collect();
+        let rows = rows(&store, entries)?;
+        self.let_go(store)?;
+        Ok(rows)
+    }
+
+    /// What came since the last look.
+    pub(super) fn look(&mut self) -> Result<Vec<Row>> {
+        let is_same = self.stamps.is_some_and(|stamps| stamps == stamps_of(&self.path));
+        if !self.path.exists() || is_same && self.looked.elapsed() < LOOK_AT_LEAST_EVERY {
+            return Ok(Vec::new());
+        }
+        let store = match open::existing(self.global, "watch") {
+            Ok(store) => store,
+            Err(error) if is_passing(&error) => {
+                self.tell(format!("{error:#}; trying again"));
+                return Ok(Vec::new());
+            }
+            Err(error) => return Err(error),
+        };
+        let arrivals = store.arrivals(self.position)?;
+        self.position = arrivals.next;
+        let mut entries = arrivals.entries;
+        entries.retain(|entry| !self.listed.contains(&entry.sequence));
+        entries.retain(|entry| self.followed.admits(entry));
+        let rows = rows(&store, entries)?;
+        self.let_go(store)?;
+        self.told = None;
+        Ok(rows)
+    }
+
+    fn newest(&mut self, store: &Store, last: usize) -> Result<Vec<Entry>> {
+        let Followed { target, query } = &self.followed;
+        let scope = match Scope::new(store, target.as_deref(), query.clone()) {
+            Ok(scope) => scope,
+            Err(error) if matches!(error.downcast_ref(), Some(Error::NotFound { .. })) => {
+                let name = target.as_deref().unwrap_or_default();
+                self.tell(format!("nothing is called {name:?} yet; waiting"));
+                return Ok(Vec::new());
+            }
+            Err(error) => return Err(error),
+        };
+        let mut newest =
+            scope.entries(store, Order::Newest).take(last).collect::<Result<Vec<_>, _>>()?;
+        newest.reverse();
+        Ok(newest)
+    }
+
+    /// Closes the store, so that whoever saves need not ask for it.
+    fn let_go(&mut self, store: Store) -> Result<()> {
+        store.close()?;
+        self.stamps = Some(stamps_of(&self.path));
+        self.looked = Instant::now();
+        Ok(())
+    }
+
+    fn tell(&mut self, text: String) {
+        if self.told.as_ref() != Some(&text) {
+            self.global.note(&text);
+            self.told = Some(text);
+        }
+    }
+}
+
+/// Whether another look may find what this one could not.
+fn is_passing(error: &anyhow::Error) -> bool {
+    let is_locked = matches!(error.downcast_ref(), Some(Error::Locked { .. }));
+    is_locked || matches!(error.downcast_ref(), Some(Refusal::NoStore { .. }))
+}
+
+/// Entries with what changed in each, in the same order.
+fn rows(store: &Store, entries: Vec<Entry>) -> Result<Vec<Row>> {
+    let mut reader = Reader::new(store, &entries);
+    // From the newest on, so that every document is read once.
+    let mut rows =
+        entries.into_iter().rev().map(|entry| reader.row(entry)).collect::<Result<Vec<_>>>()?;
+    rows.reverse();
+    Ok(rows)
+}
+
+/// When the store and its journal last changed, and their lengths.
+fn stamps_of(path: &Path) -> [Stamp; 2] {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push(".journal");
+    [path.to_owned(), journal.into()].map(|path| {
+        let metadata = fs::metadata(path).ok()?;
+        Some((metadata.modified().ok()?, metadata.len()))
+    })
+}

@@ -1,0 +1,63 @@
+//! A line for each checkpoint, below each other as far as can be told in advance.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use clap::builder::styling::{AnsiColor, Style};
+use waypost::Timestamp;
+
+use super::super::log::{Row, Words, padded};
+use crate::args::Global;
+use crate::output::{self, cut, plain, short_id};
+
+// As many as a UUIDv7 has for its time; what comes next cannot be told apart in advance.
+const ID_LENGTH: usize = 18;
+
+/// How wide columns have become.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    widths: [usize; 5],
+}
+
+impl Lines {
+    pub(super) fn write(&mut self, out: &mut dyn Write, row: &Row, global: &Global) -> Result<()> {
+        if global.json {
+            return Ok(output::json_line(out, &row.line())?);
+        }
+        let id = global.style(&io::stdout(), AnsiColor::Yellow.on_default());
+        let bad = global.style(&io::stdout(), AnsiColor::Red.on_default().bold());
+        let words = Words::of(row, ID_LENGTH);
+        let style = if words.is_bad { bad } else { Style::new() };
+        let cells = self.cells(row);
+        let taken: usize = cells.iter().map(|cell| output::columns(cell) + 2).sum();
+        let room = output::width().map_or(usize::MAX, usize::from);
+        let text = cut(&words.text, room.saturating_sub(taken));
+        let [time, name, rest @ ..] = cells;
+        write!(out, "{time}  {id}{name}{id:#}  ")?;
+        rest.iter().try_for_each(|cell| write!(out, "{cell}  "))?;
+        Ok(writeln!(out, "{style}{text}{style:#}")?)
+    }
+
+    fn cells(&mut self, row: &Row) -> [String; 5] {
+        let entry = &row.entry;
+        let iteration = entry.iteration.map_or_else(|| "-".to_owned(), |it| it.to_string());
+        let cells = [
+            clock(entry.created_at),
+            short_id(&entry.id, ID_LENGTH),
+            plain(entry.series.as_str()),
+            entry.trigger.to_string(),
+            iteration,
+        ];
+        for (width, cell) in self.widths.iter_mut().zip(&cells) {
+            *width = output::columns(cell).max(*width);
+        }
+        let mut widths = self.widths.into_iter();
+        cells.map(|cell| padded(&cell, widths.next().unwrap_or_default(), false))
+    }
+}
+
+/// The time without what is the same for all of a day, and without its zone, which is UTC.
+fn clock(time: Timestamp) -> String {
+    let text = time.to_string();
+    text.get(11..19).map_or(text.clone(), |clock| format!("{clock}Z"))
+}
