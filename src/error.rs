@@ -18,14 +18,14 @@ pub enum Error {
         wanted: String,
     },
 
-    /// A prefix fits more than one id; a longer one would do.
-    #[error("{prefix:?} is the start of more than one id: {first} and {second}")]
+    /// A name or the start of an id fits more than one checkpoint; a longer one would do.
+    #[error("{prefix:?} may be {first} or {second}")]
     Ambiguous {
-        /// The prefix that was asked for.
+        /// What was asked for.
         prefix: String,
-        /// One id that it fits.
+        /// One that it fits.
         first: String,
-        /// Another id that it fits.
+        /// Another that it fits.
         second: String,
     },
 

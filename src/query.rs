@@ -3,19 +3,18 @@
 //! Never reads a document, and holds the store only while it reads one page.
 
 mod merge;
+mod name;
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::checkpoint::{
-    Checkpoint, Entry, Id, Issue, LATEST, LoopId, Series, Status, Timestamp, Trigger,
-};
+use crate::checkpoint::{Checkpoint, Entry, Issue, LoopId, Series, Status, Timestamp, Trigger};
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
 use crate::key::{ANY_NAME, NameId, Order, RecordKey, SEQUENCE_MAX, Span};
-use crate::store::{Restorable, Snapshot, Store, is_too_short};
+use crate::store::{Restorable, Snapshot, Store};
 use merge::Rows;
 
 // Enough to make opening a snapshot cheap beside it, little enough to hold nothing up.
@@ -203,46 +202,6 @@ impl Store {
         self.read(|snapshot| match nth(snapshot, &query, 0)? {
             Some(entry) => snapshot.load(entry).map(Some),
             None => Ok(None),
-        })
-    }
-
-    /// Returns the entry that `text` names: an id, the start of one, `latest`, or `SERIES@N` for
-    /// the Nth newest of a series, from 0.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], or [`Error::Ambiguous`] if a prefix fits several ids.
-    pub fn resolve(&self, text: &str) -> Result<Entry> {
-        let not_found = || Error::NotFound { wanted: text.to_owned() };
-        self.read(|snapshot| {
-            if let Some(entry) = snapshot.find(&Id::new(text)?)? {
-                return Ok(entry);
-            }
-            if text == LATEST {
-                return nth(snapshot, &Query::default(), 0)?.ok_or_else(not_found);
-            }
-            if let Some((series, count)) = text.rsplit_once('@')
-                && !series.is_empty()
-                && let Ok(count) = count.parse()
-            {
-                let query = Query { series: Series::new(series).ok(), ..Query::default() };
-                if let Some(entry) = nth(snapshot, &query, count)? {
-                    return Ok(entry);
-                }
-            }
-            let mut found = snapshot.starting_with(text)?.into_iter();
-            match (found.next(), found.next()) {
-                (Some(entry), None) => Ok(entry),
-                (Some(first), Some(second)) => Err(Error::Ambiguous {
-                    prefix: text.to_owned(),
-                    first: first.id.to_string(),
-                    second: second.id.to_string(),
-                }),
-                (None, _) if is_too_short(text) => Err(Error::invalid(
-                    "id",
-                    format_args!("{text:?} is too short; give at least 4 characters"),
-                )),
-                (None, _) => Err(not_found()),
-            }
         })
     }
 }

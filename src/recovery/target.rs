@@ -2,7 +2,7 @@
 //!
 //! Names that an index knows come first; only if none fits are documents looked at.
 
-use crate::checkpoint::{Checkpoint, Entry, Issue, LATEST, LoopId, Series};
+use crate::checkpoint::{Checkpoint, Entry, Id, Issue, LATEST, LoopId, Series};
 use crate::config::distance;
 use crate::error::{Error, Result};
 use crate::key::Order;
@@ -26,9 +26,9 @@ pub enum Target {
 }
 
 impl Store {
-    /// Returns what `text` may stand for: a series, an id, `latest`, `SERIES@N`, an issue, a loop,
-    /// a workflow, a story, the start of an id that the store made, or the whole description of
-    /// some work.
+    /// Returns what `text` may stand for: a series, an id, `latest`, `NAME@N` as for
+    /// [`Store::resolve`], an issue, a loop, a workflow, a story, the start of an id that the store
+    /// made, or the whole description of some work.
     ///
     /// More than one if the name is not clear, and none if nothing has it. Looks at the newest
     /// document of every series only if no name fits.
@@ -92,12 +92,17 @@ impl Store {
 
     /// By the whole id, or by a place in a series.
     fn exact(&self, text: &str) -> Result<Option<Entry>> {
-        let is_place = text == LATEST || text.contains('@');
-        match self.resolve(text) {
-            Ok(entry) if is_place || entry.id.as_str() == text => Ok(Some(entry)),
+        // A whole name that has `@` in it is no place.
+        let is_place = text == LATEST || (text.contains('@') && self.line(text)?.is_none());
+        let found = if is_place {
+            self.resolve(text)
+        } else {
+            Id::new(text).and_then(|id| self.entry(&id))
+        };
+        match found {
+            Ok(entry) => Ok(Some(entry)),
             // A short prefix, a text that is no id, or one that fits several: names may still fit.
-            Ok(_)
-            | Err(Error::NotFound { .. } | Error::Invalid { .. } | Error::Ambiguous { .. }) => {
+            Err(Error::NotFound { .. } | Error::Invalid { .. } | Error::Ambiguous { .. }) => {
                 Ok(None)
             }
             Err(error) => Err(error),

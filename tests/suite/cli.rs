@@ -13,6 +13,7 @@ mod fork;
 mod import;
 mod lines;
 mod log;
+mod name;
 mod prune;
 mod query;
 mod restore;

@@ -12,6 +12,7 @@ mod fork;
 mod format;
 mod layouts;
 mod model;
+mod names;
 mod query;
 mod recovery;
 mod retention;

@@ -69,7 +69,8 @@ pub(crate) struct About {
     #[arg(long, value_name = "TIME")]
     updated_at: Option<Timestamp>,
 
-    /// The id of the checkpoint it continues
+    /// The checkpoint it continues: an id, the start of one, `latest`, NAME@N, or a NAME (series,
+    /// issue, loop) for its newest
     #[arg(long, value_name = "ID")]
     parent: Option<Id>,
 

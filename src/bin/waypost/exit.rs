@@ -99,6 +99,10 @@ pub(crate) enum Refusal {
     First { id: Id },
     #[error("no checkpoint of {wanted:?}{}", near(nearby, newest))]
     NoTarget { wanted: String, nearby: Vec<Series>, newest: Vec<Series> },
+    #[error("no checkpoint matches {wanted:?}{}", alike(nearby))]
+    Unknown { wanted: String, nearby: Vec<String> },
+    #[error("{name:?} stands for several checkpoints")]
+    Several { name: String },
     #[error("{wanted:?} may be {}", choices.join(", "))]
     Unclear { wanted: String, choices: Vec<String> },
     #[error("{series} has {count} checkpoints, and nobody is there to select one")]
@@ -154,6 +158,11 @@ fn paths(count: usize) -> String {
 
 fn listed(series: &[Series]) -> String {
     series.iter().map(Series::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// What may have been meant.
+fn alike(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("; nearby: {}", names.join(", ")) }
 }
 
 /// What exists instead, if anything does.
@@ -274,6 +283,11 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::NoTarget { .. } => {
             Verdict::new(Exit::Nothing, "not_found").hint("`waypost list` shows what there is")
         }
+        Refusal::Unknown { .. } => {
+            Verdict::new(Exit::Nothing, "not_found").hint("`waypost list` shows what there is")
+        }
+        Refusal::Several { .. } => Verdict::new(Exit::Usage, "several")
+            .hint("NAME@0 is its newest checkpoint, NAME@1 the one before"),
         Refusal::Unclear { .. } => {
             Verdict::new(Exit::Usage, "ambiguous").hint("name one of them, or an id")
         }

@@ -9,6 +9,7 @@ mod content;
 mod exit;
 mod filter;
 mod gzip;
+mod name;
 mod open;
 mod ordered;
 mod output;

@@ -1,7 +1,9 @@
 //! Which checkpoints `log` and `find` look at: those of a target, as far as filters let through.
 
 use anyhow::Result;
-use waypost::{Cursor, Entry, Error, Issue, LoopId, Order, Query, Series, Store};
+use waypost::{Cursor, Entry, Order, Query, Store};
+
+use crate::name;
 
 /// Checkpoints that are looked at, in either order.
 #[derive(Debug)]
@@ -16,17 +18,10 @@ impl Scope {
     /// up to it.
     pub(crate) fn new(store: &Store, target: Option<&str>, query: Query) -> Result<Self> {
         let Some(target) = target else { return Ok(Self { query, up_to: None }) };
-        if let Some(name) = named(store, target)? {
-            let Query { series, issue, loop_id, .. } = name;
+        if let Some(Query { series, issue, loop_id, .. }) = name::line(store, target)? {
             return Ok(Self { query: Query { series, issue, loop_id, ..query }, up_to: None });
         }
-        let entry = match store.resolve(target) {
-            // What is too short for an id may have been meant for an issue that is not there.
-            Err(Error::Invalid { .. }) => {
-                return Err(Error::NotFound { wanted: target.to_owned() }.into());
-            }
-            other => other?,
-        };
+        let entry = name::one(store, target)?;
         Ok(Self {
             query: Query { series: Some(entry.series.clone()), ..query },
             up_to: Some(entry),
@@ -78,21 +73,4 @@ pub(crate) fn before(store: &Store, entry: &Entry) -> Result<Option<Entry>> {
         ..Query::default()
     };
     Ok(store.list(&query)?.entries.pop())
-}
-
-/// A query for the series, issue or loop of a name, if there is any with it.
-fn named(store: &Store, name: &str) -> Result<Option<Query>> {
-    let queries = [
-        Query { series: Series::new(name).ok(), ..Query::default() },
-        // As it is written where issues are, `#42` is one, too.
-        Query { issue: Issue::new(name).ok(), ..Query::default() },
-        Query { loop_id: LoopId::new(name).ok(), ..Query::default() },
-    ];
-    for query in queries.into_iter().filter(|query| *query != Query::default()) {
-        let first = Query { limit: Some(1), ..query.clone() };
-        if !store.list(&first)?.entries.is_empty() {
-            return Ok(Some(query));
-        }
-    }
-    Ok(None)
 }

@@ -77,7 +77,7 @@ fn an_unknown_id_is_nothing_matched() {
 #[test]
 fn an_ambiguous_prefix_is_wrong_usage() {
     insta::assert_snapshot!(Test::filled().run("delete a").failed(2), @r#"
-    error: "a" is the start of more than one id: a-1 and a-2
+    error: "a" may be a-1 or a-2
     hint: give more characters of the id
     "#);
 }

@@ -9,7 +9,7 @@ use waypost::{Deleted, Id};
 
 use super::prune::come_back;
 use crate::args::Global;
-use crate::{open, output};
+use crate::{name, open, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +23,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Ids, starts of ids, `latest`, or SERIES@N
+    /// Ids, starts of ids, `latest`, or NAME@N (series, issue, loop)
     #[arg(required = true, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
 
@@ -41,8 +41,7 @@ struct Outcome {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "delete")?;
-    let resolved = args.ids.iter().map(|id| Ok(store.resolve(id)?.id));
-    let mut ids = resolved.collect::<Result<Vec<_>>>()?;
+    let mut ids = name::exactly(&store, &args.ids)?;
     // One checkpoint may have been named twice.
     ids.sort();
     ids.dedup();

@@ -15,7 +15,7 @@ use waypost::{Artifact, Diff, Document, Entry, Id, Source, Store, TextStyle};
 use super::save;
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{open, output, scope};
+use crate::{name, open, output, scope};
 use files::Files;
 use text::Page;
 
@@ -37,8 +37,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The old one: an id, the start of one, `latest`, or SERIES@N for the Nth newest of a series,
-    /// from 0
+    /// The old one: an id, the start of one, `latest`, a NAME (series, issue, loop) for its newest,
+    /// or NAME@N for the Nth newest, from 0
     #[arg(value_name = "OLD", value_parser = NonEmptyStringValueParser::new())]
     old: String,
 
@@ -98,7 +98,7 @@ struct Side {
 
 fn sides(args: &Args, global: &Global) -> Result<[Side; 2]> {
     let store = open::existing(global, "diff")?;
-    let first = store.resolve(&args.old)?;
+    let first = name::one(&store, &args.old)?;
     if let Some(path) = &args.file {
         let mut old = Side::of_checkpoint(&store, &first.id, output::short_length(&[&first.id]))?;
         // A file has none to compare them with.
@@ -106,7 +106,7 @@ fn sides(args: &Args, global: &Global) -> Result<[Side; 2]> {
         return Ok([old, Side::of_file(path, global)?]);
     }
     let [old, new] = match &args.new {
-        Some(new) => [first.id, store.resolve(new)?.id],
+        Some(new) => [first.id, name::one(&store, new)?.id],
         None => [before(&store, &first)?.id, first.id],
     };
     let length = output::short_length(&[&old, &new]);

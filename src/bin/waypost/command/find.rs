@@ -55,7 +55,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "CONDITION", group = "wanted")]
     all: Option<Condition>,
 
-    /// A series, an issue (42 or #42), a loop, or a checkpoint (an id, the start of one, SERIES@N),
+    /// A series, an issue (42 or #42), a loop, or a checkpoint (an id, the start of one, NAME@N),
     /// for its series up to it; everything if not said
     #[arg(conflicts_with_all = ["series", "issue", "loop_id"])]
     #[arg(value_parser = NonEmptyStringValueParser::new())]

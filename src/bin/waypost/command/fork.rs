@@ -9,7 +9,7 @@ use waypost::{Entry, Error, NewEntry, Query, Series, Store, Trigger};
 use crate::about::About;
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{open, output};
+use crate::{name, open, output};
 
 const FORK_EXAMPLES: &str = "\
 Examples:
@@ -29,7 +29,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = FORK_EXAMPLES)]
 pub(super) struct ForkArgs {
-    /// An id, the start of one, `latest`, or SERIES@N for the Nth newest of a series, from 0
+    /// An id, the start of one, `latest`, a NAME (series, issue, loop) for its newest, or NAME@N
+    /// for the Nth newest, from 0
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     checkpoint: String,
 
@@ -48,7 +49,7 @@ pub(super) struct ForkArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = ROLLBACK_EXAMPLES)]
 pub(super) struct RollbackArgs {
-    /// An id, the start of one, or SERIES@N for the Nth newest of a series, from 0
+    /// An id, the start of one, or NAME@N for the Nth newest of a series, issue or loop, from 0
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
@@ -60,7 +61,7 @@ pub(super) fn fork(args: &ForkArgs, global: &Global, out: &mut dyn Write) -> Res
         return Err(Refusal::Usage(reason.to_owned()).into());
     }
     let store = open::existing(global, "fork")?;
-    let checkpoint = store.resolve(&args.checkpoint)?;
+    let checkpoint = name::one(&store, &args.checkpoint)?;
     let series = named_series(&about).ok_or(Refusal::NoSeries)?;
     if !args.append && newest(&store, &series)?.is_some() {
         return Err(Refusal::SeriesExists { series }.into());
@@ -72,7 +73,7 @@ pub(super) fn fork(args: &ForkArgs, global: &Global, out: &mut dyn Write) -> Res
 
 pub(super) fn rollback(args: &RollbackArgs, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "rollback")?;
-    let checkpoint = store.resolve(&args.id)?;
+    let checkpoint = name::one(&store, &args.id)?;
     let newer = newer(&store, &checkpoint)?;
     if newer == 0 {
         return Err(Refusal::Newest { id: checkpoint.id }.into());

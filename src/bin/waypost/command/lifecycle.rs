@@ -9,7 +9,7 @@ use waypost::{Entry, Id, OnSuccess, Series, Status, Store, Timestamp, plan_compl
 
 use super::prune::{Row, come_back};
 use crate::args::Global;
-use crate::{open, output, policy};
+use crate::{name, open, output, policy};
 
 pub(super) const COMPLETE_EXAMPLES: &str = "\
 Examples:
@@ -32,7 +32,7 @@ Examples:
 /// What has ended.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Ids, starts of ids, `latest`, or SERIES@N
+    /// Ids, starts of ids, `latest`, NAME@N, or a NAME (series, issue, loop) for its newest
     #[arg(value_name = "ID", required_unless_present = "series", conflicts_with = "series")]
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
@@ -118,7 +118,7 @@ fn mark(
 ) -> Result<()> {
     let changed = match &args.series {
         Some(series) => store.mark_series(series, status)?,
-        None => store.mark(&resolve(store, &args.ids)?, status)?,
+        None => store.mark(&name::all(store, &args.ids)?, status)?,
     };
     tell(&changed, status, global, out)
 }
@@ -142,8 +142,4 @@ fn tell(changed: &[Entry], status: Status, global: &Global, out: &mut dyn Write)
         count => format!("{status}: {count} changed"),
     });
     Ok(())
-}
-
-fn resolve(store: &Store, ids: &[String]) -> Result<Vec<Id>> {
-    ids.iter().map(|id| Ok(store.resolve(id)?.id)).collect()
 }

@@ -47,7 +47,7 @@ const PATH_LIMIT: usize = 1000;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A series, an issue (42 or #42), a loop, or a checkpoint (an id, the start of one, SERIES@N),
+    /// A series, an issue (42 or #42), a loop, or a checkpoint (an id, the start of one, NAME@N),
     /// for its series up to it; everything if not said
     #[arg(conflicts_with_all = ["series", "issue", "loop_id"])]
     #[arg(value_parser = NonEmptyStringValueParser::new())]

@@ -24,7 +24,7 @@ use super::export::files::directory::Directory;
 use super::own::{IS_OWN, Own, resolve};
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{open, output};
+use crate::{name, open, output};
 use later::{Later, Search};
 use named::Comparison;
 use plan::Plan;
@@ -49,7 +49,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// An id, the start of one, `latest`, or SERIES@N for the Nth newest of a series, from 0
+    /// An id, the start of one, `latest`, a NAME (series, issue, loop) for its newest, or NAME@N
+    /// for the Nth newest, from 0
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 
@@ -84,7 +85,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "restore")?;
-    let entry = store.resolve(&args.id)?;
+    let entry = name::one(&store, &args.id)?;
     let mut report = Report::new(&entry, &args.into, args.dry_run);
     let path = open::path(global)?;
     let own = Own::new(&path).with_context(|| format!("cannot read {}", path.display()))?;

@@ -48,7 +48,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A series, issue, loop, story, workflow or its description, or an id, `latest`, SERIES@N
+    /// A series, issue, loop, story, workflow or its description, or an id, `latest`, NAME@N
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     target: String,
 

@@ -18,7 +18,7 @@ use waypost::{Artifact, Document, Draft, Durability, Entry, Error, Limits, NewEn
 use crate::about::About;
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{open, output};
+use crate::{name, open, output};
 use capture::{Before, Capture};
 use switches::{Switches, refuse};
 
@@ -92,14 +92,15 @@ impl From<Done> for Durability {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     if args.lines {
         let switches = Switches::of_project(args, global)?;
-        let saver = Saver { store: open::or_create(global, "save --lines")?, args, switches };
+        let store = open::or_create(global, "save --lines")?;
+        let about = about(&store, args, global)?;
+        let saver = Saver { store, about, args, switches };
         let outcome = lines::run(&saver, global, out);
         saver.store.close()?;
         return outcome;
     }
     let switches = Switches::of_project(args, global)?;
-    let about = NewEntry::from(&args.about);
-    let off = switches.refusal(&about);
+    let off = switches.refusal(&NewEntry::from(&args.about));
     // Read even if it is not saved: whoever writes into the pipe is not to fail.
     let json = read(&args.file, global)?;
     if let Some(off) = off {
@@ -114,10 +115,12 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         Document::from_json(&json)?;
         capture.check_missing(&Before::default())?;
     }
-    let saver = Saver { store: open::or_create(global, "save")?, args, switches };
-    let before = capture.before(&saver.store, &about, global)?;
+    let store = open::or_create(global, "save")?;
+    let about = about(&store, args, global)?;
+    let saver = Saver { store, about, args, switches };
+    let before = capture.before(&saver.store, &saver.about, global)?;
     let artifacts = capture.artifacts(&before)?;
-    let draft = saver.draft(about, &json)?.with_artifacts(artifacts)?;
+    let draft = saver.draft(saver.about.clone(), &json)?.with_artifacts(artifacts)?;
     let entry = saver.store.save_draft(draft)?;
     let artifacts = output::artifacts(&saver.store, &entry)?;
     // Only then is a relaxed save on disk, as the id promises.
@@ -126,6 +129,13 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         return Ok(output::json_line(out, &Saved { entry, artifacts })?);
     }
     Ok(answer(out, &entry, global)?)
+}
+
+/// What flags say, with the parent by its id.
+fn about(store: &Store, args: &Args, global: &Global) -> Result<NewEntry> {
+    let about = NewEntry::from(&args.about);
+    let parent = about.parent.as_ref().map(|parent| name::parent(store, parent, global));
+    Ok(NewEntry { parent: parent.transpose()?, ..about })
 }
 
 /// What was saved, with the files that were captured.
@@ -139,6 +149,8 @@ struct Saved {
 /// A store, and how to save into it.
 struct Saver<'a> {
     store: Store,
+    /// What flags say of every checkpoint.
+    about: NewEntry,
     args: &'a Args,
     switches: Switches,
 }

@@ -6,19 +6,20 @@ use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 
 use crate::args::Global;
-use crate::{open, output};
+use crate::{name, open, output};
 
 const EXAMPLES: &str = "\
 Examples:
   waypost show latest
   waypost show 019a8b2c-d3e4
-  waypost show issue:42@1 --document | jq .files";
+  waypost show 42@1 --document | jq .files";
 
 /// Show a checkpoint: what is known about it, and its document
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// An id, the start of one, `latest`, or SERIES@N for the Nth newest of a series, from 0
+    /// An id, the start of one, `latest`, a NAME (series, issue, loop) for its newest, or NAME@N
+    /// for the Nth newest, from 0
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 
@@ -29,7 +30,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "show")?;
-    let checkpoint = store.get(&store.resolve(&args.id)?.id)?;
+    let checkpoint = store.get(&name::one(&store, &args.id)?.id)?;
     if args.document {
         return output::document(out, &checkpoint, global);
     }

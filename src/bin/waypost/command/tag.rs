@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 
 use crate::args::Global;
-use crate::{open, output};
+use crate::{name, open, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,7 +18,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// An id, the start of one, `latest`, or SERIES@N
+    /// An id, the start of one, `latest`, NAME@N, or a NAME (series, issue, loop) for its newest
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 
@@ -33,7 +33,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "tag")?;
-    let mut entry = store.resolve(&args.id)?;
+    let mut entry = name::one(&store, &args.id)?;
     if !args.add.is_empty() {
         entry = store.tag(&entry.id, &args.add)?;
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context as _, Result};
-use waypost::{Draft, Entry, Error, Limits, NewEntry};
+use waypost::{Draft, Entry, Error, Limits};
 
 use super::inbox::{Inbox, Line};
 use super::switches::skip;
@@ -92,7 +92,7 @@ fn draft(saver: &Saver<'_>, line: &Line) -> Result<Result<Draft, String>, Error>
         what: "length of the line".to_owned(),
         limit: line_bytes_max() as u64,
     })?;
-    let mut about = NewEntry::from(&saver.args.about);
+    let mut about = saver.about.clone();
     let document = if saver.args.has_about {
         envelope::open(text, &mut about)?.as_bytes()
     } else {
