@@ -4,6 +4,7 @@
 
 mod merge;
 mod name;
+mod short;
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,6 @@
 //! What a checkpoint may be called, and which one is meant then.
 
-use waypost::{Error, Id, Issue, LoopId, NewEntry, Series, Store};
+use waypost::{Error, Id, Issue, LoopId, NewEntry, Series, Store, Timestamp};
 
 struct Named {
     _dir: tempfile::TempDir,
@@ -123,4 +123,40 @@ fn issues_are_listed_wherever_they_are_worked_on() {
     named.save("c", series("issue:none"));
     let found: Vec<String> = named.store.issues().unwrap().iter().map(Issue::to_string).collect();
     assert_eq!(found, ["42", "PROJ-1"]);
+}
+
+/// Ids of one millisecond start with the same 13 characters, whichever of them are shown.
+#[test]
+fn an_id_is_cut_only_as_far_as_it_leads_to_one_checkpoint() {
+    let named = Named::new();
+    let ids = [
+        "019a8b2c-d3e4-7000-8000-000000000001",
+        "019a8b2c-d3e4-7000-8000-000000000002",
+        "019a8b2c-d3e4-7001-8000-000000000001",
+        "019a8b2c-d3e5-7000-8000-000000000001",
+        "of-another-system",
+    ];
+    for id in ids {
+        let created_at = Some(Timestamp::from_micros(0x019a_8b2c_d3e4 * 1000));
+        named.save(id, NewEntry { created_at, ..series("work") });
+    }
+    let length = |ids: &[&str]| {
+        let ids: Vec<Id> = ids.iter().map(|id| Id::new(*id).unwrap()).collect();
+        named.store.short_length(&ids.iter().collect::<Vec<_>>()).unwrap()
+    };
+    for (shown, expected) in [
+        (&ids[..], 36),
+        (&ids[..1], 36),
+        (&ids[2..3], 18),
+        (&ids[2..4], 18),
+        (&ids[3..], 13),
+        (&["019a8b2c-d3e6-7000-8000-000000000001"], 13),
+    ] {
+        assert_eq!(length(shown), expected, "{shown:?}");
+    }
+    for id in &ids[..4] {
+        named.resolves(&id[..length(&[id])], id);
+    }
+    named.save("x", series(&ids[3][..13]));
+    assert_eq!(length(&ids[3..4]), 18);
 }

@@ -4,6 +4,7 @@ mod artifact;
 mod fields;
 mod fit;
 mod human;
+mod short;
 mod table;
 
 use std::io::{self, Write};
@@ -18,6 +19,7 @@ pub(crate) use artifact::{ARTIFACTS, HEX, Kept, TEXT, artifacts};
 pub(crate) use fields::Fields;
 pub(crate) use fit::{columns, cut};
 pub(crate) use human::{age, grouped, plain, short_id, short_length, size};
+pub(crate) use short::id_length;
 pub(crate) use table::{Column, of_entries, table, width};
 
 /// The text of the file that a checkpoint came from.

@@ -57,3 +57,21 @@ fn what_may_have_been_meant_is_told() {
         assert!(stderr.starts_with(&expected), "{stderr}");
     }
 }
+
+/// A table was pasted from, and `show` answered that the id was not clear.
+#[test]
+fn what_a_table_calls_a_checkpoint_leads_to_it() {
+    let test = Test::new();
+    // Many of them are of the same millisecond.
+    let saved = test.feed("save --lines --series s", &"1\n".repeat(60)).done();
+    let whole: Vec<&str> = saved.lines().collect();
+    for command in ["list --limit 7", "log --limit 5 --ascii", "list --all"] {
+        let table = test.run(&format!("{command} --quiet")).stdout;
+        let rows = table.lines().skip(1);
+        let shorts = rows.map(|row| row.trim_start_matches(['*', '|', ' ', '~']).split(' ').next());
+        for short in shorts.flatten().filter(|short| short.starts_with("01")).take(7) {
+            let shown = test.run(&format!("show {short}")).done();
+            assert!(whole.iter().any(|id| shown.contains(*id) && id.starts_with(short)), "{short}");
+        }
+    }
+}

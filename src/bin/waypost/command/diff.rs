@@ -100,7 +100,7 @@ fn sides(args: &Args, global: &Global) -> Result<[Side; 2]> {
     let store = open::existing(global, "diff")?;
     let first = name::one(&store, &args.old)?;
     if let Some(path) = &args.file {
-        let mut old = Side::of_checkpoint(&store, &first.id, output::short_length(&[&first.id]))?;
+        let mut old = Side::of_checkpoint(&store, &first.id, store.short_length(&[&first.id])?)?;
         // A file has none to compare them with.
         old.artifacts.clear();
         return Ok([old, Side::of_file(path, global)?]);
@@ -109,7 +109,7 @@ fn sides(args: &Args, global: &Global) -> Result<[Side; 2]> {
         Some(new) => [first.id, name::one(&store, new)?.id],
         None => [before(&store, &first)?.id, first.id],
     };
-    let length = output::short_length(&[&old, &new]);
+    let length = store.short_length(&[&old, &new])?;
     Ok([Side::of_checkpoint(&store, &old, length)?, Side::of_checkpoint(&store, &new, length)?])
 }
 

@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         Ok(())
     })?;
     if !rows.is_empty() {
-        output::table(out, columns(&rows, search.condition.pointers(), now))?;
+        output::table(out, columns(&store, &rows, search.condition.pointers(), now)?)?;
     }
     out.flush()?;
     // Where something could not be read, it is not known that nothing matches.
@@ -162,15 +162,21 @@ fn values(document: &Document, pointers: &[Pointer]) -> Result<Vec<Option<String
     pointers.iter().map(json).collect()
 }
 
-fn columns(rows: &[Found], pointers: &[Pointer], now: Timestamp) -> Vec<Column> {
+fn columns(
+    store: &Store,
+    rows: &[Found],
+    pointers: &[Pointer],
+    now: Timestamp,
+) -> Result<Vec<Column>> {
     let entries: Vec<&Entry> = rows.iter().map(|row| &row.entry).collect();
-    let mut columns = output::of_entries(&entries, now);
+    let id_length = output::id_length(store, entries.iter().copied())?;
+    let mut columns = output::of_entries(&entries, id_length, now);
     for (number, pointer) in pointers.iter().enumerate() {
         let title = if pointer.as_str().is_empty() { "(document)" } else { pointer.as_str() };
         let value = |row: &Found| row.values[number].clone().or_else(|| Some("absent".to_owned()));
         columns.push(Column::text(title, rows, value));
     }
-    columns
+    Ok(columns)
 }
 
 /// As much of a value as is told in a table.

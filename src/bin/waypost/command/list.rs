@@ -4,7 +4,7 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 
 use anyhow::Result;
-use waypost::{Cursor, Entry, Order, Query, Restorable, Store, Timestamp};
+use waypost::{Cursor, Entry, Id, Order, Query, Restorable, Store, Timestamp};
 
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -74,7 +74,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if global.json {
         entries.iter().try_for_each(|entry| output::json_line(out, entry))?;
     } else {
-        output::table(out, output::of_entries(&entries.iter().collect::<Vec<_>>(), now))?;
+        let id_length = output::id_length(&store, &entries)?;
+        let rows: Vec<&Entry> = entries.iter().collect();
+        output::table(out, output::of_entries(&rows, id_length, now))?;
     }
     if let Some(cursor) = next {
         out.flush()?;
@@ -103,11 +105,13 @@ fn list_deleted(store: &Store, query: &Query, global: &Global, out: &mut dyn Wri
         return Err(Refusal::Nothing.into());
     }
     let total = deleted.len();
+    let ids: Vec<&Id> = deleted.iter().map(|it| &it.entry.id).collect();
+    let id_length = output::short_length(&ids);
     deleted.truncate(query.limit.unwrap_or(total));
     if global.json {
         deleted.iter().try_for_each(|it| output::json_line(out, it))?;
     } else {
-        write_deleted(out, &deleted)?;
+        write_deleted(out, &deleted, id_length)?;
     }
     if deleted.len() < total {
         out.flush()?;
@@ -116,10 +120,10 @@ fn list_deleted(store: &Store, query: &Query, global: &Global, out: &mut dyn Wri
     Ok(())
 }
 
-fn write_deleted(out: &mut dyn Write, deleted: &[Restorable]) -> Result<()> {
+fn write_deleted(out: &mut dyn Write, deleted: &[Restorable], id_length: usize) -> Result<()> {
     let now = Timestamp::now();
     let entries: Vec<&Entry> = deleted.iter().map(|it| &it.entry).collect();
-    let mut columns = output::of_entries(&entries, now);
+    let mut columns = output::of_entries(&entries, id_length, now);
     let age = |it: &Restorable| output::age(now.saturating_since(it.deleted_at));
     columns.push(Column::number("DELETED", deleted, |it| Some(age(it))));
     columns.push(Column::number("OP", deleted, |it| Some(it.operation.to_string())));

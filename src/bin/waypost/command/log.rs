@@ -128,7 +128,8 @@ fn time_line(
     }
     let rows = entries.into_iter().map(|entry| reader.row(entry)).collect::<Result<Vec<_>>>()?;
     let signs = if is_ascii { Signs::ASCII } else { Signs::UNICODE };
-    Page::new(&rows, signs, Timestamp::now()).write(out, output::width(), global)?;
+    let id_length = store.short_length(&timeline::ids(&rows))?;
+    Page::new(&rows, id_length, signs, Timestamp::now()).write(out, output::width(), global)?;
     out.flush()?;
     reader.tally.verdict()
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Deleted, Entry, Issue, Plan, Planned, Query, Timestamp, plan};
+use waypost::{Deleted, Entry, Issue, Plan, Planned, Query, Store, Timestamp, plan};
 
 use crate::args::Global;
 use crate::confirm::{confirm, is_asked};
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     }
     let plan = plan(&entries, &chosen.policy, now).only(|entry| query.admits(entry));
     let count = plan.removed().count() as u64;
-    let shown = Shown { plan: &plan, query: &query, has_kept: args.kept, now };
+    let shown = Shown { store: &store, plan: &plan, query: &query, has_kept: args.kept, now };
     let asks = !args.dry_run && !args.yes && count * 2 > checkpoints;
     if asks {
         if is_asked() && !global.json {
@@ -168,6 +168,7 @@ pub(super) fn come_back(deleted: &Deleted) -> String {
 
 /// A plan as it is shown.
 struct Shown<'a> {
+    store: &'a Store,
     plan: &'a Plan<'a>,
     query: &'a Query,
     has_kept: bool,
@@ -195,7 +196,8 @@ impl Shown<'_> {
             by_series.then_with(|| place(other.entry).cmp(&place(one.entry)))
         });
         let entries: Vec<&Entry> = rows.iter().map(|row| row.entry).collect();
-        let mut columns = output::of_entries(&entries, self.now);
+        let id_length = output::id_length(self.store, entries.iter().copied())?;
+        let mut columns = output::of_entries(&entries, id_length, self.now);
         if self.has_kept {
             let verdict = |row: &Planned<'_>| if row.verdict.removes() { "remove" } else { "keep" };
             columns.push(Column::text("VERDICT", &rows, |row| Some(verdict(row).to_owned())));

@@ -3,9 +3,9 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use waypost::{Entry, Id, Timestamp};
+use waypost::{Entry, Timestamp};
 
-use super::human::{age, plain, short_id, short_length, size};
+use super::human::{age, plain, short_id, size};
 
 /// A column with what it says of each row, if it does.
 pub(crate) struct Column {
@@ -35,14 +35,12 @@ impl Column {
     }
 }
 
-/// Columns about entries, as they look at `now`.
-pub(crate) fn of_entries(entries: &[&Entry], now: Timestamp) -> Vec<Column> {
-    let ids: Vec<&Id> = entries.iter().map(|entry| &entry.id).collect();
-    let length = short_length(&ids);
+/// Columns about entries, as they look at `now`, with so many characters of their ids.
+pub(crate) fn of_entries(entries: &[&Entry], id_length: usize, now: Timestamp) -> Vec<Column> {
     let rows = || entries.iter().copied();
     let old = |entry: &Entry| Some(age(now.saturating_since(entry.created_at)));
     vec![
-        Column::text("ID", rows(), |entry| Some(short_id(&entry.id, length))),
+        Column::text("ID", rows(), |entry| Some(short_id(&entry.id, id_length))),
         Column::number("AGE", rows(), old),
         Column::text("SERIES", rows(), |entry| Some(entry.series.to_string())),
         Column::text("TRIGGER", rows(), |entry| Some(entry.trigger.to_string())),

@@ -11,7 +11,7 @@ use super::graph::{Drawn, Signs, draw};
 use super::summary::Summary;
 use super::timeline::{Origin, Row, Since, State, links};
 use crate::args::Global;
-use crate::output::{age, columns, cut, plain, short_id, short_length};
+use crate::output::{age, columns, cut, plain, short_id};
 
 // With less room for what changed, it stands in a line of its own.
 const WORDS_ROOM_MIN: usize = 30;
@@ -42,12 +42,11 @@ struct Styles {
 }
 
 impl Page {
-    pub(super) fn new(rows: &[Row], signs: Signs, now: Timestamp) -> Self {
-        let ids: Vec<&Id> = rows.iter().map(|row| &row.entry.id).collect();
-        let length = short_length(&ids);
-        let mut columns = facts(rows, length, now);
+    /// Rows as they look at `now`, with so many characters of ids.
+    pub(super) fn new(rows: &[Row], id_length: usize, signs: Signs, now: Timestamp) -> Self {
+        let mut columns = facts(rows, id_length, now);
         columns.retain(|column| column.cells.iter().any(Option::is_some));
-        let words = rows.iter().map(|row| Words::of(row, length)).collect();
+        let words = rows.iter().map(|row| Words::of(row, id_length)).collect();
         Self { graph: draw(&links(rows), signs), columns, words }
     }
 
@@ -267,7 +266,7 @@ mod tests {
             Row { entry: entry.clone(), origin: None, has_before: true, state }
         };
         let rows: Vec<Row> = rows.iter().map(row).collect();
-        Page::new(&rows, Signs::ASCII, entry.created_at)
+        Page::new(&rows, 13, Signs::ASCII, entry.created_at)
     }
 
     fn shown(page: &Page, width: usize) -> String {

@@ -2,7 +2,7 @@
 //!
 //! Every document is read once: from the newest on, the one before is the next of its series.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use anyhow::Result;
 use serde::Serialize;
@@ -98,6 +98,17 @@ impl Files {
 }
 
 impl Row {
+    fn ids(&self) -> impl Iterator<Item = &Id> {
+        let origin = self.origin.as_ref().map(|origin| match origin {
+            Origin::Fork(id) | Origin::Back(id) | Origin::Gone(id) => id,
+        });
+        let before = match &self.state {
+            State::Read { since: Since::Before(id, _) | Since::Unreadable(id), .. } => Some(id),
+            State::Read { .. } | State::Damaged(_) | State::Gone => None,
+        };
+        [Some(&self.entry.id), origin, before].into_iter().flatten()
+    }
+
     pub(crate) fn line(&self) -> Line<'_> {
         let line = Line {
             entry: &self.entry,
@@ -127,6 +138,12 @@ impl Row {
             }
         }
     }
+}
+
+/// Every id that rows tell of.
+pub(super) fn ids(rows: &[Row]) -> Vec<&Id> {
+    let ids: BTreeSet<&Id> = rows.iter().flat_map(Row::ids).collect();
+    ids.into_iter().collect()
 }
 
 /// What each row goes on from in the graph, by number: the next of its series that is shown, else

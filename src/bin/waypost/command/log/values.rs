@@ -85,24 +85,23 @@ pub(super) fn run(
     }
     rows.sort_by_key(|(number, _)| *number);
     let rows: Vec<Row<'_>> = rows.into_iter().map(|(_, row)| row).collect();
-    output::table(out, columns(&rows, order.len() > 1))?;
+    output::table(out, columns(store, &rows, order.len() > 1)?)?;
     out.flush()?;
     tally.verdict()
 }
 
-fn columns(rows: &[Row<'_>], has_series: bool) -> Vec<Column> {
+fn columns(store: &Store, rows: &[Row<'_>], has_series: bool) -> Result<Vec<Column>> {
     let now = Timestamp::now();
-    let ids: Vec<&Id> = rows.iter().map(|row| &row.entry.id).collect();
-    let length = output::short_length(&ids);
+    let length = output::id_length(store, rows.iter().map(|row| row.entry))?;
     let series = |row: &Row<'_>| has_series.then(|| row.entry.series.to_string());
     let old = |row: &Row<'_>| age(now.saturating_since(row.entry.created_at));
-    vec![
+    Ok(vec![
         Column::text("ID", rows, |row| Some(short_id(&row.entry.id, length))),
         Column::number("AGE", rows, |row| Some(old(row))),
         Column::text("SERIES", rows, series),
         Column::number("ITER", rows, |row| row.entry.iteration.map(|number| number.to_string())),
         Column::text("VALUE", rows, |row| Some(row.value.clone())),
-    ]
+    ])
 }
 
 impl Found {

@@ -17,7 +17,7 @@ use super::named::{Compared, Comparison};
 use super::plan::{Action, Obstacle, Plan, Planned};
 use super::state::StateFile;
 use crate::args::Global;
-use crate::output::{self, plain, short_id, size};
+use crate::output::{self, plain, size};
 
 /// The steps, by the names that AIWG gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -313,7 +313,7 @@ impl Report {
         let bold = global.style(&io::stdout(), Style::new().bold());
         let width = StepName::ALL.map(|step| step.as_str().len()).into_iter().max().unwrap_or(0);
         let dry = if self.dry_run { ", dry run" } else { "" };
-        writeln!(out, "{} into {}{dry}", short_id(&self.id, 13), plain(&self.into))?;
+        writeln!(out, "{} into {}{dry}", plain(self.id.as_str()), plain(&self.into))?;
         for (step, number) in self.steps.iter().zip(1..) {
             let (name, outcome) = (step.name.as_str(), step.outcome.as_str());
             let message = plain(&step.message);

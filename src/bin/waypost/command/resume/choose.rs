@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use waypost::recovery::{Candidate, Hurdle, Offer, PassedOver, Proposal, Strategy, Target};
-use waypost::{Entry, Error, Id, Query, Series, Store, Timestamp};
+use waypost::{Entry, Error, Query, Series, Store, Timestamp};
 
 use super::{Args, Choice, How, ask, is_asked_here};
 use crate::args::Global;
@@ -159,8 +159,7 @@ fn select(
         return Err(Refusal::AllDamaged { series: series.clone(), count: damage.len() }.into());
     }
     let now = Timestamp::now();
-    let ids: Vec<&Id> = candidates.iter().map(|it| &it.entry.id).collect();
-    let id_length = output::short_length(&ids);
+    let id_length = output::id_length(store, candidates.iter().map(|it| &it.entry))?;
     let lines: Vec<String> = candidates.iter().map(|it| line(it, id_length, now)).collect();
     if !is_asked_here(args, global) {
         let is_listed = !(args.document || args.prompt);
