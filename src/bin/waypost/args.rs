@@ -56,13 +56,17 @@ impl Global {
 
     /// `style` where `stream` shows colours, and no style elsewhere.
     pub(crate) fn style(&self, stream: &impl IsTerminal, style: Style) -> Style {
+        if self.colours(stream) { style } else { Style::new() }
+    }
+
+    /// Whether `stream` shows colours.
+    pub(crate) fn colours(&self, stream: &impl IsTerminal) -> bool {
         let refused = || env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let wanted = match self.color {
+        match self.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => stream.is_terminal() && !refused(),
-        };
-        if wanted { style } else { Style::new() }
+        }
     }
 }
 

@@ -1,26 +1,28 @@
 //! Results as people and programs read them.
 
 mod artifact;
+mod column;
 mod fields;
 mod fit;
 mod human;
+pub(crate) mod palette;
 mod short;
 mod table;
 
 use std::io::{self, Write};
 
 use anyhow::Result;
-use clap::builder::styling::Style;
 use serde::Serialize;
 use waypost::{Artifact, Checkpoint, JsonStyle, Timestamp};
 
 use crate::args::Global;
 pub(crate) use artifact::{ARTIFACTS, HEX, Kept, TEXT, artifacts};
+pub(crate) use column::{Column, Fitted, fitted, padded, taken};
 pub(crate) use fields::Fields;
 pub(crate) use fit::{columns, cut};
 pub(crate) use human::{age, grouped, plain, short_id, short_length, size};
 pub(crate) use short::id_length;
-pub(crate) use table::{Column, of_entries, table, width};
+pub(crate) use table::{of_entries, table, width};
 
 /// The text of the file that a checkpoint came from.
 pub(crate) const SOURCE_TEXT: &str = "source_text";
@@ -35,7 +37,7 @@ pub(crate) fn json_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::
 
 /// Writes named values, one a line, for a person.
 pub(crate) fn fields(out: &mut dyn Write, fields: &Fields, global: &Global) -> io::Result<()> {
-    let style = global.style(&io::stdout(), Style::new().bold());
+    let style = global.style(&io::stdout(), palette::TITLE);
     fields.write(out, style)
 }
 

@@ -4,12 +4,11 @@ use std::env;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::builder::styling::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::args::Global;
 use crate::exit::{Exit, Refusal, Verdict};
-use crate::output::plain;
+use crate::output::{palette, plain};
 
 /// An error in words, for a person or a program.
 #[derive(Debug, Serialize)]
@@ -82,10 +81,10 @@ fn show(report: &Report, global: &Global) -> io::Result<()> {
         let text = serde_json::to_string(&Reported { error: report })?;
         return writeln!(stderr, "{text}");
     }
-    let bad = global.style(&stderr, AnsiColor::Red.on_default().bold());
+    let bad = global.style(&stderr, palette::BAD);
     writeln!(stderr, "{bad}error:{bad:#} {}", plain(&report.message))?;
     if let Some(hint) = report.hint.filter(|_| !global.quiet) {
-        let good = global.style(&stderr, Style::new().bold());
+        let good = global.style(&stderr, palette::TITLE);
         writeln!(stderr, "{good}hint:{good:#} {hint}")?;
     }
     Ok(())

@@ -114,7 +114,8 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         Ok(())
     })?;
     if !rows.is_empty() {
-        output::table(out, columns(&store, &rows, search.condition.pointers(), now)?)?;
+        let columns = columns(&store, &rows, search.condition.pointers(), now)?;
+        output::table(out, &columns, global)?;
     }
     out.flush()?;
     // Where something could not be read, it is not known that nothing matches.

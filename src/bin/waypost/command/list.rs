@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     } else {
         let id_length = output::id_length(&store, &entries)?;
         let rows: Vec<&Entry> = entries.iter().collect();
-        output::table(out, output::of_entries(&rows, id_length, now))?;
+        output::table(out, &output::of_entries(&rows, id_length, now), global)?;
     }
     if let Some(cursor) = next {
         out.flush()?;
@@ -111,7 +111,7 @@ fn list_deleted(store: &Store, query: &Query, global: &Global, out: &mut dyn Wri
     if global.json {
         deleted.iter().try_for_each(|it| output::json_line(out, it))?;
     } else {
-        write_deleted(out, &deleted, id_length)?;
+        write_deleted(out, &deleted, id_length, global)?;
     }
     if deleted.len() < total {
         out.flush()?;
@@ -120,12 +120,17 @@ fn list_deleted(store: &Store, query: &Query, global: &Global, out: &mut dyn Wri
     Ok(())
 }
 
-fn write_deleted(out: &mut dyn Write, deleted: &[Restorable], id_length: usize) -> Result<()> {
+fn write_deleted(
+    out: &mut dyn Write,
+    deleted: &[Restorable],
+    id_length: usize,
+    global: &Global,
+) -> Result<()> {
     let now = Timestamp::now();
     let entries: Vec<&Entry> = deleted.iter().map(|it| &it.entry).collect();
     let mut columns = output::of_entries(&entries, id_length, now);
     let age = |it: &Restorable| output::age(now.saturating_since(it.deleted_at));
     columns.push(Column::number("DELETED", deleted, |it| Some(age(it))));
     columns.push(Column::number("OP", deleted, |it| Some(it.operation.to_string())));
-    Ok(output::table(out, columns)?)
+    Ok(output::table(out, &columns, global)?)
 }

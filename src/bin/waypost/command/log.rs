@@ -24,7 +24,7 @@ use crate::scope::Scope;
 use crate::{open, output};
 use graph::Signs;
 use page::Page;
-pub(super) use page::{Words, padded};
+pub(super) use page::Words;
 pub(super) use timeline::{Reader, Row};
 
 const EXAMPLES: &str = "\

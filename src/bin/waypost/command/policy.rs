@@ -230,7 +230,7 @@ fn write(out: &mut dyn Write, shown: &InForce, global: &Global) -> Result<()> {
     output::fields(out, &fields, global)?;
     if let Some(policy) = shown.policy.as_ref().filter(|policy| !policy.rules.is_empty()) {
         writeln!(out)?;
-        output::table(out, rules(&policy.rules))?;
+        output::table(out, &rules(&policy.rules), global)?;
     }
     Ok(())
 }

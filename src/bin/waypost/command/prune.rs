@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let asks = !args.dry_run && !args.yes && count * 2 > checkpoints;
     if asks {
         if is_asked() && !global.json {
-            shown.write(out)?;
+            shown.write(out, global)?;
             out.flush()?;
         }
         let way = if args.now { "for good" } else { "restorably" };
@@ -133,7 +133,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         return Ok(output::json_line(out, &outcome)?);
     }
     if !asks {
-        shown.write(out)?;
+        shown.write(out, global)?;
         out.flush()?;
     }
     let name = &chosen.policy.name;
@@ -182,7 +182,7 @@ impl Shown<'_> {
         self.plan.iter().filter(|it| !it.verdict.removes()).filter(is_asked_for)
     }
 
-    fn write(&self, out: &mut dyn Write) -> Result<()> {
+    fn write(&self, out: &mut dyn Write, global: &Global) -> Result<()> {
         let mut rows: Vec<Planned<'_>> = self.plan.removed().collect();
         if self.has_kept {
             rows.extend(self.kept());
@@ -200,10 +200,11 @@ impl Shown<'_> {
         let mut columns = output::of_entries(&entries, id_length, self.now);
         if self.has_kept {
             let verdict = |row: &Planned<'_>| if row.verdict.removes() { "remove" } else { "keep" };
-            columns.push(Column::text("VERDICT", &rows, |row| Some(verdict(row).to_owned())));
+            columns
+                .push(Column::text("VERDICT", &rows, |row| Some(verdict(row).to_owned())).whole());
         }
         columns.push(Column::text("REASON", &rows, |row| Some(row.verdict.to_string())));
-        Ok(output::table(out, columns)?)
+        Ok(output::table(out, &columns, global)?)
     }
 }
 

@@ -14,18 +14,49 @@ pub(crate) fn cut(text: &str, room: usize) -> String {
         return text.to_owned();
     }
     let (room, end) = if room > MORE.len() { (room - MORE.len(), MORE) } else { (room, "") };
+    start(text.chars(), room) + end
+}
+
+/// The same with the start and the end of a text.
+pub(crate) fn cut_middle(text: &str, room: usize) -> String {
+    const MORE: &str = "...";
+    if text.width() <= room || room <= MORE.len() {
+        return cut(text, room);
+    }
+    // What tells names apart is more often their end.
+    let left = room - MORE.len();
+    let start = start(text.chars(), left / 2);
+    let end: String = self::start(text.chars().rev(), left - left / 2).chars().rev().collect();
+    start + MORE + &end
+}
+
+/// As many characters as so many columns have room for.
+fn start(characters: impl Iterator<Item = char>, room: usize) -> String {
     let mut taken = 0;
     let fits = |character: &char| {
         taken += character.width().unwrap_or(0);
         taken <= room
     };
-    let kept: String = text.chars().take_while(fits).collect();
-    kept + end
+    characters.take_while(fits).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_keeps_its_start_and_its_end() {
+        for (text, room, expected) in [
+            ("abcdefgh", 8, "abcdefgh"),
+            ("abcdefgh", 7, "ab...gh"),
+            ("abcdefgh", 6, "a...gh"),
+            ("abcdefgh", 3, "abc"),
+            ("\u{4e2d}\u{6587}\u{5b57}\u{4e2d}\u{6587}", 7, "\u{4e2d}...\u{6587}"),
+        ] {
+            assert_eq!(cut_middle(text, room), expected, "{text} {room}");
+            assert!(columns(&cut_middle(text, room)) <= room);
+        }
+    }
 
     #[test]
     fn a_text_is_cut_by_the_columns_it_takes() {

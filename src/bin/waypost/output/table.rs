@@ -1,62 +1,40 @@
-//! Tables that fit the terminal.
+//! Tables that fit the terminal: a row is a line.
 
 use std::io::{self, IsTerminal as _, Write};
 
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use clap::builder::styling::Style;
 use waypost::{Entry, Timestamp};
 
-use super::human::{age, plain, short_id, size};
-
-/// A column with what it says of each row, if it does.
-pub(crate) struct Column {
-    title: String,
-    alignment: CellAlignment,
-    cells: Vec<Option<String>>,
-}
-
-impl Column {
-    /// A column of words.
-    pub(crate) fn text<T>(
-        title: impl Into<String>,
-        rows: impl IntoIterator<Item = T>,
-        cell: impl Fn(T) -> Option<String>,
-    ) -> Self {
-        let cells = rows.into_iter().map(|row| cell(row).map(|text| plain(&text))).collect();
-        Self { title: plain(&title.into()), alignment: CellAlignment::Left, cells }
-    }
-
-    /// A column of numbers.
-    pub(crate) fn number<T>(
-        title: impl Into<String>,
-        rows: impl IntoIterator<Item = T>,
-        cell: impl Fn(T) -> Option<String>,
-    ) -> Self {
-        Self { alignment: CellAlignment::Right, ..Self::text(title, rows, cell) }
-    }
-}
+use super::column::{Column, Fitted, fitted};
+use super::human::{age, short_id, size};
+use super::palette;
+use crate::args::Global;
 
 /// Columns about entries, as they look at `now`, with so many characters of their ids.
 pub(crate) fn of_entries(entries: &[&Entry], id_length: usize, now: Timestamp) -> Vec<Column> {
     let rows = || entries.iter().copied();
     let old = |entry: &Entry| Some(age(now.saturating_since(entry.created_at)));
+    let iteration = |entry: &Entry| entry.iteration.map(|number| number.to_string());
+    let status = |entry: &Entry| Some(entry.status.to_string());
     vec![
-        Column::text("ID", rows(), |entry| Some(short_id(&entry.id, id_length))),
+        Column::id(rows(), |entry| Some(short_id(&entry.id, id_length))),
         Column::number("AGE", rows(), old),
-        Column::text("SERIES", rows(), |entry| Some(entry.series.to_string())),
-        Column::text("TRIGGER", rows(), |entry| Some(entry.trigger.to_string())),
-        Column::text("PHASE", rows(), |entry| entry.phase.clone()),
-        Column::number("ITER", rows(), |entry| entry.iteration.map(|number| number.to_string())),
-        Column::text("STATUS", rows(), |entry| Some(entry.status.to_string())),
-        Column::number("SIZE", rows(), |entry| Some(size(entry.document_bytes))),
-        Column::text("TAGS", rows(), tags),
+        Column::text("SERIES", rows(), |entry| Some(entry.series.to_string())).names().worth(6),
+        Column::text("TRIGGER", rows(), |entry| Some(entry.trigger.to_string())).worth(3),
+        Column::text("PHASE", rows(), |entry| entry.phase.clone()).worth(1),
+        Column::number("ITER", rows(), iteration).worth(4),
+        Column::text("STATUS", rows(), status).whole().worth(5).tinted(palette::status),
+        Column::number("SIZE", rows(), |entry| Some(size(entry.document_bytes))).worth(2),
+        Column::text("TAGS", rows(), tags).worth(0),
     ]
 }
 
 /// Writes columns beside each other, a row a line.
 ///
-/// A column that has nothing to say about any row is left out.
-pub(crate) fn table(out: &mut dyn Write, columns: Vec<Column>) -> io::Result<()> {
-    writeln!(out, "{}", fitted(columns, width()))
+/// A column that has nothing to say about any row is left out, and where lines have an end, what
+/// there is no room for.
+pub(crate) fn table(out: &mut dyn Write, columns: &[Column], global: &Global) -> io::Result<()> {
+    write(out, columns, width().map_or(usize::MAX, usize::from), global.colours(&io::stdout()))
 }
 
 /// How many columns the terminal has, if there is one.
@@ -67,28 +45,66 @@ pub(crate) fn width() -> Option<u16> {
     size.map(|(width, _)| width.0)
 }
 
-fn fitted(mut columns: Vec<Column>, width: Option<u16>) -> String {
-    columns.retain(|column| column.cells.iter().any(Option::is_some));
-    let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    if let Some(width) = width {
-        table.set_width(width);
-    }
-    table.set_header(columns.iter().map(|column| &column.title));
+fn write(
+    out: &mut dyn Write,
+    columns: &[Column],
+    room: usize,
+    has_colours: bool,
+) -> io::Result<()> {
+    let shown = fitted(columns, room);
+    let title = |it: &Fitted| (palette::TITLE, columns[it.column].title(it.width));
+    line(out, shown.iter().map(title), has_colours)?;
     let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or_default();
-    for row in 0..rows {
-        // A word in every row lets tools tell columns apart.
-        let cell = |column: &Column| column.cells[row].clone().unwrap_or_else(|| "-".to_owned());
-        table.add_row(columns.iter().map(cell));
+    (0..rows).try_for_each(|row| {
+        line(out, shown.iter().map(|it| columns[it.column].cell(row, it.width)), has_colours)
+    })
+}
+
+/// Writes cells with two spaces between them, and none at the end.
+fn line(
+    out: &mut dyn Write,
+    cells: impl Iterator<Item = (Style, String)>,
+    has_colours: bool,
+) -> io::Result<()> {
+    let mut cells = cells.peekable();
+    while let Some((style, text)) = cells.next() {
+        let style = if has_colours { style } else { Style::new() };
+        let (text, gap) =
+            if cells.peek().is_some() { (text.as_str(), "  ") } else { (text.trim_end(), "") };
+        write!(out, "{style}{text}{style:#}{gap}")?;
     }
-    for (column, shown) in columns.iter().zip(table.column_iter_mut()) {
-        shown.set_padding((0, 2)).set_cell_alignment(column.alignment);
-    }
-    table.trim_fmt()
+    writeln!(out)
 }
 
 fn tags(entry: &Entry) -> Option<String> {
     let tags: Vec<&str> = entry.tags.iter().map(String::as_str).collect();
     (!tags.is_empty()).then(|| tags.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_take_no_room_and_are_left_out_where_unwanted() {
+        let rows = ["completed", "failed", "paused"];
+        let said = |text: &str| Some(text.to_owned());
+        let columns = [
+            Column::text("STATUS", rows, said).tinted(palette::status),
+            Column::text("REASON", rows, said),
+        ];
+        let shown = |has_colours| {
+            let mut out = Vec::new();
+            write(&mut out, &columns, 20, has_colours).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(
+            shown(false),
+            "STATUS     REASON\ncompleted  completed\nfailed     failed\npaused     paused\n"
+        );
+        let coloured = shown(true);
+        assert!(coloured.contains("\u{1b}[32mcompleted\u{1b}[0m  completed\n"), "{coloured:?}");
+        assert!(coloured.contains("\u{1b}[31mfailed   \u{1b}[0m  failed\n"), "{coloured:?}");
+        assert!(coloured.ends_with("\npaused     paused\n"), "{coloured:?}");
+    }
 }

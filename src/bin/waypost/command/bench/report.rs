@@ -82,7 +82,7 @@ impl Report {
             count(*loops, "loop"),
         )?;
         writeln!(out)?;
-        let bold = global.style(&std::io::stdout(), clap::builder::styling::Style::new().bold());
+        let bold = global.style(&std::io::stdout(), output::palette::TITLE);
         let header = format!("{:<22}{:>12}{:>14}", "", "waypost", ".json.gz");
         writeln!(out, "{bold}{header}{bold:#}")?;
         for Line { what, values: [waypost, files], better } in self.lines() {

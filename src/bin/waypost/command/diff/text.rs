@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use clap::builder::styling::{AnsiColor, Style};
+use clap::builder::styling::Style;
 use waypost::diff::{self, Change, Line, Pointer};
 use waypost::{Document, TextStyle};
 
 use super::hunk::hunks;
 use super::short::shortened;
 use crate::args::Global;
-use crate::output::plain;
+use crate::output::{palette, plain};
 
 // However narrow the terminal is, a value is told by its first characters.
 const VALUE_CHARS_MIN: usize = 12;
@@ -30,10 +30,10 @@ impl Page {
         let style = |style| global.style(&io::stdout(), style);
         Self {
             width,
-            place: style(Style::new().bold()),
-            old: style(AnsiColor::Red.on_default()),
-            new: style(AnsiColor::Green.on_default()),
-            moved: style(AnsiColor::Yellow.on_default()),
+            place: style(palette::TITLE),
+            old: style(palette::OLD),
+            new: style(palette::NEW),
+            moved: style(palette::MOVED),
         }
     }
 

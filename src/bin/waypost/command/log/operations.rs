@@ -17,7 +17,7 @@ pub(super) fn run(store: &Store, limit: usize, global: &Global, out: &mut dyn Wr
     if global.json {
         return Ok(operations.iter().try_for_each(|it| output::json_line(out, it))?);
     }
-    Ok(output::table(out, columns(&operations, Timestamp::now()))?)
+    Ok(output::table(out, &columns(&operations, Timestamp::now()), global)?)
 }
 
 fn columns(operations: &[Operation], now: Timestamp) -> Vec<Column> {
@@ -25,10 +25,10 @@ fn columns(operations: &[Operation], now: Timestamp) -> Vec<Column> {
     vec![
         Column::number("OP", operations, |it| Some(it.number.to_string())),
         Column::number("AGE", operations, |it| Some(age(it))),
-        Column::text("ACTION", operations, |it| Some(it.action.as_str().to_owned())),
+        Column::text("ACTION", operations, |it| Some(it.action.as_str().to_owned())).whole(),
         Column::number("COUNT", operations, |it| Some(it.checkpoints.to_string())),
-        Column::text("POLICY", operations, |it| it.policy.clone()),
-        Column::number("STORED", operations, |it| Some(output::size(it.stored_bytes))),
+        Column::text("POLICY", operations, |it| it.policy.clone()).worth(1),
+        Column::number("STORED", operations, |it| Some(output::size(it.stored_bytes))).worth(0),
         Column::text("OF", operations, of),
     ]
 }

@@ -4,17 +4,18 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use anyhow::Result;
-use clap::builder::styling::{AnsiColor, Style};
+use clap::builder::styling::Style;
 use waypost::{Id, Status, Timestamp};
 
 use super::graph::{Drawn, Signs, draw};
 use super::summary::Summary;
 use super::timeline::{Origin, Row, Since, State, links};
 use crate::args::Global;
-use crate::output::{age, columns, cut, plain, short_id};
+use crate::output::{Column, Fitted, age, columns, cut, fitted, padded, palette, short_id, taken};
 
 // With less room for what changed, it stands in a line of its own.
 const WORDS_ROOM_MIN: usize = 30;
+const GAP: &str = "  ";
 
 /// Rows with what stands before and in them.
 pub(super) struct Page {
@@ -24,28 +25,22 @@ pub(super) struct Page {
     words: Vec<Words>,
 }
 
-struct Column {
-    title: &'static str,
-    cells: Vec<Option<String>>,
-    is_number: bool,
-}
-
 pub(crate) struct Words {
     pub(crate) text: String,
     pub(crate) is_bad: bool,
 }
 
-/// How parts are shown.
-struct Styles {
-    id: Style,
-    bad: Style,
+/// How wide lines may be, and whether they have colours.
+#[derive(Clone, Copy)]
+struct Paper {
+    width: usize,
+    has_colours: bool,
 }
 
 impl Page {
     /// Rows as they look at `now`, with so many characters of ids.
     pub(super) fn new(rows: &[Row], id_length: usize, signs: Signs, now: Timestamp) -> Self {
-        let mut columns = facts(rows, id_length, now);
-        columns.retain(|column| column.cells.iter().any(Option::is_some));
+        let columns = facts(rows, id_length, now);
         let words = rows.iter().map(|row| Words::of(row, id_length)).collect();
         Self { graph: draw(&links(rows), signs), columns, words }
     }
@@ -57,77 +52,68 @@ impl Page {
         width: Option<u16>,
         global: &Global,
     ) -> Result<()> {
-        let style = |style| global.style(&io::stdout(), style);
-        let styles = Styles {
-            id: style(AnsiColor::Yellow.on_default()),
-            bad: style(AnsiColor::Red.on_default().bold()),
-        };
-        Ok(self.write_styled(out, width.map_or(usize::MAX, usize::from), &styles)?)
+        let room = width.map_or(usize::MAX, usize::from);
+        Ok(self.write_within(out, room, global.colours(&io::stdout()))?)
     }
 
-    fn write_styled(&self, out: &mut dyn Write, width: usize, styles: &Styles) -> io::Result<()> {
+    fn write_within(&self, out: &mut dyn Write, width: usize, has_colours: bool) -> io::Result<()> {
         let lanes = self.graph.iter().flat_map(|drawn| [&drawn.beside, &drawn.below]);
         let lanes = lanes.map(|text| columns(text)).max().unwrap_or_default();
-        let mut widths: Vec<usize> = self.columns.iter().map(Column::width).collect();
-        // Each has two columns between it and what is before.
-        shrink(&mut widths, width.saturating_sub(lanes + 2 * self.columns.len()));
-        let taken = lanes + widths.iter().map(|width| 2 + width).sum::<usize>() + 2;
-        let has_room = width.saturating_sub(taken) >= WORDS_ROOM_MIN;
-        self.header(lanes, &widths, has_room).write(out, width)?;
+        let shown = fitted(&self.columns, width.saturating_sub(lanes + GAP.len()));
+        let has_room =
+            width.saturating_sub(lanes + taken(&shown) + 2 * GAP.len()) >= WORDS_ROOM_MIN;
+        let paper = Paper { width, has_colours };
+        self.header(lanes, &shown, has_room).write(out, paper)?;
         for (at, (drawn, words)) in self.graph.iter().zip(&self.words).enumerate() {
             if let Some(above) = &drawn.above {
-                Line::default().add(above).write(out, width)?;
+                Line::default().add(above).write(out, paper)?;
             }
             let mut line = Line::default().add(&padded(&drawn.beside, lanes, false));
-            for (number, (column, width)) in self.columns.iter().zip(&widths).enumerate() {
-                // A word in every row lets tools tell columns apart.
-                let cell = column.cells[at].as_deref().unwrap_or("-");
-                let style = if number == 0 { styles.id } else { Style::new() };
-                let cell = padded(&cut(cell, *width), *width, column.is_number);
-                line = line.add("  ").styled(style, &cell);
+            for Fitted { column, width } in &shown {
+                let (style, cell) = self.columns[*column].cell(at, *width);
+                line = line.add(GAP).styled(style, &cell);
             }
-            let style = if words.is_bad { styles.bad } else { Style::new() };
+            let style = if words.is_bad { palette::BAD } else { Style::new() };
             if has_room {
-                line.add("  ").styled(style, &words.text).write(out, width)?;
+                line.add(GAP).styled(style, &words.text).write(out, paper)?;
                 continue;
             }
-            line.write(out, width)?;
+            line.write(out, paper)?;
             let below = Line::default().add(&padded(&drawn.below, lanes, false));
-            below.add("    ").styled(style, &words.text).write(out, width)?;
+            below.add("    ").styled(style, &words.text).write(out, paper)?;
         }
         Ok(())
     }
 
-    fn header(&self, lanes: usize, widths: &[usize], has_words: bool) -> Line {
+    fn header(&self, lanes: usize, shown: &[Fitted], has_words: bool) -> Line {
         let line = Line::default().add(&padded("", lanes, false));
-        let titles = self.columns.iter().zip(widths).fold(line, |line, (column, width)| {
-            line.add("  ").add(&padded(column.title, *width, column.is_number))
+        let titles = shown.iter().fold(line, |line, it| {
+            line.add(GAP).styled(palette::TITLE, &self.columns[it.column].title(it.width))
         });
-        if has_words { titles.add("  CHANGED") } else { titles }
+        if has_words { titles.add(GAP).styled(palette::TITLE, "CHANGED") } else { titles }
     }
 }
 
 fn facts(rows: &[Row], id_length: usize, now: Timestamp) -> Vec<Column> {
     let is_one_series = rows.iter().map(|row| &row.entry.series).collect::<HashSet<_>>().len() == 1;
-    let column = |title, is_number, cell: &dyn Fn(&Row) -> Option<String>| Column {
-        title,
-        cells: rows.iter().map(|row| cell(row).map(|text| plain(&text))).collect(),
-        is_number,
-    };
     let old = |row: &Row| age(now.saturating_since(row.entry.created_at));
     // Nearly all are so, and it says nothing.
     let status = |row: &Row| Some(row.entry.status).filter(|it| *it != Status::InProgress);
     let tags = |row: &Row| row.entry.tags.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let series = |row: &Row| (!is_one_series).then(|| row.entry.series.to_string());
+    let iteration = |row: &Row| row.entry.iteration.map(|number| number.to_string());
+    let status = |row: &Row| status(row).map(|status| status.to_string());
+    let tags = |row: &Row| Some(tags(row)).filter(|tags| !tags.is_empty());
     vec![
-        column("ID", false, &|row| Some(short_id(&row.entry.id, id_length))),
-        column("AGE", true, &|row| Some(old(row))),
-        column("SERIES", false, &|row| (!is_one_series).then(|| row.entry.series.to_string())),
-        column("TRIGGER", false, &|row| Some(row.entry.trigger.to_string())),
-        column("PHASE", false, &|row| row.entry.phase.clone()),
-        column("ITER", true, &|row| row.entry.iteration.map(|number| number.to_string())),
-        column("SCORE", true, &score),
-        column("STATUS", false, &|row| status(row).map(|status| status.to_string())),
-        column("TAGS", false, &|row| Some(tags(row)).filter(|tags| !tags.is_empty())),
+        Column::id(rows, |row| Some(short_id(&row.entry.id, id_length))),
+        Column::number("AGE", rows, |row| Some(old(row))),
+        Column::text("SERIES", rows, series).names().worth(6),
+        Column::text("TRIGGER", rows, |row| Some(row.entry.trigger.to_string())).worth(2),
+        Column::text("PHASE", rows, |row| row.entry.phase.clone()).worth(1),
+        Column::number("ITER", rows, iteration).worth(3),
+        Column::number("SCORE", rows, score).worth(4),
+        Column::text("STATUS", rows, status).whole().worth(5).tinted(palette::status),
+        Column::text("TAGS", rows, tags).worth(0),
     ]
 }
 
@@ -182,23 +168,6 @@ impl Words {
     }
 }
 
-impl Column {
-    fn width(&self) -> usize {
-        let cells = self.cells.iter().flatten().map(|cell| columns(cell)).max();
-        cells.unwrap_or_default().max(self.title.len())
-    }
-}
-
-/// Makes the widest columns narrower until all fit, but for the first, which has the ids.
-fn shrink(widths: &mut [usize], room: usize) {
-    const WIDTH_MIN: usize = 8;
-    while widths.iter().sum::<usize>() > room {
-        let widest = widths.iter_mut().skip(1).max();
-        let Some(widest) = widest.filter(|width| **width > WIDTH_MIN) else { break };
-        *widest -= 1;
-    }
-}
-
 /// Parts of a line with their styles.
 #[derive(Default)]
 struct Line(Vec<(Style, String)>);
@@ -214,7 +183,7 @@ impl Line {
     }
 
     /// Writes as much as fits.
-    fn write(mut self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    fn write(mut self, out: &mut dyn Write, paper: Paper) -> io::Result<()> {
         while let Some((_, last)) = self.0.last_mut() {
             last.truncate(last.trim_end().len());
             if !last.is_empty() {
@@ -222,19 +191,15 @@ impl Line {
             }
             self.0.pop();
         }
-        let mut room = width;
+        let mut room = paper.width;
         for (style, text) in self.0 {
+            let style = if paper.has_colours { style } else { Style::new() };
             let text = cut(&text, room);
             room -= columns(&text).min(room);
             write!(out, "{style}{text}{style:#}")?;
         }
         writeln!(out)
     }
-}
-
-pub(crate) fn padded(text: &str, width: usize, is_right: bool) -> String {
-    let space = " ".repeat(width.saturating_sub(columns(text)));
-    if is_right { space + text } else { text.to_owned() + &space }
 }
 
 #[cfg(test)]
@@ -271,8 +236,7 @@ mod tests {
 
     fn shown(page: &Page, width: usize) -> String {
         let mut out = Vec::new();
-        let styles = Styles { id: Style::new(), bad: Style::new() };
-        page.write_styled(&mut out, width, &styles).unwrap();
+        page.write_within(&mut out, width, false).unwrap();
         String::from_utf8(out).unwrap()
     }
 

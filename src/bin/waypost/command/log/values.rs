@@ -85,7 +85,7 @@ pub(super) fn run(
     }
     rows.sort_by_key(|(number, _)| *number);
     let rows: Vec<Row<'_>> = rows.into_iter().map(|(_, row)| row).collect();
-    output::table(out, columns(store, &rows, order.len() > 1)?)?;
+    output::table(out, &columns(store, &rows, order.len() > 1)?, global)?;
     out.flush()?;
     tally.verdict()
 }
@@ -96,9 +96,9 @@ fn columns(store: &Store, rows: &[Row<'_>], has_series: bool) -> Result<Vec<Colu
     let series = |row: &Row<'_>| has_series.then(|| row.entry.series.to_string());
     let old = |row: &Row<'_>| age(now.saturating_since(row.entry.created_at));
     Ok(vec![
-        Column::text("ID", rows, |row| Some(short_id(&row.entry.id, length))),
+        Column::id(rows, |row| Some(short_id(&row.entry.id, length))),
         Column::number("AGE", rows, |row| Some(old(row))),
-        Column::text("SERIES", rows, series),
+        Column::text("SERIES", rows, series).names().worth(1),
         Column::number("ITER", rows, |row| row.entry.iteration.map(|number| number.to_string())),
         Column::text("VALUE", rows, |row| Some(row.value.clone())),
     ])

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::builder::styling::Style;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use waypost::layouts::Carried;
@@ -17,7 +16,7 @@ use super::named::{Compared, Comparison};
 use super::plan::{Action, Obstacle, Plan, Planned};
 use super::state::StateFile;
 use crate::args::Global;
-use crate::output::{self, plain, size};
+use crate::output::{self, palette, plain, size};
 
 /// The steps, by the names that AIWG gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -310,7 +309,7 @@ impl Report {
         if global.json {
             return output::json_line(out, &self);
         }
-        let bold = global.style(&io::stdout(), Style::new().bold());
+        let bold = global.style(&io::stdout(), palette::TITLE);
         let width = StepName::ALL.map(|step| step.as_str().len()).into_iter().max().unwrap_or(0);
         let dry = if self.dry_run { ", dry run" } else { "" };
         writeln!(out, "{} into {}{dry}", plain(self.id.as_str()), plain(&self.into))?;

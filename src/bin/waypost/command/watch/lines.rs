@@ -6,9 +6,9 @@ use anyhow::Result;
 use clap::builder::styling::{AnsiColor, Style};
 use waypost::Timestamp;
 
-use super::super::log::{Row, Words, padded};
+use super::super::log::{Row, Words};
 use crate::args::Global;
-use crate::output::{self, cut, plain, short_id};
+use crate::output::{self, cut, padded, plain, short_id};
 
 // As many as a UUIDv7 has for its time; what comes next cannot be told apart in advance.
 const ID_LENGTH: usize = 18;
