@@ -14,6 +14,7 @@ mod import;
 mod lines;
 mod log;
 mod name;
+mod pager;
 mod prune;
 mod query;
 mod restore;
@@ -88,7 +89,9 @@ impl Test {
     fn command(&self, args: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_waypost"));
         command.args(args.split_whitespace()).current_dir(self.path());
-        command.env_remove("WAYPOST_STORE").env_remove("NO_COLOR");
+        for name in ["WAYPOST_STORE", "WAYPOST_PAGER", "PAGER", "NO_COLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -191,6 +194,22 @@ fn colours_are_used_only_where_they_are_wanted() {
     assert!(test.run("show b-1 --color always").done().contains('\u{1b}'));
     assert!(!test.run("show b-1").done().contains('\u{1b}'));
     assert!(test.run("show x --color always").failed(3).contains('\u{1b}'));
+}
+
+#[test]
+fn colours_can_be_forced_and_refused_for_every_command() {
+    let test = Test::filled();
+    let run = |args: &str, name: &str| {
+        let child = test.command(args).env(name, "1").spawn().expect("the command starts");
+        test.ended(child).done()
+    };
+    for args in ["list", "log", "show b-1", "stats"] {
+        assert!(test.run(&format!("{args} --color always")).done().contains('\u{1b}'), "{args}");
+        assert!(run(args, "CLICOLOR_FORCE").contains('\u{1b}'), "{args}");
+        assert!(!run(args, "NO_COLOR").contains('\u{1b}'), "{args}");
+        let json = test.run(&format!("{args} --color always --json")).done();
+        assert!(!json.contains('\u{1b}'), "{args}");
+    }
 }
 
 #[test]

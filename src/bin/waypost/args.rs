@@ -30,9 +30,13 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) quiet: bool,
 
-    /// When to use colours; `NO_COLOR` turns them off
+    /// When to use colours; `NO_COLOR` turns them off, `CLICOLOR_FORCE` on
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
+
+    /// Do not show long results a screen at a time; else `WAYPOST_PAGER` or `PAGER` names the pager
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
 
     /// How long to wait while another process has the store
     #[arg(long, global = true, value_name = "SECONDS", default_value = "5")]
@@ -61,11 +65,12 @@ impl Global {
 
     /// Whether `stream` shows colours.
     pub(crate) fn colours(&self, stream: &impl IsTerminal) -> bool {
-        let refused = || env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let has = |name| env::var_os(name).filter(|value| !value.is_empty());
+        let is_forced = || has("CLICOLOR_FORCE").is_some_and(|value| value != "0");
         match self.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto => stream.is_terminal() && !refused(),
+            ColorChoice::Auto => has("NO_COLOR").is_none() && (is_forced() || stream.is_terminal()),
         }
     }
 }

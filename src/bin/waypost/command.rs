@@ -89,6 +89,12 @@ enum Command {
 }
 
 impl Cli {
+    /// Whether results may be longer than a screen, and are read by people from their start.
+    pub(crate) fn is_long(&self) -> bool {
+        use Command::{Diff, Latest, Log, Show};
+        matches!(self.command, Show(_) | Latest(_) | Diff(_) | Log(_))
+    }
+
     /// Runs the command; results go to `out`.
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         match &self.command {

@@ -13,6 +13,7 @@ mod name;
 mod open;
 mod ordered;
 mod output;
+mod pager;
 mod panics;
 mod policy;
 mod progress;
@@ -21,7 +22,7 @@ mod scope;
 mod when;
 mod world;
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -32,8 +33,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return report::usage(&error),
     };
-    let mut out = BufWriter::new(io::stdout().lock());
-    match cli.run(&mut out).and_then(|()| Ok(out.flush()?)) {
+    let mut out = pager::paged(&cli.global, cli.is_long());
+    let ended = cli.run(&mut out);
+    // What was found before something went wrong is shown, too.
+    let shown = out.flush();
+    match ended.and_then(|()| Ok(shown?)) {
         Ok(()) => exit::Exit::Done.into(),
         Err(error) => report::report(&error, &cli.global),
     }

@@ -1,0 +1,192 @@
+//! Long results a screen at a time, where somebody sits there to read them.
+//!
+//! Never stands between the command and a program: without a terminal, it is not there.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use crate::args::Global;
+
+/// Where results go: to standard output, or through a pager once they are longer than the screen.
+pub(crate) struct Paged {
+    stdout: BufWriter<StdoutLock<'static>>,
+    state: State,
+}
+
+enum State {
+    /// Results go straight to standard output.
+    Plain,
+    /// It is not known yet whether they fit the screen.
+    Held {
+        text: Vec<u8>,
+        screen: Screen,
+        pager: OsString,
+    },
+    Shown(Child, BufWriter<ChildStdin>),
+    /// Whoever read them has seen enough.
+    Left,
+}
+
+/// How much there is room for.
+#[derive(Debug, Clone, Copy)]
+struct Screen {
+    rows: usize,
+    columns: usize,
+}
+
+/// Results of a command that may be long for a person, if `is_long`, or of another one.
+pub(crate) fn paged(global: &Global, is_long: bool) -> Paged {
+    let state = match (screen(), pager()) {
+        (Some(screen), Some(pager)) if is_long && !global.json && !global.no_pager => {
+            State::Held { text: Vec::new(), screen, pager }
+        }
+        _ => State::Plain,
+    };
+    Paged { stdout: BufWriter::new(io::stdout().lock()), state }
+}
+
+/// The screen of whoever reads, if anybody does.
+fn screen() -> Option<Screen> {
+    let stdout = io::stdout();
+    let size = if stdout.is_terminal() { terminal_size::terminal_size_of(&stdout) } else { None };
+    size.map(|(columns, rows)| Screen { rows: rows.0.into(), columns: columns.0.into() })
+}
+
+/// The pager that is wished for, if any is.
+fn pager() -> Option<OsString> {
+    let wish = env::var_os("WAYPOST_PAGER").or_else(|| env::var_os("PAGER"));
+    let wish = wish.unwrap_or_else(|| "less".into());
+    (!wish.is_empty() && wish != "cat").then_some(wish)
+}
+
+impl Screen {
+    /// Whether a text needs more lines than there are, one of which the prompt takes.
+    fn is_filled_by(self, text: &[u8]) -> bool {
+        let lines = text.split_inclusive(|byte| *byte == b'\n');
+        // Bytes are at least as many as columns; a few lines too early do no harm.
+        let rows = lines.map(|line| line.len().div_ceil(self.columns.max(1)).max(1));
+        rows.take(self.rows).sum::<usize>() >= self.rows
+    }
+}
+
+impl Paged {
+    /// Shows what was held back, and waits until it has been read.
+    fn finish(&mut self) -> io::Result<()> {
+        match std::mem::replace(&mut self.state, State::Plain) {
+            State::Plain => {}
+            State::Held { text, .. } => self.stdout.write_all(&text)?,
+            State::Shown(mut child, mut stdin) => {
+                // It may have been left before the end.
+                let _ = stdin.flush();
+                drop(stdin);
+                child.wait()?;
+            }
+            State::Left => self.state = State::Left,
+        }
+        self.stdout.flush()
+    }
+}
+
+impl Write for Paged {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.state {
+            State::Plain => return self.stdout.write(bytes),
+            State::Left => {}
+            State::Shown(child, stdin) => {
+                if stdin.write_all(bytes).is_err() {
+                    child.wait()?;
+                    self.state = State::Left;
+                }
+            }
+            State::Held { text, screen, pager } => {
+                text.extend_from_slice(bytes);
+                if screen.is_filled_by(text) {
+                    let text = std::mem::take(text);
+                    match start(pager) {
+                        Some((child, stdin)) => {
+                            self.state = State::Shown(child, BufWriter::new(stdin));
+                        }
+                        None => self.state = State::Plain,
+                    }
+                    self.write_all(&text)?;
+                }
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    /// What is told after this stands below the results, so that they must have been read.
+    fn flush(&mut self) -> io::Result<()> {
+        self.finish()
+    }
+}
+
+/// Starts a pager; `None` if it cannot be started.
+fn start(pager: &OsString) -> Option<(Child, ChildStdin)> {
+    let mut command = command(pager);
+    // As git does: leave if all fits, show colours, and leave the text on the screen.
+    if env::var_os("LESS").is_none() {
+        command.env("LESS", "FRX");
+    }
+    let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
+    let stdin = child.stdin.take()?;
+    ignore_interrupts();
+    Some((child, stdin))
+}
+
+/// A program by its name, or a line for the shell.
+fn command(pager: &OsString) -> Command {
+    let is_plain = |it: char| it.is_alphanumeric() || "-_./+=,: ".contains(it);
+    let words = pager.to_str().filter(|text| text.chars().all(is_plain));
+    let mut words = words.into_iter().flat_map(str::split_whitespace);
+    // Without a shell in between, a program that is not there is noticed.
+    if let Some(program) = words.next() {
+        let mut command = Command::new(program);
+        command.args(words);
+        return command;
+    }
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(pager);
+    shell
+}
+
+/// Ctrl-C is for the pager: ending before it would leave the terminal to two readers.
+fn ignore_interrupts() {
+    #[cfg(unix)]
+    {
+        let seen = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        // Without it, Ctrl-C ends both.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, seen);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_screen_is_filled_by_lines_that_are_many_or_long() {
+        let screen = Screen { rows: 3, columns: 10 };
+        for (text, is_filled) in [
+            ("", false),
+            ("a\nb\n", false),
+            ("a\nb\nc\n", true),
+            ("\n\n\n\n", true),
+            ("a line of more than twenty\n", true),
+            ("twenty columns are 2\n", true),
+            ("ten or so\nb\n", false),
+        ] {
+            assert_eq!(screen.is_filled_by(text.as_bytes()), is_filled, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_needs_a_shell_gets_one() {
+        assert_eq!(command(&"/usr/bin/most".into()).get_program(), "/usr/bin/most");
+        let less = command(&"less -S".into());
+        assert_eq!((less.get_program(), less.get_args().count()), ("less".as_ref(), 1));
+        assert_eq!(command(&"sed 's/a/b/' | less".into()).get_program(), "sh");
+    }
+}
