@@ -3,6 +3,7 @@
 use waypost::{Id, Issue, LoopId, NewEntry, Series, Status, Timestamp, Trigger};
 
 use crate::args;
+use crate::when::When;
 
 /// Flags that describe a checkpoint; what is not said is not guessed.
 #[derive(Debug, Clone, clap::Args)]
@@ -61,13 +62,13 @@ pub(crate) struct About {
     #[arg(long, value_parser = args::status())]
     status: Option<Status>,
 
-    /// When it was saved, such as 2026-01-25T15:00:00Z; now if not said
+    /// When it was saved: 2026-01-25, 2026-01-25T15:00:00Z, or 2h back from now; now if not said
     #[arg(long, value_name = "TIME")]
-    created_at: Option<Timestamp>,
+    created_at: Option<When>,
 
     /// When the work last changed
     #[arg(long, value_name = "TIME")]
-    updated_at: Option<Timestamp>,
+    updated_at: Option<When>,
 
     /// The checkpoint it continues: an id, the start of one, `latest`, NAME@N, or a NAME (series,
     /// issue, loop) for its newest
@@ -114,6 +115,7 @@ impl About {
 impl From<&About> for NewEntry {
     fn from(flags: &About) -> Self {
         let flags = flags.clone();
+        let now = Timestamp::now();
         Self {
             id: flags.id,
             series: flags.series,
@@ -128,8 +130,8 @@ impl From<&About> for NewEntry {
             step: flags.step,
             iteration: flags.iteration,
             status: flags.status.unwrap_or_default(),
-            created_at: flags.created_at,
-            updated_at: flags.updated_at,
+            created_at: flags.created_at.map(|when| when.from(now)),
+            updated_at: flags.updated_at.map(|when| when.from(now)),
             parent: flags.parent,
             tags: flags.tags.into_iter().collect(),
             can_resume: flags.can_resume,

@@ -27,7 +27,7 @@ pub(crate) struct Global {
     pub(crate) json: bool,
 
     /// Print results and errors, but no notes or hints
-    #[arg(long, global = true)]
+    #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
 
     /// When to use colours; `NO_COLOR` turns them off, `CLICOLOR_FORCE` on

@@ -34,7 +34,7 @@ fn wrong_usage_is_told_from_failure() {
         "list --wait -1",
         "save --trigger No",
         "save --status done",
-        "save --created-at 2026-01-25",
+        "save --created-at yesterday",
         "save --can-resume maybe",
         "save --about",
     ] {

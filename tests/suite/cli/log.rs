@@ -111,7 +111,7 @@ fn a_target_is_a_series_an_issue_a_loop_or_a_checkpoint() {
 fn what_is_not_shown_is_told() {
     let test = filled();
     let ended = log(&test, "--ascii --limit 3");
-    assert_eq!(ended.stderr, "these are the newest 3; --limit shows more\n");
+    assert_eq!(ended.stderr, "these are the newest 3; --limit or --all shows more\n");
     insta::assert_snapshot!(ended.stdout, @r#"
          ID   AGE  SERIES  TRIGGER    PHASE  ITER  STATUS  CHANGED
     *    b-2   0s  b       unknown    -         -  failed  /left 74 -> 70, -/t, -/note

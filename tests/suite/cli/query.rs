@@ -19,7 +19,7 @@ fn show_prints_what_is_known_and_the_document() {
     phase       build
     iteration   1
     status      in_progress
-    created_at  2999-01-01T00:00:00.000000Z (0s ago)
+    created_at  2999-01-01T00:00:00.000000Z (in the future)
     tag         keep
     layout      native
     document    2 B

@@ -13,6 +13,16 @@ fn an_id_alone_is_printed() {
 }
 
 #[test]
+fn times_are_taken_as_a_person_writes_them() {
+    let test = Test::new();
+    let day = test.feed("save --json --created-at 2026-01-25 --updated-at 2026-01-25", "1").done();
+    assert_eq!(day.matches("_at\":\"2026-01-25T00:00:00.000000Z\"").count(), 2, "{day}");
+    test.feed("save --id old --created-at 3h", "1").done();
+    let ids = |args: &str| test.run(args).done().matches("\"id\":\"old\"").count();
+    assert_eq!((ids("list --json --since 4h"), ids("list --json --until 4h")), (1, 0));
+}
+
+#[test]
 fn every_flag_ends_up_in_the_entry() {
     let test = Test::new();
     test.write("state.json", "{}");

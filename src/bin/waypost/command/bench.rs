@@ -40,7 +40,7 @@ const FILES_BYTES_MAX: u64 = 8 << 30;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Length of a document as JSON: bytes, or with k or m
+    /// Length of a document as JSON: bytes, or with k or m, as 64k or 64KiB
     #[arg(long, value_name = "BYTES", default_value = "16k", value_parser = bytes)]
     size: u32,
 
@@ -134,11 +134,9 @@ impl Args {
 
 fn bytes(text: &str) -> Result<u32, String> {
     let lower = text.to_ascii_lowercase();
-    let (number, unit) = match lower.strip_suffix(['k', 'm']) {
-        Some(number) if lower.ends_with('k') => (number, 1 << 10),
-        Some(number) => (number, 1 << 20),
-        None => (lower.as_str(), 1),
-    };
+    let units = [("kib", 1 << 10), ("k", 1 << 10), ("mib", 1 << 20), ("m", 1 << 20), ("", 1)];
+    let with_unit = |(name, unit)| lower.strip_suffix(name).map(|number| (number, unit));
+    let (number, unit) = units.into_iter().find_map(with_unit).unwrap_or((lower.as_str(), 1));
     let number: u32 = number.parse().map_err(|_| "not a number of bytes like 500, 16k or 1m")?;
     let bytes = number.checked_mul(unit).filter(|bytes| (1..=32 << 20).contains(bytes));
     bytes.ok_or_else(|| "must be between 1 byte and 32m".to_owned())
@@ -152,8 +150,9 @@ mod tests {
     fn sizes_may_have_a_unit() {
         assert_eq!(bytes("500"), Ok(500));
         assert_eq!(bytes("16k"), Ok(16 << 10));
-        assert_eq!(bytes("1M"), Ok(1 << 20));
-        for wrong in ["", "k", "0", "-1", "1.5k", "33m", "9999999m", "16kb"] {
+        assert_eq!(bytes("64KiB"), Ok(64 << 10));
+        assert_eq!(bytes("1M"), bytes("1MiB"));
+        for wrong in ["", "k", "0", "-1", "1.5k", "33m", "9999999m", "16kb", "16ib"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }

@@ -62,7 +62,7 @@ pub(super) struct Args {
     target: Option<String>,
 
     /// Find at most so many
-    #[arg(long, value_name = "N", requires = "all")]
+    #[arg(long, short = 'n', value_name = "N", requires = "all")]
     limit: Option<NonZeroUsize>,
 
     #[command(flatten)]

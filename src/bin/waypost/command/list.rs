@@ -31,7 +31,7 @@ pub(super) struct Args {
     oldest: bool,
 
     /// List at most so many
-    #[arg(long, help_heading = None, value_name = "N", default_value = "20")]
+    #[arg(long, short = 'n', help_heading = None, value_name = "N", default_value = "20")]
     limit: NonZeroUsize,
 
     /// List everything

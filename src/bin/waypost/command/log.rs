@@ -58,8 +58,12 @@ pub(super) struct Args {
     path: Option<Pointer>,
 
     /// Look at so many of the newest; 20 by default, with --path 1000
-    #[arg(long, value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N")]
     limit: Option<NonZeroUsize>,
+
+    /// Look at everything
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
 
     /// Draw lines with ASCII characters only, as where the locale is not UTF-8
     #[arg(long)]
@@ -84,7 +88,11 @@ impl Args {
     }
 
     fn limit(&self) -> usize {
-        let default = if self.path.is_some() { PATH_LIMIT } else { LIMIT };
+        let default = match (self.all, &self.path) {
+            (true, _) => usize::MAX,
+            (false, Some(_)) => PATH_LIMIT,
+            (false, None) => LIMIT,
+        };
         self.limit.map_or(default, NonZeroUsize::get)
     }
 }
@@ -107,7 +115,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if has_more && !global.json {
         out.flush()?;
         let count = output::grouped(args.limit() as u64);
-        global.note(format_args!("these are the newest {count}; --limit shows more"));
+        global.note(format_args!("these are the newest {count}; --limit or --all shows more"));
     }
     told
 }

@@ -48,7 +48,7 @@ pub(super) struct Args {
     now: bool,
 
     /// Do not ask before more than half of the store is removed
-    #[arg(long)]
+    #[arg(long, short)]
     yes: bool,
 
     #[command(flatten)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::builder::styling::Style;
 use waypost::{Artifact, Compacted, Entry, Stats, Timestamp};
 
-use super::human::{age, plain, size};
+use super::human::{ago, plain, size};
 
 /// Named values; what is not known is left out.
 #[derive(Debug, Default)]
@@ -29,9 +29,9 @@ impl Fields {
         fields.text("step", entry.step.as_ref());
         fields.text("iteration", entry.iteration);
         fields.text("status", Some(entry.status));
-        let old = age(now.saturating_since(entry.created_at));
-        fields.text("created_at", Some(format!("{} ({old} ago)", entry.created_at)));
-        fields.text("updated_at", entry.updated_at);
+        let both = |time| format!("{time} ({})", ago(time, now));
+        fields.text("created_at", Some(both(entry.created_at)));
+        fields.text("updated_at", entry.updated_at.map(both));
         fields.text("parent", entry.parent.as_ref());
         entry.tags.iter().for_each(|tag| fields.text("tag", Some(tag)));
         fields.text("can_resume", entry.can_resume);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use waypost::Id;
+use waypost::{Id, Timestamp};
 
 /// A length in bytes, in units of 1024 and rounded down.
 pub(crate) fn size(bytes: u64) -> String {
@@ -48,6 +48,16 @@ pub(crate) fn age(age: Duration) -> String {
         seconds if seconds < 2 * DAY => format!("{}h", seconds / HOUR),
         seconds => format!("{}d", seconds / DAY),
     }
+}
+
+/// How long before `now` something was. A clock that was set back makes it seem to come.
+pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
+    // Clocks of two machines differ by some seconds.
+    const SKEW: Duration = Duration::from_secs(60);
+    if then.saturating_since(now) > SKEW {
+        return "in the future".to_owned();
+    }
+    format!("{} ago", age(now.saturating_since(then)))
 }
 
 /// How many characters of UUIDs it takes to tell these ids apart, in whole groups of them.
@@ -125,6 +135,14 @@ mod tests {
         {
             assert_eq!(age(Duration::from_secs(seconds)), text);
         }
+    }
+
+    #[test]
+    fn what_is_dated_ahead_is_not_old() {
+        let at = |seconds: i64| Timestamp::from_micros(seconds * 1_000_000);
+        assert_eq!(ago(at(0), at(7200)), "2h ago");
+        assert_eq!(ago(at(5), at(0)), "0s ago");
+        assert_eq!(ago(at(61), at(0)), "in the future");
     }
 
     #[test]

@@ -29,7 +29,7 @@ fn numbers_have_a_line_and_changes_a_row() {
     ");
     // Up to a checkpoint, and no further back than the limit.
     let ended = log(&test, "a-4 --path /x --ascii --limit 2");
-    assert_eq!(ended.stderr, "these are the newest 2; --limit shows more\n");
+    assert_eq!(ended.stderr, "these are the newest 2; --limit or --all shows more\n");
     insta::assert_snapshot!(ended.stdout, @"
     /x  min 14, max 14, last 14, 1 of 2
     -

@@ -59,12 +59,12 @@ fn found(entry: &Entry, standing: &Standing, now: Timestamp) -> String {
     let name = standing.description.clone().unwrap_or_else(|| entry.series.to_string());
     let created = entry.created_at.to_string();
     let created = created.split('.').next().unwrap_or(&created).replace('T', " ");
-    let age = output::age(now.saturating_since(entry.created_at));
+    let ago = output::ago(entry.created_at, now);
     let progress = progress(entry, standing);
     let progress =
         if progress.is_empty() { progress } else { format!("Progress: {}\n", plain(&progress)) };
     format!(
-        "Found existing checkpoint for \"{}\"\nCreated: {} ({age} ago)\n{progress}",
+        "Found existing checkpoint for \"{}\"\nCreated: {} ({ago})\n{progress}",
         plain(&name),
         created.trim_end_matches('Z')
     )

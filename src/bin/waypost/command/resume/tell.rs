@@ -89,12 +89,12 @@ pub(super) fn notes(chosen: &Chosen, freshness: &Freshness, global: &Global) {
 fn summary(chosen: &Chosen) -> Fields {
     let entry = &chosen.offer.checkpoint.entry;
     let standing = &chosen.offer.standing;
-    let age = output::age(Timestamp::now().saturating_since(entry.created_at));
+    let ago = output::ago(entry.created_at, Timestamp::now());
     let mut fields = Fields::default();
     fields.text("resume", Some(&entry.id));
     fields.text("series", Some(&entry.series));
     fields.text("work", standing.description.as_ref());
-    fields.text("saved", Some(format!("{} ({age} ago)", entry.created_at)));
+    fields.text("saved", Some(format!("{} ({ago})", entry.created_at)));
     fields.text("phase", entry.phase.as_ref());
     fields.text("step", entry.step.as_ref());
     fields.text("iteration", entry.iteration);
