@@ -57,7 +57,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let mut follower = Follower::new(args.followed(), global)?;
     let mut lines = Lines::default();
     let mut left = args.count.map(NonZeroU64::get);
-    for row in follower.start(args.last)? {
+    let newest = follower.start(args.last)?;
+    lines.id_length = follower.id_length();
+    for row in newest {
         lines.write(out, &row, global)?;
     }
     loop {
@@ -66,7 +68,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             return Ok(());
         }
         thread::sleep(args.every);
-        for row in follower.look()?.into_iter().take(limit(left)) {
+        let new = follower.look()?;
+        lines.id_length = follower.id_length();
+        for row in new.into_iter().take(limit(left)) {
             lines.write(out, &row, global)?;
             left = left.map(|left| left - 1);
         }

@@ -11,8 +11,8 @@ use waypost::{Entry, Error, Issue, LoopId, Order, Position, Query, Store};
 use super::super::log::{Reader, Row};
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::open;
 use crate::scope::Scope;
+use crate::{open, output};
 
 // A save may come just when this process lets the file go, and would leave no other trace.
 const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(5);
@@ -50,6 +50,8 @@ pub(super) struct Follower<'a> {
     /// How the files were when this process let them go.
     stamps: Option<[Stamp; 2]>,
     looked: Instant,
+    /// How many characters of an id are shown.
+    id_length: usize,
     /// The last that was said about why there is nothing to be seen.
     told: Option<String>,
 }
@@ -66,6 +68,7 @@ impl<'a> Follower<'a> {
             listed: HashSet::new(),
             stamps: None,
             looked: Instant::now(),
+            id_length: 0,
             told: None,
         })
     }
@@ -81,7 +84,7 @@ impl<'a> Follower<'a> {
         self.position = store.position()?;
         let entries = self.newest(&store, last)?;
         self.listed = entries.iter().map(|entry| entry.sequence).collect();
-        let rows = rows(&store, entries)?;
+        let rows = self.rows(&store, entries)?;
         self.let_go(store)?;
         Ok(rows)
     }
@@ -105,7 +108,7 @@ impl<'a> Follower<'a> {
         let mut entries = arrivals.entries;
         entries.retain(|entry| !self.listed.contains(&entry.sequence));
         entries.retain(|entry| self.followed.admits(entry));
-        let rows = rows(&store, entries)?;
+        let rows = self.rows(&store, entries)?;
         self.let_go(store)?;
         self.told = None;
         Ok(rows)
@@ -136,6 +139,22 @@ impl<'a> Follower<'a> {
         Ok(())
     }
 
+    /// How many characters it takes to tell the ids apart of all that was shown.
+    pub(super) fn id_length(&self) -> usize {
+        self.id_length
+    }
+
+    /// Entries with what changed in each, in the same order.
+    fn rows(&mut self, store: &Store, entries: Vec<Entry>) -> Result<Vec<Row>> {
+        self.id_length = output::id_length(store, &entries)?.max(self.id_length);
+        let mut reader = Reader::new(store, &entries);
+        // From the newest on, so that every document is read once.
+        let mut rows =
+            entries.into_iter().rev().map(|entry| reader.row(entry)).collect::<Result<Vec<_>>>()?;
+        rows.reverse();
+        Ok(rows)
+    }
+
     fn tell(&mut self, text: String) {
         if self.told.as_ref() != Some(&text) {
             self.global.note(&text);
@@ -148,16 +167,6 @@ impl<'a> Follower<'a> {
 fn is_passing(error: &anyhow::Error) -> bool {
     let is_locked = matches!(error.downcast_ref(), Some(Error::Locked { .. }));
     is_locked || matches!(error.downcast_ref(), Some(Refusal::NoStore { .. }))
-}
-
-/// Entries with what changed in each, in the same order.
-fn rows(store: &Store, entries: Vec<Entry>) -> Result<Vec<Row>> {
-    let mut reader = Reader::new(store, &entries);
-    // From the newest on, so that every document is read once.
-    let mut rows =
-        entries.into_iter().rev().map(|entry| reader.row(entry)).collect::<Result<Vec<_>>>()?;
-    rows.reverse();
-    Ok(rows)
 }
 
 /// When the store and its journal last changed, and their lengths.

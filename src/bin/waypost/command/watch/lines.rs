@@ -3,20 +3,19 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use clap::builder::styling::{AnsiColor, Style};
+use clap::builder::styling::Style;
 use waypost::Timestamp;
 
 use super::super::log::{Row, Words};
 use crate::args::Global;
-use crate::output::{self, cut, padded, plain, short_id};
-
-// As many as a UUIDv7 has for its time; what comes next cannot be told apart in advance.
-const ID_LENGTH: usize = 18;
+use crate::output::{self, cut, padded, palette, plain, short_id};
 
 /// How wide columns have become.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     widths: [usize; 5],
+    /// How many characters of ids are shown.
+    pub(super) id_length: usize,
 }
 
 impl Lines {
@@ -24,9 +23,9 @@ impl Lines {
         if global.json {
             return Ok(output::json_line(out, &row.line())?);
         }
-        let id = global.style(&io::stdout(), AnsiColor::Yellow.on_default());
-        let bad = global.style(&io::stdout(), AnsiColor::Red.on_default().bold());
-        let words = Words::of(row, ID_LENGTH);
+        let id = global.style(&io::stdout(), palette::ID);
+        let bad = global.style(&io::stdout(), palette::BAD);
+        let words = Words::of(row, self.id_length);
         let style = if words.is_bad { bad } else { Style::new() };
         let cells = self.cells(row);
         let taken: usize = cells.iter().map(|cell| output::columns(cell) + 2).sum();
@@ -43,7 +42,7 @@ impl Lines {
         let iteration = entry.iteration.map_or_else(|| "-".to_owned(), |it| it.to_string());
         let cells = [
             clock(entry.created_at),
-            short_id(&entry.id, ID_LENGTH),
+            short_id(&entry.id, self.id_length),
             plain(entry.series.as_str()),
             entry.trigger.to_string(),
             iteration,
