@@ -280,10 +280,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::First { .. } => {
             Verdict::new(Exit::Nothing, "not_found").hint("name the checkpoint to compare it with")
         }
-        Refusal::NoTarget { .. } => {
-            Verdict::new(Exit::Nothing, "not_found").hint("`waypost list` shows what there is")
-        }
-        Refusal::Unknown { .. } => {
+        Refusal::NoTarget { .. } | Refusal::Unknown { .. } => {
             Verdict::new(Exit::Nothing, "not_found").hint("`waypost list` shows what there is")
         }
         Refusal::Several { .. } => Verdict::new(Exit::Usage, "several")

@@ -128,3 +128,12 @@ fn captured_files_go_along() {
         assert_eq!(restored, "as it was", "{id}");
     }
 }
+
+#[test]
+fn deleting_what_was_forked_from_is_warned_of() {
+    let test = Test::filled();
+    test.run("fork a-1 --series retry").done();
+    let stderr = test.run("delete a-1").stderr;
+    assert!(stderr.ends_with("\nwarning: retry was forked from a-1\n"), "{stderr}");
+    assert!(!test.run("delete a-2").stderr.contains("warning"));
+}

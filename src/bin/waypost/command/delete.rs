@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::{Deleted, Id};
+use waypost::{Deleted, Error, Id, Order, Query, Series, Store};
 
 use super::prune::come_back;
 use crate::args::Global;
@@ -45,6 +45,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     // One checkpoint may have been named twice.
     ids.sort();
     ids.dedup();
+    let forks = forks(&store, &ids)?;
     let deleted = if args.now { store.delete_now(&ids)? } else { store.delete(&ids)? };
     if global.json {
         return Ok(output::json_line(out, &Outcome { ids, deleted })?);
@@ -52,5 +53,30 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     ids.iter().try_for_each(|id| writeln!(out, "{id}"))?;
     out.flush()?;
     global.note(format_args!("deleted {}: {}", deleted.checkpoints, come_back(&deleted)));
+    for (id, series) in forks {
+        global.note(format_args!("warning: {series} was forked from {id}"));
+    }
     Ok(())
+}
+
+/// Series that go on from what is deleted, and are not part of it.
+fn forks(store: &Store, ids: &[Id]) -> Result<Vec<(Id, Series)>> {
+    let mut forks = Vec::new();
+    for series in store.series()? {
+        let first = Query {
+            series: Some(series.clone()),
+            order: Order::Oldest,
+            limit: Some(1),
+            ..Query::default()
+        };
+        let first = match store.list(&first) {
+            // Only a warning depends on it.
+            Err(Error::Corrupt { .. }) => None,
+            page => page?.entries.pop(),
+        };
+        let Some(first) = first.filter(|first| !ids.contains(&first.id)) else { continue };
+        let parent = first.parent.filter(|parent| ids.contains(parent));
+        forks.extend(parent.map(|parent| (parent, series)));
+    }
+    Ok(forks)
 }

@@ -4,6 +4,7 @@ mod capture;
 pub(super) mod envelope;
 pub(super) mod inbox;
 mod lines;
+mod suspect;
 mod switches;
 
 use std::fs::File;
@@ -58,7 +59,8 @@ pub(super) struct Args {
     /// directory that the store is for. A file is stored once, however often it is captured
     /// unchanged; what was captured before, and is gone, is noted as deleted. Links and special
     /// files are refused, and below a directory passed over with a note; `.git` and `.waypost` are
-    /// passed over. `waypost restore` writes the files back.
+    /// passed over, but not what a .gitignore names: leave that out by naming what to capture.
+    /// `waypost restore` writes the files back.
     #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "lines")]
     capture: Vec<PathBuf>,
 
@@ -110,6 +112,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         return Err(Refusal::NoDocument.into());
     }
     let capture = Capture::read(&args.capture, global)?;
+    for warning in suspect::warnings(capture.paths()) {
+        global.note(warning);
+    }
     if !open::exists(global)? {
         // What is not a document must not leave an empty store behind.
         Document::from_json(&json)?;

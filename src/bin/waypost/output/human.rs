@@ -53,7 +53,7 @@ pub(crate) fn age(age: Duration) -> String {
 /// How long before `now` something was. A clock that was set back makes it seem to come.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     // Clocks of two machines differ by some seconds.
-    const SKEW: Duration = Duration::from_secs(60);
+    const SKEW: Duration = Duration::from_mins(1);
     if then.saturating_since(now) > SKEW {
         return "in the future".to_owned();
     }

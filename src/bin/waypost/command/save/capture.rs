@@ -89,6 +89,11 @@ impl Capture {
         Ok(capture)
     }
 
+    /// The paths of files, as they are kept.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> + Clone {
+        self.files.keys().map(String::as_str)
+    }
+
     /// Refuses a path where nothing is and nothing was.
     pub(super) fn check_missing(&self, before: &Before) -> Result<()> {
         for (kept, path) in &self.missing {
