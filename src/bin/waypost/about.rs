@@ -56,6 +56,7 @@ pub(crate) struct About {
 
     /// The iteration of the loop
     #[arg(long, value_name = "N")]
+    #[arg(value_parser = args::whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     iteration: Option<u64>,
 
     /// Where the work stands; `in_progress` if not said
@@ -93,6 +94,8 @@ pub(crate) struct About {
 
     /// How long a retention policy is to keep it
     #[arg(long, value_name = "DAYS")]
+    #[arg(value_parser = args::whole::<u32>(0..=u32::MAX.into()))]
+    #[arg(allow_negative_numbers = true)]
     retention_days: Option<u32>,
 }
 

@@ -3,7 +3,9 @@
 use std::env;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write as _};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ColorChoice;
@@ -40,7 +42,7 @@ pub(crate) struct Global {
 
     /// How long to wait while another process has the store
     #[arg(long, global = true, value_name = "SECONDS", default_value = "5")]
-    #[arg(value_parser = seconds)]
+    #[arg(value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) wait: Duration,
 }
 
@@ -85,8 +87,21 @@ pub(crate) fn layout() -> impl TypedValueParser<Value = Layout> {
     PossibleValuesParser::new(Layout::ALL.map(Layout::as_str)).try_map(|name| name.parse())
 }
 
+/// Reads a whole number of a range, and says which would do.
+pub(crate) fn whole<T: FromStr>(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        let is_one = text.parse().is_ok_and(|number| range.contains(&number));
+        text.parse().ok().filter(|_| is_one).ok_or_else(|| match (range.start(), range.end()) {
+            (min, &u64::MAX) => format!("must be a whole number from {min} on"),
+            (min, max) => format!("must be a whole number from {min} to {max}"),
+        })
+    }
+}
+
 /// Reads a number of seconds, with parts of one.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    let seconds = text.parse().ok().and_then(|it| Duration::try_from_secs_f64(it).ok());
+    seconds.ok_or_else(|| "must be a number of seconds, such as 0, 0.5 or 60".to_owned())
 }

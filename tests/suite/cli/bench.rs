@@ -37,12 +37,12 @@ fn what_cannot_be_measured_is_refused() {
     for (flags, code, reason) in [
         ("--size 0", 2, "between 1 byte and 32m"),
         ("--size 16kb", 2, "not a number of bytes"),
-        ("--change 101", 2, "101 is not in 0..=100"),
+        ("--change 101", 2, "must be a whole number from 0 to 100"),
         ("--saves 0", 2, "0"),
         ("--threads 4 --loops 2", 2, "--loops 2 is less than --threads 4"),
         ("--size 32m --saves 100000", 2, "too much to keep"),
         ("--threads 8 --saves 5", 2, "--saves 5 is less than the number of loops, 8"),
-        ("--threads 2000", 2, "2000 is not in 1..=1000"),
+        ("--threads 2000", 2, "must be a whole number from 1 to 1000"),
         ("--dir nowhere", 1, "cannot make nowhere"),
     ] {
         let ended = test.run(&format!("bench {flags}"));

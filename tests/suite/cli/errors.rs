@@ -43,6 +43,25 @@ fn wrong_usage_is_told_from_failure() {
 }
 
 #[test]
+fn wrong_numbers_are_told_what_would_do() {
+    let test = Test::new();
+    for (args, flag, would_do) in [
+        ("list --limit 0", "--limit <N>", "a whole number from 1 on"),
+        ("list --limit x", "--limit <N>", "a whole number from 1 on"),
+        ("list --limit -1", "--limit <N>", "a whole number from 1 on"),
+        ("list --limit 99999999999999999999", "--limit <N>", "a whole number from 1 on"),
+        ("save --iteration -1", "--iteration <N>", "a whole number from 0 on"),
+        ("save --retention-days 1.5", "--retention-days <DAYS>", "a whole number from 0 to"),
+        ("resume 1 --depth 0", "--depth <N>", "a whole number from 1 to 100000"),
+        ("list --wait -1", "--wait <SECONDS>", "a number of seconds, such as"),
+        ("list --wait soon", "--wait <SECONDS>", "a number of seconds, such as"),
+    ] {
+        let told = test.run(args).failed(2);
+        assert!(told.contains(&format!("'{flag}': must be {would_do}")), "{told}");
+    }
+}
+
+#[test]
 fn a_program_is_told_of_wrong_usage_in_json() {
     let stderr = Test::new().run("list --json --status done").failed(2);
     let error: serde_json::Value = serde_json::from_str(&stderr).unwrap();

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::ValueEnum;
 
-use crate::args::Global;
+use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::output;
 use document::Shape;
@@ -46,7 +46,7 @@ pub(super) struct Args {
 
     /// How much of a document is new in each iteration, at least one step of its history
     #[arg(long, value_name = "PERCENT", default_value = "0")]
-    #[arg(value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(value_parser = args::whole::<u8>(0..=100))]
     change: u8,
 
     /// Let documents grow instead of forgetting what is old
@@ -55,17 +55,17 @@ pub(super) struct Args {
 
     /// Number of saves in all
     #[arg(long, value_name = "COUNT", default_value = "1000")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(value_parser = args::whole::<u32>(1..=u32::MAX.into()))]
     saves: u32,
 
     /// Number of threads that save
     #[arg(long, value_name = "COUNT", default_value = "1")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(value_parser = args::whole::<u32>(1..=1000))]
     threads: u32,
 
     /// Number of loops, each a series of its own; by default as many as threads
     #[arg(long, value_name = "COUNT")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(value_parser = args::whole::<u32>(1..=100_000))]
     loops: Option<u32>,
 
     /// When a save returns

@@ -8,7 +8,7 @@ use clap::builder::NonEmptyStringValueParser;
 use waypost::diff::Pointer;
 use waypost::{Condition, Document, Entry, Order, Store, TextStyle, Timestamp};
 
-use crate::args::Global;
+use crate::args::{self, Global};
 use crate::content::{Content, Tally};
 use crate::exit::Refusal;
 use crate::filter::Filter;
@@ -63,6 +63,8 @@ pub(super) struct Args {
 
     /// Find at most so many
     #[arg(long, short = 'n', value_name = "N", requires = "all")]
+    #[arg(value_parser = args::whole::<NonZeroUsize>(1..=u64::MAX))]
+    #[arg(allow_negative_numbers = true)]
     limit: Option<NonZeroUsize>,
 
     #[command(flatten)]

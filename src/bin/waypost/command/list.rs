@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use anyhow::Result;
 use waypost::{Cursor, Entry, Id, Order, Query, Restorable, Store, Timestamp};
 
-use crate::args::Global;
+use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::filter::Filter;
 use crate::open;
@@ -32,6 +32,8 @@ pub(super) struct Args {
 
     /// List at most so many
     #[arg(long, short = 'n', help_heading = None, value_name = "N", default_value = "20")]
+    #[arg(value_parser = args::whole::<NonZeroUsize>(1..=u64::MAX))]
+    #[arg(allow_negative_numbers = true)]
     limit: NonZeroUsize,
 
     /// List everything

@@ -17,7 +17,7 @@ use clap::builder::NonEmptyStringValueParser;
 use waypost::diff::Pointer;
 use waypost::{Entry, Store, Timestamp};
 
-use crate::args::Global;
+use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::filter::Filter;
 use crate::scope::Scope;
@@ -59,6 +59,8 @@ pub(super) struct Args {
 
     /// Look at so many of the newest; 20 by default, with --path 1000
     #[arg(long, short = 'n', value_name = "N")]
+    #[arg(value_parser = args::whole::<NonZeroUsize>(1..=u64::MAX))]
+    #[arg(allow_negative_numbers = true)]
     limit: Option<NonZeroUsize>,
 
     /// Look at everything

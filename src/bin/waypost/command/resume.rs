@@ -16,7 +16,7 @@ use waypost::recovery::{Advice, Check, Finding, Freshness, freshness};
 use waypost::{Entry, Error, Id, Issue, Series, Status, Store, Timestamp};
 
 use super::prune::come_back;
-use crate::args::Global;
+use crate::args::{self, Global};
 use crate::confirm::is_asked;
 use crate::exit::Refusal;
 use crate::output::plain;
@@ -74,7 +74,7 @@ pub(super) struct Args {
 
     /// Look at so many of the newest checkpoints of a series
     #[arg(long, value_name = "N", default_value = "256")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(value_parser = args::whole::<u32>(1..=100_000))]
     depth: u32,
 
     #[command(flatten)]

@@ -7,7 +7,7 @@ use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
 use waypost::{Action, Entry, Error, Id, Query, Restorable, Store};
 
-use crate::args::Global;
+use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::{open, output};
 
@@ -31,6 +31,7 @@ pub(super) struct Args {
 
     /// Everything that an operation removed, as `waypost log --operations` numbers them
     #[arg(long, value_name = "N", conflicts_with = "ids")]
+    #[arg(value_parser = args::whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     operation: Option<u64>,
 }
 
