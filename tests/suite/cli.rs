@@ -10,6 +10,7 @@ mod errors;
 mod export;
 mod find;
 mod fork;
+mod help;
 mod import;
 mod lines;
 mod log;
@@ -160,20 +161,6 @@ fn the_help_explains_the_exit_codes() {
     6  the store is held by another process
     7  done, but some of it was skipped
     ");
-}
-
-#[test]
-fn every_command_has_examples() {
-    let test = Test::new();
-    let commands = [
-        "save", "show", "latest", "list", "log", "find", "diff", "resume", "fork", "rollback",
-        "delete", "undelete", "tag", "complete", "fail", "archive", "reopen", "prune", "export",
-        "import", "policy", "restore", "stats", "compact", "bench", "watch",
-    ];
-    for command in commands {
-        let help = test.run(&format!("help {command}")).done();
-        assert!(help.contains(&format!("Examples:\n  waypost {command}")), "{help}");
-    }
 }
 
 #[test]

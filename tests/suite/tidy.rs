@@ -20,7 +20,7 @@ const LAYERS: [&[&str]; 12] = [
 ];
 
 /// Who alone may name a crate.
-const OWNERS: [(&str, &[&str]); 10] = [
+const OWNERS: [(&str, &[&str]); 12] = [
     ("redb", &["src/store"]),
     ("bincode", &["src/codec/wire.rs"]),
     ("zstd", &["src/codec/compress.rs"]),
@@ -29,6 +29,8 @@ const OWNERS: [(&str, &[&str]); 10] = [
     ("jiff", &["src/checkpoint/timestamp.rs"]),
     ("granit_parser", &["src/yaml"]),
     ("clap", &["src/bin"]),
+    ("clap_complete", &["src/bin/waypost/command/completions.rs"]),
+    ("clap_mangen", &["src/bin/waypost/command/man.rs"]),
     ("flate2", &["src/bin/waypost/command/bench", "src/bin/waypost/gzip.rs"]),
     ("rustix", &["src/bin/waypost/command/export/files/system.rs"]),
 ];

@@ -2,16 +2,19 @@
 
 mod bench;
 mod compact;
+mod completions;
 mod delete;
 mod diff;
 mod export;
 mod find;
 mod fork;
+mod help;
 mod import;
 mod latest;
 mod lifecycle;
 mod list;
 mod log;
+mod man;
 mod own;
 mod policy;
 mod prune;
@@ -27,13 +30,24 @@ mod watch;
 use std::io::Write;
 
 use anyhow::Result;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::args::Global;
 use crate::exit::Exit;
+use crate::help::groups;
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost save state.json --issue 42 --trigger manual
+  waypost latest --issue 42 --document
+  waypost resume 42     # what to go on from, and whether it is still as it was";
 
 /// Keeps checkpoints of agent workflows: one file, indexed, compressed, durable
 #[derive(Debug, clap::Parser)]
-#[command(name = "waypost", version, after_long_help = Exit::help())]
+#[command(name = "waypost", bin_name = "waypost", version)]
+// One of ours is in its place, which also answers in JSON.
+#[command(disable_help_subcommand = true, subcommand_value_name = "COMMAND")]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", Exit::help()))]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -86,6 +100,9 @@ enum Command {
     Stats(stats::Args),
     Compact(compact::Args),
     Bench(bench::Args),
+    Help(help::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 impl Cli {
@@ -93,6 +110,18 @@ impl Cli {
     pub(crate) fn is_long(&self) -> bool {
         use Command::{Diff, Latest, Log, Show};
         matches!(self.command, Show(_) | Latest(_) | Diff(_) | Log(_))
+    }
+
+    /// All commands and flags, as clap knows them.
+    pub(crate) fn tree() -> clap::Command {
+        groups::grouped(Self::command())
+    }
+
+    /// Reads the words that the program was started with.
+    pub(crate) fn from_words() -> Result<Self, clap::Error> {
+        let mut tree = Self::tree();
+        let mut words = tree.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches_mut(&mut words).map_err(|error| error.format(&mut tree))
     }
 
     /// Runs the command; results go to `out`.
@@ -124,6 +153,9 @@ impl Cli {
             Command::Stats(args) => stats::run(args, &self.global, out),
             Command::Compact(args) => compact::run(args, &self.global, out),
             Command::Bench(args) => bench::run(args, &self.global, out),
+            Command::Help(args) => help::run(args, &self.global, out),
+            Command::Completions(args) => completions::run(args, &self.global, out),
+            Command::Man(args) => man::run(args, &self.global, out),
         }
     }
 }

@@ -45,10 +45,18 @@ impl Exit {
         }
     }
 
+    /// What `help` starts with.
+    pub(crate) const HEADING: &str = "Exit codes";
+
+    /// All codes, and what each means.
+    pub(crate) fn meanings() -> impl Iterator<Item = (u8, &'static str)> {
+        Self::ALL.into_iter().map(|exit| (exit as u8, exit.meaning()))
+    }
+
     /// The part of the help that explains exit codes.
     pub(crate) fn help() -> String {
-        Self::ALL.into_iter().fold("Exit codes:".to_owned(), |mut text, exit| {
-            let _ = write!(text, "\n  {}  {}", exit as u8, exit.meaning());
+        Self::meanings().fold(format!("{}:", Self::HEADING), |mut text, (code, meaning)| {
+            let _ = write!(text, "\n  {code}  {meaning}");
             text
         })
     }

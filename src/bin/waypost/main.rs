@@ -9,6 +9,7 @@ mod content;
 mod exit;
 mod filter;
 mod gzip;
+mod help;
 mod name;
 mod open;
 mod ordered;
@@ -25,11 +26,9 @@ mod world;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 fn main() -> ExitCode {
     let _witness = panics::hush_engine();
-    let cli = match command::Cli::try_parse() {
+    let cli = match command::Cli::from_words() {
         Ok(cli) => cli,
         Err(error) => return report::usage(&error),
     };

@@ -39,6 +39,9 @@ pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
         // Whoever read the results has seen enough.
         return Exit::Done.into();
     }
+    if let Some(error) = error.downcast_ref() {
+        return usage(error);
+    }
     let report = Report::from(error);
     // What was asked for is told by the exit code, and was told in words already.
     if matches!(

@@ -16,10 +16,10 @@ Examples:
   waypost delete 019a8b2c-d3e4
   waypost list --tag scratch --all --json | jq -r .id | xargs -r waypost delete";
 
-/// Delete checkpoints: all of them, or none if one does not exist
+/// Delete checkpoints
 ///
-/// They can be restored with `waypost undelete` until the store is compacted, or for a week unless
-/// the store is set otherwise.
+/// All of them, or none if one does not exist. They can be restored with `waypost undelete` until
+/// the store is compacted, or for a week unless the store is set otherwise.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -24,9 +24,10 @@ Examples:
   waypost diff latest
   waypost diff issue:42@5 issue:42@0 --full
   waypost diff 019a8b2c-d3e4 --file state.yaml
+  waypost diff issue:42@1 latest --exit-code > changes.txt     # exit 1: there are changes
   waypost diff issue:42@1 latest --json | jq '.[].path'";
 
-/// Show what changed from one checkpoint to another, or to a file
+/// Show what changed between checkpoints, or to a file
 ///
 /// A line for each change, with its place in the new document as a JSON pointer (of what was
 /// removed, in the old one): `-` is what was there, `+` what is there now, `~` where an element of

@@ -29,7 +29,7 @@ Examples:
   waypost export --jsonl - --issue 42 | jq -c .document
   waypost export --jsonl - --since 7d | gzip > week.jsonl.gz";
 
-/// Write checkpoints as the files of their systems, or as lines of JSON
+/// Write the files of other systems, or lines of JSON
 ///
 /// What came from a file is that file again, byte for byte. What did not, or goes into another
 /// --layout, is written as that system would; what it requires and the checkpoint does not have is

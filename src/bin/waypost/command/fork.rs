@@ -21,11 +21,12 @@ Examples:
   waypost rollback issue:42@3
   waypost rollback 019a8b2c-d3e4";
 
-/// Go on from a checkpoint in a new series, and print the id of the copy that it starts with
+/// Go on from a checkpoint in a new series
 ///
-/// The copy has the same document, to the byte, and the checkpoint as its parent, which no policy
-/// removes as long as the copy is there. What is not said about it is as with the checkpoint, but
-/// for its tags, its session and the file that it came from; its trigger is `manual`.
+/// Prints the id of the copy that the series starts with. The copy has the same document, to the
+/// byte, and the checkpoint as its parent, which no policy removes as long as the copy is there.
+/// What is not said about it is as with the checkpoint, but for its tags, its session and the file
+/// that it came from; its trigger is `manual`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = FORK_EXAMPLES)]
 pub(super) struct ForkArgs {
@@ -42,10 +43,10 @@ pub(super) struct ForkArgs {
     about: About,
 }
 
-/// Make an earlier checkpoint the newest of its series again, and print the id of the copy
+/// Make an earlier checkpoint the newest of its series again
 ///
-/// Nothing is removed: what came after it stays in the history, and what goes on with the newest of
-/// the series goes on from the copy.
+/// Prints the id of the copy that is the newest then. Nothing is removed: what came after it stays
+/// in the history, and what goes on with the newest of the series goes on from the copy.
 #[derive(Debug, clap::Args)]
 #[command(after_help = ROLLBACK_EXAMPLES)]
 pub(super) struct RollbackArgs {

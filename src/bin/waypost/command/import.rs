@@ -37,14 +37,14 @@ use watch::Seen;
 
 const EXAMPLES: &str = "\
 Examples:
-  waypost import .                                 all that is found in this project
-  waypost import --dry-run ~/projects              what would be imported
-  waypost import .claude/crunch/42                 the checkpoints of one issue
-  waypost import --watch .pipeline .tmp            go on as files are written
+  waypost import .                                 # all that is found in this project
+  waypost import --dry-run ~/projects              # what would be imported
+  waypost import .claude/crunch/42                 # the checkpoints of one issue
+  waypost import --watch .pipeline .tmp            # go on as files are written
   waypost --store old.redb export --jsonl - | waypost import -
   zcat week.jsonl.gz | waypost import -";
 
-/// Take in the checkpoint files of other systems, or what `waypost export` wrote
+/// Take in files of other systems, or lines of JSON
 ///
 /// Directories are searched for files of agentize, claude-crunch, `.claude/checkpoints`,
 /// `.pipeline` and AIWG, which are known by what is in them. Nothing is lost on the way: `waypost
@@ -57,7 +57,7 @@ pub(super) struct Args {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Show what would be imported, and change nothing
+    /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
 

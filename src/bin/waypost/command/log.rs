@@ -39,11 +39,12 @@ Examples:
 const LIMIT: usize = 20;
 const PATH_LIMIT: usize = 1000;
 
-/// Show checkpoints as a time line, newest first, with what changed in each
+/// Show checkpoints as a time line, with what changed in each
 ///
-/// Every series is a line, and a fork a line that leads to where it was forked from; `~` stands
-/// where more of a line is not shown. What changed is told against the one before in the series, in
-/// a few words: `+2 -1 ~3 in /queue` are elements that were added, removed and moved.
+/// The newest is first. Every series is a line, and a fork a line that leads to where it was forked
+/// from; `~` stands where more of a line is not shown. What changed is told against the one before
+/// in the series, in a few words: `+2 -1 ~3 in /queue` are elements that were added, removed and
+/// moved.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

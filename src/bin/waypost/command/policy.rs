@@ -22,6 +22,27 @@ Examples:
   waypost policy check .claude/checkpoint-config.yaml
   waypost policy example > .waypost/config.yaml";
 
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  waypost policy show
+  waypost policy show crunch
+  waypost policy show --json | jq .policy";
+const SET_EXAMPLES: &str = "\
+Examples:
+  waypost policy set aiwg --prune-on-save
+  waypost policy set .waypost/config.yaml
+  waypost policy set --keep-deleted 30d";
+const UNSET_EXAMPLES: &str = "\
+Examples:
+  waypost policy unset";
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  waypost policy check
+  waypost policy check .claude/checkpoint-config.yaml";
+const EXAMPLE_EXAMPLES: &str = "\
+Examples:
+  waypost policy example > .waypost/config.yaml";
+
 /// Show, set and check what is kept and for how long
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -41,6 +62,7 @@ enum Command {
 
 /// Show the policy in force, or one that you name
 #[derive(Debug, clap::Args)]
+#[command(after_help = SHOW_EXAMPLES)]
 struct Show {
     /// A preset (crunch, claude, aiwg, keep-all) or a config file; that in force if not said
     #[arg(value_name = "PRESET|FILE")]
@@ -49,6 +71,7 @@ struct Show {
 
 /// Store a policy in the store, for `prune` and for saves
 #[derive(Debug, clap::Args)]
+#[command(after_help = SET_EXAMPLES)]
 #[group(required = true, multiple = true)]
 struct Set {
     /// A preset (crunch, claude, aiwg, keep-all) or a config file; as it is if not said
@@ -65,12 +88,16 @@ struct Set {
     keep_deleted: Option<Age>,
 }
 
-/// Take the policy out of the store, so that the config of the project counts again
+/// Take the policy out of the store
+///
+/// The config of the project counts again.
 #[derive(Debug, clap::Args)]
+#[command(after_help = UNSET_EXAMPLES)]
 struct Unset {}
 
 /// Check a config file, and say what it means
 #[derive(Debug, clap::Args)]
+#[command(after_help = CHECK_EXAMPLES)]
 struct Check {
     /// The config file; that of the project if not said
     file: Option<PathBuf>,
@@ -78,6 +105,7 @@ struct Check {
 
 /// Print a config file with every key explained
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE_EXAMPLES)]
 struct Example {}
 
 /// What is in force, for a program.

@@ -31,11 +31,12 @@ Examples:
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "flags that have nothing to do with each other")]
 pub(super) struct Args {
-    /// A preset (crunch, claude, aiwg, keep-all) or a config file
+    /// A preset (crunch, claude, aiwg, keep-all) or a config file; by default that of the store,
+    /// else that of the project's config
     #[arg(long, value_name = "PRESET|FILE")]
     policy: Option<String>,
 
-    /// Show what would be removed, and remove nothing
+    /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
 

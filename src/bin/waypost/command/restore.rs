@@ -34,18 +34,18 @@ use state::StateFile;
 const EXAMPLES: &str = "\
 Examples:
   waypost restore latest --into . --dry-run      # what would change
-  waypost restore issue:42@1 --into . --state state.json
+  waypost restore issue:42@1 --into . --state restored.json
   waypost restore issue:42@1 --into . --exact    # without files that came later
-  waypost restore 019a8b2c-d3e4 --into /tmp/before --json | jq .files";
+  waypost restore 019a8b2c-d3e4 --into before --json | jq .files";
 
-/// Restore the files and the state of a checkpoint, in steps that are reported
+/// Restore the files and the state of a checkpoint
 ///
-/// The files that were captured with it (`waypost save --capture`) are written below a directory,
-/// each as a whole or not at all, and never outside of it or through a link. What they replace is
-/// kept below `.waypost/replaced` there. If anything of the checkpoint is damaged, nothing is
-/// written. Files that later checkpoints of its series captured, and it did not, are left and told,
-/// or moved away with --exact. Files that the document names without their content having been
-/// captured are compared with what is there, by their hashes.
+/// In steps that are reported. The files that were captured with it (`waypost save --capture`) are
+/// written below a directory, each as a whole or not at all, and never outside of it or through a
+/// link. What they replace is kept below `.waypost/replaced` there. If anything of the checkpoint
+/// is damaged, nothing is written. Files that later checkpoints of its series captured, and it did
+/// not, are left and told, or moved away with --exact. Files that the document names without their
+/// content having been captured are compared with what is there, by their hashes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -34,7 +34,7 @@ Examples:
   waypost resume PROJ-42 --prompt >> worker-prompt.md
   waypost resume 42 --issue-json issue.json          # what gh printed, on a machine without it";
 
-/// Choose the checkpoint to go on from, and tell whether the world is still as it was
+/// Show the checkpoint to go on from, and what changed since
 ///
 /// What is offered has been read and checked. Its branch, issue, worktree, plan and files are
 /// compared with what they are now; on a terminal you are asked, elsewhere flags decide. Exit code

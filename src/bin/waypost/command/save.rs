@@ -31,7 +31,9 @@ Examples:
   tail -f states.jsonl | waypost save --lines --series nightly
   echo '{\"about\": {\"issue\": \"42\"}, \"document\": [1, 2]}' | waypost save --lines --about";
 
-/// Save a document as a checkpoint, and print its id once it is on disk
+/// Save a document as a checkpoint, and print its id
+///
+/// The id is printed once the checkpoint is on disk.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -65,7 +67,7 @@ pub(super) struct Args {
     capture: Vec<PathBuf>,
 
     /// When a save is done: once it is on disk, or once others can see it
-    #[arg(long, value_enum, default_value = "immediate")]
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "immediate")]
     durability: Done,
 
     /// Save though the config of the project switches the trigger off

@@ -14,7 +14,7 @@ Examples:
   waypost tag 019a8b2c-d3e4 --remove before-refactoring
   waypost tag latest";
 
-/// Add and remove tags, and list the tags that a checkpoint has then
+/// Add, remove and list the tags of a checkpoint
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
