@@ -4,7 +4,6 @@ mod follow;
 mod lines;
 
 use std::io::Write;
-use std::num::NonZeroU64;
 use std::thread;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use waypost::Timestamp;
 
-use crate::args::{Global, seconds};
+use crate::args::{Global, seconds, whole};
 use crate::filter::Filter;
 use follow::{Followed, Follower};
 use lines::Lines;
@@ -39,14 +38,17 @@ pub(super) struct Args {
 
     /// Show so many of the newest first
     #[arg(long, value_name = "N", default_value = "0")]
+    #[arg(value_parser = whole::<usize>(0..=u64::MAX), allow_negative_numbers = true)]
     last: usize,
 
-    /// End after so many new ones
+    /// End after so many new ones, with 0 at once
     #[arg(long, value_name = "N")]
-    count: Option<NonZeroU64>,
+    #[arg(value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
+    count: Option<u64>,
 
     /// How long to wait between two looks at the store
-    #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "0.5")]
+    #[arg(value_parser = seconds, allow_negative_numbers = true)]
     every: Duration,
 
     #[command(flatten)]
@@ -56,7 +58,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let mut follower = Follower::new(args.followed(), global)?;
     let mut lines = Lines::default();
-    let mut left = args.count.map(NonZeroU64::get);
+    let mut left = args.count;
     let newest = follower.start(args.last)?;
     lines.id_length = follower.id_length();
     for row in newest {

@@ -12,9 +12,11 @@ use super::super::Test;
 use super::{commands, has, path};
 
 /// What is run instead of a part of an example, and why.
-const CHANGED: [(&str, &str, &str); 5] = [
+const CHANGED: [(&str, &str, &str); 7] = [
     ("tail -f", "tail -n 9", "would go on until it is interrupted"),
     ("import --watch", "import", "would go on until it is interrupted"),
+    (" --count 1 ", " ", "would go on until something is saved"),
+    ("waypost watch", "waypost watch --count 0", "would go on until it is interrupted"),
     (" --threads 64 --saves 10000", " --threads 4", "would take minutes"),
     (" --size 64k", "", "would take half a minute"),
     ("waypost bench", "waypost bench --size 1k --saves 4", "would take half a minute"),
