@@ -10,6 +10,8 @@ const BYTES_MAX: usize = 4096;
 // Each level takes a few frames of the stack.
 const DEPTH_MAX: usize = 64;
 
+const DOUBLE_QUOTES: &str = "expected double quotes";
+
 pub(super) fn parse(text: &str) -> Result<Node> {
     if text.len() > BYTES_MAX {
         let what = "length in bytes of a condition".to_owned();
@@ -19,7 +21,13 @@ pub(super) fn parse(text: &str) -> Result<Node> {
     let node = parser.any()?;
     match parser.tokens.next()? {
         Token { kind: Kind::End, .. } => Ok(node),
-        Token { column, .. } => Err(wrong("expected `and`, `or` or the end", column)),
+        Token { kind, column } => Err(instead(&kind, column).unwrap_or_else(|| match kind {
+            Kind::Word(_) => wrong(
+                "expected `and`, `or`, the end, or double quotes around several words",
+                column,
+            ),
+            _ => wrong("expected `and`, `or` or the end", column),
+        })),
     }
 }
 
@@ -46,7 +54,9 @@ impl Parser<'_> {
     }
 
     fn one(&mut self) -> Result<Node> {
-        const EXPECTED: &str = "expected a pointer such as /score, `not` or `(`";
+        let expected = |pointer: &str, column| {
+            wrong(&format!("expected a pointer such as {pointer}, `not` or `(`"), column)
+        };
         let Token { column, kind } = self.tokens.next()?;
         match kind {
             Kind::Open => self.deeper(column, |parser| {
@@ -60,14 +70,16 @@ impl Parser<'_> {
             Kind::Word(word) if word == "not" => {
                 self.deeper(column, |parser| Ok(Node::Not(Box::new(parser.one()?))))
             }
-            Kind::Word(_) | Kind::Relation(_) | Kind::Close | Kind::End => {
-                Err(wrong(EXPECTED, column))
+            Kind::Word(ref word) => {
+                Err(instead(&kind, column).unwrap_or_else(|| expected(&as_pointer(word), column)))
             }
+            Kind::Relation(_) | Kind::Close | Kind::End => Err(expected("/score", column)),
         }
     }
 
     fn test(&mut self, pointer: &str, column: usize) -> Result<Node> {
         const EXPECTED: &str = "expected one of < <= > >= == != ~ exists absent";
+        let equals = pointer.chars().position(|it| it == '=').map(|at| column + at);
         let pointer = pointer.parse().map_err(|_| {
             wrong("expected a pointer such as /score, with ~0 for ~ and ~1 for /,", column)
         })?;
@@ -76,7 +88,14 @@ impl Parser<'_> {
             Kind::Relation(relation) => Asks::Has(relation, self.value()?),
             Kind::Word(word) if word == "exists" => Asks::Exists,
             Kind::Word(word) if word == "absent" => Asks::Absent,
-            _ => return Err(wrong(EXPECTED, column)),
+            Kind::Word(word) if word.starts_with('=') => {
+                return Err(wrong("expected == and not =", column));
+            }
+            // As in /a=1, where the sign is part of the pointer.
+            _ => {
+                let missing = || wrong(EXPECTED, column);
+                return Err(equals.map_or_else(missing, |at| wrong("expected == and not =", at)));
+            }
         };
         Ok(Node::Test(Test { pointer, asks }))
     }
@@ -85,6 +104,9 @@ impl Parser<'_> {
         let Token { column, kind } = self.tokens.next_value()?;
         match kind {
             Kind::Quoted(text) => Ok(Value::text(text)),
+            Kind::Word(word) if word.starts_with('\'') => {
+                Err(wrong(&format!("{DOUBLE_QUOTES} and not {word}"), column))
+            }
             Kind::Word(word) => Ok(Value::word(&word)),
             _ => Err(wrong("expected a number, a word or a text in double quotes", column)),
         }
@@ -113,6 +135,28 @@ impl Parser<'_> {
         self.depth -= 1;
         Ok(node)
     }
+}
+
+/// What other languages write, and what is to be written instead.
+fn instead(kind: &Kind, column: usize) -> Option<Error> {
+    let Kind::Word(word) = kind else { return None };
+    let reason = match word.to_ascii_lowercase().as_str() {
+        "&&" | "&" | "and" => "expected `and`",
+        "||" | "|" | "or" => "expected `or`",
+        "not" | "!" => "expected `not`",
+        word if word.starts_with('!') => "expected `not`",
+        word if word.starts_with('\'') => DOUBLE_QUOTES,
+        _ => return None,
+    };
+    Some(wrong(&format!("{reason} and not {word}"), column))
+}
+
+/// The pointer that was most likely meant by a name such as `state.score`.
+fn as_pointer(word: &str) -> String {
+    let is_end = |it: char| "<>=!~".contains(it);
+    let name = &word[..word.find(is_end).unwrap_or(word.len())];
+    let name = name.trim_start_matches(['.', '$']).replace('.', "/");
+    if name.is_empty() { "/score".to_owned() } else { format!("/{name}") }
 }
 
 /// A node alone is what it is.
