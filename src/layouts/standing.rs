@@ -2,6 +2,7 @@
 //!
 //! Must never guess: what a document does not say is absent.
 
+mod spelled;
 pub(super) mod told;
 
 use serde::Serialize;
@@ -29,6 +30,7 @@ pub struct Standing {
     /// What was done last, in words.
     pub last_action: Option<String>,
     /// How good the work was when last judged; only to be compared within a series.
+    #[serde(serialize_with = "spelled::number")]
     pub score: Option<f64>,
     /// How often it failed, as its system counts: so far, or one after the other.
     pub failures: Option<u64>,
@@ -75,6 +77,7 @@ pub struct Snapshot {
     /// The plan that was followed.
     pub plan_file: Option<String>,
     /// When the plan had been changed last, in seconds since 1970.
+    #[serde(serialize_with = "spelled::time")]
     pub plan_modified_at: Option<i64>,
     /// Files that the work made or changed.
     pub files: Vec<NamedFile>,
