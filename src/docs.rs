@@ -6,5 +6,8 @@ pub mod design {}
 #[doc = include_str!("docs/FORMAT.md")]
 pub mod format {}
 
+#[doc = include_str!("docs/JSON.md")]
+pub mod json {}
+
 #[doc = include_str!("docs/CHANGELOG.md")]
 pub mod changelog {}

@@ -12,6 +12,7 @@ mod find;
 mod fork;
 mod help;
 mod import;
+mod json;
 mod lines;
 mod log;
 mod name;

@@ -11,9 +11,22 @@ use std::time::Duration;
 use clap::ColorChoice;
 use clap::builder::styling::Style;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use serde::Serialize;
 use waypost::{Layout, Status};
 
-use crate::output::plain;
+use crate::output::{json_line, plain};
+
+/// What is told beside results, for a program.
+#[derive(Serialize)]
+struct Note {
+    note: String,
+}
+
+/// What may be wrong, for a program.
+#[derive(Serialize)]
+struct Warning {
+    warning: String,
+}
 
 /// Flags that may stand before or after the command.
 #[derive(Debug, clap::Args)]
@@ -52,12 +65,32 @@ impl Global {
         self.store.as_deref().filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// Tells a person something that is not a result.
+    /// Tells something that is not a result.
     pub(crate) fn note(&self, text: impl Display) {
-        if !self.quiet {
+        let note = text.to_string();
+        if self.json {
+            self.note_fact(&Note { note });
+        } else if !self.quiet {
             // Without anyone to read notes there is still work to do.
-            let _ = writeln!(io::stderr(), "{}", plain(&text.to_string()));
+            let _ = writeln!(io::stderr(), "{}", plain(&note));
         }
+    }
+
+    /// Tells a program something that is not a result.
+    pub(crate) fn note_fact(&self, fact: &impl Serialize) {
+        if !self.quiet {
+            let _ = json_line(&mut io::stderr(), fact);
+        }
+    }
+
+    /// Tells what may be wrong, even if notes are not wanted.
+    pub(crate) fn warn(&self, text: impl Display) {
+        let warning = text.to_string();
+        let _ = if self.json {
+            json_line(&mut io::stderr(), &Warning { warning })
+        } else {
+            writeln!(io::stderr(), "warning: {}", plain(&warning))
+        };
     }
 
     /// `style` where `stream` shows colours, and no style elsewhere.

@@ -1,11 +1,46 @@
 //! The filters of `latest` and `list`.
 
+use std::fmt::Display;
 use std::str::FromStr;
 
 use waypost::{Error, Issue, LoopId, Query, Series, Status, Timestamp, Trigger};
 
 use crate::args;
+use crate::exit::Refusal;
 use crate::when::When;
+
+/// What is told where a query finds nothing: what it asks for, as flags.
+pub(crate) fn nothing(query: &Query) -> Refusal {
+    match asked(query) {
+        asked if asked.is_empty() => Refusal::Empty,
+        asked => Refusal::Nothing { asked },
+    }
+}
+
+/// What a query asks for, as flags.
+pub(crate) fn asked(query: &Query) -> String {
+    fn flag(name: &str, value: Option<impl Display>) -> Option<String> {
+        value.map(|value| format!("--{name} {value}"))
+    }
+    let triggers: Vec<&str> = query.triggers.iter().map(Trigger::as_str).collect();
+    let end = |end: Option<u64>| end.map_or(String::new(), |end| end.to_string());
+    let (min, max) = (query.iteration_min, query.iteration_max);
+    let iterations = format!("{}..{}", end(min), end(max));
+    let flags = [
+        flag("issue", query.issue.as_ref()),
+        flag("loop-id", query.loop_id.as_ref()),
+        flag("series", query.series.as_ref()),
+        flag("trigger", Some(triggers.join(",")).filter(|it| !it.is_empty())),
+        flag("status", query.status),
+        flag("phase", query.phase.as_ref()),
+        flag("tag", query.tag.as_ref()),
+        flag("since", query.since),
+        flag("until", query.until),
+        flag("iteration", min.or(max).map(|_| iterations)),
+        flag("after", query.after),
+    ];
+    flags.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
 
 /// Which checkpoints are asked for; all filters must hold.
 #[derive(Debug, Clone, clap::Args)]

@@ -13,8 +13,8 @@ const LATEST: &str = "latest";
 pub(crate) fn one(store: &Store, name: &str) -> Result<Entry> {
     match store.resolve(name) {
         Err(Error::NotFound { wanted }) => {
-            let nearby = similar(store, name)?;
-            Err(Refusal::Unknown { wanted, nearby }.into())
+            let (nearby, newest) = (similar(store, name)?, store.newest_series()?);
+            Err(Refusal::Unknown { wanted, nearby, newest }.into())
         }
         other => Ok(other?),
     }

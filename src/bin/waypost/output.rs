@@ -5,6 +5,7 @@ mod column;
 mod fields;
 mod fit;
 mod human;
+mod json;
 pub(crate) mod palette;
 mod short;
 mod table;
@@ -21,6 +22,7 @@ pub(crate) use column::{Column, Fitted, fitted, padded, taken};
 pub(crate) use fields::Fields;
 pub(crate) use fit::{columns, cut};
 pub(crate) use human::{age, ago, grouped, plain, short_id, short_length, size};
+pub(crate) use json::{More, VERSION, VERSION_KEY, json_line, json_open};
 pub(crate) use short::id_length;
 pub(crate) use table::{of_entries, table, width};
 
@@ -28,12 +30,6 @@ pub(crate) use table::{of_entries, table, width};
 pub(crate) const SOURCE_TEXT: &str = "source_text";
 /// The same, in hexadecimal digits, where it is not UTF-8.
 pub(crate) const SOURCE_HEX: &str = "source_hex";
-
-/// Writes a value as one line of JSON.
-pub(crate) fn json_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut out, value)?;
-    writeln!(out)
-}
 
 /// Writes named values, one a line, for a person.
 pub(crate) fn fields(out: &mut dyn Write, fields: &Fields, global: &Global) -> io::Result<()> {
@@ -65,10 +61,8 @@ pub(crate) fn checkpoint_line(
     checkpoint: &Checkpoint,
     artifacts: &[impl Serialize],
 ) -> Result<()> {
-    let entry = serde_json::to_string(&checkpoint.entry)?;
     // The document becomes the last member of the object, without being read again.
-    let open = entry.strip_suffix('}').unwrap_or(&entry);
-    write!(out, "{open}")?;
+    write!(out, "{}", json_open(&checkpoint.entry)?)?;
     kept_text(&mut out, checkpoint)?;
     if !artifacts.is_empty() {
         write!(out, ",\"{ARTIFACTS}\":")?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use waypost::{Config, Error, Policy, Store};
+use waypost::{Config, Policy, Store};
 
 use crate::config;
 use crate::exit::Refusal;
@@ -76,9 +76,7 @@ pub(crate) fn named(name: &str) -> Result<Named> {
     }
     let path = Path::new(name);
     if !path.exists() {
-        let known = Policy::PRESETS.join(", ");
-        let reason = format!("{name:?} is none of {known}, and no file");
-        return Err(Error::Invalid { what: "policy".to_owned(), reason }.into());
+        return Err(Refusal::UnknownPolicy { name: name.to_owned() }.into());
     }
     Ok(Named::Config(path.to_owned(), Box::new(config::read(path)?)))
 }

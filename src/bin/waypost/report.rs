@@ -1,5 +1,6 @@
 //! Errors in words: text for a person, or JSON for a program.
 
+use std::borrow::Cow;
 use std::env;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -8,7 +9,7 @@ use serde::Serialize;
 
 use crate::args::Global;
 use crate::exit::{Exit, Refusal, Verdict};
-use crate::output::{palette, plain};
+use crate::output::{json_line, palette, plain};
 
 /// An error in words, for a person or a program.
 #[derive(Debug, Serialize)]
@@ -17,7 +18,7 @@ pub(crate) struct Report {
     exit: Exit,
     code: &'static str,
     pub(crate) message: String,
-    hint: Option<&'static str>,
+    hint: Option<Cow<'static, str>>,
 }
 
 /// A report under the key by which a program tells it from a result.
@@ -52,7 +53,15 @@ pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
     }
     let is_note = matches!(
         error.downcast_ref(),
-        Some(Refusal::Nothing | Refusal::NoTarget { .. } | Refusal::Ended { .. })
+        Some(
+            Refusal::Nothing { .. }
+                | Refusal::Empty
+                | Refusal::NothingDeleted
+                | Refusal::NoOperations
+                | Refusal::Unfulfilled { .. }
+                | Refusal::NoTarget { .. }
+                | Refusal::Ended { .. }
+        )
     );
     if !(is_note && global.quiet) {
         // With standard error closed, the exit code still tells.
@@ -69,24 +78,32 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
     }
-    let text = error.render().to_string();
-    let text = text.lines().next().unwrap_or_default();
-    let message = text.strip_prefix("error: ").unwrap_or(text).to_owned();
-    let hint = Some("try --help");
-    let report = Report { exit: Exit::Usage, code: "usage", message, hint };
-    let _ = serde_json::to_string(&Reported { error: &report }).map(|text| eprintln!("{text}"));
+    let report = of_usage(&error.render().to_string());
+    let _ = json_line(&mut io::stderr(), &Reported { error: &report });
     Exit::Usage.into()
+}
+
+/// What clap says over several lines, with its advice as the hint.
+fn of_usage(text: &str) -> Report {
+    let is_end = |line: &&str| line.starts_with("Usage:") || line.starts_with("For more");
+    let lines = text.lines().map(str::trim).take_while(|line| !is_end(line));
+    let (tips, said): (Vec<&str>, Vec<&str>) =
+        lines.filter(|line| !line.is_empty()).partition(|line| line.starts_with("tip: "));
+    let message = said.join(" ");
+    let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
+    let tips: Vec<&str> = tips.iter().map(|tip| tip.trim_start_matches("tip: ")).collect();
+    let hint = if tips.is_empty() { "try --help".to_owned() } else { tips.join("; ") };
+    Report { exit: Exit::Usage, code: "usage", message, hint: Some(hint.into()) }
 }
 
 fn show(report: &Report, global: &Global) -> io::Result<()> {
     let mut stderr = io::stderr().lock();
     if global.json {
-        let text = serde_json::to_string(&Reported { error: report })?;
-        return writeln!(stderr, "{text}");
+        return json_line(&mut stderr, &Reported { error: report });
     }
     let bad = global.style(&stderr, palette::BAD);
     writeln!(stderr, "{bad}error:{bad:#} {}", plain(&report.message))?;
-    if let Some(hint) = report.hint.filter(|_| !global.quiet) {
+    if let Some(hint) = report.hint.as_ref().filter(|_| !global.quiet) {
         let good = global.style(&stderr, palette::TITLE);
         writeln!(stderr, "{good}hint:{good:#} {hint}")?;
     }
@@ -98,4 +115,38 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         let error = cause.downcast_ref::<io::Error>();
         error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::command::Cli;
+
+    fn told(args: &str) -> String {
+        let error = Cli::try_parse_from(args.split(' ')).unwrap_err();
+        let Report { message, hint, .. } = of_usage(&error.render().to_string());
+        format!("{message}\n{}", hint.unwrap())
+    }
+
+    #[test]
+    fn a_program_is_told_all_that_is_wrong_with_its_arguments() {
+        insta::assert_snapshot!(told("waypost save --durability disk"), @"
+        invalid value 'disk' for '--durability <DURABILITY>' [possible values: immediate, relaxed]
+        try --help
+        ");
+        insta::assert_snapshot!(told("waypost lits"), @"
+        unrecognized subcommand 'lits'
+        some similar subcommands exist: 'latest', 'list'
+        ");
+        insta::assert_snapshot!(told("waypost complete"), @"
+        the following required arguments were not provided: <ID|--series <SERIES>>
+        try --help
+        ");
+        insta::assert_snapshot!(told("waypost undelete"), @"
+        the following required arguments were not provided: <ID|--operation <N>>
+        try --help
+        ");
+    }
 }

@@ -28,6 +28,11 @@ impl Scope {
         })
     }
 
+    /// What is asked for.
+    pub(crate) fn query(&self) -> &Query {
+        &self.query
+    }
+
     /// The newest of them, and whether there are more.
     pub(crate) fn newest(&self, store: &Store, limit: usize) -> Result<(Vec<Entry>, bool)> {
         let mut entries = self.entries(store, Order::Newest).take(limit.saturating_add(1));

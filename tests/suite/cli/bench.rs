@@ -19,7 +19,8 @@ fn the_figures_are_there_and_the_files_are_gone() {
         }
         for work in ["save", "newest", "get", "list"] {
             let spread = &report[contender][work];
-            let [median, max] = ["median_us", "max_us"].map(|it| spread[it].as_f64().unwrap());
+            let [median, max] =
+                ["median_seconds", "max_seconds"].map(|it| spread[it].as_f64().unwrap());
             assert!(0.0 < median && median <= max, "{contender} {work}: {spread}");
         }
     }

@@ -181,8 +181,9 @@ fn what_a_killed_restore_left_behind_is_not_captured() {
     test.write("src/.waypost-123-4.tmp", "half");
     test.write("src/.waypost-x-4.tmp", "mine");
     let saved = test.feed("save - --json --capture src", "{}");
-    let told = "not captured: src/.waypost-123-4.tmp: left behind by a restore or an export\n";
-    assert_eq!((saved.code, &*saved.stderr), (Some(0), told));
+    let told = "not captured: src/.waypost-123-4.tmp: left behind by a restore or an export";
+    let told = format!("{{\"version\":1,\"note\":\"{told}\"}}\n");
+    assert_eq!((saved.code, saved.stderr), (Some(0), told));
     let paths = ["src/.waypost-x-4.tmp", "src/a.rs", "src/deep/b.rs"].map(|it| (it, "unchanged"));
     assert_eq!(captured(&test, "--capture src"), pairs(&paths));
 }

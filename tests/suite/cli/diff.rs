@@ -131,10 +131,11 @@ fn a_file_can_be_the_new_one() {
     let removed = "[{\"op\":\"remove\",\"path\":\"/a/0\"}]\n";
     assert_eq!(test.run("diff latest --file state.yaml --json").done(), removed);
     assert_eq!(test.feed("diff latest --file - --json", r#"{"a": [1, 2]}"#).done(), "[]\n");
-    assert_eq!(test.run("diff latest --file nowhere.json").failed(1).lines().count(), 1);
+    let missing = test.run("diff latest --file nowhere.json").failed(1);
+    assert!(missing.starts_with("error: cannot read nowhere.json: "), "{missing}");
     insta::assert_snapshot!(test.run("diff latest --file broken.json").failed(4), @"
     error: in broken.json: invalid document: expected a key in double quotes at line 1 column 2
-    hint: the input must be a document in JSON
+    hint: give a document in JSON
     ");
     assert!(test.run("diff latest old-1 --file state.json").failed(2).contains("cannot be used"));
 }

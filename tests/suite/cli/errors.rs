@@ -82,15 +82,19 @@ fn words_with_a_meaning_of_their_own_are_no_ids() {
 fn an_unknown_id_is_nothing_matched() {
     let test = Test::filled();
     insta::assert_snapshot!(test.run("show x").failed(3), @r#"
-    error: no checkpoint matches "x"
+    error: no checkpoint matches "x"; the newest are default, issue:42
     hint: `waypost list` shows what there is
     "#);
     insta::assert_snapshot!(by_member(&test.run("show x --json").failed(3)), @r#"
-    {"error":{"code":"not_found",
-    "message":"no checkpoint matches \"x\"",
+    {"version":1,
+    "error":{"code":"not_found",
+    "message":"no checkpoint matches \"x\"; the newest are default, issue:42",
     "hint":"`waypost list` shows what there is"}}
     "#);
-    assert_eq!(test.run("show x --quiet").failed(3), "error: no checkpoint matches \"x\"\n");
+    assert_eq!(
+        test.run("show x --quiet").failed(3),
+        "error: no checkpoint matches \"x\"; the newest are default, issue:42\n"
+    );
 }
 
 #[test]
@@ -161,7 +165,10 @@ fn a_store_that_another_process_holds_is_named_with_its_holder() {
     assert!(stderr.contains(&expected), "{stderr}");
     assert!(stderr.ends_with("\nhint: wait longer with --wait, or end that process\n"), "{stderr}");
     let stderr = test.feed("save --wait 0.05 --json", "1").failed(6);
-    assert!(stderr.starts_with("{\"error\":{\"code\":\"locked\",\"message\":"), "{stderr}");
+    assert!(
+        stderr.starts_with("{\"version\":1,\"error\":{\"code\":\"locked\",\"message\":"),
+        "{stderr}"
+    );
     drop(holder);
     test.run("list").done();
 }
@@ -179,7 +186,8 @@ fn a_panic_of_the_storage_engine_is_told_as_damage_alone() {
         for flags in ["", "--quiet", "--json"] {
             fs::write(test.path().join("store.redb"), &bytes).unwrap();
             let stderr = test.run(&format!("list --store store.redb {flags}")).failed(5);
-            let starts = ["error: damaged data in ", "{\"error\":{\"code\":\"corrupt\","];
+            let starts =
+                ["error: damaged data in ", "{\"version\":1,\"error\":{\"code\":\"corrupt\","];
             assert!(starts.iter().any(|start| stderr.starts_with(start)), "{at} {flags}: {stderr}");
         }
     }

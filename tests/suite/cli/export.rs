@@ -78,7 +78,7 @@ fn a_file_is_replaced_only_if_that_is_said() {
     ");
     let outcome = test.run("export --jsonl out.jsonl --overwrite --json").done();
     assert_eq!(objects(&outcome)[0]["exported"], 3);
-    assert_eq!(test.run("export --jsonl missing/out.jsonl").failed(1).lines().count(), 1);
+    assert_eq!(test.run("export --jsonl missing/out.jsonl --quiet").failed(1).lines().count(), 1);
     let left: Vec<_> = std::fs::read_dir(test.path()).expect("a directory").collect();
     assert_eq!(left.len(), 2, "the store's directory and the file, nothing half done");
 }
@@ -106,6 +106,7 @@ fn lines_that_cannot_be_taken_are_named_and_the_rest_goes_on() {
     -: line 6: checkpoint good-1 exists with other content
     imported 2, 0 were there already
     error: 5 of 7 could not be imported
+    hint: see above which, and why
     "#);
     assert!(test.run("show good-2 --json").done().contains(r#""layout":"claude""#));
     test.run("--store other.redb import missing.jsonl").failed(1);

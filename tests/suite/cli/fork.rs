@@ -17,7 +17,7 @@ fn filled() -> Test {
 
 fn documents(test: &Test, series: &str) -> Vec<String> {
     let ids = test.run(&format!("list --series {series} --json")).done();
-    let ids = ids.lines().map(|line| line.split('"').nth(3).unwrap());
+    let ids = ids.lines().map(|line| line.split('"').nth(5).unwrap());
     ids.map(|id| test.run(&format!("show {id} --document --json")).done()).collect()
 }
 
@@ -25,7 +25,7 @@ fn documents(test: &Test, series: &str) -> Vec<String> {
 fn a_fork_goes_on_in_a_series_of_its_own() {
     let test = filled();
     let id = test.run("fork a-1 --series other").done();
-    assert_eq!(test.run("show other@0 --json").done().split('"').nth(3).unwrap(), id.trim());
+    assert_eq!(test.run("show other@0 --json").done().split('"').nth(5).unwrap(), id.trim());
     assert_eq!(documents(&test, "other"), ["[1]\n"]);
     let entry = test.run("fork issue:42@1 --series third --id b-1 --phase review --json").done();
     let told = by_member(&entry);
@@ -102,7 +102,7 @@ fn an_export_gives_the_file_of_an_original_back_though_it_was_forked() {
         test.run("import . --quiet").done();
     }
     let latest = test.run("latest --json").done();
-    let series = latest.split('"').nth(7).unwrap();
+    let series = latest.split('"').nth(9).unwrap();
     test.run(&format!("fork {series}@1 --series other")).done();
     test.run(&format!("rollback {series}@1 --quiet")).done();
     assert!(test.run("latest --json").done().contains("\"layout\":\"agentize\""));

@@ -38,6 +38,7 @@ fn a_line_that_is_refused_does_not_stop_the_others() {
     insta::assert_snapshot!(ended.stderr, @"
     line 3: invalid document: expected a value at line 1 column 1
     error: 1 of 3 lines were refused
+    hint: see above which, and why
     ");
 }
 
@@ -54,13 +55,15 @@ fn a_program_gets_an_object_for_every_line() {
     assert_eq!((&answers[0]["phase"], &answers[2]["phase"]), (&"line".into(), &"flag".into()));
     insta::assert_snapshot!(by_member(&answers[1].to_string()), @r#"
     {"error":{"code":"invalid",
-    "hint":null,
-    "message":"invalid about.colour: no such field"}}
+    "hint":"`waypost save --help` has the fields and what they take",
+    "message":"invalid about.colour: no such field"},
+    "version":1}
     "#);
     insta::assert_snapshot!(by_member(&ended.stderr), @r#"
-    {"error":{"code":"skipped",
+    {"version":1,
+    "error":{"code":"skipped",
     "message":"1 of 3 lines were refused",
-    "hint":null}}
+    "hint":"see above which, and why"}}
     "#);
 }
 

@@ -32,7 +32,8 @@ fn show_prints_what_is_known_and_the_document() {
 #[test]
 fn show_prints_one_object_for_a_program() {
     insta::assert_snapshot!(by_member(&Test::filled().run("show b-1 --json").done()), @r#"
-    {"id":"b-1",
+    {"version":1,
+    "id":"b-1",
     "series":"default",
     "issue":null,
     "loop_id":null,
@@ -152,7 +153,8 @@ fn all_are_deleted_or_none() {
     test.run("delete a-1 x b-1").failed(3);
     let deleted = test.run("delete b-1 a-1 b-1 --json").done();
     insta::assert_snapshot!(by_member(&deleted), @r#"
-    {"ids":["a-1",
+    {"version":1,
+    "ids":["a-1",
     "b-1"],
     "checkpoints":2,
     "stored_bytes":33,

@@ -123,13 +123,13 @@ fn without_a_checkpoint_what_is_nearby_is_named() {
     let test = saved(&[("1", "--series issue:42"), ("2", "--series nightly")]);
     let stderr = test.run("resume issue:43").failed(3);
     assert!(
-        stderr.starts_with("error: no checkpoint of \"issue:43\"; nearby: issue:42\n"),
+        stderr.starts_with("error: no checkpoint matches \"issue:43\"; nearby: issue:42\n"),
         "{stderr}"
     );
     let stderr = test.run("resume quite-another").failed(3);
     assert!(stderr.contains("; the newest are nightly, issue:42\n"), "{stderr}");
     let stderr = test.run("resume issue:43 --json").failed(3);
-    assert!(stderr.starts_with(r#"{"error":{"code":"not_found""#), "{stderr}");
+    assert!(stderr.starts_with(r#"{"version":1,"error":{"code":"not_found""#), "{stderr}");
 }
 
 #[test]

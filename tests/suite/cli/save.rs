@@ -33,7 +33,8 @@ fn every_flag_ends_up_in_the_entry() {
         --durability relaxed";
     let entry = test.run(&format!("save state.json --json --created-at {LATER} {about}")).done();
     insta::assert_snapshot!(by_member(&entry), @r#"
-    {"id":"x",
+    {"version":1,
+    "id":"x",
     "series":"s",
     "issue":"42",
     "loop_id":"l",
@@ -127,12 +128,12 @@ fn a_document_that_cannot_be_stored_is_refused() {
     let deep = "[".repeat(129) + &"]".repeat(129);
     insta::assert_snapshot!(test.feed("save", "{\"a\": nope}").failed(4), @"
     error: invalid document at /a: expected a value at line 1 column 7
-    hint: the input must be a document in JSON
+    hint: give a document in JSON
     ");
     insta::assert_snapshot!(test.feed("save", "").failed(4), @"
     error: invalid document: there is no text
-    hint: the input must be a document in JSON
+    hint: give a document in JSON
     ");
     let too_deep = test.feed("save", &deep).failed(4);
-    assert!(too_deep.ends_with("is beyond the limit of 128\n"), "{too_deep}");
+    assert!(too_deep.contains("is beyond the limit of 128\n"), "{too_deep}");
 }

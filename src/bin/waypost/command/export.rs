@@ -14,7 +14,7 @@ use waypost::{Layout, Order, Query, Store, Timestamp};
 use super::own::{IS_OWN, Own};
 use crate::args::{self, Global};
 use crate::exit::Refusal;
-use crate::filter::Filter;
+use crate::filter::{Filter, nothing};
 use crate::{open, output};
 use dump::Dumped;
 use files::{Packing, Tally, Wish};
@@ -71,6 +71,11 @@ pub(super) struct Args {
 #[derive(Serialize)]
 struct Outcome {
     exported: u64,
+    /// Of those, checkpoints that lack captured files.
+    incomplete: u64,
+    damaged: u64,
+    /// Beyond a limit.
+    refused: u64,
     bytes: u64,
 }
 
@@ -102,7 +107,7 @@ fn write_files(
     let query = args.filter.query(Timestamp::now());
     let tally = files::run(store, &query, &wish, global)?;
     if tally.total() == 0 {
-        return Err(Refusal::Nothing.into());
+        return Err(nothing(&query).into());
     }
     if global.json {
         output::json_line(out, &tally)?;
@@ -137,14 +142,18 @@ fn write_lines(
         return Err(Refusal::Usage(what).into());
     }
     let mut target = Target::new(file, args.overwrite, out)?;
-    let dumped = dump::run(store, query, &mut target, global)?;
+    let dumped = dump::run(store, query.clone(), &mut target, global)?;
     let Dumped { exported, bytes, damaged, incomplete, skipped } = dumped;
     let total = exported + damaged + skipped;
     if total == 0 {
         // Dropped, so that no empty file is left behind.
-        return Err(Refusal::Nothing.into());
+        return Err(nothing(&query).into());
     }
     let is_stream = target.finish()?;
+    if global.json && !is_stream {
+        let outcome = Outcome { exported, incomplete, damaged, refused: skipped, bytes };
+        output::json_line(out, &outcome)?;
+    }
     if damaged + incomplete > 0 {
         return Err(Refusal::Damaged { count: damaged + incomplete, total }.into());
     }
@@ -152,9 +161,8 @@ fn write_lines(
         let what = "could not be exported";
         return Err(Refusal::Skipped { what, count: skipped, total }.into());
     }
-    if global.json && !is_stream {
-        return Ok(output::json_line(out, &Outcome { exported, bytes })?);
+    if !global.json {
+        global.note(format_args!("exported {exported}, {}", output::size(bytes)));
     }
-    global.note(format_args!("exported {exported}, {}", output::size(bytes)));
     Ok(())
 }

@@ -11,7 +11,7 @@ use waypost::{Condition, Document, Entry, Order, Store, TextStyle, Timestamp};
 use crate::args::{self, Global};
 use crate::content::{Content, Tally};
 use crate::exit::Refusal;
-use crate::filter::Filter;
+use crate::filter::{Filter, nothing};
 use crate::open;
 use crate::output::{self, Column, cut, plain};
 use crate::progress::Progress;
@@ -122,7 +122,11 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     out.flush()?;
     // Where something could not be read, it is not known that nothing matches.
     tally.verdict()?;
-    if count == 0 { Err(Refusal::Nothing.into()) } else { Ok(()) }
+    match (count, tally.total) {
+        (0, 0) => Err(nothing(scope.query()).into()),
+        (0, total) => Err(Refusal::Unfulfilled { total }.into()),
+        _ => Ok(()),
+    }
 }
 
 impl Search<'_> {
@@ -191,8 +195,7 @@ fn short(value: &str) -> String {
 
 /// Writes the fields of an entry, and the values as they are spelled.
 fn write_json(mut out: &mut dyn Write, found: &Found, pointers: &[Pointer]) -> Result<()> {
-    let entry = serde_json::to_string(&found.entry)?;
-    write!(out, "{},\"values\":{{", entry.strip_suffix('}').unwrap_or(&entry))?;
+    write!(out, "{},\"values\":{{", output::json_open(&found.entry)?)?;
     let known = pointers.iter().zip(&found.values);
     let known = known.filter_map(|(pointer, value)| Some((pointer, value.as_ref()?)));
     for (number, (pointer, value)) in known.enumerate() {

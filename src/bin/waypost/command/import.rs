@@ -137,7 +137,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 fn finish(tally: &Tally, args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     if tally.is_empty() {
         tally.tell("found", global);
-        return Err(Refusal::Nothing.into());
+        return Err(Refusal::NoFiles { place: names(&args.paths) }.into());
     }
     if global.json {
         output::json_line(out, tally)?;

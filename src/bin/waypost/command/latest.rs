@@ -6,8 +6,7 @@ use anyhow::Result;
 use waypost::Timestamp;
 
 use crate::args::Global;
-use crate::exit::Refusal;
-use crate::filter::Filter;
+use crate::filter::{Filter, nothing};
 use crate::{open, output};
 
 const EXAMPLES: &str = "\
@@ -30,7 +29,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "latest")?;
     let query = args.filter.query(Timestamp::now());
-    let checkpoint = store.latest(&query)?.ok_or(Refusal::Nothing)?;
+    let checkpoint = store.latest(&query)?.ok_or_else(|| nothing(&query))?;
     if args.document {
         return output::document(out, &checkpoint, global);
     }

@@ -31,10 +31,10 @@ Examples:
 
 /// What has ended.
 #[derive(Debug, clap::Args)]
+#[group(id = "ended", required = true, multiple = false)]
 pub(super) struct Args {
     /// Ids, starts of ids, `latest`, NAME@N, or a NAME (series, issue, loop) for its newest
-    #[arg(value_name = "ID", required_unless_present = "series", conflicts_with = "series")]
-    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
 
     /// The checkpoints of this series
@@ -57,7 +57,9 @@ pub(super) struct CompleteArgs {
 #[derive(Serialize)]
 struct Outcome<'a> {
     status: Status,
-    changed: Vec<Id>,
+    /// Those whose status changed.
+    ids: Vec<Id>,
+    checkpoints: usize,
     removed: Vec<Row<'a>>,
     stored_bytes: u64,
     policy: Option<String>,
@@ -81,7 +83,8 @@ pub(super) fn complete(args: &CompleteArgs, global: &Global, out: &mut dyn Write
     if global.json {
         let outcome = Outcome {
             status: Status::Completed,
-            changed: changed.into_iter().map(|entry| entry.id).collect(),
+            checkpoints: changed.len(),
+            ids: changed.into_iter().map(|entry| entry.id).collect(),
             removed: plan.removed().map(Row::from).collect(),
             stored_bytes: deleted.stored_bytes,
             policy: Some(policy.name),
@@ -127,7 +130,8 @@ fn tell(changed: &[Entry], status: Status, global: &Global, out: &mut dyn Write)
     if global.json {
         let outcome = Outcome {
             status,
-            changed: changed.iter().map(|entry| entry.id.clone()).collect(),
+            checkpoints: changed.len(),
+            ids: changed.iter().map(|entry| entry.id.clone()).collect(),
             removed: Vec::new(),
             stored_bytes: 0,
             policy: None,

@@ -4,11 +4,12 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 
 use anyhow::Result;
+use serde::Serialize;
 use waypost::{Cursor, Entry, Id, Order, Query, Restorable, Store, Timestamp};
 
 use crate::args::{self, Global};
 use crate::exit::Refusal;
-use crate::filter::Filter;
+use crate::filter::{Filter, asked, nothing};
 use crate::open;
 use crate::output::{self, Column};
 
@@ -49,6 +50,12 @@ pub(super) struct Args {
     deleted: bool,
 }
 
+/// Where a listing goes on, for a program.
+#[derive(Serialize)]
+struct Next {
+    next: String,
+}
+
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "list")?;
     let now = Timestamp::now();
@@ -62,16 +69,16 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         return list_deleted(&store, &query, global, out);
     }
     if args.all && global.json {
-        return stream(&store, query, out);
+        return stream(&store, &query, out);
     }
     let (entries, next) = if args.all {
-        (store.entries(query).collect::<Result<Vec<_>, _>>()?, None)
+        (store.entries(query.clone()).collect::<Result<Vec<_>, _>>()?, None)
     } else {
         let page = store.list(&query)?;
         (page.entries, page.next)
     };
     if entries.is_empty() {
-        return Err(Refusal::Nothing.into());
+        return Err(nothing(&query).into());
     }
     if global.json {
         entries.iter().try_for_each(|entry| output::json_line(out, entry))?;
@@ -83,7 +90,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if let Some(cursor) = next {
         out.flush()?;
         if global.json {
-            global.note(format_args!("{{\"next\":\"{cursor}\"}}"));
+            global.note_fact(&Next { next: cursor.to_string() });
         } else {
             global.note(format_args!("more with --after {cursor}"));
         }
@@ -92,19 +99,23 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 }
 
 /// Writes entries as they are read, so that any number of them takes the same memory.
-fn stream(store: &Store, query: Query, out: &mut dyn Write) -> Result<()> {
+fn stream(store: &Store, query: &Query, out: &mut dyn Write) -> Result<()> {
     let mut is_empty = true;
-    for entry in store.entries(query) {
+    for entry in store.entries(query.clone()) {
         output::json_line(out, &entry?)?;
         is_empty = false;
     }
-    if is_empty { Err(Refusal::Nothing.into()) } else { Ok(()) }
+    if is_empty { Err(nothing(query).into()) } else { Ok(()) }
 }
 
 fn list_deleted(store: &Store, query: &Query, global: &Global, out: &mut dyn Write) -> Result<()> {
     let mut deleted = store.deleted(&Query { limit: None, ..query.clone() })?;
     if deleted.is_empty() {
-        return Err(Refusal::Nothing.into());
+        return Err(match asked(query) {
+            asked if asked.is_empty() => Refusal::NothingDeleted,
+            asked => Refusal::Nothing { asked: format!("--deleted {asked}") },
+        }
+        .into());
     }
     let total = deleted.len();
     let ids: Vec<&Id> = deleted.iter().map(|it| &it.entry.id).collect();
@@ -117,7 +128,11 @@ fn list_deleted(store: &Store, query: &Query, global: &Global, out: &mut dyn Wri
     }
     if deleted.len() < total {
         out.flush()?;
-        global.note(format_args!("{} of {total}; --all lists the rest", deleted.len()));
+        if global.json {
+            global.note_fact(&output::More::THERE_IS);
+        } else {
+            global.note(format_args!("{} of {total}; --all lists the rest", deleted.len()));
+        }
     }
     Ok(())
 }

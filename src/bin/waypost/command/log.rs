@@ -1,6 +1,7 @@
 //! `waypost log`: what happened, as a time line, through one value, or to the store.
 
 mod graph;
+mod nearby;
 mod operations;
 mod page;
 mod sparkline;
@@ -18,8 +19,7 @@ use waypost::diff::Pointer;
 use waypost::{Entry, Store, Timestamp};
 
 use crate::args::{self, Global};
-use crate::exit::Refusal;
-use crate::filter::Filter;
+use crate::filter::{Filter, nothing};
 use crate::scope::Scope;
 use crate::{open, output};
 use graph::Signs;
@@ -109,18 +109,25 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let scope = Scope::new(&store, args.target.as_deref(), args.filter.query(now))?;
     let (entries, has_more) = scope.newest(&store, args.limit())?;
     if entries.is_empty() {
-        return Err(Refusal::Nothing.into());
+        return Err(nothing(scope.query()).into());
     }
     let told = match &args.path {
         Some(pointer) => values::run(&store, &entries, pointer, args.draws_ascii(), global, out),
         None => time_line(&store, entries, args.draws_ascii(), global, out),
     };
-    if has_more && !global.json {
+    if has_more {
         out.flush()?;
-        let count = output::grouped(args.limit() as u64);
-        global.note(format_args!("these are the newest {count}; --limit or --all shows more"));
+        note_more(args.limit(), global);
     }
     told
+}
+
+fn note_more(limit: usize, global: &Global) {
+    if global.json {
+        return global.note_fact(&output::More::THERE_IS);
+    }
+    let count = output::grouped(limit as u64);
+    global.note(format_args!("these are the newest {count}; --limit shows more"));
 }
 
 fn time_line(

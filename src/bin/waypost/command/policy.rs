@@ -122,13 +122,19 @@ struct InForce {
     keep_deleted: Option<Age>,
 }
 
+/// A config file, for a program.
+#[derive(Serialize)]
+struct Template {
+    config: &'static str,
+}
+
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     match &args.command {
         Command::Show(args) => show(args, global, out),
         Command::Set(args) => set(args, global, out),
         Command::Unset(_) => unset(global, out),
         Command::Check(args) => check(args, global, out),
-        Command::Example(_) => Ok(out.write_all(Config::template().as_bytes())?),
+        Command::Example(_) => example(global, out),
     }
 }
 
@@ -146,7 +152,7 @@ fn show(args: &Show, global: &Global, out: &mut dyn Write) -> Result<()> {
     let config = match config::of_project(&path) {
         Ok(found) => found,
         Err(error) => {
-            global.note(format_args!("warning: the config is passed over: {error:#}"));
+            global.warn(format_args!("the config is passed over: {error:#}"));
             None
         }
     };
@@ -236,6 +242,14 @@ fn check(args: &Check, global: &Global, out: &mut dyn Write) -> Result<()> {
         global.note("prune_on_save and keep_deleted hold once `waypost policy set` has taken them");
     }
     Ok(())
+}
+
+fn example(global: &Global, out: &mut dyn Write) -> Result<()> {
+    let config = Config::template();
+    if global.json {
+        return Ok(output::json_line(out, &Template { config })?);
+    }
+    Ok(out.write_all(config.as_bytes())?)
 }
 
 fn write(out: &mut dyn Write, shown: &InForce, global: &Global) -> Result<()> {

@@ -9,8 +9,7 @@ use waypost::{Deleted, Entry, Issue, Plan, Planned, Query, Store, Timestamp, pla
 
 use crate::args::Global;
 use crate::confirm::{confirm, is_asked};
-use crate::exit::Refusal;
-use crate::filter::Filter;
+use crate::filter::{Filter, nothing};
 use crate::output::{self, Column};
 use crate::{open, policy};
 
@@ -98,7 +97,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let entries = store.inventory(series)?;
     let matching = entries.iter().filter(|entry| query.admits(entry)).count();
     if matching == 0 && checkpoints > 0 {
-        return Err(Refusal::Nothing.into());
+        return Err(nothing(&query).into());
     }
     let plan = plan(&entries, &chosen.policy, now).only(|entry| query.admits(entry));
     let count = plan.removed().count() as u64;

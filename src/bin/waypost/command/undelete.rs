@@ -23,14 +23,15 @@ Examples:
 /// was removed with --now, or on save, is gone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[group(required = true, multiple = false)]
 pub(super) struct Args {
     /// Ids or starts of ids, as `waypost list --deleted` shows them
-    #[arg(value_name = "ID", required_unless_present = "operation")]
+    #[arg(value_name = "ID")]
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     ids: Vec<String>,
 
     /// Everything that an operation removed, as `waypost log --operations` numbers them
-    #[arg(long, value_name = "N", conflicts_with = "ids")]
+    #[arg(long, value_name = "N")]
     #[arg(value_parser = args::whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     operation: Option<u64>,
 }

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use waypost::Issue;
@@ -57,7 +57,7 @@ impl GivenIssue {
         let mut bytes = Vec::new();
         File::open(path)
             .and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes))
-            .map_err(|error| Refusal::Usage(format!("cannot read {}: {error}", path.display())))?;
+            .with_context(|| format!("cannot read {}", path.display()))?;
         let refused = |reason| Refusal::NotAnIssue { path: path.to_owned(), reason };
         if bytes.len() as u64 > BYTES_MAX {
             return Err(refused(format!("has more than {BYTES_MAX} bytes")).into());

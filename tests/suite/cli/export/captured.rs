@@ -35,7 +35,8 @@ fn one_damaged_file_does_not_keep_the_rest_from_being_exported() {
         let expected = format!(
             "-: line 1: without \"b\", which was damaged when it was exported\n\
              imported {imported}, {} were there already\n\
-             error: 1 of 2 lack files that were damaged when they were exported\n",
+             error: 1 of 2 lack files that were damaged when they were exported\n\
+             hint: see above which, and why\n",
             2 * known
         );
         assert_eq!(told, expected);

@@ -2,19 +2,25 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-/// How long something took, in microseconds.
+/// How long something took, in microseconds; in JSON in seconds, like all times.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Spread {
-    #[serde(rename = "median_us")]
+    #[serde(rename = "median_seconds", serialize_with = "seconds")]
     pub(super) median: f64,
-    #[serde(rename = "p90_us")]
+    #[serde(rename = "p90_seconds", serialize_with = "seconds")]
     pub(super) p90: f64,
-    #[serde(rename = "p99_us")]
+    #[serde(rename = "p99_seconds", serialize_with = "seconds")]
     pub(super) p99: f64,
-    #[serde(rename = "max_us")]
+    #[serde(rename = "max_seconds", serialize_with = "seconds")]
     pub(super) max: f64,
+}
+
+// As serde calls it.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn seconds<S: Serializer>(micros: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(micros / 1e6)
 }
 
 impl Spread {

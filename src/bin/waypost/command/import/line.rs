@@ -10,14 +10,14 @@ use waypost::{
 };
 
 use super::super::save::envelope;
-use crate::output::{ARTIFACTS, HEX, SOURCE_HEX, SOURCE_TEXT, TEXT};
+use crate::output::{ARTIFACTS, HEX, SOURCE_HEX, SOURCE_TEXT, TEXT, VERSION, VERSION_KEY};
 
 /// What the store finds out by itself.
 const DERIVED: [&str; 6] =
     ["sequence", "document_bytes", "stored_bytes", ARTIFACT_COUNT, "deleted_at", "operation"];
 const ARTIFACT_COUNT: &str = "artifact_count";
 /// What is not a field of the entry.
-const BESIDE: [&str; 5] = ["document", "source", SOURCE_TEXT, SOURCE_HEX, ARTIFACTS];
+const BESIDE: [&str; 6] = [VERSION_KEY, "document", "source", SOURCE_TEXT, SOURCE_HEX, ARTIFACTS];
 
 /// A captured file as `waypost export --jsonl` writes it.
 #[derive(Deserialize)]
@@ -56,6 +56,7 @@ pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Taken, Error> {
     let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(line).map_err(|error| {
         invalid("line", format!("not an object in JSON, at column {}", error.column()))
     })?;
+    check_version(&fields)?;
     let document = fields.get("document").ok_or_else(|| {
         invalid("line", "has no `document`; `waypost export --jsonl` writes one".to_owned())
     })?;
@@ -82,6 +83,19 @@ pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Taken, Error> {
     let missing = damaged.into_iter().map(|it| it.path).collect();
     let draft = draft.with_artifacts(whole.into_iter().map(captured).collect::<Result<_, _>>()?)?;
     Ok(Taken { draft, missing })
+}
+
+/// Refuses a line of a later release, of which not all may be understood; before versions were
+/// written, there was none.
+fn check_version(fields: &BTreeMap<String, &RawValue>) -> Result<(), Error> {
+    let version = fields.get(VERSION_KEY).map(|it| read::<u64>(VERSION_KEY, it)).transpose()?;
+    match version.filter(|version| *version > VERSION) {
+        Some(newer) => {
+            let reason = format!("{newer} is newer than {VERSION}, the newest this build reads");
+            Err(invalid(VERSION_KEY, reason))
+        }
+        None => Ok(()),
+    }
 }
 
 fn draft_document(

@@ -37,6 +37,8 @@ pub(super) struct Tally {
     skipped: u64,
     /// Files that might have been checkpoints by their name, and are none.
     ignored: u64,
+    /// Whether a list is longer than it is told.
+    has_more: bool,
     refusals: Vec<Told>,
     skips: Vec<Told>,
     notes: Vec<Told>,
@@ -115,13 +117,15 @@ impl Tally {
     pub(super) fn kept(&mut self, path: &str, reason: &str, global: &Global) {
         self.kept += 1;
         say(global, format_args!("kept unread {}: {reason}", shown(path)));
-        tell(&mut self.notes, path, reason);
+        self.has_more |= !tell(&mut self.notes, path, reason);
     }
 
     /// Counts what would be imported.
     pub(super) fn would(&mut self, about: &NewEntry) {
         self.count(about.layout);
-        if self.would.len() < LISTED_MAX {
+        if self.would.len() == LISTED_MAX {
+            self.has_more = true;
+        } else {
             self.would.push(Would {
                 path: about.source_path.clone(),
                 layout: about.layout,
@@ -147,7 +151,7 @@ impl Tally {
             // An error like any other, which is told whatever else is not.
             let _ = writeln!(io::stderr(), "{}: {reason}", shown(path));
         }
-        tell(&mut self.refusals, path, reason);
+        self.has_more |= !tell(&mut self.refusals, path, reason);
     }
 
     /// As [`refused`](Self::refused), but it is worth another look.
@@ -159,12 +163,12 @@ impl Tally {
     pub(super) fn skipped(&mut self, path: &str, reason: &str, global: &Global) {
         self.skipped += 1;
         say(global, format_args!("skipped {}: {reason}", shown(path)));
-        tell(&mut self.skips, path, reason);
+        self.has_more |= !tell(&mut self.skips, path, reason);
     }
 
     pub(super) fn note(&mut self, path: &str, reason: &str, global: &Global) {
         say(global, format_args!("{}: {reason}", shown(path)));
-        tell(&mut self.notes, path, reason);
+        self.has_more |= !tell(&mut self.notes, path, reason);
     }
 
     /// Whether there was anything to import.
@@ -219,8 +223,11 @@ fn say(global: &Global, text: impl Display) {
     }
 }
 
-fn tell(list: &mut Vec<Told>, path: &str, reason: &str) {
-    if list.len() < LISTED_MAX {
+/// Whether there was room for it.
+fn tell(list: &mut Vec<Told>, path: &str, reason: &str) -> bool {
+    let has_room = list.len() < LISTED_MAX;
+    if has_room {
         list.push(Told { path: path.to_owned(), reason: reason.to_owned() });
     }
+    has_room
 }

@@ -1,23 +1,66 @@
 //! `waypost log --operations`: what was done to the store beside saving.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
-use waypost::{Operation, Store, Timestamp};
+use serde::Serialize;
+use waypost::{Action, Id, Operation, Store, Timestamp, Trigger};
 
+use super::note_more;
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::output::{self, Column};
 
+/// An operation for a program, with its number named as elsewhere.
+#[derive(Serialize)]
+struct Line<'a> {
+    operation: u64,
+    action: Action,
+    at: Timestamp,
+    until: Option<Timestamp>,
+    checkpoints: u64,
+    stored_bytes: u64,
+    source: Option<&'a str>,
+    policy: Option<&'a str>,
+    triggers: &'a BTreeMap<Trigger, u64>,
+    ids: &'a [Id],
+}
+
+impl<'a> Line<'a> {
+    fn of(operation: &'a Operation) -> Self {
+        Self {
+            operation: operation.number,
+            action: operation.action,
+            at: operation.at,
+            until: operation.until,
+            checkpoints: operation.checkpoints,
+            stored_bytes: operation.stored_bytes,
+            source: operation.source.as_deref(),
+            policy: operation.policy.as_deref(),
+            triggers: &operation.triggers,
+            ids: &operation.ids,
+        }
+    }
+}
+
 pub(super) fn run(store: &Store, limit: usize, global: &Global, out: &mut dyn Write) -> Result<()> {
-    let operations = store.operations(limit)?;
+    let mut operations = store.operations(limit.saturating_add(1))?;
+    let has_more = operations.len() > limit;
+    operations.truncate(limit);
     if operations.is_empty() {
-        return Err(Refusal::Nothing.into());
+        return Err(Refusal::NoOperations.into());
     }
     if global.json {
-        return Ok(operations.iter().try_for_each(|it| output::json_line(out, it))?);
+        operations.iter().try_for_each(|it| output::json_line(out, &Line::of(it)))?;
+    } else {
+        output::table(out, &columns(&operations, Timestamp::now()), global)?;
     }
-    Ok(output::table(out, &columns(&operations, Timestamp::now()), global)?)
+    if has_more {
+        out.flush()?;
+        note_more(limit, global);
+    }
+    Ok(())
 }
 
 fn columns(operations: &[Operation], now: Timestamp) -> Vec<Column> {

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use anyhow::Result;
 use serde::Serialize;
+use serde_json::Number;
 use waypost::{ArtifactStatus, Entry, Error, Id, Store, layouts};
 
 use super::graph::From;
@@ -68,7 +69,7 @@ pub(crate) enum Since {
 pub(crate) struct Line<'a> {
     #[serde(flatten)]
     entry: &'a Entry,
-    score: Option<f64>,
+    score: Option<Number>,
     /// What it is compared with.
     before: Option<&'a Id>,
     changes: Option<usize>,
@@ -126,7 +127,7 @@ impl Row {
             State::Read { score, since, files } => {
                 let is_known = self.entry.artifact_count > 0 && self.origin.is_none();
                 let files = is_known.then_some(*files);
-                let line = Line { score: *score, files, ..line };
+                let line = Line { score: score.and_then(number), files, ..line };
                 match since {
                     Since::First => line,
                     Since::Unreadable(before) => Line { before: Some(before), ..line },
@@ -144,6 +145,17 @@ impl Row {
 pub(super) fn ids(rows: &[Row]) -> Vec<&Id> {
     let ids: BTreeSet<&Id> = rows.iter().flat_map(Row::ids).collect();
     ids.into_iter().collect()
+}
+
+/// A score as it would be written: 40 and not 40.0.
+fn number(score: f64) -> Option<Number> {
+    // Whole numbers up to there are exact.
+    const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+    if score.fract() == 0.0 && score.abs() <= WHOLE_MAX {
+        #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+        return Some(Number::from(score as i64));
+    }
+    Number::from_f64(score)
 }
 
 /// What each row goes on from in the graph, by number: the next of its series that is shown, else

@@ -8,9 +8,11 @@ use anyhow::Result;
 use waypost::diff::{Pointer, compare_numbers};
 use waypost::{Document, Entry, Id, Series, Store, TextStyle, Timestamp};
 
+use super::nearby::nearby;
 use super::sparkline::{Levels, sparkline};
 use crate::args::Global;
 use crate::content::{Content, Tally};
+use crate::exit::Refusal;
 use crate::output::{self, Column, age, cut, grouped, plain, short_id};
 
 const SPARKLINE_CHARS: usize = 60;
@@ -54,16 +56,20 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<()> {
     let mut tally = Tally::default();
-    let found = |entry: &Entry, tally: &mut Tally| -> Result<Found> {
+    let mut is_anywhere = false;
+    let mut found = |entry: &Entry, tally: &mut Tally| -> Result<Found> {
         let content = Content::of(store, &entry.id)?;
         tally.add(&content);
-        Ok(Found::of(content, pointer))
+        let found = Found::of(content, pointer);
+        is_anywhere |= matches!(found, Found::Value(_));
+        Ok(found)
     };
     if global.json {
         for entry in entries {
             write_json(out, entry, &found(entry, &mut tally)?)?;
         }
-        return tally.verdict();
+        tally.verdict()?;
+        return if is_anywhere { Ok(()) } else { Err(no_value(store, entries, pointer)) };
     }
     let mut tracks: HashMap<&Series, Track<'_>> = HashMap::new();
     let mut order: Vec<&Series> = Vec::new();
@@ -77,6 +83,10 @@ pub(super) fn run(
         });
         rows.extend(track.add((entry, number, found), room)?);
     }
+    // Where something cannot be read, it may be there.
+    if !is_anywhere && tally.damaged == 0 {
+        return Err(no_value(store, entries, pointer));
+    }
     for series in &order {
         if let Some(track) = tracks.get_mut(series) {
             track.write(out, (order.len() > 1).then_some(*series), pointer, is_ascii)?;
@@ -88,6 +98,16 @@ pub(super) fn run(
     output::table(out, &columns(store, &rows, order.len() > 1)?, global)?;
     out.flush()?;
     tally.verdict()
+}
+
+/// What is told of a place that no document has.
+fn no_value(store: &Store, entries: &[Entry], pointer: &Pointer) -> anyhow::Error {
+    let newest = entries.iter().find_map(|entry| match Content::of(store, &entry.id) {
+        Ok(Content::Read(document)) => Some(document),
+        _ => None,
+    });
+    let nearby = newest.map(|newest| nearby(&newest, pointer)).unwrap_or_default();
+    Refusal::NoValue { pointer: pointer.to_string(), total: entries.len() as u64, nearby }.into()
 }
 
 fn columns(store: &Store, rows: &[Row<'_>], has_series: bool) -> Result<Vec<Column>> {
@@ -266,8 +286,7 @@ fn write_json(mut out: &mut dyn Write, entry: &Entry, found: &Found) -> Result<(
     }
     let Entry { id, series, created_at, iteration, .. } = entry;
     let line = Line { id, series, created_at: *created_at, iteration: *iteration };
-    let line = serde_json::to_string(&line)?;
-    write!(out, "{}", line.strip_suffix('}').unwrap_or(&line))?;
+    write!(out, "{}", output::json_open(&line)?)?;
     match found {
         Found::Value(value) => write!(out, ",\"value\":{}", value.to_json(TextStyle::default())?)?,
         Found::Absent => write!(out, ",\"absent\":true")?,

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use serde::Serialize;
 use waypost::layouts::Standing;
-use waypost::recovery::{Advice, Freshness, Hurdle, PassedOver, ResumePoint, resume_block};
+use waypost::recovery::{Advice, Freshness, Hurdle, Offer, PassedOver, ResumePoint, resume_block};
 use waypost::{Entry, JsonStyle, Status, Timestamp};
 
 use super::choose::Chosen;
@@ -54,12 +54,20 @@ pub(super) fn tell(
     if args.document {
         return output::document(out, &chosen.offer.checkpoint, global);
     }
-    if args.prompt {
-        let nothing = || Refusal::NoTasks { id: chosen.offer.checkpoint.entry.id.clone() };
-        let block = resume_block(&chosen.offer.standing).ok_or_else(nothing)?;
+    if let Some(block) = block(args, told)? {
         return Ok(write!(out, "{block}")?);
     }
     Ok(output::fields(out, &summary(chosen), global)?)
+}
+
+/// The block for a prompt, if that is asked for and work goes on.
+fn block(args: &Args, told: &Told<'_>) -> Result<Option<String>> {
+    if !args.prompt || told.decision != Decision::Resume {
+        return Ok(None);
+    }
+    let Offer { checkpoint, standing, .. } = &told.chosen.offer;
+    let nothing = || Refusal::NoTasks { id: checkpoint.entry.id.clone() };
+    Ok(Some(resume_block(standing).ok_or_else(nothing)?))
 }
 
 /// Says what was passed over, what has changed, and what could not be looked at.
@@ -137,11 +145,10 @@ fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
         standing: &chosen.offer.standing,
         entry: &checkpoint.entry,
     };
-    let text = serde_json::to_string(&answer)?;
-    write!(out, "{}", text.strip_suffix('}').unwrap_or(&text))?;
-    if args.prompt {
-        let block = serde_json::to_string(&resume_block(&chosen.offer.standing))?;
-        write!(out, ",\"prompt\":{block}")?;
+    let block = block(args, told)?;
+    write!(out, "{}", output::json_open(&answer)?)?;
+    if let Some(block) = block {
+        write!(out, ",\"prompt\":{}", serde_json::to_string(&block)?)?;
     }
     // The document becomes the last member of the object, without being read again.
     write!(out, ",\"document\":")?;

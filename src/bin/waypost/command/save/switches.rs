@@ -32,10 +32,7 @@ impl Switches {
         match config::of_project(&open::path(global)?) {
             Ok(found) => Ok(Self(found.map(|(_, config)| config))),
             Err(error) => {
-                // Not a note: it is said even if notes are not wanted. But with nobody to hear it,
-                // there is still a checkpoint to save.
-                let warning = format!("warning: the config is passed over: {error:#}");
-                let _ = writeln!(io::stderr(), "{warning}");
+                global.warn(format_args!("the config is passed over: {error:#}"));
                 Ok(Self(None))
             }
         }

@@ -28,7 +28,7 @@ fn a_file_that_cannot_be_used_is_an_error_at_once() {
     assert!(refused.to_string().ends_with("issue.json has neither body nor labels"));
     let missing = place.root.join("missing.json");
     let unread = RealWorld::new(place.root.clone(), Some(&missing), false).unwrap_err();
-    assert_eq!(Verdict::of(&unread).exit, Exit::Usage);
+    assert_eq!(Verdict::of(&unread).exit, Exit::Failed);
 }
 
 #[test]

@@ -1,0 +1,137 @@
+//! What the command itself has to refuse, beside what the library does.
+
+use std::path::PathBuf;
+
+use waypost::{Error, Id, Policy, Series, Status};
+
+/// What the command itself has to refuse, beside what the library does.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("there is no store at {}", path.display())]
+    NoStore { path: PathBuf },
+    #[error("nothing matches {asked}")]
+    Nothing { asked: String },
+    #[error("the store has no checkpoints")]
+    Empty,
+    #[error("nothing was deleted that can be restored")]
+    NothingDeleted,
+    #[error("nothing was done to the store beside saving")]
+    NoOperations,
+    #[error("the condition holds for none of {total} checkpoints")]
+    Unfulfilled { total: u64 },
+    #[error("none of {total} checkpoints has {pointer}{}", near(nearby, &[]))]
+    NoValue { pointer: String, total: u64, nearby: Vec<String> },
+    #[error("{count} of {total} {what}")]
+    Skipped { what: &'static str, count: u64, total: u64 },
+    #[error("no checkpoint files in {place}")]
+    NoFiles { place: String },
+    #[error("checkpoint {id} is there again: it was saved or imported since")]
+    Alive { id: String },
+    #[error("{} is there already", path.display())]
+    Exists { path: PathBuf },
+    #[error("{count} of {total} checkpoints are damaged")]
+    Damaged { count: u64, total: u64 },
+    #[error("there is no policy to prune by")]
+    NoPolicy,
+    #[error("cannot read {name}: there is no such file, and presets are {}",
+        Policy::PRESETS.join(", "))]
+    UnknownPolicy { name: String },
+    #[error("the policy of {place} says nothing")]
+    EmptyPolicy { place: String },
+    #[error("there is no config file in this project")]
+    NoConfig,
+    #[error("nobody is there to be asked: {}", lower(.0))]
+    Unconfirmed(String),
+    #[error("nothing was changed")]
+    Declined,
+    #[error("nothing that was deleted matches {wanted:?}")]
+    NotDeleted { wanted: String },
+    #[error("operation {number} {reason}")]
+    NotUndone { number: u64, reason: String },
+    #[error("in {}", path.display())]
+    Config { path: PathBuf, source: Error },
+    #[error("{} {reason}", path.display())]
+    NotAnIssue { path: PathBuf, reason: String },
+    #[error("{id} is the first of its series")]
+    First { id: Id },
+    /// There is nothing to go on from, which is no failure for a loop that starts.
+    #[error("no checkpoint matches {wanted:?}{}", near(nearby, newest))]
+    NoTarget { wanted: String, nearby: Vec<Series>, newest: Vec<Series> },
+    #[error("no checkpoint matches {wanted:?}{}", near(nearby, newest))]
+    Unknown { wanted: String, nearby: Vec<String>, newest: Vec<Series> },
+    #[error("{name:?} stands for several checkpoints")]
+    Several { name: String },
+    #[error("{wanted:?} may be {}", choices.join(", "))]
+    Unclear { wanted: String, choices: Vec<String> },
+    #[error("{series} has {count} checkpoints, and nobody is there to select one")]
+    Unselected { series: Series, count: usize },
+    #[error("none of the newest {count} checkpoints of {series} can be read")]
+    AllDamaged { series: Series, count: usize },
+    #[error("cannot resume from {id}: {}", why.join("; "))]
+    CannotResume { id: Id, why: Vec<String>, is_elsewhere: bool },
+    #[error("somebody must decide whether to go on from {id}: {}", why.join("; "))]
+    Undecided { id: Id, why: Vec<String>, has_files: bool },
+    #[error("{series} is {status}: there is nothing to go on from")]
+    Ended { series: Series, status: Status },
+    #[error("{series} starts over")]
+    Fresh { series: Series },
+    #[error("{id} was deleted, and nothing goes on")]
+    NotStarted { id: Id },
+    #[error("the document of {id} tells neither tasks nor the last action")]
+    NoTasks { id: Id },
+    #[error("{id} is the newest already")]
+    Newest { id: Id },
+    #[error("nothing names the series to go on in")]
+    NoSeries,
+    #[error("series {series} is there already")]
+    SeriesExists { series: Series },
+    /// Most likely its name was taken for a file to capture.
+    #[error("there is no document in standard input")]
+    NoDocument,
+    #[error("cannot capture {}: {reason}", path.display())]
+    Uncaptured { path: PathBuf, reason: String },
+    #[error("checkpoint {id} cannot be resumed from")]
+    NotResumable { id: Id },
+    #[error("{} cannot be restored into: it is not a directory", path.display())]
+    NotADirectory { path: PathBuf },
+    #[error("{} cannot be restored into: {} cannot be written", path.display(), paths(*count))]
+    NotRestorable { path: PathBuf, count: usize },
+    #[error("checkpoint {id} changed meanwhile: it was deleted and saved again")]
+    Changed { id: Id },
+    #[error("{} is there with other content", path.display())]
+    StateExists { path: PathBuf },
+    #[error("{count} of {total} files are not as they were captured after they were written")]
+    Unverified { count: u64, total: u64 },
+    /// Not a failure, but to be told by the exit code.
+    #[error("the documents differ")]
+    Differs,
+    /// Values that are right alone and not together.
+    #[error("{0}")]
+    Usage(String),
+}
+
+fn paths(count: usize) -> String {
+    if count == 1 { "1 path".to_owned() } else { format!("{count} paths") }
+}
+
+/// A question without its capital letter.
+fn lower(question: &str) -> String {
+    let mut text = question.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_lowercase();
+    }
+    text
+}
+
+fn listed(names: &[impl ToString]) -> String {
+    names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What exists instead, if anything does.
+fn near(nearby: &[impl ToString], newest: &[Series]) -> String {
+    match (nearby, newest) {
+        ([], []) => String::new(),
+        ([], newest) => format!("; the newest are {}", listed(newest)),
+        (nearby, _) => format!("; nearby: {}", listed(nearby)),
+    }
+}

@@ -1,0 +1,185 @@
+//! All errors as a person sees them: exit code, name, message, and below it the hint.
+
+use super::{Told, told};
+
+// Sources are narrow, and so is the snapshot in this one.
+const LINE_CHARS: usize = 88;
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "nearly all of them are the snapshot")]
+fn all_errors_at_a_glance() {
+    let mut lines = Vec::new();
+    for Told { exit, code, message, hint, .. } in told() {
+        lines.extend(wrapped(&format!("{exit} {code}: {message}"), "  "));
+        lines.extend(hint.iter().flat_map(|hint| wrapped(&format!("    {hint}"), "      ")));
+    }
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    3 not_found: no checkpoint matches "x"
+        `waypost list` shows what there is
+    2 ambiguous: "a" is the start of more than one id: a-1 and a-2
+        give more characters of the id
+    4 exists: checkpoint a-1 exists with other content
+        leave the id out to get a new one
+    4 outdated: the plan no longer fits the store: checkpoint a-1 was tagged; 2 were removed
+        others work with the store; run it again
+    2 invalid: invalid id: it is too short; give at least 4 characters
+        `waypost list` shows ids; without --id a checkpoint gets a new one
+    4 invalid: invalid document at /a/1: expected a value at line 1 column 11
+        give a document in JSON
+    4 invalid: invalid document: unexpected text after the end of the document at line 2
+      column 1
+        --lines saves several documents, each in a line of its own
+    4 invalid: invalid line: not JSON, at column 3
+        `waypost save --help` tells what a line is
+    4 invalid: invalid about.phas: no such field
+        `waypost save --help` has the fields and what they take
+    4 invalid: invalid loop_id: ralph is not like ralph-SLUG-0123abcd
+        name the loop so, or leave --workflow-type out
+    4 invalid: invalid checkpoint: a-1 is a file that could not be read, and has no document
+        choose another one: `waypost list` shows what there is
+    4 invalid: invalid prune_on_save: there is no policy to prune by
+        name a policy, too: `waypost policy set crunch`
+    4 invalid: invalid artifact path a/../b: has a part that leads elsewhere
+        leave the file out of --capture
+    4 invalid: invalid phase: has a control character
+        `waypost save --help` tells what is taken
+    4 limit: length of the document is beyond the limit of 67108864
+        save less at once: leave out what is not needed to go on
+    1 too_new: p/store.redb has format 2, newer than 1, the newest this build reads
+        upgrade waypost to read it; nothing was changed
+    1 too_old: p/store.redb has format 0, older than 1, the oldest this build reads
+        use an older waypost to read it; nothing was changed
+    1 not_a_store: p/store.redb is not a waypost store: it is a directory
+        name the file of a store with --store
+    5 corrupt: damaged data in checkpoint a-1: the sum is wrong
+        keep a copy of the file; other checkpoints may still be readable
+    6 locked: p/store.redb is held by process 7 (waypost save); gave up after 5.0 s
+        wait longer with --wait, or end that process
+    1 io: cannot access p/store.redb: entity not found
+        make the directory of the store first
+    1 io: cannot access p/store.redb: permission denied
+        change who may read and write it, or run it as its owner
+    1 io: cannot access p/store.redb: no storage space
+        make room on the disk; run it again
+    1 io: cannot access p/store.redb: read-only filesystem or storage medium
+        use a place that can be written to
+    1 io: cannot access p/store.redb: operation interrupted
+        check the path and the disk; run it again
+    3 no_store: there is no store at p/store.redb
+        `waypost save` or `waypost import` makes one, --store names another
+    3 not_found: nothing matches --issue 43 --status failed
+        `waypost list` without filters shows what there is
+    3 not_found: the store has no checkpoints
+        `waypost save` or `waypost import` brings some, --store names another store
+    3 not_found: nothing was deleted that can be restored
+        `waypost log --operations` shows what was removed, and when
+    3 not_found: nothing was done to the store beside saving
+        `waypost log` shows what was saved
+    3 not_found: the condition holds for none of 12 checkpoints
+        `waypost log --path POINTER` shows the values that a place had
+    3 not_found: none of 12 checkpoints has /last_score; nearby: /state/last_score
+        `waypost show latest --document` shows where values are
+    3 not_found: no checkpoint files in p
+        `waypost import --help` tells which files are known
+    3 not_found: nothing that was deleted matches "x"
+        `waypost list --deleted` shows what can be restored
+    3 not_found: operation 7 is not in the log
+        `waypost list --deleted` shows what can be restored
+    3 not_found: a-1 is the first of its series
+        name the checkpoint to compare it with
+    3 not_found: no checkpoint matches "issue:43"; nearby: issue:42
+        `waypost list` shows what there is
+    3 not_found: no checkpoint matches "issue:43"; the newest are issue:42
+        `waypost list` shows what there is
+    2 ambiguous: "42" may be issue:42, loop:42
+        name one of them, or an id
+    2 no_policy: there is no policy to prune by
+        name one with --policy, or set one with `waypost policy set`
+    1 io: cannot read crunsh: there is no such file, and presets are crunch, claude, aiwg,
+      keep-all
+        name a preset, or a config file that is there
+    4 empty_policy: the policy of p/config.yaml says nothing
+        `waypost policy example` shows what a policy can say
+    3 no_config: there is no config file in this project
+        `waypost policy example` prints one, for .waypost/config.yaml beside the store
+    4 invalid_config: in p/config.yaml: invalid keep: line 3: no such key
+        `waypost policy example` shows every key
+    4 invalid_issue: p/file.json has neither body nor labels
+        `gh issue view NUMBER --json number,body,labels` writes one
+    4 prompt_user: issue:42 has 3 checkpoints, and nobody is there to select one
+        `waypost resume ID` takes the one that is named
+    5 corrupt: none of the newest 3 checkpoints of issue:42 can be read
+        keep a copy of the store; --choice fresh starts over
+    4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
+        --worktree DIR names the directory to go on in, --choice fresh starts over, --force
+          goes on all the same
+    4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
+        --choice fresh starts over, --force goes on all the same
+    4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
+      changed
+        `waypost restore ID --into DIR` brings captured files back, --choice resume goes on,
+          --choice fresh starts over
+    4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
+      changed
+        --choice resume goes on, --choice fresh starts over
+    3 ended: issue:42 is completed: there is nothing to go on from
+        `waypost reopen --series SERIES` opens it again, --force goes on all the same
+    3 start_fresh: issue:42 starts over
+    4 deleted: a-1 was deleted, and nothing goes on
+    4 no_tasks: the document of a-1 tells neither tasks nor the last action
+        `waypost resume --json` gives all that it says
+    4 exists: p/file.json is there already
+        --overwrite replaces it
+    4 invalid: there is no document in standard input
+        FILE goes before --capture: `waypost save FILE --capture PATH...`
+    4 uncaptured: cannot capture p/file.json: a link
+        leave it out of --capture; nothing was saved
+    4 cannot_resume: checkpoint a-1 cannot be resumed from
+        --force writes its files all the same
+    4 not_restorable: p/file.json cannot be restored into: it is not a directory
+        name a directory with --into
+    4 not_restorable: p cannot be restored into: 2 paths cannot be written
+        step 2 of the report says why; move that away, or name another directory with --into
+    4 outdated: checkpoint a-1 changed meanwhile: it was deleted and saved again
+        run it again
+    4 exists: p/file.json is there with other content
+        --force replaces and keeps it; or name another file with --state
+    5 unverified: 1 of 3 files are not as they were captured after they were written
+        look where the report says: what was replaced is kept there
+    7 skipped: 1 of 3 lines were refused
+        see above which, and why
+    5 corrupt: 1 of 3 checkpoints are damaged
+        keep a copy of the store; all others were read
+    4 exists: checkpoint a-1 is there again: it was saved or imported since
+        delete it first; nothing was restored
+    4 unconfirmed: nobody is there to be asked: remove 3 of 4 checkpoints by policy crunch,
+      restorably
+        --yes does it without asking
+    4 declined: nothing was changed
+    4 newest: a-1 is the newest already
+        `waypost log SERIES` shows what there is to go back to
+    2 no_series: nothing names the series to go on in
+        name it with --series; `waypost rollback` goes on in the series of the checkpoint
+    4 exists: series issue:42 is there already
+        --append adds to it; `waypost rollback` goes back within a series
+    1 differs: the documents differ
+    2 usage: --loops 1 is less than --threads 2
+        try --help
+    "#);
+}
+
+/// A text in lines that are not too long; all but the first start with `indent`.
+fn wrapped(text: &str, indent: &str) -> Vec<String> {
+    let (start, words) = text.split_at(text.len() - text.trim_start().len());
+    let mut lines = vec![start.to_owned()];
+    for word in words.split(' ') {
+        let line = lines.last_mut().expect("there is one from the start");
+        if line.len() + word.len() > LINE_CHARS {
+            lines.push(format!("{indent}{word}"));
+        } else {
+            let space = if line.trim().is_empty() { "" } else { " " };
+            *line = format!("{line}{space}{word}");
+        }
+    }
+    lines
+}

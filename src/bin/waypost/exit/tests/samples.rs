@@ -1,0 +1,172 @@
+//! One of each error, or more where what is told depends on what it has.
+
+use std::fmt::Debug;
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use waypost::{Error, Id, Series, Status};
+
+use super::super::Refusal;
+
+/// Every sample with its parts as `Debug` shows them.
+pub(super) fn all() -> Vec<(String, anyhow::Error)> {
+    let of_library = library().into_iter().map(sample);
+    of_library.chain(command().into_iter().map(sample)).collect()
+}
+
+fn sample<E: Debug + Into<anyhow::Error>>(error: E) -> (String, anyhow::Error) {
+    (format!("{error:?}"), error.into())
+}
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+fn store() -> PathBuf {
+    PathBuf::from("p/store.redb")
+}
+
+fn file() -> PathBuf {
+    PathBuf::from("p/file.json")
+}
+
+fn id() -> Id {
+    Id::new("a-1").unwrap()
+}
+
+fn series() -> Series {
+    Series::new("issue:42").unwrap()
+}
+
+fn library() -> Vec<Error> {
+    let invalid =
+        |what: &str, reason: &str| Error::Invalid { what: text(what), reason: text(reason) };
+    let io = |kind: ErrorKind| Error::Io { path: store(), source: io::Error::from(kind) };
+    vec![
+        Error::NotFound { wanted: text("x") },
+        Error::Ambiguous { prefix: text("a"), first: text("a-1"), second: text("a-2") },
+        Error::Exists { id: text("a-1") },
+        Error::Outdated { id: text("a-1"), reason: "was tagged", removed: 2 },
+        invalid("id", "it is too short; give at least 4 characters"),
+        invalid("document at /a/1", "expected a value at line 1 column 11"),
+        invalid("document", "unexpected text after the end of the document at line 2 column 1"),
+        invalid("line", "not JSON, at column 3"),
+        invalid("about.phas", "no such field"),
+        invalid("loop_id", "ralph is not like ralph-SLUG-0123abcd"),
+        invalid("checkpoint", "a-1 is a file that could not be read, and has no document"),
+        invalid("prune_on_save", "there is no policy to prune by"),
+        invalid("artifact path a/../b", "has a part that leads elsewhere"),
+        invalid("phase", "has a control character"),
+        Error::Limit { what: text("length of the document"), limit: 67_108_864 },
+        Error::TooNew { path: store(), found: 2, supported: 1 },
+        Error::TooOld { path: store(), found: 0, oldest: 1 },
+        Error::NotAStore { path: store(), reason: text("it is a directory") },
+        Error::Corrupt { place: text("checkpoint a-1"), reason: text("the sum is wrong") },
+        Error::Locked {
+            path: store(),
+            holder: text("process 7 (waypost save)"),
+            waited: Duration::from_secs(5),
+        },
+        io(ErrorKind::NotFound),
+        io(ErrorKind::PermissionDenied),
+        io(ErrorKind::StorageFull),
+        io(ErrorKind::ReadOnlyFilesystem),
+        io(ErrorKind::Interrupted),
+    ]
+}
+
+fn command() -> Vec<Refusal> {
+    let mut all = found_nothing();
+    all.extend(policies());
+    all.extend(resuming());
+    all.extend(files());
+    all.extend([
+        Refusal::Skipped { what: "lines were refused", count: 1, total: 3 },
+        Refusal::Damaged { count: 1, total: 3 },
+        Refusal::Alive { id: text("a-1") },
+        Refusal::Unconfirmed(text("Remove 3 of 4 checkpoints by policy crunch, restorably")),
+        Refusal::Declined,
+        Refusal::Newest { id: id() },
+        Refusal::NoSeries,
+        Refusal::SeriesExists { series: series() },
+        Refusal::Differs,
+        Refusal::Usage(text("--loops 1 is less than --threads 2")),
+    ]);
+    all
+}
+
+fn found_nothing() -> Vec<Refusal> {
+    let wanted = || text("issue:43");
+    vec![
+        Refusal::NoStore { path: store() },
+        Refusal::Nothing { asked: text("--issue 43 --status failed") },
+        Refusal::Empty,
+        Refusal::NothingDeleted,
+        Refusal::NoOperations,
+        Refusal::Unfulfilled { total: 12 },
+        Refusal::NoValue {
+            pointer: text("/last_score"),
+            total: 12,
+            nearby: vec![text("/state/last_score")],
+        },
+        Refusal::NoFiles { place: text("p") },
+        Refusal::NotDeleted { wanted: text("x") },
+        Refusal::NotUndone { number: 7, reason: text("is not in the log") },
+        Refusal::First { id: id() },
+        Refusal::NoTarget { wanted: wanted(), nearby: vec![series()], newest: Vec::new() },
+        Refusal::Unknown { wanted: wanted(), nearby: Vec::new(), newest: vec![series()] },
+        Refusal::Unclear { wanted: text("42"), choices: vec![text("issue:42"), text("loop:42")] },
+    ]
+}
+
+fn policies() -> Vec<Refusal> {
+    let source = Error::Invalid { what: text("keep"), reason: text("line 3: no such key") };
+    vec![
+        Refusal::NoPolicy,
+        Refusal::UnknownPolicy { name: text("crunsh") },
+        Refusal::EmptyPolicy { place: text("p/config.yaml") },
+        Refusal::NoConfig,
+        Refusal::Config { path: PathBuf::from("p/config.yaml"), source },
+    ]
+}
+
+fn resuming() -> Vec<Refusal> {
+    let cannot = |is_elsewhere| Refusal::CannotResume {
+        id: id(),
+        why: vec![text("it says that it cannot be resumed")],
+        is_elsewhere,
+    };
+    let undecided = |has_files| Refusal::Undecided {
+        id: id(),
+        why: vec![text("the text of the issue has changed")],
+        has_files,
+    };
+    vec![
+        Refusal::NotAnIssue { path: file(), reason: text("has neither body nor labels") },
+        Refusal::Unselected { series: series(), count: 3 },
+        Refusal::AllDamaged { series: series(), count: 3 },
+        cannot(true),
+        cannot(false),
+        undecided(true),
+        undecided(false),
+        Refusal::Ended { series: series(), status: Status::Completed },
+        Refusal::Fresh { series: series() },
+        Refusal::NotStarted { id: id() },
+        Refusal::NoTasks { id: id() },
+    ]
+}
+
+fn files() -> Vec<Refusal> {
+    vec![
+        Refusal::Exists { path: file() },
+        Refusal::NoDocument,
+        Refusal::Uncaptured { path: file(), reason: text("a link") },
+        Refusal::NotResumable { id: id() },
+        Refusal::NotADirectory { path: file() },
+        Refusal::NotRestorable { path: PathBuf::from("p"), count: 2 },
+        Refusal::Changed { id: id() },
+        Refusal::StateExists { path: file() },
+        Refusal::Unverified { count: 1, total: 3 },
+    ]
+}

@@ -1,0 +1,237 @@
+//! What an error means for the user: exit code, name and what can be done about it.
+
+use std::borrow::Cow;
+use std::io::{self, ErrorKind};
+
+use waypost::Error;
+
+use super::{Exit, Refusal};
+
+/// What an error means for the user.
+#[derive(Debug, Clone)]
+pub(crate) struct Verdict {
+    pub(crate) exit: Exit,
+    /// The name of the error in JSON.
+    pub(crate) code: &'static str,
+    /// What can be done about it.
+    pub(crate) hint: Option<Cow<'static, str>>,
+}
+
+impl Verdict {
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        let by_library = error.downcast_ref().map(of_library);
+        let by_command = || error.downcast_ref().map(of_command);
+        let by_system = || error.chain().find_map(|cause| cause.downcast_ref()).map(of_system);
+        let known = by_library.or_else(by_command).or_else(by_system);
+        known.unwrap_or(Self::new(Exit::Failed, "failed"))
+    }
+
+    const fn new(exit: Exit, code: &'static str) -> Self {
+        Self { exit, code, hint: None }
+    }
+
+    fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+fn not_found(hint: &'static str) -> Verdict {
+    Verdict::new(Exit::Nothing, "not_found").hint(hint)
+}
+
+fn refused(code: &'static str, hint: &'static str) -> Verdict {
+    Verdict::new(Exit::Refused, code).hint(hint)
+}
+
+fn of_library(error: &Error) -> Verdict {
+    match error {
+        Error::NotFound { .. } => not_found("`waypost list` shows what there is"),
+        Error::Ambiguous { .. } => {
+            Verdict::new(Exit::Usage, "ambiguous").hint("give more characters of the id")
+        }
+        Error::Exists { .. } => {
+            Verdict::new(Exit::Refused, "exists").hint("leave the id out to get a new one")
+        }
+        Error::Outdated { .. } => {
+            Verdict::new(Exit::Refused, "outdated").hint("others work with the store; run it again")
+        }
+        Error::Invalid { what, reason } => of_invalid(what, reason),
+        Error::Limit { .. } => Verdict::new(Exit::Refused, "limit")
+            .hint("save less at once: leave out what is not needed to go on"),
+        Error::TooNew { .. } => Verdict::new(Exit::Failed, "too_new")
+            .hint("upgrade waypost to read it; nothing was changed"),
+        Error::TooOld { .. } => Verdict::new(Exit::Failed, "too_old")
+            .hint("use an older waypost to read it; nothing was changed"),
+        Error::NotAStore { .. } => {
+            Verdict::new(Exit::Failed, "not_a_store").hint("name the file of a store with --store")
+        }
+        Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
+            .hint("keep a copy of the file; other checkpoints may still be readable"),
+        Error::Locked { .. } => Verdict::new(Exit::Locked, "locked")
+            .hint("wait longer with --wait, or end that process"),
+        // Files that a user names are read by the command, and not by the library.
+        Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
+            Verdict::new(Exit::Failed, "io").hint("make the directory of the store first")
+        }
+        Error::Io { source, .. } => of_system(source),
+        // The library may learn to fail in new ways.
+        _ => Verdict::new(Exit::Failed, "failed"),
+    }
+}
+
+/// What cannot be taken: by what it is.
+fn of_invalid(what: &str, reason: &str) -> Verdict {
+    let refused = Verdict::new(Exit::Refused, "invalid");
+    match what {
+        "id" => Verdict::new(Exit::Usage, "invalid")
+            .hint("`waypost list` shows ids; without --id a checkpoint gets a new one"),
+        "prune_on_save" => refused.hint("name a policy, too: `waypost policy set crunch`"),
+        "loop_id" => refused.hint("name the loop so, or leave --workflow-type out"),
+        "checkpoint" => refused.hint("choose another one: `waypost list` shows what there is"),
+        "line" => refused.hint("`waypost save --help` tells what a line is"),
+        _ if what.starts_with("about.") => {
+            refused.hint("`waypost save --help` has the fields and what they take")
+        }
+        _ if what.starts_with("document") && reason.contains("after the end of the document") => {
+            refused.hint("--lines saves several documents, each in a line of its own")
+        }
+        _ if what.starts_with("document") => refused.hint("give a document in JSON"),
+        _ if what.starts_with("artifact") => refused.hint("leave the file out of --capture"),
+        _ => refused.hint("`waypost save --help` tells what is taken"),
+    }
+}
+
+/// What the system refused.
+fn of_system(error: &io::Error) -> Verdict {
+    Verdict::new(Exit::Failed, "io").hint(match error.kind() {
+        ErrorKind::NotFound => "check the name and the directory it is in",
+        ErrorKind::PermissionDenied => "change who may read and write it, or run it as its owner",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room on the disk; run it again",
+        ErrorKind::ReadOnlyFilesystem => "use a place that can be written to",
+        ErrorKind::IsADirectory => "name a file and not a directory",
+        ErrorKind::NotADirectory => "name a directory where the path has a file",
+        _ => "check the path and the disk; run it again",
+    })
+}
+
+#[expect(clippy::too_many_lines, reason = "a line or two for each, all in one place")]
+fn of_command(refusal: &Refusal) -> Verdict {
+    match refusal {
+        // Where nothing was ever saved, nothing matches: a loop starts instead of going on.
+        Refusal::NoStore { .. } => Verdict::new(Exit::Nothing, "no_store")
+            .hint("`waypost save` or `waypost import` makes one, --store names another"),
+        Refusal::Nothing { .. } => not_found("`waypost list` without filters shows what there is"),
+        Refusal::Empty => {
+            not_found("`waypost save` or `waypost import` brings some, --store names another store")
+        }
+        Refusal::NothingDeleted => {
+            not_found("`waypost log --operations` shows what was removed, and when")
+        }
+        Refusal::NoOperations => not_found("`waypost log` shows what was saved"),
+        Refusal::Unfulfilled { .. } => {
+            not_found("`waypost log --path POINTER` shows the values that a place had")
+        }
+        Refusal::NoValue { .. } => {
+            not_found("`waypost show latest --document` shows where values are")
+        }
+        Refusal::NoFiles { .. } => not_found("`waypost import --help` tells which files are known"),
+        Refusal::Alive { .. } => refused("exists", "delete it first; nothing was restored"),
+        Refusal::Skipped { .. } => {
+            Verdict::new(Exit::Skipped, "skipped").hint("see above which, and why")
+        }
+        Refusal::Exists { .. } => refused("exists", "--overwrite replaces it"),
+        Refusal::Damaged { .. } => Verdict::new(Exit::Damaged, "corrupt")
+            .hint("keep a copy of the store; all others were read"),
+        Refusal::NoPolicy => Verdict::new(Exit::Usage, "no_policy")
+            .hint("name one with --policy, or set one with `waypost policy set`"),
+        Refusal::UnknownPolicy { .. } => {
+            Verdict::new(Exit::Failed, "io").hint("name a preset, or a config file that is there")
+        }
+        Refusal::EmptyPolicy { .. } => {
+            refused("empty_policy", "`waypost policy example` shows what a policy can say")
+        }
+        Refusal::NoConfig => Verdict::new(Exit::Nothing, "no_config")
+            .hint("`waypost policy example` prints one, for .waypost/config.yaml beside the store"),
+        Refusal::Unconfirmed(_) => refused("unconfirmed", "--yes does it without asking"),
+        Refusal::Declined => Verdict::new(Exit::Refused, "declined"),
+        Refusal::NotDeleted { .. } | Refusal::NotUndone { .. } => {
+            not_found("`waypost list --deleted` shows what can be restored")
+        }
+        Refusal::Config { .. } => {
+            refused("invalid_config", "`waypost policy example` shows every key")
+        }
+        Refusal::NotAnIssue { .. } => {
+            refused("invalid_issue", "`gh issue view NUMBER --json number,body,labels` writes one")
+        }
+        Refusal::First { .. } => not_found("name the checkpoint to compare it with"),
+        Refusal::NoTarget { .. } | Refusal::Unknown { .. } => {
+            not_found("`waypost list` shows what there is")
+        }
+        Refusal::Several { .. } => Verdict::new(Exit::Usage, "several")
+            .hint("NAME@0 is its newest checkpoint, NAME@1 the one before"),
+        Refusal::Unclear { .. } => {
+            Verdict::new(Exit::Usage, "ambiguous").hint("name one of them, or an id")
+        }
+        Refusal::Unselected { .. } => {
+            refused("prompt_user", "`waypost resume ID` takes the one that is named")
+        }
+        Refusal::AllDamaged { .. } => Verdict::new(Exit::Damaged, "corrupt")
+            .hint("keep a copy of the store; --choice fresh starts over"),
+        Refusal::CannotResume { is_elsewhere: true, .. } => refused(
+            "cannot_resume",
+            "--worktree DIR names the directory to go on in, --choice fresh starts over, \
+                 --force goes on all the same",
+        ),
+        Refusal::CannotResume { .. } => {
+            refused("cannot_resume", "--choice fresh starts over, --force goes on all the same")
+        }
+        Refusal::Undecided { has_files: true, .. } => refused(
+            "prompt_user",
+            "`waypost restore ID --into DIR` brings captured files back, --choice resume goes \
+                 on, --choice fresh starts over",
+        ),
+        Refusal::Undecided { .. } => {
+            refused("prompt_user", "--choice resume goes on, --choice fresh starts over")
+        }
+        // What is over is no reason for the next run not to start.
+        Refusal::Ended { .. } => Verdict::new(Exit::Nothing, "ended")
+            .hint("`waypost reopen --series SERIES` opens it again, --force goes on all the same"),
+        // Nothing is there to go on from, so that a loop starts.
+        Refusal::Fresh { .. } => Verdict::new(Exit::Nothing, "start_fresh"),
+        Refusal::NotStarted { .. } => Verdict::new(Exit::Refused, "deleted"),
+        Refusal::NoTasks { .. } => {
+            refused("no_tasks", "`waypost resume --json` gives all that it says")
+        }
+        Refusal::Newest { .. } => {
+            refused("newest", "`waypost log SERIES` shows what there is to go back to")
+        }
+        Refusal::NoSeries => Verdict::new(Exit::Usage, "no_series").hint(
+            "name it with --series; `waypost rollback` goes on in the series of the checkpoint",
+        ),
+        Refusal::SeriesExists { .. } => {
+            refused("exists", "--append adds to it; `waypost rollback` goes back within a series")
+        }
+        Refusal::NoDocument => {
+            refused("invalid", "FILE goes before --capture: `waypost save FILE --capture PATH...`")
+        }
+        Refusal::Uncaptured { .. } => {
+            refused("uncaptured", "leave it out of --capture; nothing was saved")
+        }
+        Refusal::NotResumable { .. } => {
+            refused("cannot_resume", "--force writes its files all the same")
+        }
+        Refusal::Changed { .. } => refused("outdated", "run it again"),
+        Refusal::NotADirectory { .. } => refused("not_restorable", "name a directory with --into"),
+        Refusal::NotRestorable { .. } => refused(
+            "not_restorable",
+            "step 2 of the report says why; move that away, or name another directory with --into",
+        ),
+        Refusal::StateExists { .. } => {
+            refused("exists", "--force replaces and keeps it; or name another file with --state")
+        }
+        Refusal::Unverified { .. } => Verdict::new(Exit::Damaged, "unverified")
+            .hint("look where the report says: what was replaced is kept there"),
+        Refusal::Differs => Verdict::new(Exit::Failed, "differs"),
+        Refusal::Usage(_) => Verdict::new(Exit::Usage, "usage").hint("try --help"),
+    }
+}

@@ -1,0 +1,68 @@
+//! JSON for programs: objects that all start with the version of what they promise.
+//!
+//! The promise itself is `src/docs/JSON.md`.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// The version of what `--json` prints, and of the lines of an export.
+pub(crate) const VERSION: u64 = 1;
+/// The member that has it.
+pub(crate) const VERSION_KEY: &str = "version";
+
+/// An object with its version before all else.
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    // Named as `VERSION_KEY` says.
+    version: u64,
+    #[serde(flatten)]
+    value: &'a T,
+}
+
+impl<'a, T> Versioned<'a, T> {
+    fn new(value: &'a T) -> Self {
+        Self { version: VERSION, value }
+    }
+}
+
+/// Says that a list is cut short.
+#[derive(Serialize)]
+pub(crate) struct More {
+    more: bool,
+}
+
+impl More {
+    pub(crate) const THERE_IS: Self = Self { more: true };
+}
+
+/// Writes an object as one line of JSON.
+pub(crate) fn json_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut out, &Versioned::new(value))?;
+    writeln!(out)
+}
+
+/// An object without its last brace, for members that are written as they are spelled.
+pub(crate) fn json_open(value: &impl Serialize) -> serde_json::Result<String> {
+    let mut text = serde_json::to_string(&Versioned::new(value))?;
+    text.pop();
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_object_starts_with_its_version() {
+        #[derive(Serialize)]
+        struct Found {
+            id: u8,
+        }
+        let start = format!("{{\"{VERSION_KEY}\":{VERSION},\"id\":7");
+        let mut line = Vec::new();
+        json_line(&mut line, &Found { id: 7 }).unwrap();
+        assert_eq!(String::from_utf8(line).unwrap(), format!("{start}}}\n"));
+        assert_eq!(json_open(&Found { id: 7 }).unwrap(), start);
+    }
+}
