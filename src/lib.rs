@@ -95,6 +95,6 @@ pub use retention::{
     Age, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan, plan_completed,
 };
 pub use store::{
-    Action, Arrivals, Compacted, Deleted, Draft, Durability, Hold, Limits, Operation, Options,
-    Position, Restorable, Settings, Stats, Store,
+    Action, Arrivals, Compacted, Contents, Deleted, Draft, Durability, Hold, Holder, Inspection,
+    Limits, Operation, Options, Position, Restorable, Settings, State, Stats, Store,
 };

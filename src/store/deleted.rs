@@ -260,7 +260,7 @@ impl Writer<'_> {
     }
 }
 
-fn restorable(
+pub(super) fn restorable(
     row: DeletedBytes,
     value: &[u8],
     decode: impl FnOnce(RecordKey, &[u8]) -> Result<Entry>,

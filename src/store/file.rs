@@ -1,11 +1,12 @@
 //! The file itself: made so that no crash leaves half of one, and opened only if we can read it.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use redb::{
-    Builder, Database, DatabaseError, Durability, ReadTransaction, ReadableDatabase, TableError,
+    Builder, Database, DatabaseError, Durability, ReadOnlyDatabase, ReadTransaction,
+    ReadableDatabase, TableError,
 };
 
 use super::lock::LockFile;
@@ -38,9 +39,7 @@ pub(super) fn open(
     is_first: bool,
 ) -> Result<Database, Refusal> {
     match fs::metadata(path) {
-        Ok(found) if found.is_dir() => return Err(not_a_store(path, "it is a directory").into()),
-        Ok(found) if found.len() == 0 => return Err(not_a_store(path, "the file is empty").into()),
-        Ok(_) => {}
+        Ok(found) => check_file(&found, path)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound && options.create => {
             let directory = parent(path);
             fs::metadata(directory).at(directory)?;
@@ -58,6 +57,23 @@ pub(super) fn open(
     let database = builder(options).open(path).map_err(|error| refusal(error, path))?;
     check_format(&database.begin_read().within(path)?, path)?;
     Ok(database)
+}
+
+/// Opens the store so that it cannot be changed; `None` if it has to be repaired first.
+pub(super) fn open_read_only(path: &Path) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
+    check_file(&fs::metadata(path).at(path)?, path)?;
+    if !is_free(path)? {
+        return Err(Refusal::Held);
+    }
+    probe(path)
+}
+
+fn check_file(found: &Metadata, path: &Path) -> Result<()> {
+    match found {
+        found if found.is_dir() => Err(not_a_store(path, "it is a directory")),
+        found if found.len() == 0 => Err(not_a_store(path, "the file is empty")),
+        _ => Ok(()),
+    }
 }
 
 /// Makes an empty store under another name and moves it into place.
@@ -104,16 +120,20 @@ fn is_free(path: &Path) -> Result<bool> {
     }
 }
 
-/// Checks the format without changing a byte, if the file was closed cleanly.
-fn probe(path: &Path) -> Result<(), Refusal> {
+/// Opens the file and checks its format without changing a byte, if it was closed cleanly.
+fn probe(path: &Path) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
     match Builder::new().open_read_only(path) {
-        Ok(database) => Ok(check_format(&database.begin_read().within(path)?, path)?),
-        Err(DatabaseError::RepairAborted) => Ok(()),
+        Ok(database) => {
+            let format = check_format(&database.begin_read().within(path)?, path)?;
+            Ok(Some((database, format)))
+        }
+        Err(DatabaseError::RepairAborted) => Ok(None),
         Err(error) => Err(refusal(error, path)),
     }
 }
 
-fn check_format(transaction: &ReadTransaction, path: &Path) -> Result<()> {
+/// The format that the file is written in.
+fn check_format(transaction: &ReadTransaction, path: &Path) -> Result<u32> {
     let meta = match transaction.open_table(META) {
         Ok(table) => table,
         Err(TableError::Storage(error)) => return Err(error).within(path),
@@ -128,7 +148,7 @@ fn check_format(transaction: &ReadTransaction, path: &Path) -> Result<()> {
     if found < FORMAT_OLDEST {
         return Err(Error::TooOld { path: path.to_owned(), found, oldest: FORMAT_OLDEST });
     }
-    Ok(())
+    Ok(found)
 }
 
 fn builder(options: &Options) -> Builder {

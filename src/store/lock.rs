@@ -3,11 +3,13 @@
 //! It holds no data and stays where it is: a lock on a file that was removed keeps nobody out.
 //! All locks end with their process.
 
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use super::file;
+use crate::checkpoint::Timestamp;
 use crate::error::{At, Result};
 
 #[derive(Debug)]
@@ -56,6 +58,13 @@ impl LockFile {
             Ok(length) if length > 0 => text,
             _ => "another process".to_owned(),
         }
+    }
+
+    /// When it was last written down who has the store.
+    pub(super) fn signed_at(&self) -> Option<Timestamp> {
+        let modified = fs::metadata(&self.path).and_then(|found| found.modified()).ok()?;
+        let micros = modified.duration_since(UNIX_EPOCH).ok()?.as_micros();
+        Some(Timestamp::from_micros(i64::try_from(micros).ok()?))
     }
 
     fn open(&self) -> Result<File> {

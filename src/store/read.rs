@@ -8,7 +8,7 @@ use redb::{
 };
 
 use super::chain::{Chain, STEPS_MAX, is_too_long};
-use super::names;
+use super::names::{self, Names};
 use super::table::{FRAMES, IDS, INDEX, In, NAMES, RECORDS};
 use super::turn::Open;
 use super::unpack::Unpacker;
@@ -88,7 +88,7 @@ impl<'a> Snapshot<'a> {
     /// The entry of a checkpoint, or `None` if there is none.
     pub(crate) fn find(&self, id: &Id) -> Result<Option<Entry>> {
         let ids = self.transaction.open_table(IDS).within(self.path)?;
-        let lookup = Lookup { open: self.open, path: self.path, names: &self.names };
+        let lookup = Lookup { known: &self.open.names, path: self.path, names: &self.names };
         lookup.find(&ids, &self.records, id)
     }
 
@@ -228,13 +228,13 @@ impl<'a> Snapshot<'a> {
     }
 
     pub(super) fn decode(&self, key: RecordKey, bytes: &[u8]) -> Result<Entry> {
-        Lookup { open: self.open, path: self.path, names: &self.names }.decode(key, bytes)
+        Lookup { known: &self.open.names, path: self.path, names: &self.names }.decode(key, bytes)
     }
 }
 
 /// What turns records into entries, in a read or a write transaction.
 pub(super) struct Lookup<'a, N> {
-    pub(super) open: &'a Open,
+    pub(super) known: &'a Names,
     pub(super) path: &'a Path,
     pub(super) names: &'a N,
 }
@@ -242,7 +242,7 @@ pub(super) struct Lookup<'a, N> {
 impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
     pub(super) fn decode(&self, key: RecordKey, bytes: &[u8]) -> Result<Entry> {
         let failure = std::cell::Cell::new(None);
-        let lookup = |kind, id| match self.open.names.lookup(self.names, id, self.path) {
+        let lookup = |kind, id| match self.known.lookup(self.names, id, self.path) {
             Ok(pair) => pair.filter(|(found, _)| *found == kind).map(|(_, name)| name),
             Err(error) => {
                 failure.set(Some(error));
@@ -257,7 +257,7 @@ impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
 
     /// The text of a name.
     pub(super) fn name(&self, kind: NameKind, id: NameId) -> Result<Arc<str>> {
-        let found = self.open.names.lookup(self.names, id, self.path)?;
+        let found = self.known.lookup(self.names, id, self.path)?;
         let name = found.filter(|(found, _)| *found == kind).map(|(_, name)| name);
         name.ok_or_else(|| Error::corrupt(format!("name {id}"), "it is not there"))
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use redb::{Database, ReadableDatabase as _, ReadableTable as _};
+use redb::{ReadableDatabase, ReadableTable as _};
 use serde::{Deserialize, Serialize};
 
 use super::Store;
@@ -119,7 +119,7 @@ impl Writer<'_> {
 }
 
 /// The settings in a file, or the default if none were ever set.
-pub(super) fn load(database: &Database, path: &Path) -> Result<Settings> {
+pub(super) fn load(database: &impl ReadableDatabase, path: &Path) -> Result<Settings> {
     let transaction = database.begin_read().within(path)?;
     let Some(table) = open_if_made(&transaction, SETTINGS, path)? else {
         return Ok(Settings::default());

@@ -295,7 +295,7 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn lookup(&self) -> Lookup<'_, Table<'a, &'static [u8], &'static [u8]>> {
-        Lookup { open: self.open, path: self.path, names: &self.names }
+        Lookup { known: &self.open.names, path: self.path, names: &self.names }
     }
 
     /// A retry of a save is a no-op; anything else must not change what is there.

@@ -10,6 +10,7 @@ mod damage;
 mod examples;
 mod fork;
 mod format;
+mod inspect;
 mod layouts;
 mod model;
 mod names;

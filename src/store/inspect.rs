@@ -1,0 +1,211 @@
+//! Looking at a store without changing it, whatever state it is in.
+//!
+//! Must never repair, lock out others for long, or stop at the first thing that is wrong.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redb::{ReadOnlyDatabase, ReadableDatabase as _, ReadableTable as _};
+
+use super::Store;
+use super::deleted::restorable;
+use super::file::{self, Refusal};
+use super::lock::LockFile;
+use super::names::Names;
+use super::read::Lookup;
+use super::settings::{self, Settings};
+use super::table::{
+    DELETED, FORMAT, FORMAT_OLDEST, In, NAMES, RECORDS, open_if_made, without_panics,
+};
+use crate::checkpoint::{Entry, Timestamp};
+use crate::error::{At, Error, Result};
+use crate::key::RecordKey;
+
+// As often as a call that waits for its turn looks.
+const POLL: Duration = Duration::from_millis(1);
+
+/// What can be told of a store without changing it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Inspection {
+    /// Where the store is, links resolved.
+    pub path: PathBuf,
+    /// Length of the file.
+    pub file_bytes: u64,
+    /// Length of the journal beside it, if there is one: what saves left that a crash or a running
+    /// process has not put into the tables yet.
+    pub journal_bytes: Option<u64>,
+    /// Another process had the store when it was looked at first.
+    pub holder: Option<Holder>,
+    /// What is in it, as far as that can be told.
+    pub state: State,
+}
+
+/// Who has a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Holder {
+    /// As it described itself: its process id, and the label of its [`Options`](crate::Options).
+    pub name: String,
+    /// Since when, if it said so.
+    pub since: Option<Timestamp>,
+}
+
+/// Whether a store can be looked into.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum State {
+    /// The other process did not let go of it.
+    Held,
+    /// A crash left it; whoever opens it next repairs it.
+    Unclosed,
+    /// It was closed as it should be.
+    Closed(Box<Contents>),
+}
+
+/// What is in a store that was closed.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Contents {
+    /// The format that it is written in.
+    pub format: u32,
+    /// Number of checkpoints.
+    pub checkpoints: u64,
+    /// How many of all entries are damaged. Documents are not looked at.
+    pub damaged: u64,
+    /// What is wrong with the first of them.
+    pub damage: Option<String>,
+    /// The time of the newest checkpoint.
+    pub newest: Option<Timestamp>,
+    /// Number of checkpoints that were deleted and can be restored until the store is compacted.
+    pub deleted: u64,
+    /// Length of their documents as compressed.
+    pub deleted_bytes: u64,
+    /// The settings; `None` if they are damaged, which counts as damage, too.
+    pub settings: Option<Settings>,
+}
+
+impl Store {
+    /// The format that this build writes, the newest it reads.
+    pub const FORMAT: u32 = FORMAT;
+    /// The oldest format that this build reads.
+    pub const FORMAT_OLDEST: u32 = FORMAT_OLDEST;
+
+    /// Looks at the store at `path` without changing a byte of it or of its journal.
+    ///
+    /// If another process has it, asks for a turn for as long as `wait` says. `hear` is told of
+    /// every entry, those that were deleted and can be restored included. Reads every entry, but no
+    /// document: about a second for a million checkpoints.
+    ///
+    /// # Errors
+    /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Io`], or
+    /// [`Error::Corrupt`] if not even the entries can be walked.
+    pub fn inspect(
+        path: impl AsRef<Path>,
+        wait: Duration,
+        hear: &mut dyn FnMut(&Entry),
+    ) -> Result<Inspection> {
+        let path = file::resolve(path.as_ref());
+        let file_bytes = fs::metadata(&path).at(&path)?.len();
+        let journal = fs::metadata(file::beside(&path, ".journal"));
+        let journal_bytes = journal.ok().map(|found| found.len());
+        let mut holder = None;
+        let state = without_panics(&path, || look(&path, wait, &mut holder, hear))?;
+        Ok(Inspection { path, file_bytes, journal_bytes, holder, state })
+    }
+}
+
+fn look(
+    path: &Path,
+    wait: Duration,
+    holder: &mut Option<Holder>,
+    hear: &mut dyn FnMut(&Entry),
+) -> Result<State> {
+    let lock_file = LockFile::of(path);
+    let arrived = Instant::now();
+    let mut announcement = None;
+    loop {
+        match file::open_read_only(path) {
+            Ok(None) => return Ok(State::Unclosed),
+            Ok(Some((database, format))) => {
+                let contents = Contents::read(&database, format, path, hear)?;
+                return Ok(State::Closed(Box::new(contents)));
+            }
+            Err(Refusal::Failed(error)) => return Err(error),
+            Err(Refusal::Held | Refusal::Creating) => {}
+        }
+        holder.get_or_insert_with(|| Holder::of(&lock_file));
+        if arrived.elapsed() >= wait {
+            return Ok(State::Held);
+        }
+        // Whoever cannot announce itself, in a directory that is not its own, may still be lucky.
+        announcement = announcement.or_else(|| lock_file.announce().ok().flatten());
+        thread::sleep(POLL);
+    }
+}
+
+impl Holder {
+    fn of(lock_file: &LockFile) -> Self {
+        Self { name: lock_file.holder(), since: lock_file.signed_at() }
+    }
+}
+
+impl Contents {
+    fn read(
+        database: &ReadOnlyDatabase,
+        format: u32,
+        path: &Path,
+        hear: &mut dyn FnMut(&Entry),
+    ) -> Result<Self> {
+        let mut this = Self {
+            format,
+            checkpoints: 0,
+            damaged: 0,
+            damage: None,
+            newest: None,
+            deleted: 0,
+            deleted_bytes: 0,
+            settings: None,
+        };
+        this.settings = this.taken(settings::load(database, path))?;
+        let transaction = database.begin_read().within(path)?;
+        let names = transaction.open_table(NAMES).within(path)?;
+        let known = Names::default();
+        let lookup = Lookup { known: &known, path, names: &names };
+        for row in transaction.open_table(RECORDS).within(path)?.iter().within(path)? {
+            let (key, value) = row.within(path)?;
+            let key = RecordKey::from_bytes(key.value());
+            this.checkpoints += 1;
+            if let Some(entry) = this.taken(lookup.decode(key, value.value()))? {
+                this.newest = Some(entry.created_at);
+                hear(&entry);
+            }
+        }
+        let Some(deleted) = open_if_made(&transaction, DELETED, path)? else { return Ok(this) };
+        for row in deleted.iter().within(path)? {
+            let (row, value) = row.within(path)?;
+            let decode = |key, record: &[u8]| lookup.decode(key, record);
+            this.deleted += 1;
+            if let Some(found) = this.taken(restorable(row.value(), value.value(), decode))? {
+                this.deleted_bytes += found.entry.stored_bytes;
+                hear(&found.entry);
+            }
+        }
+        Ok(this)
+    }
+
+    /// Counts what is damaged, and goes on.
+    fn taken<T>(&mut self, read: Result<T>) -> Result<Option<T>> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(error @ Error::Corrupt { .. }) => {
+                self.damaged += 1;
+                self.damage.get_or_insert_with(|| error.to_string());
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Looking at a store changes nothing, whatever state it is in.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use waypost::{Error, Hold, Inspection, NewEntry, Options, Policy, Settings, State, Store};
+
+fn inspect(path: &Path) -> Inspection {
+    Store::inspect(path, Duration::ZERO, &mut |_| {}).unwrap()
+}
+
+fn forever() -> Options {
+    Options { hold: Hold::Forever, label: "the loop".to_owned(), ..Options::default() }
+}
+
+#[test]
+fn what_a_closed_store_holds_is_told_without_a_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let store = Store::open(&path).unwrap();
+    let first = store.save(NewEntry::default(), &1).unwrap();
+    let last = store.save(NewEntry::default(), &2).unwrap();
+    store.delete(std::slice::from_ref(&first.id)).unwrap();
+    let policy = Some(Policy::preset("crunch").unwrap());
+    let settings = Settings { policy, ..Settings::default() };
+    store.set_settings(&settings).unwrap();
+    store.close().unwrap();
+    let before = fs::read(&path).unwrap();
+    let mut heard = Vec::new();
+    let found = Store::inspect(&path, Duration::ZERO, &mut |it| heard.push(it.id.clone())).unwrap();
+    assert_eq!((found.holder, found.journal_bytes), (None, None));
+    assert_eq!(found.file_bytes, before.len() as u64);
+    let State::Closed(contents) = found.state else { panic!("{:?}", found.state) };
+    assert_eq!(contents.format, Store::FORMAT);
+    assert_eq!((contents.checkpoints, contents.deleted, contents.damaged), (1, 1, 0));
+    assert_eq!(contents.deleted_bytes, first.stored_bytes);
+    assert_eq!(contents.newest, Some(last.created_at));
+    assert_eq!(contents.settings, Some(settings));
+    assert_eq!(heard, [last.id, first.id]);
+    assert!(fs::read(&path).unwrap() == before);
+}
+
+#[test]
+fn who_has_the_store_is_told_and_whether_it_lets_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let name = format!("process {} (the loop)", std::process::id());
+    let store = Store::open_with(&path, forever()).unwrap();
+    let found = inspect(&path);
+    assert_eq!(found.state, State::Held);
+    let holder = found.holder.unwrap();
+    assert_eq!(holder.name, name);
+    assert!(holder.since.is_some());
+    store.close().unwrap();
+    // It never lets go because it is idle, but when another waits.
+    let options = Options { hold: Hold::Idle(Duration::MAX), ..forever() };
+    let _store = Store::open_with(&path, options).unwrap();
+    let found = Store::inspect(&path, Duration::from_mins(1), &mut |_| {}).unwrap();
+    assert_eq!(found.holder.map(|holder| holder.name), Some(name));
+    assert!(matches!(found.state, State::Closed(_)));
+}
+
+/// A copy of the files of a store in use is what a process that is killed leaves behind.
+#[test]
+fn what_a_crash_left_is_not_repaired() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let store = Store::open_with(&path, forever()).unwrap();
+    // The first goes straight into the tables.
+    store.save(NewEntry::default(), &1).unwrap();
+    store.save(NewEntry::default(), &2).unwrap();
+    let copy = dir.path().join("copy.redb");
+    let journal = dir.path().join("copy.redb.journal");
+    fs::copy(&path, &copy).unwrap();
+    fs::copy(dir.path().join("store.redb.journal"), &journal).unwrap();
+    let before = (fs::read(&copy).unwrap(), fs::read(&journal).unwrap());
+    let found = inspect(&copy);
+    assert_eq!(found.state, State::Unclosed);
+    assert_eq!(found.journal_bytes, Some(before.1.len() as u64));
+    assert!((fs::read(&copy).unwrap(), fs::read(&journal).unwrap()) == before);
+    assert_eq!(Store::open(&copy).unwrap().count().unwrap(), 2);
+}
+
+#[test]
+fn damaged_entries_are_counted_and_the_others_heard() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let store = Store::open(&path).unwrap();
+    for session in ["before", "jackdaws", "after"] {
+        let session_id = Some(session.to_owned());
+        store.save(NewEntry { session_id, ..NewEntry::default() }, &1).unwrap();
+    }
+    store.close().unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    for at in 0..bytes.len() - 8 {
+        if bytes[at..].starts_with(b"jackdaws") {
+            bytes[at] ^= 1;
+        }
+    }
+    fs::write(&path, bytes).unwrap();
+    let mut heard = Vec::new();
+    let found = Store::inspect(&path, Duration::ZERO, &mut |it| heard.push(it.session_id.clone()));
+    let State::Closed(contents) = found.unwrap().state else { panic!() };
+    assert_eq!((contents.checkpoints, contents.damaged), (3, 1));
+    assert!(contents.damage.unwrap().starts_with("damaged data in "));
+    assert_eq!(heard, [Some("before".to_owned()), Some("after".to_owned())]);
+}
+
+#[test]
+fn what_is_no_store_is_told_from_what_is_not_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |path: &Path| Store::inspect(path, Duration::ZERO, &mut |_| {}).unwrap_err();
+    assert!(matches!(of(dir.path()), Error::NotAStore { .. }));
+    assert!(matches!(of(&dir.path().join("none")), Error::Io { .. }));
+    let notes = dir.path().join("notes.txt");
+    for text in [String::new(), "notes, long enough for a header\n".repeat(200)] {
+        fs::write(&notes, text).unwrap();
+        assert!(matches!(of(&notes), Error::NotAStore { .. }));
+    }
+    assert!(!dir.path().join("none").exists());
+}
