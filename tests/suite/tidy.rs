@@ -32,7 +32,13 @@ const OWNERS: [(&str, &[&str]); 12] = [
     ("clap_complete", &["src/bin/waypost/command/completions.rs"]),
     ("clap_mangen", &["src/bin/waypost/command/man.rs"]),
     ("flate2", &["src/bin/waypost/command/bench", "src/bin/waypost/gzip.rs"]),
-    ("rustix", &["src/bin/waypost/command/export/files/system.rs"]),
+    (
+        "rustix",
+        &[
+            "src/bin/waypost/command/export/files/system.rs",
+            "src/bin/waypost/command/doctor/system.rs",
+        ],
+    ),
 ];
 
 fn root() -> &'static Path {

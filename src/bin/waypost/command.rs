@@ -5,11 +5,13 @@ mod compact;
 mod completions;
 mod delete;
 mod diff;
+mod doctor;
 mod export;
 mod find;
 mod fork;
 mod help;
 mod import;
+mod init;
 mod latest;
 mod lifecycle;
 mod list;
@@ -58,6 +60,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Init(init::Args),
     Save(Box<save::Args>),
     Show(show::Args),
     Latest(latest::Args),
@@ -99,6 +102,7 @@ enum Command {
     Policy(policy::Args),
     Stats(stats::Args),
     Compact(compact::Args),
+    Doctor(doctor::Args),
     Bench(bench::Args),
     Help(help::Args),
     Completions(completions::Args),
@@ -127,6 +131,7 @@ impl Cli {
     /// Runs the command; results go to `out`.
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<()> {
         match &self.command {
+            Command::Init(args) => init::run(args, &self.global, out),
             Command::Save(args) => save::run(args, &self.global, out),
             Command::Show(args) => show::run(args, &self.global, out),
             Command::Latest(args) => latest::run(args, &self.global, out),
@@ -152,6 +157,7 @@ impl Cli {
             Command::Tag(args) => tag::run(args, &self.global, out),
             Command::Stats(args) => stats::run(args, &self.global, out),
             Command::Compact(args) => compact::run(args, &self.global, out),
+            Command::Doctor(args) => doctor::run(args, &self.global, out),
             Command::Bench(args) => bench::run(args, &self.global, out),
             Command::Help(args) => help::run(args, &self.global, out),
             Command::Completions(args) => completions::run(args, &self.global, out),

@@ -22,12 +22,30 @@ pub(crate) fn confirm(question: &str) -> Result<()> {
     Err(Refusal::Declined.into())
 }
 
+/// Asks somebody who is there about something that is no mistake: without a word it is done.
+pub(crate) fn offer(question: &str) -> Result<bool> {
+    is_taken(question, &mut io::stdin().lock(), &mut io::stderr().lock())
+}
+
 fn is_agreed(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> Result<bool> {
-    write!(output, "{question}? [y/N] ")?;
+    let answer = answer(&format!("{question}? [y/N] "), input, output)?;
+    Ok(["y", "yes"].contains(&answer.trim_end()))
+}
+
+fn is_taken(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> Result<bool> {
+    let answer = answer(&format!("{question}? [Y/n] "), input, output)?;
+    // Whoever goes away has not agreed.
+    Ok(["\n", "y\n", "yes\n"].contains(&answer.as_str()))
+}
+
+/// The line that was typed, with its end, which tells it from no answer.
+fn answer(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> Result<String> {
+    write!(output, "{question}")?;
     output.flush()?;
     let mut answer = String::new();
     input.read_line(&mut answer)?;
-    Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+    let end = if answer.ends_with('\n') { "\n" } else { "" };
+    Ok(answer.trim().to_ascii_lowercase() + end)
 }
 
 #[cfg(test)]
@@ -43,6 +61,18 @@ mod tests {
             let outcome = is_agreed("Remove all", &mut answer.as_bytes(), &mut output).unwrap();
             assert_eq!(outcome, agreed, "{answer:?}");
             assert_eq!(String::from_utf8(output).unwrap(), "Remove all? [y/N] ");
+        }
+    }
+
+    #[test]
+    fn an_offer_is_taken_by_pressing_enter_but_not_by_going_away() {
+        for (answer, taken) in
+            [("\n", true), (" YES \n", true), ("", false), ("n\n", false), ("what\n", false)]
+        {
+            let mut output = Vec::new();
+            let outcome = is_taken("Take it", &mut answer.as_bytes(), &mut output).unwrap();
+            assert_eq!(outcome, taken, "{answer:?}");
+            assert_eq!(String::from_utf8(output).unwrap(), "Take it? [Y/n] ");
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Only `save` may make a store; everything else must find one.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{self, Path, PathBuf};
@@ -13,6 +14,7 @@ use waypost::{Error, Options, Store};
 
 use crate::args::Global;
 use crate::exit::Refusal;
+use crate::output::quoted;
 
 const DIRECTORY: &str = ".waypost";
 const FILE: &str = "store.redb";
@@ -41,7 +43,7 @@ pub(crate) fn or_create(global: &Global, command: &str) -> Result<Store> {
     if global.store().is_none() {
         path.parent().map_or(Ok(()), create_directory)?;
     }
-    Ok(Store::open_with(&path, options(global, command))?)
+    make(&path, global, command)
 }
 
 fn options(global: &Global, command: &str) -> Options {
@@ -59,10 +61,49 @@ pub(crate) fn path(global: &Global) -> Result<PathBuf> {
     if let Some(path) = global.store() {
         return Ok(path.to_owned());
     }
-    let here = env::current_dir().context("cannot tell the current directory")?;
-    let below = |directory: &Path| directory.join(DIRECTORY).join(FILE);
-    let found = here.ancestors().map(below).find(|path| path.exists());
-    Ok(found.unwrap_or_else(|| below(&here)))
+    let here = here()?;
+    let found = here.ancestors().map(of_directory).find(|path| path.exists());
+    Ok(found.unwrap_or_else(|| of_directory(&here)))
+}
+
+/// Why it is the store at `path` that counts.
+pub(crate) fn why(global: &Global, path: &Path) -> Result<&'static str> {
+    Ok(match global.store() {
+        Some(_) if is_flag_given() => "named by --store",
+        Some(_) => "named by WAYPOST_STORE",
+        None if !path.exists() => "the place of one to be made",
+        None if *path == of_directory(&here()?) => "in this directory",
+        None => "in a directory above",
+    })
+}
+
+/// Whether the store was named by the flag and not by the variable.
+pub(crate) fn is_flag_given() -> bool {
+    let is_flag = |arg: &OsStr| arg == "--store" || arg.as_encoded_bytes().starts_with(b"--store=");
+    env::args_os().any(|arg| is_flag(&arg))
+}
+
+/// Where the store of a directory is, if it has one.
+pub(crate) fn of_directory(directory: &Path) -> PathBuf {
+    directory.join(DIRECTORY).join(FILE)
+}
+
+/// Makes or opens the store at `path`.
+pub(crate) fn make(path: &Path, global: &Global, command: &str) -> Result<Store> {
+    Ok(Store::open_with(path, options(global, command))?)
+}
+
+/// A directory as it is typed: a dot for the current one.
+pub(crate) fn typed(directory: &Path) -> String {
+    let is_here = env::current_dir().and_then(|here| here.canonicalize());
+    if is_here.is_ok_and(|here| here == directory) {
+        return ".".to_owned();
+    }
+    quoted(&directory.display().to_string())
+}
+
+fn here() -> Result<PathBuf> {
+    env::current_dir().context("cannot tell the current directory")
 }
 
 /// The directory that a store is for, if that can be told.

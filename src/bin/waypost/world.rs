@@ -23,6 +23,7 @@ use waypost::recovery::{FileNow, IssueNow, Seen, World};
 use files::Bounds;
 use gh::Gh;
 use git::Git;
+pub(crate) use git::Ignored;
 use issue_json::GivenIssue;
 
 /// The world as git, gh and the file system tell it.
@@ -129,6 +130,15 @@ impl World for RealWorld {
         let real = |path| fs::canonicalize(self.root.join(path)).ok();
         real(one).is_some_and(|one| Some(one) == real(other))
     }
+}
+
+/// Whether git would commit a file.
+pub(crate) fn ignored(file: &Path) -> Ignored {
+    let Some(directory) = file.parent() else { return Ignored::NoRepository };
+    let Some(name) = file.file_name().and_then(|name| name.to_str()) else {
+        return Ignored::Unknown("its name is no text".to_owned());
+    };
+    Git::new(directory).ignored(name).unwrap_or_else(Ignored::Unknown)
 }
 
 fn seen<T>(answer: Result<T, String>) -> Seen<T> {

@@ -11,7 +11,7 @@ fn without_a_store_the_user_is_told_how_to_make_one() {
     let test = Test::new();
     insta::assert_snapshot!(test.run("list").failed(3), @"
     error: there is no store at [HERE]/.waypost/store.redb
-    hint: `waypost save` or `waypost import` makes one, --store names another
+    hint: `waypost init` or `waypost save` makes one, --store names another
     ");
     for command in ["show x", "latest", "delete x", "tag x", "stats", "compact"] {
         assert!(test.run(command).failed(3).contains("there is no store"), "{command}");

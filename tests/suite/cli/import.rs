@@ -32,7 +32,7 @@ impl Test {
         fs::write(path, bytes).expect("a file");
     }
 
-    fn entries(&self) -> Vec<Value> {
+    pub(super) fn entries(&self) -> Vec<Value> {
         let lines = self.run("list --json --limit 10000").done();
         lines.lines().map(|line| serde_json::from_str(line).expect("an entry")).collect()
     }
@@ -78,7 +78,7 @@ pub(super) fn crunch() -> String {
 }
 
 /// A project in which all five systems have worked.
-fn project() -> Test {
+pub(super) fn project() -> Test {
     let test = Test::new();
     test.put(IMPL, fixture("agentize/v1-02-nonascii-review.json"));
     test.put(CRUNCH, crunch());

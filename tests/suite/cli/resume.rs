@@ -3,7 +3,7 @@
 mod freshness;
 mod layouts;
 #[cfg(unix)]
-mod terminal;
+pub(super) mod terminal;
 
 use serde_json::Value;
 

@@ -2,12 +2,12 @@
 
 mod document;
 mod files;
-mod floor;
-mod place;
+pub(super) mod floor;
+pub(super) mod place;
 mod random;
 mod report;
 mod run;
-mod spread;
+pub(super) mod spread;
 mod waypost;
 
 use std::io::Write;

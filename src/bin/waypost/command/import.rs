@@ -6,6 +6,7 @@ mod line;
 mod lines;
 pub(super) mod place;
 mod read;
+pub(super) mod survey;
 mod tally;
 mod tree;
 mod walk;
@@ -30,7 +31,7 @@ use deleted::Deleted;
 use file::Importer;
 use lines::Imported;
 use place::Base;
-use tally::Tally;
+pub(super) use tally::Tally;
 use tree::Trees;
 use walk::{Found, Root};
 use watch::Seen;
@@ -144,20 +145,27 @@ fn finish(tally: &Tally, args: &Args, global: &Global, out: &mut dyn Write) -> R
     } else {
         tally.tell(if args.dry_run { "would import" } else { "imported" }, global);
     }
-    if tally.refused > 0 {
-        return Err(Refusal::Skipped {
-            what: "could not be imported",
-            count: tally.refused,
-            total: tally.total(),
-        }
-        .into());
-    }
+    tally.check_refused()?;
     if tally.incomplete > 0 {
         let what = "lack files that were damaged when they were exported";
         let (count, total) = (tally.incomplete, tally.total());
         return Err(Refusal::Skipped { what, count, total }.into());
     }
     Ok(())
+}
+
+/// Takes in all that is found in a directory, which is an absolute path, for `waypost init`.
+pub(super) fn directory(directory: &Path, store: &Store, global: &Global) -> Result<Tally> {
+    let deleted = Deleted::default();
+    let importer =
+        Importer { store: Some(store), is_dry: false, keeps_unreadable: false, deleted: &deleted };
+    let roots = [Root::new(directory.to_owned(), &Base::new(store.path()))];
+    let mut tally = Tally::of_refusals();
+    Trees { importer, roots: &roots, global }.run(&mut tally, &mut |_| true, &mut |_| Ok(()))?;
+    if tally.imported > 0 {
+        store.log_import(&directory.display().to_string(), tally.imported)?;
+    }
+    Ok(tally)
 }
 
 /// Imports what appears and changes. Never ends by itself.

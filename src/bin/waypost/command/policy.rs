@@ -184,34 +184,43 @@ fn show(args: &Show, global: &Global, out: &mut dyn Write) -> Result<()> {
 fn set(args: &Set, global: &Global, out: &mut dyn Write) -> Result<()> {
     // A wrong name must not leave an empty store behind.
     let named = args.policy.as_deref().map(named).transpose()?;
-    let (policy, config) = match named {
-        Some(Named::Preset(policy)) => (Some(policy), None),
-        Some(Named::Config(_, config)) => (config.policy().cloned(), Some(config)),
-        None => (None, None),
+    let config = match &named {
+        Some(Named::Config(_, config)) => Some(&**config),
+        Some(Named::Preset(_)) | None => None,
     };
-    if policy.is_none() && args.prune_on_save == Some(true) && !open::exists(global)? {
+    let has_policy = named.is_some() && config.is_none_or(|config| config.policy().is_some());
+    if !has_policy && args.prune_on_save == Some(true) && !open::exists(global)? {
         return Err(Refusal::NoPolicy.into());
     }
     let store = open::or_create(global, "policy set")?;
     let mut settings = store.settings()?;
-    settings.policy = policy.or(settings.policy);
-    let said = config.as_deref();
-    if let Some(on) = args.prune_on_save.or(said.and_then(Config::prune_on_save)) {
-        settings.prune_on_save = on;
+    if let Some(named) = &named {
+        put(&mut settings, named);
     }
-    if let Some(age) = args.keep_deleted.or(said.and_then(Config::keep_deleted)) {
-        settings.keep_deleted = age;
-    }
+    settings.prune_on_save = args.prune_on_save.unwrap_or(settings.prune_on_save);
+    settings.keep_deleted = args.keep_deleted.unwrap_or(settings.keep_deleted);
     store.set_settings(&settings)?;
     let shown = InForce {
         source: settings.policy.as_ref().map(|_| Source::Store.to_string()),
         policy: settings.policy,
-        switched_off: said.map(Config::switched_off).unwrap_or_default(),
+        switched_off: config.map(Config::switched_off).unwrap_or_default(),
         prune_on_save: Some(settings.prune_on_save),
         keep_deleted: Some(settings.keep_deleted),
     };
     store.close()?;
     write(out, &shown, global)
+}
+
+/// Puts what a name stands for into settings; a config may say more than its policy.
+pub(super) fn put(settings: &mut Settings, named: &Named) {
+    match named {
+        Named::Preset(policy) => settings.policy = Some(policy.clone()),
+        Named::Config(_, config) => {
+            settings.policy = config.policy().cloned().or(settings.policy.take());
+            settings.prune_on_save = config.prune_on_save().unwrap_or(settings.prune_on_save);
+            settings.keep_deleted = config.keep_deleted().unwrap_or(settings.keep_deleted);
+        }
+    }
 }
 
 /// Takes the policy out of the store, so that the config of the project counts again.

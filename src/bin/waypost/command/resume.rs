@@ -19,7 +19,7 @@ use super::prune::come_back;
 use crate::args::{self, Global};
 use crate::confirm::is_asked;
 use crate::exit::Refusal;
-use crate::output::plain;
+use crate::output::{plain, quoted};
 use crate::world::RealWorld;
 use crate::{open, output};
 use choose::Chosen;
@@ -264,19 +264,9 @@ fn start_fresh(store: &Store, series: &Series, global: &Global) -> Result<()> {
         }
         Err(error) => return Err(error.into()),
     };
-    let back = format!("`waypost reopen --series {}` opens it again", quoted(series));
+    let back = format!("`waypost reopen --series {}` opens it again", quoted(series.as_str()));
     global.note(format_args!("archived {archived} of {series}: {back}"));
     Err(Refusal::Fresh { series: series.clone() }.into())
-}
-
-/// A name as a shell takes it.
-fn quoted(series: &Series) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_:./@".contains(it);
-    let name = series.as_str();
-    if name.chars().all(is_plain) {
-        return name.to_owned();
-    }
-    format!("'{}'", name.replace('\'', "'\\''"))
 }
 
 fn delete(store: &Store, chosen: &Chosen, global: &Global) -> Result<()> {

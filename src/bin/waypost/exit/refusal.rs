@@ -96,6 +96,10 @@ pub(crate) enum Refusal {
     NotADirectory { path: PathBuf },
     #[error("{} cannot be restored into: {} cannot be written", path.display(), paths(*count))]
     NotRestorable { path: PathBuf, count: usize },
+    #[error("no store can be made in {}: {reason}", path.display())]
+    NoPlace { path: PathBuf, reason: String },
+    #[error("{count} of {total} checks found something bad")]
+    Unwell { count: usize, total: usize, is_damaged: bool },
     #[error("checkpoint {id} changed meanwhile: it was deleted and saved again")]
     Changed { id: Id },
     #[error("{} is there with other content", path.display())]

@@ -119,7 +119,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
     match refusal {
         // Where nothing was ever saved, nothing matches: a loop starts instead of going on.
         Refusal::NoStore { .. } => Verdict::new(Exit::Nothing, "no_store")
-            .hint("`waypost save` or `waypost import` makes one, --store names another"),
+            .hint("`waypost init` or `waypost save` makes one, --store names another"),
         Refusal::Nothing { .. } => not_found("`waypost list` without filters shows what there is"),
         Refusal::Empty => {
             not_found("`waypost save` or `waypost import` brings some, --store names another store")
@@ -221,6 +221,15 @@ fn of_command(refusal: &Refusal) -> Verdict {
             refused("cannot_resume", "--force writes its files all the same")
         }
         Refusal::Changed { .. } => refused("outdated", "run it again"),
+        Refusal::NoPlace { .. } => refused(
+            "no_place",
+            "name a directory that is there and yours to write to, or a file with --store",
+        ),
+        Refusal::Unwell { is_damaged: true, .. } => Verdict::new(Exit::Damaged, "corrupt")
+            .hint("keep a copy of the store before anything else"),
+        Refusal::Unwell { .. } => {
+            Verdict::new(Exit::Failed, "unwell").hint("see above what to do about each")
+        }
         Refusal::NotADirectory { .. } => refused("not_restorable", "name a directory with --into"),
         Refusal::NotRestorable { .. } => refused(
             "not_restorable",

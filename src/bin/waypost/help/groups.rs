@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Mark", &["tag", "complete", "fail", "archive", "reopen"]),
     ("Clean up", &["delete", "undelete", "prune", "policy"]),
     ("Move in and out", &["import", "export"]),
-    ("Care", &["compact", "bench"]),
+    ("Care", &["init", "doctor", "compact", "bench"]),
     ("Shell", &["help", "completions", "man"]),
 ];
 

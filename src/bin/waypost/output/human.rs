@@ -78,6 +78,15 @@ pub(crate) fn short_id(id: &Id, length: usize) -> String {
     if is_uuid { id[..length].to_owned() } else { plain(id) }
 }
 
+/// A name as a shell takes it.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_:./@".contains(it);
+    if name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    format!("'{}'", name.replace('\'', "'\\''"))
+}
+
 /// A text that cannot move the cursor or change the colours of a terminal.
 pub(crate) fn plain(text: &str) -> String {
     // Marks of direction would show a name as another one.

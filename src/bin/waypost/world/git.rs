@@ -9,6 +9,19 @@ use super::child::{self, Answer};
 const HEADS: &str = "refs/heads/";
 const REMOTES: &str = "refs/remotes/";
 
+/// What git does about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ignored {
+    Yes,
+    /// The next `git add` of its directory takes it.
+    No,
+    /// It is in the index, whatever is ignored.
+    Tracked,
+    NoRepository,
+    /// Why nobody can tell.
+    Unknown(String),
+}
+
 /// git, as started for one directory.
 #[derive(Debug)]
 pub(super) struct Git {
@@ -65,6 +78,26 @@ impl Git {
         let path = self.run(&["rev-parse", "--show-toplevel"]).ok()?.text("git").ok()?;
         let path = path.strip_suffix('\n').unwrap_or(&path);
         Some(PathBuf::from(path)).filter(|path| path.is_absolute())
+    }
+
+    /// What git does about a file of the directory.
+    pub(super) fn ignored(&self, name: &str) -> Result<Ignored, String> {
+        let listed =
+            self.run(&["--literal-pathspecs", "ls-files", "--error-unmatch", "--", name])?;
+        if listed.status.success() {
+            return Ok(Ignored::Tracked);
+        }
+        let answer = self.run(&["check-ignore", "--quiet", "--", name])?;
+        match answer.status.code() {
+            Some(0) => Ok(Ignored::Yes),
+            Some(1) => Ok(Ignored::No),
+            _ => match answer.complaint("git") {
+                complaint if complaint.contains("not a git repository") => {
+                    Ok(Ignored::NoRepository)
+                }
+                complaint => Err(complaint),
+            },
+        }
     }
 
     fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Answer, String> {

@@ -11,7 +11,11 @@ use super::saved;
 
 /// Runs the command with a terminal for input and errors; returns the exit code, what was printed
 /// and what the terminal showed.
-fn at_terminal(test: &Test, args: &str, answers: &str) -> (Option<i32>, String, String) {
+pub(in crate::cli) fn at_terminal(
+    test: &Test,
+    args: &str,
+    answers: &str,
+) -> (Option<i32>, String, String) {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a terminal");
     let name = ptsname(&controller, Vec::new()).expect("a terminal").into_string().expect("a name");

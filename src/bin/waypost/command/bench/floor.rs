@@ -10,17 +10,17 @@ use anyhow::Result;
 const PAGE: [u8; 4096] = [7; 4096];
 
 #[derive(Debug)]
-pub(super) struct Floor {
+pub(in crate::command) struct Floor {
     file: File,
     times: Vec<Duration>,
 }
 
 impl Floor {
-    pub(super) fn new(place: &Path) -> Result<Self> {
+    pub(in crate::command) fn new(place: &Path) -> Result<Self> {
         Ok(Self { file: File::create(place.join("floor"))?, times: Vec::new() })
     }
 
-    pub(super) fn append(&mut self, count: u32) -> Result<()> {
+    pub(in crate::command) fn append(&mut self, count: u32) -> Result<()> {
         for _ in 0..count {
             let start = Instant::now();
             self.file.write_all(&PAGE)?;
@@ -30,7 +30,7 @@ impl Floor {
         Ok(())
     }
 
-    pub(super) fn times(&self) -> &[Duration] {
+    pub(in crate::command) fn times(&self) -> &[Duration] {
         &self.times
     }
 }

@@ -8,16 +8,17 @@ use anyhow::{Context as _, Result};
 
 /// A directory that is gone when this is dropped.
 #[derive(Debug)]
-pub(super) struct Place(PathBuf);
+pub(in crate::command) struct Place(PathBuf);
 
 impl Place {
-    pub(super) fn new(parent: &Path) -> Result<Self> {
-        let path = parent.join(format!(".waypost-bench-{}", process::id()));
+    /// In `parent`, named after the command that measures.
+    pub(in crate::command) fn new(parent: &Path, command: &str) -> Result<Self> {
+        let path = parent.join(format!(".waypost-{command}-{}", process::id()));
         fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
         Ok(Self(path))
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(in crate::command) fn path(&self) -> &Path {
         &self.0
     }
 }

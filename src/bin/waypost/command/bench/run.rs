@@ -52,7 +52,7 @@ struct Course<C: Contender> {
 }
 
 pub(super) fn run(plan: &Plan, parent: &Path, global: &Global) -> Result<Report> {
-    let place = Place::new(parent)?;
+    let place = Place::new(parent, "bench")?;
     let mut floor = Floor::new(place.path())?;
     let mut waypost = Course::new(Waypost::new(place.path(), plan)?, plan);
     let mut files = Course::new(Files::new(place.path(), plan)?, plan);

@@ -9,15 +9,16 @@ use serde::Serialize;
 use waypost::{Layout, NewEntry, Series, Status};
 
 use crate::args::Global;
+use crate::exit::Refusal;
 
 // The first say what is wrong; a list that grows with the tree would take its memory.
 const LISTED_MAX: usize = 1000;
 
 /// What became of an import.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Tally {
+pub(in crate::command) struct Tally {
     /// Checkpoints that were not in the store.
-    pub(super) imported: u64,
+    pub(in crate::command) imported: u64,
     /// Checkpoints that were.
     pub(super) known: u64,
     /// Checkpoints that were, and were deleted since.
@@ -27,7 +28,7 @@ pub(super) struct Tally {
     /// Lines of JSON lines that were read.
     pub(super) lines: u64,
     /// Files and lines that could not be taken.
-    pub(super) refused: u64,
+    pub(in crate::command) refused: u64,
     /// Of the lines that were imported or known, those that lack captured files.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) incomplete: u64,
@@ -47,6 +48,8 @@ pub(super) struct Tally {
     would: Vec<Would>,
     #[serde(skip)]
     names_each: bool,
+    #[serde(skip)]
+    only_refusals: bool,
     /// What was told before and is not told again, if that is kept.
     #[serde(skip)]
     told: Option<HashSet<(String, String)>>,
@@ -75,6 +78,11 @@ impl Tally {
     /// Tells of each file that is imported.
     pub(super) fn by_name() -> Self {
         Self { names_each: true, ..Self::default() }
+    }
+
+    /// Tells of nothing but what cannot be taken.
+    pub(super) fn of_refusals() -> Self {
+        Self { only_refusals: true, ..Self::default() }
     }
 
     /// Keeps to itself what was told before.
@@ -162,12 +170,16 @@ impl Tally {
 
     pub(super) fn skipped(&mut self, path: &str, reason: &str, global: &Global) {
         self.skipped += 1;
-        say(global, format_args!("skipped {}: {reason}", shown(path)));
+        if !self.only_refusals {
+            say(global, format_args!("skipped {}: {reason}", shown(path)));
+        }
         self.has_more |= !tell(&mut self.skips, path, reason);
     }
 
     pub(super) fn note(&mut self, path: &str, reason: &str, global: &Global) {
-        say(global, format_args!("{}: {reason}", shown(path)));
+        if !self.only_refusals {
+            say(global, format_args!("{}: {reason}", shown(path)));
+        }
         self.has_more |= !tell(&mut self.notes, path, reason);
     }
 
@@ -179,6 +191,15 @@ impl Tally {
     /// All that was looked at and might have been taken.
     pub(super) fn total(&self) -> u64 {
         self.imported + self.known + self.refused
+    }
+
+    /// Refuses to call it done if something could not be taken.
+    pub(in crate::command) fn check_refused(&self) -> Result<(), Refusal> {
+        if self.refused == 0 {
+            return Ok(());
+        }
+        let what = "could not be imported";
+        Err(Refusal::Skipped { what, count: self.refused, total: self.total() })
     }
 
     /// Says in a sentence what was done.

@@ -80,11 +80,23 @@ impl Root {
 
     /// Hands out all that is below, or the file itself; false if nobody wants more.
     pub(super) fn walk(&self, hand_out: HandOut<'_>) -> bool {
+        self.walk_while(&mut || true, hand_out)
+    }
+
+    /// The same, for as long as `goes_on` says so before each directory.
+    pub(super) fn walk_while(
+        &self,
+        goes_on: &mut dyn FnMut() -> bool,
+        hand_out: HandOut<'_>,
+    ) -> bool {
         if self.is_file {
             return self.file(hand_out);
         }
         let mut open = vec![(self.path.clone(), self.place.clone())];
         while let Some((path, place)) = open.pop() {
+            if !goes_on() {
+                return false;
+            }
             let Some(directory) = Directory::read(&path, &place, hand_out) else { continue };
             if !directory.files(hand_out) {
                 return false;

@@ -1,0 +1,81 @@
+//! `waypost doctor`: looks at the store and all around it, and says what to do.
+
+mod check;
+mod disk;
+mod modes;
+mod project;
+mod store;
+mod system;
+
+use std::io::Write;
+use std::path::{self, Path};
+use std::time::Duration;
+
+use anyhow::Result;
+use waypost::{Inspection, State, Store};
+
+use crate::args::Global;
+use crate::open;
+use check::{Check, Report};
+use project::Seen;
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost doctor
+  waypost doctor --store old.redb
+  waypost doctor --json | jq '.checks[] | select(.status != \"ok\")'";
+
+/// Check the store, its disk, its surroundings, and say what to do
+///
+/// Changes nothing: it reads the store without repairing what a crash left, and measures the disk
+/// with a file of its own, which it removes. While another process has the store, all else is
+/// checked. Documents are not read. Exits with 5 if the store is damaged, and with 1 if something
+/// else is bad; warnings are no failure.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {}
+
+// Whoever is done with the store lets go of it within half of this.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+
+pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    // What is advised may be typed elsewhere.
+    let path = path::absolute(open::path(global)?)?;
+    let why = open::why(global, &path)?;
+    let mut seen = Seen::default();
+    let mut report = Report { store: path.clone(), checks: Vec::new(), is_damaged: false };
+    let found = if path.exists() {
+        let wait = global.wait.min(WAIT_MAX);
+        Some(Store::inspect(&path, wait, &mut |entry| seen.hear(entry)))
+    } else {
+        None
+    };
+    seen.is_whole = match &found {
+        None => true,
+        Some(found) => found.as_ref().is_ok_and(|it| matches!(it.state, State::Closed(_))),
+    };
+    report.is_damaged = store::is_damaged(found.as_ref());
+    report.checks.extend(store::checks(&path, why, found.as_ref()));
+    let inspection = found.and_then(Result::ok);
+    report.checks.extend(disk::checks(&path, inspection.as_ref()));
+    report.checks.extend(modes::check(&path));
+    report.checks.extend(around(&path, inspection.as_ref(), &mut seen));
+    report.checks.push(versions());
+    report.write(out, global)?;
+    report.verdict()
+}
+
+/// What lies around the store.
+fn around(path: &Path, found: Option<&Inspection>, seen: &mut Seen) -> Vec<Check> {
+    let git = project::git(path);
+    let files = project::files(path, seen);
+    let (config, policy) = project::config_and_policy(path, found, seen);
+    git.into_iter().chain([config, policy]).chain(files).collect()
+}
+
+fn versions() -> Check {
+    let (version, format) = (env!("CARGO_PKG_VERSION"), Store::FORMAT);
+    let oldest = Store::FORMAT_OLDEST;
+    let finding = format!("waypost {version}, writes format {format}, reads {oldest} and later");
+    Check::ok("versions", finding)
+}

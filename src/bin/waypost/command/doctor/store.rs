@@ -1,0 +1,113 @@
+//! The store itself: whether it opens, what is in it, who has it.
+
+use std::path::Path;
+
+use waypost::{Contents, Error, Holder, Inspection, Result, State, Timestamp};
+
+use super::check::Check;
+use crate::output::{age, grouped, size};
+
+const NAME: &str = "store";
+const LOCK: &str = "lock";
+
+/// Whether what was found is damage, and not just a file that cannot be had.
+pub(super) fn is_damaged(found: Option<&Result<Inspection>>) -> bool {
+    match found {
+        Some(Err(Error::Corrupt { .. })) => true,
+        Some(Ok(Inspection { state: State::Closed(contents), .. })) => contents.damaged > 0,
+        Some(_) | None => false,
+    }
+}
+
+/// The store at `path`, which counts because of `why`.
+pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>) -> Vec<Check> {
+    let place = format!("{}, {why}", path.display());
+    match found {
+        None => vec![Check::ok(NAME, format!("{place}: none yet")).advise("waypost init")],
+        Some(Err(error)) => vec![unreadable(&place, error)],
+        Some(Ok(found)) => {
+            let journal = journal(found);
+            let lock = found.holder.as_ref().map_or_else(
+                || Check::ok(LOCK, "no other process has the store"),
+                |holder| held(holder, &found.state),
+            );
+            [opened(&place, found), lock].into_iter().chain(journal).collect()
+        }
+    }
+}
+
+fn unreadable(place: &str, error: &Error) -> Check {
+    let advice = match error {
+        Error::Corrupt { .. } => "keep a copy; a dump of `waypost export --jsonl` can be imported",
+        Error::NotAStore { .. } => "move it away, or name the file of a store with --store",
+        Error::TooNew { .. } => "a newer waypost reads it",
+        Error::TooOld { .. } => "an older waypost reads it",
+        _ => "whoever it belongs to can let you read it",
+    };
+    let reason = match error {
+        // The path stands before it.
+        Error::NotAStore { reason, .. } => format!("not a waypost store: {reason}"),
+        Error::Io { source, .. } => format!("cannot be read: {source}"),
+        error => error.to_string(),
+    };
+    Check::bad(NAME, format!("{place}: {reason}")).advise(advice)
+}
+
+fn opened(place: &str, found: &Inspection) -> Check {
+    let bytes = size(found.file_bytes);
+    match &found.state {
+        State::Closed(contents) => contained(&format!("{place}: {bytes}"), contents),
+        State::Unclosed => {
+            let finding = format!("{place}: {bytes}, not closed, as after a crash");
+            Check::warn(NAME, finding)
+                .advise("the next command that opens it repairs it, such as waypost stats")
+        }
+        // The lock says so.
+        _ => Check::ok(NAME, format!("{place}: {bytes}")),
+    }
+}
+
+fn contained(place: &str, contents: &Contents) -> Check {
+    let Contents { format, checkpoints, damaged, damage, newest, deleted, deleted_bytes, .. } =
+        contents;
+    let ago = |newest: &Timestamp| {
+        let old = Timestamp::now().saturating_since(*newest);
+        format!(", the newest {} ago", age(old))
+    };
+    let newest = newest.as_ref().map(ago).unwrap_or_default();
+    let finding =
+        format!("{place}, format {format}, checkpoints: {}{newest}", grouped(*checkpoints));
+    if let Some(damage) = damage {
+        let finding = format!("{finding}; {damaged} damaged, the first: {damage}");
+        return Check::bad(NAME, finding)
+            .advise("keep a copy; waypost export --jsonl saves what can be read");
+    }
+    if *deleted > 0 {
+        let finding = format!("{finding}; {} were deleted", grouped(*deleted));
+        let bytes = size(*deleted_bytes);
+        return Check::ok(NAME, finding)
+            .advise(format!("waypost compact frees {bytes} of them; then none can be restored"));
+    }
+    Check::ok(NAME, finding)
+}
+
+/// What saves left beside the store.
+fn journal(found: &Inspection) -> Option<Check> {
+    let bytes = size(found.journal_bytes?);
+    Some(match found.state {
+        State::Held => Check::ok("journal", format!("{bytes}, of the process that has the store")),
+        _ => Check::warn("journal", format!("{bytes} of saves left beside the store by a crash"))
+            .advise("do not remove it: the next command that opens the store takes them in"),
+    })
+}
+
+fn held(holder: &Holder, state: &State) -> Check {
+    let Holder { name, since, .. } = holder;
+    let since = since.map(|since| Timestamp::now().saturating_since(since));
+    let since = since.map(|since| format!(" for {}", age(since))).unwrap_or_default();
+    match state {
+        State::Held => Check::warn(LOCK, format!("{name} has the store{since}, and keeps it"))
+            .advise("others wait for it, see --wait; end that process if it hangs"),
+        _ => Check::ok(LOCK, format!("{name} had the store{since}, and let go when asked")),
+    }
+}

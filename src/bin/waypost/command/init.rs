@@ -1,0 +1,214 @@
+//! `waypost init`: a store for a project, with what is there already.
+
+pub(super) mod ignoring;
+mod place;
+mod report;
+pub(super) mod suggest;
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use waypost::{Layout, Query, Store};
+
+use super::import::survey::{Known, Survey};
+use super::import::{self, Tally};
+use super::policy as set_policy;
+use crate::args::Global;
+use crate::confirm::offer;
+use crate::output::{self, grouped, quoted};
+use crate::policy::{self, Chosen, Named};
+use crate::{open, world};
+use place::Place;
+use report::{InForce, Lines, Outcome};
+use suggest::{Suggestion, suggest};
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost init
+  waypost init --import --policy crunch     without asking
+  waypost init ~/projects/shop --no-import
+  waypost init --json | jq .found";
+
+/// Make a store for this project, and take in what other systems left
+///
+/// Makes .waypost/store.redb, which git ignores, looks for checkpoint files of agentize,
+/// claude-crunch, `.claude/checkpoints`, `.pipeline` and AIWG, and suggests a policy. At a terminal
+/// it asks before it imports or sets anything. Run again, it says what is there and changes
+/// nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The directory of the project; this one if not said
+    #[arg(value_name = "DIR")]
+    directory: Option<PathBuf>,
+
+    /// Import what is found, without asking
+    #[arg(long, conflicts_with = "no_import")]
+    import: bool,
+
+    /// Import nothing, and do not ask
+    #[arg(long)]
+    no_import: bool,
+
+    /// Set a policy: a preset (crunch, claude, aiwg, keep-all) or a config file
+    #[arg(long, value_name = "PRESET|FILE")]
+    policy: Option<String>,
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    // A wrong name must not leave an empty store behind.
+    let named = args.policy.as_deref().map(policy::named).transpose()?;
+    let place = Place::of(args.directory.as_deref(), global)?;
+    let store = place.open(global)?;
+    let mut lines = Lines { out, global };
+    let above = place.above();
+    tell_store(&place, &store, above.as_deref(), &mut lines)?;
+    let ignored = world::ignored(store.path());
+    lines.line("git", report::git(&ignored, store.path()))?;
+    let survey = Survey::of(&place.directory, store.path(), Known::In(&store))?;
+    let tally = take_in(args, &place, &store, &survey, &mut lines)?;
+    if let Some(named) = &named {
+        put(&store, named)?;
+    }
+    let (policy, suggested_policy) = settle_policy(&store, &survey, &mut lines)?;
+    let next = next(&place, global);
+    lines.next(&next)?;
+    let outcome = Outcome {
+        store: store.path().to_owned(),
+        created: place.is_new,
+        checkpoints: store.count()?,
+        above,
+        ignored_by_git: report::is_ignored(&ignored),
+        found: survey.layouts,
+        found_is_cut: survey.is_cut,
+        unreadable: survey.unreadable,
+        imported: tally.as_ref().map_or(0, |tally| tally.imported),
+        policy,
+        suggested_policy,
+        next,
+    };
+    store.close()?;
+    if global.json {
+        output::json_line(out, &outcome)?;
+    }
+    tally.map_or(Ok(()), |tally| Ok(tally.check_refused()?))
+}
+
+fn tell_store(
+    place: &Place,
+    store: &Store,
+    above: Option<&Path>,
+    lines: &mut Lines<'_>,
+) -> Result<()> {
+    let path = store.path().display();
+    if place.is_new {
+        lines.line("made", Some(path))?;
+    } else {
+        let count = grouped(store.count()?);
+        lines.line("store", Some(format_args!("{path}, there already; checkpoints: {count}")))?;
+    }
+    let here = place.directory.display();
+    let told = above.and_then(open::home).map(|above| {
+        format!("{} has a store, too; from {here} down, this one counts", above.display())
+    });
+    lines.line("above", told)
+}
+
+/// Imports what was found, if that is wished for.
+fn take_in(
+    args: &Args,
+    place: &Place,
+    store: &Store,
+    survey: &Survey,
+    lines: &mut Lines<'_>,
+) -> Result<Option<Tally>> {
+    lines.line("found", Some(survey.told()))?;
+    let (count, more) = (survey.count(), if survey.is_cut { " or more" } else { "" });
+    // In what was not looked through there may be some.
+    if count == 0 && !(survey.is_cut && args.import) {
+        return Ok(None);
+    }
+    let question = format!("Import {count}{more} checkpoints ({})", survey.in_words());
+    let is_wanted = args.import || (!args.no_import && lines.is_asked()? && offer(&question)?);
+    if !is_wanted {
+        let (waypost, directory) = (waypost(lines.global), open::typed(&place.directory));
+        let text = format!("nothing; `{waypost} import {directory}` does");
+        lines.line("imported", Some(text))?;
+        return Ok(None);
+    }
+    let tally = import::directory(&place.directory, store, lines.global)?;
+    let refused = match tally.refused {
+        0 => String::new(),
+        refused => format!(", and {refused} could not be read"),
+    };
+    lines.line("imported", Some(format!("{}{refused}", grouped(tally.imported))))?;
+    Ok(Some(tally))
+}
+
+fn put(store: &Store, named: &Named) -> Result<()> {
+    let before = store.settings()?;
+    let mut settings = before.clone();
+    set_policy::put(&mut settings, named);
+    if settings != before {
+        store.set_settings(&settings)?;
+    }
+    Ok(())
+}
+
+/// The policy in force; where there is none, one is suggested and set if that is wished for.
+fn settle_policy(
+    store: &Store,
+    survey: &Survey,
+    lines: &mut Lines<'_>,
+) -> Result<(Option<InForce>, Option<&'static str>)> {
+    let chosen = match policy::choose(None, store) {
+        Ok(chosen) => chosen,
+        Err(error) => {
+            lines.line("policy", Some(format!("warning: the config is passed over: {error:#}")))?;
+            return Ok((None, None));
+        }
+    };
+    if let Some(Chosen { policy, source }) = chosen {
+        lines.line("policy", Some(format!("{}, from the {source}", policy.name)))?;
+        return Ok((Some(InForce { name: policy.name, source: source.to_string() }), None));
+    }
+    let mut layouts: BTreeSet<Layout> = survey.layouts.keys().copied().collect();
+    for entry in store.entries(Query::default()) {
+        layouts.insert(entry?.layout);
+    }
+    let suggestion = suggest(&layouts);
+    let Suggestion { name, keeps, .. } = suggestion;
+    if lines.is_asked()? && offer(&format!("Set the policy {name}, which {keeps}"))? {
+        put(store, &policy::named(name)?)?;
+        lines.line("policy", Some(format!("{name}, from the store")))?;
+        let source = policy::Source::Store.to_string();
+        return Ok((Some(InForce { name: name.to_owned(), source }), None));
+    }
+    let waypost = waypost(lines.global);
+    let text = format!("none yet; `{waypost} policy set {name}` {keeps}");
+    lines.line("policy", Some(text))?;
+    let several =
+        "of several systems, this removes the least; for rules by layout: waypost policy example";
+    lines.line("", suggestion.is_one_of_several.then_some(several))?;
+    Ok((None, Some(name)))
+}
+
+/// What to type next.
+fn next(place: &Place, global: &Global) -> Vec<String> {
+    let waypost = waypost(global);
+    let directory = Some(open::typed(&place.directory)).filter(|typed| typed != ".");
+    let cd = directory.filter(|_| global.store().is_none()).map(|typed| format!("cd {typed}"));
+    let commands =
+        [format!("{waypost} save state.json --issue 42"), format!("{waypost} resume 42")];
+    cd.into_iter().chain(commands).collect()
+}
+
+/// The command with the store that was named, if the next one has to name it, too.
+fn waypost(global: &Global) -> String {
+    match global.store().filter(|_| open::is_flag_given()) {
+        Some(path) => format!("waypost --store {}", quoted(&path.display().to_string())),
+        None => "waypost".to_owned(),
+    }
+}

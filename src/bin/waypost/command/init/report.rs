@@ -1,0 +1,108 @@
+//! What `waypost init` did and found, for a person and for a program.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::builder::styling::Style;
+use serde::Serialize;
+use waypost::Layout;
+
+use super::ignoring::advice;
+use crate::args::Global;
+use crate::command::import::survey::Lot;
+use crate::confirm;
+use crate::output::plain;
+use crate::world::Ignored;
+
+// `imported` is the longest name.
+const NAME_WIDTH: usize = 8;
+
+/// All of it, for a program.
+#[derive(Debug, Serialize)]
+pub(super) struct Outcome {
+    pub(super) store: PathBuf,
+    pub(super) created: bool,
+    pub(super) checkpoints: u64,
+    /// The store of a directory above, which no longer counts from here.
+    pub(super) above: Option<PathBuf>,
+    /// `null` without git, or where nobody can tell.
+    pub(super) ignored_by_git: Option<bool>,
+    pub(super) found: BTreeMap<Layout, Lot>,
+    /// Whether there may be more than was found in the time.
+    pub(super) found_is_cut: bool,
+    pub(super) unreadable: u64,
+    pub(super) imported: u64,
+    pub(super) policy: Option<InForce>,
+    pub(super) suggested_policy: Option<&'static str>,
+    pub(super) next: Vec<String>,
+}
+
+/// The policy in force.
+#[derive(Debug, Serialize)]
+pub(super) struct InForce {
+    pub(super) name: String,
+    pub(super) source: String,
+}
+
+/// Lines for a person; a program gets the outcome in the end.
+pub(super) struct Lines<'a> {
+    pub(super) out: &'a mut dyn Write,
+    pub(super) global: &'a Global,
+}
+
+impl Lines<'_> {
+    /// Writes a line, if there is something to say.
+    pub(super) fn line(&mut self, name: &str, text: Option<impl Display>) -> Result<()> {
+        if let Some(text) = text.filter(|_| !self.global.json) {
+            let bold = self.global.style(&io::stdout(), Style::new().bold());
+            let text = plain(&text.to_string());
+            writeln!(self.out, "{bold}{name:NAME_WIDTH$}{bold:#}  {text}")?;
+        }
+        Ok(())
+    }
+
+    /// Whether somebody can be asked, who then has seen what was written.
+    pub(super) fn is_asked(&mut self) -> Result<bool> {
+        self.out.flush()?;
+        Ok(!self.global.json && confirm::is_asked())
+    }
+
+    /// What to type next.
+    pub(super) fn next(&mut self, commands: &[String]) -> Result<()> {
+        if self.global.json || self.global.quiet {
+            return Ok(());
+        }
+        writeln!(self.out, "\nNext:")?;
+        commands.iter().try_for_each(|it| writeln!(self.out, "  {}", plain(it)))?;
+        Ok(())
+    }
+}
+
+/// Whether git ignores the store, if anybody can tell.
+pub(super) fn is_ignored(ignored: &Ignored) -> Option<bool> {
+    match ignored {
+        Ignored::Yes => Some(true),
+        Ignored::No | Ignored::Tracked => Some(false),
+        Ignored::NoRepository | Ignored::Unknown(_) => None,
+    }
+}
+
+/// What git does about the store, and what to type if it should not.
+pub(super) fn git(ignored: &Ignored, store: &Path) -> Option<String> {
+    let advice = advice(ignored, store).unwrap_or_default();
+    Some(match ignored {
+        Ignored::Yes if store.with_file_name(".gitignore").exists() => {
+            "ignores it, by the .gitignore beside it".to_owned()
+        }
+        Ignored::Yes => "ignores it".to_owned(),
+        Ignored::No => format!("warning: does not ignore it: {advice}"),
+        Ignored::Tracked => {
+            format!("warning: tracks it already, so every save is a change: {advice}")
+        }
+        Ignored::NoRepository => return None,
+        Ignored::Unknown(reason) => format!("was not asked: {reason}"),
+    })
+}

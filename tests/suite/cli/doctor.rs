@@ -1,0 +1,227 @@
+//! `waypost doctor`: what is found, what is advised, how it ends, and that nothing changes.
+
+use std::fs;
+
+use serde_json::Value;
+use waypost::{Hold, NewEntry, Options, Store};
+
+use super::import::project;
+use super::{Ended, Test};
+
+const STORE: &str = ".waypost/store.redb";
+
+/// What became of the checks.
+struct Told(Value);
+
+impl Told {
+    fn of(ended: &Ended) -> Self {
+        Self(serde_json::from_str(&ended.stdout).expect("an object"))
+    }
+
+    /// The status of a check, and all that is said about it.
+    #[track_caller]
+    fn check(&self, name: &str) -> (&str, String) {
+        let checks = self.0["checks"].as_array().expect("checks");
+        let check = checks.iter().find(|check| check["name"] == name);
+        let check = check.unwrap_or_else(|| panic!("no {name} in {}", self.0));
+        let text = |key: &str| check[key].as_str().unwrap_or_default().to_owned();
+        (check["status"].as_str().expect("a status"), text("finding") + " -> " + &text("advice"))
+    }
+
+    #[track_caller]
+    fn has(&self, name: &str, status: &str, part: &str) {
+        let (found, text) = self.check(name);
+        assert_eq!(found, status, "{text}");
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+impl Test {
+    /// Runs all checks, which must end with `code` and change no file.
+    #[track_caller]
+    fn doctor(&self, args: &str, code: i32) -> Told {
+        let before = self.files();
+        let ended = self.run(&format!("doctor --json {args}"));
+        assert_eq!(ended.code, Some(code), "{}{}", ended.stdout, ended.stderr);
+        assert!(self.files() == before, "something was changed");
+        Told::of(&ended)
+    }
+
+    /// All that lies in the directory and in that of the store.
+    fn files(&self) -> Vec<(std::path::PathBuf, Option<Vec<u8>>)> {
+        let list = |path: &str| fs::read_dir(self.path().join(path)).into_iter().flatten();
+        let entries = list(".").chain(list(".waypost")).map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = entries.map(|path| (path.clone(), fs::read(path).ok())).collect();
+        files.sort();
+        files
+    }
+}
+
+fn forever() -> Options {
+    Options { hold: Hold::Forever, label: "the loop".to_owned(), ..Options::default() }
+}
+
+#[test]
+fn no_store_yet_is_not_bad() {
+    let test = Test::new();
+    let told = test.doctor("", 0);
+    told.has("store", "ok", "the place of one to be made: none yet -> waypost init");
+    told.has("config", "ok", "no config file");
+    told.has("policy", "ok", "waypost policy set aiwg");
+    told.has("files", "ok", "nothing to import");
+    told.has("versions", "ok", env!("CARGO_PKG_VERSION"));
+    assert_eq!(fs::read_dir(test.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_store_in_good_order_is_told_line_by_line() {
+    let test = Test::filled();
+    test.git("init -q");
+    test.run("policy set crunch --quiet").done();
+    let shown = test.shown("doctor");
+    let of = |name: &str| {
+        let line = shown.lines().find(|line| line.split_whitespace().nth(1) == Some(name));
+        line.unwrap_or_else(|| panic!("no {name} in {shown}")).to_owned()
+    };
+    let store = of("store");
+    assert!(store.starts_with("ok    store     [HERE]/.waypost/store.redb, in this directory: "));
+    assert!(store.ends_with(", format 1, checkpoints: 3, the newest 0s ago"), "{store}");
+    assert_eq!(of("lock"), "ok    lock      no other process has the store");
+    assert!(of("disk").contains("a durable write of 4 KiB takes "));
+    assert_eq!(of("git"), "ok    git       ignores the store");
+    assert_eq!(of("policy"), "ok    policy    crunch, from the store");
+    assert!(!shown.contains("\nbad") && !shown.contains('\u{1b}'), "{shown}");
+    assert!(test.run("doctor --color always").done().contains('\u{1b}'));
+    test.run("delete b-1 --quiet").done();
+    test.doctor("", 0).has("store", "ok", "1 were deleted -> waypost compact frees ");
+}
+
+#[test]
+fn it_is_told_why_this_store_counts() {
+    let test = Test::filled();
+    test.doctor(&format!("--store {STORE}"), 0).has("store", "ok", "named by --store: ");
+    let ended = |mut command: std::process::Command| {
+        Told::of(&test.ended(command.spawn().expect("the command starts")))
+    };
+    let mut command = test.command("doctor --json");
+    command.env("WAYPOST_STORE", test.path().join(STORE));
+    ended(command).has("store", "ok", "named by WAYPOST_STORE: ");
+    fs::create_dir(test.path().join("below")).unwrap();
+    let mut command = test.command("doctor --json");
+    command.current_dir(test.path().join("below"));
+    ended(command).has("store", "ok", "in a directory above: ");
+}
+
+#[test]
+fn a_process_that_keeps_the_store_is_named_and_all_else_is_checked() {
+    let test = Test::filled();
+    let store = Store::open_with(test.path().join(STORE), forever()).unwrap();
+    let told = test.doctor("--wait 0", 0);
+    let holder = format!("process {} (the loop) has the store for ", std::process::id());
+    told.has("lock", "warn", &holder);
+    told.has("policy", "ok", "unknown");
+    told.has("files", "ok", "nothing to import");
+    // The first goes straight into the tables.
+    store.save(NewEntry::default(), &1).unwrap();
+    store.save(NewEntry::default(), &2).unwrap();
+    test.doctor("--wait 0", 0).has("journal", "ok", "of the process that has the store");
+    drop(store);
+    test.doctor("", 0).has("lock", "ok", "no other process");
+}
+
+/// A copy of the files of a store in use is what a process that is killed leaves behind.
+#[test]
+fn what_a_kill_left_is_told_and_not_repaired() {
+    let test = Test::new();
+    let place = Test::new();
+    let store = Store::open_with(place.path().join("store.redb"), forever()).unwrap();
+    store.save(NewEntry::default(), &1).unwrap();
+    store.save(NewEntry::default(), &2).unwrap();
+    for name in ["store.redb", "store.redb.journal"] {
+        test.put(&format!(".waypost/{name}"), fs::read(place.path().join(name)).unwrap());
+    }
+    let told = test.doctor("", 0);
+    told.has("store", "warn", "not closed, as after a crash");
+    told.has("journal", "warn", "do not remove it");
+    test.run("stats").done();
+    test.doctor("", 0).has("store", "ok", "checkpoints: 2");
+}
+
+#[test]
+fn damage_has_its_own_exit_code() {
+    let test = Test::filled();
+    test.damage("build");
+    let told = test.doctor("", 5);
+    told.has("store", "bad", "checkpoints: 3");
+    told.has("store", "bad", "2 damaged, the first: damaged data in name ");
+    assert_eq!(told.0["damaged"], true);
+    let stderr = test.run("doctor").stderr;
+    assert!(stderr.starts_with("error: 1 of "), "{stderr}");
+}
+
+#[test]
+fn what_is_no_store_is_bad_but_no_damage() {
+    let test = Test::new();
+    test.put(STORE, "not a store, but long enough to be taken for one\n".repeat(100));
+    let told = test.doctor("", 1);
+    told.has("store", "bad", "not a waypost store: ");
+    assert_eq!(told.0["damaged"], false);
+    test.doctor("--store .", 1).has("store", "bad", "it is a directory");
+}
+
+#[test]
+fn a_config_that_cannot_be_read_is_bad() {
+    let test = Test::filled();
+    test.write(".waypost/config.yaml", "retention:\n  max_age: [\n");
+    test.doctor("", 1).has("config", "bad", "line ");
+    test.write(".waypost/config.yaml", &test.run("policy example").done());
+    let told = test.doctor("", 0);
+    told.has("config", "ok", "config.yaml is valid");
+    told.has("policy", "ok", "config.yaml");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_that_others_can_read_are_told_with_what_to_type() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let test = Test::filled();
+    test.doctor("", 0).has("modes", "ok", "only you");
+    let set = |name: &str, mode| {
+        fs::set_permissions(test.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set(STORE, 0o644);
+    set(".waypost", 0o755);
+    let told = test.doctor("", 0);
+    let here = test.path().display().to_string();
+    told.has("modes", "warn", &format!("-> chmod go-rwx {here}/{STORE} {here}/.waypost"));
+}
+
+#[test]
+fn git_is_asked_whether_it_would_commit_the_store() {
+    let test = Test::filled();
+    test.doctor("", 0).has("git", "ok", "no repository here");
+    test.git("init -q");
+    fs::remove_file(test.path().join(".waypost/.gitignore")).unwrap();
+    test.doctor("", 0).has("git", "warn", "does not ignore the store -> echo '*' > ");
+    test.git("add .waypost/store.redb");
+    test.doctor("", 0).has("git", "warn", "rm --cached -f store.redb");
+    let mut command = test.command("doctor --json");
+    command.env("PATH", test.path());
+    let told = Told::of(&test.ended(command.spawn().expect("the command starts")));
+    told.has("git", "ok", "not asked: git is not installed");
+}
+
+#[test]
+fn files_of_other_systems_count_until_they_are_imported() {
+    let test = project();
+    let told = test.doctor("", 0);
+    told.has("files", "warn", "not imported yet: 1 agentize in .tmp, 1 crunch in ");
+    told.has("files", "warn", "-> waypost import .");
+    told.has("policy", "ok", "waypost policy set crunch");
+    test.run("import .claude --quiet").done();
+    test.doctor("", 0).has("files", "warn", "1 agentize in .tmp, 2 pipeline in .pipeline, 1 aiwg");
+    test.run("import . --quiet").done();
+    // What was deleted stays so, and is not to be imported again.
+    test.run("delete latest --quiet").done();
+    test.doctor("", 0).has("files", "ok", "nothing to import");
+}
