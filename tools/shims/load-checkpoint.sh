@@ -64,8 +64,8 @@ found=$(entries "$@" | awk -v type="$type" '
     match($0, /,"status":"[a-z_]*"/) {
         status = substr($0, RSTART + 11, RLENGTH - 12)
         if (status == "archived") next
-        split($0, part, "\"")
-        print status, part[4]
+        match($0, /[{,]"id":"[^"]*"/)
+        print status, substr($0, RSTART + 7, RLENGTH - 8)
         exit
     }
 ')

@@ -192,3 +192,22 @@ fn a_panic_of_the_storage_engine_is_told_as_damage_alone() {
         }
     }
 }
+
+/// It was wrong usage for some commands and a failure for others.
+#[test]
+fn a_file_that_is_named_and_not_there_is_the_same_error_everywhere() {
+    let test = Test::filled();
+    for command in [
+        "save none",
+        "diff latest --file none",
+        "resume issue:42 --issue-json none",
+        "policy check none",
+        "policy show none",
+        "import none",
+        "prune --policy none",
+    ] {
+        let stderr = test.run(&format!("{command} --json")).failed(1);
+        let start = r#"{"version":1,"error":{"code":"io","message":"cannot read none: "#;
+        assert!(stderr.starts_with(start), "{command}: {stderr}");
+    }
+}

@@ -236,3 +236,21 @@ fn damaged(session: &mut Session) {
     session.feed("save", &format!("save --id y --series a --created-at {LATER}"), "1", 0);
     session.feed("resume --strategy select", "resume a --strategy select", "", 4);
 }
+
+#[test]
+fn lines_of_an_export_are_taken_with_and_without_a_version_but_for_a_newer_one() {
+    let test = Test::filled();
+    let lines = test.run("export --jsonl - --quiet").done();
+    for (store, version, code) in [
+        ("same.redb", "1", Some(0)),
+        ("later.redb", "2", Some(7)),
+        ("wrong.redb", "\"1\"", Some(7)),
+    ] {
+        let lines = lines.replace("\"version\":1,", &format!("\"version\":{version},"));
+        let ended = test.feed(&format!("import - --store {store}"), &lines);
+        assert_eq!(ended.code, code, "{version}: {}", ended.stderr);
+    }
+    let before = lines.replace("\"version\":1,", "");
+    test.feed("import - --store before.redb --quiet", &before).done();
+    assert_eq!(test.run("export --jsonl - --quiet --store before.redb").done(), lines);
+}
