@@ -75,7 +75,7 @@ impl Store {
     }
 }
 
-pub(super) fn resolve(snapshot: &Snapshot<'_>, text: &str) -> Result<Entry> {
+fn resolve(snapshot: &Snapshot<'_>, text: &str) -> Result<Entry> {
     let not_found = || Error::NotFound { wanted: text.to_owned() };
     if let Some(entry) = snapshot.find(&Id::new(text)?)? {
         return Ok(entry);
@@ -84,7 +84,7 @@ pub(super) fn resolve(snapshot: &Snapshot<'_>, text: &str) -> Result<Entry> {
         return nth(snapshot, &Query::default(), 0)?.ok_or_else(not_found);
     }
     let named = named(snapshot, text)?;
-    let starting = snapshot.starting_with(text)?;
+    let starting = snapshot.starting_with(text, 2)?;
     // Ids that others made tell stories apart by their ends: there a whole name comes first.
     let made_here = starting.iter().find(|entry| entry.id.parts().is_some());
     match (named, made_here, &starting[..]) {
@@ -115,7 +115,7 @@ fn named(snapshot: &Snapshot<'_>, text: &str) -> Result<Option<Entry>> {
     }
 }
 
-fn line(snapshot: &Snapshot<'_>, name: &str) -> Result<Option<Query>> {
+pub(super) fn line(snapshot: &Snapshot<'_>, name: &str) -> Result<Option<Query>> {
     let queries = [
         Query { series: Series::new(name).ok(), ..Query::default() },
         // As it is written where issues are, `#42` is one, too.
@@ -145,5 +145,5 @@ fn ambiguous(text: &str, first: String, second: &Id) -> Error {
 
 /// Whether it is the start of an id rather than the number of an issue that is not there.
 fn is_cut_short(text: &str) -> bool {
-    is_too_short(text) && !text.bytes().all(|byte| byte.is_ascii_digit())
+    is_too_short(text) && (text.starts_with('0') || !text.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -92,11 +92,11 @@ impl<'a> Snapshot<'a> {
         lookup.find(&ids, &self.records, id)
     }
 
-    /// Ids that start with `prefix`: all there are, but no more than two.
-    pub(crate) fn starting_with(&self, prefix: &str) -> Result<Vec<Entry>> {
+    /// Ids that start with `prefix`: all there are, but no more than `limit`.
+    pub(crate) fn starting_with(&self, prefix: &str, limit: usize) -> Result<Vec<Entry>> {
         let ids = self.transaction.open_table(IDS).within(self.path)?;
         let mut found = Vec::new();
-        for row in ids.range(prefix..).within(self.path)?.take(2) {
+        for row in ids.range(prefix..).within(self.path)?.take(limit) {
             let (id, key) = row.within(self.path)?;
             if !id.value().starts_with(prefix) {
                 break;
@@ -109,7 +109,7 @@ impl<'a> Snapshot<'a> {
         };
         for entry in self.entries(Span::of_times(from, to))? {
             let entry = entry?;
-            if found.len() >= 2 {
+            if found.len() >= limit {
                 break;
             }
             if entry.id.as_str().starts_with(prefix) && !found.contains(&entry) {
