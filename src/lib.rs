@@ -96,5 +96,5 @@ pub use retention::{
 };
 pub use store::{
     Action, Arrivals, Compacted, Contents, Deleted, Draft, Durability, Hold, Holder, Inspection,
-    Limits, Operation, Options, Position, Restorable, Settings, State, Stats, Store,
+    Limits, Operation, Options, Position, Restorable, Settings, Stage, State, Stats, Step, Store,
 };

@@ -36,6 +36,7 @@ mod table;
 mod tests;
 mod turn;
 mod unpack;
+mod watch;
 mod write;
 
 use std::collections::BTreeSet;
@@ -66,6 +67,7 @@ pub(crate) use read::{Index, Snapshot, is_too_short};
 pub use settings::Settings;
 pub use stats::Stats;
 use turn::Turn;
+pub use watch::{Stage, Step};
 
 /// An embedded store of checkpoints: one file, shared by any number of threads and processes.
 ///

@@ -1,6 +1,7 @@
 //! Applying a plan: what removes by a policy, but for saves that prune their own group.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::ControlFlow;
 
 use redb::{ReadableTable as _, ReadableTableMetadata as _};
 
@@ -8,6 +9,7 @@ use super::deleted::Removal;
 use super::operation::{Action, Operation};
 use super::read::Snapshot;
 use super::table::{CHILDREN, In, open_if_made};
+use super::watch::{Stage, Step, Watch, unwatched};
 use super::write::Writer;
 use super::{Deleted, Store, give_way};
 use crate::checkpoint::{Entry, Id, Series, Timestamp};
@@ -17,7 +19,8 @@ use crate::key::{NameId, RecordKey, Span, index_row, indexed_key};
 use crate::retention::Plan;
 
 // Bounds the length of one transaction: others can save between two of them.
-const REMOVED_AT_ONCE: usize = 16_384;
+// Few in tests of this module, where a few thousand would take too long.
+pub(super) const REMOVED_AT_ONCE: usize = if cfg!(test) { 64 } else { 4096 };
 // Few series are looked up one by one, many are found faster by going through everything.
 const SERIES_LOOKED_UP: usize = 16;
 
@@ -61,7 +64,21 @@ impl Store {
     /// [`Error::Outdated`] if the plan no longer fits the store, because of something that was
     /// saved, tagged or deleted since. Then nothing was removed, or so many as it says.
     pub fn apply(&self, plan: &Plan<'_>) -> Result<Deleted> {
-        self.apply_as(plan, Removal::Restorable)
+        self.apply_with(plan, &mut unwatched)
+    }
+
+    /// As [`Store::apply`], and `watch` hears of each part and may end it; see [`Step`].
+    ///
+    /// What it was told to be done counts what the plan removes, whoever removed it.
+    ///
+    /// # Errors
+    /// As [`Store::apply`].
+    pub fn apply_with(
+        &self,
+        plan: &Plan<'_>,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Deleted> {
+        self.apply_as(plan, Removal::Restorable, watch)
     }
 
     /// As [`Store::apply`], but what is removed is gone.
@@ -69,16 +86,31 @@ impl Store {
     /// # Errors
     /// As [`Store::apply`].
     pub fn apply_now(&self, plan: &Plan<'_>) -> Result<Deleted> {
-        self.apply_as(plan, Removal::Final)
+        self.apply_now_with(plan, &mut unwatched)
     }
 
-    fn apply_as(&self, plan: &Plan<'_>, removal: Removal) -> Result<Deleted> {
+    /// As [`Store::apply_with`], but what is removed is gone.
+    ///
+    /// # Errors
+    /// As [`Store::apply`].
+    pub fn apply_now_with(
+        &self,
+        plan: &Plan<'_>,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Deleted> {
+        self.apply_as(plan, Removal::Final, watch)
+    }
+
+    fn apply_as(&self, plan: &Plan<'_>, removal: Removal, watch: Watch<'_>) -> Result<Deleted> {
         let now = (self.shared.options.clock)();
         let planned: Vec<&Entry> = plan.removed().map(|planned| planned.entry).collect();
         let mut total = Deleted::default();
         let mut checked = None;
         for (number, part) in planned.chunks(REMOVED_AT_ONCE).enumerate() {
             let gone = &planned[..number * REMOVED_AT_ONCE];
+            if watch(Step::of(Stage::Prune, gone.len(), planned.len())).is_break() {
+                return Ok(total);
+            }
             let deleted = self.shared.write(|writer| {
                 // Checking takes as long as planning, so it is done only if anybody wrote since.
                 let is_checked = checked == Some(writer.version());

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -14,6 +15,7 @@ use super::Store;
 use super::read::Snapshot;
 use super::table::{ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, In, RECORDS};
 use super::turn::Open;
+use super::watch::{Stage, Step, Watch, unwatched};
 use super::write::transact;
 use crate::codec::encode_entry;
 use crate::error::{At, Error, Result};
@@ -45,46 +47,88 @@ impl Store {
     /// # Errors
     /// If the store cannot be read or written; what it holds is then as it was.
     pub fn compact(&self) -> Result<Compacted> {
+        self.compact_with(&mut unwatched)
+    }
+
+    /// As [`Store::compact`], and `watch` hears of each stage and may end it; see [`Step`].
+    ///
+    /// Moving pages is one step for each round, and none of them can be told how far it is.
+    ///
+    /// # Errors
+    /// As [`Store::compact`].
+    pub fn compact_with(
+        &self,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Compacted> {
         let path = self.path();
         let before_bytes = fs::metadata(path).at(path)?.len();
-        let purged = self.purge()?;
-        self.shared.turn.alone(|open| {
-            self.shared.settle_for_good(open)?;
-            sweep_names(open, path)?;
-            sweep_artifacts(open, path)?;
-            shrink(open, path)
-        })?;
-        let repacked = self.shared.turn.alone(|open| {
-            // Others may have saved since, and what is made durable must have all of it.
-            self.shared.settle_for_good(open)?;
-            let mut repacked = vec![
-                repack(open, RECORDS, path)?,
-                repack(open, FRAMES, path)?,
-                repack(open, INDEX, path)?,
-            ];
-            if open.has_artifacts.load(Ordering::Relaxed) {
-                repacked.push(repack(open, ARTIFACTS, path)?);
-                repacked.push(repack(open, HOLDERS, path)?);
-                repacked.push(repack(open, BLOBS, path)?);
+        let mut purged = 0;
+        if self.purge(watch, &mut purged)?.is_continue() && self.squeeze(watch)?.is_continue() {
+            match self.fill(watch) {
+                // It takes room that a full disk does not have, and what matters is done.
+                Ok(()) | Err(Error::Io { .. }) => {}
+                Err(error) => return Err(error),
             }
-            if repacked.contains(&true) { shrink(open, path) } else { Ok(()) }
-        });
-        match repacked {
-            // It takes room that a full disk does not have, and what matters is done.
-            Ok(()) | Err(Error::Io { .. }) => {}
-            Err(error) => return Err(error),
         }
         // Closing writes a few pages more; the length that stays is that of the closed file.
         self.shared.let_go();
         let after_bytes = fs::metadata(path).at(path)?.len();
         Ok(Compacted { before_bytes, after_bytes, purged })
     }
+
+    /// Removes what nobody has any more, and moves the rest together.
+    fn squeeze(&self, watch: Watch<'_>) -> Result<ControlFlow<()>> {
+        let path = self.path();
+        self.shared.turn.alone(|open| {
+            if watch(Step::named(Stage::Sweep, 0)).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            self.shared.settle_for_good(open)?;
+            sweep_names(open, path)?;
+            sweep_artifacts(open, path)?;
+            shrink(open, path, watch)
+        })
+    }
+
+    /// Writes tables anew that are worth it.
+    fn fill(&self, watch: Watch<'_>) -> Result<()> {
+        let path = self.path();
+        self.shared.turn.alone(|open| {
+            // Others may have saved since, and what is made durable must have all of it.
+            self.shared.settle_for_good(open)?;
+            let has_artifacts = open.has_artifacts.load(Ordering::Relaxed);
+            let tables: &[fn(&Open, &Path) -> Result<bool>] = &[
+                |open, path| repack(open, RECORDS, path),
+                |open, path| repack(open, FRAMES, path),
+                |open, path| repack(open, INDEX, path),
+                |open, path| repack(open, ARTIFACTS, path),
+                |open, path| repack(open, HOLDERS, path),
+                |open, path| repack(open, BLOBS, path),
+            ];
+            let tables = if has_artifacts { tables } else { &tables[..3] };
+            let mut is_worth = false;
+            for (done, repack) in tables.iter().enumerate() {
+                if watch(Step::of(Stage::Repack, done, tables.len())).is_break() {
+                    return Ok(());
+                }
+                is_worth |= repack(open, path)?;
+            }
+            if is_worth { shrink(open, path, watch).map(drop) } else { Ok(()) }
+        })
+    }
 }
 
-fn shrink(open: &mut Open, path: &Path) -> Result<()> {
-    // Each round can free what the next one moves; it says when nothing is left.
-    while open.database.compact().within(path)? {}
-    Ok(())
+fn shrink(open: &mut Open, path: &Path, watch: Watch<'_>) -> Result<ControlFlow<()>> {
+    for round in 0.. {
+        if watch(Step::named(Stage::Shrink, round)).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        // Each round can free what the next one moves; it says when nothing is left.
+        if !open.database.compact().within(path)? {
+            break;
+        }
+    }
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Fills the pages of a table, if there is much room in them; whether it did.

@@ -4,13 +4,15 @@
 //! nothing that is stored as a difference to it has to change. Purging removes that too.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
 
-use redb::ReadableTable as _;
+use redb::{ReadableTable as _, ReadableTableMetadata as _};
 use serde::Serialize;
 
 use super::operation::{Action, Operation};
 use super::read::Snapshot;
 use super::table::{DELETED, In, open_if_made};
+use super::watch::{Stage, Step, Watch};
 use super::write::Writer;
 use super::{Deleted, Store, give_way, not_found};
 use crate::checkpoint::{Checkpoint, Entry, Id, Timestamp};
@@ -89,18 +91,20 @@ impl Store {
         })
     }
 
-    /// Removes for good everything that was deleted.
-    ///
-    /// Returns how many checkpoints that were.
-    pub(super) fn purge(&self) -> Result<u64> {
+    /// Removes for good everything that was deleted, and counts it; whether to go on.
+    pub(super) fn purge(&self, watch: Watch<'_>, purged: &mut u64) -> Result<ControlFlow<()>> {
         let now = (self.shared.options.clock)();
         let mut operation = None;
-        let mut total = 0;
+        let total = self.read(count_deleted)?;
         loop {
-            let purged = self.shared.write(|writer| writer.purge(None, now, &mut operation))?;
-            total += purged as u64;
-            if purged < PURGED_AT_ONCE {
-                return Ok(total);
+            let step = Step { stage: Stage::Purge, done: *purged, total: Some(total) };
+            if watch(step).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let count = self.shared.write(|writer| writer.purge(None, now, &mut operation))?;
+            *purged += count as u64;
+            if count < PURGED_AT_ONCE {
+                return Ok(ControlFlow::Continue(()));
             }
             give_way();
         }
@@ -257,6 +261,13 @@ impl Writer<'_> {
             none => *none = Some(self.log(purged)?),
         }
         Ok(rows.len())
+    }
+}
+
+fn count_deleted(snapshot: &Snapshot<'_>) -> Result<u64> {
+    match open_if_made(&snapshot.transaction, DELETED, snapshot.path)? {
+        Some(table) => table.len().within(snapshot.path),
+        None => Ok(0),
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Options {
     pub hold: Hold,
     /// How long a call waits for its turn while another process has the file. 5 s by default.
     pub wait: Duration,
+    /// Asked every few milliseconds of such a wait; `false` ends it as if its time were over.
+    pub keeps_waiting: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// Triggers whose saves are [`Durability::Relaxed`] unless the save says otherwise.
     pub relaxed: Vec<Trigger>,
     /// The longest time a relaxed save stays in memory only. 200 ms by default.
@@ -85,6 +87,7 @@ impl Default for Options {
             create: true,
             hold: Hold::Idle(Duration::from_millis(500)),
             wait: Duration::from_secs(5),
+            keeps_waiting: None,
             relaxed: Vec::new(),
             flush_within: Duration::from_millis(200),
             limits: Limits::default(),

@@ -5,6 +5,7 @@ mod bases;
 mod damage;
 mod full;
 mod prune;
+mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,6 +16,7 @@ use redb::{ReadableDatabase as _, ReadableTable as _};
 
 use super::read::Snapshot;
 use super::table::FRAMES;
+use super::watch::unwatched;
 use super::{Hold, Options, Store, file};
 use crate::checkpoint::{Entry, Id, NewEntry, Series};
 use crate::codec::{FoundFrame, decode_dependents};
@@ -195,7 +197,8 @@ impl Kept {
                 self.all.extend(back);
             }
             Change::Purge => {
-                self.store.purge().unwrap();
+                let purged = self.store.purge(&mut unwatched, &mut 0);
+                assert!(purged.unwrap().is_continue());
                 self.away.clear();
             }
             Change::Trim { series, count, newest } => {

@@ -264,7 +264,8 @@ impl Turn {
                 Err(Refusal::Creating) => announcement = None,
                 Err(Refusal::Failed(error)) => return Err(error),
             }
-            if arrived.elapsed() >= self.options.wait {
+            let keeps_waiting = self.options.keeps_waiting.as_ref().is_none_or(|ask| ask());
+            if arrived.elapsed() >= self.options.wait || !keeps_waiting {
                 return Err(Error::Locked {
                     path: self.path.clone(),
                     holder: self.lock_file.holder(),

@@ -1,0 +1,76 @@
+//! Watching a long call, and ending it between two of its transactions.
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// How far a long call of a [`Store`](crate::Store) has come.
+///
+/// Calls that end in `_with` tell a closure so before each of their steps. Breaking off there ends
+/// the call, which returns what it has done until then:
+///
+/// - every transaction is there as a whole or not at all, and the store can be used at once;
+/// - what was removed is one operation in the log, however many transactions it took, and can be
+///   restored by its number as if that had been all there was to remove;
+/// - the same call once more, after planning anew if there was a plan, goes on where it ended.
+///
+/// The closure runs in the thread of the caller and must not use the store, which others may be
+/// kept from meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Step {
+    /// What comes next.
+    pub stage: Stage,
+    /// How much of this stage is done.
+    pub done: u64,
+    /// How much there is to do, where that can be told.
+    pub total: Option<u64>,
+}
+
+/// A part of a long call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Removes checkpoints, some thousand at once.
+    Prune,
+    /// Removes for good what was deleted, some thousand at once.
+    Purge,
+    /// Removes names and contents that nobody has any more.
+    Sweep,
+    /// Moves pages to the front of the file, and cuts off the rest. How many rounds that takes
+    /// shows when it is over.
+    Shrink,
+    /// Writes tables anew that are half empty.
+    Repack,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Prune => "pruning",
+            Self::Purge => "removing what was deleted",
+            Self::Sweep => "sweeping",
+            Self::Shrink => "giving space back",
+            Self::Repack => "filling pages",
+        })
+    }
+}
+
+/// Who hears of each step.
+pub(super) type Watch<'a> = &'a mut dyn FnMut(Step) -> ControlFlow<()>;
+
+/// For calls that nobody watches.
+pub(super) fn unwatched(_: Step) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+impl Step {
+    /// So many of as many as there are.
+    pub(super) fn of(stage: Stage, done: usize, total: usize) -> Self {
+        Self { stage, done: done as u64, total: Some(total as u64) }
+    }
+
+    /// One that only its name tells of.
+    pub(super) fn named(stage: Stage, done: u64) -> Self {
+        Self { stage, done, total: None }
+    }
+}
