@@ -8,7 +8,7 @@ use redb::{ReadableTable as _, ReadableTableMetadata as _};
 use super::deleted::Removal;
 use super::operation::{Action, Operation};
 use super::read::Snapshot;
-use super::table::{CHILDREN, In, open_if_made};
+use super::table::In;
 use super::watch::{Stage, Step, Watch, unwatched};
 use super::write::Writer;
 use super::{Deleted, Store, give_way};
@@ -154,18 +154,7 @@ impl Snapshot<'_> {
                 entries.push(entry);
             }
         }
-        let Some(table) = open_if_made(&self.transaction, CHILDREN, self.path)? else {
-            return Ok(entries);
-        };
-        let mut forks = Vec::new();
-        for entry in &entries {
-            let id = entry.id.as_str();
-            let rows = (id, RecordKey::MIN.to_bytes())..=(id, RecordKey::MAX.to_bytes());
-            for row in table.range(rows).within(self.path)? {
-                let key = RecordKey::from_bytes(row.within(self.path)?.0.value().1);
-                forks.extend(self.entry(key)?.filter(|child| child.series != *series));
-            }
-        }
+        let forks = self.forks(&entries)?;
         entries.extend(forks);
         Ok(entries)
     }

@@ -4,15 +4,24 @@
 
 use super::Store;
 use super::read::Snapshot;
+use super::table::{CHILDREN, In, open_if_made};
 use crate::checkpoint::{
     Artifact, Checkpoint, Entry, Format, Id, Layout, NewArtifact, NewEntry, Series, SourceForm,
     Timestamp,
 };
 use crate::codec::NameKind;
 use crate::error::{Error, Result};
-use crate::key::{Order, Span};
+use crate::key::{Order, RecordKey, Span};
 
 impl Store {
+    /// Returns the checkpoints of other series that were forked from one of these.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if one of them is damaged, or that the store cannot be read.
+    pub fn forks(&self, entries: &[Entry]) -> Result<Vec<Entry>> {
+        self.read(|snapshot| snapshot.forks(entries))
+    }
+
     /// Saves the document of a checkpoint again under `about`, to go on from there, and returns the
     /// entry of the copy once it is durable. The copy has the checkpoint as its parent.
     ///
@@ -75,6 +84,25 @@ impl Store {
                 newest.map_or(draft.entry.created_at, |newest| newest.max(draft.entry.created_at));
         }
         self.save_draft(draft)
+    }
+}
+
+impl Snapshot<'_> {
+    /// The checkpoints of other series that were forked from one of these.
+    pub(super) fn forks(&self, entries: &[Entry]) -> Result<Vec<Entry>> {
+        let Some(table) = open_if_made(&self.transaction, CHILDREN, self.path)? else {
+            return Ok(Vec::new());
+        };
+        let mut forks = Vec::new();
+        for entry in entries {
+            let id = entry.id.as_str();
+            let rows = (id, RecordKey::MIN.to_bytes())..=(id, RecordKey::MAX.to_bytes());
+            for row in table.range(rows).within(self.path)? {
+                let key = RecordKey::from_bytes(row.within(self.path)?.0.value().1);
+                forks.extend(self.entry(key)?.filter(|child| child.series != entry.series));
+            }
+        }
+        Ok(forks)
     }
 }
 

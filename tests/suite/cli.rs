@@ -14,6 +14,8 @@ mod fork;
 mod help;
 mod import;
 mod init;
+#[cfg(target_os = "linux")]
+mod interrupt;
 mod json;
 mod lines;
 mod log;
@@ -155,14 +157,16 @@ fn the_help_explains_the_exit_codes() {
     let help = Test::new().run("--help").done();
     let (_, codes) = help.split_once("Exit codes:\n").unwrap();
     insta::assert_snapshot!(codes, @"
-    0  done
-    1  failed, or with `diff --exit-code` there are changes
-    2  wrong usage, or a prefix that is too short or fits several ids
-    3  nothing matched, or there is no store yet
-    4  refused: what cannot be taken, resumed or decided without you
-    5  damaged data found
-    6  the store is held by another process
-    7  done, but some of it was skipped
+    0    done
+    1    failed, or with `diff --exit-code` there are changes
+    2    wrong usage, or a prefix that is too short or fits several ids
+    3    nothing matched, or there is no store yet
+    4    refused: what cannot be taken, resumed or decided without you
+    5    damaged data found
+    6    the store is held by another process
+    7    done, but some of it was skipped
+    130  interrupted (Ctrl-C); what was done until then stays
+    143  the same, but asked to end (SIGTERM)
     ");
 }
 

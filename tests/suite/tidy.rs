@@ -20,7 +20,7 @@ const LAYERS: [&[&str]; 12] = [
 ];
 
 /// Who alone may name a crate.
-const OWNERS: [(&str, &[&str]); 12] = [
+const OWNERS: [(&str, &[&str]); 13] = [
     ("redb", &["src/store"]),
     ("bincode", &["src/codec/wire.rs"]),
     ("zstd", &["src/codec/compress.rs"]),
@@ -32,6 +32,7 @@ const OWNERS: [(&str, &[&str]); 12] = [
     ("clap_complete", &["src/bin/waypost/command/completions.rs"]),
     ("clap_mangen", &["src/bin/waypost/command/man.rs"]),
     ("flate2", &["src/bin/waypost/command/bench", "src/bin/waypost/gzip.rs"]),
+    ("signal_hook", &["src/bin/waypost/interrupt.rs"]),
     (
         "rustix",
         &[

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, IsTerminal};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -15,6 +15,7 @@ use serde::Serialize;
 use waypost::{Layout, Status};
 
 use crate::output::{json_line, plain};
+use crate::progress;
 
 /// What is told beside results, for a program.
 #[derive(Serialize)]
@@ -71,8 +72,7 @@ impl Global {
         if self.json {
             self.note_fact(&Note { note });
         } else if !self.quiet {
-            // Without anyone to read notes there is still work to do.
-            let _ = writeln!(io::stderr(), "{}", plain(&note));
+            progress::say(plain(&note));
         }
     }
 
@@ -86,11 +86,11 @@ impl Global {
     /// Tells what may be wrong, even if notes are not wanted.
     pub(crate) fn warn(&self, text: impl Display) {
         let warning = text.to_string();
-        let _ = if self.json {
-            json_line(&mut io::stderr(), &Warning { warning })
+        if self.json {
+            let _ = json_line(&mut io::stderr(), &Warning { warning });
         } else {
-            writeln!(io::stderr(), "warning: {}", plain(&warning))
-        };
+            progress::say(format_args!("warning: {}", plain(&warning)));
+        }
     }
 
     /// `style` where `stream` shows colours, and no style elsewhere.

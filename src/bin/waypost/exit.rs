@@ -11,6 +11,8 @@ use std::process::ExitCode;
 pub(crate) use refusal::Refusal;
 pub(crate) use verdict::Verdict;
 
+use crate::interrupt::Signal;
+
 /// Exit codes; `waypost --help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -22,10 +24,13 @@ pub(crate) enum Exit {
     Damaged = 5,
     Locked = 6,
     Skipped = 7,
+    /// As a shell tells of a process that a signal ended: 128 and its number.
+    Interrupted = 130,
+    Terminated = 143,
 }
 
 impl Exit {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Done,
         Self::Failed,
         Self::Usage,
@@ -34,6 +39,8 @@ impl Exit {
         Self::Damaged,
         Self::Locked,
         Self::Skipped,
+        Self::Interrupted,
+        Self::Terminated,
     ];
 
     fn meaning(self) -> &'static str {
@@ -46,6 +53,8 @@ impl Exit {
             Self::Damaged => "damaged data found",
             Self::Locked => "the store is held by another process",
             Self::Skipped => "done, but some of it was skipped",
+            Self::Interrupted => "interrupted (Ctrl-C); what was done until then stays",
+            Self::Terminated => "the same, but asked to end (SIGTERM)",
         }
     }
 
@@ -60,9 +69,18 @@ impl Exit {
     /// The part of the help that explains exit codes.
     pub(crate) fn help() -> String {
         Self::meanings().fold(format!("{}:", Self::HEADING), |mut text, (code, meaning)| {
-            let _ = write!(text, "\n  {code}  {meaning}");
+            let _ = write!(text, "\n  {code:<3}  {meaning}");
             text
         })
+    }
+}
+
+impl From<Signal> for Exit {
+    fn from(signal: Signal) -> Self {
+        match signal {
+            Signal::Interrupt => Self::Interrupted,
+            Signal::Terminate => Self::Terminated,
+        }
     }
 }
 

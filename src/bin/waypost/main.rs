@@ -10,6 +10,8 @@ mod exit;
 mod filter;
 mod gzip;
 mod help;
+mod input;
+mod interrupt;
 mod name;
 mod open;
 mod ordered;
@@ -38,6 +40,6 @@ fn main() -> ExitCode {
     let shown = out.flush();
     match ended.and_then(|()| Ok(shown?)) {
         Ok(()) => exit::Exit::Done.into(),
-        Err(error) => report::report(&error, &cli.global),
+        Err(error) => report::report(&interrupt::or_else(error), &cli.global),
     }
 }

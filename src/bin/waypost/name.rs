@@ -26,15 +26,12 @@ pub(crate) fn all(store: &Store, names: &[String]) -> Result<Vec<Id>> {
 }
 
 /// The same for a command that removes them: a name alone may be meant for all that has it.
-pub(crate) fn exactly(store: &Store, names: &[String]) -> Result<Vec<Id>> {
-    let exactly = |name: &String| {
-        let entry = one(store, name)?;
-        match line(store, name)? {
-            Some(_) => Err(Refusal::Several { name: name.clone() }.into()),
-            None => Ok(entry.id),
-        }
-    };
-    names.iter().map(exactly).collect()
+pub(crate) fn exactly(store: &Store, name: &str) -> Result<Entry> {
+    let entry = one(store, name)?;
+    match line(store, name)? {
+        Some(_) => Err(Refusal::Several { name: name.to_owned() }.into()),
+        None => Ok(entry),
+    }
 }
 
 /// The checkpoints of a series, an issue or a loop, unless the name is that of one checkpoint.

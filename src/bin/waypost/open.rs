@@ -14,6 +14,7 @@ use waypost::{Error, Options, Store};
 
 use crate::args::Global;
 use crate::exit::Refusal;
+use crate::interrupt;
 use crate::output::quoted;
 
 const DIRECTORY: &str = ".waypost";
@@ -50,6 +51,8 @@ fn options(global: &Global, command: &str) -> Options {
     let shows_progress = !global.quiet && io::stderr().is_terminal();
     Options {
         wait: global.wait,
+        // A call may have to wait again long after the store was opened.
+        keeps_waiting: Some(Arc::new(|| interrupt::signal().is_none())),
         label: format!("waypost {command}"),
         on_repair: if shows_progress { Some(Arc::new(show_repair)) } else { None },
         ..Options::default()

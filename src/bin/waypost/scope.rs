@@ -42,6 +42,12 @@ impl Scope {
         Ok((entries, has_more))
     }
 
+    /// How many there are, if that is known without looking.
+    pub(crate) fn count(&self, store: &Store) -> Result<Option<u64>> {
+        let is_all = self.up_to.is_none() && self.query == Query::default();
+        Ok(if is_all { Some(store.count()?) } else { None })
+    }
+
     /// All of them, read page by page.
     pub(crate) fn entries<'a>(
         &'a self,

@@ -40,15 +40,15 @@ impl Test {
     /// Runs all checks, which must end with `code` and change no file.
     #[track_caller]
     fn doctor(&self, args: &str, code: i32) -> Told {
-        let before = self.files();
+        let before = self.all_files();
         let ended = self.run(&format!("doctor --json {args}"));
         assert_eq!(ended.code, Some(code), "{}{}", ended.stdout, ended.stderr);
-        assert!(self.files() == before, "something was changed");
+        assert!(self.all_files() == before, "something was changed");
         Told::of(&ended)
     }
 
     /// All that lies in the directory and in that of the store.
-    fn files(&self) -> Vec<(std::path::PathBuf, Option<Vec<u8>>)> {
+    fn all_files(&self) -> Vec<(std::path::PathBuf, Option<Vec<u8>>)> {
         let list = |path: &str| fs::read_dir(self.path().join(path)).into_iter().flatten();
         let entries = list(".").chain(list(".waypost")).map(|entry| entry.unwrap().path());
         let mut files: Vec<_> = entries.map(|path| (path.clone(), fs::read(path).ok())).collect();

@@ -38,7 +38,8 @@ const FILES_BYTES_MAX: u64 = 8 << 30;
 /// Saves made-up documents of agent loops into a store of its own, which is removed in the end,
 /// and the same documents as .json.gz files written with care: a temporary file, a sync, a rename
 /// and a sync of the directory. In turns, since a disk is faster at one moment than at another.
-/// If it is interrupted, a directory .waypost-bench-* is left, which can be removed.
+/// If it is interrupted, what was saved until then is measured; if it is killed, a directory
+/// .waypost-bench-* is left, which can be removed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -99,11 +100,17 @@ struct Plan {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let plan = args.plan()?;
-    let report = run::run(&plan, &args.dir, global)?;
-    if global.json {
-        return Ok(output::json_line(out, &report)?);
+    let (report, stopped) = run::run(&plan, &args.dir, global)?;
+    match report {
+        Some(report) if global.json => output::json_line(out, &report)?,
+        Some(report) => report.write(out, global)?,
+        None => {}
     }
-    report.write(out, global)
+    out.flush()?;
+    stopped.map_or(Ok(()), |(signal, saves)| {
+        let (saves, all) = (output::grouped(saves), output::grouped(plan.saves.into()));
+        Err(signal.error(format!("{saves} of {all} saves measured")))
+    })
 }
 
 impl Args {

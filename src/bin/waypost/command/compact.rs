@@ -5,8 +5,10 @@ use std::io::Write;
 use anyhow::Result;
 
 use crate::args::Global;
+use crate::interrupt;
 use crate::open;
 use crate::output::{self, Fields};
+use crate::progress::{Progress, Watcher};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,9 +24,18 @@ Examples:
 pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
-    let compacted = open::existing(global, "compact")?.compact()?;
+    let store = open::existing(global, "compact")?;
+    interrupt::listen()?;
+    let mut watcher = Watcher::new(Progress::new("compacting", global));
+    let compacted = store.compact_with(&mut |step| watcher.step(step))?;
+    let stopped = watcher.stopped();
     if global.json {
-        return Ok(output::json_line(out, &compacted)?);
+        output::json_line(out, &compacted)?;
+    } else {
+        output::fields(out, &Fields::of_compacted(compacted), global)?;
     }
-    Ok(output::fields(out, &Fields::of_compacted(compacted), global)?)
+    out.flush()?;
+    stopped.map_or(Ok(()), |(signal, step)| {
+        Err(signal.error(format!("before {}; run it again to go on", step.stage)))
+    })
 }

@@ -5,10 +5,11 @@ use std::io::Write;
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::{Deleted, Error, Id, Order, Query, Series, Store};
+use waypost::{Deleted, Entry, Error, Id, Series, Store};
 
 use super::prune::come_back;
 use crate::args::Global;
+use crate::progress::Progress;
 use crate::{name, open, output};
 
 const EXAMPLES: &str = "\
@@ -41,12 +42,21 @@ struct Outcome {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "delete")?;
-    let mut ids = name::exactly(&store, &args.ids)?;
+    let progress = Progress::new("looking", global).of(Some(args.ids.len() as u64));
+    let mut entries = Vec::with_capacity(args.ids.len());
+    for name in &args.ids {
+        entries.push(name::exactly(&store, name)?);
+        progress.show(entries.len() as u64);
+    }
+    let forks = forks(&store, &entries)?;
+    let mut ids: Vec<Id> = entries.into_iter().map(|entry| entry.id).collect();
     // One checkpoint may have been named twice.
     ids.sort();
     ids.dedup();
-    let forks = forks(&store, &ids)?;
+    // All or none, in one transaction: nothing to count, and an interrupt leaves all of them.
+    progress.stage("deleting", None);
     let deleted = if args.now { store.delete_now(&ids)? } else { store.delete(&ids)? };
+    drop(progress);
     if global.json {
         return Ok(output::json_line(out, &Outcome { ids, deleted })?);
     }
@@ -54,29 +64,19 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     out.flush()?;
     global.note(format_args!("deleted {}: {}", deleted.checkpoints, come_back(&deleted)));
     for (id, series) in forks {
-        global.note(format_args!("warning: {series} was forked from {id}"));
+        global.warn(format_args!("{series} was forked from {id}"));
     }
     Ok(())
 }
 
 /// Series that go on from what is deleted, and are not part of it.
-fn forks(store: &Store, ids: &[Id]) -> Result<Vec<(Id, Series)>> {
-    let mut forks = Vec::new();
-    for series in store.series()? {
-        let first = Query {
-            series: Some(series.clone()),
-            order: Order::Oldest,
-            limit: Some(1),
-            ..Query::default()
-        };
-        let first = match store.list(&first) {
-            // Only a warning depends on it.
-            Err(Error::Corrupt { .. }) => None,
-            page => page?.entries.pop(),
-        };
-        let Some(first) = first.filter(|first| !ids.contains(&first.id)) else { continue };
-        let parent = first.parent.filter(|parent| ids.contains(parent));
-        forks.extend(parent.map(|parent| (parent, series)));
-    }
-    Ok(forks)
+fn forks(store: &Store, entries: &[Entry]) -> Result<Vec<(Id, Series)>> {
+    let forks = match store.forks(entries) {
+        // Only a warning depends on it.
+        Err(Error::Corrupt { .. }) => Vec::new(),
+        forks => forks?,
+    };
+    let stays = |fork: &Entry| !entries.iter().any(|entry| entry.id == fork.id);
+    let fork = |fork: Entry| fork.parent.map(|parent| (parent, fork.series));
+    Ok(forks.into_iter().filter(stays).filter_map(fork).collect())
 }

@@ -15,6 +15,7 @@ use super::own::{IS_OWN, Own};
 use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::filter::{Filter, nothing};
+use crate::interrupt;
 use crate::{open, output};
 use dump::Dumped;
 use files::{Packing, Tally, Wish};
@@ -68,7 +69,7 @@ pub(super) struct Args {
     filter: Filter,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Outcome {
     exported: u64,
     /// Of those, checkpoints that lack captured files.
@@ -105,8 +106,9 @@ fn write_files(
     };
     let wish = Wish { directory, layout: args.layout, packing, overwrites: args.overwrite };
     let query = args.filter.query(Timestamp::now());
-    let tally = files::run(store, &query, &wish, global)?;
-    if tally.total() == 0 {
+    interrupt::listen()?;
+    let (tally, stopped) = files::run(store, &query, &wish, global)?;
+    if tally.total() == 0 && stopped.is_none() {
         return Err(nothing(&query).into());
     }
     if global.json {
@@ -116,6 +118,10 @@ fn write_files(
         if tally.differing > 0 {
             global.note("--overwrite replaces what is there with other content");
         }
+    }
+    if let Some(signal) = stopped {
+        out.flush()?;
+        return Err(signal.error(format!("{}; run it again to go on", tally.written())));
     }
     let Tally { damaged, refused, .. } = tally;
     match (damaged, refused) {
@@ -142,7 +148,21 @@ fn write_lines(
         return Err(Refusal::Usage(what).into());
     }
     let mut target = Target::new(file, args.overwrite, out)?;
-    let dumped = dump::run(store, query.clone(), &mut target, global)?;
+    // Whoever reads a stream may not do so now, and then nobody would look for an interrupt.
+    if target.is_file() {
+        interrupt::listen()?;
+    }
+    let dumped = match interrupt::caught(dump::run(store, query.clone(), &mut target, global))? {
+        Ok(dumped) => dumped,
+        Err(signal) => {
+            drop(target);
+            if global.json {
+                output::json_line(out, &Outcome::default())?;
+            }
+            let told = format!("{} was not written; run it again to go on", file.display());
+            return Err(signal.error(told));
+        }
+    };
     let Dumped { exported, bytes, damaged, incomplete, skipped } = dumped;
     let total = exported + damaged + skipped;
     if total == 0 {

@@ -137,7 +137,9 @@ impl Search<'_> {
         (tally, global): (&mut Tally, &Global),
         mut tell: impl FnMut(Found) -> Result<()>,
     ) -> Result<()> {
-        let mut progress = Progress::new("looked at", global);
+        // One that is found may be anywhere, so that only looking for all has an end to tell.
+        let total = if self.limit == usize::MAX { scope.count(store)? } else { None };
+        let progress = Progress::new("looking", global).of(total);
         let mut left = self.limit;
         for entry in scope.entries(store, self.order) {
             let entry = entry?;

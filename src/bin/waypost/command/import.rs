@@ -16,7 +16,6 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
@@ -26,6 +25,8 @@ use waypost::{Error, NewEntry, Store};
 use super::save::inbox::read_line;
 use crate::args::Global;
 use crate::exit::Refusal;
+use crate::input::Input;
+use crate::interrupt::{self, Signal};
 use crate::{gzip, open, output};
 use deleted::Deleted;
 use file::Importer;
@@ -108,12 +109,8 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     } else {
         Some(open::or_create(global, "import")?)
     };
+    interrupt::listen()?;
     let mut tally = Tally::default();
-    if let Some(store) = &store {
-        for (name, source) in lines {
-            import_lines(store, &name, source, &mut tally, global)?;
-        }
-    }
     let importer = Importer {
         store: store.as_ref(),
         is_dry: args.dry_run,
@@ -122,21 +119,33 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     };
     let trees = Trees { importer, roots: &roots, global };
     if args.watch {
-        return watch(&trees, args, out);
+        let ended = watch(&trees, args, out);
+        return store.map_or(Ok(()), Store::close).map_err(Into::into).and(ended);
     }
     let mut would = |about: &NewEntry| Ok(show(out, about, global)?);
-    trees.run(&mut tally, &mut |_| true, &mut would)?;
+    let ended = match &store {
+        Some(store) => import_all_lines(store, lines, &mut tally, global),
+        None => Ok(()),
+    };
+    let ended = ended.and_then(|()| trees.run(&mut tally, &mut |_| true, &mut would));
+    let ended = interrupt::caught(ended)?;
     if let Some(store) = store {
         if tally.imported > 0 && !args.dry_run {
             store.log_import(&names(&args.paths), tally.imported)?;
         }
         store.close()?;
     }
-    finish(&tally, args, global, out)
+    finish(&tally, ended.err(), args, global, out)
 }
 
-fn finish(tally: &Tally, args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
-    if tally.is_empty() {
+fn finish(
+    tally: &Tally,
+    stopped: Option<Signal>,
+    args: &Args,
+    global: &Global,
+    out: &mut dyn Write,
+) -> Result<()> {
+    if tally.is_empty() && stopped.is_none() {
         tally.tell("found", global);
         return Err(Refusal::NoFiles { place: names(&args.paths) }.into());
     }
@@ -144,6 +153,10 @@ fn finish(tally: &Tally, args: &Args, global: &Global, out: &mut dyn Write) -> R
         output::json_line(out, tally)?;
     } else {
         tally.tell(if args.dry_run { "would import" } else { "imported" }, global);
+    }
+    if let Some(signal) = stopped {
+        out.flush()?;
+        return Err(stopped_after(tally.imported, signal));
     }
     tally.check_refused()?;
     if tally.incomplete > 0 {
@@ -168,10 +181,15 @@ pub(super) fn directory(directory: &Path, store: &Store, global: &Global) -> Res
     Ok(tally)
 }
 
+fn stopped_after(imported: u64, signal: Signal) -> anyhow::Error {
+    signal.error(format!("{} imported; run it again to go on", output::grouped(imported)))
+}
+
 /// Imports what appears and changes. Never ends by itself.
 fn watch(trees: &Trees<'_>, args: &Args, out: &mut dyn Write) -> Result<()> {
     let mut seen = Seen::default();
     let mut told = HashSet::new();
+    let mut imported = 0;
     let global = trees.global;
     global.note(format_args!("watching {}; an interrupt ends it", names(&args.paths)));
     for pass in 0_u64.. {
@@ -181,9 +199,14 @@ fn watch(trees: &Trees<'_>, args: &Args, out: &mut dyn Write) -> Result<()> {
         let deleted = Deleted::default();
         let trees = Trees { importer: Importer { deleted: &deleted, ..trees.importer }, ..*trees };
         let ended = trees.run(&mut tally, &mut |found: &Found| seen.is_new(found), &mut |_| Ok(()));
-        let ended = ended.and_then(|()| log(&trees, args, &tally));
+        let ended = interrupt::caught(ended);
+        let ended = ended.and_then(|ended| log(&trees, args, &tally).map(|()| ended.err()));
+        let mut stopped = None;
         let is_done = match ended {
-            Ok(()) => true,
+            Ok(signal) => {
+                stopped = signal;
+                signal.is_none()
+            }
             // Another process has the store; it will be done with it.
             Err(error) if matches!(error.downcast_ref(), Some(Error::Locked { .. })) => {
                 global.note(format_args!("{error:#}; trying again"));
@@ -202,10 +225,14 @@ fn watch(trees: &Trees<'_>, args: &Args, out: &mut dyn Write) -> Result<()> {
         } else if pass == 0 && is_done {
             tally.tell("imported", global);
         }
+        imported += tally.imported;
         let is_busy = tally.imported > 0 || !is_done;
         told = tally.into_told();
         let rest = if is_busy { WATCH_EVERY } else { start.elapsed() * WATCH_REST };
-        thread::sleep(rest.clamp(WATCH_EVERY, WATCH_AT_LEAST_EVERY));
+        let rested = interrupt::rest(rest.clamp(WATCH_EVERY, WATCH_AT_LEAST_EVERY));
+        if let Some(signal) = stopped.or(interrupt::caught(rested)?.err()) {
+            return Err(stopped_after(imported, signal));
+        }
     }
     Ok(())
 }
@@ -226,7 +253,7 @@ enum From {
 
 fn find(path: &Path) -> io::Result<From> {
     if path == Path::new("-") {
-        return Ok(From::Lines(Box::new(BufReader::new(io::stdin()))));
+        return Ok(From::Lines(Box::new(Input::new(io::stdin()))));
     }
     let metadata = fs::metadata(path)?;
     // A pipe of the shell has no end to look at.
@@ -257,11 +284,26 @@ fn has_lines(path: &Path) -> io::Result<bool> {
 
 /// What is in a file, compressed or not.
 fn lines_of(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
-    let mut file = BufReader::new(File::open(path)?);
-    if gzip::is_gzip(file.fill_buf()?) {
-        return Ok(Box::new(BufReader::new(gzip::reader(file))));
+    let file = File::open(path)?;
+    let mut lines: Box<dyn BufRead + Send> = if file.metadata()?.is_file() {
+        Box::new(BufReader::new(file))
+    } else {
+        Box::new(Input::new(file))
+    };
+    if gzip::is_gzip(lines.fill_buf()?) {
+        return Ok(Box::new(BufReader::new(gzip::reader(lines))));
     }
-    Ok(Box::new(file))
+    Ok(lines)
+}
+
+fn import_all_lines(
+    store: &Store,
+    lines: Vec<(String, Box<dyn BufRead + Send>)>,
+    tally: &mut Tally,
+    global: &Global,
+) -> Result<()> {
+    let mut lines = lines.into_iter();
+    lines.try_for_each(|(name, source)| import_lines(store, &name, source, tally, global))
 }
 
 fn import_lines(
@@ -272,14 +314,15 @@ fn import_lines(
     global: &Global,
 ) -> Result<()> {
     let before = store.count()?;
-    let imported = lines::run(store, source, name, global);
-    let Imported { lines, refused, incomplete } =
-        imported.with_context(|| format!("cannot import {name}"))?;
+    let mut imported = Imported::default();
+    let ended = interrupt::caught(lines::run(store, source, name, global, &mut imported))
+        .with_context(|| format!("cannot import {name}"))?;
+    let Imported { lines, refused, incomplete } = imported;
     // Others may save meanwhile, but that is all that can be told.
     let imported = store.count()?.saturating_sub(before).min(lines - refused);
     tally.of_lines(lines, imported, refused);
     tally.incomplete += incomplete;
-    Ok(())
+    ended.map_err(|signal| signal.error(String::new()))
 }
 
 /// What would be imported, one line each.

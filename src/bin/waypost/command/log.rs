@@ -20,6 +20,7 @@ use waypost::{Entry, Store, Timestamp};
 
 use crate::args::{self, Global};
 use crate::filter::{Filter, nothing};
+use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::{open, output};
 use graph::Signs;
@@ -144,7 +145,13 @@ fn time_line(
         }
         return reader.tally.verdict();
     }
-    let rows = entries.into_iter().map(|entry| reader.row(entry)).collect::<Result<Vec<_>>>()?;
+    let progress = Progress::new("reading", global).of(Some(entries.len() as u64));
+    let mut rows = Vec::with_capacity(entries.len());
+    for entry in entries {
+        progress.show(rows.len() as u64);
+        rows.push(reader.row(entry)?);
+    }
+    drop(progress);
     let signs = if is_ascii { Signs::ASCII } else { Signs::UNICODE };
     let id_length = store.short_length(&timeline::ids(&rows))?;
     Page::new(&rows, id_length, signs, Timestamp::now()).write(out, output::width(), global)?;

@@ -5,12 +5,14 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Deleted, Entry, Issue, Plan, Planned, Query, Store, Timestamp, plan};
+use waypost::{Deleted, Entry, Issue, Plan, Planned, Query, Step, Store, Timestamp, plan};
 
 use crate::args::Global;
 use crate::confirm::{confirm, is_asked};
 use crate::filter::{Filter, nothing};
-use crate::output::{self, Column};
+use crate::interrupt::{self, Signal};
+use crate::output::{self, Column, grouped};
+use crate::progress::{Progress, Watcher};
 use crate::{open, policy};
 
 const EXAMPLES: &str = "\
@@ -92,6 +94,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let now = Timestamp::now();
     let query = args.filter.query(now);
     let checkpoints = store.count()?;
+    let progress = Progress::new("reading", global);
     // How much an issue or the store takes can be told only from all of it.
     let series = query.series.as_ref().filter(|_| !chosen.policy.has_size_limit());
     let entries = store.inventory(series)?;
@@ -99,9 +102,18 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if matching == 0 && checkpoints > 0 {
         return Err(nothing(&query).into());
     }
+    progress.stage("planning", None);
     let plan = plan(&entries, &chosen.policy, now).only(|entry| query.admits(entry));
     let count = plan.removed().count() as u64;
-    let shown = Shown { store: &store, plan: &plan, query: &query, has_kept: args.kept, now };
+    drop(progress);
+    let mut shown = Shown {
+        store: &store,
+        plan: &plan,
+        query: &query,
+        removed: usize::MAX,
+        has_kept: args.kept,
+        now,
+    };
     let asks = !args.dry_run && !args.yes && count * 2 > checkpoints;
     if asks {
         if is_asked() && !global.json {
@@ -113,11 +125,11 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         let what = format!("Remove {count} of {checkpoints} checkpoints by policy {name}, {way}");
         confirm(&what)?;
     }
-    let deleted = match (args.dry_run, args.now) {
-        (true, _) => Deleted::default(),
-        (false, true) => store.apply_now(&plan)?,
-        (false, false) => store.apply(&plan)?,
-    };
+    let (deleted, stopped) =
+        if args.dry_run { Default::default() } else { apply(&store, &plan, args.now, global)? };
+    if let Some((_, step)) = stopped {
+        shown.removed = usize::try_from(step.done)?;
+    }
     let stored_bytes: u64 = plan.removed().map(|planned| planned.entry.stored_bytes).sum();
     if global.json {
         let outcome = Outcome {
@@ -125,16 +137,21 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             source: chosen.source.to_string(),
             dry_run: args.dry_run,
             total: checkpoints,
-            removed: plan.removed().map(Row::from).collect(),
+            removed: shown.removed().map(Row::from).collect(),
             kept: args.kept.then(|| shown.kept().map(Row::from).collect()),
             stored_bytes: if args.dry_run { stored_bytes } else { deleted.stored_bytes },
             operation: deleted.operation,
         };
-        return Ok(output::json_line(out, &outcome)?);
+        output::json_line(out, &outcome)?;
+        out.flush()?;
+        return stopped.map_or(Ok(()), |stopped| Err(stopped_at(stopped, &deleted)));
     }
     if !asks {
         shown.write(out, global)?;
         out.flush()?;
+    }
+    if let Some(stopped) = stopped {
+        return Err(stopped_at(stopped, &deleted));
     }
     let name = &chosen.policy.name;
     global.note(match (count, args.dry_run) {
@@ -155,6 +172,33 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     Ok(())
 }
 
+/// Removes what a plan removes; if that is interrupted, what did so and before which step.
+fn apply(
+    store: &Store,
+    plan: &Plan<'_>,
+    is_final: bool,
+    global: &Global,
+) -> Result<(Deleted, Option<(Signal, Step)>)> {
+    interrupt::listen()?;
+    let mut watcher = Watcher::new(Progress::new("pruning", global));
+    let watch = &mut |step| watcher.step(step);
+    let deleted = if is_final {
+        store.apply_now_with(plan, watch)?
+    } else {
+        store.apply_with(plan, watch)?
+    };
+    Ok((deleted, watcher.stopped()))
+}
+
+fn stopped_at((signal, step): (Signal, Step), deleted: &Deleted) -> anyhow::Error {
+    let (done, total) = (grouped(deleted.checkpoints), grouped(step.total.unwrap_or_default()));
+    let back = match deleted.checkpoints {
+        0 => String::new(),
+        _ => format!(" ({})", come_back(deleted)),
+    };
+    signal.error(format!("{done} of {total} pruned{back}; run it again to go on"))
+}
+
 /// What comes back of what was deleted, in words.
 pub(super) fn come_back(deleted: &Deleted) -> String {
     let size = output::size(deleted.stored_bytes);
@@ -171,11 +215,17 @@ struct Shown<'a> {
     store: &'a Store,
     plan: &'a Plan<'a>,
     query: &'a Query,
+    /// How many of those that it removes are shown.
+    removed: usize,
     has_kept: bool,
     now: Timestamp,
 }
 
 impl Shown<'_> {
+    fn removed(&self) -> impl Iterator<Item = Planned<'_>> {
+        self.plan.removed().take(self.removed)
+    }
+
     /// What is kept of that which was asked for.
     fn kept(&self) -> impl Iterator<Item = Planned<'_>> {
         let is_asked_for = |planned: &Planned<'_>| self.query.admits(planned.entry);
@@ -183,7 +233,7 @@ impl Shown<'_> {
     }
 
     fn write(&self, out: &mut dyn Write, global: &Global) -> Result<()> {
-        let mut rows: Vec<Planned<'_>> = self.plan.removed().collect();
+        let mut rows: Vec<Planned<'_>> = self.removed().collect();
         if self.has_kept {
             rows.extend(self.kept());
         }

@@ -24,6 +24,8 @@ use super::export::files::directory::Directory;
 use super::own::{IS_OWN, Own, resolve};
 use crate::args::Global;
 use crate::exit::Refusal;
+use crate::interrupt;
+use crate::progress::Progress;
 use crate::{name, open, output};
 use later::{Later, Search};
 use named::Comparison;
@@ -126,7 +128,9 @@ impl Restore<'_> {
         let applied = if self.args.dry_run {
             None
         } else {
-            match apply::apply(self.store, self.entry, &plan, &directory) {
+            interrupt::listen()?;
+            let progress = Progress::new("writing", self.global);
+            match apply::apply(self.store, self.entry, &plan, &directory, &progress) {
                 Ok(applied) => Some(applied),
                 Err(broken) => {
                     report.broken_off(&plan, &broken);
@@ -150,6 +154,7 @@ impl Restore<'_> {
             let nothing = "nothing was written".to_owned();
             report.step(StepName::Verify, Outcome::Skipped, nothing);
         } else {
+            let _progress = Progress::new("verifying", self.global);
             verify(&directory, &plan, state.as_ref(), report)?;
         }
         report.resume(self.entry, &why);
@@ -185,7 +190,10 @@ impl Restore<'_> {
     fn read_all(&self) -> waypost::Result<(Document, Vec<Artifact>)> {
         let document = self.store.get(&self.entry.id)?.document()?;
         let artifacts = self.store.artifacts(&self.entry.id)?;
-        for artifact in artifacts.iter().filter(|artifact| artifact.sha256.is_some()) {
+        let progress = Progress::new("reading", self.global).of(Some(artifacts.len() as u64));
+        let with_content = artifacts.iter().filter(|artifact| artifact.sha256.is_some());
+        for (artifact, done) in with_content.zip(0..) {
+            progress.show(done);
             self.store.artifact(&self.entry.id, &artifact.path)?;
         }
         Ok((document, artifacts))

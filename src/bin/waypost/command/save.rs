@@ -19,6 +19,7 @@ use waypost::{Artifact, Document, Draft, Durability, Entry, Error, Limits, NewEn
 use crate::about::About;
 use crate::args::Global;
 use crate::exit::Refusal;
+use crate::progress::Progress;
 use crate::{name, open, output};
 use capture::{Before, Capture};
 use switches::{Switches, refuse};
@@ -128,7 +129,10 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let before = capture.before(&saver.store, &saver.about, global)?;
     let artifacts = capture.artifacts(&before)?;
     let draft = saver.draft(saver.about.clone(), &json)?.with_artifacts(artifacts)?;
+    // One transaction, whatever there is to save.
+    let progress = Progress::new("saving", global);
     let entry = saver.store.save_draft(draft)?;
+    drop(progress);
     let artifacts = output::artifacts(&saver.store, &entry)?;
     // Only then is a relaxed save on disk, as the id promises.
     saver.store.close()?;

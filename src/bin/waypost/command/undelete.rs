@@ -9,6 +9,7 @@ use waypost::{Action, Entry, Error, Id, Query, Restorable, Store};
 
 use crate::args::{self, Global};
 use crate::exit::Refusal;
+use crate::progress::Progress;
 use crate::{open, output};
 
 const EXAMPLES: &str = "\
@@ -44,6 +45,7 @@ struct Outcome {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "undelete")?;
+    let progress = Progress::new("restoring", global);
     let restored = if let Some(number) = args.operation {
         of_operation(&store, number)?
     } else {
@@ -51,6 +53,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         let ids = args.ids.iter().map(|id| resolve(&deleted, id));
         store.undelete(&ids.collect::<Result<Vec<_>>>()?).map_err(alive)?
     };
+    drop(progress);
     let mut ids: Vec<Id> = restored.into_iter().map(|entry| entry.id).collect();
     ids.sort();
     if global.json {

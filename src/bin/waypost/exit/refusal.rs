@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use waypost::{Error, Id, Policy, Series, Status};
 
+use crate::interrupt::Signal;
+
 /// What the command itself has to refuse, beside what the library does.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
@@ -106,6 +108,9 @@ pub(crate) enum Refusal {
     StateExists { path: PathBuf },
     #[error("{count} of {total} files are not as they were captured after they were written")]
     Unverified { count: u64, total: u64 },
+    /// What was done until then, and how to go on.
+    #[error("interrupted{}{told}", if told.is_empty() { "" } else { ": " })]
+    Interrupted { signal: Signal, told: String },
     /// Not a failure, but to be told by the exit code.
     #[error("the documents differ")]
     Differs,

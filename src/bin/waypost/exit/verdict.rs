@@ -240,6 +240,8 @@ fn of_command(refusal: &Refusal) -> Verdict {
         }
         Refusal::Unverified { .. } => Verdict::new(Exit::Damaged, "unverified")
             .hint("look where the report says: what was replaced is kept there"),
+        // It tells how to go on where there is a way.
+        Refusal::Interrupted { signal, .. } => Verdict::new((*signal).into(), "interrupted"),
         Refusal::Differs => Verdict::new(Exit::Failed, "differs"),
         Refusal::Usage(_) => Verdict::new(Exit::Usage, "usage").hint("try --help"),
     }

@@ -9,6 +9,15 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use super::super::Test;
 use super::saved;
 
+/// A terminal: what is typed and shown, and what a command has of it.
+pub(in super::super) fn terminal() -> (File, File) {
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a terminal");
+    let name = ptsname(&controller, Vec::new()).expect("a terminal").into_string().expect("a name");
+    let user = OpenOptions::new().read(true).write(true).open(name).expect("a terminal");
+    (File::from(controller), user)
+}
+
 /// Runs the command with a terminal for input and errors; returns the exit code, what was printed
 /// and what the terminal showed.
 pub(in crate::cli) fn at_terminal(
@@ -16,16 +25,12 @@ pub(in crate::cli) fn at_terminal(
     args: &str,
     answers: &str,
 ) -> (Option<i32>, String, String) {
-    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-    grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a terminal");
-    let name = ptsname(&controller, Vec::new()).expect("a terminal").into_string().expect("a name");
-    let user = OpenOptions::new().read(true).write(true).open(name).expect("a terminal");
+    let (mut controller, user) = terminal();
     let mut command = test.command(args);
     command.stdin(user.try_clone().expect("a handle")).stderr(user).stdout(Stdio::piped());
     let child = command.spawn().expect("the command starts");
     // Else this process would keep the terminal open for ever.
     drop(command);
-    let mut controller = File::from(controller);
     controller.write_all(answers.as_bytes()).expect("answers");
     let mut shown = Vec::new();
     // When the last user of a terminal is gone, reading from it is an error.

@@ -1,7 +1,6 @@
 //! The measurement: the same loops for both, in turns.
 
 use std::fs;
-use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,6 +17,8 @@ use super::report::{Documents, Measured, Report};
 use super::spread::Spread;
 use super::waypost::Waypost;
 use crate::args::Global;
+use crate::interrupt::{self, Signal};
+use crate::progress::Progress;
 
 const ROUNDS: u32 = 10;
 const FLOOR_APPENDS: u32 = 20;
@@ -51,36 +52,44 @@ struct Course<C: Contender> {
     written: Option<u64>,
 }
 
-pub(super) fn run(plan: &Plan, parent: &Path, global: &Global) -> Result<Report> {
+/// What ended a measurement, and after how many saves.
+type Stopped = (Signal, u64);
+
+/// Measures, unless it is interrupted; then what was saved until then, and how much that was.
+pub(super) fn run(
+    plan: &Plan,
+    parent: &Path,
+    global: &Global,
+) -> Result<(Option<Report>, Option<Stopped>)> {
+    interrupt::listen()?;
     let place = Place::new(parent, "bench")?;
     let mut floor = Floor::new(place.path())?;
     let mut waypost = Course::new(Waypost::new(place.path(), plan)?, plan);
     let mut files = Course::new(Files::new(place.path(), plan)?, plan);
+    let progress = Progress::new("saving", global).of(Some(2 * u64::from(plan.saves)));
     for round in 0..ROUNDS {
         let saves = plan.saves / ROUNDS + u32::from(round < plan.saves % ROUNDS);
-        progress(global, &format!("saving, {} of {ROUNDS}", round + 1));
         floor.append(FLOOR_APPENDS)?;
         waypost.go(saves, plan)?;
+        progress.show((waypost.saved.len() + files.saved.len()) as u64);
         files.go(saves, plan)?;
+        progress.show((waypost.saved.len() + files.saved.len()) as u64);
     }
-    progress(global, "reading");
+    let (saves, saves_of_files) = (waypost.saved.len(), files.saved.len());
+    let is_whole = saves_of_files as u64 == u64::from(plan.saves);
+    let stopped = interrupt::signal().filter(|_| !is_whole).map(|signal| (signal, saves as u64));
+    if saves_of_files == 0 {
+        return Ok((None, stopped));
+    }
+    progress.stage("reading", None);
+    let plan = &Plan { saves: u32::try_from(saves)?, ..*plan };
     let report = Report {
         documents: Documents::of(plan, waypost.document_bytes()),
         floor: Spread::of(floor.times()),
         waypost: waypost.measured()?,
         files: files.measured()?,
     };
-    progress(global, "");
-    Ok(report)
-}
-
-/// Says how far it is, in the same line of a terminal.
-fn progress(global: &Global, text: &str) {
-    let mut terminal = io::stderr();
-    if terminal.is_terminal() && !global.quiet {
-        // Without anyone to read it there is still work to do.
-        let _ = write!(terminal, "\r{text:<30}\r");
-    }
+    Ok((Some(report), stopped))
 }
 
 impl<C: Contender> Course<C> {
@@ -162,6 +171,9 @@ fn save<C: Contender>(
     let mut saved = Vec::new();
     let turns = (0..loops.len()).cycle().zip(0..count);
     for (at, _) in turns {
+        if interrupt::signal().is_some() {
+            break;
+        }
         let agent_loop = &mut loops[at];
         agent_loop.advance();
         let start = Instant::now();

@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result};
 use waypost::{Checkpoint, Entry, Error, Query, Store};
 
 use crate::args::Global;
+use crate::interrupt;
 use crate::ordered::in_order;
 use crate::output::{self, Kept};
 use crate::progress::Progress;
@@ -62,9 +63,12 @@ pub(super) fn run(
     out: &mut impl Write,
     global: &Global,
 ) -> Result<Dumped> {
-    let mut progress = Progress::new("exported", global);
+    let is_all = query == Query { order: query.order, ..Query::default() };
+    let total = if is_all { Some(store.count()?) } else { None };
+    let progress = Progress::new("exporting", global).of(total);
     let mut dumped = Dumped::default();
     let write = |done: Result<Done>| {
+        interrupt::check()?;
         let part = match done? {
             Done::Part(part) => part,
             Done::Alone(entry) => {

@@ -20,6 +20,7 @@ use anyhow::Result;
 use waypost::{Order, Query, Store};
 
 use crate::args::Global;
+use crate::interrupt::{self, Signal};
 use crate::ordered::in_order;
 use crate::progress::Progress;
 use claims::Lasts;
@@ -37,26 +38,33 @@ const PART_BYTES: u64 = 1 << 20;
 // What is passed over counts for the progress that is shown.
 const PASSED_OVER: u64 = 4096;
 
-/// Writes all that a query asks for. What cannot be written is reported, and the rest goes on.
-pub(super) fn run(store: &Store, query: &Query, wish: &Wish<'_>, global: &Global) -> Result<Tally> {
+/// Writes all that a query asks for, unless it is interrupted. What cannot be written is reported,
+/// and the rest goes on.
+pub(super) fn run(
+    store: &Store,
+    query: &Query,
+    wish: &Wish<'_>,
+    global: &Global,
+) -> Result<(Tally, Option<Signal>)> {
     // The newest takes a path that several have.
     let query = Query { order: Order::Newest, ..query.clone() };
     let is_all = query == Query { order: Order::Newest, ..Query::default() };
     let total = if is_all { Some(store.count()?) } else { None };
     let directory = Directory::new(wish.directory, wish.overwrites);
-    let progress = Progress::new("exported", global).of(total);
+    let progress = Progress::new("exporting", global).of(total);
     thread::scope(|scope| {
         // While some are put in their places, the next are written.
         let (to_placer, batches) = mpsc::sync_channel(1);
         let placing = scope.spawn(|| Placer::new(&directory).run(batches, global));
-        let mut export = Export::new(store, &directory, global, progress, to_placer);
+        let mut export = Export::new(store, &directory, global, &progress, to_placer);
         let decided = in_order(
             |hand_out| list(store, query, wish, hand_out),
             |part: Part| part.prepare(store, &directory, wish),
             |prepared| export.take(prepared?),
         );
-        let decided = match decided {
-            Ok(()) => export.finish(),
+        let decided = decided.and_then(|()| export.finish());
+        let decided = match interrupt::caught(decided) {
+            Ok(ended) => Ok((export.into_tally(), ended.err())),
             Err(error) => {
                 drop(export);
                 Err(error)
@@ -64,9 +72,9 @@ pub(super) fn run(store: &Store, query: &Query, wish: &Wish<'_>, global: &Global
         };
         // Whoever hands over to one that has failed hears only that nobody takes any more.
         let placed = placing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-        let mut tally = decided?;
+        let (mut tally, stopped) = decided?;
         tally.add(placed);
-        Ok(tally)
+        Ok((tally, stopped))
     })
 }
 

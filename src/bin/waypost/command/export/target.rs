@@ -51,6 +51,11 @@ impl<'a> Target<'a> {
         Ok(Self::File { path: path.to_owned(), draft, file: BufWriter::new(file) })
     }
 
+    /// Whether it is a file, which nobody has to read while it is written.
+    pub(in crate::command) fn is_file(&self) -> bool {
+        matches!(self, Self::File { .. })
+    }
+
     /// Puts the file in its place, on disk; whether there is none, but a stream.
     pub(in crate::command) fn finish(mut self) -> Result<bool> {
         match &mut self {

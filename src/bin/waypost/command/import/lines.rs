@@ -9,6 +9,7 @@ use waypost::{Error, Limits, Store};
 use super::super::save::inbox::read_line;
 use super::line::{self, Taken};
 use crate::args::Global;
+use crate::interrupt;
 use crate::ordered::in_order;
 use crate::progress::Progress;
 
@@ -29,18 +30,20 @@ pub(super) struct Imported {
 type Lines = Vec<(u64, Option<Vec<u8>>)>;
 type Drafts = Vec<(u64, Result<Taken, Error>)>;
 
-/// Saves all lines of `source`. What cannot be taken is reported by its line.
+/// Saves all lines of `source`, and counts them. What cannot be taken is reported by its line.
 pub(super) fn run(
     store: &Store,
     source: impl BufRead + Send,
     name: &str,
     global: &Global,
-) -> Result<Imported> {
-    let mut progress = Progress::new("imported", global);
-    let mut imported = Imported::default();
+    imported: &mut Imported,
+) -> Result<()> {
+    let progress = Progress::new("importing", global);
     let save = |drafts: Drafts| {
-        imported.lines += drafts.len() as u64;
+        interrupt::check()?;
+        let lines = drafts.len() as u64;
         let part = save_part(store, drafts, name, global)?;
+        imported.lines += lines;
         imported.refused += part.refused;
         imported.incomplete += part.incomplete;
         progress.show(imported.lines);
@@ -48,8 +51,7 @@ pub(super) fn run(
     };
     let read =
         |hand_out: &mut dyn FnMut(Lines) -> bool| read(source, hand_out).context("cannot read");
-    in_order(read, |lines| drafts(store, lines), save)?;
-    Ok(imported)
+    in_order(read, |lines| drafts(store, lines), save)
 }
 
 /// Hands out lines in parts. Blank ones say nothing.

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::{Display, Write as _};
-use std::io::{self, Write as _};
 
 use serde::Serialize;
 use waypost::{Layout, NewEntry, Series, Status};
 
 use crate::args::Global;
 use crate::exit::Refusal;
+use crate::progress;
 
 // The first say what is wrong; a list that grows with the tree would take its memory.
 const LISTED_MAX: usize = 1000;
@@ -157,7 +157,7 @@ impl Tally {
         self.refused += 1;
         if !global.json {
             // An error like any other, which is told whatever else is not.
-            let _ = writeln!(io::stderr(), "{}: {reason}", shown(path));
+            progress::say(format_args!("{}: {reason}", shown(path)));
         }
         self.has_more |= !tell(&mut self.refusals, path, reason);
     }

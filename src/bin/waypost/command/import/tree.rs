@@ -10,6 +10,7 @@ use super::file::{Importer, Step};
 use super::tally::Tally;
 use super::walk::{Found, Item, Root};
 use crate::args::Global;
+use crate::interrupt;
 use crate::ordered::in_order;
 use crate::progress::Progress;
 
@@ -48,18 +49,22 @@ impl Trees<'_> {
         wants: Wants<'_>,
         would: &mut dyn FnMut(&NewEntry) -> Result<()>,
     ) -> Result<()> {
-        let progress = Progress::new("read", self.global);
+        // What would be imported is listed, line by line.
+        let is_dry = self.importer.is_dry;
+        let progress =
+            if is_dry { Progress::hidden() } else { Progress::new("importing", self.global) };
         let total = progress.is_shown().then(|| self.count());
-        let mut progress = progress.of(total);
+        let progress = progress.of(total);
         let mut files = 0;
         let produce = |hand_out: &mut dyn FnMut(Vec<Found>) -> bool| {
-            self.walk(wants, hand_out);
-            Ok(())
+            // Either nobody takes any more, who says why, or nobody wants more.
+            if self.walk(wants, hand_out) { Ok(()) } else { interrupt::check() }
         };
         in_order(
             produce,
             |part| self.look(part),
             |part| {
+                interrupt::check()?;
                 files += part.iter().filter(|looked| !matches!(looked, Looked::Told(_))).count();
                 self.save(part, tally, would)?;
                 progress.show(files as u64);
@@ -80,7 +85,8 @@ impl Trees<'_> {
         count
     }
 
-    fn walk(&self, wants: Wants<'_>, hand_out: &mut dyn FnMut(Vec<Found>) -> bool) {
+    /// Whether it came to the end.
+    fn walk(&self, wants: Wants<'_>, hand_out: &mut dyn FnMut(Vec<Found>) -> bool) -> bool {
         let mut part = Vec::with_capacity(PART_FILES);
         let is_wanted = self.roots.iter().all(|root| {
             root.walk(&mut |found| {
@@ -90,9 +96,7 @@ impl Trees<'_> {
                 part.len() < PART_FILES || hand_out(std::mem::take(&mut part))
             })
         });
-        if is_wanted {
-            hand_out(part);
-        }
+        is_wanted && hand_out(part)
     }
 
     fn look(&self, part: Vec<Found>) -> Vec<Looked> {
@@ -145,6 +149,7 @@ impl Trees<'_> {
             return self.take(item, step, saves, tally, would);
         }
         self.importer.look_at_lines(item, &mut |look| {
+            interrupt::check()?;
             let mut step = look();
             // Whether the store has it can be told once the store has what came before it.
             if saves.has_id_of(&step) || saves.bytes > PART_BYTES {

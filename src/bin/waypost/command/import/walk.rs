@@ -15,6 +15,7 @@ use waypost::layouts::{Kind, crunch, kind};
 
 use super::place::{Base, join};
 use super::read::{self, reason};
+use crate::interrupt;
 
 /// Trees of other tools, which are large and have no checkpoints.
 const PASSED_OVER: [&str; 3] = [".git", "node_modules", ".waypost"];
@@ -94,7 +95,8 @@ impl Root {
         }
         let mut open = vec![(self.path.clone(), self.place.clone())];
         while let Some((path, place)) = open.pop() {
-            if !goes_on() {
+            // Nothing may ever be found.
+            if !goes_on() || interrupt::signal().is_some() {
                 return false;
             }
             let Some(directory) = Directory::read(&path, &place, hand_out) else { continue };

@@ -14,6 +14,7 @@ use crate::args::Global;
 use crate::content::{Content, Tally};
 use crate::exit::Refusal;
 use crate::output::{self, Column, age, cut, grouped, plain, short_id};
+use crate::progress::Progress;
 
 const SPARKLINE_CHARS: usize = 60;
 // However narrow the terminal is, a value is told by its first characters.
@@ -75,7 +76,9 @@ pub(super) fn run(
     let mut order: Vec<&Series> = Vec::new();
     let mut rows: Vec<(usize, Row<'_>)> = Vec::new();
     let room = value_room();
+    let progress = Progress::new("reading", global).of(Some(entries.len() as u64));
     for (number, entry) in entries.iter().enumerate() {
+        progress.show(number as u64);
         let found = found(entry, &mut tally)?;
         let track = tracks.entry(&entry.series).or_insert_with(|| {
             order.push(&entry.series);
@@ -83,6 +86,7 @@ pub(super) fn run(
         });
         rows.extend(track.add((entry, number, found), room)?);
     }
+    drop(progress);
     // Where something cannot be read, it may be there.
     if !is_anywhere && tally.damaged == 0 {
         return Err(no_value(store, entries, pointer));

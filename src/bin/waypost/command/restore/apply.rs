@@ -13,8 +13,10 @@ use super::super::export::files::place::{ancestors, split};
 use super::super::export::files::system;
 use super::plan::{Action, KEPT, Plan, Planned};
 use crate::exit::Refusal;
+use crate::interrupt;
 use crate::open;
 use crate::output::short_id;
+use crate::progress::Progress;
 
 // An id of another system may be of any length, and lead anywhere.
 const ID_CHARS: usize = 40;
@@ -43,10 +45,11 @@ pub(super) fn apply(
     entry: &Entry,
     plan: &Plan,
     directory: &Directory,
+    progress: &Progress,
 ) -> Result<Applied, Box<Broken>> {
     let kept_in = format!("{KEPT}/{}", kept_name(&entry.id, Timestamp::now()));
     let applied = Applied { kept_in, ..Applied::default() };
-    let mut work = Work { directory, applied, touched: BTreeSet::new() };
+    let mut work = Work { directory, progress, applied, touched: BTreeSet::new() };
     match work.run(store, entry, plan) {
         Ok(()) => Ok(work.applied),
         Err(error) => Err(Box::new(Broken { applied: work.applied, error })),
@@ -55,6 +58,7 @@ pub(super) fn apply(
 
 struct Work<'a> {
     directory: &'a Directory,
+    progress: &'a Progress,
     applied: Applied,
     /// Directories in which something changed.
     touched: BTreeSet<String>,
@@ -84,7 +88,11 @@ impl Work<'_> {
         let mut drafts = Vec::new();
         let is_written =
             |planned: &&Planned| matches!(planned.action, Action::Create | Action::Replace);
+        let total = plan.files.iter().filter(is_written).count() as u64;
+        self.progress.stage("writing", Some(total));
         for planned in plan.files.iter().filter(is_written) {
+            self.progress.show(drafts.len() as u64);
+            check_interrupt()?;
             let path = &planned.artifact.path;
             let text = store.artifact(&entry.id, path)?;
             if planned.artifact.sha256 != Some(Hash::of(&text)) {
@@ -96,6 +104,8 @@ impl Work<'_> {
         }
         self.sync(drafts.iter().map(|(_, draft)| draft.temporary.as_path()))
             .context("cannot sync what was written")?;
+        // From here on it is soon done, and better than half done.
+        check_interrupt()?;
         for (planned, draft) in drafts {
             let path = &planned.artifact.path;
             self.place(planned, draft).with_context(|| format!("cannot write {path}"))?;
@@ -223,6 +233,11 @@ pub(super) fn file_time(time: Timestamp) -> String {
     time.to_string().chars().filter(|it| !matches!(it, '-' | ':')).collect()
 }
 
+fn check_interrupt() -> Result<()> {
+    let told = "no file was written; run it again";
+    interrupt::signal().map_or(Ok(()), |signal| Err(signal.error(told.to_owned())))
+}
+
 fn changed(entry: &Entry) -> anyhow::Error {
     Refusal::Changed { id: entry.id.clone() }.into()
 }
@@ -280,7 +295,7 @@ mod tests {
         assert_eq!((plan.count(Action::Create), plan.count(Action::Remove)), (1, 1));
         store.delete_now(std::slice::from_ref(&entry.id)).unwrap();
         save("second");
-        let broken = apply(&store, &entry, &plan, &directory).unwrap_err();
+        let broken = apply(&store, &entry, &plan, &directory, &Progress::hidden()).unwrap_err();
         assert!(broken.error.to_string().contains("changed meanwhile"), "{:#}", broken.error);
         assert_eq!(fs::read_dir(&into).unwrap().count(), 1, "nothing was written");
         assert_eq!(fs::read(into.join("b")).unwrap(), b"b", "nor removed");

@@ -21,6 +21,7 @@ use crate::args::Global;
 use crate::exit::Refusal;
 use crate::open;
 use crate::output::plain;
+use crate::progress::Progress;
 
 // Who writes to a file all the time must wait for a better moment.
 const READ_TIMES: usize = 3;
@@ -54,6 +55,7 @@ struct Place<'a> {
     home: PathBuf,
     own: Own,
     global: &'a Global,
+    progress: Progress,
 }
 
 impl Capture {
@@ -82,7 +84,7 @@ impl Capture {
                     capture.add_directory(path, &kept, &place)?;
                     capture.directories.push(kept);
                 }
-                Ok(found) if found.is_file() => capture.add_file(path, kept)?,
+                Ok(found) if found.is_file() => capture.add_file(path, kept, &place)?,
                 Ok(found) => bail!(uncapturable(path, what(&found))),
             }
         }
@@ -216,7 +218,7 @@ impl Capture {
             if found.is_dir() {
                 self.add_directory(&path, &kept, place)?;
             } else if found.is_file() {
-                self.add_file(&path, kept)?;
+                self.add_file(&path, kept, place)?;
             } else {
                 pass_over(what(&found));
             }
@@ -224,7 +226,7 @@ impl Capture {
         Ok(())
     }
 
-    fn add_file(&mut self, path: &Path, kept: String) -> Result<()> {
+    fn add_file(&mut self, path: &Path, kept: String, place: &Place<'_>) -> Result<()> {
         if let Some(reason) = refusal(&kept) {
             bail!(uncapturable(path, reason));
         }
@@ -244,6 +246,7 @@ impl Capture {
             return Err(Error::Limit { what, limit: limit as u64 }.into());
         }
         self.files.insert(kept, found);
+        place.progress.show(self.files.len() as u64);
         Ok(())
     }
 }
@@ -254,7 +257,7 @@ impl<'a> Place<'a> {
         let base = Base::new(&store);
         let home = base.home().context("cannot tell which directory the store is for")?.to_owned();
         let own = Own::new(&store)?;
-        Ok(Self { home, own, global })
+        Ok(Self { home, own, global, progress: Progress::new("reading files", global) })
     }
 
     /// The path of a file in the store: that from the directory that the store is for.

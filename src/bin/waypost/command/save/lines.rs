@@ -2,7 +2,7 @@
 //!
 //! Every line that is not blank gets exactly one answer, in order.
 
-use std::io::{self, BufReader, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::thread;
 
@@ -14,17 +14,30 @@ use super::switches::skip;
 use super::{Saver, answer, envelope};
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::output;
+use crate::input::Input;
+use crate::interrupt;
+use crate::output::{self, grouped};
 use crate::report::{Report, Reported};
 
-/// Saves lines of standard input until it ends.
+/// Saves lines of standard input until it ends, or until an interrupt: then what was read is still
+/// answered, and a line that is half there is not.
 pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Result<()> {
     let inbox = Arc::new(Inbox::default());
     let filled = inbox.clone();
     // Not joined: it may wait for input that nobody will answer.
-    thread::spawn(move || filled.fill(BufReader::new(io::stdin()), line_bytes_max()));
-    let (mut count, mut total) = (0, 0);
-    while let Some(lines) = inbox.take().context("cannot read standard input")? {
+    thread::spawn(move || filled.fill(Input::new(io::stdin()), line_bytes_max()));
+    interrupt::listen()?;
+    let (mut count, mut total) = (0, 0_u64);
+    loop {
+        let taken = inbox.take().context("cannot read standard input");
+        let lines = match interrupt::caught(taken)? {
+            Ok(Some(lines)) => lines,
+            Ok(None) => break,
+            Err(signal) => {
+                let answered = grouped(total);
+                return Err(signal.error(format!("{answered} lines answered, no other was saved")));
+            }
+        };
         for (line, outcome) in lines.iter().zip(save(saver, &lines)?) {
             total += 1;
             let answered = match outcome {

@@ -14,6 +14,7 @@ use super::placer::Pending;
 use super::prepare::{File, Prepared, Ready, State, drafted, stated};
 use super::tally::Tally;
 use crate::args::Global;
+use crate::interrupt;
 use crate::progress::Progress;
 
 // Enough to make a sync cheap beside them; little enough to be on disk within a second.
@@ -25,7 +26,7 @@ pub(super) struct Export<'a> {
     store: &'a Store,
     directory: &'a Directory,
     global: &'a Global,
-    progress: Progress,
+    progress: &'a Progress,
     claims: Claims,
     lines: Lines,
     indexes: Indexes,
@@ -42,7 +43,7 @@ impl<'a> Export<'a> {
         store: &'a Store,
         directory: &'a Directory,
         global: &'a Global,
-        progress: Progress,
+        progress: &'a Progress,
         to_placer: SyncSender<Vec<Pending>>,
     ) -> Self {
         Self {
@@ -62,6 +63,7 @@ impl<'a> Export<'a> {
     }
 
     pub(super) fn take(&mut self, prepared: Prepared) -> Result<()> {
+        interrupt::check()?;
         self.tally.older += prepared.older;
         for file in prepared.files {
             match file {
@@ -131,17 +133,23 @@ impl<'a> Export<'a> {
         self.to_placer.send(batch).ok().context("nobody puts files in their places")
     }
 
-    /// Ends it; what is on its way to its place is not counted.
-    pub(super) fn finish(mut self) -> Result<Tally> {
+    /// Writes what all of it had to be known for.
+    pub(super) fn finish(&mut self) -> Result<()> {
         for (path, file) in std::mem::take(&mut self.lines).into_files() {
+            interrupt::check()?;
             self.write_lines(path, &file)?;
         }
         // Last, for what they tell of comes first.
         for beside in std::mem::take(&mut self.indexes).into_files() {
+            interrupt::check()?;
             self.write_beside(beside?)?;
         }
-        self.place_batch()?;
-        Ok(self.tally)
+        self.place_batch()
+    }
+
+    /// Ends it. What is on its way to its place is not counted, and what is not is given up.
+    pub(super) fn into_tally(self) -> Tally {
+        self.tally
     }
 
     fn write_lines(&mut self, path: String, file: &LineFile) -> Result<()> {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use waypost::Layout;
 
 use crate::args::Global;
+use crate::output::grouped;
 
 /// What became of an export.
 #[derive(Debug, Default, Serialize)]
@@ -33,6 +34,12 @@ pub(in crate::command::export) struct Tally {
 impl Tally {
     pub(in crate::command::export) fn total(&self) -> u64 {
         self.exported + self.unchanged + self.older + self.refused + self.damaged
+    }
+
+    /// How many are where they belong.
+    pub(in crate::command::export) fn written(&self) -> String {
+        let there = grouped(self.exported + self.unchanged);
+        format!("{there} exported")
     }
 
     /// Adds what another has counted.

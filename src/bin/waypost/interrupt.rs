@@ -1,0 +1,115 @@
+//! Ctrl-C and a request to end, as a question that long work asks between its steps.
+//!
+//! The only file that names `signal_hook`. Commands that are quick, or that only read, never call
+//! [`listen`]: they end at once, and the store takes no harm.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use waypost::Error;
+
+use crate::exit::Refusal;
+
+// Sooner than anybody would press the keys once more.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static TERMINATED: AtomicBool = AtomicBool::new(false);
+/// Whether either came: the next one ends the process at once.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// What asked this process to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// Ctrl-C.
+    Interrupt,
+    Terminate,
+}
+
+/// From now on the first signal is for [`check`] to find, and only the second ends the process.
+///
+/// To be called where work starts that looks for it, once the store is open: nobody looks before.
+pub(crate) fn listen() -> Result<()> {
+    let register = |number, own: &'static AtomicBool| -> io::Result<()> {
+        // They run in this order, so that the first signal finds nothing set.
+        flag::register_conditional_default(number, &ENDING)?;
+        flag::register(number, own)?;
+        flag::register(number, &ENDING)?;
+        Ok(())
+    };
+    register(SIGINT, &INTERRUPTED)
+        .and_then(|()| register(SIGTERM, &TERMINATED))
+        .context("cannot listen for interrupts")
+}
+
+/// What came, if anything did.
+pub(crate) fn signal() -> Option<Signal> {
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        return Some(Signal::Interrupt);
+    }
+    TERMINATED.load(Ordering::Relaxed).then_some(Signal::Terminate)
+}
+
+/// Fails once work is to end.
+pub(crate) fn check() -> Result<()> {
+    signal().map_or(Ok(()), |signal| Err(signal.error(String::new())))
+}
+
+/// As [`check`], for those who read; [`caught`] knows it.
+pub(crate) fn check_io() -> io::Result<()> {
+    let refusal = |signal| Refusal::Interrupted { signal, told: String::new() };
+    signal().map_or(Ok(()), |signal| Err(io::Error::other(refusal(signal))))
+}
+
+/// Sleeps, unless work is to end.
+pub(crate) fn rest(time: Duration) -> Result<()> {
+    let start = Instant::now();
+    loop {
+        check()?;
+        match time.checked_sub(start.elapsed()) {
+            Some(left) if !left.is_zero() => thread::sleep(left.min(LOOK_EVERY)),
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Tells apart work that was interrupted, which has something to say, and work that failed.
+pub(crate) fn caught<T>(ended: Result<T>) -> Result<Result<T, Signal>> {
+    let error = match ended {
+        Ok(value) => return Ok(Ok(value)),
+        Err(error) => or_else(error),
+    };
+    match error.chain().find_map(of_cause) {
+        Some(signal) => Ok(Err(signal)),
+        None => Err(error),
+    }
+}
+
+/// The interruption that an error comes from, where it does not say so itself.
+pub(crate) fn or_else(error: anyhow::Error) -> anyhow::Error {
+    match (error.downcast_ref(), signal()) {
+        // Waiting for the store was given up because of it.
+        (Some(Error::Locked { .. }), Some(signal)) => signal.error(String::new()),
+        _ => error,
+    }
+}
+
+fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Signal> {
+    let of_reader = || cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref();
+    match cause.downcast_ref().or_else(of_reader) {
+        Some(Refusal::Interrupted { signal, .. }) => Some(*signal),
+        _ => None,
+    }
+}
+
+impl Signal {
+    /// The error to end with: what was done, and how to go on.
+    pub(crate) fn error(self, told: String) -> anyhow::Error {
+        Refusal::Interrupted { signal: self, told }.into()
+    }
+}
