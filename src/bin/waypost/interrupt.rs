@@ -4,6 +4,7 @@
 //! [`listen`]: they end at once, and the store takes no harm.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -45,6 +46,12 @@ pub(crate) fn listen() -> Result<()> {
     register(SIGINT, &INTERRUPTED)
         .and_then(|()| register(SIGTERM, &TERMINATED))
         .context("cannot listen for interrupts")
+}
+
+/// From now on Ctrl-C is for the pager: ending before it would leave the terminal to two readers.
+pub(crate) fn ignore() {
+    // Without it, Ctrl-C ends both.
+    let _ = flag::register(SIGINT, Arc::new(AtomicBool::new(false)));
 }
 
 /// What came, if anything did.

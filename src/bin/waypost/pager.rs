@@ -8,6 +8,7 @@ use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::args::Global;
+use crate::interrupt;
 
 /// Where results go: to standard output, or through a pager once they are longer than the screen.
 pub(crate) struct Paged {
@@ -132,7 +133,7 @@ fn start(pager: &OsString) -> Option<(Child, ChildStdin)> {
     }
     let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
     let stdin = child.stdin.take()?;
-    ignore_interrupts();
+    interrupt::ignore();
     Some((child, stdin))
 }
 
@@ -150,16 +151,6 @@ fn command(pager: &OsString) -> Command {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(pager);
     shell
-}
-
-/// Ctrl-C is for the pager: ending before it would leave the terminal to two readers.
-fn ignore_interrupts() {
-    #[cfg(unix)]
-    {
-        let seen = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-        // Without it, Ctrl-C ends both.
-        let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, seen);
-    }
 }
 
 #[cfg(test)]

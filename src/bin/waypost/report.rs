@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_program_is_told_all_that_is_wrong_with_its_arguments() {
         insta::assert_snapshot!(told("waypost save --durability disk"), @"
-        invalid value 'disk' for '--durability <DURABILITY>' [possible values: immediate, relaxed]
+        invalid value 'disk' for '--durability <WHEN>' [possible values: immediate, relaxed]
         try --help
         ");
         insta::assert_snapshot!(told("waypost lits"), @"

@@ -77,6 +77,7 @@ fn the_commands_are_listed_in_groups() {
 
     Look:
       log          Show checkpoints as a time line, with what changed in each
+      watch        Follow new checkpoints as any process saves them, a line each
       diff         Show what changed between checkpoints, or to a file
       stats        Count what the store holds
 
@@ -121,9 +122,10 @@ fn of_an_unknown_command_the_nearest_is_named() {
         assert!(test.run(args).failed(2).contains("unrecognized subcommand"), "{args}");
     }
     insta::assert_snapshot!(by_member(&test.run("help sav --json").failed(2)), @r#"
-    {"error":{"code":"usage",
+    {"version":1,
+    "error":{"code":"usage",
     "message":"unrecognized subcommand 'sav'",
-    "hint":"try --help"}}
+    "hint":"a similar subcommand exists: 'save'"}}
     "#);
 }
 
@@ -136,7 +138,7 @@ fn a_program_reads_all_about_a_command() {
     let flags = manual["commands"][0]["flags"].as_array_mut().unwrap();
     let count = flags.len();
     flags.retain(|flag| flag["global"] == false);
-    assert_eq!(count - flags.len(), 5);
+    assert_eq!(count - flags.len(), 6);
     manual["exit_codes"].as_array_mut().unwrap().truncate(1);
     manual["commands"][0]["examples"]
         .as_array_mut()

@@ -209,7 +209,7 @@ fn what_cannot_be_done_leaves_nothing_behind() {
     for (args, code, expected) in [
         ("init none", 4, "error: no store can be made in none: it is not there\n"),
         ("init file", 4, "error: no store can be made in file: it is not a directory\n"),
-        ("init --policy nonsense", 2, "error: invalid policy: \"nonsense\" is none of "),
+        ("init --policy nonsense", 1, "error: cannot read nonsense: there is no such file, and "),
         ("init --import --no-import", 2, "error: the argument '--import' cannot be used with"),
     ] {
         let stderr = test.run(args).failed(code);

@@ -146,7 +146,7 @@ fn an_export_leaves_no_drafts_and_goes_on() {
     send(&child, Signal::TERM);
     let ended = test.ended(child);
     assert_eq!(ended.code, Some(143), "{}", ended.stderr);
-    assert_eq!(ended.stdout, "{\"exported\":0,\"bytes\":0}\n");
+    assert_eq!(json(&ended.stdout)["exported"], 0);
     let names = fs::read_dir(test.path()).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(names.into_iter().all(|name| !name.to_str().unwrap().contains("jsonl")));
 }

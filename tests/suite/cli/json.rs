@@ -137,6 +137,7 @@ fn reading(session: &mut Session) {
     session.run("list", "list --all");
     assert_eq!(session.run("log", "log work --limit 2")[0]["score"], 41.5);
     assert_eq!(session.run("log", "log work --limit 3")[2]["score"].to_string(), "40");
+    session.run("watch", "watch work --last 3 --count 0");
     session.run("log --path", "log work --path /score");
     session.feed("log --path", "log lines --path /score", "", 3);
     session.run("find", "find --all /score>1");
@@ -221,6 +222,11 @@ fn keeping(session: &mut Session) {
     session.run("prune", "prune --policy crunch --dry-run --kept");
     session.run("prune", "prune --policy aiwg --yes");
     session.run("compact", "compact");
+    session.run("help", "help");
+    session.run("help", "help policy");
+    session.run("init", "init");
+    session.run("init", "init in --import --policy aiwg");
+    session.run("doctor", "doctor");
     session.run("bench", "bench --saves 2 --size 1k");
 }
 

@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     ids.iter().try_for_each(|id| writeln!(out, "{id}"))?;
     out.flush()?;
     global.note(format_args!("deleted {}: {}", deleted.checkpoints, come_back(&deleted)));
-    for (id, series) in forks {
+    for (id, series) in forks.into_iter().filter(|_| !global.quiet) {
         global.warn(format_args!("{series} was forked from {id}"));
     }
     Ok(())

@@ -27,11 +27,11 @@ use suggest::{Suggestion, suggest};
 const EXAMPLES: &str = "\
 Examples:
   waypost init
-  waypost init --import --policy crunch     without asking
-  waypost init ~/projects/shop --no-import
+  waypost init --import --policy crunch     # without asking
+  waypost init ~/projects --no-import
   waypost init --json | jq .found";
 
-/// Make a store for this project, and take in what other systems left
+/// Make a store for a project, and take in what is there
 ///
 /// Makes .waypost/store.redb, which git ignores, looks for checkpoint files of agentize,
 /// claude-crunch, `.claude/checkpoints`, `.pipeline` and AIWG, and suggests a policy. At a terminal
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         above,
         ignored_by_git: report::is_ignored(&ignored),
         found: survey.layouts,
-        found_is_cut: survey.is_cut,
+        has_more: survey.is_cut,
         unreadable: survey.unreadable,
         imported: tally.as_ref().map_or(0, |tally| tally.imported),
         policy,

@@ -128,7 +128,7 @@ fn note_more(limit: usize, global: &Global) {
         return global.note_fact(&output::More::THERE_IS);
     }
     let count = output::grouped(limit as u64);
-    global.note(format_args!("these are the newest {count}; --limit shows more"));
+    global.note(format_args!("these are the newest {count}; --limit or --all shows more"));
 }
 
 fn time_line(

@@ -21,7 +21,7 @@ Examples:
   waypost watch
   waypost watch 42 --last 5
   waypost watch --trigger error,user_interrupt --json
-  waypost watch issue:42 --count 1        # wait for the next one";
+  waypost watch --count 1 issue:42         # wait for the next one";
 
 /// Follow new checkpoints as any process saves them, a line each
 ///

@@ -10,8 +10,8 @@ use clap::CommandFactory as _;
 use super::Verdict;
 use crate::command::Cli;
 
-// Somebody decided so, and knows.
-const WITHOUT_HINT: [&str; 4] = ["Declined", "Differs", "Fresh", "NotStarted"];
+// Somebody decided so, and knows; and what was interrupted tells by itself how to go on.
+const WITHOUT_HINT: [&str; 5] = ["Declined", "Differs", "Fresh", "Interrupted", "NotStarted"];
 const CONTRACT: &str = include_str!("../../../docs/JSON.md");
 
 /// An error, and how it is told.

@@ -7,13 +7,9 @@ use serde::Serialize;
 use super::{groups, sections};
 use crate::exit::Exit;
 
-/// The number of this shape; it changes when a member goes or means something else.
-const VERSION: u32 = 1;
-
 /// Some commands, and what holds for all of them.
 #[derive(Debug, Serialize)]
 pub(crate) struct Manual {
-    version: u32,
     /// The release that has these commands.
     release: &'static str,
     commands: Vec<Page>,
@@ -82,7 +78,7 @@ impl Manual {
         walk(command, path, &mut commands);
         let exit_codes = Exit::meanings().map(|(code, meaning)| ExitCode { code, meaning });
         let release = env!("CARGO_PKG_VERSION");
-        Self { version: VERSION, release, commands, exit_codes: exit_codes.collect() }
+        Self { release, commands, exit_codes: exit_codes.collect() }
     }
 }
 

@@ -15,7 +15,7 @@ use super::{commands, has, path};
 const CHANGED: [(&str, &str, &str); 7] = [
     ("tail -f", "tail -n 9", "would go on until it is interrupted"),
     ("import --watch", "import", "would go on until it is interrupted"),
-    (" --count 1 ", " ", "would go on until something is saved"),
+    ("--count 1 ", "", "would go on until something is saved"),
     ("waypost watch", "waypost watch --count 0", "would go on until it is interrupted"),
     (" --threads 64 --saves 10000", " --threads 4", "would take minutes"),
     (" --size 64k", "", "would take half a minute"),

@@ -32,7 +32,7 @@ pub(super) struct Outcome {
     pub(super) ignored_by_git: Option<bool>,
     pub(super) found: BTreeMap<Layout, Lot>,
     /// Whether there may be more than was found in the time.
-    pub(super) found_is_cut: bool,
+    pub(super) has_more: bool,
     pub(super) unreadable: u64,
     pub(super) imported: u64,
     pub(super) policy: Option<InForce>,

@@ -16,7 +16,7 @@ fn all_errors_at_a_glance() {
     insta::assert_snapshot!(lines.join("\n"), @r#"
     3 not_found: no checkpoint matches "x"
         `waypost list` shows what there is
-    2 ambiguous: "a" is the start of more than one id: a-1 and a-2
+    2 ambiguous: "a" may be a-1 or a-2
         give more characters of the id
     4 exists: checkpoint a-1 exists with other content
         leave the id out to get a new one
@@ -66,7 +66,7 @@ fn all_errors_at_a_glance() {
     1 io: cannot access p/store.redb: operation interrupted
         check the path and the disk; run it again
     3 no_store: there is no store at p/store.redb
-        `waypost save` or `waypost import` makes one, --store names another
+        `waypost init` or `waypost save` makes one, --store names another
     3 not_found: nothing matches --issue 43 --status failed
         `waypost list` without filters shows what there is
     3 not_found: the store has no checkpoints
@@ -91,6 +91,8 @@ fn all_errors_at_a_glance() {
         `waypost list` shows what there is
     3 not_found: no checkpoint matches "issue:43"; the newest are issue:42
         `waypost list` shows what there is
+    2 several: "42" stands for several checkpoints
+        NAME@0 is its newest checkpoint, NAME@1 the one before
     2 ambiguous: "42" may be issue:42, loop:42
         name one of them, or an id
     2 no_policy: there is no policy to prune by
@@ -162,6 +164,13 @@ fn all_errors_at_a_glance() {
         name it with --series; `waypost rollback` goes on in the series of the checkpoint
     4 exists: series issue:42 is there already
         --append adds to it; `waypost rollback` goes back within a series
+    4 no_place: no store can be made in p: it is not there
+        name a directory that is there and yours to write to, or a file with --store
+    1 unwell: 1 of 12 checks found something bad
+        see above what to do about each
+    5 corrupt: 1 of 12 checks found something bad
+        keep a copy of the store before anything else
+    130 interrupted: interrupted: 3,200 imported; run it again to go on
     1 differs: the documents differ
     2 usage: --loops 1 is less than --threads 2
         try --help

@@ -8,6 +8,7 @@ use std::time::Duration;
 use waypost::{Error, Id, Series, Status};
 
 use super::super::Refusal;
+use crate::interrupt::Signal;
 
 /// Every sample with its parts as `Debug` shows them.
 pub(super) fn all() -> Vec<(String, anyhow::Error)> {
@@ -90,6 +91,13 @@ fn command() -> Vec<Refusal> {
         Refusal::Newest { id: id() },
         Refusal::NoSeries,
         Refusal::SeriesExists { series: series() },
+        Refusal::NoPlace { path: PathBuf::from("p"), reason: text("it is not there") },
+        Refusal::Unwell { count: 1, total: 12, is_damaged: false },
+        Refusal::Unwell { count: 1, total: 12, is_damaged: true },
+        Refusal::Interrupted {
+            signal: Signal::Interrupt,
+            told: text("3,200 imported; run it again to go on"),
+        },
         Refusal::Differs,
         Refusal::Usage(text("--loops 1 is less than --threads 2")),
     ]);
@@ -116,6 +124,7 @@ fn found_nothing() -> Vec<Refusal> {
         Refusal::First { id: id() },
         Refusal::NoTarget { wanted: wanted(), nearby: vec![series()], newest: Vec::new() },
         Refusal::Unknown { wanted: wanted(), nearby: Vec::new(), newest: vec![series()] },
+        Refusal::Several { name: text("42") },
         Refusal::Unclear { wanted: text("42"), choices: vec![text("issue:42"), text("loop:42")] },
     ]
 }
