@@ -1,5 +1,8 @@
 //! The documents of the project, beside the code they are about.
 
+#[doc = include_str!("docs/GUIDE.md")]
+pub mod guide {}
+
 #[doc = include_str!("docs/DESIGN.md")]
 pub mod design {}
 

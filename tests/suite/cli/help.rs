@@ -77,7 +77,7 @@ fn the_commands_are_listed_in_groups() {
 
     Look:
       log          Show checkpoints as a time line, with what changed in each
-      watch        Follow new checkpoints as any process saves them, a line each
+      watch        Follow new checkpoints as they are saved, by any process
       diff         Show what changed between checkpoints, or to a file
       stats        Count what the store holds
 

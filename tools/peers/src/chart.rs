@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 // Told apart by those who see fewer colours, too; Okabe and Ito's, and grey for the last.
 const COLOURS: [&str; 8] =
     ["#0072b2", "#999999", "#d55e00", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c6d31"];
-const STYLE: &str = "text{font:12px sans-serif;fill:#6e7781}.head{font-size:15px}\
+pub(crate) const STYLE: &str = "text{font:12px sans-serif;fill:#6e7781}.head{font-size:15px}\
     line{stroke:#8b949e;stroke-opacity:.4}\
     @media(prefers-color-scheme:dark){text{fill:#c9d1d9}}";
 
@@ -121,13 +121,13 @@ impl Chart {
     }
 }
 
-fn text(svg: &mut String, at: (f64, f64, &str), class: &str, content: &str) {
+pub(crate) fn text(svg: &mut String, at: (f64, f64, &str), class: &str, content: &str) {
     let (x, y, anchor) = at;
     let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"");
     let _ = writeln!(svg, " class=\"{class}\">{content}</text>");
 }
 
-fn rectangle(svg: &mut String, at: (f64, f64), size: (f64, f64), colour: &str) {
+pub(crate) fn rectangle(svg: &mut String, at: (f64, f64), size: (f64, f64), colour: &str) {
     let _ = writeln!(
         svg,
         "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{colour}\"/>",

@@ -17,6 +17,7 @@ mod figures;
 mod goals;
 mod measure;
 mod noise;
+mod overview;
 mod peer;
 mod place;
 #[path = "../../../src/bin/waypost/command/bench/random.rs"]

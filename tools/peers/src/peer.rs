@@ -140,6 +140,21 @@ impl Kind {
         }
     }
 
+    /// The name in a picture, for those who have read nothing else.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Waypost => "Waypost",
+            Self::Legacy => ".json.gz files",
+            Self::SqliteJson => "SQLite, JSON",
+            Self::SqliteZstd => "SQLite, zstd",
+            Self::Lmdb => "LMDB, zstd",
+            #[cfg(feature = "rocksdb")]
+            Self::Rocksdb => "RocksDB",
+            Self::Fjall => "fjall, zstd",
+            Self::Redb => "redb, zstd",
+        }
+    }
+
     /// Opens the store in `directory`, making it if there is none.
     pub(crate) fn open(self, directory: &Path, durability: Durability) -> Result<Box<dyn Peer>> {
         Ok(match self {

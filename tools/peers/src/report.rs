@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use crate::chart::{Chart, Group};
 use crate::figures::{Figures, Metric, Unit};
 use crate::goals::{Goal, goals};
+use crate::overview;
 use crate::table::Table;
 use crate::workload::Motion;
 
@@ -22,6 +23,9 @@ rounds count in which a bare append with a sync took at most 1.5 times what it t
 
 /// Who waits for a sync waits for a processor, too, once others keep one busy for so long.
 const NOISE_MAX: f64 = 0.3;
+
+/// The picture for those who look at one only.
+const OVERVIEW: &str = "overview.svg";
 
 /// The charts: file name, metric, title.
 const CHARTS: [(&str, Metric, &str); 3] = [
@@ -50,6 +54,11 @@ pub(crate) fn goal_list(all: &[Figures]) -> String {
 pub(crate) fn write(all: &[Figures], directory: &Path) -> Result<()> {
     fs::create_dir_all(directory)?;
     let mut page = format!("# Waypost and its rivals\n\n{INTRODUCTION}");
+    if let Some(svg) = overview::to_svg(all) {
+        let path = directory.join(OVERVIEW);
+        fs::write(&path, svg).with_context(|| path.display().to_string())?;
+        let _ = writeln!(page, "\n![Size and speed, of 64 KB]({OVERVIEW})");
+    }
     for motion in Motion::ALL {
         for (name, metric, title) in CHARTS {
             let Some(chart) = chart(all, motion, metric, title) else { continue };

@@ -23,7 +23,7 @@ Examples:
   waypost watch --trigger error,user_interrupt --json
   waypost watch --count 1 issue:42         # wait for the next one";
 
-/// Follow new checkpoints as any process saves them, a line each
+/// Follow new checkpoints as they are saved, by any process
 ///
 /// In the order in which they come, whatever time they are dated, with what changed since the one
 /// before in the series. What is pruned or deleted before it is seen is not shown. Waits for the
