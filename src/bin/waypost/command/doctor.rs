@@ -25,7 +25,7 @@ Examples:
   waypost doctor --store old.redb
   waypost doctor --json | jq '.checks[] | select(.status != \"ok\")'";
 
-/// Check the store, its disk, its surroundings, and say what to do
+/// Check the store and what is around it, and say what to do
 ///
 /// Changes nothing: it reads the store without repairing what a crash left, and measures the disk
 /// with a file of its own, which it removes. While another process has the store, all else is
@@ -75,7 +75,10 @@ fn around(path: &Path, found: Option<&Inspection>, seen: &mut Seen) -> Vec<Check
 
 fn versions() -> Check {
     let (version, format) = (env!("CARGO_PKG_VERSION"), Store::FORMAT);
-    let oldest = Store::FORMAT_OLDEST;
-    let finding = format!("waypost {version}, writes format {format}, reads {oldest} and later");
+    let older = match Store::FORMAT_OLDEST {
+        oldest if oldest < format => format!(", and reads those from {oldest} on"),
+        _ => String::new(),
+    };
+    let finding = format!("waypost {version}, writes format {format}{older}");
     Check::ok("versions", finding)
 }
