@@ -108,11 +108,12 @@ impl Store {
         hear: &mut dyn FnMut(&Entry),
     ) -> Result<Inspection> {
         let path = file::resolve(path.as_ref());
+        let mut holder = None;
+        let state = without_panics(&path, || look(&path, wait, &mut holder, hear))?;
+        // Who let go when asked has taken its journal in.
         let file_bytes = fs::metadata(&path).at(&path)?.len();
         let journal = fs::metadata(file::beside(&path, ".journal"));
         let journal_bytes = journal.ok().map(|found| found.len());
-        let mut holder = None;
-        let state = without_panics(&path, || look(&path, wait, &mut holder, hear))?;
         Ok(Inspection { path, file_bytes, journal_bytes, holder, state })
     }
 }

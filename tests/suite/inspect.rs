@@ -55,10 +55,15 @@ fn who_has_the_store_is_told_and_whether_it_lets_go() {
     store.close().unwrap();
     // It never lets go because it is idle, but when another waits.
     let options = Options { hold: Hold::Idle(Duration::MAX), ..forever() };
-    let _store = Store::open_with(&path, options).unwrap();
+    let store = Store::open_with(&path, options).unwrap();
+    // The first goes straight into the tables, the second has a journal.
+    store.save(NewEntry::default(), &1).unwrap();
+    store.save(NewEntry::default(), &2).unwrap();
     let found = Store::inspect(&path, Duration::from_mins(1), &mut |_| {}).unwrap();
     assert_eq!(found.holder.map(|holder| holder.name), Some(name));
     assert!(matches!(found.state, State::Closed(_)));
+    // It was taken in when the holder let go, and no crash left it.
+    assert_eq!(found.journal_bytes, None);
 }
 
 /// A copy of the files of a store in use is what a process that is killed leaves behind.
