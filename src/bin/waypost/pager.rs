@@ -5,6 +5,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
+use std::mem;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::args::Global;
@@ -25,10 +26,21 @@ enum State {
         screen: Screen,
         pager: OsString,
     },
-    Shown(Child, BufWriter<ChildStdin>),
+    Shown(Box<Shown>),
     /// Whoever read them has seen enough.
     Left,
 }
+
+/// A pager at work.
+struct Shown {
+    child: Child,
+    stdin: BufWriter<ChildStdin>,
+    /// What it was given so far, while it may not have been started by its shell.
+    given: Option<Vec<u8>>,
+}
+
+// What no pipe takes unless somebody reads it.
+const PIPE_BYTES_MAX: usize = 1 << 20;
 
 /// How much there is room for.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +71,8 @@ fn screen() -> Option<Screen> {
 fn pager() -> Option<OsString> {
     let wish = env::var_os("WAYPOST_PAGER").or_else(|| env::var_os("PAGER"));
     let wish = wish.unwrap_or_else(|| "less".into());
-    (!wish.is_empty() && wish != "cat").then_some(wish)
+    let is_none = wish.to_str().is_some_and(|wish| ["", "cat"].contains(&wish.trim()));
+    (!is_none).then_some(wish)
 }
 
 impl Screen {
@@ -75,18 +88,38 @@ impl Screen {
 impl Paged {
     /// Shows what was held back, and waits until it has been read.
     fn finish(&mut self) -> io::Result<()> {
-        match std::mem::replace(&mut self.state, State::Plain) {
+        match mem::replace(&mut self.state, State::Plain) {
             State::Plain => {}
             State::Held { text, .. } => self.stdout.write_all(&text)?,
-            State::Shown(mut child, mut stdin) => {
+            State::Shown(mut shown) => {
                 // It may have been left before the end.
-                let _ = stdin.flush();
-                drop(stdin);
-                child.wait()?;
+                let _ = shown.stdin.flush();
+                if let Some(text) = shown.end()? {
+                    self.stdout.write_all(&text)?;
+                }
             }
             State::Left => self.state = State::Left,
         }
         self.stdout.flush()
+    }
+}
+
+impl Shown {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        // What is more has been read, so that the pager is there.
+        self.given = self.given.take().filter(|given| given.len() <= PIPE_BYTES_MAX);
+        if let Some(given) = &mut self.given {
+            given.extend_from_slice(bytes);
+        }
+        self.stdin.write_all(bytes)
+    }
+
+    /// Waits until it has been read; what it was given, if a shell found no such pager.
+    fn end(mut self: Box<Self>) -> io::Result<Option<Vec<u8>>> {
+        const NOT_FOUND: [Option<i32>; 2] = [Some(126), Some(127)];
+        drop(self.stdin);
+        let status = self.child.wait()?;
+        Ok(self.given.take().filter(|_| NOT_FOUND.contains(&status.code())))
     }
 }
 
@@ -95,22 +128,25 @@ impl Write for Paged {
         match &mut self.state {
             State::Plain => return self.stdout.write(bytes),
             State::Left => {}
-            State::Shown(child, stdin) => {
-                if stdin.write_all(bytes).is_err() {
-                    child.wait()?;
-                    self.state = State::Left;
+            State::Shown(shown) => {
+                if shown.write(bytes).is_err() {
+                    let State::Shown(shown) = mem::replace(&mut self.state, State::Left) else {
+                        return Ok(bytes.len());
+                    };
+                    if let Some(text) = shown.end()? {
+                        self.state = State::Plain;
+                        self.stdout.write_all(&text)?;
+                    }
                 }
             }
             State::Held { text, screen, pager } => {
                 text.extend_from_slice(bytes);
                 if screen.is_filled_by(text) {
-                    let text = std::mem::take(text);
-                    match start(pager) {
-                        Some((child, stdin)) => {
-                            self.state = State::Shown(child, BufWriter::new(stdin));
-                        }
-                        None => self.state = State::Plain,
-                    }
+                    let text = mem::take(text);
+                    self.state = match start(pager) {
+                        Some(shown) => State::Shown(Box::new(shown)),
+                        None => State::Plain,
+                    };
                     self.write_all(&text)?;
                 }
             }
@@ -125,7 +161,7 @@ impl Write for Paged {
 }
 
 /// Starts a pager; `None` if it cannot be started.
-fn start(pager: &OsString) -> Option<(Child, ChildStdin)> {
+fn start(pager: &OsString) -> Option<Shown> {
     let mut command = command(pager);
     // As git does: leave if all fits, show colours, and leave the text on the screen.
     if env::var_os("LESS").is_none() {
@@ -134,7 +170,7 @@ fn start(pager: &OsString) -> Option<(Child, ChildStdin)> {
     let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
     let stdin = child.stdin.take()?;
     interrupt::ignore();
-    Some((child, stdin))
+    Some(Shown { child, stdin: BufWriter::new(stdin), given: Some(Vec::new()) })
 }
 
 /// A program by its name, or a line for the shell.

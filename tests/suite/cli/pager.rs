@@ -68,7 +68,9 @@ fn a_pager_can_be_refused() {
         ("show latest --json", PAGER),
         ("show latest", ""),
         ("show latest", "cat"),
+        ("show latest", "  "),
         ("show latest", "no-such-pager --really"),
+        ("show latest", "no-such-pager '$HOME'"),
         ("list", PAGER),
     ] {
         let (code, shown) = at_terminal(&test, args, pager);
