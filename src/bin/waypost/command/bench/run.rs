@@ -83,11 +83,17 @@ pub(super) fn run(
     }
     progress.stage("reading", None);
     let plan = &Plan { saves: u32::try_from(saves)?, ..*plan };
+    // Who stopped the saves still learns what reading takes, unless that is stopped, too.
+    let measured = waypost.measured().and_then(|own| Ok((own, files.measured()?)));
+    let (own, others) = match interrupt::caught(measured)? {
+        Ok(measured) => measured,
+        Err(signal) => return Ok((None, Some((signal, saves as u64)))),
+    };
     let report = Report {
         documents: Documents::of(plan, waypost.document_bytes()),
         floor: Spread::of(floor.times()),
-        waypost: waypost.measured()?,
-        files: files.measured()?,
+        waypost: own,
+        files: others,
     };
     Ok((Some(report), stopped))
 }
@@ -155,6 +161,7 @@ impl<C: Contender> Course<C> {
 
 fn many(mut work: impl FnMut() -> Result<()>) -> Result<Spread> {
     let times = (0..READS).map(|_| {
+        interrupt::check()?;
         let start = Instant::now();
         work()?;
         Ok(start.elapsed())
