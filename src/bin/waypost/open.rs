@@ -1,13 +1,13 @@
 //! Finds the store and opens it.
 //!
-//! Only `save` may make a store; everything else must find one.
+//! Only `save`, `import` and `init` make a store; everything else must find one.
 
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io;
 use std::path::{self, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 use waypost::{Error, Options, Store};
@@ -16,6 +16,7 @@ use crate::args::Global;
 use crate::exit::Refusal;
 use crate::interrupt;
 use crate::output::quoted;
+use crate::progress::Progress;
 
 const DIRECTORY: &str = ".waypost";
 const FILE: &str = "store.redb";
@@ -29,7 +30,7 @@ pub(crate) fn exists(global: &Global) -> Result<bool> {
 pub(crate) fn existing(global: &Global, command: &str) -> Result<Store> {
     let path = path(global)?;
     let options = Options { create: false, ..options(global, command) };
-    match Store::open_with(&path, options) {
+    match open_shown(&path, options, global) {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             Err(Refusal::NoStore { path }.into())
         }
@@ -48,13 +49,11 @@ pub(crate) fn or_create(global: &Global, command: &str) -> Result<Store> {
 }
 
 fn options(global: &Global, command: &str) -> Options {
-    let shows_progress = !global.quiet && io::stderr().is_terminal();
     Options {
         wait: global.wait,
         // A call may have to wait again long after the store was opened.
         keeps_waiting: Some(Arc::new(|| interrupt::signal().is_none())),
         label: format!("waypost {command}"),
-        on_repair: if shows_progress { Some(Arc::new(show_repair)) } else { None },
         ..Options::default()
     }
 }
@@ -93,7 +92,7 @@ pub(crate) fn of_directory(directory: &Path) -> PathBuf {
 
 /// Makes or opens the store at `path`.
 pub(crate) fn make(path: &Path, global: &Global, command: &str) -> Result<Store> {
-    Ok(Store::open_with(path, options(global, command))?)
+    Ok(open_shown(path, options(global, command), global)?)
 }
 
 /// A directory as it is typed: a dot for the current one.
@@ -134,7 +133,19 @@ pub(crate) fn create_directory(path: &Path) -> Result<()> {
     .with_context(|| format!("cannot make {}", path.display()))
 }
 
-fn show_repair(done: f64) {
-    // The line is overwritten by whatever comes next.
-    let _ = write!(io::stderr(), "repairing {:.0} %\r", done * 100.0);
+/// Opens a store, and shows how far the repair is of one that a crash left, if it takes long.
+fn open_shown(path: &Path, options: Options, global: &Global) -> waypost::Result<Store> {
+    let repairing: Arc<Mutex<Option<Progress>>> = Arc::default();
+    let (shown, global) = (repairing.clone(), global.clone());
+    let show = move |done: f64| {
+        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = || Progress::new("repairing", &global).of(Some(100));
+        // In parts of a hundred, as a bar needs whole numbers.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+        shown.get_or_insert_with(start).show((done.clamp(0.0, 1.0) * 100.0) as u64);
+    };
+    let opened = Store::open_with(path, Options { on_repair: Some(Arc::new(show)), ..options });
+    // Should it have to be opened and repaired again, that is part of other work that is shown.
+    *repairing.lock().unwrap_or_else(PoisonError::into_inner) = Some(Progress::hidden());
+    opened
 }
