@@ -1,15 +1,20 @@
 //! Arrivals: what was saved since somebody last looked, in the order in which it came.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use redb::ReadableTable as _;
+use redb::{ReadTransaction, ReadableDatabase as _, ReadableTable as _};
 
 use super::Store;
+use super::file;
 use super::read::Snapshot;
-use super::table::{FRAMES, In};
+use super::table::{FRAMES, IDENTITY_KEY, In, META, without_panics};
 use crate::checkpoint::Entry;
 use crate::error::Result;
 use crate::key::{FrameBytes, SEQUENCE_MAX, frame_row, frame_sequence};
+
+// Bounds the memory of one call; whoever is far behind asks again.
+const ARRIVALS_MAX: usize = 16_384;
 
 /// Up to where somebody has seen what was saved into a store.
 ///
@@ -29,6 +34,8 @@ pub struct Arrivals {
     pub entries: Vec<Entry>,
     /// Where to go on.
     pub next: Position,
+    /// Whether there is more already: one call returns 16,384 at most.
+    pub has_more: bool,
 }
 
 impl Store {
@@ -50,30 +57,63 @@ impl Store {
     /// As [`Store::position`].
     pub fn arrivals(&self, position: Position) -> Result<Arrivals> {
         self.read(|snapshot| {
-            let next = Position::of(snapshot)?;
-            let is_same = next.identity == position.identity;
+            let now = Position::of(snapshot)?;
+            let is_same = now.identity == position.identity;
             let after = if is_same { position.sequence } else { 0 };
-            let entries = snapshot.arrived(after)?;
+            let mut sequences = snapshot.sequences_after(after)?;
+            let has_more = sequences.len() > ARRIVALS_MAX;
+            if has_more {
+                sequences.pop_last();
+            }
+            let last = sequences.last().copied().filter(|_| has_more);
             // All may be gone again; what was seen is not seen twice.
-            let sequence = next.sequence.max(after);
-            Ok(Arrivals { entries, next: Position { sequence, ..next } })
+            let sequence = last.unwrap_or(now.sequence.max(after));
+            let entries = snapshot.arrived(sequences)?;
+            Ok(Arrivals { entries, next: Position { sequence, ..now }, has_more })
         })
+    }
+
+    /// Whether nothing was saved into the store at `path` after `position`, as far as that can be
+    /// told without changing a byte of it.
+    ///
+    /// False also if that cannot be told: another process has the store, or a crash left it.
+    #[must_use]
+    pub fn is_unchanged_since(path: impl AsRef<Path>, position: Position) -> bool {
+        let path = file::resolve(path.as_ref());
+        if file::beside(&path, ".journal").exists() {
+            return false;
+        }
+        let now = without_panics(&path, || {
+            let Ok(Some((database, _))) = file::open_read_only(&path) else { return Ok(None) };
+            let transaction = database.begin_read().within(&path)?;
+            let meta = transaction.open_table(META).within(&path)?;
+            let identity = meta.get(IDENTITY_KEY).within(&path)?.map(|identity| identity.value());
+            let sequence = last_sequence(&transaction, &path)?;
+            Ok(identity.map(|identity| Position { identity, sequence }))
+        });
+        let is_old =
+            |now: Position| now.identity == position.identity && now.sequence <= position.sequence;
+        now.is_ok_and(|now| now.is_some_and(is_old))
     }
 }
 
 impl Position {
     fn of(snapshot: &Snapshot<'_>) -> Result<Self> {
-        let frames = snapshot.transaction.open_table(FRAMES).within(snapshot.path)?;
-        let last = frames.last().within(snapshot.path)?;
-        let sequence = last.map_or(0, |(row, _)| frame_sequence(row.value()));
+        let sequence = last_sequence(&snapshot.transaction, snapshot.path)?;
         Ok(Self { identity: snapshot.open.identity, sequence })
     }
 }
 
+/// The sequence of what came last, or zero if there is nothing.
+fn last_sequence(transaction: &ReadTransaction, path: &Path) -> Result<u64> {
+    let frames = transaction.open_table(FRAMES).within(path)?;
+    let last = frames.last().within(path)?;
+    Ok(last.map_or(0, |(row, _)| frame_sequence(row.value())))
+}
+
 impl Snapshot<'_> {
-    /// The entries whose sequence is greater than `after`, in the order of these.
-    fn arrived(&self, after: u64) -> Result<Vec<Entry>> {
-        let mut wanted = self.sequences_after(after)?;
+    /// The entries with these sequences, in the order of these.
+    fn arrived(&self, mut wanted: BTreeSet<u64>) -> Result<Vec<Entry>> {
         let mut entries = Vec::with_capacity(wanted.len());
         let mut keys = self.keys()?;
         // Nearly all are dated now, so the newest are looked at first.
@@ -89,12 +129,20 @@ impl Snapshot<'_> {
         Ok(entries)
     }
 
+    /// The first sequences after one, and one more than are returned at once if there are so many.
     fn sequences_after(&self, after: u64) -> Result<BTreeSet<u64>> {
-        let frames = self.transaction.open_table(FRAMES).within(self.path)?;
+        let mut sequences = BTreeSet::new();
         if after >= SEQUENCE_MAX {
-            return Ok(BTreeSet::new());
+            return Ok(sequences);
         }
+        let frames = self.transaction.open_table(FRAMES).within(self.path)?;
         let rows = frames.range::<FrameBytes>(frame_row(after + 1, 0)..).within(self.path)?;
-        rows.map(|row| Ok(frame_sequence(row.within(self.path)?.0.value()))).collect()
+        for row in rows {
+            sequences.insert(frame_sequence(row.within(self.path)?.0.value()));
+            if sequences.len() > ARRIVALS_MAX {
+                break;
+            }
+        }
+        Ok(sequences)
     }
 }

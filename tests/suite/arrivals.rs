@@ -1,8 +1,9 @@
 //! What was saved since somebody last looked.
 
+use std::fs;
 use std::slice::from_ref;
 
-use waypost::{Arrivals, NewEntry, Position, Store, Timestamp};
+use waypost::{Arrivals, Hold, Id, NewEntry, Options, Position, Store, Timestamp};
 
 use crate::store::{Place, named};
 
@@ -81,4 +82,54 @@ fn another_store_in_the_same_place_is_new_as_a_whole() {
     let store = place.open();
     store.save(named("c"), &3).unwrap();
     assert_eq!(arrived(&store, position).0, ["c"]);
+}
+
+/// A watcher that opened the store to look changed it, and so woke all others for ever.
+#[test]
+fn that_nothing_is_new_is_told_without_changing_a_byte() {
+    let place = Place::new();
+    let store = place.open();
+    store.save(named("a"), &1).unwrap();
+    let position = store.position().unwrap();
+    let path = store.path().to_owned();
+    store.close().unwrap();
+    let state = || (fs::read(&path).unwrap(), fs::metadata(&path).unwrap().modified().unwrap());
+    let before = state();
+    assert!(Store::is_unchanged_since(&path, position));
+    assert!(!Store::is_unchanged_since(&path, Position::default()));
+    assert!(state() == before);
+    let store = place.open();
+    store.tag(&Id::new("a").unwrap(), &["seen".to_owned()]).unwrap();
+    store.close().unwrap();
+    assert!(Store::is_unchanged_since(&path, position));
+    let store = place.open();
+    store.save(named("b"), &2).unwrap();
+    store.close().unwrap();
+    assert!(!Store::is_unchanged_since(&path, position));
+    assert!(!Store::is_unchanged_since(path.with_extension("none"), position));
+}
+
+#[test]
+fn a_store_in_use_may_have_something_new() {
+    let place = Place::new();
+    let store =
+        Store::open_with(place.path(), Options { hold: Hold::Forever, ..Options::default() })
+            .unwrap();
+    let position = store.position().unwrap();
+    assert!(!Store::is_unchanged_since(store.path(), position));
+}
+
+#[test]
+fn whoever_is_far_behind_gets_one_part_after_the_other() {
+    let place = Place::new();
+    let store = place.open();
+    let drafts = (0..16_390).map(|it| store.draft(NewEntry::default(), &it).unwrap()).collect();
+    let saved = store.batch(drafts).unwrap();
+    let first = store.arrivals(Position::default()).unwrap();
+    assert_eq!((first.entries.len(), first.has_more), (16_384, true));
+    let second = store.arrivals(first.next).unwrap();
+    assert_eq!((second.entries.len(), second.has_more), (6, false));
+    let seen = first.entries.iter().chain(&second.entries).map(|entry| &entry.id);
+    assert!(seen.eq(saved.iter().map(|saved| &saved.as_ref().unwrap().id)));
+    assert_eq!(second.next, store.position().unwrap());
 }

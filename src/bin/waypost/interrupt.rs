@@ -48,6 +48,11 @@ pub(crate) fn listen() -> Result<()> {
         .context("cannot listen for interrupts")
 }
 
+/// From now on a signal ends the process at once, as before [`listen`]: nobody looks for it now.
+pub(crate) fn leave() {
+    ENDING.store(true, Ordering::Relaxed);
+}
+
 /// From now on Ctrl-C is for the pager: ending before it would leave the terminal to two readers.
 pub(crate) fn ignore() {
     // Without it, Ctrl-C ends both.

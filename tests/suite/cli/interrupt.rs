@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use waypost::{Hold, Options, Store};
+use waypost::{Hold, Options, State, Store};
 
 use super::import::fixture;
 use super::resume::terminal::terminal;
@@ -267,4 +267,43 @@ fn progress_is_seen_at_a_terminal_and_gone_in_the_end() {
     assert!(before.ends_with('\r'), "{before:?}");
     assert!(told.starts_with(": ") && told.trim_end().ends_with("saves measured"), "{told:?}");
     assert_eq!(fs::read_dir(test.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+/// It was killed in the middle of a look, and left the store as after a crash.
+#[test]
+fn a_watch_ends_between_two_looks() {
+    let test = Test::numbered(1);
+    let mut child = test.spawn("watch --every 0.01 --json");
+    wait_until_it_listens(&mut child);
+    // So that it has something to look at all the time.
+    for number in 0..3 {
+        test.feed("save", &number.to_string()).done();
+    }
+    send(&child, Signal::INT);
+    interrupted(&test.ended(child));
+    let found =
+        Store::inspect(test.path().join(".waypost/store.redb"), Duration::ZERO, &mut |_| {});
+    assert!(matches!(found.expect("a store").state, State::Closed(_)));
+}
+
+#[test]
+fn an_init_that_imports_keeps_what_it_said_and_goes_on() {
+    let test = Test::new();
+    let document = fixture("claude/schema-2.1.json");
+    for number in 0..400 {
+        test.put(&format!(".claude/checkpoints/task-{number}_20251003_120000.json"), &document);
+    }
+    let mut child = test.spawn("init --import --json");
+    wait_until_it_listens(&mut child);
+    send(&child, Signal::INT);
+    let ended = test.ended(child);
+    // It may have been done before it could look.
+    if ended.code != Some(0) {
+        interrupted(&ended);
+    }
+    let found =
+        Store::inspect(test.path().join(".waypost/store.redb"), Duration::ZERO, &mut |_| {});
+    assert!(matches!(found.expect("a store").state, State::Closed(_)));
+    test.run("init --import").done();
+    assert_eq!(test.count(), 400);
 }

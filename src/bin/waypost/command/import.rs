@@ -168,17 +168,26 @@ fn finish(
 }
 
 /// Takes in all that is found in a directory, which is an absolute path, for `waypost init`.
+///
+/// An interrupt ends it with an error that says how much was taken in.
 pub(super) fn directory(directory: &Path, store: &Store, global: &Global) -> Result<Tally> {
+    interrupt::listen()?;
     let deleted = Deleted::default();
     let importer =
         Importer { store: Some(store), is_dry: false, keeps_unreadable: false, deleted: &deleted };
     let roots = [Root::new(directory.to_owned(), &Base::new(store.path()))];
     let mut tally = Tally::of_refusals();
-    Trees { importer, roots: &roots, global }.run(&mut tally, &mut |_| true, &mut |_| Ok(()))?;
+    let trees = Trees { importer, roots: &roots, global };
+    let ended = interrupt::caught(trees.run(&mut tally, &mut |_| true, &mut |_| Ok(())))?;
     if tally.imported > 0 {
         store.log_import(&directory.display().to_string(), tally.imported)?;
     }
-    Ok(tally)
+    // What is asked after this is answered by a key, and Ctrl-C is an answer.
+    interrupt::leave();
+    match ended {
+        Ok(()) => Ok(tally),
+        Err(signal) => Err(stopped_after(tally.imported, signal)),
+    }
 }
 
 fn stopped_after(imported: u64, signal: Signal) -> anyhow::Error {

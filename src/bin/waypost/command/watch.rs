@@ -4,7 +4,6 @@ mod follow;
 mod lines;
 
 use std::io::Write;
-use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -13,8 +12,12 @@ use waypost::Timestamp;
 
 use crate::args::{Global, seconds, whole};
 use crate::filter::Filter;
+use crate::interrupt;
 use follow::{Followed, Follower};
 use lines::Lines;
+
+// More often shows nothing sooner: a turn of a loop that saves is longer.
+const EVERY_MIN: Duration = Duration::from_millis(10);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,15 +67,17 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     for row in newest {
         lines.write(out, &row, global)?;
     }
+    // A look that is ended in the middle leaves a store as a crash does.
+    interrupt::listen()?;
     loop {
         out.flush()?;
         if left == Some(0) {
             return Ok(());
         }
-        thread::sleep(args.every);
-        let new = follower.look()?;
+        interrupt::rest(args.every.max(EVERY_MIN))?;
+        let new = follower.look(limit(left))?;
         lines.id_length = follower.id_length();
-        for row in new.into_iter().take(limit(left)) {
+        for row in new {
             lines.write(out, &row, global)?;
             left = left.map(|left| left - 1);
         }

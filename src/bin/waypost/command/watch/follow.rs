@@ -89,27 +89,41 @@ impl<'a> Follower<'a> {
         Ok(rows)
     }
 
-    /// What came since the last look.
-    pub(super) fn look(&mut self) -> Result<Vec<Row>> {
+    /// What came since the last look, and no more than `limit` of it.
+    pub(super) fn look(&mut self, limit: usize) -> Result<Vec<Row>> {
         let is_same = self.stamps.is_some_and(|stamps| stamps == stamps_of(&self.path));
         if !self.path.exists() || is_same && self.looked.elapsed() < LOOK_AT_LEAST_EVERY {
             return Ok(Vec::new());
         }
-        let store = match open::existing(self.global, "watch") {
-            Ok(store) => store,
+        // Another one that watches changes the files, too, and must not be watched in turn.
+        let stamps = stamps_of(&self.path);
+        if Store::is_unchanged_since(&self.path, self.position) {
+            self.note_looked(stamps);
+            return Ok(Vec::new());
+        }
+        match self.look_inside(limit) {
             Err(error) if is_passing(&error) => {
                 self.tell(format!("{error:#}; trying again"));
-                return Ok(Vec::new());
+                Ok(Vec::new())
             }
-            Err(error) => return Err(error),
-        };
+            looked => looked,
+        }
+    }
+
+    fn look_inside(&mut self, limit: usize) -> Result<Vec<Row>> {
+        let store = open::existing(self.global, "watch")?;
         let arrivals = store.arrivals(self.position)?;
-        self.position = arrivals.next;
         let mut entries = arrivals.entries;
         entries.retain(|entry| !self.listed.contains(&entry.sequence));
         entries.retain(|entry| self.followed.admits(entry));
+        entries.truncate(limit);
         let rows = self.rows(&store, entries)?;
         self.let_go(store)?;
+        // What could not be shown is looked for again.
+        self.position = arrivals.next;
+        if arrivals.has_more {
+            self.stamps = None;
+        }
         self.told = None;
         Ok(rows)
     }
@@ -134,9 +148,13 @@ impl<'a> Follower<'a> {
     /// Closes the store, so that whoever saves need not ask for it.
     fn let_go(&mut self, store: Store) -> Result<()> {
         store.close()?;
-        self.stamps = Some(stamps_of(&self.path));
-        self.looked = Instant::now();
+        self.note_looked(stamps_of(&self.path));
         Ok(())
+    }
+
+    fn note_looked(&mut self, stamps: [Stamp; 2]) {
+        self.stamps = Some(stamps);
+        self.looked = Instant::now();
     }
 
     /// How many characters it takes to tell the ids apart of all that was shown.
