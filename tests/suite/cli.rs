@@ -159,7 +159,7 @@ fn the_help_explains_the_exit_codes() {
     insta::assert_snapshot!(codes, @"
     0    done
     1    failed, or with `diff --exit-code` there are changes
-    2    wrong usage, or a prefix that is too short or fits several ids
+    2    wrong usage, or a name that is too short or fits several
     3    nothing matched, or there is no store yet
     4    refused: what cannot be taken, resumed or decided without you
     5    damaged data found

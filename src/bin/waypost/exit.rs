@@ -47,7 +47,7 @@ impl Exit {
         match self {
             Self::Done => "done",
             Self::Failed => "failed, or with `diff --exit-code` there are changes",
-            Self::Usage => "wrong usage, or a prefix that is too short or fits several ids",
+            Self::Usage => "wrong usage, or a name that is too short or fits several",
             Self::Nothing => "nothing matched, or there is no store yet",
             Self::Refused => "refused: what cannot be taken, resumed or decided without you",
             Self::Damaged => "damaged data found",

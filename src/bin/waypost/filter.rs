@@ -1,4 +1,4 @@
-//! The filters of `latest` and `list`.
+//! The filters that `list`, `latest`, `log`, `find`, `watch`, `prune` and `export` share.
 
 use std::fmt::Display;
 use std::str::FromStr;

@@ -26,6 +26,9 @@ impl Input {
             let mut source = BufReader::with_capacity(PART_BYTES, source);
             loop {
                 let read = source.fill_buf().map(<[u8]>::to_vec);
+                if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {
+                    continue;
+                }
                 let length = read.as_ref().map_or(0, Vec::len);
                 source.consume(length);
                 if hand_over.send(read).is_err() || length == 0 {

@@ -28,6 +28,8 @@ mod world;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
+
 fn main() -> ExitCode {
     let _witness = panics::hush_engine();
     let cli = match command::Cli::from_words() {
@@ -38,7 +40,7 @@ fn main() -> ExitCode {
     let ended = cli.run(&mut out);
     // What was found before something went wrong is shown, too.
     let shown = out.flush();
-    match ended.and_then(|()| Ok(shown?)) {
+    match ended.and_then(|()| shown.context("cannot write to standard output")) {
         Ok(()) => exit::Exit::Done.into(),
         Err(error) => report::report(&interrupt::or_else(error), &cli.global),
     }

@@ -16,6 +16,7 @@ use waypost::{Inspection, State, Store};
 
 use crate::args::Global;
 use crate::open;
+use crate::progress::Progress;
 use check::{Check, Report};
 use project::Seen;
 
@@ -42,6 +43,7 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
     // What is advised may be typed elsewhere.
     let path = path::absolute(open::path(global)?)?;
     let why = open::why(global, &path)?;
+    let looking = Progress::new("looking", global);
     let mut seen = Seen::default();
     let mut report = Report { store: path.clone(), checks: Vec::new(), is_damaged: false };
     let found = if path.exists() {
@@ -61,6 +63,7 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
     report.checks.extend(modes::check(&path));
     report.checks.extend(around(&path, inspection.as_ref(), &mut seen));
     report.checks.push(versions());
+    drop(looking);
     report.write(out, global)?;
     report.verdict()
 }

@@ -19,6 +19,7 @@ use crate::args::Global;
 use crate::confirm::offer;
 use crate::output::{self, grouped, quoted};
 use crate::policy::{self, Chosen, Named};
+use crate::progress::Progress;
 use crate::{open, world};
 use place::Place;
 use report::{InForce, Lines, Outcome};
@@ -67,7 +68,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     tell_store(&place, &store, above.as_deref(), &mut lines)?;
     let ignored = world::ignored(store.path());
     lines.line("git", report::git(&ignored, store.path()))?;
+    let looking = Progress::new("looking for checkpoint files", global);
     let survey = Survey::of(&place.directory, store.path(), Known::In(&store))?;
+    drop(looking);
     let tally = take_in(args, &place, &store, &survey, &mut lines)?;
     if let Some(named) = &named {
         put(&store, named)?;

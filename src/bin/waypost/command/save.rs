@@ -116,7 +116,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     }
     let capture = Capture::read(&args.capture, global)?;
     for warning in suspect::warnings(capture.paths()) {
-        global.note(warning);
+        global.warn(warning);
     }
     if !open::exists(global)? {
         // What is not a document must not leave an empty store behind.

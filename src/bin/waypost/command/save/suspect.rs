@@ -10,11 +10,11 @@ const SHOWN: usize = 3;
 /// What should be said about captured paths, if anything.
 pub(super) fn warnings<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let secret = told(paths.clone().filter(|path| is_secret(path)));
-    let secret = secret.map(|them| format!("warning: captured {them}, which may hold secrets"));
+    let secret = secret.map(|them| format!("captured {them}, which may hold secrets"));
     let mut made: Vec<&str> = paths.filter_map(made).collect();
     made.dedup();
     let made = told(made.into_iter());
-    let made = made.map(|them| format!("warning: captured {them}, which can be made anew"));
+    let made = made.map(|them| format!("captured {them}, which can be made anew"));
     secret.into_iter().chain(made).collect()
 }
 
@@ -69,9 +69,9 @@ mod tests {
         assert_eq!(
             warnings(paths.into_iter()),
             [
-                "warning: captured .env, app/.env.local, keys/server.pem and 1 more, which may \
+                "captured .env, app/.env.local, keys/server.pem and 1 more, which may \
                  hold secrets",
-                "warning: captured web/node_modules, which can be made anew",
+                "captured web/node_modules, which can be made anew",
             ]
         );
         assert!(warnings(["src/target.rs", "environment"].into_iter()).is_empty());
