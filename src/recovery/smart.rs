@@ -4,9 +4,11 @@
 //! often than before, or is judged worse than before. They are right again once none of that holds
 //! and the work is judged as well as before it began.
 
+use std::collections::HashMap;
+
 use super::candidate::Candidate;
 use super::resume::PassedOver;
-use crate::checkpoint::{Entry, Status, Trigger};
+use crate::checkpoint::{Entry, Id, Status, Trigger};
 use crate::layouts::Standing;
 
 /// What was chosen, and why.
@@ -18,6 +20,7 @@ pub(super) struct Choice {
 }
 
 /// When things went wrong, and how one sees it.
+#[derive(Clone)]
 struct Trouble {
     /// The place of the first candidate of it.
     at: usize,
@@ -118,9 +121,15 @@ impl Course {
         let mut trouble: Option<Trouble> = None;
         let mut is_wrong = vec![false; candidates.len()];
         let mut before = Before::default();
+        let mut course: HashMap<&Id, (Before, Option<Trouble>)> = HashMap::new();
         for (at, candidate) in candidates.iter().enumerate().rev() {
             if !candidate.is_readable() {
                 continue;
+            }
+            // A rollback goes on from its parent, and what came after that is none of its concern.
+            let parent = candidate.entry.parent.as_ref().and_then(|parent| course.get(parent));
+            if let Some((known, begun)) = parent {
+                (before, trouble) = (*known, begun.clone());
             }
             let signs = signs(candidate, before);
             let now = before.then(candidate);
@@ -133,6 +142,7 @@ impl Course {
             }
             is_wrong[at] = trouble.is_some();
             before = now;
+            course.insert(&candidate.entry.id, (before, trouble.clone()));
         }
         Self { trouble, is_wrong }
     }

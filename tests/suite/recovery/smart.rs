@@ -1,7 +1,7 @@
 //! The last one before things went wrong.
 
 use waypost::recovery::Strategy;
-use waypost::{NewEntry, Status, Trigger};
+use waypost::{Id, NewEntry, Status, Trigger};
 
 use super::{Work, offered, passed};
 
@@ -32,6 +32,25 @@ fn before_a_score_that_falls() {
     let expected = "Things went wrong from n3 on: its score fell from 80 to 70. \
                     n2 is the last safe one before that.";
     assert_eq!(reasons, expected);
+}
+
+/// What it had been rolled back from was offered, since the score was higher there.
+#[test]
+fn a_rollback_is_measured_by_what_it_goes_back_to() {
+    let mut work = Work::new();
+    for json in [r#"{"score": 10}"#, r#"{"score": 20}"#, r#"{"score": 30}"#, r#"{"score": 35}"#] {
+        work.step(json);
+    }
+    let back = NewEntry { parent: Some(Id::new("n2").unwrap()), ..NewEntry::default() };
+    work.save(r#"{"score": 20}"#, back);
+    assert_eq!(offered(&work.propose(Strategy::Smart)).as_deref(), Some("n5"));
+    // And what goes wrong after it leads back to it.
+    work.step(r#"{"score": 15}"#);
+    assert_eq!(offered(&work.propose(Strategy::Smart)).as_deref(), Some("n5"));
+    // What was in trouble still is, if it is gone back to.
+    let back = NewEntry { parent: Some(Id::new("n6").unwrap()), ..NewEntry::default() };
+    work.save(r#"{"score": 15}"#, back);
+    assert_eq!(offered(&work.propose(Strategy::Smart)).as_deref(), Some("n5"));
 }
 
 #[test]
