@@ -414,6 +414,26 @@ fn names_that_differ_by_case_do_not_replace_each_other() {
 }
 
 /// Many more than a batch, so that places are taken while files are still written.
+/// They stayed for ever.
+#[cfg(unix)]
+#[test]
+fn drafts_of_exports_that_were_killed_are_gone_after_the_next() {
+    let test = filled([(of(Layout::Claude, "x/a.json", 1), json("{}"))]);
+    test.run("export out --quiet").done();
+    // A process that has ended, and one that has not.
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let name = |process: u32| format!("out/x/.waypost-{process}-7.tmp");
+    let (dead, alive) = (name(child.id()), name(std::process::id()));
+    test.write(&dead, "half of");
+    test.write(&alive, "half of");
+    fs::remove_file(out(&test).join("x/a.json")).unwrap();
+    test.run("export out --quiet").done();
+    assert!(out(&test).join("x/a.json").exists());
+    assert!(!test.path().join(dead).exists());
+    assert!(test.path().join(alive).exists());
+}
+
 #[test]
 fn thousands_of_files_are_all_there() {
     let files = (0..5000).map(|number| {

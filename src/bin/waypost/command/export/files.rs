@@ -64,7 +64,9 @@ pub(super) fn run(
         );
         let decided = decided.and_then(|()| export.finish());
         let decided = match interrupt::caught(decided) {
-            Ok(ended) => Ok((export.into_tally(), ended.err())),
+            Ok(Ok(())) => Ok((export.into_tally(), None)),
+            // What is written by then is put in its places, and not written again the next time.
+            Ok(Err(signal)) => export.place_batch().map(|()| (export.into_tally(), Some(signal))),
             Err(error) => {
                 drop(export);
                 Err(error)

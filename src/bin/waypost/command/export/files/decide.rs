@@ -126,7 +126,8 @@ impl<'a> Export<'a> {
         Ok(())
     }
 
-    fn place_batch(&mut self) -> Result<()> {
+    /// Has what was written put in its places.
+    pub(super) fn place_batch(&mut self) -> Result<()> {
         let batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
         self.handed_over += batch.iter().map(|pending| pending.checkpoints).sum::<u64>();
@@ -147,7 +148,7 @@ impl<'a> Export<'a> {
         self.place_batch()
     }
 
-    /// Ends it. What is on its way to its place is not counted, and what is not is given up.
+    /// Ends it. What is on its way to its place is not counted.
     pub(super) fn into_tally(self) -> Tally {
         self.tally
     }

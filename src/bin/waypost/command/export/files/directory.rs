@@ -2,7 +2,7 @@
 //!
 //! Must never follow a link out of it, nor replace what it was not told to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -29,10 +29,15 @@ const COMPARED_BYTES: usize = 64 << 10;
 
 /// Whether a file has the name of a draft, left behind by one that was killed.
 pub(in crate::command) fn is_draft(name: &str) -> bool {
-    let numbers = name.strip_prefix(DRAFT).and_then(|rest| rest.strip_suffix(".tmp"));
+    process_of(name).is_some()
+}
+
+/// The process that a draft is of, by its name.
+fn process_of(name: &str) -> Option<&str> {
+    let numbers = name.strip_prefix(DRAFT)?.strip_suffix(".tmp")?;
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
-    let numbers = numbers.and_then(|numbers| numbers.split_once('-'));
-    numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
+    let (process, number) = numbers.split_once('-')?;
+    (is_number(process) && is_number(number)).then_some(process)
 }
 
 /// Where files go.
@@ -41,6 +46,8 @@ pub(in crate::command) struct Directory {
     pub(super) overwrites: bool,
     /// Directories below it that are there, and are no links.
     known: Mutex<BTreeMap<String, Known>>,
+    /// Directories in which nothing is left any more of those that were killed.
+    swept: Mutex<HashSet<String>>,
     /// What the names of temporaries start with.
     prefix: String,
     made: AtomicU64,
@@ -107,6 +114,7 @@ impl Directory {
             root: root.to_owned(),
             overwrites,
             known: Mutex::default(),
+            swept: Mutex::default(),
             // Not after the file, whose name may be as long as a name can be.
             prefix: format!("{DRAFT}{}", process::id()),
             made: AtomicU64::new(0),
@@ -207,7 +215,30 @@ impl Directory {
             }
         }
         self.check(path)?;
-        self.known(path).ok_or_else(replaced)
+        let known = self.known(path).ok_or_else(replaced)?;
+        if !known.is_new {
+            self.sweep(path);
+        }
+        Ok(known)
+    }
+
+    /// Removes, once, the drafts in a directory whose processes were killed.
+    fn sweep(&self, path: &str) {
+        let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+        if swept.contains(path) {
+            return;
+        }
+        swept.insert(path.to_owned());
+        drop(swept);
+        // What cannot be looked through or removed does no harm.
+        for entry in fs::read_dir(self.path(path)).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let process = name.to_str().and_then(process_of).and_then(|it| it.parse().ok());
+            if process.is_some_and(|process| process != process::id() && !system::is_alive(process))
+            {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
     }
 
     /// Makes sure that a directory is one, and reached by no link, before something is put there.

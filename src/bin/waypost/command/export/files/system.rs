@@ -51,6 +51,17 @@ impl FileSystem {
     }
 }
 
+/// Whether there is a process of this number; where that cannot be told, there may be.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "nobody can be asked"))]
+pub(super) fn is_alive(process: u32) -> bool {
+    #[cfg(unix)]
+    if let Some(process) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) {
+        let tried = rustix::process::test_kill_process(process);
+        return tried != Err(rustix::io::Errno::SRCH);
+    }
+    true
+}
+
 // Other systems have none to tell.
 #[allow(clippy::unnecessary_wraps)]
 #[cfg(unix)]
