@@ -8,10 +8,11 @@ use crate::error::{Error, Result};
 const ISSUE_BYTES_MAX: u64 = 50 << 20;
 
 impl Policy {
-    /// The names that [`Policy::preset`] knows.
+    /// The names that [`Policy::preset`] knows, beside `last-N`.
     pub const PRESETS: [&str; 4] = ["crunch", "claude", "aiwg", "keep-all"];
 
-    /// The policy of a system that people come from.
+    /// The policy of a system that people come from, or `last-N`, such as `last-5`, which keeps the
+    /// last so many of each series.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is none of this name.
@@ -21,11 +22,18 @@ impl Policy {
             "claude" => Ok(Self::claude()),
             "aiwg" => Ok(Self::aiwg()),
             "keep-all" => Ok(Self::keep_all()),
-            _ => {
+            _ => Self::last(name).ok_or_else(|| {
                 let known = Self::PRESETS.join(", ");
-                Err(Error::invalid("policy", format_args!("{name:?} is none of {known}")))
-            }
+                Error::invalid("policy", format_args!("{name:?} is none of {known}, last-N"))
+            }),
         }
+    }
+
+    /// Keeps so many of each series as its name says.
+    fn last(name: &str) -> Option<Self> {
+        let count = name.strip_prefix("last-")?.parse().ok().filter(|count| *count > 0)?;
+        let rule = Rule { keep_last: Some(count), ..Rule::default() };
+        Some(Self { name: name.to_owned(), rules: vec![rule], ..Self::default() })
     }
 
     /// Keeps milestones, the last few of each phase, and 50 MiB an issue.

@@ -71,8 +71,8 @@ pub(crate) fn required(asked: Option<&str>, store: &Store) -> Result<Chosen> {
 
 /// A preset, or a config file.
 pub(crate) fn named(name: &str) -> Result<Named> {
-    if Policy::PRESETS.contains(&name) {
-        return Ok(Named::Preset(Policy::preset(name)?));
+    if let Ok(policy) = Policy::preset(name) {
+        return Ok(Named::Preset(policy));
     }
     let path = Path::new(name);
     if !path.exists() {

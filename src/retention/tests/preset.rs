@@ -168,10 +168,20 @@ fn every_preset_bears_its_name_and_says_something() {
 }
 
 #[test]
+fn a_preset_of_the_last_so_many_keeps_these_of_each_series() {
+    let entries = saved([taken("1", 4), taken("2", 3), taken("3", 2), taken("4", 1)]);
+    assert_eq!(removed_by(&Policy::preset("last-2").unwrap(), &entries), ["1", "2"]);
+    assert_eq!(Policy::preset("last-2").unwrap().name, "last-2");
+    for name in ["last-0", "last-", "last--1", "last-x", "last-99999999999999999999"] {
+        assert!(Policy::preset(name).is_err(), "{name}");
+    }
+}
+
+#[test]
 fn a_preset_that_is_not_there_is_refused_with_those_that_are() {
     let error = Policy::preset("Crunch").unwrap_err().to_string();
     insta::assert_snapshot!(
         error,
-        @r#"invalid policy: "Crunch" is none of crunch, claude, aiwg, keep-all"#
+        @r#"invalid policy: "Crunch" is none of crunch, claude, aiwg, keep-all, last-N"#
     );
 }

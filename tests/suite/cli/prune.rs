@@ -119,8 +119,10 @@ fn without_a_policy_nothing_is_pruned() {
     hint: `waypost policy example` shows what a policy can say
     ");
     let wrong = test.run("prune --policy crun").failed(1);
+    let wrong = wrong.replace(", and ", ",\nand ");
     insta::assert_snapshot!(wrong, @"
-    error: cannot read crun: there is no such file, and presets are crunch, claude, aiwg, keep-all
+    error: cannot read crun: there is no such file,
+    and presets are crunch, claude, aiwg, keep-all, last-N
     hint: name a preset, or a config file that is there
     ");
     let kept = test.run("prune --policy keep-all");

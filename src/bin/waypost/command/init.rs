@@ -53,7 +53,7 @@ pub(super) struct Args {
     #[arg(long)]
     no_import: bool,
 
-    /// Set a policy: a preset (crunch, claude, aiwg, keep-all) or a config file
+    /// Set a policy: a preset (crunch, claude, aiwg, keep-all, last-N) or a config file
     #[arg(long, value_name = "PRESET|FILE")]
     policy: Option<String>,
 }

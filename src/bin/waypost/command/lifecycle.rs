@@ -48,8 +48,8 @@ pub(super) struct CompleteArgs {
     #[command(flatten)]
     ended: Args,
 
-    /// A preset (crunch, claude, aiwg, keep-all) or a config file that says what becomes of the
-    /// series; by default that of the store, else that of the project's config
+    /// A preset (crunch, claude, aiwg, keep-all, last-N) or a config file that says what becomes of
+    /// the series; by default that of the store, else that of the project's config
     #[arg(long, value_name = "PRESET|FILE", conflicts_with = "ids")]
     policy: Option<String>,
 }

@@ -64,7 +64,8 @@ enum Command {
 #[derive(Debug, clap::Args)]
 #[command(after_help = SHOW_EXAMPLES)]
 struct Show {
-    /// A preset (crunch, claude, aiwg, keep-all) or a config file; that in force if not said
+    /// A preset (crunch, claude, aiwg, keep-all, last-N) or a config file; that in force if not
+    /// said
     #[arg(value_name = "PRESET|FILE")]
     policy: Option<String>,
 }
@@ -74,7 +75,7 @@ struct Show {
 #[command(after_help = SET_EXAMPLES)]
 #[group(required = true, multiple = true)]
 struct Set {
-    /// A preset (crunch, claude, aiwg, keep-all) or a config file; as it is if not said
+    /// A preset (crunch, claude, aiwg, keep-all, last-N) or a config file; as it is if not said
     #[arg(value_name = "PRESET|FILE")]
     policy: Option<String>,
 

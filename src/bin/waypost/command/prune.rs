@@ -32,8 +32,8 @@ Examples:
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "flags that have nothing to do with each other")]
 pub(super) struct Args {
-    /// A preset (crunch, claude, aiwg, keep-all) or a config file; by default that of the store,
-    /// else that of the project's config
+    /// A preset (crunch, claude, aiwg, keep-all, last-N) or a config file; by default that of the
+    /// store, else that of the project's config
     #[arg(long, value_name = "PRESET|FILE")]
     policy: Option<String>,
 

@@ -35,7 +35,7 @@ pub(crate) enum Refusal {
     Damaged { count: u64, total: u64 },
     #[error("there is no policy to prune by")]
     NoPolicy,
-    #[error("cannot read {name}: there is no such file, and presets are {}",
+    #[error("cannot read {name}: there is no such file, and presets are {}, last-N",
         Policy::PRESETS.join(", "))]
     UnknownPolicy { name: String },
     #[error("the policy of {place} says nothing")]

@@ -98,7 +98,7 @@ fn all_errors_at_a_glance() {
     2 no_policy: there is no policy to prune by
         name one with --policy, or set one with `waypost policy set`
     1 io: cannot read crunsh: there is no such file, and presets are crunch, claude, aiwg,
-      keep-all
+      keep-all, last-N
         name a preset, or a config file that is there
     4 empty_policy: the policy of p/config.yaml says nothing
         `waypost policy example` shows what a policy can say
