@@ -1,4 +1,4 @@
-//! Which checkpoints `log` and `find` look at: those of a target, as far as filters let through.
+//! Which checkpoints a command looks at: those of a target, as far as filters let through.
 
 use anyhow::Result;
 use waypost::{Cursor, Entry, Order, Query, Store};
@@ -26,6 +26,11 @@ impl Scope {
             query: Query { series: Some(entry.series.clone()), ..query },
             up_to: Some(entry),
         })
+    }
+
+    /// What is asked for, whatever is the newest that counts.
+    pub(crate) fn into_query(self) -> Query {
+        self.query
     }
 
     /// What is asked for.

@@ -7,17 +7,22 @@ use waypost::Timestamp;
 
 use crate::args::Global;
 use crate::filter::{Filter, nothing};
+use crate::scope::Scope;
 use crate::{open, output};
 
 const EXAMPLES: &str = "\
 Examples:
-  waypost latest --issue 42
+  waypost latest 42
   waypost latest --loop-id ralph-fix-tests-a1b2c3d4 --trigger iteration --document";
 
 /// Show the newest checkpoint that matches
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
+    /// A series, an issue (42 or #42) or a loop; of an id, its series
+    #[arg(conflicts_with_all = ["series", "issue", "loop_id"])]
+    target: Option<String>,
+
     #[command(flatten)]
     filter: Filter,
 
@@ -29,6 +34,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "latest")?;
     let query = args.filter.query(Timestamp::now());
+    let query = Scope::new(&store, args.target.as_deref(), query)?.into_query();
     let checkpoint = store.latest(&query)?.ok_or_else(|| nothing(&query))?;
     if args.document {
         return output::document(out, &checkpoint, global);

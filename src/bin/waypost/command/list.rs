@@ -12,10 +12,11 @@ use crate::exit::Refusal;
 use crate::filter::{Filter, asked, nothing};
 use crate::open;
 use crate::output::{self, Column};
+use crate::scope::Scope;
 
 const EXAMPLES: &str = "\
 Examples:
-  waypost list --issue 42 --since 2h
+  waypost list 42 --since 2h
   waypost list --trigger manual,user_interrupt --limit 5
   waypost list --deleted
   waypost list --all --json | jq -r .id";
@@ -24,6 +25,10 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
+    /// A series, an issue (42 or #42) or a loop; of an id, its series
+    #[arg(conflicts_with_all = ["series", "issue", "loop_id", "deleted"])]
+    target: Option<String>,
+
     #[command(flatten)]
     filter: Filter,
 
@@ -65,6 +70,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         after: args.after,
         ..args.filter.query(now)
     };
+    let query = Scope::new(&store, args.target.as_deref(), query)?.into_query();
     if args.deleted {
         return list_deleted(&store, &query, global, out);
     }
