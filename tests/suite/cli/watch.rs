@@ -111,3 +111,15 @@ fn what_cannot_be_a_store_ends_it() {
     let said = test.run("watch --store store").failed(1);
     assert!(said.contains("is not a waypost store"), "{said}");
 }
+
+#[test]
+fn it_waits_for_a_name_that_nothing_has_yet() {
+    let test = Test::filled();
+    let mut watch = Watch::start(&test, "issue:99 --json --count 1");
+    let mut stderr = BufReader::new(watch.child.stderr.take().unwrap()).lines();
+    let waiting = stderr.next().unwrap().unwrap();
+    assert!(waiting.contains("nothing is called"), "{waiting}");
+    test.feed("save --id other --issue 7", "1").done();
+    test.feed("save --id awaited --issue 99", "1").done();
+    assert_eq!(watch.ids(1), ["awaited"]);
+}

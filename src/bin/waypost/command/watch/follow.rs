@@ -132,7 +132,7 @@ impl<'a> Follower<'a> {
         let Followed { target, query } = &self.followed;
         let scope = match Scope::new(store, target.as_deref(), query.clone()) {
             Ok(scope) => scope,
-            Err(error) if matches!(error.downcast_ref(), Some(Error::NotFound { .. })) => {
+            Err(error) if matches!(error.downcast_ref(), Some(Refusal::Unknown { .. })) => {
                 let name = target.as_deref().unwrap_or_default();
                 self.tell(format!("nothing is called {name:?} yet; waiting"));
                 return Ok(Vec::new());
