@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 
-SERIES = "nightly"
+SERIES = "nightly-python"
 
 
 def newest():

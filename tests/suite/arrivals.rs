@@ -78,7 +78,7 @@ fn another_store_in_the_same_place_is_new_as_a_whole() {
     }
     let position = store.position().unwrap();
     store.close().unwrap();
-    std::fs::remove_file(place.path()).unwrap();
+    fs::remove_file(place.path()).unwrap();
     let store = place.open();
     store.save(named("c"), &3).unwrap();
     assert_eq!(arrived(&store, position).0, ["c"]);

@@ -73,7 +73,7 @@ pub(crate) fn why(global: &Global, path: &Path) -> Result<&'static str> {
     Ok(match global.store() {
         Some(_) if is_flag_given() => "named by --store",
         Some(_) => "named by WAYPOST_STORE",
-        None if !path.exists() => "the place of one to be made",
+        None if !path.try_exists().unwrap_or(true) => "the place of one to be made",
         None if *path == of_directory(&here()?) => "in this directory",
         None => "in a directory above",
     })

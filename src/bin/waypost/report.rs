@@ -54,7 +54,8 @@ pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
     let is_note = matches!(
         error.downcast_ref(),
         Some(
-            Refusal::Nothing { .. }
+            Refusal::NoStore { .. }
+                | Refusal::Nothing { .. }
                 | Refusal::Empty
                 | Refusal::NothingDeleted
                 | Refusal::NoOperations
