@@ -41,7 +41,13 @@ pub(crate) fn run(run: &Run, hear: &mut dyn FnMut(&Sample, &Tally)) -> Result<Ou
     let store = Store::open_with(&path, options)?;
     store.set_settings(&settings())?;
     let mut fleet = Fleet::start(run, &path)?;
-    let mut watch = Watch { run, store: &store, start: Instant::now(), samples: Vec::new() };
+    let mut watch = Watch {
+        run,
+        store: &store,
+        start: Instant::now(),
+        kill_at: run.kill_every,
+        samples: Vec::new(),
+    };
     watch.follow(&mut fleet, hear)?;
     fleet.end()?;
     watch.check(&mut fleet, When::After)?;
@@ -58,6 +64,7 @@ struct Watch<'a> {
     run: &'a Run,
     store: &'a Store,
     start: Instant,
+    kill_at: Duration,
     samples: Vec<Sample>,
 }
 
@@ -68,15 +75,10 @@ impl Watch<'_> {
         fleet: &mut Fleet<'_>,
         hear: &mut dyn FnMut(&Sample, &Tally),
     ) -> Result<()> {
-        let (mut kill_at, mut sample_at) = (self.run.kill_every, self.run.interval());
+        let mut sample_at = self.run.interval();
         while self.start.elapsed() < self.run.time && fleet.tally.wrong.len() < WRONG_MAX {
             thread::sleep(POLL);
-            fleet.tend()?;
-            fleet.listen()?;
-            if self.start.elapsed() >= kill_at {
-                fleet.kill_one()?;
-                kill_at += self.run.kill_every;
-            }
+            self.disturb(fleet)?;
             if self.start.elapsed() >= sample_at {
                 let sample = self.sample(fleet)?;
                 hear(&sample, &fleet.tally);
@@ -84,6 +86,17 @@ impl Watch<'_> {
                 self.check(fleet, When::During)?;
                 sample_at += self.run.interval();
             }
+        }
+        Ok(())
+    }
+
+    /// Kills one if it is time for that.
+    fn disturb(&mut self, fleet: &mut Fleet<'_>) -> Result<()> {
+        fleet.tend()?;
+        fleet.listen()?;
+        if self.start.elapsed() >= self.kill_at {
+            fleet.kill_one()?;
+            self.kill_at += self.run.kill_every;
         }
         Ok(())
     }
@@ -111,7 +124,7 @@ impl Watch<'_> {
     }
 
     /// Compares the store with the notes, which are read before and after.
-    fn check(&self, fleet: &mut Fleet<'_>, when: When) -> Result<()> {
+    fn check(&mut self, fleet: &mut Fleet<'_>, when: When) -> Result<()> {
         let check = Check { store: self.store, seed: self.run.seed, when };
         fleet.tally.checks += 1;
         for worker in 0..self.run.processes {
@@ -120,6 +133,10 @@ impl Watch<'_> {
             fleet.listen()?;
             for found in &found {
                 judge(found, &mut fleet.ledger, &mut fleet.tally);
+            }
+            // Reading everything takes its time, and they are killed meanwhile, too.
+            if when == When::During {
+                self.disturb(fleet)?;
             }
         }
         Ok(())
