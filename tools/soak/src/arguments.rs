@@ -49,6 +49,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DURATION", value_parser = parse)]
     pub(crate) every: Option<Duration>,
 
+    /// How many operations the log of the store has at the start. It holds 10,000, and until then
+    /// every delete and every prune makes the file longer.
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    pub(crate) operations: u32,
+
     /// Decides what is saved, and who does what.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use tempfile::TempDir;
-use waypost::{Options, Store};
+use waypost::{Hold, Options, Store};
 
 use crate::arguments::Run;
 use crate::check::{Check, When, judge};
@@ -37,9 +37,9 @@ pub(crate) struct Outcome {
 pub(crate) fn run(run: &Run, hear: &mut dyn FnMut(&Sample, &Tally)) -> Result<Outcome> {
     let directory = scratch(run)?;
     let path = directory.path().join("store.redb");
+    age(&path, run.operations)?;
     let options = Options { wait: PATIENCE, label: "the check".to_owned(), ..Options::default() };
     let store = Store::open_with(&path, options)?;
-    store.set_settings(&settings())?;
     let mut fleet = Fleet::start(run, &path)?;
     let mut watch = Watch {
         run,
@@ -58,6 +58,20 @@ pub(crate) fn run(run: &Run, hear: &mut dyn FnMut(&Sample, &Tally)) -> Result<Ou
         closed_bytes: compacted.before_bytes,
         compacted_bytes: compacted.after_bytes,
     })
+}
+
+/// Makes a store with a log as one has that was used for long.
+fn age(path: &Path, operations: u32) -> Result<()> {
+    let options = Options { hold: Hold::Forever, ..Options::default() };
+    let store = Store::open_with(path, options)?;
+    store.set_settings(&settings())?;
+    // As long as what takes its place: some 300 bytes, the mean of deletes and prunes.
+    let source = "x".repeat(100);
+    for _ in 0..operations {
+        store.log_import(&source, 1)?;
+    }
+    store.compact()?;
+    Ok(store.close()?)
 }
 
 struct Watch<'a> {

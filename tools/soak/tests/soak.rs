@@ -7,7 +7,7 @@ fn a_short_run_with_kills_finds_nothing_wrong() {
     let out = tempfile::tempdir().unwrap();
     let run = Command::new(env!("CARGO_BIN_EXE_soak"))
         .args(["--for", "4s", "--every", "1s", "--processes", "3", "--spare", "1"])
-        .args(["--kill-every", "300ms", "--out"])
+        .args(["--kill-every", "300ms", "--operations", "10", "--out"])
         .arg(out.path())
         .output()
         .unwrap();
