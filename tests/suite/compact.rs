@@ -3,6 +3,7 @@
 use redb::{ReadableDatabase as _, ReadableTableMetadata as _, TableDefinition};
 use waypost::{Durability, Id, Issue, LoopId, NewEntry, Query, Store};
 
+use super::engine;
 use super::store::{Place, named};
 #[test]
 fn compacting_gives_space_back() {
@@ -24,7 +25,7 @@ fn compacting_gives_space_back() {
 /// Length of what no row needs in the index.
 fn room_in_index(path: &std::path::Path) -> u64 {
     const INDEX: TableDefinition<'_, [u8; 22], ()> = TableDefinition::new("index");
-    let database = redb::Database::open(path).unwrap();
+    let database = engine::open(path);
     let transaction = database.begin_read().unwrap();
     transaction.open_table(INDEX).unwrap().stats().unwrap().fragmented_bytes()
 }

@@ -2,12 +2,27 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
-use waypost::{Error, Hold, Inspection, NewEntry, Options, Policy, Settings, State, Store};
+use waypost::{Entry, Error, Hold, Inspection, NewEntry, Options, Policy, Settings, State, Store};
 
+// A process that another test starts has a copy of all locks for a moment.
+const PATIENT: Duration = Duration::from_mins(1);
+
+/// Looks at a store that nobody has.
 fn inspect(path: &Path) -> Inspection {
-    Store::inspect(path, Duration::ZERO, &mut |_| {}).unwrap()
+    inspect_and_hear(path, &mut |_| {})
+}
+
+fn inspect_and_hear(path: &Path, hear: &mut dyn FnMut(&Entry)) -> Inspection {
+    loop {
+        let found = Store::inspect(path, Duration::ZERO, hear).unwrap();
+        if found.state != State::Held {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn forever() -> Options {
@@ -28,7 +43,7 @@ fn what_a_closed_store_holds_is_told_without_a_change() {
     store.close().unwrap();
     let before = fs::read(&path).unwrap();
     let mut heard = Vec::new();
-    let found = Store::inspect(&path, Duration::ZERO, &mut |it| heard.push(it.id.clone())).unwrap();
+    let found = inspect_and_hear(&path, &mut |it| heard.push(it.id.clone()));
     assert_eq!((found.holder, found.journal_bytes), (None, None));
     assert_eq!(found.file_bytes, before.len() as u64);
     let State::Closed(contents) = found.state else { panic!("{:?}", found.state) };
@@ -47,7 +62,7 @@ fn who_has_the_store_is_told_and_whether_it_lets_go() {
     let path = dir.path().join("store.redb");
     let name = format!("process {} (the loop)", std::process::id());
     let store = Store::open_with(&path, forever()).unwrap();
-    let found = inspect(&path);
+    let found = Store::inspect(&path, Duration::ZERO, &mut |_| {}).unwrap();
     assert_eq!(found.state, State::Held);
     let holder = found.holder.unwrap();
     assert_eq!(holder.name, name);
@@ -59,7 +74,7 @@ fn who_has_the_store_is_told_and_whether_it_lets_go() {
     // The first goes straight into the tables, the second has a journal.
     store.save(NewEntry::default(), &1).unwrap();
     store.save(NewEntry::default(), &2).unwrap();
-    let found = Store::inspect(&path, Duration::from_mins(1), &mut |_| {}).unwrap();
+    let found = Store::inspect(&path, PATIENT, &mut |_| {}).unwrap();
     assert_eq!(found.holder.map(|holder| holder.name), Some(name));
     assert!(matches!(found.state, State::Closed(_)));
     // It was taken in when the holder let go, and no crash left it.
@@ -105,8 +120,8 @@ fn damaged_entries_are_counted_and_the_others_heard() {
     }
     fs::write(&path, bytes).unwrap();
     let mut heard = Vec::new();
-    let found = Store::inspect(&path, Duration::ZERO, &mut |it| heard.push(it.session_id.clone()));
-    let State::Closed(contents) = found.unwrap().state else { panic!() };
+    let found = inspect_and_hear(&path, &mut |it| heard.push(it.session_id.clone()));
+    let State::Closed(contents) = found.state else { panic!() };
     assert_eq!((contents.checkpoints, contents.damaged), (3, 1));
     assert!(contents.damage.unwrap().starts_with("damaged data in "));
     assert_eq!(heard, [Some("before".to_owned()), Some("after".to_owned())]);
@@ -115,7 +130,7 @@ fn damaged_entries_are_counted_and_the_others_heard() {
 #[test]
 fn what_is_no_store_is_told_from_what_is_not_there() {
     let dir = tempfile::tempdir().unwrap();
-    let of = |path: &Path| Store::inspect(path, Duration::ZERO, &mut |_| {}).unwrap_err();
+    let of = |path: &Path| Store::inspect(path, PATIENT, &mut |_| {}).unwrap_err();
     assert!(matches!(of(dir.path()), Error::NotAStore { .. }));
     assert!(matches!(of(&dir.path().join("none")), Error::Io { .. }));
     let notes = dir.path().join("notes.txt");

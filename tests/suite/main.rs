@@ -7,6 +7,7 @@ mod cli;
 mod compact;
 mod crash;
 mod damage;
+mod engine;
 mod examples;
 mod fork;
 mod format;

@@ -1,0 +1,20 @@
+//! The file of a store as its engine sees it, for what a store does not show or do.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use redb::{Database, DatabaseError};
+
+/// Opens a file that nobody has any more.
+///
+/// A process that another test starts has a copy of all locks for a moment, and longer if there
+/// is much to do; so a file that was just closed may seem to be open.
+pub(crate) fn open(path: &Path) -> Database {
+    loop {
+        match Database::open(path) {
+            Err(DatabaseError::DatabaseAlreadyOpen) => thread::sleep(Duration::from_millis(1)),
+            opened => return opened.unwrap(),
+        }
+    }
+}
