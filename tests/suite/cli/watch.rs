@@ -13,7 +13,7 @@ struct Watch {
 
 impl Watch {
     fn start(test: &Test, args: &str) -> Self {
-        let mut child = test.spawn(&format!("watch --every 0.01 {args}"));
+        let mut child = test.spawn(&format!("watch --every 0.01 --wait 600 {args}"));
         let stdout = child.stdout.take().unwrap();
         Self { child, lines: BufReader::new(stdout).lines() }
     }
@@ -89,7 +89,7 @@ fn nothing_is_missed_of_what_several_processes_save() {
     let savers: Vec<Child> = (0..3)
         .map(|saver| {
             let lines = "{}\n".repeat(100);
-            let mut child = test.spawn(&format!("save --lines --series s{saver}"));
+            let mut child = test.spawn(&format!("save --lines --wait 600 --series s{saver}"));
             child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
             child
         })
