@@ -161,11 +161,12 @@ mod tests {
     #[test]
     fn a_program_that_hangs_is_ended() {
         let began = Instant::now();
-        for script in ["exec sleep 60", "exec >&- 2>&-; exec sleep 60", "sleep 9 & exit 0"] {
+        for script in ["exec sleep 90", "exec >&- 2>&-; exec sleep 90", "sleep 90 & exit 0"] {
             let ended = sh(script, Duration::from_millis(50));
             assert_eq!(ended.unwrap_err(), "sh took too long", "{script}");
         }
-        assert!(began.elapsed() < Duration::from_secs(8));
+        // None of them was waited for, however busy the machine is.
+        assert!(began.elapsed() < Duration::from_mins(1));
     }
 
     #[test]
