@@ -126,7 +126,9 @@ fn a_process_that_keeps_the_store_is_named_and_all_else_is_checked() {
     store.save(NewEntry::default(), &2).unwrap();
     test.doctor("--wait 0", 0).has("journal", "ok", "of the process that has the store");
     drop(store);
-    test.doctor("", 0).has("lock", "ok", "no other process");
+    // A process that another test starts has a copy of its locks for a moment.
+    let is_free = |_| test.doctor("", 0).check("lock").1.starts_with("no other process");
+    assert!((0..100).any(is_free));
 }
 
 /// A copy of the files of a store in use is what a process that is killed leaves behind.
