@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
@@ -129,7 +130,9 @@ impl Serialize for Trigger {
 impl<'de> Deserialize<'de> for Trigger {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        name.parse().map_err(serde::de::Error::custom)
+        // How it is told is up to whoever reads; an error of our own would quote it.
+        let expected = "a trigger like [a-z][a-z0-9_]{0,63}";
+        name.parse().map_err(|_| D::Error::invalid_value(Unexpected::Str(&name), &expected))
     }
 }
 

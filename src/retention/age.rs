@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
@@ -80,7 +81,9 @@ impl Serialize for Age {
 impl<'de> Deserialize<'de> for Age {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        // How it is told is up to whoever reads; an error of our own would quote it.
+        let expected = "an age like 45s, 90m, 12h, 30d or 2w";
+        text.parse().map_err(|_| D::Error::invalid_value(Unexpected::Str(&text), &expected))
     }
 }
 

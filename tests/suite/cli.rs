@@ -19,6 +19,8 @@ mod interrupt;
 mod json;
 mod lines;
 mod log;
+#[cfg(unix)]
+mod modes;
 mod name;
 mod pager;
 mod prune;
@@ -26,6 +28,7 @@ mod query;
 mod restore;
 mod resume;
 mod save;
+mod secrets;
 mod watch;
 
 use std::fs;

@@ -18,6 +18,7 @@ mod names;
 mod query;
 mod recovery;
 mod retention;
+mod secrets;
 mod shims;
 mod store;
 mod tidy;

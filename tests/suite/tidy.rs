@@ -139,6 +139,28 @@ fn the_library_looks_at_nothing_but_its_arguments() {
     report(&offences);
 }
 
+/// Files that may hold content are made where their mode is set.
+#[test]
+fn files_are_made_only_where_their_owner_alone_may_read_them() {
+    let makers = ["File::create(", "File::create_new(", "fs::write(", "OpenOptions::new()"];
+    // These, and man pages, which are for all to read; and a pipe or device is opened, not made.
+    let may = [
+        "src/store/file.rs",
+        "src/bin/waypost/private.rs",
+        "src/bin/waypost/command/man.rs",
+        "src/bin/waypost/command/export/target.rs",
+    ];
+    let mut offences = Vec::new();
+    for (name, text) in sources("src") {
+        let is_test = name.contains("/tests") || may.contains(&name.as_str());
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        for maker in makers.iter().filter(|maker| !is_test && code.contains(**maker)) {
+            offences.push(format!("{name}: {maker}"));
+        }
+    }
+    report(&offences);
+}
+
 /// A bare `matches!(..);` checks nothing, and no lint reports it.
 #[test]
 fn no_matches_is_dropped() {

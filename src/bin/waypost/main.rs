@@ -19,6 +19,7 @@ mod output;
 mod pager;
 mod panics;
 mod policy;
+mod private;
 mod progress;
 mod report;
 mod scope;

@@ -4,7 +4,6 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +15,7 @@ use crate::args::Global;
 use crate::exit::Refusal;
 use crate::interrupt;
 use crate::output::quoted;
+use crate::private;
 use crate::progress::Progress;
 
 const DIRECTORY: &str = ".waypost";
@@ -120,14 +120,10 @@ pub(crate) fn home(store: &Path) -> Option<PathBuf> {
 }
 
 pub(crate) fn create_directory(path: &Path) -> Result<()> {
-    let mut builder = DirBuilder::new();
-    // Documents may hold what only their owner should see.
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(path) {
+    match private::directory(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         // States of agents do not belong into the history of the project they work on.
-        Ok(()) => fs::write(path.join(".gitignore"), "*\n"),
+        Ok(()) => private::write_new(&path.join(".gitignore"), b"*\n"),
         Err(error) => Err(error),
     }
     .with_context(|| format!("cannot make {}", path.display()))

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use crate::private;
+
 const PAGE: [u8; 4096] = [7; 4096];
 
 #[derive(Debug)]
@@ -17,7 +19,8 @@ pub(in crate::command) struct Floor {
 
 impl Floor {
     pub(in crate::command) fn new(place: &Path) -> Result<Self> {
-        Ok(Self { file: File::create(place.join("floor"))?, times: Vec::new() })
+        let file = private::options().write(true).create_new(true).open(place.join("floor"))?;
+        Ok(Self { file, times: Vec::new() })
     }
 
     pub(in crate::command) fn append(&mut self, count: u32) -> Result<()> {

@@ -6,6 +6,8 @@ use std::process;
 
 use anyhow::{Context as _, Result};
 
+use crate::private;
+
 /// A directory that is gone when this is dropped.
 #[derive(Debug)]
 pub(in crate::command) struct Place(PathBuf);
@@ -14,7 +16,7 @@ impl Place {
     /// In `parent`, named after the command that measures.
     pub(in crate::command) fn new(parent: &Path, command: &str) -> Result<Self> {
         let path = parent.join(format!(".waypost-{command}-{}", process::id()));
-        fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        private::directory(&path).with_context(|| format!("cannot make {}", path.display()))?;
         Ok(Self(path))
     }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use crate::exit::Refusal;
+use crate::private;
 
 /// Where an export goes.
 pub(in crate::command) enum Target<'a> {
@@ -41,12 +42,7 @@ impl<'a> Target<'a> {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
         let draft = PathBuf::from(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        // Documents may hold what only their owner should see.
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&draft);
+        let file = private::options().write(true).create_new(true).open(&draft);
         let file = file.with_context(|| format!("cannot make {}", draft.display()))?;
         Ok(Self::File { path: path.to_owned(), draft, file: BufWriter::new(file) })
     }

@@ -10,6 +10,7 @@ use waypost::Store;
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::open;
+use crate::private;
 
 /// A directory and its store.
 #[derive(Debug)]
@@ -70,7 +71,7 @@ impl Place {
         let made = open::create_directory(own).and_then(|()| {
             // One that was there before, for a config, may have none yet.
             let ignore = own.join(".gitignore");
-            Ok(if ignore.exists() { Ok(()) } else { fs::write(ignore, "*\n") }?)
+            Ok(if ignore.exists() { Ok(()) } else { private::write_new(&ignore, b"*\n") }?)
         });
         made.map_err(|error| {
             let reason = error.root_cause().to_string();

@@ -1,7 +1,7 @@
 //! Carries a plan out: each file is there as a whole or not at all, and what it replaces is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -16,6 +16,7 @@ use crate::exit::Refusal;
 use crate::interrupt;
 use crate::open;
 use crate::output::short_id;
+use crate::private;
 use crate::progress::Progress;
 
 // An id of another system may be of any length, and lead anywhere.
@@ -166,6 +167,10 @@ impl Work<'_> {
         if self.directory.directory(own)? == Found::Nothing {
             open::create_directory(&self.directory.path(own)).map_err(io::Error::other)?;
         }
+        // Whoever made the one above may let others into it.
+        if self.directory.directory(KEPT)? == Found::Nothing {
+            private::directory(&self.directory.path(KEPT))?;
+        }
         let (parent, _) = split(&kept);
         if let Found::Obstacle(why) = self.directory.directory(parent)? {
             return Err(io::Error::other(format!("{kept} {why}")));
@@ -213,12 +218,8 @@ pub(super) fn keep_file(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
         // Where a file cannot have two names, it is copied.
         Err(_) => {
-            let mut options = OpenOptions::new();
-            options.write(true).create_new(true);
             // Who may not read the one may not read the other.
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let mut copy = options.open(to)?;
+            let mut copy = private::options().write(true).create_new(true).open(to)?;
             let mut file = File::open(from)?;
             io::copy(&mut file, &mut copy)?;
             copy.set_permissions(file.metadata()?.permissions())?;

@@ -3,7 +3,7 @@
 //! Must never follow a link out of it, nor replace what it was not told to.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, ErrorKind, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -16,14 +16,13 @@ use waypost::{SourceForm, Timestamp};
 use super::place::{ancestors, split};
 use super::system::{self, FileSystem, Identity};
 use crate::gzip;
+use crate::private::{self, MODE};
 
 /// Why there can be nothing below a path.
 pub(in crate::command) const THROUGH_FILE: &str = "goes through a file";
 
 // What the names of drafts start with.
 const DRAFT: &str = ".waypost-";
-// Documents may hold what only their owner should see.
-const MODE: u32 = 0o600;
 // Long enough that comparing costs less than reading.
 const COMPARED_BYTES: usize = 64 << 10;
 
@@ -308,13 +307,9 @@ impl Directory {
     fn begin(&self, path: &str) -> io::Result<(File, Draft)> {
         let (parent, _) = split(path);
         let is_synced = self.make_directory(parent)?.is_synced;
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, MODE);
         loop {
             let temporary = self.temporary(parent);
-            match options.open(&temporary) {
+            match private::options().write(true).create_new(true).open(&temporary) {
                 // Left behind by one with the same number that was killed.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 file => return Ok((file?, Draft::new(temporary, is_synced))),

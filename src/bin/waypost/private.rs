@@ -1,0 +1,32 @@
+//! Files and directories that only their owner may look into.
+//!
+//! Documents may hold what nobody else should see, so whatever the command makes is made here,
+//! but for what is meant for others. A stricter umask holds as it always does.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// The mode of a file that nothing else is known of.
+pub(crate) const MODE: u32 = 0o600;
+
+/// How a file is opened that is to be made.
+pub(crate) fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, MODE);
+    options
+}
+
+/// Makes a directory in one that is there.
+pub(crate) fn directory(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Makes a file with a text in it, if there is none.
+pub(crate) fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
+    options().write(true).create_new(true).open(path)?.write_all(text)
+}
