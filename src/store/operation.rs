@@ -131,12 +131,13 @@ impl Operation {
         self
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.until = Some(other.at);
         self.checkpoints = self.checkpoints.saturating_add(other.checkpoints);
         self.stored_bytes = self.stored_bytes.saturating_add(other.stored_bytes);
         for (trigger, count) in &other.triggers {
-            *self.triggers.entry(trigger.clone()).or_default() += count;
+            let sum = self.triggers.entry(trigger.clone()).or_default();
+            *sum = sum.saturating_add(*count);
         }
         // Those of the first are as good as any.
     }
@@ -224,4 +225,19 @@ impl Writer<'_> {
 fn read(number: u64, bytes: &[u8]) -> Result<Operation> {
     let found = decode_note(number, bytes);
     found.map_err(|reason| Error::corrupt(format!("operation {number}"), reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A note with a right sum and the largest count there is ended a prune in a panic.
+    #[test]
+    fn counts_beyond_all_reason_are_added_up_without_a_panic() {
+        let mut operation = Operation::new(Action::Prune, Timestamp::from_micros(0));
+        operation.triggers.insert(Trigger::Iteration, u64::MAX);
+        let more = operation.clone();
+        operation.add(&more);
+        assert_eq!(operation.triggers[&Trigger::Iteration], u64::MAX);
+    }
 }
