@@ -25,7 +25,7 @@ mod wire;
 mod yaml;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -53,6 +53,13 @@ pub(crate) use v1::{
 
 // Every frame of the decoder's recursion is small; far more would still fit a 2 MiB stack.
 const DEPTH_READ: usize = 1024;
+// A style comes from a record or a line of an export, and a wide one makes much of little.
+const TEXT_BYTES_MAX: usize = 1 << 30;
+
+fn too_long() -> Error {
+    let what = "length in bytes of the document in its style".to_owned();
+    Error::Limit { what, limit: TEXT_BYTES_MAX as u64 }
+}
 
 /// The stored form of any value, which takes about `expected_bytes`.
 pub(crate) fn encode(
@@ -101,12 +108,13 @@ impl Document {
     ///
     /// # Errors
     /// [`Error::Invalid`] if it has a number that is none, or [`Error::Limit`] if it is nested
-    /// deeper than any document in a store.
+    /// deeper than any document in a store, or longer than 1 GiB in this style.
     pub fn to_json(&self, style: TextStyle) -> Result<String> {
         // Whatever a store takes, and what a layout has around it.
         let bounds = Bounds { bytes: usize::MAX, depth: DEPTH_READ };
         let raw = encode(self, bounds, 0)?;
-        text::to_text(&raw, style).map_err(|_| Error::invalid("document", text::Damaged))
+        let text = text::to_text_within(&raw, style, TEXT_BYTES_MAX);
+        text.map_err(|_| Error::invalid("document", text::Damaged))?.ok_or_else(too_long)
     }
 
     /// Reads JSON text, within the default limits.
@@ -175,7 +183,8 @@ impl Checkpoint {
     /// Of a file that was compressed this is what was in it.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the stored bytes are not a document.
+    /// [`Error::Corrupt`] if the stored bytes are not a document, or [`Error::Limit`] if a style
+    /// makes more than 1 GiB of it.
     pub fn source_text(&self) -> Result<Option<Cow<'_, [u8]>>> {
         let Some(form) = &self.entry.source else { return Ok(None) };
         let Some(style) = form.style else {
@@ -186,8 +195,8 @@ impl Checkpoint {
     }
 
     fn to_text(&self, style: TextStyle) -> Result<String> {
-        let text = text::to_text(self.stored_form(), style);
-        text.map_err(|_| Error::corrupt(self.place(), text::Damaged))
+        let text = text::to_text_within(self.stored_form(), style, TEXT_BYTES_MAX);
+        text.map_err(|_| Error::corrupt(self.place(), text::Damaged))?.ok_or_else(too_long)
     }
 
     fn place(&self) -> String {

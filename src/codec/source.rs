@@ -65,7 +65,10 @@ impl Source {
     pub fn restored(json: &[u8], form: SourceForm, text: Option<&[u8]>) -> Result<Self> {
         let raw = encode_json(json, Bounds::DEFAULT)?;
         match (form.style, text) {
-            (Some(_), _) => Ok(Self::new(raw, SourceForm { text_bytes: 0, ..form }, json)),
+            (Some(style), _) => {
+                check_length(&raw, style)?;
+                Ok(Self::new(raw, SourceForm { text_bytes: 0, ..form }, json))
+            }
             (None, Some(text)) => Ok(Self::new(raw, form, text).keep(text)),
             (None, None) => Err(Error::invalid("source", "its text is missing")),
         }
@@ -148,6 +151,18 @@ impl Source {
     }
 }
 
+/// Refuses a style with which a document becomes longer than any file that is read.
+fn check_length(raw: &[u8], style: TextStyle) -> Result<()> {
+    let limit = Bounds::DEFAULT.bytes;
+    match text::to_text_within(raw, style, limit) {
+        Ok(Some(_)) => Ok(()),
+        _ => {
+            let what = "length in bytes of the source in its style".to_owned();
+            Err(Error::Limit { what, limit: limit as u64 })
+        }
+    }
+}
+
 fn json_form() -> SourceForm {
     SourceForm { format: Format::Json, ..SourceForm::default() }
 }
@@ -155,8 +170,10 @@ fn json_form() -> SourceForm {
 /// The style that gives `json` back from its document, if there is one.
 fn style_of(json: &[u8], raw: &[u8]) -> Option<TextStyle> {
     let likely = likely_style(json)?;
-    let gives_back =
-        |style: &TextStyle| text::to_text(raw, *style).is_ok_and(|text| text.as_bytes() == json);
+    let gives_back = |style: &TextStyle| {
+        let written = text::to_text_within(raw, *style, json.len());
+        written.is_ok_and(|text| text.is_some_and(|text| text.as_bytes() == json))
+    };
     if gives_back(&likely) {
         return Some(likely);
     }
@@ -255,6 +272,31 @@ mod tests {
         assert_eq!(outline.get("e"), Some(&Document::Text("text".into())));
         let small = Source::from_json(br#"{"a":[1,[2,{"b":null}]]}"#).unwrap();
         assert_eq!(small.outline().unwrap(), small.document().unwrap());
+    }
+
+    /// As deep as may be, and thousands of elements at the bottom.
+    fn deep(first: &str) -> String {
+        let (open, close) = ("[".repeat(127), "]".repeat(127));
+        format!("[{first}{open}{}{close}]", vec!["0"; 200_000].join(","))
+    }
+
+    /// One wide line at the start of half a megabyte made 6.5 GB of text to compare with.
+    #[test]
+    fn a_first_line_that_misleads_costs_no_more_than_the_text() {
+        let json = deep(&format!("\n{}", " ".repeat(255)));
+        let source = Source::from_json(json.as_bytes()).unwrap();
+        assert_eq!(source.form.style, None);
+        assert_eq!(&source.raw[source.document_bytes..], json.as_bytes());
+    }
+
+    /// A line of an export could name a style that made its document longer than all memory.
+    #[test]
+    fn a_style_that_makes_too_long_a_text_is_refused() {
+        let wide = TextStyle { spacing: Spacing::Indent(255), ..TextStyle::default() };
+        let form = SourceForm { style: Some(wide), ..json_form() };
+        let restored = Source::restored(deep("").as_bytes(), form, None);
+        assert!(matches!(restored, Err(Error::Limit { .. })));
+        assert!(Source::restored(b"[[1, 2]]", form, None).is_ok());
     }
 
     #[test]

@@ -31,19 +31,38 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 // Large enough that what takes the text is called seldom.
 const PIECE_BYTES: usize = 32 << 10;
 
-/// The text of the document in `raw`.
+/// The text of the document in `raw`, however long it is.
+#[cfg(test)]
 pub(super) fn to_text(raw: &[u8], style: TextStyle) -> Result<String, Malformed> {
+    to_text_within(raw, style, usize::MAX)?.ok_or(Malformed)
+}
+
+/// The text of the document in `raw`, unless it is longer than `bytes_max`.
+///
+/// Where every element has a line and a wide indent, the text is some thousand times as long as
+/// the document. No more of it is made than a line beyond the limit.
+pub(super) fn to_text_within(
+    raw: &[u8],
+    style: TextStyle,
+    bytes_max: usize,
+) -> Result<Option<String>, Malformed> {
     let mut writer = Writer::new(raw, style);
     // Quotes and commas take more than tags and lengths.
-    writer.out.reserve(raw.len() + raw.len() / 4);
+    writer.out.reserve((raw.len() + raw.len() / 4).min(bytes_max));
     if style.has_byte_order_mark {
         writer.out.extend_from_slice(BYTE_ORDER_MARK);
     }
-    while writer.step()? {}
+    while writer.step()? {
+        if writer.out.len() > bytes_max {
+            return Ok(None);
+        }
+    }
     if style.has_final_newline {
         writer.out.push(b'\n');
     }
-    String::from_utf8(writer.out).map_err(|_| Malformed)
+    let is_within = writer.out.len() <= bytes_max;
+    let text = String::from_utf8(writer.out).map_err(|_| Malformed)?;
+    Ok(is_within.then_some(text))
 }
 
 /// Writes the document in `raw`, piece by piece. Depth costs no stack.
