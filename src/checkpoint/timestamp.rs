@@ -4,10 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use jiff::SignedDuration;
+use jiff::fmt::temporal::Pieces;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
+
+const EPOCH: jiff::civil::DateTime = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0);
 
 /// A point in time, to the microsecond, in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,10 +53,13 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     /// RFC 3339 in UTC, with six fractional digits, so that texts sort as times do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_microsecond(self.0) {
-            Ok(time) => f.pad(&format!("{time:.6}")),
+        if let Ok(time) = jiff::Timestamp::from_microsecond(self.0) {
+            return f.pad(&format!("{time:.6}"));
+        }
+        match civil(self.0) {
+            Some(time) => f.pad(&format!("{time:.6}Z")),
             // Outside the years that RFC 3339 can write.
-            Err(_) => write!(f, "{}us", self.0),
+            None => f.pad(&format!("{}us", self.0)),
         }
     }
 }
@@ -61,12 +68,37 @@ impl FromStr for Timestamp {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let time: jiff::Timestamp = text.parse().map_err(|_| {
-            let reason = format!("{text:?} is not like 2026-01-25T15:00:00Z, up to 9999-12-30");
+        if let Ok(time) = text.parse::<jiff::Timestamp>() {
+            return Ok(Self(time.as_microsecond()));
+        }
+        at_the_edge(text).or_else(|| beyond(text)).map(Self).ok_or_else(|| {
+            let reason = format!("{text:?} is not like 2026-01-25T15:00:00Z, up to 9999-12-31");
             Error::invalid("time", reason)
-        })?;
-        Ok(Self(time.as_microsecond()))
+        })
     }
+}
+
+/// A time as date and time of day in UTC, for the hours at either end of the calendar that `jiff`
+/// keeps free for offsets.
+fn civil(micros: i64) -> Option<jiff::civil::DateTime> {
+    EPOCH.checked_add(SignedDuration::from_micros(micros)).ok()
+}
+
+/// A text with a date, a time and an offset that leads to those hours: many write the last second
+/// of 9999 for never.
+fn at_the_edge(text: &str) -> Option<i64> {
+    let pieces = Pieces::parse(text).ok()?;
+    let time = pieces.date().to_datetime(pieces.time()?);
+    let since = time.duration_since(EPOCH).as_micros();
+    let offset = i128::from(pieces.to_numeric_offset()?.seconds()) * 1_000_000;
+    i64::try_from(since - offset).ok()
+}
+
+/// What is written for a time that no calendar has.
+fn beyond(text: &str) -> Option<i64> {
+    let micros = text.strip_suffix("us")?.parse().ok()?;
+    // Any other has one spelling, which is not this one.
+    (Timestamp(micros).to_string() == text).then_some(micros)
 }
 
 impl Serialize for Timestamp {
@@ -90,10 +122,54 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_read_back() {
-        for micros in [0, -1, 1_700_000_000_123_456, -62_135_596_800_000_000] {
+        let end = 253_402_300_799_999_999;
+        for micros in [0, -1, 1_700_000_000_123_456, -62_135_596_800_000_000, end - 1, end] {
             let time = Timestamp::from_micros(micros);
             assert_eq!(time.to_string().parse::<Timestamp>().unwrap(), time);
         }
+    }
+
+    /// What was done at such a time could not be read again by the log of a store.
+    #[test]
+    fn what_no_calendar_has_is_read_back_too() {
+        for micros in [i64::MIN, -377_705_116_800_000_001, 253_402_300_800_000_000, i64::MAX] {
+            let time = Timestamp::from_micros(micros);
+            assert_eq!(time.to_string(), format!("{micros}us"));
+            assert_eq!(time.to_string().parse::<Timestamp>().unwrap(), time);
+        }
+        for wrong in ["us", "5us", "-1us", "+9223372036854775807us", "9223372036854775808us"] {
+            assert!(wrong.parse::<Timestamp>().is_err(), "{wrong}");
+        }
+    }
+
+    /// The last day of 9999 was refused, and files that say it for never got the time of the file.
+    #[test]
+    fn the_calendar_is_read_up_to_its_last_second() {
+        let last: Timestamp = "9999-12-31T23:59:59.999999Z".parse().unwrap();
+        assert_eq!(last.to_string(), "9999-12-31T23:59:59.999999Z");
+        assert_eq!("9999-12-31T23:59:59.9999999Z".parse::<Timestamp>().unwrap(), last);
+        assert!("9999-12-31T23:59:59Z".parse::<Timestamp>().unwrap() < last);
+        let day: Timestamp = "9999-12-31T00:00:00Z".parse().unwrap();
+        assert_eq!("9999-12-31T02:00:00+02:00".parse::<Timestamp>().unwrap(), day);
+        let later: Timestamp = "9999-12-31T23:59:59.999999-00:01".parse().unwrap();
+        assert!(later > last, "{later}");
+        for wrong in ["9999-12-31", "9999-12-31T23:59:59", "9999-12-32T00:00:00Z", "10000-01-01Z"] {
+            assert!(wrong.parse::<Timestamp>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_leap_second_is_the_one_before_it_and_hour_24_is_none() {
+        let leap: Timestamp = "2016-12-31T23:59:60Z".parse().unwrap();
+        assert_eq!(leap, "2016-12-31T23:59:59Z".parse().unwrap());
+        assert!(leap < "2017-01-01T00:00:00Z".parse().unwrap());
+        assert!("2016-12-31T24:00:00Z".parse::<Timestamp>().is_err());
+    }
+
+    #[test]
+    fn digits_beyond_microseconds_are_cut_off() {
+        let cut: Timestamp = "2026-01-25T15:00:00.123456999Z".parse().unwrap();
+        assert_eq!(cut, "2026-01-25T15:00:00.123456Z".parse().unwrap());
     }
 
     #[test]

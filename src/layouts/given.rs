@@ -124,11 +124,10 @@ impl<'a> Given<'a> {
         for (field, time) in times {
             let text = time.map(|time| time.to_string());
             let is_plain = |text: String| {
-                text.parse::<Timestamp>().is_ok()
-                    && text.starts_with(|it: char| it.is_ascii_digit())
+                text.ends_with('Z') && text.starts_with(|it: char| it.is_ascii_digit())
             };
             if !text.is_none_or(is_plain) {
-                self.refuse(field, "must be from the year 0 to 9999-12-30");
+                self.refuse(field, "must be from the year 0 to 9999-12-31");
             }
         }
     }

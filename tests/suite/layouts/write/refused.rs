@@ -129,7 +129,7 @@ const MISSING: [(Layout, Change, &str); 22] = [
     (
         Layout::Aiwg,
         |entry, _| entry.created_at = Timestamp::from_micros(i64::MAX),
-        "created_at: must be from the year 0 to 9999-12-30",
+        "created_at: must be from the year 0 to 9999-12-31",
     ),
 ];
 
