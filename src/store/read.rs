@@ -312,8 +312,8 @@ fn is_hex(byte: u8) -> bool {
 /// The times that an id starting with `prefix` can have if it is a UUIDv7.
 fn id_times(prefix: &str) -> Option<(Timestamp, Timestamp)> {
     const DIGITS: u32 = 12;
-    let mut digits = prefix.split('-').take(2).collect::<String>();
-    digits.truncate(DIGITS as usize);
+    let digits = prefix.split('-').take(2).flat_map(str::chars).take(DIGITS as usize);
+    let digits: String = digits.collect();
     if digits.len() < PREFIX_MIN || !digits.bytes().all(is_hex) {
         return None;
     }

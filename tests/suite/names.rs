@@ -2,6 +2,8 @@
 
 use waypost::{Error, Id, Issue, LoopId, NewEntry, Series, Store, Timestamp};
 
+use crate::store::Place;
+
 struct Named {
     _dir: tempfile::TempDir,
     store: Store,
@@ -44,6 +46,22 @@ fn issue(name: &str) -> NewEntry {
 
 fn in_loop(name: &str) -> NewEntry {
     NewEntry { loop_id: Some(LoopId::new(name).unwrap()), ..NewEntry::default() }
+}
+
+/// The twelfth byte was within a character, and the answer that the store is damaged.
+#[test]
+fn a_name_with_any_characters_in_it_is_not_found() {
+    let place = Place::new();
+    let store = place.open();
+    for name in
+        ["01234567-89a\u{e9}", "\u{1f600}\u{1f600}\u{1f600}\u{1f600}", "ab-\u{e9}cdefabcde\u{e9}"]
+    {
+        for start in 0..4 {
+            let name = format!("{}{name}", &"0000"[start..]);
+            let found = store.resolve(&name);
+            assert!(matches!(found, Err(Error::NotFound { .. })), "{name}: {found:?}");
+        }
+    }
 }
 
 #[test]
