@@ -73,6 +73,11 @@ impl Verdict {
         matches!(self, Self::Remove(_))
     }
 
+    /// Whether the checkpoint goes for its age, and so would stay if the clock were behind.
+    pub(crate) fn is_by_age(&self) -> bool {
+        matches!(self, Self::Remove(Removed::TooOld(_) | Removed::Beyond { within: Some(_), .. }))
+    }
+
     /// Whether no rule removes the checkpoint one day.
     pub(super) fn is_for_ever(&self) -> bool {
         !matches!(self, Self::Remove(_) | Self::Keep(Kept::Last { .. } | Kept::Within(_)))

@@ -18,7 +18,7 @@ use crate::checkpoint::{Entry, Layout, Series, Status, Timestamp, Trigger};
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
 use crate::key::{IndexBytes, NameId, RecordKey, index_row, indexed_key};
-use crate::retention::{Policy, Rule, is_dated_by_store, plan};
+use crate::retention::{Planned, Policy, Rule, is_dated_by_store, plan};
 use crate::sync::lock;
 
 // How many more than a rule keeps and than were added are looked at from the newest on, and as many
@@ -64,6 +64,13 @@ impl Touched {
     }
 }
 
+/// What is to go.
+struct Going {
+    entry: Entry,
+    /// Whether it would stay if the clock were behind.
+    is_by_age: bool,
+}
+
 /// What was added of one kind.
 #[derive(Debug, Default)]
 pub(super) struct Added {
@@ -88,30 +95,34 @@ impl Writer<'_> {
         for (touched, added) in self.touched.drain() {
             by_series.entry(touched.series.clone()).or_default().push((touched, added));
         }
-        let mut removed = Vec::new();
+        let mut going = Vec::new();
         for (series, touched) in by_series {
             match self.removable(&series, &touched, &settings, now) {
-                Ok(entries) => removed.extend(entries),
+                Ok(entries) => going.extend(entries),
                 Err(error) if is_of_engine(&error, self.path) => return Err(error),
                 // Damage to what was saved before is no reason not to save.
                 Err(_) => {}
             }
         }
-        if removed.is_empty() {
+        if going.is_empty() {
             return Ok(());
         }
+        let start = self.ring_start()?;
+        // A clock that is wrong for a moment makes everything look old, and must not cost it.
+        let is_kept = |it: &Going| it.is_by_age || it.entry.sequence < start;
+        let (kept, gone): (Vec<Going>, Vec<Going>) = going.into_iter().partition(is_kept);
+        let entries = |going: Vec<Going>| going.into_iter().map(|it| it.entry);
+        let (kept, gone): (Vec<Entry>, Vec<Entry>) =
+            (entries(kept).collect(), entries(gone).collect());
         let policy = settings.policy.as_ref().map(|policy| policy.name.clone());
         let operation = Operation { policy, ..Operation::new(Action::PruneOnSave, now) };
-        let number = self.log_summed(operation.on(&removed))?;
-        let start = self.ring_start()?;
-        let (before, since): (Vec<Entry>, Vec<Entry>) =
-            removed.into_iter().partition(|entry| entry.sequence < start);
-        if !before.is_empty() {
-            self.put_away(&before, now, number)?;
+        let number = self.log_summed(operation.on(&kept).on(&gone))?;
+        if !kept.is_empty() {
+            self.put_away(&kept, now, number)?;
             self.purge_expired(now)?;
         }
-        if !since.is_empty() {
-            self.remove(&since)?;
+        if !gone.is_empty() {
+            self.remove(&gone)?;
         }
         Ok(())
     }
@@ -122,7 +133,7 @@ impl Writer<'_> {
         touched: &[(Touched, Added)],
         settings: &Arc<Settings>,
         now: Timestamp,
-    ) -> Result<Vec<Entry>> {
+    ) -> Result<Vec<Going>> {
         let (Some(policy), Some(name)) =
             (&settings.policy, self.name(NameKind::Series, series.as_str())?)
         else {
@@ -138,13 +149,13 @@ impl Writer<'_> {
             Policy { issue_bytes_max: None, store_bytes_max: None, ..Policy::clone(policy) };
         let plan = plan(&entries, &policy, now);
         let mut removable = Vec::new();
-        for entry in plan.removed().map(|planned| planned.entry) {
+        for Planned { entry, verdict } in plan.removed() {
             // What was saved in this very transaction is about to be made a base of the next.
             let is_kept = self.fresh.contains(&entry.sequence)
                 || self.is_fork_point(entry)?
                 || !self.is_detachable(entry.sequence)?;
             if !is_kept {
-                removable.push(entry.clone());
+                removable.push(Going { entry: entry.clone(), is_by_age: verdict.is_by_age() });
             }
         }
         Ok(removable)
