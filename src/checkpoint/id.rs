@@ -32,7 +32,12 @@ impl Id {
         let random = Uuid::new_v4().into_bytes();
         let mut tail = [0; 10];
         tail.copy_from_slice(&random[6..]);
-        Self::from_parts(time.as_millis().max(0).unsigned_abs(), tail)
+        Self::from_parts(Self::millis_at(time), tail)
+    }
+
+    /// The milliseconds that an id has which is made at `time`: 48 bits, none of them negative.
+    pub(crate) fn millis_at(time: Timestamp) -> u64 {
+        time.as_millis().max(0).unsigned_abs() & ((1 << 48) - 1)
     }
 
     /// The id as text.

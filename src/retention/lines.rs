@@ -130,18 +130,19 @@ fn dated(
 
 /// Whether the store dated a checkpoint, and not the caller: then its id has the same time.
 pub(crate) fn is_dated_by_store(entry: &Entry) -> bool {
-    made_at(&entry.id).is_some_and(|millis| millis == entry.created_at.as_millis())
+    // Also where the clock shows what no id can hold: whatever it shows, this is the newest.
+    made_at(&entry.id).is_some_and(|millis| millis == Id::millis_at(entry.created_at))
 }
 
 /// The milliseconds in a UUIDv7.
 ///
 /// Asked of every entry, so no more of it is read.
-fn made_at(id: &Id) -> Option<i64> {
+fn made_at(id: &Id) -> Option<u64> {
     let id = id.as_str();
     let is_uuid = id.len() == 36 && id.as_bytes()[8] == b'-' && id.as_bytes()[13..15] == *b"-7";
     let digits = id.bytes().take(13).filter(|byte| *byte != b'-').take(12);
-    digits.filter(|_| is_uuid).try_fold(None, |sum: Option<i64>, byte| {
+    digits.filter(|_| is_uuid).try_fold(None, |sum: Option<u64>, byte| {
         let digit = char::from(byte).to_digit(16)?;
-        Some(Some(sum.unwrap_or(0) << 4 | i64::from(digit)))
+        Some(Some(sum.unwrap_or(0) << 4 | u64::from(digit)))
     })?
 }
