@@ -55,6 +55,12 @@
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
 //! said: one process has the file at a time, and handles take turns.
 
+/// Choices for the targets that try hostile input.
+#[cfg(test)]
+#[macro_use]
+#[path = "../tests/fuzz/tape.rs"]
+mod tape;
+
 // In the order of layers: each uses only those above it.
 mod error;
 mod sync;

@@ -1,5 +1,7 @@
 //! Any value goes in and comes out the same, through types, trees and JSON text.
 
+pub(crate) mod fuzz;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 

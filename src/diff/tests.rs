@@ -1,6 +1,7 @@
 //! What is said about two documents, example by example.
 
 mod apply;
+mod fuzz;
 mod random;
 
 use std::fmt::Write as _;

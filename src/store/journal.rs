@@ -173,7 +173,7 @@ impl Journal {
 }
 
 /// Adds an item to `out`, and returns its sum.
-fn frame(placed: &Placed, chain: u64, out: &mut Vec<u8>) -> u64 {
+pub(super) fn frame(placed: &Placed, chain: u64, out: &mut Vec<u8>) -> u64 {
     let start = out.len();
     out.extend_from_slice(&[0; HEAD_BYTES]);
     placed.encode(out);
@@ -192,29 +192,38 @@ pub(super) fn read(path: &Path, identity: u64, sequence: u64) -> Result<Vec<Plac
     let Some(bytes) = read_bytes(path)? else {
         return Ok(Vec::new());
     };
-    let (header, mut rest) = bytes.split_at(bytes.len().min(HEADER_BYTES));
-    let Some(found) = header.strip_prefix(MAGIC).and_then(|found| found.try_into().ok()) else {
+    let Some((found, rest)) = identified(&bytes) else {
         // Cut short before the first sync, so nothing in it was acknowledged.
         return Ok(Vec::new());
     };
-    let found = u64::from_le_bytes(found);
     if found != identity {
         let aside = file::beside(path, &format!(".{found:016x}"));
         fs::rename(path, &aside).at(path)?;
         return Ok(Vec::new());
     }
+    // A right sum is no torn write: this is content that must not be passed over.
+    let mut placed = items(rest, identity).ok_or_else(|| {
+        Error::corrupt(path.display().to_string(), "an item of the journal cannot be read")
+    })?;
+    placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
+    Ok(placed)
+}
+
+/// The identity that a journal names, and what follows.
+pub(super) fn identified(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (identity, rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
+    Some((u64::from_le_bytes(*identity), rest))
+}
+
+/// All items up to the end; `None` if one that passes its sum cannot be read.
+pub(super) fn items(mut rest: &[u8], identity: u64) -> Option<Vec<Placed>> {
     let mut placed = Vec::new();
     let mut chain = identity;
     while let Some((sum, payload, left)) = first(rest, chain) {
-        // A right sum is no torn write: this is content that must not be passed over.
-        let item = Placed::decode(payload).ok_or_else(|| {
-            Error::corrupt(path.display().to_string(), "an item of the journal cannot be read")
-        })?;
-        placed.push(item);
+        placed.push(Placed::decode(payload)?);
         (chain, rest) = (sum, left);
     }
-    placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
-    Ok(placed)
+    Some(placed)
 }
 
 fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {

@@ -170,7 +170,7 @@ fn name_row(kind: NameKind, name: &str) -> Vec<u8> {
     row
 }
 
-fn parse(id: NameId, value: &[u8]) -> Option<Pair> {
+pub(super) fn parse(id: NameId, value: &[u8]) -> Option<Pair> {
     let (body, sum) = value.split_last_chunk::<CHECK_BYTES>()?;
     if seal(id, body) != u64::from_le_bytes(*sum) {
         return None;

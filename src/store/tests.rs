@@ -4,6 +4,7 @@ mod artifact;
 mod bases;
 mod damage;
 mod full;
+mod fuzz;
 mod prune;
 mod watch;
 

@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[macro_use]
+#[path = "../fuzz/tape.rs"]
+mod tape;
+
 mod arrivals;
 mod cli;
 mod compact;
@@ -11,6 +15,7 @@ mod engine;
 mod examples;
 mod fork;
 mod format;
+mod fuzz;
 mod inspect;
 mod layouts;
 mod model;
@@ -22,4 +27,5 @@ mod secrets;
 mod shims;
 mod store;
 mod tidy;
+mod time;
 mod turn;

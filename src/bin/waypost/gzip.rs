@@ -1,5 +1,8 @@
 //! Texts compressed by gzip, as other systems write and read them.
 
+#[cfg(test)]
+mod fuzz;
+
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
 

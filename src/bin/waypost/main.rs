@@ -1,5 +1,10 @@
 //! The `waypost` command: words in, library calls, words out.
 
+#[cfg(test)]
+#[macro_use]
+#[path = "../../../tests/fuzz/tape.rs"]
+mod tape;
+
 mod about;
 mod args;
 mod command;

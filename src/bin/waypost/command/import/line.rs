@@ -1,5 +1,8 @@
 //! A line of an export: all that is known of a checkpoint, and its document.
 
+#[cfg(test)]
+mod fuzz;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -141,8 +144,10 @@ fn read<T: DeserializeOwned>(name: &str, value: &RawValue) -> Result<T, Error> {
 
 fn bytes_of(name: &str, digits: &str) -> Result<Vec<u8>, Error> {
     let byte = |pair: &[u8]| {
-        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
-        u8::from_str_radix(pair, 16).ok()
+        let pair = std::str::from_utf8(pair).ok()?;
+        // A sign is none.
+        let is_digits = pair.len() == 2 && pair.bytes().all(|it| it.is_ascii_hexdigit());
+        u8::from_str_radix(pair, 16).ok().filter(|_| is_digits)
     };
     let bytes: Option<_> = digits.as_bytes().chunks(2).map(byte).collect();
     bytes.ok_or_else(|| invalid(name, "not in hexadecimal digits".to_owned()))

@@ -1,5 +1,8 @@
 //! `waypost save --lines --about`: a document that brings its own description.
 
+#[cfg(test)]
+mod fuzz;
+
 use std::collections::BTreeMap;
 use std::str::FromStr;
 

@@ -1,0 +1,10 @@
+//! Hostile bytes: whatever lies on a disk is read or refused, within bounds.
+//!
+//! Sums are made anew after bytes were changed, so that what lies behind them is reached.
+
+mod document;
+mod frame;
+mod json;
+pub(crate) mod record;
+mod row;
+mod source;

@@ -1,0 +1,114 @@
+//! Hostile bytes in what only a store reads: a whole journal, names, settings, operations.
+
+use std::sync::Arc;
+
+use crate::checkpoint::{Timestamp, Trigger};
+use crate::codec::{NameKind, Placed, check, decode_note, encode_note, tests::fuzz::record};
+use crate::retention::{Age, Policy};
+use crate::store::journal::{frame, identified, items};
+use crate::store::names;
+use crate::store::operation::{Action, Operation};
+use crate::store::settings::Settings;
+use crate::tape::Tape;
+
+/// A journal of some items, and these.
+fn journal(tape: &mut Tape<'_>, identity: u64) -> (Vec<u8>, Vec<Placed>) {
+    let mut bytes = [b"waypostj".as_slice(), &identity.to_le_bytes()].concat();
+    let mut chain = identity;
+    let mut placed = Vec::new();
+    for _ in 0..1 + tape.below(3) {
+        let item = Placed { entry: record::entry(tape), frame: tape.text().into_bytes() };
+        chain = frame(&item, chain, &mut bytes);
+        placed.push(item);
+    }
+    (bytes, placed)
+}
+
+/// Makes the sums of a journal anew, as far as its lengths lead.
+fn reseal(bytes: &mut [u8], identity: u64) {
+    let (mut at, mut chain) = (16, identity);
+    while let Some(head) = bytes.get(at..at + 4) {
+        let length = u32::from_le_bytes(head.try_into().unwrap()) as usize;
+        let Some(payload) = bytes.get(at + 12..).and_then(|rest| rest.get(..length)) else {
+            return;
+        };
+        chain = check(chain, payload);
+        bytes[at + 4..at + 12].copy_from_slice(&chain.to_le_bytes());
+        at += 12 + length;
+    }
+}
+
+#[test]
+fn any_journal_is_read_up_to_where_it_is_whole() {
+    target!("journal", 3000).for_each(|input: &[u8]| {
+        let mut tape = Tape::new(input);
+        let _ = identified(input).map(|(identity, rest)| items(rest, identity));
+        let identity = tape.number();
+        let (mut bytes, placed) = journal(&mut tape, identity);
+        let (found, rest) = identified(&bytes).unwrap();
+        assert_eq!((found, items(rest, identity).as_ref()), (identity, Some(&placed)));
+        assert_eq!(items(rest, !identity), Some(Vec::new()), "of another store");
+        tape.mutate(&mut bytes);
+        if let Some((identity, rest)) = identified(&bytes) {
+            // Without right sums what is read is what was written, up to the first change.
+            let read = items(rest, identity).expect("what passes its sum is as it was written");
+            assert!(identity != found || placed.starts_with(&read));
+            reseal(&mut bytes, identity);
+            let read = items(&bytes[16..], identity).unwrap_or_default();
+            assert!(read.iter().map(|item| item.frame.len()).sum::<usize>() <= bytes.len());
+        }
+    });
+}
+
+#[test]
+fn any_name_is_read_or_refused() {
+    target!("name", 4000).for_each(|input: &[u8]| {
+        let mut tape = Tape::new(input);
+        let id = u32::try_from(tape.number()).unwrap_or(u32::MAX);
+        let kind = *tape.pick(&NameKind::ALL);
+        let name: Arc<str> = tape.name().into();
+        let mut body = [&[kind as u8], name.as_bytes()].concat();
+        let sealed = |body: &[u8]| [body, &check(id.into(), body).to_le_bytes()].concat();
+        assert_eq!(names::parse(id, &sealed(&body)), Some((kind, name)));
+        tape.mutate(&mut body);
+        if let Some((kind, name)) = names::parse(id, &sealed(&body)) {
+            assert_eq!([&[kind as u8], name.as_bytes()].concat(), body);
+        }
+        assert_eq!(names::parse(id, input), None, "without a sum");
+    });
+}
+
+fn notes() -> [Vec<u8>; 3] {
+    let preset = |name: &str| Policy::preset(name).unwrap();
+    let settings = Settings {
+        policy: Some(preset("crunch")),
+        prune_on_save: true,
+        keep_deleted: Age::days(3),
+    };
+    let mut operation = Operation::new(Action::Prune, Timestamp::from_micros(5));
+    operation.triggers.insert(Trigger::Iteration, u64::MAX);
+    operation.until = Some(Timestamp::from_micros(i64::MAX));
+    let plain = Settings { policy: Some(preset("aiwg")), ..Settings::default() };
+    [encode_note(0, &settings), encode_note(0, &plain), encode_note(0, &operation)]
+}
+
+#[test]
+fn any_note_is_read_or_refused() {
+    let notes = notes();
+    target!("note", 3000).for_each(|input: &[u8]| {
+        let mut tape = Tape::new(input);
+        let mut json = tape.pick(&notes)[8..].to_vec();
+        tape.mutate(&mut json);
+        let bytes = [check(0, &json).to_le_bytes().as_slice(), &json].concat();
+        if let Ok(settings) = decode_note::<Settings>(0, &bytes) {
+            assert_eq!(decode_note(0, &encode_note(0, &settings)), Ok(settings));
+        }
+        if let Ok(operation) = decode_note::<Operation>(0, &bytes) {
+            let mut sum = operation.clone();
+            sum.add(&operation);
+            assert_eq!(decode_note(0, &encode_note(0, &sum)), Ok(sum));
+            assert_eq!(decode_note(0, &encode_note(0, &operation)), Ok(operation));
+        }
+        assert!(decode_note::<Settings>(1, &bytes).is_err(), "in another place");
+    });
+}

@@ -1,0 +1,327 @@
+//! Clocks that are wrong: set back, ahead, standing still, at either end of the calendar.
+//!
+//! Order is by time and then by arrival, total and the same in every listing. What a rule removes
+//! for its age comes back as long as anything deleted does.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use waypost::recovery;
+use waypost::{
+    Age, Cursor, Entry, NewEntry, Options, Order, Policy, Position, Query, Rule, Series, Settings,
+    Store, Timestamp, plan,
+};
+
+use crate::store::{Place, named};
+
+const HOUR: i64 = 3_600_000_000;
+const DAY: i64 = 24 * HOUR;
+
+/// 2026-01-25, in microseconds.
+const NOW: i64 = 1_769_299_200_000_000;
+
+/// A store whose clock shows what the number says.
+fn clocked(place: &Place) -> (Store, Arc<AtomicI64>) {
+    let micros = Arc::new(AtomicI64::new(NOW));
+    let clock = micros.clone();
+    let clock = move || Timestamp::from_micros(clock.load(Ordering::Relaxed));
+    let options = Options { clock: Arc::new(clock), ..Options::default() };
+    (Store::open_with(place.path(), options).unwrap(), micros)
+}
+
+fn of(series: &str) -> NewEntry {
+    NewEntry { series: Some(Series::new(series).unwrap()), ..NewEntry::default() }
+}
+
+fn dated(series: &str, micros: i64) -> NewEntry {
+    NewEntry { created_at: Some(Timestamp::from_micros(micros)), ..of(series) }
+}
+
+fn sequences(entries: &[Entry]) -> Vec<u64> {
+    entries.iter().map(|entry| entry.sequence).collect()
+}
+
+fn listed(store: &Store, query: &Query) -> Vec<u64> {
+    store.entries(query.clone()).map(|entry| entry.unwrap().sequence).collect()
+}
+
+/// The same listing, so many a page.
+fn paged(store: &Store, query: &Query, size: usize) -> Vec<u64> {
+    let mut query = Query { limit: Some(size), ..query.clone() };
+    let mut found = Vec::new();
+    loop {
+        let page = store.list(&query).unwrap();
+        found.extend(sequences(&page.entries));
+        let Some(next) = page.next else { return found };
+        // As it travels through a command line.
+        query.after = Some(next.to_string().parse::<Cursor>().unwrap());
+    }
+}
+
+#[test]
+fn equal_stamps_are_in_the_order_of_arrival_whatever_the_series_and_the_page() {
+    let place = Place::new();
+    let (store, _) = clocked(&place);
+    for number in 0..30 {
+        store.save(of(["a", "b", "c"][number % 3]), &number).unwrap();
+    }
+    let oldest = Query { order: Order::Oldest, ..Query::default() };
+    let newest = Query::default();
+    assert_eq!(listed(&store, &oldest), (1..=30).collect::<Vec<u64>>());
+    assert_eq!(listed(&store, &newest), (1..=30).rev().collect::<Vec<u64>>());
+    for size in [1, 2, 7, 29, 30, 31] {
+        assert_eq!(paged(&store, &oldest, size), (1..=30).collect::<Vec<u64>>());
+        assert_eq!(paged(&store, &newest, size), (1..=30).rev().collect::<Vec<u64>>());
+    }
+    let series = Query { series: Some(Series::new("b").unwrap()), ..Query::default() };
+    assert_eq!(
+        paged(&store, &series, 3),
+        (1..=30).rev().filter(|it| it % 3 == 2).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn work_goes_on_from_the_last_that_arrived_of_equal_stamps() {
+    let place = Place::new();
+    let (store, _) = clocked(&place);
+    let saved: Vec<Entry> = (0..9).map(|it| store.save(of("a"), &it).unwrap()).collect();
+    let query = Query { series: Some(saved[0].series.clone()), ..Query::default() };
+    let last = saved.last().unwrap();
+    assert_eq!(store.latest(&query).unwrap().unwrap().entry, *last);
+    assert_eq!(store.resolve("a@0").unwrap(), *last);
+    assert_eq!(store.resolve("a@3").unwrap(), saved[5]);
+    for strategy in [recovery::Strategy::Last, recovery::Strategy::Smart] {
+        let offer = store.propose(&last.series, strategy, 256).unwrap().offer.unwrap();
+        assert_eq!(offer.checkpoint.entry, *last);
+    }
+}
+
+#[test]
+fn what_arrived_is_told_in_its_order_whatever_the_clock_did() {
+    let place = Place::new();
+    let (store, clock) = clocked(&place);
+    let start = store.position().unwrap();
+    for (number, micros) in [NOW, 0, i64::MAX, i64::MIN, NOW, -1, NOW - DAY].into_iter().enumerate()
+    {
+        clock.store(micros, Ordering::Relaxed);
+        store.save(of("a"), &number).unwrap();
+    }
+    assert_eq!(sequences(&store.arrivals(start).unwrap().entries), [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(store.arrivals(Position::default()).unwrap().entries.len(), 7);
+}
+
+/// Some of these are beyond what a calendar can write.
+#[test]
+fn any_time_at_all_is_kept_found_and_printed() {
+    let place = Place::new();
+    let (store, clock) = clocked(&place);
+    let times = [i64::MIN, -377_705_116_800_000_001, -1, 0, NOW, 253_402_300_799_999_999, i64::MAX];
+    for micros in times {
+        clock.store(micros, Ordering::Relaxed);
+        let by_clock = store.save(of("a"), &micros).unwrap();
+        let by_caller = store.save(dated("a", micros), &micros).unwrap();
+        for saved in [by_clock, by_caller] {
+            assert_eq!(saved.created_at.as_micros(), micros);
+            assert_eq!(store.get(&saved.id).unwrap().state::<i64>().unwrap(), micros);
+            assert_eq!(
+                saved.created_at.to_string().parse::<Timestamp>().unwrap(),
+                saved.created_at
+            );
+        }
+        // What is done at such a time can be read again.
+        store.log_import("here", 1).unwrap();
+        assert_eq!(store.operations(1).unwrap()[0].at.as_micros(), micros);
+    }
+    assert_eq!(store.count().unwrap(), 2 * times.len() as u64);
+}
+
+fn rule(rule: Rule) -> Policy {
+    Policy { name: "ours".to_owned(), rules: vec![rule], ..Policy::default() }
+}
+
+fn removed(entries: &[Entry], policy: &Policy, micros: i64) -> usize {
+    plan(entries, policy, Timestamp::from_micros(micros)).removed().count()
+}
+
+#[test]
+fn a_plan_at_any_time_removes_nothing_for_an_age_that_nobody_has() {
+    let place = Place::new();
+    let (store, _) = clocked(&place);
+    for hours in 1..11 {
+        store.save(dated("a", NOW + hours * HOUR), &hours).unwrap();
+    }
+    let entries = store.inventory(None).unwrap();
+    let short = rule(Rule { max_age: Some(Age::seconds(60)), ..Rule::default() });
+    for before in [i64::MIN, -1, 0, NOW - DAY, NOW] {
+        assert_eq!(removed(&entries, &short, before), 0, "{before}");
+    }
+    let within =
+        Rule { keep_last: Some(1), keep_within: Some(Age::seconds(60)), ..Rule::default() };
+    assert_eq!(removed(&entries, &rule(within), NOW - DAY), 0, "what is dated ahead is young");
+    // Ages that no number of microseconds holds.
+    for age in [Age::seconds(u64::MAX), Age::days(u32::MAX), Age::seconds(i64::MAX as u64)] {
+        let long = rule(Rule { max_age: Some(age), ..Rule::default() });
+        for now in [i64::MIN, 0, NOW, i64::MAX] {
+            assert_eq!(removed(&entries, &long, now), 0, "{age} at {now}");
+        }
+    }
+    // However late it is, the newest stays.
+    assert_eq!(removed(&entries, &short, i64::MAX), 9);
+}
+
+#[test]
+fn from_the_first_time_there_is_to_the_last_is_no_negative_age() {
+    let place = Place::new();
+    let (store, _) = clocked(&place);
+    for micros in [i64::MIN, 0, i64::MAX] {
+        store.save(dated("a", micros), &micros).unwrap();
+    }
+    let entries = store.inventory(None).unwrap();
+    let week = rule(Rule { max_age: Some(Age::days(7)), ..Rule::default() });
+    assert_eq!(removed(&entries, &week, i64::MIN), 0);
+    assert_eq!(removed(&entries, &week, 0), 1);
+    assert_eq!(removed(&entries, &week, i64::MAX), 2);
+}
+
+fn prune_by(store: &Store, policy: Policy) {
+    let settings = Settings { policy: Some(policy), prune_on_save: true, ..Settings::default() };
+    store.set_settings(&settings).unwrap();
+}
+
+/// One save at a wrong time removed all of a series but the newest, for good.
+#[test]
+fn what_a_clock_ahead_made_look_old_can_be_restored() {
+    for kept in [
+        Rule { max_age: Some(Age::days(30)), ..Rule::default() },
+        Rule { keep_last: Some(2), keep_within: Some(Age::days(30)), ..Rule::default() },
+    ] {
+        let place = Place::new();
+        let (store, clock) = clocked(&place);
+        prune_by(&store, rule(kept));
+        let saved: Vec<Entry> = (0..20)
+            .map(|number| {
+                clock.store(NOW + number * HOUR, Ordering::Relaxed);
+                store.save(of("a"), &number).unwrap()
+            })
+            .collect();
+        assert_eq!(store.count().unwrap(), 20);
+        clock.store(NOW + 70 * 365 * DAY, Ordering::Relaxed);
+        store.save(of("a"), &20).unwrap();
+        store.save(of("a"), &21).unwrap();
+        assert!(store.count().unwrap() < 20, "they look old");
+        clock.store(NOW + 21 * HOUR, Ordering::Relaxed);
+        store.save(of("a"), &22).unwrap();
+        let lost: Vec<_> = saved.iter().filter(|it| store.entry(&it.id).is_err()).collect();
+        let ids: Vec<_> = lost.iter().map(|entry| entry.id.clone()).collect();
+        store.undelete(&ids).unwrap();
+        for (number, entry) in saved.iter().enumerate() {
+            assert_eq!(store.get(&entry.id).unwrap().state::<usize>().unwrap(), number);
+        }
+    }
+}
+
+/// What is counted and not dated goes as ever, so that a ring does not grow.
+#[test]
+fn what_goes_by_count_leaves_nothing_behind() {
+    let place = Place::new();
+    let (store, clock) = clocked(&place);
+    prune_by(&store, rule(Rule { keep_last: Some(3), ..Rule::default() }));
+    for number in 0..40 {
+        let jump = [0, 70 * 365 * DAY, -NOW, HOUR][number % 4];
+        clock.store(NOW + jump + number as i64, Ordering::Relaxed);
+        let saved = store.save(of("a"), &number).unwrap();
+        assert_eq!(store.get(&saved.id).unwrap().state::<usize>().unwrap(), number);
+        assert!(store.count().unwrap() <= 6, "three by time and three by arrival");
+    }
+    assert_eq!(store.deleted(&Query::default()).unwrap(), []);
+}
+
+#[test]
+fn a_clock_that_jumps_never_costs_what_was_saved_last() {
+    let place = Place::new();
+    let (store, clock) = clocked(&place);
+    let kept = Rule { keep_last: Some(2), max_age: Some(Age::days(1)), ..Rule::default() };
+    prune_by(&store, rule(kept));
+    let jumps = [0, -NOW, 365 * DAY, HOUR, i64::MAX - NOW, -365 * DAY, 2 * HOUR, i64::MIN + NOW];
+    for (number, jump) in jumps.into_iter().cycle().take(64).enumerate() {
+        clock.store(NOW.wrapping_add(jump), Ordering::Relaxed);
+        let saved = store.save(of("a"), &number).unwrap();
+        assert!(store.get(&saved.id).is_ok(), "{number}");
+        let series = Query { series: Some(saved.series), ..Query::default() };
+        assert!(store.latest(&series).unwrap().is_some());
+    }
+}
+
+/// Few times, so that equal ones meet, and both ends.
+fn any_time() -> impl Strategy<Value = i64> {
+    select(vec![i64::MIN, -1, 0, 1, NOW, NOW + 1, 253_402_300_799_999_999, i64::MAX])
+}
+
+/// How a checkpoint gets its time.
+#[derive(Debug, Clone)]
+enum Save {
+    ByClock(i64),
+    ByCaller(i64),
+}
+
+fn any_save() -> impl Strategy<Value = (u8, Save)> {
+    let save =
+        prop_oneof![any_time().prop_map(Save::ByClock), any_time().prop_map(Save::ByCaller),];
+    (0..3_u8, save)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn order_is_by_time_and_then_by_arrival_and_stays_so(
+        saves in prop::collection::vec(any_save(), 1..40),
+        size in 1..9_usize,
+        (since, until) in (any_time(), any_time()),
+    ) {
+        let place = Place::new();
+        let (store, clock) = clocked(&place);
+        let mut model: Vec<(i64, u64, u8)> = Vec::new();
+        for (number, (series, save)) in saves.iter().enumerate() {
+            let about = match save {
+                Save::ByClock(micros) => {
+                    clock.store(*micros, Ordering::Relaxed);
+                    of(&series.to_string())
+                }
+                Save::ByCaller(micros) => dated(&series.to_string(), *micros),
+            };
+            let saved = store.save(about, &number).unwrap();
+            model.push((saved.created_at.as_micros(), saved.sequence, *series));
+        }
+        let arrived: Vec<u64> = model.iter().map(|it| it.1).collect();
+        prop_assert_eq!(sequences(&store.arrivals(Position::default()).unwrap().entries), arrived);
+        model.sort_unstable();
+        drop(store);
+        let store = place.open();
+        let time = |micros| Some(Timestamp::from_micros(micros));
+        let queries = [
+            Query::default(),
+            Query { series: Some(Series::new("1").unwrap()), ..Query::default() },
+            Query { since: time(since), until: time(until), ..Query::default() },
+        ];
+        for query in queries {
+            let admits = |it: &&(i64, u64, u8)| {
+                query.series.as_ref().is_none_or(|series| series.as_str() == it.2.to_string())
+                    && query.since.is_none_or(|since| it.0 >= since.as_micros())
+                    && query.until.is_none_or(|until| it.0 < until.as_micros())
+            };
+            let oldest: Vec<u64> = model.iter().filter(admits).map(|it| it.1).collect();
+            let newest: Vec<u64> = oldest.iter().rev().copied().collect();
+            let reversed = Query { order: Order::Oldest, ..query.clone() };
+            prop_assert_eq!(&listed(&store, &query), &newest);
+            prop_assert_eq!(&listed(&store, &reversed), &oldest);
+            prop_assert_eq!(&paged(&store, &query, size), &newest);
+            prop_assert_eq!(&paged(&store, &reversed, size), &oldest);
+            let latest = store.latest(&query).unwrap().map(|found| found.entry.sequence);
+            prop_assert_eq!(latest, newest.first().copied());
+        }
+        prop_assert!(store.save(named("after"), &0).is_ok());
+    }
+}
