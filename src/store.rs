@@ -12,6 +12,7 @@ mod commit;
 mod compact;
 mod deleted;
 mod dependents;
+mod disk;
 mod draft;
 mod file;
 mod fork;
@@ -57,8 +58,10 @@ use commit::Queue;
 pub use compact::Compacted;
 use deleted::Removal;
 pub use deleted::Restorable;
+use disk::Place;
+pub(crate) use disk::private;
 pub use draft::Draft;
-pub(crate) use file::{private, sync_parent};
+pub(crate) use file::sync_parent;
 pub use inspect::{Contents, Holder, Inspection, State};
 use keeper::Keeper;
 pub use operation::{Action, Operation};
@@ -125,12 +128,17 @@ impl Store {
     /// # Errors
     /// As [`Store::open`], and [`Error::Invalid`] if the limits are out of range.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
+        Self::open_at(Place::real(file::resolve(path.as_ref())), options)
+    }
+
+    /// Opens the store at a place that may be on another disk than this machine's.
+    fn open_at(place: Place, options: Options) -> Result<Self> {
         options.limits.validate()?;
-        let path = file::resolve(path.as_ref());
+        let path = place.path.clone();
         let keeper = Arc::new(Keeper::default());
         let frames = Arc::new(Frames::default());
         let shared = Arc::new(Shared {
-            turn: Turn::new(&path, &options, keeper.clone(), frames.clone()),
+            turn: Turn::new(place, &options, keeper.clone(), frames.clone()),
             options,
             queue: Queue::default(),
             keeper,

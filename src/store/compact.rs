@@ -1,7 +1,6 @@
 //! Compacting: names that nobody has any more go, and free pages back to the file system.
 
 use std::collections::HashSet;
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -61,7 +60,7 @@ impl Store {
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Compacted> {
         let path = self.path();
-        let before_bytes = fs::metadata(path).at(path)?.len();
+        let before_bytes = self.shared.turn.disk().look(path).at(path)?.bytes;
         let mut purged = 0;
         if self.purge(watch, &mut purged)?.is_continue() && self.squeeze(watch)?.is_continue() {
             match self.fill(watch) {
@@ -72,7 +71,7 @@ impl Store {
         }
         // Closing writes a few pages more; the length that stays is that of the closed file.
         self.shared.let_go();
-        let after_bytes = fs::metadata(path).at(path)?.len();
+        let after_bytes = self.shared.turn.disk().look(path).at(path)?.bytes;
         Ok(Compacted { before_bytes, after_bytes, purged })
     }
 

@@ -1,6 +1,6 @@
 //! The file itself: made so that no crash leaves half of one, and opened only if we can read it.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,7 @@ use redb::{
     ReadableDatabase, TableError,
 };
 
+use super::disk::{Disk, FoundFile, Place, RealDisk};
 use super::lock::LockFile;
 use super::options::Options;
 use super::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engine_error};
@@ -33,75 +34,76 @@ impl From<Error> for Refusal {
 ///
 /// Who opens it for the first time looks at the format before anything can change.
 pub(super) fn open(
-    path: &Path,
+    place: &Place,
     lock_file: &LockFile,
     options: &Options,
     is_first: bool,
 ) -> Result<Database, Refusal> {
-    match fs::metadata(path) {
-        Ok(found) => check_file(&found, path)?,
+    let (path, disk) = (place.path.as_path(), place.disk.as_ref());
+    match disk.look(path) {
+        Ok(found) => check_file(found, path)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound && options.create => {
             let directory = parent(path);
-            fs::metadata(directory).at(directory)?;
-            create(path, lock_file)?;
+            disk.look(directory).at(directory)?;
+            create(place, lock_file)?;
         }
         Err(error) => return Err(io_error(path, error).into()),
     }
     // A moment's lock: many that wait and looked inside would keep each other out.
-    if !is_free(path)? {
+    if !disk.is_free(path).at(path)? {
         return Err(Refusal::Held);
     }
     if is_first {
-        probe(path)?;
+        probe(disk, path)?;
     }
-    let database = builder(options).open(path).map_err(|error| refusal(error, path))?;
+    let database =
+        disk.open_engine(path, &builder(options)).map_err(|error| refusal(error, path))?;
     check_format(&database.begin_read().within(path)?, path)?;
     Ok(database)
 }
 
 /// Opens the store so that it cannot be changed; `None` if it has to be repaired first.
 pub(super) fn open_read_only(path: &Path) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
-    check_file(&fs::metadata(path).at(path)?, path)?;
-    if !is_free(path)? {
+    check_file(RealDisk.look(path).at(path)?, path)?;
+    if !RealDisk.is_free(path).at(path)? {
         return Err(Refusal::Held);
     }
-    probe(path)
+    probe(&RealDisk, path)
 }
 
-fn check_file(found: &Metadata, path: &Path) -> Result<()> {
+fn check_file(found: FoundFile, path: &Path) -> Result<()> {
     match found {
-        found if found.is_dir() => Err(not_a_store(path, "it is a directory")),
-        found if found.len() == 0 => Err(not_a_store(path, "the file is empty")),
-        _ => Ok(()),
+        FoundFile { is_directory: true, .. } => Err(not_a_store(path, "it is a directory")),
+        FoundFile { bytes: 0, .. } => Err(not_a_store(path, "the file is empty")),
+        FoundFile { .. } => Ok(()),
     }
 }
 
 /// Makes an empty store under another name and moves it into place.
 ///
 /// A file that is killed while the engine sets it up cannot be opened again.
-fn create(path: &Path, lock_file: &LockFile) -> Result<(), Refusal> {
+fn create(place: &Place, lock_file: &LockFile) -> Result<(), Refusal> {
+    let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     let Some(_others_wait) = lock_file.exclude()? else {
         return Err(Refusal::Creating);
     };
-    if path.exists() {
+    if disk.look(path).is_ok() {
         return Ok(());
     }
     let new_path = beside(path, ".new");
-    if let Err(refusal) = create_empty(&new_path) {
-        let _ = fs::remove_file(&new_path);
+    if let Err(refusal) = create_empty(disk, &new_path) {
+        let _ = disk.remove(&new_path);
         return Err(refusal);
     }
-    fs::rename(&new_path, path).at(path)?;
-    Ok(sync_parent(path).at(parent(path))?)
+    disk.rename(&new_path, path).at(path)?;
+    Ok(disk.sync_directory(parent(path)).at(parent(path))?)
 }
 
-fn create_empty(path: &Path) -> Result<(), Refusal> {
-    let file = private().read(true).write(true).create(true).truncate(true).open(path);
-    let database =
-        Builder::new().create_file(file.at(path)?).map_err(|error| refusal(error, path))?;
+fn create_empty(disk: &dyn Disk, path: &Path) -> Result<(), Refusal> {
+    let database = disk.create_engine(path).map_err(|error| refusal(error, path))?;
     initialize(&database, path)?;
     drop(database);
-    Ok(File::open(path).and_then(|file| file.sync_all()).at(path)?)
+    Ok(disk.open(path).and_then(|file| file.sync()).at(path)?)
 }
 
 fn initialize(database: &Database, path: &Path) -> Result<()> {
@@ -111,23 +113,14 @@ fn initialize(database: &Database, path: &Path) -> Result<()> {
     transaction.commit().within(path)
 }
 
-fn is_free(path: &Path) -> Result<bool> {
-    let file = File::open(path).at(path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(io_error(path, error)),
-    }
-}
-
 /// Opens the file and checks its format without changing a byte, if it was closed cleanly.
-fn probe(path: &Path) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
-    match Builder::new().open_read_only(path) {
-        Ok(database) => {
+fn probe(disk: &dyn Disk, path: &Path) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
+    match disk.read_engine(path) {
+        Ok(Some(database)) => {
             let format = check_format(&database.begin_read().within(path)?, path)?;
             Ok(Some((database, format)))
         }
-        Err(DatabaseError::RepairAborted) => Ok(None),
+        Ok(None) => Ok(None),
         Err(error) => Err(refusal(error, path)),
     }
 }
@@ -182,13 +175,6 @@ pub(super) fn resolve(path: &Path) -> PathBuf {
     fs::canonicalize(path).ok().or_else(by_parent).unwrap_or_else(|| path.to_owned())
 }
 
-pub(crate) fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -197,12 +183,11 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Makes a renamed file last: its name is on disk only with its directory.
 pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    File::open(parent(path))?.sync_all()?;
-    Ok(())
+    RealDisk.sync_directory(parent(path))
 }
 
-fn parent(path: &Path) -> &Path {
+/// The directory that a file is in.
+pub(super) fn parent(path: &Path) -> &Path {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
 }

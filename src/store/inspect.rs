@@ -11,6 +11,7 @@ use redb::{ReadOnlyDatabase, ReadableDatabase as _, ReadableTable as _};
 
 use super::Store;
 use super::deleted::restorable;
+use super::disk::Place;
 use super::file::{self, Refusal};
 use super::lock::LockFile;
 use super::names::Names;
@@ -124,7 +125,7 @@ fn look(
     holder: &mut Option<Holder>,
     hear: &mut dyn FnMut(&Entry),
 ) -> Result<State> {
-    let lock_file = LockFile::of(path);
+    let lock_file = LockFile::of(&Place::real(path.to_owned()));
     let arrived = Instant::now();
     let mut announcement = None;
     loop {

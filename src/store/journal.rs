@@ -6,10 +6,11 @@
 //! journal starts over from the front. Each item's sum is seeded with that of the item before, so
 //! old content behind the new, or between, is never taken for its continuation.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::disk::{Disk, DiskFile};
 use super::file;
 use crate::codec::{Placed, check};
 use crate::error::{At, Error, Result};
@@ -20,6 +21,7 @@ const BYTES_MAX: u64 = 4 << 20;
 const FILE_BYTES_MAX: u64 = 8 * BYTES_MAX;
 // Blocks that are there already make a sync cheaper than ones that the file system has to find.
 const GROW_BYTES: u64 = 256 << 10;
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 // More is kept for the next group only if most groups are as large.
 const SCRATCH_BYTES_MAX: usize = 1 << 20;
 const MAGIC: &[u8; 8] = b"waypostj";
@@ -28,10 +30,11 @@ const HEAD_BYTES: usize = 12;
 
 /// A journal that this process writes. Made only when it is first needed.
 pub(super) struct Journal {
+    disk: Arc<dyn Disk>,
     path: PathBuf,
     /// Of the store; content of another one does not count.
     identity: u64,
-    file: Option<File>,
+    file: Option<Box<dyn DiskFile>>,
     /// Where the next content goes.
     end: u64,
     /// The sum of the last item, or the identity if there is none.
@@ -44,8 +47,9 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    pub(super) fn new(path: PathBuf, identity: u64) -> Self {
+    pub(super) fn new(disk: Arc<dyn Disk>, path: PathBuf, identity: u64) -> Self {
         Self {
+            disk,
             path,
             identity,
             file: None,
@@ -102,7 +106,7 @@ impl Journal {
 
     /// Makes all content durable.
     pub(super) fn sync(&mut self) -> Result<()> {
-        self.attempt(|journal| journal.file.as_ref().map_or(Ok(()), File::sync_data))
+        self.attempt(|journal| journal.file.as_ref().map_or(Ok(()), |file| file.sync()))
     }
 
     /// Starts over: the tables have everything, and that is on disk.
@@ -118,8 +122,8 @@ impl Journal {
     ///
     /// If the file stays, it says nothing that the tables do not know.
     pub(super) fn remove(&mut self) {
-        *self = Self::new(std::mem::take(&mut self.path), self.identity);
-        let _ = fs::remove_file(&self.path);
+        *self = Self::new(self.disk.clone(), std::mem::take(&mut self.path), self.identity);
+        let _ = self.disk.remove(&self.path);
     }
 
     fn attempt(&mut self, work: impl FnOnce(&mut Self) -> io::Result<()>) -> Result<()> {
@@ -137,26 +141,28 @@ impl Journal {
         if self.file.is_some() {
             return Ok(());
         }
-        let mut options = file::private();
-        let mut file =
-            options.read(true).write(true).create(true).truncate(true).open(&self.path)?;
-        file.write_all(MAGIC)?;
-        file.write_all(&self.identity.to_le_bytes())?;
-        file::sync_parent(&self.path)?;
+        let file = self.disk.create(&self.path)?;
+        let mut header = [0; HEADER_BYTES];
+        header[..MAGIC.len()].copy_from_slice(MAGIC);
+        header[MAGIC.len()..].copy_from_slice(&self.identity.to_le_bytes());
+        file.write_at(&header, 0)?;
+        self.disk.sync_directory(file::parent(&self.path))?;
         self.file = Some(file);
         Ok(())
     }
 
     fn grow(&mut self, bytes: u64) -> io::Result<()> {
-        let Some(file) = &mut self.file else {
+        let Some(file) = &self.file else {
             return Ok(());
         };
         let wanted = (self.end + bytes).next_multiple_of(GROW_BYTES);
-        if wanted > self.allocated {
-            let from = self.allocated.max(self.end);
-            file.seek(SeekFrom::Start(from))?;
-            io::copy(&mut io::repeat(0).take(wanted - from), file)?;
-            self.allocated = wanted;
+        let mut from = self.allocated.max(self.end);
+        while from < wanted {
+            let length =
+                usize::try_from(wanted - from).map_or(ZEROS.len(), |it| it.min(ZEROS.len()));
+            file.write_at(&ZEROS[..length], from)?;
+            from += length as u64;
+            self.allocated = from;
         }
         Ok(())
     }
@@ -164,11 +170,7 @@ impl Journal {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.make()?;
         self.grow(bytes.len() as u64)?;
-        let Some(file) = &mut self.file else {
-            return Ok(());
-        };
-        file.seek(SeekFrom::Start(self.end))?;
-        file.write_all(bytes)
+        self.file.as_ref().map_or(Ok(()), |file| file.write_at(bytes, self.end))
     }
 }
 
@@ -188,8 +190,13 @@ pub(super) fn frame(placed: &Placed, chain: u64, out: &mut Vec<u8>) -> u64 {
 /// What a journal holds of a store, from `sequence` on: what its tables may lack after a crash.
 ///
 /// The journal of another store is put aside.
-pub(super) fn read(path: &Path, identity: u64, sequence: u64) -> Result<Vec<Placed>> {
-    let Some(bytes) = read_bytes(path)? else {
+pub(super) fn read(
+    disk: &dyn Disk,
+    path: &Path,
+    identity: u64,
+    sequence: u64,
+) -> Result<Vec<Placed>> {
+    let Some(bytes) = read_bytes(disk, path)? else {
         return Ok(Vec::new());
     };
     let Some((found, rest)) = identified(&bytes) else {
@@ -198,7 +205,7 @@ pub(super) fn read(path: &Path, identity: u64, sequence: u64) -> Result<Vec<Plac
     };
     if found != identity {
         let aside = file::beside(path, &format!(".{found:016x}"));
-        fs::rename(path, &aside).at(path)?;
+        disk.rename(path, &aside).at(path)?;
         return Ok(Vec::new());
     }
     // A right sum is no torn write: this is content that must not be passed over.
@@ -226,17 +233,17 @@ pub(super) fn items(mut rest: &[u8], identity: u64) -> Option<Vec<Placed>> {
     Some(placed)
 }
 
-fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
-    let file = match File::open(path) {
+fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
+    let file = match disk.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).at(path),
     };
-    let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).at(path)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(Error::corrupt(path.display().to_string(), "the journal is too long"));
-    }
+    let length = file.length().at(path)?;
+    let length = usize::try_from(length).ok().filter(|_| length <= FILE_BYTES_MAX);
+    let too_long = || Error::corrupt(path.display().to_string(), "the journal is too long");
+    let mut bytes = vec![0; length.ok_or_else(too_long)?];
+    file.read_at(&mut bytes, 0).at(path)?;
     Ok(Some(bytes))
 }
 

@@ -8,75 +8,83 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use super::disk::{Place, private};
 use super::file;
 use crate::checkpoint::Timestamp;
 use crate::error::{At, Result};
 
 #[derive(Debug)]
 pub(super) struct LockFile {
-    path: PathBuf,
+    /// `None` if nobody else can have the store.
+    path: Option<PathBuf>,
 }
 
+/// A lock on the lock file, or on nothing if nobody else can have the store. Ends when dropped.
+#[derive(Debug)]
+pub(super) struct Locked(#[expect(dead_code, reason = "it is there to be dropped")] Option<File>);
+
 impl LockFile {
-    pub(super) fn of(store: &Path) -> Self {
-        Self { path: file::beside(store, ".lock") }
+    pub(super) fn of(place: &Place) -> Self {
+        let path = || file::beside(&place.path, ".lock");
+        Self { path: place.disk.is_shared().then(path) }
     }
 
-    /// Lets the holder know that this process waits, until the returned file is dropped.
+    /// Lets the holder know that this process waits, until the returned lock is dropped.
     ///
     /// `None` if the lock is taken for a moment; the next try will do.
-    pub(super) fn announce(&self) -> Result<Option<File>> {
-        let file = self.open()?;
-        self.taken(file.try_lock_shared()).map(|is_taken| is_taken.then_some(file))
+    pub(super) fn announce(&self) -> Result<Option<Locked>> {
+        self.lock(File::try_lock_shared)
     }
 
     /// Whether another process waits.
     pub(super) fn is_awaited(&self) -> bool {
-        self.open().is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+        let is_locked = |file: File| matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        self.path.as_deref().is_some_and(|path| open(path).is_ok_and(is_locked))
     }
 
-    /// Keeps others from making the store, until the returned file is dropped; `None` if another
+    /// Keeps others from making the store, until the returned lock is dropped; `None` if another
     /// process is at it.
-    pub(super) fn exclude(&self) -> Result<Option<File>> {
-        let file = self.open()?;
-        self.taken(file.try_lock()).map(|is_taken| is_taken.then_some(file))
+    pub(super) fn exclude(&self) -> Result<Option<Locked>> {
+        self.lock(File::try_lock)
     }
 
     /// Writes down who has the store.
     pub(super) fn sign(&self, name: &str) -> Result<()> {
-        let mut file = self.open()?;
-        file.set_len(0).and_then(|()| file.write_all(name.as_bytes())).at(&self.path)
+        let Some(path) = self.path.as_deref() else { return Ok(()) };
+        let mut file = open(path)?;
+        file.set_len(0).and_then(|()| file.write_all(name.as_bytes())).at(path)
     }
 
     /// Who has the store, as it described itself.
     pub(super) fn holder(&self) -> String {
         const HOLDER_BYTES_MAX: u64 = 200;
         let mut text = String::new();
-        let read = File::open(&self.path)
-            .and_then(|file| file.take(HOLDER_BYTES_MAX).read_to_string(&mut text));
-        match read {
-            Ok(length) if length > 0 => text,
+        let mut read =
+            |path: &Path| File::open(path)?.take(HOLDER_BYTES_MAX).read_to_string(&mut text);
+        match self.path.as_deref().map(&mut read) {
+            Some(Ok(length)) if length > 0 => text,
             _ => "another process".to_owned(),
         }
     }
 
     /// When it was last written down who has the store.
     pub(super) fn signed_at(&self) -> Option<Timestamp> {
-        let modified = fs::metadata(&self.path).and_then(|found| found.modified()).ok()?;
+        let modified = fs::metadata(self.path.as_deref()?).and_then(|it| it.modified()).ok()?;
         let micros = modified.duration_since(UNIX_EPOCH).ok()?.as_micros();
         Some(Timestamp::from_micros(i64::try_from(micros).ok()?))
     }
 
-    fn open(&self) -> Result<File> {
-        let mut options = file::private();
-        options.read(true).write(true).create(true).truncate(false).open(&self.path).at(&self.path)
-    }
-
-    fn taken(&self, outcome: Result<(), TryLockError>) -> Result<bool> {
-        match outcome {
-            Ok(()) => Ok(true),
-            Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(error)) => Err(error).at(&self.path),
+    fn lock(&self, take: fn(&File) -> Result<(), TryLockError>) -> Result<Option<Locked>> {
+        let Some(path) = self.path.as_deref() else { return Ok(Some(Locked(None))) };
+        let file = open(path)?;
+        match take(&file) {
+            Ok(()) => Ok(Some(Locked(Some(file)))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error).at(path),
         }
     }
+}
+
+fn open(path: &Path) -> Result<File> {
+    private().read(true).write(true).create(true).truncate(false).open(path).at(path)
 }

@@ -1,7 +1,6 @@
 //! What a store holds, in numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
 use serde::Serialize;
 
@@ -68,7 +67,7 @@ impl Store {
             stats.artifact_bytes = snapshot.blob_bytes()?;
             Ok(stats)
         })?;
-        stats.file_bytes = fs::metadata(self.path()).at(self.path())?.len();
+        stats.file_bytes = self.shared.turn.disk().look(self.path()).at(self.path())?.bytes;
         Ok(stats)
     }
 }

@@ -5,7 +5,7 @@
 //! it could lock that file for itself alone, and if not, lets go. All locks end with their process.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use redb::{Database, Durability};
 
 use super::bases::Bases;
+use super::disk::{Disk, Place};
 use super::file::{self, Refusal};
 use super::intake::Intake;
 use super::journal::{self, Journal};
@@ -69,7 +70,7 @@ pub(super) struct Open {
 }
 
 pub(super) struct Turn {
-    path: PathBuf,
+    place: Place,
     lock_file: LockFile,
     options: Options,
     keeper: Arc<Keeper>,
@@ -92,7 +93,7 @@ pub(super) struct Turn {
 
 impl Turn {
     pub(super) fn new(
-        path: &Path,
+        place: Place,
         options: &Options,
         keeper: Arc<Keeper>,
         frames: Arc<Frames>,
@@ -100,8 +101,8 @@ impl Turn {
         Self {
             keeper,
             frames,
-            path: path.to_owned(),
-            lock_file: LockFile::of(path),
+            lock_file: LockFile::of(&place),
+            place,
             options: options.clone(),
             open: RwLock::new(None),
             is_known: AtomicBool::new(false),
@@ -115,7 +116,11 @@ impl Turn {
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
+    }
+
+    pub(super) fn disk(&self) -> &dyn Disk {
+        self.place.disk.as_ref()
     }
 
     /// Runs `work` with the file, waiting for the turn if need be.
@@ -123,7 +128,7 @@ impl Turn {
         let open = self.enter()?;
         let open = open.as_ref().expect("enter returns an open file");
         self.in_flight.fetch_add(1, Ordering::Relaxed);
-        let result = without_panics(&self.path, || work(open));
+        let result = without_panics(self.path(), || work(open));
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
         self.after(&result);
         result
@@ -133,7 +138,7 @@ impl Turn {
     pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Open) -> Result<T>) -> Result<T> {
         let mut open = self.enter_alone(Instant::now())?;
         let open = open.as_mut().expect("enter_alone returns an open file");
-        let result = without_panics(&self.path, || work(open));
+        let result = without_panics(self.path(), || work(open));
         self.after(&result);
         result
     }
@@ -144,7 +149,7 @@ impl Turn {
         let Some(open) = open.as_ref() else {
             return Ok(());
         };
-        let result = without_panics(&self.path, || work(open));
+        let result = without_panics(self.path(), || work(open));
         self.note_broken(&result);
         result
     }
@@ -154,7 +159,7 @@ impl Turn {
         if let Some(open) = write(&self.open).take() {
             // What a broken file lacks is in the journal, which stays for whoever opens it next.
             let is_broken = self.broken.swap(false, Ordering::AcqRel);
-            let result = without_panics(&self.path, || {
+            let result = without_panics(self.path(), || {
                 if !is_broken {
                     last(&open);
                 }
@@ -200,7 +205,7 @@ impl Turn {
 
     fn note_broken<T>(&self, result: &Result<T>) {
         // After a failed write the engine refuses work, and its memory may not fit the file.
-        if result.as_ref().is_err_and(|error| is_of_engine(error, &self.path)) {
+        if result.as_ref().is_err_and(|error| is_of_engine(error, self.path())) {
             self.broken.store(true, Ordering::Release);
         }
     }
@@ -225,7 +230,7 @@ impl Turn {
             // Closing what is damaged may panic too; what it would say has been said.
             let damaged = open.take();
             self.keeper.note_closed();
-            let _ = without_panics(&self.path, || {
+            let _ = without_panics(self.path(), || {
                 drop(damaged);
                 Ok(())
             });
@@ -237,7 +242,7 @@ impl Turn {
             {
                 return Err(error.share());
             }
-            let acquired = without_panics(&self.path, || self.acquire());
+            let acquired = without_panics(self.path(), || self.acquire());
             *gave_up = acquired.as_ref().err().map(|error| (Instant::now(), error.share()));
             *open = Some(acquired?);
         }
@@ -250,7 +255,7 @@ impl Turn {
         let mut announcement = None;
         loop {
             let is_first = !self.is_known.load(Ordering::Relaxed);
-            match file::open(&self.path, &self.lock_file, &self.options, is_first) {
+            match file::open(&self.place, &self.lock_file, &self.options, is_first) {
                 Ok(database) => {
                     self.is_known.store(true, Ordering::Relaxed);
                     self.lock_file.sign(&self.name())?;
@@ -267,7 +272,7 @@ impl Turn {
             let keeps_waiting = self.options.keeps_waiting.as_ref().is_none_or(|ask| ask());
             if arrived.elapsed() >= self.options.wait || !keeps_waiting {
                 return Err(Error::Locked {
-                    path: self.path.clone(),
+                    path: self.path().to_owned(),
                     holder: self.lock_file.holder(),
                     waited: arrived.elapsed(),
                 });
@@ -282,10 +287,10 @@ impl Turn {
     /// Puts into the tables what a journal has that they lack.
     fn ready(&self, database: Database) -> Result<Open> {
         let Found { next_sequence, next_name, identity, has_artifacts } =
-            Found::read(&database, &self.path)?;
-        let journal_path = file::beside(&self.path, ".journal");
-        let left = journal::read(&journal_path, identity, next_sequence)?;
-        let settings = settings::load(&database, &self.path);
+            Found::read(&database, self.path())?;
+        let journal_path = file::beside(self.path(), ".journal");
+        let left = journal::read(self.disk(), &journal_path, identity, next_sequence)?;
+        let settings = settings::load(&database, self.path());
         let open = Open {
             database,
             identity,
@@ -298,7 +303,7 @@ impl Turn {
             next_name: Mutex::new(next_name),
             unsettled: AtomicUsize::new(left.len()),
             intake: Mutex::new(Intake::new(next_sequence, left)),
-            journal: Mutex::new(Journal::new(journal_path, identity)),
+            journal: Mutex::new(Journal::new(self.place.disk.clone(), journal_path, identity)),
             commits: AtomicU64::new(0),
             looked: Mutex::new(HashMap::new()),
             settings: RwLock::new(settings.ok().map(Arc::new)),
@@ -308,7 +313,7 @@ impl Turn {
         if open.unsettled.load(Ordering::Relaxed) > 0 {
             let now = (self.options.clock)();
             // What a crash undid is pruned again.
-            transact(&open, &self.path, Durability::Immediate, |it| it.prune_on_save(now))?;
+            transact(&open, self.path(), Durability::Immediate, |it| it.prune_on_save(now))?;
         }
         lock(&open.journal).remove();
         self.used_micros.store(self.now_micros(), Ordering::Relaxed);

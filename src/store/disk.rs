@@ -1,0 +1,214 @@
+//! What a store asks of the file system, and the file system that answers.
+//!
+//! Everything that makes, writes, renames or removes a file of a store goes through here, so that
+//! tests can put a disk below it that fails or loses its power. Must never decide anything: when
+//! to sync, and what a failure means, is the caller's.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase};
+
+/// Where a store is: its name, links resolved, and the disk that has it.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    pub(super) disk: Arc<dyn Disk>,
+}
+
+impl Place {
+    /// A place in the file system of this machine.
+    pub(super) fn real(path: PathBuf) -> Self {
+        Self { path, disk: Arc::new(RealDisk) }
+    }
+}
+
+/// What is found under a name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FoundFile {
+    pub(super) is_directory: bool,
+    pub(super) bytes: u64,
+}
+
+/// A file system, as far as a store needs one.
+pub(super) trait Disk: fmt::Debug + Send + Sync {
+    fn look(&self, path: &Path) -> io::Result<FoundFile>;
+
+    /// Opens a file that is there, to read or sync it.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Makes a file that only its owner may read, or empties the one that is there.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// What is renamed lasts once its directory is synced.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes a directory that only its owner may enter, unless it is there.
+    #[allow(dead_code, reason = "for files of a store that are not right beside it")]
+    fn create_directory(&self, directory: &Path) -> io::Result<()>;
+
+    /// The names in a directory, in no order.
+    #[allow(dead_code, reason = "for files of a store that are not right beside it")]
+    fn list(&self, directory: &Path) -> io::Result<Vec<OsString>>;
+
+    /// Makes last what was made, renamed and removed in a directory.
+    fn sync_directory(&self, directory: &Path) -> io::Result<()>;
+
+    /// Whether others may use the files at the same time, so that locks are needed.
+    fn is_shared(&self) -> bool;
+
+    /// Whether nobody has the engine's file.
+    fn is_free(&self, path: &Path) -> io::Result<bool>;
+
+    /// Sets the engine up in a new file that only its owner may read.
+    fn create_engine(&self, path: &Path) -> Result<Database, DatabaseError>;
+
+    fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError>;
+
+    /// Opens the engine's file without changing a byte; `None` if that cannot be had.
+    fn read_engine(&self, path: &Path) -> Result<Option<ReadOnlyDatabase>, DatabaseError>;
+}
+
+/// A file of a [`Disk`].
+pub(super) trait DiskFile: fmt::Debug + Send + Sync {
+    fn length(&self) -> io::Result<u64>;
+
+    /// Reads as much as `bytes` holds.
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()>;
+
+    /// Writes all of `bytes`; past the end, too.
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
+
+    /// Makes content and length last.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// The file system of this machine.
+#[derive(Debug)]
+pub(super) struct RealDisk;
+
+impl Disk for RealDisk {
+    fn look(&self, path: &Path) -> io::Result<FoundFile> {
+        let found = fs::metadata(path)?;
+        Ok(FoundFile { is_directory: found.is_dir(), bytes: found.len() })
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(File::open(path)?))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(create_private(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn create_directory(&self, directory: &Path) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        match builder.create(directory) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
+        fs::read_dir(directory)?.map(|found| Ok(found?.file_name())).collect()
+    }
+
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        // Elsewhere a directory is no file, and a rename lasts by itself.
+        #[cfg(unix)]
+        File::open(directory)?.sync_all()?;
+        #[cfg(not(unix))]
+        let _ = directory;
+        Ok(())
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn is_free(&self, path: &Path) -> io::Result<bool> {
+        match File::open(path)?.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn create_engine(&self, path: &Path) -> Result<Database, DatabaseError> {
+        Builder::new().create_file(create_private(path)?)
+    }
+
+    fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError> {
+        builder.open(path)
+    }
+
+    fn read_engine(&self, path: &Path) -> Result<Option<ReadOnlyDatabase>, DatabaseError> {
+        match Builder::new().open_read_only(path) {
+            Ok(database) => Ok(Some(database)),
+            Err(DatabaseError::RepairAborted) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl DiskFile for File {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(self, bytes, at)
+    }
+
+    #[cfg(not(unix))]
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        let mut file = self;
+        io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+        io::Read::read_exact(&mut file, bytes)
+    }
+
+    #[cfg(unix)]
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(self, bytes, at)
+    }
+
+    #[cfg(not(unix))]
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        let mut file = self;
+        io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+        io::Write::write_all(&mut file, bytes)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+/// How a file is opened that only its owner may read.
+pub(crate) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn create_private(path: &Path) -> io::Result<File> {
+    private().read(true).write(true).create(true).truncate(true).open(path)
+}
