@@ -11,11 +11,12 @@ use redb::{
 use serde::Serialize;
 
 use super::Store;
+use super::file;
 use super::read::Snapshot;
 use super::table::{ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, In, RECORDS};
 use super::turn::Open;
 use super::watch::{Stage, Step, Watch, unwatched};
-use super::write::transact;
+use super::write::{begin, transact};
 use crate::codec::encode_entry;
 use crate::error::{At, Error, Result};
 use crate::key::{NameId, Span};
@@ -85,7 +86,7 @@ impl Store {
             self.shared.settle_for_good(open)?;
             sweep_names(open, path)?;
             sweep_artifacts(open, path)?;
-            shrink(open, path, watch)
+            self.shrink(open, watch)
         })
     }
 
@@ -112,22 +113,33 @@ impl Store {
                 }
                 is_worth |= repack(open, path)?;
             }
-            if is_worth { shrink(open, path, watch).map(drop) } else { Ok(()) }
+            if is_worth { self.shrink(open, watch).map(drop) } else { Ok(()) }
         })
     }
-}
 
-fn shrink(open: &mut Open, path: &Path, watch: Watch<'_>) -> Result<ControlFlow<()>> {
-    for round in 0.. {
-        if watch(Step::named(Stage::Shrink, round)).is_break() {
-            return Ok(ControlFlow::Break(()));
+    /// Moves pages together, and gives those at the end back.
+    fn shrink(&self, open: &mut Open, watch: Watch<'_>) -> Result<ControlFlow<()>> {
+        let path = self.path();
+        for round in 0.. {
+            if watch(Step::named(Stage::Shrink, round)).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            // Each round can free what the next one moves; it says when nothing is left.
+            match open.database.compact().within(path) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    // The engine moves pages by commits with one sync, which must not be built on
+                    // if that failed. It has been told of the failure, and writes nothing more.
+                    if matches!(error, Error::Io { .. }) {
+                        let _ = file::write_anew(self.shared.turn.disk(), path);
+                    }
+                    return Err(error);
+                }
+            }
         }
-        // Each round can free what the next one moves; it says when nothing is left.
-        if !open.database.compact().within(path)? {
-            break;
-        }
+        Ok(ControlFlow::Continue(()))
     }
-    Ok(ControlFlow::Continue(()))
 }
 
 /// Fills the pages of a table, if there is much room in them; whether it did.
@@ -140,7 +152,7 @@ fn repack<K: Key, V: Value>(
     path: &Path,
 ) -> Result<bool> {
     let full = TableDefinition::<K, V>::new("full");
-    let transaction = open.database.begin_write().within(path)?;
+    let transaction = begin(&open.database, Durability::Immediate).within(path)?;
     {
         let table = transaction.open_table(definition).within(path)?;
         let stats = table.stats().within(path)?;

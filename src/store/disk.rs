@@ -41,6 +41,9 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
     /// Opens a file that is there, to read or sync it.
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
+    /// Opens a file that is there, to write to it, too.
+    fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
     /// Makes a file that only its owner may read, or empties the one that is there.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
@@ -101,6 +104,10 @@ impl Disk for RealDisk {
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         Ok(Box::new(File::open(path)?))
+    }
+
+    fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(OpenOptions::new().read(true).write(true).open(path)?))
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {

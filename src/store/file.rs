@@ -13,7 +13,11 @@ use super::disk::{Disk, FoundFile, Place, RealDisk};
 use super::lock::LockFile;
 use super::options::Options;
 use super::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engine_error};
+use super::write::begin;
 use crate::error::{At, Error, Result};
+
+// Enough for a disk to be busy, and little memory.
+const WRITTEN_AT_ONCE: usize = 256 << 10;
 
 /// Why the file was not opened.
 pub(super) enum Refusal {
@@ -106,9 +110,25 @@ fn create_empty(disk: &dyn Disk, path: &Path) -> Result<(), Refusal> {
     Ok(disk.open(path).and_then(|file| file.sync()).at(path)?)
 }
 
+/// Writes the whole file anew, as it is read now, and syncs it.
+///
+/// After a failed sync the kernel takes for written what it could not write, and no later sync
+/// writes it. Nobody else may have the file, and nothing may have been written since.
+pub(super) fn write_anew(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    let file = disk.open_to_write(path)?;
+    let mut part = vec![0; WRITTEN_AT_ONCE];
+    let (mut at, end) = (0, file.length()?);
+    while at < end {
+        let length = usize::try_from(end - at).map_or(part.len(), |left| left.min(part.len()));
+        file.read_at(&mut part[..length], at)?;
+        file.write_at(&part[..length], at)?;
+        at += length as u64;
+    }
+    file.sync()
+}
+
 fn initialize(database: &Database, path: &Path) -> Result<()> {
-    let mut transaction = database.begin_write().within(path)?;
-    transaction.set_durability(Durability::Immediate).within(path)?;
+    let transaction = begin(database, Durability::Immediate).within(path)?;
     create_all(&transaction).within(path)?;
     transaction.commit().within(path)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use redb::{Durability, ReadableTable as _, Table, WriteTransaction};
+use redb::{Database, Durability, ReadableTable as _, Table, WriteTransaction};
 
 use super::artifact::ArtifactTables;
 use super::draft::{Draft, Packed};
@@ -52,8 +52,7 @@ pub(super) fn transact<T>(
     let mut next_name = lock(&open.next_name);
     let pending = lock(&open.intake).take();
     let run = || {
-        let mut transaction = open.database.begin_write().within(path)?;
-        transaction.set_durability(durability).within(path)?;
+        let transaction = begin(&open.database, durability).within(path)?;
         let mut writer = Writer::new(open, path, &transaction, *next_name)?;
         pending.iter().try_for_each(|placed| writer.insert(placed))?;
         let value = work(&mut writer)?;
@@ -85,6 +84,22 @@ pub(super) fn transact<T>(
             Err(error)
         }
     }
+}
+
+/// Starts a transaction of the engine.
+///
+/// One that is to last is synced before the header says that it is there, and once more after. With
+/// one sync for both, the header may name pages that a failed sync never wrote: the kernel takes
+/// them for written, so no later sync writes them either, and after a loss of power the store could
+/// not be opened.
+pub(super) fn begin(
+    database: &Database,
+    durability: Durability,
+) -> Result<WriteTransaction, redb::Error> {
+    let mut transaction = database.begin_write()?;
+    transaction.set_durability(durability)?;
+    transaction.set_two_phase_commit(true);
+    Ok(transaction)
 }
 
 /// What holds once a transaction is committed.
