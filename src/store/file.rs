@@ -99,8 +99,8 @@ fn create(place: &Place, lock_file: &LockFile) -> Result<(), Refusal> {
         let _ = disk.remove(&new_path);
         return Err(refusal);
     }
-    disk.rename(&new_path, path).at(path)?;
-    Ok(disk.sync_directory(parent(path)).at(parent(path))?)
+    // Its name lasts once whoever opens it has synced the directory.
+    Ok(disk.rename(&new_path, path).at(path)?)
 }
 
 fn create_empty(disk: &dyn Disk, path: &Path) -> Result<(), Refusal> {

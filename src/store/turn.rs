@@ -27,7 +27,7 @@ use super::table::{Found, is_of_engine, without_panics};
 use super::write::transact;
 use crate::checkpoint::Series;
 use crate::codec::Frames;
-use crate::error::{Error, Result};
+use crate::error::{At, Error, Result};
 use crate::key::NameId;
 use crate::sync::{lock, read, write};
 
@@ -288,6 +288,12 @@ impl Turn {
     fn ready(&self, database: Database) -> Result<Open> {
         let Found { next_sequence, next_name, identity, has_artifacts } =
             Found::read(&database, self.path())?;
+        if next_sequence == 1 {
+            // Whoever made it may have been killed before its name was on disk; from the first
+            // checkpoint on that must not be so.
+            let directory = file::parent(self.path());
+            self.disk().sync_directory(directory).at(directory)?;
+        }
         let journal_path = file::beside(self.path(), ".journal");
         let left = journal::read(self.disk(), &journal_path, identity, next_sequence)?;
         let settings = settings::load(&database, self.path());
