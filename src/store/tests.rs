@@ -3,6 +3,7 @@
 mod artifact;
 mod bases;
 mod damage;
+mod disk;
 mod full;
 mod fuzz;
 mod prune;

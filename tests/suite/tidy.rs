@@ -131,8 +131,9 @@ fn the_library_looks_at_nothing_but_its_arguments() {
         ["println!", "eprintln!", "print!(", "eprint!(", "std::env", "env::", "SystemTime"];
     let mut offences = Vec::new();
     for (name, text) in sources("src") {
-        let is_command = name.starts_with("src/bin/");
-        for word in forbidden.iter().filter(|word| !is_command && text.contains(**word)) {
+        // A test may be told how much to try, and tell how much it was.
+        let may_look = name.starts_with("src/bin/") || name.contains("/tests/");
+        for word in forbidden.iter().filter(|word| !may_look && text.contains(**word)) {
             offences.push(format!("{name}: {word}"));
         }
     }

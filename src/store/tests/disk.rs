@@ -1,0 +1,179 @@
+//! What becomes of a store when the power is lost, or a disk fails, at any moment.
+//!
+//! A workload that a seed decides runs on a simulated disk; then the power is lost after each change
+//! of the disk, with some of what was not synced kept, dropped or torn; then the store is opened,
+//! read, checked and saved to, and some of these recoveries lose their power, too.
+//!
+//! `WAYPOST_CRASH_STATES=1000000` tries so many states instead of 50,000, `WAYPOST_FAULT_SEEDS=100`
+//! so many workloads with each of their calls failing, and `WAYPOST_CRASH_SEED=17` that seed alone,
+//! as a failure names it.
+
+mod chance;
+mod check;
+mod faults;
+mod image;
+mod model;
+mod power;
+mod simulated;
+mod workload;
+
+use std::collections::HashSet;
+use std::env;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use chance::Chance;
+use check::Reader;
+use model::{Model, Saved};
+use power::Durable;
+use simulated::{Files, SimulatedDisk};
+use workload::{Workload, later, open};
+
+use crate::checkpoint::NewEntry;
+use crate::sync::lock;
+
+const STATES: u64 = 50_000;
+const STEPS: usize = 40;
+/// How often the power is lost at each moment.
+const VARIANTS: u64 = 3;
+/// How deep recoveries are interrupted in turn.
+const DEPTH: usize = 2;
+
+/// Which states were tried, by their hashes.
+#[derive(Debug, Default)]
+struct Tried {
+    states: Mutex<HashSet<u64>>,
+}
+
+impl Tried {
+    fn add(&self, files: &Files) -> bool {
+        lock(&self.states).insert(files.hash())
+    }
+
+    fn count(&self) -> u64 {
+        lock(&self.states).len() as u64
+    }
+}
+
+#[test]
+fn whatever_a_loss_of_power_leaves_has_all_that_was_acknowledged() {
+    let tried = Tried::default();
+    if let Some(seed) = number("WAYPOST_CRASH_SEED") {
+        lose_power(seed, &tried, u64::MAX);
+        eprintln!("seed {seed}: {} states", tried.count());
+        return;
+    }
+    let wanted = number("WAYPOST_CRASH_STATES").unwrap_or(STATES);
+    let next = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while tried.count() < wanted {
+                    lose_power(next.fetch_add(1, Ordering::Relaxed), &tried, wanted);
+                }
+            });
+        }
+    });
+    assert!(tried.count() >= wanted);
+    eprintln!("{} states of {} workloads", tried.count(), next.into_inner());
+}
+
+/// Runs the workload of a seed, and loses the power after each change of its disk.
+fn lose_power(seed: u64, tried: &Tried, wanted: u64) {
+    let workload = run(seed);
+    let changes = workload.disk.changes();
+    let mut trial = Trial { tried, reader: Reader::default() };
+    let mut durable = Durable::default();
+    for cut in 0..=changes.len() {
+        let candidates = workload.candidates(cut);
+        for variant in 0..VARIANTS {
+            let mut chance = Chance::new(&[seed, cut as u64, variant]);
+            let files = durable.cut(&mut chance);
+            trial.recover(files, &candidates, (DEPTH, &mut chance)).unwrap_or_else(|reason| {
+                let place = format!("cut {cut} of {}, variant {variant}", changes.len());
+                let step = workload.under_way(cut);
+                panic!("WAYPOST_CRASH_SEED={seed}: {place}, in {step}: {reason}")
+            });
+        }
+        if tried.count() >= wanted {
+            return;
+        }
+        if let Some(change) = changes.get(cut) {
+            durable.pass(change, &mut Chance::new(&[seed, cut as u64]));
+        }
+    }
+}
+
+fn run(seed: u64) -> Workload {
+    let mut workload = Workload::start(seed, SimulatedDisk::default()).unwrap();
+    for _ in 0..STEPS {
+        let outcome = workload.step();
+        let step = workload.under_way(usize::MAX);
+        outcome.unwrap_or_else(|error| panic!("WAYPOST_CRASH_SEED={seed}: {step}: {error:?}"));
+    }
+    workload
+}
+
+/// States of one workload that are tried one after the other.
+struct Trial<'a> {
+    tried: &'a Tried,
+    reader: Reader,
+}
+
+impl Trial<'_> {
+    /// Opens what a loss of power left, unless that was done before; it must be one of `candidates`,
+    /// whole, and can be saved to. Some of these are interrupted by another loss of power.
+    fn recover(
+        &mut self,
+        files: Files,
+        candidates: &[&Model],
+        (depth, chance): (usize, &mut Chance),
+    ) -> Result<(), String> {
+        if !self.tried.add(&files) {
+            return Ok(());
+        }
+        let disk = SimulatedDisk::with(files.clone());
+        let store = told("cannot be opened", open(&disk, &later()))?;
+        let opened = disk.changed();
+        let found = told("is not whole", self.reader.read(&store, chance.happens(10)))?;
+        let fits = |wanted: &&&Model| wanted.settled() == *found;
+        let Some(before) = candidates.iter().rev().find(fits) else {
+            let differences = candidates.iter().map(|it| it.settled().difference(&found));
+            return Err(format!("has lost something: {:#?}", differences.collect::<Vec<_>>()));
+        };
+        let draft = told("has no draft", store.draft(NewEntry::default(), &"one more"))?;
+        let after = before.with(Saved::of(&draft));
+        told("cannot be saved to", store.save_draft(draft))?;
+        let saved = disk.changed();
+        if depth == 0 || !chance.happens(50) {
+            // It has shown what it had to; how it is closed, others show.
+            disk.die();
+            return Ok(());
+        }
+        let found = told("is not whole after a save", self.reader.read(&store, false))?;
+        if *found != after.settled() {
+            return Err(format!("a save changed: {}", after.settled().difference(&found)));
+        }
+        told("cannot be closed", store.close())?;
+        let changes = disk.changes();
+        let cut = chance.below(changes.len() + 1);
+        let mut durable = Durable::new(files);
+        changes[..cut].iter().for_each(|change| durable.pass(change, chance));
+        let candidates: &[&Model] = match cut {
+            cut if cut < opened => &[before],
+            cut if cut < saved => &[before, &after],
+            _ => &[&after],
+        };
+        let nested = self.recover(durable.cut(chance), candidates, (depth - 1, chance));
+        nested.map_err(|reason| format!("recovery cut after {cut} of {}: {reason}", changes.len()))
+    }
+}
+
+fn told<T>(what: &str, outcome: crate::error::Result<T>) -> Result<T, String> {
+    outcome.map_err(|error| format!("{what}: {error:?}"))
+}
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok()?.parse().ok()
+}

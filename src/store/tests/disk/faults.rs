@@ -1,0 +1,172 @@
+//! Faults: each call to the disk fails in turn, and the store must tell and go on.
+//!
+//! Whatever was acknowledged is there afterwards, on the same boot and after a loss of power: what
+//! a failed sync did not write is never written later.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::chance::Chance;
+use super::check::{Reader, read_all};
+use super::power::Durable;
+use super::simulated::{Call, Fault, Manner, SimulatedDisk};
+use super::workload::{Done, Workload, later, open};
+use super::{Trial, Tried, number};
+use crate::checkpoint::NewEntry;
+use crate::error::Error;
+use crate::sync::lock;
+
+const SEEDS: u64 = 2;
+const STEPS: usize = 14;
+/// How often the power is lost after each fault, and after a failed sync.
+const CUTS: usize = 2;
+const SYNC_CUTS: usize = 12;
+
+#[test]
+fn whatever_call_fails_nothing_acknowledged_is_lost() {
+    let seeds = match number("WAYPOST_CRASH_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("WAYPOST_FAULT_SEEDS").unwrap_or(SEEDS),
+    };
+    let cases: Vec<(u64, Fault)> = seeds.flat_map(faults).collect();
+    let (tried, next) = (Tried::default(), AtomicUsize::new(0));
+    let failures = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some((seed, fault)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(reason) = fail(*seed, *fault, &tried) {
+                        let failure = format!("WAYPOST_CRASH_SEED={seed}: {fault:?}: {reason}");
+                        lock(&failures).push(failure);
+                    }
+                }
+            });
+        }
+    });
+    eprintln!("{} faults, {} states after them", cases.len(), tried.count());
+    let failures = lock(&failures);
+    assert!(failures.is_empty(), "{} failed, first {:?}", failures.len(), failures.first());
+}
+
+/// Whoever made the store could not sync its directory, and the next one saved into it: the
+/// checkpoint was on disk, but the file had no name there.
+#[test]
+fn the_name_of_a_store_is_on_disk_before_its_first_checkpoint() {
+    let disk = SimulatedDisk::default();
+    disk.fail(Fault { call: Call::SyncDirectory, number: 0, manner: Manner::Error });
+    assert!(open(&disk, &later()).is_err());
+    let store = open(&disk, &later()).unwrap();
+    let saved = store.save(NewEntry::default(), &1).unwrap();
+    for seed in 0..64 {
+        let mut chance = Chance::new(&[seed]);
+        let mut durable = Durable::default();
+        disk.changes().iter().for_each(|change| durable.pass(change, &mut chance));
+        let left = open(&SimulatedDisk::with(durable.cut(&mut chance)), &later()).unwrap();
+        assert_eq!(left.get(&saved.id).unwrap().state::<i32>().unwrap(), 1);
+    }
+}
+
+/// Every call that the workload of a seed makes, in every manner that it can fail.
+fn faults(seed: u64) -> Vec<(u64, Fault)> {
+    let disk = SimulatedDisk::default();
+    let mut workload = Workload::start(seed, disk.clone()).unwrap();
+    (0..STEPS).for_each(|_| workload.step().unwrap());
+    workload.reopen().unwrap();
+    let mut faults = Vec::new();
+    for call in Call::ALL {
+        let manners: &[Manner] = match call {
+            Call::Write => &[Manner::Error, Manner::Short, Manner::NoSpace],
+            Call::Resize | Call::Create => &[Manner::Error, Manner::NoSpace],
+            Call::Read | Call::Sync | Call::Rename | Call::Remove | Call::SyncDirectory => {
+                &[Manner::Error]
+            }
+        };
+        for number in 0..disk.calls(call) {
+            faults.extend(manners.iter().map(|it| (seed, Fault { call, number, manner: *it })));
+        }
+    }
+    faults
+}
+
+/// Runs the workload of a seed on a disk with a fault, and loses the power some time later.
+fn fail(seed: u64, fault: Fault, tried: &Tried) -> Result<(), String> {
+    let disk = SimulatedDisk::default();
+    disk.fail(fault);
+    let mut workload = start(seed, &disk)?;
+    for _ in 0..STEPS {
+        if let Err(error) = workload.step() {
+            let step = workload.under_way(usize::MAX);
+            go_on(&mut workload, &error).map_err(|reason| format!("after {step}: {reason}"))?;
+        }
+    }
+    if let Err(error) = workload.reopen() {
+        go_on(&mut workload, &error).map_err(|reason| format!("after closing: {reason}"))?;
+    }
+    check(&mut workload)?;
+    let Some(failed) = disk.failed_at() else { return Err("did not happen".to_owned()) };
+    let changes = disk.changes();
+    let is_sync = matches!(fault.call, Call::Sync | Call::SyncDirectory);
+    let cuts = if is_sync { SYNC_CUTS } else { CUTS };
+    for variant in 0..cuts {
+        let mut chance = Chance::new(&[seed, fault.number as u64, variant as u64]);
+        // Soon after the fault more often than late.
+        let rest = changes.len() + 1 - failed;
+        let cut = failed + chance.below(rest).min(chance.below(rest));
+        let mut durable = Durable::default();
+        changes[..cut].iter().for_each(|change| durable.pass(change, &mut chance));
+        let files = durable.cut(&mut chance);
+        let mut trial = Trial { tried, reader: Reader::default() };
+        trial.recover(files, &workload.candidates(cut), (0, &mut chance)).map_err(|reason| {
+            let place = format!("failed at {failed}, cut {cut} of {}, {variant}", changes.len());
+            format!("{place}, in {}: {reason}", workload.under_way(cut))
+        })?;
+    }
+    Ok(())
+}
+
+/// Making a store may fail; it can be tried again.
+fn start(seed: u64, disk: &SimulatedDisk) -> Result<Workload, String> {
+    Workload::start(seed, disk.clone()).or_else(|error| {
+        is_told(disk, &error)?;
+        disk.free_space();
+        Workload::start(seed, disk.clone()).map_err(|error| format!("cannot be made: {error:?}"))
+    })
+}
+
+/// A call has failed: what it was about is there or not, and everything else is.
+fn go_on(workload: &mut Workload, error: &Error) -> Result<(), String> {
+    is_told(&workload.disk, error)?;
+    // Whoever reads while the disk is full may be told so, too, and must not see anything wrong.
+    if let Ok(found) = read_all(&workload.store) {
+        let candidates = workload.candidates(usize::MAX);
+        if candidates.iter().all(|it| it.settled() != found.settled()) {
+            return Err("something else is read before there is space again".to_owned());
+        }
+    }
+    workload.disk.free_space();
+    check(workload)
+}
+
+fn is_told(disk: &SimulatedDisk, error: &Error) -> Result<(), String> {
+    match error {
+        Error::Io { .. } if disk.failed_at().is_some() => Ok(()),
+        other => Err(format!("fails in another way: {other:?}")),
+    }
+}
+
+/// What is read is what the store may hold, and from now on what it must hold.
+fn check(workload: &mut Workload) -> Result<(), String> {
+    let found = read_all(&workload.store);
+    let found = found.map_err(|error| format!("cannot be read: {error:?}"))?.settled();
+    let candidates = workload.candidates(usize::MAX);
+    let fits = candidates.iter().rev().find(|it| it.settled() == found);
+    let Some(model) = fits.map(|it| (**it).clone()) else {
+        let differences = candidates.iter().map(|it| it.settled().difference(&found));
+        return Err(format!("differs: {:#?}", differences.collect::<Vec<_>>()));
+    };
+    workload.model = model.clone();
+    let end = workload.disk.changed();
+    workload.done.push(Done { name: "check", states: vec![model], is_durable: false, end });
+    Ok(())
+}

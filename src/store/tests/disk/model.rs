@@ -1,0 +1,117 @@
+//! What a store must hold: all that was saved and not removed, to the byte.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::checkpoint::{Entry, Id, Series, Trigger};
+use crate::store::Draft;
+
+/// How many of a series stay of what is saved for [`ring`].
+pub(super) const RING_KEPT: usize = 3;
+
+/// The trigger of saves that are pruned on save.
+pub(super) fn ring() -> Trigger {
+    Trigger::Heartbeat
+}
+
+/// A checkpoint as it must be read.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Saved {
+    pub(super) entry: Entry,
+    pub(super) raw: Arc<Vec<u8>>,
+    /// What was captured, by path.
+    pub(super) files: BTreeMap<String, Option<Vec<u8>>>,
+}
+
+impl Saved {
+    pub(super) fn of(draft: &Draft) -> Self {
+        let file =
+            |it: &crate::store::artifact::Captured| (it.artifact.path.clone(), it.content.clone());
+        let files = draft.artifacts.iter().map(file).collect();
+        Self { entry: plain(draft.entry.clone()), raw: draft.raw.clone(), files }
+    }
+}
+
+/// An entry without what depends on how and when it was stored.
+pub(super) fn plain(entry: Entry) -> Entry {
+    Entry { sequence: 0, stored_bytes: 0, ..entry }
+}
+
+/// All that a store holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Model {
+    pub(super) present: BTreeMap<Id, Arc<Saved>>,
+    /// Deleted, and can be restored.
+    pub(super) deleted: BTreeMap<Id, Arc<Saved>>,
+}
+
+impl Model {
+    pub(super) fn with(&self, saved: Saved) -> Self {
+        let mut next = self.clone();
+        next.present.insert(saved.entry.id.clone(), Arc::new(saved));
+        next
+    }
+
+    pub(super) fn changed(&self, id: &Id, change: impl FnOnce(&mut Entry)) -> Self {
+        let mut saved = Saved::clone(&self.present[id]);
+        change(&mut saved.entry);
+        self.with(saved)
+    }
+
+    pub(super) fn without(&self, ids: &[Id]) -> Self {
+        let mut next = self.clone();
+        next.present.retain(|id, _| !ids.contains(id));
+        next
+    }
+
+    pub(super) fn deleted(&self, ids: &[Id]) -> Self {
+        let mut next = self.without(ids);
+        next.deleted.extend(ids.iter().map(|id| (id.clone(), self.present[id].clone())));
+        next
+    }
+
+    pub(super) fn restored(&self, ids: &[Id]) -> Self {
+        let mut next = self.clone();
+        for id in ids {
+            let saved = next.deleted.remove(id).expect("only what was deleted is restored");
+            next.present.insert(id.clone(), saved);
+        }
+        next
+    }
+
+    pub(super) fn purged(&self) -> Self {
+        Self { present: self.present.clone(), deleted: BTreeMap::new() }
+    }
+
+    /// The same without what may have been pruned on save, now or later.
+    pub(super) fn settled(&self) -> Self {
+        let mut newest: BTreeMap<&Series, BTreeSet<_>> = BTreeMap::new();
+        for saved in self.present.values().filter(|it| it.entry.trigger == ring()) {
+            let key = (saved.entry.created_at, saved.entry.id.clone());
+            newest.entry(&saved.entry.series).or_default().insert(key);
+        }
+        let old = newest.values().flat_map(|keys| keys.iter().rev().skip(RING_KEPT));
+        let old: Vec<Id> = old.map(|(_, id)| id.clone()).collect();
+        self.without(&old)
+    }
+
+    /// The first thing that differs, in words.
+    pub(super) fn difference(&self, found: &Self) -> String {
+        let pairs = [(&self.present, &found.present), (&self.deleted, &found.deleted)];
+        for ((wanted, found), what) in pairs.into_iter().zip(["present", "deleted"]) {
+            for (id, saved) in wanted {
+                match found.get(id) {
+                    None => return format!("{what} {id} is missing: {:?}", saved.entry),
+                    Some(it) if it != saved => {
+                        return format!("{what} {id} is {it:?}, not {saved:?}");
+                    }
+                    Some(_) => {}
+                }
+            }
+            if let Some(id) = found.keys().find(|id| !wanted.contains_key(id)) {
+                return format!("{what} {id} is there");
+            }
+        }
+        "none".to_owned()
+    }
+}

@@ -1,0 +1,389 @@
+//! A disk in memory: everything that is done to it is noted, and each of these can be made to fail.
+//!
+//! It shows what the processes of one boot see. What a loss of power leaves is made from the notes,
+//! in `power.rs`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, StorageBackend};
+
+use super::image::Image;
+use crate::store::disk::{Disk, DiskFile, FoundFile};
+use crate::sync::lock;
+
+/// Something that was done to a disk. Files have numbers, since names come and go.
+#[derive(Debug, Clone)]
+pub(super) enum Change {
+    Write {
+        file: usize,
+        at: u64,
+        bytes: Arc<[u8]>,
+    },
+    Resize {
+        file: usize,
+        length: u64,
+    },
+    Sync {
+        file: usize,
+    },
+    /// Tells once that nothing since the last sync is sure to be on disk, and forgets about it.
+    FailedSync {
+        file: usize,
+    },
+    /// Names that now mean a file or nothing, all at once.
+    Name(Vec<(PathBuf, Option<usize>)>),
+    SyncDirectory(PathBuf),
+}
+
+/// What can be made to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Call {
+    Read,
+    Write,
+    Resize,
+    Sync,
+    Create,
+    Rename,
+    Remove,
+    SyncDirectory,
+}
+
+impl Call {
+    pub(super) const ALL: [Self; 8] = [
+        Self::Read,
+        Self::Write,
+        Self::Resize,
+        Self::Sync,
+        Self::Create,
+        Self::Rename,
+        Self::Remove,
+        Self::SyncDirectory,
+    ];
+}
+
+/// How a call fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// Once, and nothing happens.
+    Error,
+    /// Once, after half of what was to be written.
+    Short,
+    /// From then on for everything that takes space, until some is freed.
+    NoSpace,
+}
+
+/// A call that fails: the one of its kind with this number, from zero.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fault {
+    pub(super) call: Call,
+    pub(super) number: usize,
+    pub(super) manner: Manner,
+}
+
+/// Which names mean which file, and what is in the files.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Files {
+    pub(super) names: BTreeMap<PathBuf, usize>,
+    pub(super) images: Vec<Image>,
+}
+
+impl Files {
+    pub(super) fn rename(&mut self, names: &[(PathBuf, Option<usize>)]) {
+        for (name, file) in names {
+            match file {
+                Some(file) => self.names.insert(name.clone(), *file),
+                None => self.names.remove(name),
+            };
+        }
+    }
+
+    /// Differs where what can be found by a name does.
+    pub(super) fn hash(&self) -> u64 {
+        let mut hash = 0_u64;
+        for (name, file) in &self.names {
+            let name = crate::codec::check(0, name.as_os_str().as_encoded_bytes());
+            hash = hash.rotate_left(9) ^ name ^ self.images[*file].hash();
+        }
+        hash
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    files: Files,
+    changes: Vec<Change>,
+    calls: BTreeMap<Call, usize>,
+    fault: Option<Fault>,
+    /// How often the disk had changed when a call failed.
+    failed_at: Option<usize>,
+    is_full: bool,
+    is_dead: bool,
+}
+
+/// A simulated disk; copies are the same disk.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SimulatedDisk {
+    state: Arc<Mutex<State>>,
+}
+
+impl SimulatedDisk {
+    /// A disk on which these files are, and everything of them durable.
+    pub(super) fn with(files: Files) -> Self {
+        let disk = Self::default();
+        lock(&disk.state).files = files;
+        disk
+    }
+
+    pub(super) fn fail(&self, fault: Fault) {
+        lock(&self.state).fault = Some(fault);
+    }
+
+    /// From now on nothing can be had of it.
+    pub(super) fn die(&self) {
+        lock(&self.state).is_dead = true;
+    }
+
+    /// How often the disk had changed when a call failed, if one has.
+    pub(super) fn failed_at(&self) -> Option<usize> {
+        lock(&self.state).failed_at
+    }
+
+    pub(super) fn free_space(&self) {
+        lock(&self.state).is_full = false;
+    }
+
+    /// How many changes there were.
+    pub(super) fn changed(&self) -> usize {
+        lock(&self.state).changes.len()
+    }
+
+    pub(super) fn changes(&self) -> Vec<Change> {
+        lock(&self.state).changes.clone()
+    }
+
+    /// How many calls of a kind there were.
+    pub(super) fn calls(&self, call: Call) -> usize {
+        lock(&self.state).calls.get(&call).copied().unwrap_or(0)
+    }
+
+    fn file(&self, file: usize) -> SimulatedFile {
+        SimulatedFile { disk: self.clone(), file }
+    }
+
+    fn find(&self, path: &Path) -> io::Result<SimulatedFile> {
+        let found = lock(&self.state).files.names.get(path).copied();
+        found.map(|file| self.file(file)).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn make(&self, path: &Path) -> io::Result<SimulatedFile> {
+        let mut state = lock(&self.state);
+        state.begin(Call::Create)?;
+        // An old file of this name is emptied.
+        if let Some(file) = state.files.names.get(path).copied() {
+            state.files.images[file].set_length(0);
+            state.changes.push(Change::Resize { file, length: 0 });
+            return Ok(self.file(file));
+        }
+        let file = state.files.images.len();
+        state.files.images.push(Image::default());
+        state.name(vec![(path.to_owned(), Some(file))]);
+        Ok(self.file(file))
+    }
+}
+
+impl State {
+    /// Counts a call, and lets it fail if it is to.
+    fn begin(&mut self, call: Call) -> io::Result<()> {
+        self.failure(call).map_or(Ok(()), |manner| Err(error(manner)))
+    }
+
+    fn failure(&mut self, call: Call) -> Option<Manner> {
+        if self.is_dead {
+            return Some(Manner::Error);
+        }
+        let number = self.calls.entry(call).or_default();
+        let is_due = self.fault.is_some_and(|fault| fault.call == call && fault.number == *number);
+        *number += 1;
+        let takes_space = matches!(call, Call::Write | Call::Resize | Call::Create);
+        if let Some(fault) = self.fault.filter(|_| is_due) {
+            self.failed_at = Some(self.changes.len());
+            self.is_full = fault.manner == Manner::NoSpace;
+            return Some(fault.manner);
+        }
+        (self.is_full && takes_space).then_some(Manner::NoSpace)
+    }
+
+    fn write(&mut self, file: usize, at: u64, bytes: &[u8]) {
+        self.files.images[file].write(at, bytes);
+        self.changes.push(Change::Write { file, at, bytes: bytes.into() });
+    }
+
+    fn name(&mut self, names: Vec<(PathBuf, Option<usize>)>) {
+        self.files.rename(&names);
+        self.changes.push(Change::Name(names));
+    }
+}
+
+fn error(manner: Manner) -> io::Error {
+    match manner {
+        Manner::Error | Manner::Short => io::Error::other("the simulated disk fails"),
+        Manner::NoSpace => io::ErrorKind::StorageFull.into(),
+    }
+}
+
+impl Disk for SimulatedDisk {
+    fn look(&self, path: &Path) -> io::Result<FoundFile> {
+        if path.extension().is_none() {
+            return Ok(FoundFile { is_directory: true, bytes: 0 });
+        }
+        Ok(FoundFile { is_directory: false, bytes: self.find(path)?.length()? })
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(self.find(path)?))
+    }
+
+    fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        self.open(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(self.make(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let file = self.find(from)?.file;
+        let mut state = lock(&self.state);
+        state.begin(Call::Rename)?;
+        state.name(vec![(from.to_owned(), None), (to.to_owned(), Some(file))]);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.find(path)?;
+        let mut state = lock(&self.state);
+        state.begin(Call::Remove)?;
+        state.name(vec![(path.to_owned(), None)]);
+        Ok(())
+    }
+
+    /// Directories are there, and are made to last by nothing.
+    fn create_directory(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
+        let state = lock(&self.state);
+        let within = state.files.names.keys().filter(|name| name.parent() == Some(directory));
+        Ok(within.filter_map(|name| Some(name.file_name()?.to_owned())).collect())
+    }
+
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        let mut state = lock(&self.state);
+        // Names are not forgotten when they cannot be written: file systems keep them in a log.
+        state.begin(Call::SyncDirectory)?;
+        state.changes.push(Change::SyncDirectory(directory.to_owned()));
+        Ok(())
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn is_free(&self, _: &Path) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn create_engine(&self, path: &Path) -> Result<Database, DatabaseError> {
+        Builder::new().create_with_backend(self.make(path)?)
+    }
+
+    fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError> {
+        builder.create_with_backend(self.find(path)?)
+    }
+
+    /// The engine opens only real files so.
+    fn read_engine(&self, _: &Path) -> Result<Option<ReadOnlyDatabase>, DatabaseError> {
+        Ok(None)
+    }
+}
+
+#[derive(Debug)]
+struct SimulatedFile {
+    disk: SimulatedDisk,
+    file: usize,
+}
+
+impl DiskFile for SimulatedFile {
+    fn length(&self) -> io::Result<u64> {
+        Ok(lock(&self.disk.state).files.images[self.file].length())
+    }
+
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        let mut state = lock(&self.disk.state);
+        state.begin(Call::Read)?;
+        let is_there = state.files.images[self.file].read(at, bytes);
+        if is_there { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        let mut state = lock(&self.disk.state);
+        match state.failure(Call::Write) {
+            None => {
+                state.write(self.file, at, bytes);
+                Ok(())
+            }
+            Some(manner) => {
+                if manner == Manner::Short && bytes.len() > 1 {
+                    state.write(self.file, at, &bytes[..bytes.len() / 2]);
+                }
+                Err(error(manner))
+            }
+        }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut state = lock(&self.disk.state);
+        let outcome = state.begin(Call::Sync);
+        let file = self.file;
+        let is_synced = outcome.is_ok();
+        state.changes.push(if is_synced {
+            Change::Sync { file }
+        } else {
+            Change::FailedSync { file }
+        });
+        outcome
+    }
+}
+
+impl StorageBackend for SimulatedFile {
+    fn len(&self) -> io::Result<u64> {
+        DiskFile::length(self)
+    }
+
+    fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.read_at(bytes, at)
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        let mut state = lock(&self.disk.state);
+        if length > state.files.images[self.file].length() {
+            state.begin(Call::Resize)?;
+        }
+        state.files.images[self.file].set_length(length);
+        state.changes.push(Change::Resize { file: self.file, length });
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.sync()
+    }
+
+    fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.write_at(bytes, at)
+    }
+}
