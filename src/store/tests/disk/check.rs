@@ -20,7 +20,8 @@ use crate::key::{ANY_NAME, RecordKey, Span, blob_hash, deleted_at, frame_sequenc
 use crate::store::Store;
 use crate::store::read::Snapshot;
 use crate::store::table::{
-    ARTIFACTS, BLOBS, CHILDREN, DELETED, FRAMES, HOLDERS, IDS, INDEX, NAMES, RECORDS, open_if_made,
+    ARTIFACTS, BLOBS, CHILDREN, DELETED, FRAMES, HOLDERS, IDS, INDEX, NAMES, RECORDS, SETTINGS,
+    open_if_made,
 };
 
 /// Models of stores that were read before, by what is in their tables.
@@ -55,6 +56,7 @@ fn digest_all(it: &ReadTransaction) -> Result<u64> {
     hash = digest(it, DELETED, hash)?;
     hash = digest(it, ARTIFACTS, hash)?;
     hash = digest(it, HOLDERS, hash)?;
+    hash = digest(it, SETTINGS, hash)?;
     digest(it, BLOBS, hash)
 }
 
@@ -81,6 +83,8 @@ fn engine(error: redb::StorageError) -> Error {
 
 /// All that a store holds, each of it read; an error if anything about it is wrong.
 pub(super) fn read_all(store: &Store) -> Result<Model> {
+    let is_pruned_on_save = store.settings()?.prune_on_save;
+    store.operations(usize::MAX)?;
     store.read(|snapshot| {
         let entries = snapshot.entries(Span::ALL)?.collect::<Result<Vec<Entry>>>()?;
         let deleted: Vec<Entry> = snapshot.restorable()?.into_iter().map(|it| it.entry).collect();
@@ -91,6 +95,7 @@ pub(super) fn read_all(store: &Store) -> Result<Model> {
         Ok(Model {
             present: entries.iter().map(read).collect::<Result<_>>()?,
             deleted: deleted.iter().map(read).collect::<Result<_>>()?,
+            is_pruned_on_save,
         })
     })
 }

@@ -43,6 +43,8 @@ pub(super) struct Model {
     pub(super) present: BTreeMap<Id, Arc<Saved>>,
     /// Deleted, and can be restored.
     pub(super) deleted: BTreeMap<Id, Arc<Saved>>,
+    /// Whether its settings say so.
+    pub(super) is_pruned_on_save: bool,
 }
 
 impl Model {
@@ -80,7 +82,7 @@ impl Model {
     }
 
     pub(super) fn purged(&self) -> Self {
-        Self { present: self.present.clone(), deleted: BTreeMap::new() }
+        Self { deleted: BTreeMap::new(), ..self.clone() }
     }
 
     /// The same without what may have been pruned on save, now or later.
@@ -112,6 +114,6 @@ impl Model {
                 return format!("{what} {id} is there");
             }
         }
-        "none".to_owned()
+        format!("the settings, if anything: {}", found.is_pruned_on_save)
     }
 }

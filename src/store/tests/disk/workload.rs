@@ -183,7 +183,8 @@ impl Workload {
         let policy = Some(Policy { rules: vec![rule], ..Policy::default() });
         let settings = Settings { policy, prune_on_save: true, ..Settings::default() };
         let outcome = self.store.set_settings(&settings);
-        attempted("set_settings", Vec::new(), outcome)
+        let after = Model { is_pruned_on_save: true, ..self.model.clone() };
+        attempted("set_settings", vec![after], outcome)
     }
 
     fn save(&mut self, durability: Durability) -> Attempt {
