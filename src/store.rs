@@ -30,6 +30,7 @@ mod prune_on_save;
 mod read;
 mod recent;
 mod settings;
+mod spool;
 mod stats;
 mod table;
 #[cfg(test)]
@@ -65,6 +66,8 @@ pub use operation::{Action, Operation};
 pub use options::{Durability, Hold, Limits, Options};
 pub(crate) use read::{Index, Snapshot, is_too_short};
 pub use settings::Settings;
+use spool::Spool;
+pub use spool::Spooled;
 pub use stats::Stats;
 use turn::Turn;
 pub use watch::{Stage, Step};
@@ -83,6 +86,7 @@ struct Shared {
     options: Options,
     turn: Turn,
     queue: Queue,
+    spool: Spool,
     keeper: Arc<Keeper>,
     frames: Arc<Frames>,
     /// Length of the document that was encoded last.
@@ -133,6 +137,7 @@ impl Store {
             turn: Turn::new(&path, &options, keeper.clone(), frames.clone()),
             options,
             queue: Queue::default(),
+            spool: Spool::of(&path),
             keeper,
             frames,
             last_raw_bytes: AtomicUsize::new(0),

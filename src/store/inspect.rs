@@ -16,6 +16,7 @@ use super::lock::LockFile;
 use super::names::Names;
 use super::read::Lookup;
 use super::settings::{self, Settings};
+use super::spool::Spooled;
 use super::table::{
     DELETED, FORMAT, FORMAT_OLDEST, In, NAMES, RECORDS, open_if_made, without_panics,
 };
@@ -37,6 +38,8 @@ pub struct Inspection {
     /// Length of the journal beside it, if there is one: what saves left that a crash or a running
     /// process has not put into the tables yet.
     pub journal_bytes: Option<u64>,
+    /// What waits in the spool beside it.
+    pub spool: Spooled,
     /// Another process had the store when it was looked at first.
     pub holder: Option<Holder>,
     /// What is in it, as far as that can be told.
@@ -113,7 +116,8 @@ impl Store {
         let journal_bytes = journal.ok().map(|found| found.len());
         let mut holder = None;
         let state = without_panics(&path, || look(&path, wait, &mut holder, hear))?;
-        Ok(Inspection { path, file_bytes, journal_bytes, holder, state })
+        let spool = Spooled::of(&path);
+        Ok(Inspection { path, file_bytes, journal_bytes, spool, holder, state })
     }
 }
 

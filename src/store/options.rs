@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +25,11 @@ pub struct Options {
     pub hold: Hold,
     /// How long a call waits for its turn while another process has the file. 5 s by default.
     pub wait: Duration,
+    /// How long a save waits for its turn before it goes to the spool, a folder beside the store:
+    /// there it is as durable, and whoever has the store next takes it in first. 5 ms by default;
+    /// [`Duration::MAX`] switches that off. A save under an id of its own or with captured files
+    /// and a batch always wait for their turn.
+    pub spool_after: Duration,
     /// Asked every few milliseconds of such a wait; `false` ends it as if its time were over.
     pub keeps_waiting: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// Triggers whose saves are [`Durability::Relaxed`] unless the save says otherwise.
@@ -41,6 +47,9 @@ pub struct Options {
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// Hears how far a repair after an unclean end has come, from 0 to 1. Must not use the store.
     pub on_repair: Option<Arc<dyn Fn(f64) + Send + Sync>>,
+    /// Hears of each file of the spool that was damaged or of another store, where it was moved to
+    /// and why. Must not use the store.
+    pub on_set_aside: Option<Arc<dyn Fn(&Path, &str) + Send + Sync>>,
 }
 
 /// How long a store keeps its file from other processes between two calls.
@@ -87,6 +96,7 @@ impl Default for Options {
             create: true,
             hold: Hold::Idle(Duration::from_millis(500)),
             wait: Duration::from_secs(5),
+            spool_after: Duration::from_millis(20),
             keeps_waiting: None,
             relaxed: Vec::new(),
             flush_within: Duration::from_millis(200),
@@ -95,6 +105,7 @@ impl Default for Options {
             label: String::new(),
             clock: Arc::new(Timestamp::now),
             on_repair: None,
+            on_set_aside: None,
         }
     }
 }
@@ -105,6 +116,7 @@ impl fmt::Debug for Options {
             .field("create", &self.create)
             .field("hold", &self.hold)
             .field("wait", &self.wait)
+            .field("spool_after", &self.spool_after)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

@@ -18,6 +18,8 @@ mod query;
 mod recovery;
 mod retention;
 mod shims;
+#[cfg(unix)]
+mod spool;
 mod store;
 mod tidy;
 mod turn;

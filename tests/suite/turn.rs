@@ -109,7 +109,8 @@ fn savers_that_wait_in_vain_all_hear_of_it() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.redb");
     let wait = Duration::from_millis(50);
-    let second = Store::open_with(&path, Options { wait, ..Options::default() }).unwrap();
+    let options = Options { wait, spool_after: Duration::MAX, ..Options::default() };
+    let second = Store::open_with(&path, options).unwrap();
     let forever = Options { hold: Hold::Forever, ..patient() };
     let first = Store::open_with(&path, forever).unwrap();
     thread::scope(|scope| {
