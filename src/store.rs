@@ -145,7 +145,7 @@ impl Store {
         let keeper = Keeper::start(&shared).at(&path)?;
         let store = Self { shared, keeper: Some(keeper) };
         // Whatever is wrong with the file shows here and not at the first save.
-        store.shared.turn.with(|_| Ok(()))?;
+        store.shared.enter()?;
         Ok(store)
     }
 
@@ -157,7 +157,8 @@ impl Store {
 
     /// Saves `state` as a checkpoint, and returns its entry once it is durable.
     ///
-    /// Concurrent saves share one sync. Costs the same however much the store holds.
+    /// Concurrent saves share one sync. Costs the same however much the store holds. While another
+    /// process keeps the store, the checkpoint goes to the spool; see [`Options::spool_after`].
     ///
     /// # Errors
     /// [`Error::Invalid`] or [`Error::Limit`] if it cannot be stored, [`Error::Exists`] if the id
@@ -186,14 +187,14 @@ impl Store {
     /// Saves many drafts with one sync, for bulk work.
     ///
     /// Each draft has an outcome of its own: one whose id is taken does not stop the others. A
-    /// crash before this returns may keep the first few of them.
+    /// crash before this returns may keep the first few of them. They go to the spool only if all
+    /// of them can; see [`Options::spool_after`].
     ///
     /// # Errors
     /// [`Error::Locked`], in which case none was saved, or [`Error::Io`], after which each may be
     /// there or not; saving them again under ids of the caller's own is safe.
-    pub fn batch(&self, mut drafts: Vec<Draft>) -> Result<Vec<Result<Entry>>> {
-        self.shared.pack(&mut drafts)?;
-        self.shared.save_all(&mut drafts)
+    pub fn batch(&self, drafts: Vec<Draft>) -> Result<Vec<Result<Entry>>> {
+        self.shared.save_batch(drafts)
     }
 
     /// Returns the checkpoint with this id.

@@ -132,6 +132,28 @@ impl Shared {
         }
     }
 
+    /// Saves many drafts together, or spools all of them if the store cannot be had in time.
+    pub(super) fn save_batch(&self, mut drafts: Vec<Draft>) -> Result<Vec<Result<Entry>>> {
+        let until = self.spools_at(Instant::now());
+        let until = until.filter(|_| drafts.iter().all(Draft::can_be_spooled));
+        let patience = until.map_or(Patience::Usual, Patience::Until);
+        let packed = self.pack_by(&mut drafts, Reach::Turn(patience));
+        match packed.and_then(|()| self.save_within(patience, &mut drafts)) {
+            Err(Error::Locked { .. }) if until.is_some() => {}
+            saved => return saved,
+        }
+        let entries = self.spool(&mut drafts);
+        let left = entries.iter().zip(drafts).filter(|(entry, _)| entry.is_none());
+        let mut left: Vec<Draft> = left.map(|(_, draft)| draft).collect();
+        self.pack(&mut left)?;
+        let mut saved = self.save_all(&mut left)?.into_iter();
+        let outcome = |entry: Option<Entry>| match entry {
+            Some(entry) => Ok(entry),
+            None => saved.next().expect("every draft that was left has an outcome"),
+        };
+        Ok(entries.into_iter().map(outcome).collect())
+    }
+
     /// Saves many packed drafts together. Each has an outcome of its own, unless the store fails.
     ///
     /// What was spooled before is taken in first.

@@ -26,10 +26,15 @@ pub struct Options {
     /// How long a call waits for its turn while another process has the file. 5 s by default.
     pub wait: Duration,
     /// How long a save waits for its turn before it goes to the spool, a folder beside the store:
-    /// there it is as durable, and whoever has the store next takes it in first. 5 ms by default;
-    /// [`Duration::MAX`] switches that off. A save under an id of its own or with captured files
-    /// and a batch always wait for their turn.
+    /// there it is as durable, and whoever has the store next takes it in first, so that every
+    /// later read sees it. 20 ms by default; [`Duration::MAX`] switches that off. A save under an
+    /// id of its own or with captured files, and a batch with one of these, always wait for their
+    /// turn.
     pub spool_after: Duration,
+    /// Lets [`Store::open_with`](crate::Store::open_with) return after
+    /// [`spool_after`](Self::spool_after) though another process has the file, for a program that
+    /// only saves; whatever is wrong with the file then shows later. False by default.
+    pub open_late: bool,
     /// Asked every few milliseconds of such a wait; `false` ends it as if its time were over.
     pub keeps_waiting: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// Triggers whose saves are [`Durability::Relaxed`] unless the save says otherwise.
@@ -97,6 +102,7 @@ impl Default for Options {
             hold: Hold::Idle(Duration::from_millis(500)),
             wait: Duration::from_secs(5),
             spool_after: Duration::from_millis(20),
+            open_late: false,
             keeps_waiting: None,
             relaxed: Vec::new(),
             flush_within: Duration::from_millis(200),

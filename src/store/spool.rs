@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 
 use super::Shared;
 use super::draft::{Draft, Packed};
+use super::turn::Patience;
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Placed, encode_spooled};
+use crate::error::{Error, Result};
 use folder::{Folder, Listing, Stamp};
 pub use look::Spooled;
 pub(super) use take_in::Gathered;
@@ -83,6 +85,19 @@ impl Shared {
     pub(super) fn spools_at(&self, arrived: Instant) -> Option<Instant> {
         self.turn.identity()?;
         arrived.checked_add(self.options.spool_after)
+    }
+
+    /// Opens the file for the first time, or learns that others have it and saves can be spooled.
+    pub(super) fn enter(&self) -> Result<()> {
+        let until = Instant::now().checked_add(self.options.spool_after);
+        let Some(until) = until.filter(|_| self.options.open_late) else {
+            return self.turn.with(|_| Ok(()));
+        };
+        match self.turn.within(Patience::Until(until), |_| Ok(())) {
+            Err(Error::Locked { .. }) if self.turn.learn_identity() => Ok(()),
+            Err(Error::Locked { .. }) => self.turn.with(|_| Ok(())),
+            entered => entered,
+        }
     }
 
     /// Makes drafts durable without the store, and returns the entries of those that are.

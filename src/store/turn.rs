@@ -137,6 +137,14 @@ impl Turn {
         *lock(&self.identity)
     }
 
+    /// Whether it can be known which store this is though another process has it: by what that one
+    /// wrote down.
+    pub(super) fn learn_identity(&self) -> bool {
+        let mut identity = lock(&self.identity);
+        *identity = identity.or_else(|| self.lock_file.identity());
+        identity.is_some()
+    }
+
     /// Runs `work` with the file, waiting for the turn if need be.
     pub(super) fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
         self.within(Patience::Usual, work)
@@ -188,7 +196,7 @@ impl Turn {
                 }
                 // Nobody is to be told that this process has the file when it has not; and once it
                 // is closed, another one signs.
-                let _ = self.lock_file.sign("");
+                let _ = self.lock_file.sign("", Some(open.identity));
                 drop(open);
                 Ok(())
             });
@@ -313,8 +321,13 @@ impl Turn {
             match file::open(&self.path, &self.lock_file, &self.options, is_first) {
                 Ok(database) => {
                     self.is_known.store(true, Ordering::Relaxed);
-                    self.lock_file.sign(&self.name())?;
-                    return self.ready(database);
+                    let known = self.identity();
+                    self.lock_file.sign(&self.name(), known)?;
+                    let open = self.ready(database)?;
+                    if known != Some(open.identity) {
+                        self.lock_file.sign(&self.name(), Some(open.identity))?;
+                    }
+                    return Ok(open);
                 }
                 Err(Refusal::Held) if announcement.is_none() => {
                     announcement = self.lock_file.announce()?;

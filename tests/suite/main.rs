@@ -14,6 +14,7 @@ mod inspect;
 mod layouts;
 mod model;
 mod names;
+mod processes;
 mod query;
 mod recovery;
 mod retention;

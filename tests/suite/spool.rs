@@ -14,10 +14,11 @@ use waypost::{
     Spooled, Store,
 };
 
-/// A store, one handle that keeps it, and one that cannot have it.
+/// A store that one has and keeps, and a handle that cannot have it.
 struct Place {
     dir: tempfile::TempDir,
-    holder: Option<Store>,
+    /// Takes nothing in, as a process that hangs.
+    held: Option<redb::Database>,
     other: Store,
     told: Arc<Mutex<Vec<(PathBuf, String)>>>,
 }
@@ -28,9 +29,13 @@ impl Place {
         let path = dir.path().join("store.redb");
         let told = Arc::new(Mutex::new(Vec::new()));
         let other = Store::open_with(&path, options(&told)).unwrap();
-        let mut place = Self { dir, holder: None, other, told };
-        place.hold();
-        place
+        other.save(NewEntry::default(), &state(0)).unwrap();
+        let held = (0..10_000).find_map(|_| {
+            thread::sleep(Duration::from_millis(1));
+            redb::Database::open(&path).ok()
+        });
+        assert!(held.is_some(), "it is let go when it is idle");
+        Self { dir, held, other, told }
     }
 
     fn path(&self) -> PathBuf {
@@ -41,14 +46,17 @@ impl Place {
         self.dir.path().join("store.redb.spool")
     }
 
-    /// Keeps the store from everybody, and looks at nothing for a while.
-    fn hold(&mut self) {
+    /// A handle that has the store from now on, in place of whoever hung.
+    fn owner(&mut self) -> Store {
+        drop(self.held.take());
         let forever = Options { hold: Hold::Forever, ..options(&self.told) };
-        self.holder = Some(Store::open_with(self.path(), forever).unwrap());
+        Store::open_with(self.path(), forever).unwrap()
     }
 
     fn save(&self, number: u64) -> Entry {
-        self.other.save(NewEntry::default(), &state(number)).unwrap()
+        let saved = self.other.save(NewEntry::default(), &state(number)).unwrap();
+        assert_eq!(saved.sequence, 0, "it was spooled");
+        saved
     }
 
     /// The files that wait to be taken in.
@@ -60,9 +68,20 @@ impl Place {
         files
     }
 
-    /// A copy of all that lies beside the store, as a kill at this moment would leave it.
+    /// A copy of what lies in the spool.
     fn copy_spool(&self) -> Vec<(PathBuf, Vec<u8>)> {
         self.files().into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+    }
+
+    /// Puts a file into the spool, all of it at once.
+    fn put(&self, path: &Path, bytes: &[u8]) {
+        let new = self.dir.path().join("new");
+        fs::write(&new, bytes).unwrap();
+        fs::rename(&new, path).unwrap();
+    }
+
+    fn put_back(&self, files: &[(PathBuf, Vec<u8>)]) {
+        files.iter().for_each(|(path, bytes)| self.put(path, bytes));
     }
 }
 
@@ -95,48 +114,42 @@ fn ids(store: &Store) -> Vec<Id> {
     store.entries(Query::default()).map(|entry| entry.unwrap().id).collect()
 }
 
-fn put_back(files: &[(PathBuf, Vec<u8>)]) {
-    for (path, bytes) in files {
-        fs::write(path, bytes).unwrap();
-    }
-}
-
 #[test]
 fn a_save_that_cannot_have_the_store_is_spooled_and_seen_by_the_next_reader() {
-    let place = Place::new();
-    let holder = place.holder.as_ref().unwrap();
-    let first = holder.save(NewEntry::default(), &state(0)).unwrap();
-    let saved: Vec<Entry> = (1..=5).map(|number| place.save(number)).collect();
-    assert!(saved.iter().all(|entry| entry.sequence == 0 && entry.stored_bytes > 0));
-    // The holder has not let go, and sees them all the same, in the order of their times.
-    let mut expected: Vec<Id> = saved.iter().rev().map(|entry| entry.id.clone()).collect();
-    expected.push(first.id);
-    assert_eq!(ids(holder), expected);
+    let mut place = Place::new();
+    let before: Vec<Entry> = (1..=3).map(|number| place.save(number)).collect();
+    let owner = place.owner();
+    assert_eq!(owner.count().unwrap(), 4);
+    // It has the store and does not let go, and sees the others all the same.
+    let after: Vec<Entry> = (4..=5).map(|number| place.save(number)).collect();
+    assert_eq!(owner.count().unwrap(), 6);
+    let saved: Vec<Entry> = before.into_iter().chain(after).collect();
+    // In the order of their times, whenever they were taken in.
+    let expected: Vec<&Id> = saved.iter().rev().map(|entry| &entry.id).collect();
+    assert_eq!(ids(&owner).iter().take(5).collect::<Vec<_>>(), expected);
     for (entry, number_saved) in saved.iter().zip(1..) {
-        let found = holder.entry(&entry.id).unwrap();
+        let found = owner.entry(&entry.id).unwrap();
         assert_eq!(found.created_at, entry.created_at);
-        assert!(found.sequence > 0);
-        assert_eq!(number(holder, &entry.id), number_saved);
+        assert!(found.sequence > 0 && entry.stored_bytes > 0);
+        assert_eq!(number(&owner, &entry.id), number_saved);
     }
     assert!(place.files().is_empty());
-    assert_eq!(holder.stats().unwrap().spool, Spooled::default());
+    assert_eq!(owner.stats().unwrap().spool, Spooled::default());
 }
 
 #[test]
 fn what_was_spooled_is_stored_as_a_difference_like_all_else() {
-    let place = Place::new();
-    let holder = place.holder.as_ref().unwrap();
-    holder.save(NewEntry::default(), &state(0)).unwrap();
+    let mut place = Place::new();
     let spooled = place.save(1);
-    let taken_in = holder.entry(&spooled.id).unwrap();
+    let taken_in = place.owner().entry(&spooled.id).unwrap();
     assert!(taken_in.stored_bytes * 4 < spooled.stored_bytes, "{taken_in:?}");
 }
 
 #[test]
 fn a_sole_owner_takes_in_what_was_spooled_without_being_asked() {
-    let place = Place::new();
+    let mut place = Place::new();
     place.save(1);
-    assert_eq!(place.files().len(), 1);
+    let _owner = place.owner();
     let start = Instant::now();
     while !place.files().is_empty() {
         assert!(start.elapsed() < Duration::from_secs(60), "nobody took it in");
@@ -167,120 +180,147 @@ fn inspecting_counts_what_waits_and_touches_nothing() {
 #[test]
 fn saves_from_many_threads_share_a_file() {
     const THREADS: u64 = 24;
-    let place = Place::new();
+    let mut place = Place::new();
     thread::scope(|scope| {
-        (0..THREADS).for_each(|number| {
-            drop(scope.spawn({
-                let place = &place;
-                move || place.save(number)
-            }))
-        });
+        let place = &place;
+        (1..=THREADS).for_each(|number| drop(scope.spawn(move || place.save(number))));
     });
     assert!(place.files().len() < THREADS.try_into().unwrap(), "{:?}", place.files());
-    let holder = place.holder.as_ref().unwrap();
-    let mut numbers: Vec<u64> = ids(holder).iter().map(|id| number(holder, id)).collect();
+    let owner = place.owner();
+    let mut numbers: Vec<u64> = ids(&owner).iter().map(|id| number(&owner, id)).collect();
     numbers.sort_unstable();
-    assert_eq!(numbers, (0..THREADS).collect::<Vec<_>>());
+    assert_eq!(numbers, (0..=THREADS).collect::<Vec<_>>());
 }
 
 #[test]
 fn relaxed_saves_are_spooled_too() {
-    let place = Place::new();
+    let mut place = Place::new();
     let draft = place.other.draft(NewEntry::default(), &state(1)).unwrap();
     let saved = place.other.save_draft(draft.with_durability(Durability::Relaxed)).unwrap();
     place.other.flush().unwrap();
-    assert_eq!(number(place.holder.as_ref().unwrap(), &saved.id), 1);
+    assert_eq!(place.files().len(), 1);
+    assert_eq!(number(&place.owner(), &saved.id), 1);
+}
+
+fn own_id() -> NewEntry {
+    NewEntry { id: Some(Id::new("own").unwrap()), ..NewEntry::default() }
 }
 
 #[test]
 fn a_save_under_an_id_of_its_own_waits_and_keeps_nobody_waiting() {
     let mut place = Place::new();
-    let holder = place.holder.take();
-    let other = Arc::new(Store::open_with(place.path(), options(&place.told)).unwrap());
-    drop(holder);
-    other.count().unwrap();
-    place.hold();
-    let waiting = thread::spawn({
-        let other = other.clone();
-        let about = NewEntry { id: Some(Id::new("own").unwrap()), ..NewEntry::default() };
-        move || other.save(about, &1)
+    let (other, held) = (&place.other, &mut place.held);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| other.save(own_id(), &1));
+        // Whether it has begun to wait or not, these do not wait for it.
+        for number in 0..20 {
+            assert_eq!(other.save(NewEntry::default(), &state(number)).unwrap().sequence, 0);
+        }
+        assert!(!waiting.is_finished());
+        drop(held.take());
+        assert!(waiting.join().unwrap().unwrap().sequence > 0);
     });
-    // Whether it has begun to wait or not, these do not wait for it.
-    for number in 0..20 {
-        assert_eq!(other.save(NewEntry::default(), &state(number)).unwrap().sequence, 0);
-    }
-    assert!(!waiting.is_finished());
-    drop(place.holder.take());
-    assert!(waiting.join().unwrap().unwrap().sequence > 0);
-    assert_eq!(other.count().unwrap(), 21);
+    assert_eq!(other.count().unwrap(), 22);
+}
+
+#[test]
+fn a_batch_is_spooled_if_all_of_it_can_be() {
+    let mut place = Place::new();
+    let draft = |number| place.other.draft(NewEntry::default(), &state(number)).unwrap();
+    let saved = place.other.batch((0..3).map(draft).collect()).unwrap();
+    assert!(saved.iter().all(|entry| entry.as_ref().unwrap().sequence == 0));
+    assert_eq!(place.files().len(), 1);
+    let mixed = vec![draft(3), place.other.draft(own_id(), &4).unwrap()];
+    let (other, held) = (&place.other, &mut place.held);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| other.batch(mixed).unwrap());
+        thread::sleep(Duration::from_millis(30));
+        assert!(!waiting.is_finished());
+        drop(held.take());
+        assert!(waiting.join().unwrap().iter().all(|it| it.as_ref().unwrap().sequence > 0));
+    });
+    assert_eq!(other.count().unwrap(), 6);
+}
+
+#[test]
+fn a_handle_that_only_saves_is_opened_though_the_store_is_held() {
+    let mut place = Place::new();
+    let late = Options { open_late: true, ..options(&place.told) };
+    let saving = Store::open_with(place.path(), late.clone()).unwrap();
+    let saved = saving.save(NewEntry::default(), &state(7)).unwrap();
+    assert_eq!(saved.sequence, 0);
+    saving.close().unwrap();
+    let owner = place.owner();
+    assert_eq!(number(&owner, &saved.id), 7);
+    // Which store this is cannot be known without what a holder wrote down.
+    fs::write(place.dir.path().join("store.redb.lock"), "process 1 (unknown)").unwrap();
+    let hurried = Options { wait: Duration::from_millis(30), ..late };
+    let error = Store::open_with(place.path(), hurried).unwrap_err();
+    assert!(matches!(error, Error::Locked { .. }), "{error}");
 }
 
 #[test]
 fn without_a_spool_a_save_waits_and_says_so() {
-    let place = Place::new();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
     let wait = Duration::from_millis(30);
-    drop(place.other);
-    let mut holder = place.holder;
-    drop(holder.take());
-    let path = place.dir.path().join("store.redb");
     let never = Options { spool_after: Duration::MAX, wait, ..Options::default() };
     let other = Store::open_with(&path, never).unwrap();
-    let patient = Options { hold: Hold::Forever, ..options(&place.told) };
-    let _holder = Store::open_with(&path, patient).unwrap();
+    let forever = Options { hold: Hold::Forever, ..options(&Arc::default()) };
+    let _owner = Store::open_with(&path, forever).unwrap();
     let error = other.save(NewEntry::default(), &1).unwrap_err();
     assert!(matches!(error, Error::Locked { .. }), "{error}");
-    assert!(!place.dir.path().join("store.redb.spool").exists());
+    assert!(!dir.path().join("store.redb.spool").exists());
 }
 
 /// A kill after the commit and before the removal leaves the file.
 #[test]
 fn what_is_taken_in_is_taken_in_once_though_the_file_stays() {
-    let place = Place::new();
-    let holder = place.holder.as_ref().unwrap();
+    let mut place = Place::new();
     let saved = place.save(1);
     let files = place.copy_spool();
-    assert_eq!(holder.count().unwrap(), 1);
-    put_back(&files);
-    assert_eq!(holder.count().unwrap(), 1);
-    assert!(place.files().is_empty(), "it is removed again");
-    put_back(&files);
-    assert_eq!(number(holder, &saved.id), 1);
-    assert_eq!(holder.count().unwrap(), 1);
+    let owner = place.owner();
+    for _ in 0..3 {
+        place.put_back(&files);
+        assert_eq!(owner.count().unwrap(), 2);
+        assert_eq!(number(&owner, &saved.id), 1);
+        assert!(place.files().is_empty(), "it is removed again");
+    }
 }
 
 #[test]
 fn what_was_removed_does_not_come_back_though_the_file_does() {
-    let place = Place::new();
-    let holder = place.holder.as_ref().unwrap();
+    let mut place = Place::new();
     let gone = [place.save(1).id, place.save(2).id];
     let files = place.copy_spool();
-    holder.delete_now(&gone[..1]).unwrap();
-    holder.delete(&gone[1..]).unwrap();
+    assert_eq!(files.len(), 2);
+    let owner = place.owner();
+    owner.delete_now(&gone[..1]).unwrap();
+    owner.delete(&gone[1..]).unwrap();
     for _ in 0..3 {
-        put_back(&files);
-        assert_eq!(holder.count().unwrap(), 0);
+        place.put_back(&files);
+        assert_eq!(owner.count().unwrap(), 1);
     }
     // Nor for the next who has the store.
-    put_back(&files);
-    let Place { holder, other, .. } = place;
-    drop(holder);
-    assert_eq!(other.count().unwrap(), 0);
-    // A later file is taken in as ever, and none of these with it.
-    put_back(&files);
-    other.save(NewEntry::default(), &state(3)).unwrap();
-    assert_eq!(other.count().unwrap(), 1);
+    place.put_back(&files);
+    drop(owner);
+    assert_eq!(place.other.count().unwrap(), 1);
+    // Nor together with what is new.
+    place.put_back(&files);
+    place.other.save(NewEntry::default(), &state(3)).unwrap();
+    assert_eq!(place.other.count().unwrap(), 2);
 }
 
 #[test]
 fn names_of_files_are_forgotten_once_these_are_gone() {
-    let place = Place::new();
-    let holder = place.holder.as_ref().unwrap();
-    for number in 0..40 {
+    let mut place = Place::new();
+    let owner = place.owner();
+    for number in 1..=40 {
         place.save(number);
-        assert_eq!(holder.count().unwrap(), number + 1);
+        assert_eq!(owner.count().unwrap(), number + 1);
     }
     let path = place.path();
-    drop(place.holder);
+    drop(owner);
     drop(place.other);
     let database = redb::Database::open(&path).unwrap();
     let table = redb::TableDefinition::<&str, ()>::new("taken");
@@ -290,46 +330,41 @@ fn names_of_files_are_forgotten_once_these_are_gone() {
 
 #[test]
 fn a_ring_keeps_its_last_few_of_what_was_spooled() {
-    let place = Place::new();
-    let holder = place.holder.as_ref().unwrap();
+    let mut place = Place::new();
+    let owner = place.owner();
     let rule = Rule { keep_last: Some(3), ..Rule::default() };
     let policy = Policy { rules: vec![rule], ..Policy::default() };
     let settings = Settings { policy: Some(policy), prune_on_save: true, ..Settings::default() };
-    holder.set_settings(&settings).unwrap();
-    for number in 0..5 {
-        holder.save(NewEntry::default(), &state(number)).unwrap();
-    }
+    owner.set_settings(&settings).unwrap();
+    drop(owner);
+    place.held = Some(redb::Database::open(place.path()).unwrap());
     (5..12).for_each(|number| drop(place.save(number)));
     let files = place.copy_spool();
-    let kept =
-        |store: &Store| -> Vec<u64> { ids(store).iter().map(|id| number(store, id)).collect() };
-    assert_eq!(kept(holder), [11, 10, 9]);
-    put_back(&files);
-    assert_eq!(kept(holder), [11, 10, 9]);
+    let owner = place.owner();
+    let kept = || -> Vec<u64> { ids(&owner).iter().map(|id| number(&owner, id)).collect() };
+    assert_eq!(kept(), [11, 10, 9]);
+    place.put_back(&files);
+    assert_eq!(kept(), [11, 10, 9]);
 }
 
 /// What a damaged or foreign file does to everybody else: nothing.
 #[test]
 fn what_cannot_be_taken_in_is_set_aside_and_told() {
-    let place = Place::new();
-    let another = Place::new();
-    for place in [&place, &another] {
-        (0..4).for_each(|number| drop(place.save(number)));
-    }
-    let holder = place.holder.as_ref().unwrap();
+    let [mut place, another] = [Place::new(), Place::new()];
+    (1..=4).for_each(|number| drop(place.save(number)));
+    another.save(1);
     let files = place.files();
-    // A sole owner looks now and then, and may have been quicker than these.
-    assert_eq!(files.len(), 4);
     let mut flipped = fs::read(&files[0]).unwrap();
     let middle = flipped.len() / 2;
     flipped[middle] ^= 4;
     fs::write(&files[0], flipped).unwrap();
     let cut = fs::read(&files[1]).unwrap();
     fs::write(&files[1], &cut[..cut.len() - 1]).unwrap();
-    fs::rename(&files[2], place.spool().join(files[3].file_name().unwrap())).unwrap();
-    fs::copy(&another.files()[0], place.spool().join(another.files()[0].file_name().unwrap()))
-        .unwrap();
-    assert_eq!(holder.count().unwrap(), 0);
+    fs::rename(&files[2], &files[3]).unwrap();
+    let foreign = &another.files()[0];
+    fs::copy(foreign, place.spool().join(foreign.file_name().unwrap())).unwrap();
+    let owner = place.owner();
+    assert_eq!(owner.count().unwrap(), 1);
     let told = place.told.lock().unwrap();
     let mut reasons: Vec<&str> = told.iter().map(|(_, reason)| reason.as_str()).collect();
     reasons.sort_unstable();
@@ -344,20 +379,20 @@ fn what_cannot_be_taken_in_is_set_aside_and_told() {
     );
     assert!(told.iter().all(|(path, _)| path.starts_with(place.spool().join("aside"))));
     assert!(told.iter().all(|(path, _)| path.exists()));
-    assert_eq!(holder.stats().unwrap().spool.set_aside, 4);
+    assert_eq!(owner.stats().unwrap().spool.set_aside, 4);
 }
 
 #[test]
 fn every_way_to_cut_or_change_a_file_is_noticed() {
-    let place = Place::new();
+    let mut place = Place::new();
     place.save(1);
     let [(path, bytes)] = place.copy_spool().try_into().unwrap();
-    let holder = place.holder.as_ref().unwrap();
     fs::remove_file(&path).unwrap();
+    let owner = place.owner();
     let mut count = 0;
     let mut damage = |bytes: &[u8]| {
-        fs::write(&path, bytes).unwrap();
-        assert_eq!(holder.count().unwrap(), 0);
+        place.put(&path, bytes);
+        assert_eq!(owner.count().unwrap(), 1);
         count += 1;
         assert_eq!(place.told.lock().unwrap().len(), count);
     };
@@ -367,52 +402,53 @@ fn every_way_to_cut_or_change_a_file_is_noticed() {
         flipped[at] ^= 1 << (at % 8);
         damage(&flipped);
     }
-    fs::write(&path, &bytes).unwrap();
-    assert_eq!(holder.count().unwrap(), 1);
+    place.put(&path, &bytes);
+    assert_eq!(owner.count().unwrap(), 2);
 }
 
 #[test]
 fn what_does_not_belong_there_is_left_alone_and_counted() {
-    let place = Place::new();
+    let mut place = Place::new();
     let saved = place.save(1);
     let [file] = place.files().try_into().unwrap();
     let elsewhere = place.dir.path().join("elsewhere");
     fs::rename(&file, &elsewhere).unwrap();
     // A link to a good file, a directory with a good name, and names that say nothing.
     symlink(&elsewhere, &file).unwrap();
-    let id = |last: u8| format!("0190f2e0-0000-7000-8000-0000000000{last:02x}.save");
-    fs::create_dir(place.spool().join(id(1))).unwrap();
+    let id = "0190f2e0-0000-7000-8000-000000000001.save";
+    fs::create_dir(place.spool().join(id)).unwrap();
     fs::write(place.spool().join("notes.txt"), "mine").unwrap();
     fs::write(place.spool().join(".save"), "").unwrap();
     fs::write(place.spool().join("..%2f.save"), "").unwrap();
-    let holder = place.holder.as_ref().unwrap();
-    assert_eq!(holder.count().unwrap(), 0);
-    let spool = holder.stats().unwrap().spool;
+    let owner = place.owner();
+    assert_eq!(owner.count().unwrap(), 1);
+    let spool = owner.stats().unwrap().spool;
     assert_eq!((spool.strange, spool.set_aside, spool.checkpoints), (5, 0, 0));
     assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
     assert_eq!(fs::read(place.spool().join("notes.txt")).unwrap(), b"mine");
     // And what does is taken in as ever.
     place.save(2);
-    assert_eq!(holder.count().unwrap(), 1);
+    assert_eq!(owner.count().unwrap(), 2);
     fs::remove_file(&file).unwrap();
     fs::rename(&elsewhere, &file).unwrap();
-    assert_eq!(number(holder, &saved.id), 1);
+    assert_eq!(number(&owner, &saved.id), 1);
 }
 
 #[test]
 fn what_a_killed_writer_left_is_removed_and_what_is_being_written_is_not() {
-    let place = Place::new();
+    let mut place = Place::new();
     place.save(1);
-    let id = |last: u8| format!("0190f2e0-0000-7000-8000-0000000000{last:02x}.new");
-    let [left, busy] = [1, 2].map(|last| place.spool().join(id(last)));
+    let name = |last: u8| format!("0190f2e0-0000-7000-8000-0000000000{last:02x}.new");
+    let [left, busy] = [1, 2].map(|last| place.spool().join(name(last)));
     fs::write(&left, "half of it").unwrap();
     let file = fs::File::create(&busy).unwrap();
     file.lock().unwrap();
-    assert_eq!(place.holder.as_ref().unwrap().count().unwrap(), 1);
+    let owner = place.owner();
+    assert_eq!(owner.count().unwrap(), 2);
     assert!(!left.exists() && busy.exists());
     drop(file);
     place.save(2);
-    assert_eq!(place.holder.as_ref().unwrap().count().unwrap(), 2);
+    assert_eq!(owner.count().unwrap(), 3);
     assert!(!busy.exists());
 }
 
@@ -421,24 +457,24 @@ fn what_a_killed_writer_left_is_removed_and_what_is_being_written_is_not() {
 fn without_a_folder_a_save_waits_for_the_store() {
     let mut place = Place::new();
     fs::write(place.spool(), "in the way").unwrap();
+    let (other, held) = (&place.other, &mut place.held);
     thread::scope(|scope| {
-        let saving = scope.spawn(|| place.other.save(NewEntry::default(), &state(1)).unwrap());
+        let saving = scope.spawn(|| other.save(NewEntry::default(), &state(1)).unwrap());
         thread::sleep(Duration::from_millis(30));
         assert!(!saving.is_finished());
-        drop(place.holder.take());
+        drop(held.take());
         assert!(saving.join().unwrap().sequence > 0);
     });
-    assert_eq!(place.other.count().unwrap(), 1);
+    assert_eq!(other.count().unwrap(), 2);
 }
 
 #[test]
 fn what_is_spooled_is_there_before_what_its_taker_saves() {
     let mut place = Place::new();
-    let series =
-        |name: &str| NewEntry { series: Some(Series::new(name).unwrap()), ..NewEntry::default() };
-    let spooled = place.other.save(series("spooled"), &1).unwrap();
-    drop(place.holder.take());
-    let own = place.other.save(series("own"), &2).unwrap();
+    let spooled = place.save(1);
+    drop(place.held.take());
+    let series = Some(Series::new("own").unwrap());
+    let own = place.other.save(NewEntry { series, ..NewEntry::default() }, &2).unwrap();
     assert!(place.files().is_empty());
     assert!(place.other.entry(&spooled.id).unwrap().sequence < own.sequence);
 }

@@ -30,7 +30,7 @@ struct Warning {
 }
 
 /// Flags that may stand before or after the command.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// The store; by default .waypost/store.redb, here or in the nearest parent that has one
