@@ -67,7 +67,7 @@ pub use options::{Durability, Hold, Limits, Options};
 pub(crate) use read::{Index, Snapshot, is_too_short};
 pub use settings::Settings;
 use spool::Spool;
-pub use spool::Spooled;
+pub use spool::{SetAside, Spooled};
 pub use stats::Stats;
 use turn::Turn;
 pub use watch::{Stage, Step};

@@ -57,15 +57,21 @@ struct Ticket {
 enum News {
     /// The save is next, and its saver writes the transaction.
     Lead,
-    Ended(Box<Outcome>),
+    Ended(Outcome),
 }
 
 /// What became of a save.
 #[derive(Debug)]
 enum Outcome {
-    Done(Result<Entry>),
+    Done(Box<Result<Entry>>),
     /// Nothing yet: it has to wait for the store, and nobody waits in its place.
     Again(Box<Draft>),
+}
+
+impl Outcome {
+    fn done(result: Result<Entry>) -> Self {
+        Self::Done(Box::new(result))
+    }
 }
 
 impl Ticket {
@@ -99,7 +105,7 @@ impl Shared {
                 packed => packed?,
             }
             match self.save_with_others(draft, spools_at) {
-                Outcome::Done(outcome) => return outcome,
+                Outcome::Done(outcome) => return *outcome,
                 Outcome::Again(_) if arrived.elapsed() >= self.options.wait => {
                     return Err(self.turn.locked(arrived));
                 }
@@ -122,7 +128,7 @@ impl Shared {
         state.waiting.push_back(Waiting { draft, ticket: ticket.clone() });
         drop(state);
         match ticket.wait() {
-            News::Ended(outcome) => *outcome,
+            News::Ended(outcome) => outcome,
             News::Lead => {
                 let mut group = Vec::new();
                 let others = take_waiting(&mut lock(&self.queue.state), &mut group);
@@ -326,14 +332,14 @@ impl Shared {
         // Whatever happens, the lead is handed over and everybody hears of it.
         let saved = without_panics(self.turn.path(), || self.save_within(patience, &mut group));
         let mut outcomes: Vec<Outcome> = match saved {
-            Ok(outcomes) => outcomes.into_iter().map(Outcome::Done).collect(),
+            Ok(outcomes) => outcomes.into_iter().map(Outcome::done).collect(),
             Err(Error::Locked { .. }) if until.is_some() => self.put_off(group),
-            Err(error) => group.iter().map(|_| Outcome::Done(Err(error.share()))).collect(),
+            Err(error) => group.iter().map(|_| Outcome::done(Err(error.share()))).collect(),
         };
         self.hand_over();
         for ticket in others.iter().rev() {
             let outcome = outcomes.pop().expect("every draft has an outcome");
-            ticket.tell(News::Ended(Box::new(outcome)));
+            ticket.tell(News::Ended(outcome));
         }
         outcomes.pop().expect("every draft has an outcome")
     }
@@ -342,7 +348,7 @@ impl Shared {
     fn put_off(&self, mut group: Vec<Draft>) -> Vec<Outcome> {
         let entries = self.spool(&mut group);
         let outcomes = entries.into_iter().zip(group).map(|(entry, draft)| match entry {
-            Some(entry) => Outcome::Done(Ok(entry)),
+            Some(entry) => Outcome::done(Ok(entry)),
             None => Outcome::Again(Box::new(draft)),
         });
         outcomes.collect()

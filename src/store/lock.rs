@@ -1,7 +1,7 @@
 //! The lock file beside a store: who waits for the store, who has it, who is making it.
 //!
-//! It holds no checkpoints and stays where it is: a lock on a file that was removed keeps nobody out.
-//! All locks end with their process.
+//! It holds no checkpoints and stays where it is: a lock on a file that was removed keeps nobody
+//! out. All locks end with their process.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::spool::SetAside;
 use crate::checkpoint::{Entry, Id, Issue, LoopId, NewArtifact, Timestamp, Trigger};
 use crate::codec::Bounds;
 use crate::error::{Error, Result};
@@ -52,9 +52,8 @@ pub struct Options {
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// Hears how far a repair after an unclean end has come, from 0 to 1. Must not use the store.
     pub on_repair: Option<Arc<dyn Fn(f64) + Send + Sync>>,
-    /// Hears of each file of the spool that was damaged or of another store, where it was moved to
-    /// and why. Must not use the store.
-    pub on_set_aside: Option<Arc<dyn Fn(&Path, &str) + Send + Sync>>,
+    /// Hears of each file of the spool that was damaged or of another store. Must not use the store.
+    pub on_set_aside: Option<Arc<dyn Fn(SetAside) + Send + Sync>>,
 }
 
 /// How long a store keeps its file from other processes between two calls.

@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 
 use super::Shared;
 use super::draft::{Draft, Packed};
+use super::options::Options;
 use super::turn::Patience;
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Placed, encode_spooled};
 use crate::error::{Error, Result};
 use folder::{Folder, Listing, Stamp};
-pub use look::Spooled;
+pub use look::{SetAside, Spooled};
 pub(super) use take_in::Gathered;
 
 // Documents of more than this go into several files, so that nobody has to take in much at once.
@@ -31,7 +32,7 @@ const STAMP_COARSE: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(super) struct Spool {
     folder: Folder,
-    /// Held while files are taken in, from the listing to the removal. Taken before all other locks.
+    /// Held while files are taken in, from the listing to the removal. Taken before other locks.
     seen: Mutex<Seen>,
 }
 
@@ -65,7 +66,7 @@ impl Seen {
         // leave the stamp as it is, unless the stamp is old.
         let is_old = self.since.is_some_and(|since| since.elapsed() > STAMP_COARSE);
         let listing = folder.list();
-        folder.sweep(&listing);
+        listing.sweep();
         self.is_quiet = is_old && listing.saved.is_empty();
         (!listing.saved.is_empty()).then_some(listing)
     }
@@ -84,7 +85,9 @@ impl Shared {
     /// it is known which store this is.
     pub(super) fn spools_at(&self, arrived: Instant) -> Option<Instant> {
         self.turn.identity()?;
-        arrived.checked_add(self.options.spool_after)
+        let Options { wait, spool_after, .. } = &self.options;
+        let at = arrived.checked_add(*spool_after)?;
+        Some(arrived.checked_add(*wait).map_or(at, |over| at.min(over)))
     }
 
     /// Opens the file for the first time, or learns that others have it and saves can be spooled.
@@ -109,12 +112,12 @@ impl Shared {
         let mut left: Vec<usize> = (0..drafts.len()).collect();
         left.retain(|at| drafts[*at].can_be_spooled());
         while !left.is_empty() {
-            let part: Vec<(usize, Placed)> = self.part(drafts, &mut left);
-            let (places, placed): (Vec<usize>, Vec<Placed>) = part.into_iter().unzip();
+            let (part, alone): (Vec<usize>, Vec<Placed>) =
+                self.part(drafts, &mut left).into_iter().unzip();
             let name = Id::generate((self.options.clock)());
-            let bytes = encode_spooled(identity, &name, &placed);
+            let bytes = encode_spooled(identity, &name, &alone);
             let is_saved = self.spool.folder.put(&name, &bytes).is_ok();
-            for (at, placed) in places.into_iter().zip(placed) {
+            for (at, placed) in part.into_iter().zip(alone) {
                 if is_saved {
                     entries[at] = Some(placed.entry);
                 } else {

@@ -249,7 +249,7 @@ impl Turn {
         let arrived = Instant::now();
         let Patience::Until(until) = patience else {
             let open = read(&self.open);
-            if self.is_ready(&open) {
+            if self.is_ready(open.as_ref()) {
                 return Ok(open);
             }
             drop(open);
@@ -257,7 +257,7 @@ impl Turn {
             return Ok(RwLockWriteGuard::downgrade(open));
         };
         loop {
-            if let Some(open) = try_read(&self.open).filter(|open| self.is_ready(open)) {
+            if let Some(open) = try_read(&self.open).filter(|open| self.is_ready(open.as_ref())) {
                 return Ok(open);
             }
             if let Some(open) = try_write(&self.open) {
@@ -272,7 +272,7 @@ impl Turn {
         }
     }
 
-    fn is_ready(&self, open: &Option<Open>) -> bool {
+    fn is_ready(&self, open: Option<&Open>) -> bool {
         open.is_some() && !self.broken.load(Ordering::Acquire)
     }
 

@@ -23,7 +23,7 @@ use waypost::{Options, Query, Store};
 const PATIENT: &str = "60";
 
 fn patient() -> Options {
-    Options { wait: Duration::from_secs(60), ..Options::default() }
+    Options { wait: Duration::from_mins(1), ..Options::default() }
 }
 
 fn command(store: &Path, args: &str) -> Command {

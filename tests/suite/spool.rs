@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use waypost::{
-    Durability, Entry, Error, Hold, Id, NewEntry, Options, Policy, Query, Rule, Series, Settings,
-    Spooled, Store,
+    Durability, Entry, Error, Hold, Id, NewEntry, Options, Policy, Query, Rule, Series, SetAside,
+    Settings, Spooled, Store,
 };
 
 /// A store that one has and keeps, and a handle that cannot have it.
@@ -20,7 +20,7 @@ struct Place {
     /// Takes nothing in, as a process that hangs.
     held: Option<redb::Database>,
     other: Store,
-    told: Arc<Mutex<Vec<(PathBuf, String)>>>,
+    told: Arc<Mutex<Vec<SetAside>>>,
 }
 
 impl Place {
@@ -81,16 +81,16 @@ impl Place {
     }
 
     fn put_back(&self, files: &[(PathBuf, Vec<u8>)]) {
-        files.iter().for_each(|(path, bytes)| self.put(path, bytes));
+        for (path, bytes) in files {
+            self.put(path, bytes);
+        }
     }
 }
 
 /// Of a save that does not wait, and a call that does.
-fn options(told: &Arc<Mutex<Vec<(PathBuf, String)>>>) -> Options {
+fn options(told: &Arc<Mutex<Vec<SetAside>>>) -> Options {
     let told = told.clone();
-    let hear = move |path: &Path, reason: &str| {
-        told.lock().unwrap().push((path.to_owned(), reason.to_owned()));
-    };
+    let hear = move |it: SetAside| told.lock().unwrap().push(it);
     Options {
         spool_after: Duration::from_millis(1),
         wait: Duration::from_secs(30),
@@ -152,7 +152,7 @@ fn a_sole_owner_takes_in_what_was_spooled_without_being_asked() {
     let _owner = place.owner();
     let start = Instant::now();
     while !place.files().is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(60), "nobody took it in");
+        assert!(start.elapsed() < Duration::from_mins(1), "nobody took it in");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -366,7 +366,7 @@ fn what_cannot_be_taken_in_is_set_aside_and_told() {
     let owner = place.owner();
     assert_eq!(owner.count().unwrap(), 1);
     let told = place.told.lock().unwrap();
-    let mut reasons: Vec<&str> = told.iter().map(|(_, reason)| reason.as_str()).collect();
+    let mut reasons: Vec<&str> = told.iter().map(|it| it.reason.as_str()).collect();
     reasons.sort_unstable();
     assert_eq!(
         reasons,
@@ -377,8 +377,8 @@ fn what_cannot_be_taken_in_is_set_aside_and_told() {
             "its checksum differs",
         ]
     );
-    assert!(told.iter().all(|(path, _)| path.starts_with(place.spool().join("aside"))));
-    assert!(told.iter().all(|(path, _)| path.exists()));
+    assert!(told.iter().all(|it| it.path.starts_with(place.spool().join("aside"))));
+    assert!(told.iter().all(|it| it.path.exists()));
     assert_eq!(owner.stats().unwrap().spool.set_aside, 4);
 }
 

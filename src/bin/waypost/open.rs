@@ -10,7 +10,7 @@ use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use waypost::{Error, Options, Store};
+use waypost::{Error, Options, SetAside, Store};
 
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -148,9 +148,9 @@ pub(crate) fn create_directory(path: &Path) -> Result<()> {
 }
 
 /// Tells where a file of the spool went that could not be taken in.
-fn tell_set_aside(global: &Global) -> impl Fn(&Path, &str) + Send + Sync + use<> {
+fn tell_set_aside(global: &Global) -> impl Fn(SetAside) + Send + Sync + use<> {
     let global = global.clone();
-    move |path, reason| {
+    move |SetAside { path, reason, .. }| {
         let path = path.display();
         global.warn(format_args!("a spooled save was set aside as {path}: {reason}"));
     }

@@ -37,6 +37,18 @@ pub(super) struct Listing {
 /// Changes whenever anything in the folder does, unless that is within a moment.
 pub(super) type Stamp = u128;
 
+impl Listing {
+    /// Removes what was being written when its writer was killed. Nobody was told that it is saved.
+    pub(super) fn sweep(&self) {
+        for path in &self.unfinished {
+            let left = File::open(path).and_then(|file| Ok(file.try_lock().map(|()| file)?));
+            if left.is_ok() {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
 impl Folder {
     pub(super) fn of(store: &Path) -> Self {
         Self { path: file::beside(store, ".spool"), is_lasting: AtomicBool::new(false) }
@@ -158,16 +170,6 @@ impl Folder {
         }
         fs::rename(self.saved(name), &to)?;
         Ok(to)
-    }
-
-    /// Removes what was being written when its writer was killed. Nobody was told that it is saved.
-    pub(super) fn sweep(&self, listing: &Listing) {
-        for path in &listing.unfinished {
-            let left = File::open(path).and_then(|file| Ok(file.try_lock().map(|()| file)?));
-            if left.is_ok() {
-                let _ = fs::remove_file(path);
-            }
-        }
     }
 
     fn saved(&self, name: &Id) -> PathBuf {

@@ -1,6 +1,6 @@
 //! What lies in the spool, without touching it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -19,6 +19,16 @@ pub struct Spooled {
     pub set_aside: u64,
     /// Number of things that do not belong there, and are left as they are.
     pub strange: u64,
+}
+
+/// A file of the spool that was not taken in, and where it was moved to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SetAside {
+    /// Where it is now. Nothing removes it.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
 }
 
 impl Spooled {

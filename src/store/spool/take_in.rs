@@ -11,7 +11,7 @@ use std::sync::{Arc, MutexGuard};
 use redb::{ReadableDatabase as _, ReadableTable as _};
 
 use super::folder::Listing;
-use super::{Seen, Shared};
+use super::{Seen, SetAside, Shared};
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{FoundFrame, Placed, decode_spooled};
 use crate::error::{Error, Result};
@@ -84,7 +84,9 @@ impl Shared {
     /// Removes the files whose checkpoints are in the tables for good.
     pub(in crate::store) fn discard(&self, gathered: &Gathered<'_>) {
         // If one stays, or comes back after a crash, its name is noted.
-        gathered.files.iter().for_each(|(name, _)| self.spool.folder.remove(name));
+        for (name, _) in &gathered.files {
+            self.spool.folder.remove(name);
+        }
     }
 
     /// Whether there may be more.
@@ -108,7 +110,9 @@ impl Shared {
         let (again, new): (Vec<&Id>, Vec<&Id>) =
             listing.saved.iter().partition(|name| noted.contains(name.as_str()));
         // Whoever took them in was interrupted.
-        again.into_iter().for_each(|name| self.spool.folder.remove(name));
+        for name in again {
+            self.spool.folder.remove(name);
+        }
         if new.is_empty() {
             return Ok(gathered);
         }
@@ -136,9 +140,9 @@ impl Shared {
 
     /// The names that need not be noted any more.
     fn gone(&self, mut noted: BTreeSet<String>, listing: &Listing) -> Vec<String> {
-        listing.saved.iter().for_each(|name| {
+        for name in &listing.saved {
             noted.remove(name.as_str());
-        });
+        }
         // They are not in the folder; now they are not on disk either.
         if noted.is_empty() || self.spool.folder.sync().is_err() {
             return Vec::new();
@@ -172,7 +176,7 @@ impl Shared {
         if let (Ok(path), Some(hear)) =
             (self.spool.folder.set_aside(name), &self.options.on_set_aside)
         {
-            hear(&path, reason);
+            hear(SetAside { path, reason: reason.to_owned() });
         }
     }
 }

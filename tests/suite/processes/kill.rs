@@ -16,7 +16,7 @@ use super::{Times, Writer, check, command, document, ended, store_in};
 
 const WRITERS: usize = 8;
 const READERS: usize = 2;
-const KILL_EVERY: Duration = Duration::from_millis(10);
+const KILL_EVERY: Duration = Duration::from_millis(20);
 
 struct Scene {
     path: PathBuf,
@@ -48,25 +48,31 @@ impl Scene {
         is_killed
     }
 
-    /// Saves and saves, with a new process for each that is killed.
-    fn write(&self, at: usize) -> Times {
-        let mut times = Times::default();
+    /// Saves and saves, with a new process for each that is killed; how often, and how long that
+    /// took.
+    fn write(&self, at: usize) -> (usize, Times) {
+        let (mut saved, mut times) = (0, Times::default());
         let mut number = 0;
         while !self.is_over.load(Ordering::Relaxed) {
             let mut writer = Writer::start(&self.path);
             self.note_running(at, &writer.child);
+            let mut is_started = false;
             while !self.is_over.load(Ordering::Relaxed) {
                 number += 1;
                 let since = Instant::now();
                 let Some(id) = writer.save(&document(at, number)) else { break };
-                times.note(since);
+                // The first has the start of the process in it.
+                if std::mem::replace(&mut is_started, true) {
+                    times.note(since);
+                }
+                saved += 1;
                 self.answered.lock().unwrap().push((id, (at, number)));
             }
             self.note_ended(at);
             drop(writer.input.take());
             self.is_killed(writer.child);
         }
-        times
+        (saved, times)
     }
 
     /// Reads what was answered before, again and again.
@@ -98,7 +104,9 @@ impl Scene {
         while start.elapsed() < during {
             thread::sleep(KILL_EVERY);
             random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            let at = usize::try_from(random >> 33).unwrap() % (WRITERS + READERS);
+            // A reader needs longer, since it starts anew for every read.
+            let at = usize::try_from(random >> 33).unwrap() % (4 * WRITERS + READERS);
+            let at = at.checked_sub(4 * WRITERS).map_or(at / 4, |reader| WRITERS + reader);
             let running = self.running.lock().unwrap();
             if let Some(pid) = running[at] {
                 let _ = kill_process(pid, Signal::KILL);
@@ -149,8 +157,8 @@ fn nothing_that_was_answered_is_lost_to_kills() {
         }
         scene.kill(during());
         for writer in writers {
-            let took = writer.join().unwrap();
-            saved.push(took.0.len());
+            let (count, took) = writer.join().unwrap();
+            saved.push(count);
             times.add(took);
         }
     });

@@ -11,10 +11,11 @@ use waypost::{State, Store};
 
 use super::{Times, Writer, check, command, command_with, document, ended, send, store_in};
 
-/// Whether somebody has the store and does not let go.
-fn is_held(path: &Path) -> bool {
+/// Whether this process has the store and does not let go.
+fn is_held_by(holder: &Writer, path: &Path) -> bool {
     let found = Store::inspect(path, Duration::from_millis(30), &mut |_| {}).unwrap();
-    found.state == State::Held
+    let name = found.holder.map(|it| it.name).unwrap_or_default();
+    found.state == State::Held && name.starts_with(&format!("process {} ", holder.child.id()))
 }
 
 /// Stops a process at a moment when it has the store.
@@ -23,10 +24,10 @@ fn stop(holder: &mut Writer, path: &Path, answered: &mut HashMap<String, (usize,
         let id = holder.save(&document(0, number)).unwrap();
         answered.insert(id, (0, number));
         send(&holder.child, Signal::STOP);
-        if is_held(path) {
+        if is_held_by(holder, path) {
             return;
         }
-        // It had let go just then, because it was asked for a turn.
+        // It had let go just then, or was about to.
         send(&holder.child, Signal::CONT);
         assert!(number < 1000, "it never has the store");
     }
@@ -78,7 +79,7 @@ fn a_stopped_holder_delays_no_save() {
     assert!(output.status.success(), "{output:?}");
     answered.insert(String::from_utf8(output.stdout).unwrap().trim().to_owned(), (9, 9));
     // All of that while the store was held: whoever reads waits.
-    assert!(is_held(&path));
+    assert!(is_held_by(&holder, &path));
     let found = Store::inspect(&path, Duration::ZERO, &mut |_| {}).unwrap();
     let spooled = u64::try_from(WRITERS).unwrap() * SAVES + 1;
     assert_eq!(found.spool.checkpoints, spooled);
@@ -103,5 +104,27 @@ fn a_reader_waits_for_a_stopped_holder_and_then_says_who_it_is() {
     assert_eq!(status.code(), Some(6), "{said}");
     assert!(said.contains(&format!("process {}", holder.child.id())), "{said}");
     send(&holder.child, Signal::CONT);
+    assert!(holder.end().0.success());
+}
+
+#[test]
+fn an_interrupt_ends_a_writer_though_the_holder_is_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = store_in(&dir);
+    let mut answered = HashMap::new();
+    let mut holder = Writer::start(&path);
+    stop(&mut holder, &path, &mut answered);
+    for (signal, code, at) in [(Signal::INT, 130, 1), (Signal::TERM, 143, 2)] {
+        let mut writer = Writer::start(&path);
+        for number in 0..3 {
+            answered.insert(writer.save(&document(at, number)).unwrap(), (at, number));
+        }
+        send(&writer.child, signal);
+        let (status, said) = ended(writer.child);
+        assert_eq!(status.code(), Some(code), "{said}");
+        assert!(said.contains("3 lines answered"), "{said}");
+    }
+    send(&holder.child, Signal::CONT);
+    check(&path, &answered);
     assert!(holder.end().0.success());
 }
