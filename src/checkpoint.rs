@@ -94,11 +94,12 @@ pub struct Entry {
     /// What else is needed to write that file again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceForm>,
-    /// Breaks ties between equal times: the order in which the store took checkpoints in.
+    /// Breaks ties between equal times: the order in which the store took checkpoints in. Zero in
+    /// what a save returns that went to the spool: then it has not taken it in yet.
     pub sequence: u64,
     /// Length of the document in stored form, before compression.
     pub document_bytes: u64,
-    /// Length of the document on disk.
+    /// Length of the document on disk; it may become less when what was spooled is taken in.
     pub stored_bytes: u64,
     /// Number of files that were captured with it.
     #[serde(skip_serializing_if = "is_zero")]

@@ -18,6 +18,7 @@ mod key;
 mod note;
 mod placed;
 mod source;
+mod spooled;
 mod text;
 mod token;
 mod v1;
@@ -45,6 +46,7 @@ pub(crate) use holders::{Holders, decode_holders, encode_holders};
 pub(crate) use note::{decode_note, encode_note};
 pub(crate) use placed::Placed;
 pub use source::Source;
+pub(crate) use spooled::{SPOOLED_HEAD_BYTES, decode_spooled, encode_spooled, spooled_count};
 pub use text::JsonStyle;
 pub(crate) use token::Bounds;
 pub(crate) use v1::{

@@ -102,5 +102,6 @@ pub use retention::{
 };
 pub use store::{
     Action, Arrivals, Compacted, Contents, Deleted, Draft, Durability, Hold, Holder, Inspection,
-    Limits, Operation, Options, Position, Restorable, Settings, Stage, State, Stats, Step, Store,
+    Limits, Operation, Options, Position, Restorable, SetAside, Settings, Spooled, Stage, State,
+    Stats, Step, Store,
 };

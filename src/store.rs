@@ -31,6 +31,7 @@ mod prune_on_save;
 mod read;
 mod recent;
 mod settings;
+mod spool;
 mod stats;
 mod table;
 #[cfg(test)]
@@ -68,6 +69,8 @@ pub use operation::{Action, Operation};
 pub use options::{Durability, Hold, Limits, Options};
 pub(crate) use read::{Index, Snapshot, is_too_short};
 pub use settings::Settings;
+use spool::Spool;
+pub use spool::{SetAside, Spooled};
 pub use stats::Stats;
 use turn::Turn;
 pub use watch::{Stage, Step};
@@ -86,6 +89,7 @@ struct Shared {
     options: Options,
     turn: Turn,
     queue: Queue,
+    spool: Spool,
     keeper: Arc<Keeper>,
     frames: Arc<Frames>,
     /// Length of the document that was encoded last.
@@ -138,6 +142,7 @@ impl Store {
         let keeper = Arc::new(Keeper::default());
         let frames = Arc::new(Frames::default());
         let shared = Arc::new(Shared {
+            spool: Spool::of(&place),
             turn: Turn::new(place, &options, keeper.clone(), frames.clone()),
             options,
             queue: Queue::default(),
@@ -148,7 +153,7 @@ impl Store {
         let keeper = Keeper::start(&shared).at(&path)?;
         let store = Self { shared, keeper: Some(keeper) };
         // Whatever is wrong with the file shows here and not at the first save.
-        store.shared.turn.with(|_| Ok(()))?;
+        store.shared.enter()?;
         Ok(store)
     }
 
@@ -160,7 +165,8 @@ impl Store {
 
     /// Saves `state` as a checkpoint, and returns its entry once it is durable.
     ///
-    /// Concurrent saves share one sync. Costs the same however much the store holds.
+    /// Concurrent saves share one sync. Costs the same however much the store holds. While another
+    /// process keeps the store, the checkpoint goes to the spool; see [`Options::spool_after`].
     ///
     /// # Errors
     /// [`Error::Invalid`] or [`Error::Limit`] if it cannot be stored, [`Error::Exists`] if the id
@@ -189,14 +195,14 @@ impl Store {
     /// Saves many drafts with one sync, for bulk work.
     ///
     /// Each draft has an outcome of its own: one whose id is taken does not stop the others. A
-    /// crash before this returns may keep the first few of them.
+    /// crash before this returns may keep the first few of them. They go to the spool only if all
+    /// of them can; see [`Options::spool_after`].
     ///
     /// # Errors
     /// [`Error::Locked`], in which case none was saved, or [`Error::Io`], after which each may be
     /// there or not; saving them again under ids of the caller's own is safe.
-    pub fn batch(&self, mut drafts: Vec<Draft>) -> Result<Vec<Result<Entry>>> {
-        self.shared.pack(&mut drafts)?;
-        self.shared.save_all(&mut drafts)
+    pub fn batch(&self, drafts: Vec<Draft>) -> Result<Vec<Result<Entry>>> {
+        self.shared.save_batch(drafts)
     }
 
     /// Returns the checkpoint with this id.

@@ -12,12 +12,12 @@ pub(crate) fn is_small() -> bool {
     env::var_os("WAYPOST_BENCH_SMALL").is_some_and(|value| value != "0")
 }
 
-/// Whether the table of goals is asked for: by name, or by not naming any benchmark.
-pub(crate) fn wants_goals() -> bool {
+/// Whether a table is asked for: by name, or by not naming any benchmark.
+pub(crate) fn wants(table: &str) -> bool {
     // The values of most of criterion's options are numbers, and no benchmark is called so.
     let is_name = |text: &String| !text.starts_with('-') && text.parse::<f64>().is_err();
     let mut names = env::args().skip(1).filter(is_name).peekable();
-    is_measured() && (names.peek().is_none() || names.any(|name| name == "goals"))
+    is_measured() && (names.peek().is_none() || names.any(|name| name == table))
 }
 
 fn has(option: &str) -> bool {

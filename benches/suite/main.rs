@@ -18,6 +18,8 @@ mod list;
 mod place;
 mod plan;
 mod population;
+#[cfg(unix)]
+mod processes;
 #[path = "../../src/bin/waypost/command/bench/random.rs"]
 mod random;
 mod read;
@@ -27,6 +29,10 @@ mod save;
 use criterion::Criterion;
 
 fn main() {
+    #[cfg(unix)]
+    if processes::is_writer() {
+        return;
+    }
     let mut criterion = Criterion::default().configure_from_args();
     let benches = [
         codec::bench,
@@ -44,7 +50,11 @@ fn main() {
         bench(&mut criterion);
     }
     criterion.final_summary();
-    if invocation::wants_goals() {
+    if invocation::wants("goals") {
         goals::print();
+    }
+    #[cfg(unix)]
+    if invocation::wants("processes") {
+        processes::print();
     }
 }

@@ -6,8 +6,10 @@ use std::path::Path;
 use redb::{ReadTransaction, ReadableDatabase as _, ReadableTable as _};
 
 use super::Store;
+use super::disk::Place;
 use super::file;
 use super::read::Snapshot;
+use super::spool::Spooled;
 use super::table::{FRAMES, IDENTITY_KEY, In, META, without_panics};
 use crate::checkpoint::Entry;
 use crate::error::Result;
@@ -80,7 +82,8 @@ impl Store {
     #[must_use]
     pub fn is_unchanged_since(path: impl AsRef<Path>, position: Position) -> bool {
         let path = file::resolve(path.as_ref());
-        if file::beside(&path, ".journal").exists() {
+        let is_spooled = Spooled::of(&Place::real(path.clone())).checkpoints > 0;
+        if is_spooled || file::beside(&path, ".journal").exists() {
             return false;
         }
         let now = without_panics(&path, || {

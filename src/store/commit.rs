@@ -8,17 +8,20 @@ use std::slice;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, Thread};
+use std::time::Instant;
 
 use super::Shared;
-use super::draft::Draft;
+use super::draft::{Draft, Packed};
 use super::journal::Journal;
 use super::options::Durability;
+use super::pack::Reach;
+use super::spool::Gathered;
 use super::table::without_panics;
-use super::turn::Open;
+use super::turn::{Open, Patience};
 use super::write::{Writer, transact};
 use crate::checkpoint::Entry;
 use crate::codec::Placed;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::sync::lock;
 
 // Bounds the length of one write, not the rate: more savers than this have a write of their own.
@@ -54,7 +57,21 @@ struct Ticket {
 enum News {
     /// The save is next, and its saver writes the transaction.
     Lead,
+    Ended(Outcome),
+}
+
+/// What became of a save.
+#[derive(Debug)]
+enum Outcome {
     Done(Box<Result<Entry>>),
+    /// Nothing yet: it has to wait for the store, and nobody waits in its place.
+    Again(Box<Draft>),
+}
+
+impl Outcome {
+    fn done(result: Result<Entry>) -> Self {
+        Self::Done(Box::new(result))
+    }
 }
 
 impl Ticket {
@@ -76,42 +93,96 @@ impl Ticket {
 impl Shared {
     /// Saves a draft; returns once it is as durable as it asks to be.
     pub(super) fn save(&self, mut draft: Draft) -> Result<Entry> {
-        self.pack(slice::from_mut(&mut draft))?;
+        let arrived = Instant::now();
+        loop {
+            let spools_at = self.spools_at(arrived).filter(|_| draft.can_be_spooled());
+            let patience = spools_at.map_or(Patience::Usual, Patience::Until);
+            match self.pack_by(slice::from_mut(&mut draft), Reach::Turn(patience)) {
+                // Whoever leads has a last try, and then spools it.
+                Err(Error::Locked { .. }) if spools_at.is_some() => {
+                    draft.packed = Some(Packed::alone(&self.frames, &draft.raw));
+                }
+                packed => packed?,
+            }
+            match self.save_with_others(draft, spools_at) {
+                Outcome::Done(outcome) => return *outcome,
+                Outcome::Again(_) if arrived.elapsed() >= self.options.wait => {
+                    return Err(self.turn.locked(arrived));
+                }
+                Outcome::Again(back) => draft = *back,
+            }
+        }
+    }
+
+    /// Saves a packed draft together with those of others, or leaves that to one of them.
+    fn save_with_others(&self, draft: Draft, spools_at: Option<Instant>) -> Outcome {
         let mut state = lock(&self.queue.state);
         if !state.is_led {
             state.is_led = true;
             let mut group = vec![draft];
             let others = take_waiting(&mut state, &mut group);
             drop(state);
-            return self.lead(&mut group, &others);
+            return self.lead(group, &others, spools_at);
         }
         let ticket = Arc::new(Ticket { thread: thread::current(), news: Mutex::new(None) });
         state.waiting.push_back(Waiting { draft, ticket: ticket.clone() });
         drop(state);
         match ticket.wait() {
-            News::Done(outcome) => *outcome,
+            News::Ended(outcome) => outcome,
             News::Lead => {
                 let mut group = Vec::new();
                 let others = take_waiting(&mut lock(&self.queue.state), &mut group);
                 // The first that waited is the one that was told to lead: this one.
-                self.lead(&mut group, &others[1..])
+                self.lead(group, &others[1..], spools_at)
             }
         }
     }
 
+    /// Saves many drafts together, or spools all of them if the store cannot be had in time.
+    pub(super) fn save_batch(&self, mut drafts: Vec<Draft>) -> Result<Vec<Result<Entry>>> {
+        let until = self.spools_at(Instant::now());
+        let until = until.filter(|_| drafts.iter().all(Draft::can_be_spooled));
+        let patience = until.map_or(Patience::Usual, Patience::Until);
+        let packed = self.pack_by(&mut drafts, Reach::Turn(patience));
+        match packed.and_then(|()| self.save_within(patience, &mut drafts)) {
+            Err(Error::Locked { .. }) if until.is_some() => {}
+            saved => return saved,
+        }
+        let entries = self.spool(&mut drafts);
+        let left = entries.iter().zip(drafts).filter(|(entry, _)| entry.is_none());
+        let mut left: Vec<Draft> = left.map(|(_, draft)| draft).collect();
+        self.pack(&mut left)?;
+        let mut saved = self.save_all(&mut left)?.into_iter();
+        let outcome = |entry: Option<Entry>| match entry {
+            Some(entry) => Ok(entry),
+            None => saved.next().expect("every draft that was left has an outcome"),
+        };
+        Ok(entries.into_iter().map(outcome).collect())
+    }
+
     /// Saves many packed drafts together. Each has an outcome of its own, unless the store fails.
+    ///
+    /// What was spooled before is taken in first.
     pub(super) fn save_all(&self, drafts: &mut [Draft]) -> Result<Vec<Result<Entry>>> {
+        self.save_within(Patience::Usual, drafts)
+    }
+
+    /// As [`Shared::save_all`], but waits for the turn for so long.
+    fn save_within(&self, patience: Patience, drafts: &mut [Draft]) -> Result<Vec<Result<Entry>>> {
         if drafts.is_empty() {
             return Ok(Vec::new());
         }
-        self.turn.with(|open| {
+        self.turn.within(patience, |open| {
+            let is_due = open.is_spool_due.swap(false, Ordering::Relaxed);
+            let mut spooled = if is_due { self.take_in_most(open)? } else { Gathered::none() };
             let mut journal = lock(&open.journal);
             // Starting over may prune, so not after bases have been looked at.
             if journal.is_full() && suits_journal(open, &journal, drafts) {
                 self.write_durably(open, &mut journal, |_| Ok(()))?;
             }
             self.drop_lost_bases(open, drafts)?;
-            let outcomes = self.save_while(open, &mut journal, drafts)?;
+            self.drop_lost_bases(open, spooled.drafts())?;
+            let outcomes = self.save_while(open, &mut journal, drafts, &mut spooled)?;
             open.bases.learn(drafts);
             // Nor before what was saved is known: what is pruned must be forgotten, not learnt.
             if lock(&open.intake).pending_bytes() > PENDING_BYTES_MAX {
@@ -127,20 +198,33 @@ impl Shared {
         open: &Open,
         journal: &mut Journal,
         drafts: &mut [Draft],
+        spooled: &mut Gathered<'_>,
     ) -> Result<Vec<Result<Entry>>> {
-        if suits_journal(open, journal, drafts) && journal.prepare(bytes_of(drafts)) {
+        if spooled.is_empty()
+            && suits_journal(open, journal, drafts)
+            && journal.prepare(bytes_of(drafts))
+        {
             return self.save_to_journal(open, journal, drafts);
         }
         let outcomes = self.write_durably(open, journal, |writer| {
+            if !spooled.is_empty() {
+                writer.take_in(spooled)?;
+            }
             (0..drafts.len()).map(|at| writer.save(drafts, at)).collect()
         });
         open.has_saved.store(true, Ordering::Relaxed);
+        if outcomes.is_ok() {
+            self.discard(spooled);
+        }
         outcomes
     }
 
     /// Runs `work` in one transaction, which is on disk when this returns.
     pub(super) fn write<T>(&self, work: impl FnOnce(&mut Writer<'_>) -> Result<T>) -> Result<T> {
-        self.turn.with(|open| self.write_durably(open, &mut lock(&open.journal), work))
+        self.turn.with(|open| {
+            self.take_in(open)?;
+            self.write_durably(open, &mut lock(&open.journal), work)
+        })
     }
 
     /// Makes every save so far durable.
@@ -157,8 +241,9 @@ impl Shared {
         })
     }
 
-    /// Puts into the tables what was saved so far, for all to see.
+    /// Puts into the tables what was saved so far, by whomever, for all to see.
     pub(super) fn settle(&self, open: &Open) -> Result<()> {
+        self.take_in(open)?;
         if open.unsettled.load(Ordering::Acquire) == 0 {
             return Ok(());
         }
@@ -186,7 +271,8 @@ impl Shared {
         Ok(())
     }
 
-    fn write_durably<T>(
+    /// Runs `work` in one transaction for whoever has the journal; it is then on disk.
+    pub(super) fn write_durably<T>(
         &self,
         open: &Open,
         journal: &mut Journal,
@@ -233,19 +319,39 @@ impl Shared {
     }
 
     /// Writes a group whose first draft is the caller's own.
-    fn lead(&self, group: &mut [Draft], others: &[Arc<Ticket>]) -> Result<Entry> {
+    ///
+    /// Nobody who leads waits for long, since others wait for the lead.
+    fn lead(
+        &self,
+        mut group: Vec<Draft>,
+        others: &[Arc<Ticket>],
+        spools_at: Option<Instant>,
+    ) -> Outcome {
+        let until = spools_at.or_else(|| self.spools_at(Instant::now()));
+        let patience = until.map_or(Patience::Usual, Patience::Until);
         // Whatever happens, the lead is handed over and everybody hears of it.
-        let outcomes = without_panics(self.turn.path(), || self.save_all(group));
-        self.hand_over();
-        let mut outcomes = match outcomes {
-            Ok(outcomes) => outcomes,
-            Err(error) => group.iter().map(|_| Err(error.share())).collect(),
+        let saved = without_panics(self.turn.path(), || self.save_within(patience, &mut group));
+        let mut outcomes: Vec<Outcome> = match saved {
+            Ok(outcomes) => outcomes.into_iter().map(Outcome::done).collect(),
+            Err(Error::Locked { .. }) if until.is_some() => self.put_off(group),
+            Err(error) => group.iter().map(|_| Outcome::done(Err(error.share()))).collect(),
         };
+        self.hand_over();
         for ticket in others.iter().rev() {
             let outcome = outcomes.pop().expect("every draft has an outcome");
-            ticket.tell(News::Done(Box::new(outcome)));
+            ticket.tell(News::Ended(outcome));
         }
         outcomes.pop().expect("every draft has an outcome")
+    }
+
+    /// Spools what can be spooled; the rest has to wait for the store.
+    fn put_off(&self, mut group: Vec<Draft>) -> Vec<Outcome> {
+        let entries = self.spool(&mut group);
+        let outcomes = entries.into_iter().zip(group).map(|(entry, draft)| match entry {
+            Some(entry) => Outcome::done(Ok(entry)),
+            None => Outcome::Again(Box::new(draft)),
+        });
+        outcomes.collect()
     }
 
     fn hand_over(&self) {

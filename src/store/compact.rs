@@ -83,6 +83,7 @@ impl Store {
             if watch(Step::named(Stage::Sweep, 0)).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
+            self.shared.take_in(open)?;
             self.shared.settle_for_good(open)?;
             sweep_names(open, path)?;
             sweep_artifacts(open, path)?;
@@ -95,6 +96,7 @@ impl Store {
         let path = self.path();
         self.shared.turn.alone(|open| {
             // Others may have saved since, and what is made durable must have all of it.
+            self.shared.take_in(open)?;
             self.shared.settle_for_good(open)?;
             let has_artifacts = open.has_artifacts.load(Ordering::Relaxed);
             let tables: &[fn(&Open, &Path) -> Result<bool>] = &[

@@ -10,6 +10,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase};
 
@@ -52,13 +53,24 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
 
     fn remove(&self, path: &Path) -> io::Result<()>;
 
+    /// Makes a file that is not there, and holds it for as long as it is open.
+    fn create_held(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Whether somebody has a file that was made so.
+    fn is_held(&self, path: &Path) -> bool;
+
+    /// Whether there is a file, and no link to one.
+    fn is_file(&self, path: &Path) -> bool;
+
     /// Makes a directory that only its owner may enter, unless it is there.
-    #[allow(dead_code, reason = "for files of a store that are not right beside it")]
     fn create_directory(&self, directory: &Path) -> io::Result<()>;
 
     /// The names in a directory, in no order.
-    #[allow(dead_code, reason = "for files of a store that are not right beside it")]
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>>;
+
+    /// Changes whenever a name in a directory does, unless that is within a moment; `None` if there
+    /// is no such directory.
+    fn stamp(&self, directory: &Path) -> Option<u128>;
 
     /// Makes last what was made, renamed and removed in a directory.
     fn sync_directory(&self, directory: &Path) -> io::Result<()>;
@@ -122,6 +134,20 @@ impl Disk for RealDisk {
         fs::remove_file(path)
     }
 
+    fn create_held(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let file = private().write(true).create_new(true).open(path)?;
+        file.try_lock()?;
+        Ok(Box::new(file))
+    }
+
+    fn is_held(&self, path: &Path) -> bool {
+        !File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
+    }
+
     fn create_directory(&self, directory: &Path) -> io::Result<()> {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
@@ -134,6 +160,11 @@ impl Disk for RealDisk {
 
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
         fs::read_dir(directory)?.map(|found| Ok(found?.file_name())).collect()
+    }
+
+    fn stamp(&self, directory: &Path) -> Option<u128> {
+        let modified = fs::metadata(directory).and_then(|found| found.modified()).ok()?;
+        modified.duration_since(UNIX_EPOCH).ok().map(|since| since.as_nanos())
     }
 
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {

@@ -33,7 +33,7 @@ pub struct Draft {
     pub(super) has_own_time: bool,
     /// The files that are captured with it, in the order of their paths.
     pub(super) artifacts: Vec<Captured>,
-    limits: Limits,
+    pub(super) limits: Limits,
 }
 
 /// A document as it will be stored.

@@ -17,6 +17,7 @@ use super::lock::LockFile;
 use super::names::Names;
 use super::read::Lookup;
 use super::settings::{self, Settings};
+use super::spool::Spooled;
 use super::table::{
     DELETED, FORMAT, FORMAT_OLDEST, In, NAMES, RECORDS, open_if_made, without_panics,
 };
@@ -38,6 +39,8 @@ pub struct Inspection {
     /// Length of the journal beside it, if there is one: what saves left that a crash or a running
     /// process has not put into the tables yet.
     pub journal_bytes: Option<u64>,
+    /// What waits in the spool beside it.
+    pub spool: Spooled,
     /// Another process had the store when it was looked at first.
     pub holder: Option<Holder>,
     /// What is in it, as far as that can be told.
@@ -115,7 +118,8 @@ impl Store {
         let file_bytes = fs::metadata(&path).at(&path)?.len();
         let journal = fs::metadata(file::beside(&path, ".journal"));
         let journal_bytes = journal.ok().map(|found| found.len());
-        Ok(Inspection { path, file_bytes, journal_bytes, holder, state })
+        let spool = Spooled::of(&Place::real(path.clone()));
+        Ok(Inspection { path, file_bytes, journal_bytes, spool, holder, state })
     }
 }
 

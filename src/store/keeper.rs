@@ -13,6 +13,8 @@ use crate::sync::lock;
 
 // How soon another process that waits is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+// How soon a sole owner notices what others have spooled; whoever reads does so at once.
+const LOOK_ALONE_EVERY: Duration = Duration::from_millis(250);
 // Trying again at once would say the same for ever.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 // Time for many saves to come together, and little to do at once.
@@ -142,8 +144,11 @@ impl Keeper {
             }
             let flush = duty.flush_due(options.flush_within);
             let settle = duty.pending_since.map(|since| since + SETTLE_WITHIN);
-            let is_shared = duty.is_open && options.hold != Hold::Forever;
-            let look = is_shared.then_some(looked + LOOK_EVERY);
+            let look_every = match options.hold {
+                Hold::Idle(_) => LOOK_EVERY,
+                Hold::Forever => LOOK_ALONE_EVERY,
+            };
+            let look = duty.is_open.then_some(looked + look_every);
             let Some(due) = flush.into_iter().chain(settle).chain(look).min() else {
                 duty = self.bell.wait(duty).unwrap_or_else(PoisonError::into_inner);
                 continue;
@@ -170,6 +175,8 @@ fn run(shared: &Shared) {
         }
         if shared.turn.is_over() {
             shared.let_go();
+        } else {
+            shared.keeper.note_failure(shared.turn.if_open(|open| shared.take_in(open)));
         }
     }
 }

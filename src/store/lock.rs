@@ -1,7 +1,7 @@
 //! The lock file beside a store: who waits for the store, who has it, who is making it.
 //!
-//! It holds no data and stays where it is: a lock on a file that was removed keeps nobody out.
-//! All locks end with their process.
+//! It holds no checkpoints and stays where it is: a lock on a file that was removed keeps nobody
+//! out. All locks end with their process.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
@@ -12,6 +12,10 @@ use super::disk::{Place, private};
 use super::file;
 use crate::checkpoint::Timestamp;
 use crate::error::{At, Result};
+
+const HOLDER_CHARS_MAX: usize = 200;
+// Of a label that is far too long.
+const TEXT_BYTES_MAX: u64 = 64 << 10;
 
 #[derive(Debug)]
 pub(super) struct LockFile {
@@ -48,23 +52,30 @@ impl LockFile {
         self.lock(File::try_lock)
     }
 
-    /// Writes down who has the store.
-    pub(super) fn sign(&self, name: &str) -> Result<()> {
+    /// Writes down who has the store, and which store that is, if it is known by now.
+    pub(super) fn sign(&self, name: &str, identity: Option<u64>) -> Result<()> {
         let Some(path) = self.path.as_deref() else { return Ok(()) };
         let mut file = open(path)?;
-        file.set_len(0).and_then(|()| file.write_all(name.as_bytes())).at(path)
+        let identity = identity.map_or(String::new(), |it| format!("\n{it:016x}\n"));
+        let text = name.replace('\n', " ") + &identity;
+        file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).at(path)
     }
 
     /// Who has the store, as it described itself.
     pub(super) fn holder(&self) -> String {
-        const HOLDER_BYTES_MAX: u64 = 200;
-        let mut text = String::new();
-        let mut read =
-            |path: &Path| File::open(path)?.take(HOLDER_BYTES_MAX).read_to_string(&mut text);
-        match self.path.as_deref().map(&mut read) {
-            Some(Ok(length)) if length > 0 => text,
+        let text = self.read();
+        match text.lines().next() {
+            Some(name) if !name.is_empty() => name.chars().take(HOLDER_CHARS_MAX).collect(),
             _ => "another process".to_owned(),
         }
+    }
+
+    /// The identity of the store that was last opened here.
+    pub(super) fn identity(&self) -> Option<u64> {
+        let text = self.read();
+        // Whoever signs may not have come to the end of the line.
+        let digits = text.strip_suffix('\n')?.lines().nth(1).filter(|digits| digits.len() == 16)?;
+        u64::from_str_radix(digits, 16).ok()
     }
 
     /// When it was last written down who has the store.
@@ -72,6 +83,14 @@ impl LockFile {
         let modified = fs::metadata(self.path.as_deref()?).and_then(|it| it.modified()).ok()?;
         let micros = modified.duration_since(UNIX_EPOCH).ok()?.as_micros();
         Some(Timestamp::from_micros(i64::try_from(micros).ok()?))
+    }
+
+    fn read(&self) -> String {
+        let mut text = String::new();
+        let mut read =
+            |path: &Path| File::open(path)?.take(TEXT_BYTES_MAX).read_to_string(&mut text);
+        let read = self.path.as_deref().map(&mut read);
+        if matches!(read, Some(Ok(_))) { text } else { String::new() }
     }
 
     fn lock(&self, take: fn(&File) -> Result<(), TryLockError>) -> Result<Option<Locked>> {

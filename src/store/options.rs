@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::spool::SetAside;
 use crate::checkpoint::{Entry, Id, Issue, LoopId, NewArtifact, Timestamp, Trigger};
 use crate::codec::Bounds;
 use crate::error::{Error, Result};
@@ -24,6 +25,16 @@ pub struct Options {
     pub hold: Hold,
     /// How long a call waits for its turn while another process has the file. 5 s by default.
     pub wait: Duration,
+    /// How long a save waits for its turn before it goes to the spool, a folder beside the store:
+    /// there it is as durable, and whoever has the store next takes it in first, so that every
+    /// later read sees it. 20 ms by default; [`Duration::MAX`] switches that off. A save under an
+    /// id of its own or with captured files, and a batch with one of these, always wait for their
+    /// turn.
+    pub spool_after: Duration,
+    /// Lets [`Store::open_with`](crate::Store::open_with) return after
+    /// [`spool_after`](Self::spool_after) though another process has the file, for a program that
+    /// only saves; whatever is wrong with the file then shows later. False by default.
+    pub open_late: bool,
     /// Asked every few milliseconds of such a wait; `false` ends it as if its time were over.
     pub keeps_waiting: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// Triggers whose saves are [`Durability::Relaxed`] unless the save says otherwise.
@@ -41,6 +52,9 @@ pub struct Options {
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// Hears how far a repair after an unclean end has come, from 0 to 1. Must not use the store.
     pub on_repair: Option<Arc<dyn Fn(f64) + Send + Sync>>,
+    /// Hears of each file of the spool that was damaged or of another store. Must not use the
+    /// store.
+    pub on_set_aside: Option<Arc<dyn Fn(SetAside) + Send + Sync>>,
 }
 
 /// How long a store keeps its file from other processes between two calls.
@@ -87,6 +101,8 @@ impl Default for Options {
             create: true,
             hold: Hold::Idle(Duration::from_millis(500)),
             wait: Duration::from_secs(5),
+            spool_after: Duration::from_millis(20),
+            open_late: false,
             keeps_waiting: None,
             relaxed: Vec::new(),
             flush_within: Duration::from_millis(200),
@@ -95,6 +111,7 @@ impl Default for Options {
             label: String::new(),
             clock: Arc::new(Timestamp::now),
             on_repair: None,
+            on_set_aside: None,
         }
     }
 }
@@ -105,6 +122,7 @@ impl fmt::Debug for Options {
             .field("create", &self.create)
             .field("hold", &self.hold)
             .field("wait", &self.wait)
+            .field("spool_after", &self.spool_after)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

@@ -9,7 +9,7 @@ use super::chain::{Attempt, Chain, Place, is_too_long, pays};
 use super::draft::{Base, Draft, Packed};
 use super::read::Snapshot;
 use super::table::is_of_engine;
-use super::turn::Open;
+use super::turn::{Open, Patience};
 use crate::checkpoint::Series;
 use crate::codec::{Frame, Frames};
 use crate::error::Result;
@@ -27,18 +27,32 @@ struct Chosen {
     rank: u8,
 }
 
+/// How the file is come by while packing.
+#[derive(Clone, Copy)]
+pub(super) enum Reach<'a> {
+    /// It is at hand.
+    Open(&'a Open),
+    /// A turn is taken for each look.
+    Turn(Patience),
+}
+
 impl Shared {
     /// Compresses drafts, each against an earlier one of its series where that pays.
     pub(super) fn pack(&self, drafts: &mut [Draft]) -> Result<()> {
+        self.pack_by(drafts, Reach::Turn(Patience::Usual))
+    }
+
+    /// As [`Shared::pack`], with another way to the file.
+    pub(super) fn pack_by(&self, drafts: &mut [Draft], reach: Reach<'_>) -> Result<()> {
         // Of each series that has come up, with the drafts that were added since.
         let mut starts: HashMap<Series, Start> = HashMap::new();
         for at in 0..drafts.len() {
             let series = &drafts[at].entry.series;
             let mut start = match starts.remove(series) {
                 Some(start) => start,
-                None => self.turn.with(|open| self.start(open, series))?,
+                None => self.reach(reach, |open| self.start(open, series))?,
             };
-            let chosen = self.choose(&start, drafts, at)?;
+            let chosen = self.choose(&start, drafts, at, reach)?;
             let packed = compress(&self.frames, &drafts[at].raw, chosen, start.chain.as_ref());
             if drafts.len() > 1 {
                 start.add(at, &packed);
@@ -92,7 +106,20 @@ impl Shared {
         Ok(Start { chain, seen })
     }
 
-    fn choose(&self, start: &Start, drafts: &[Draft], at: usize) -> Result<Option<Chosen>> {
+    fn reach<T>(&self, reach: Reach<'_>, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
+        match reach {
+            Reach::Open(open) => work(open),
+            Reach::Turn(patience) => self.turn.within(patience, work),
+        }
+    }
+
+    fn choose(
+        &self,
+        start: &Start,
+        drafts: &[Draft],
+        at: usize,
+        reach: Reach<'_>,
+    ) -> Result<Option<Chosen>> {
         let Some((place, rank)) = start.chain.as_ref().and_then(Chain::base) else {
             return Ok(None);
         };
@@ -101,7 +128,7 @@ impl Shared {
         let (base, raw) = match place {
             Place::Draft(at) => (Base::Draft(at), Some(drafts[at].raw.clone())),
             Place::Saved(sequence) => {
-                let raw = self.turn.with(|open| {
+                let raw = self.reach(reach, |open| {
                     if !open.bases.seen().is_some_and(|now| now.is_of_same_opening(seen)) {
                         return Ok(None);
                     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::Store;
+use super::{Spooled, Store};
 use crate::checkpoint::{Entry, Status, Timestamp, Trigger};
 use crate::error::{At, Result};
 use crate::key::Span;
@@ -28,6 +28,8 @@ pub struct Stats {
     pub artifact_bytes: u64,
     /// Length of the file, indexes and free pages included.
     pub file_bytes: u64,
+    /// What is left in the spool.
+    pub spool: Spooled,
     /// Number of checkpoints that were deleted and can be restored.
     pub deleted: u64,
     /// Length of their documents as compressed.
@@ -67,6 +69,7 @@ impl Store {
             stats.artifact_bytes = snapshot.blob_bytes()?;
             Ok(stats)
         })?;
+        stats.spool = Spooled::of(self.shared.turn.place());
         stats.file_bytes = self.shared.turn.disk().look(self.path()).at(self.path())?.bytes;
         Ok(stats)
     }

@@ -48,6 +48,9 @@ pub(super) const HOLDERS: TableDefinition<'_, HolderBytes, &[u8]> = TableDefinit
 /// Captured contents by their hashes, in chunks.
 pub(super) const BLOBS: TableDefinition<'_, BlobBytes, &[u8]> = TableDefinition::new("blobs");
 
+/// The names of files of the spool whose checkpoints were taken in.
+pub(super) const TAKEN: TableDefinition<'_, &str, ()> = TableDefinition::new("taken");
+
 /// The key in [`META`] of the format that the store is written in.
 pub(super) const FORMAT_KEY: &str = "format";
 /// The key in [`META`] of the first sequence not used yet, where the frames do not tell.

@@ -29,7 +29,7 @@ use crate::checkpoint::Series;
 use crate::codec::Frames;
 use crate::error::{At, Error, Result};
 use crate::key::NameId;
-use crate::sync::{lock, read, write};
+use crate::sync::{lock, read, try_read, try_write, write};
 
 // Short beside the 6 to 7 syncs that closing and opening take.
 const POLL: Duration = Duration::from_millis(1);
@@ -37,6 +37,15 @@ const POLL: Duration = Duration::from_millis(1);
 const TURN_MIN: Duration = Duration::from_millis(20);
 // Long enough for the one who waits to notice, at `POLL`, that the file is free.
 const YIELD: Duration = Duration::from_millis(3);
+
+/// For how long a call waits for its turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Patience {
+    /// As long as the options say.
+    Usual,
+    /// Until then, whatever other threads of this process wait for.
+    Until(Instant),
+}
 
 /// The file while this process has it.
 pub(super) struct Open {
@@ -66,6 +75,8 @@ pub(super) struct Open {
     pub(super) settings: RwLock<Option<Arc<Settings>>>,
     /// Whether there was a save since the file was opened.
     pub(super) has_saved: AtomicBool,
+    /// Whether nobody has looked yet what was spooled before the file was opened.
+    pub(super) is_spool_due: AtomicBool,
     since: Instant,
 }
 
@@ -78,6 +89,8 @@ pub(super) struct Turn {
     open: RwLock<Option<Open>>,
     /// Whether this handle has had the file before.
     is_known: AtomicBool,
+    /// Of the store, once that is known.
+    identity: Mutex<Option<u64>>,
     /// The file must be opened anew before it is used again.
     broken: AtomicBool,
     start: Instant,
@@ -106,6 +119,7 @@ impl Turn {
             options: options.clone(),
             open: RwLock::new(None),
             is_known: AtomicBool::new(false),
+            identity: Mutex::new(None),
             broken: AtomicBool::new(false),
             start: Instant::now(),
             in_flight: AtomicUsize::new(0),
@@ -119,13 +133,39 @@ impl Turn {
         &self.place.path
     }
 
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
     pub(super) fn disk(&self) -> &dyn Disk {
         self.place.disk.as_ref()
     }
 
+    /// The identity of the store, if it is known which one this is.
+    pub(super) fn identity(&self) -> Option<u64> {
+        *lock(&self.identity)
+    }
+
+    /// Whether it can be known which store this is though another process has it: by what that one
+    /// wrote down.
+    pub(super) fn learn_identity(&self) -> bool {
+        let mut identity = lock(&self.identity);
+        *identity = identity.or_else(|| self.lock_file.identity());
+        identity.is_some()
+    }
+
     /// Runs `work` with the file, waiting for the turn if need be.
     pub(super) fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
-        let open = self.enter()?;
+        self.within(Patience::Usual, work)
+    }
+
+    /// As [`Turn::with`], but waits for so long.
+    pub(super) fn within<T>(
+        &self,
+        patience: Patience,
+        work: impl FnOnce(&Open) -> Result<T>,
+    ) -> Result<T> {
+        let open = self.enter(patience)?;
         let open = open.as_ref().expect("enter returns an open file");
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         let result = without_panics(self.path(), || work(open));
@@ -136,8 +176,8 @@ impl Turn {
 
     /// Runs `work` with the file while no other thread uses it.
     pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Open) -> Result<T>) -> Result<T> {
-        let mut open = self.enter_alone(Instant::now())?;
-        let open = open.as_mut().expect("enter_alone returns an open file");
+        let mut open = self.make_ready(write(&self.open), Patience::Usual, Instant::now())?;
+        let open = open.as_mut().expect("make_ready returns an open file");
         let result = without_panics(self.path(), || work(open));
         self.after(&result);
         result
@@ -165,7 +205,7 @@ impl Turn {
                 }
                 // Nobody is to be told that this process has the file when it has not; and once it
                 // is closed, another one signs.
-                let _ = self.lock_file.sign("");
+                let _ = self.lock_file.sign("", Some(open.identity));
                 drop(open);
                 Ok(())
             });
@@ -214,18 +254,44 @@ impl Turn {
         u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    fn enter(&self) -> Result<RwLockReadGuard<'_, Option<Open>>> {
+    fn enter(&self, patience: Patience) -> Result<RwLockReadGuard<'_, Option<Open>>> {
         let arrived = Instant::now();
-        let open = read(&self.open);
-        if open.is_some() && !self.broken.load(Ordering::Acquire) {
-            return Ok(open);
+        let Patience::Until(until) = patience else {
+            let open = read(&self.open);
+            if self.is_ready(open.as_ref()) {
+                return Ok(open);
+            }
+            drop(open);
+            let open = self.make_ready(write(&self.open), patience, arrived)?;
+            return Ok(RwLockWriteGuard::downgrade(open));
+        };
+        loop {
+            if let Some(open) = try_read(&self.open).filter(|open| self.is_ready(open.as_ref())) {
+                return Ok(open);
+            }
+            if let Some(open) = try_write(&self.open) {
+                let open = self.make_ready(open, patience, arrived)?;
+                return Ok(RwLockWriteGuard::downgrade(open));
+            }
+            // Another thread waits for the turn, or has the file for itself.
+            if Instant::now() >= until {
+                return Err(self.locked(arrived));
+            }
+            thread::sleep(POLL);
         }
-        drop(open);
-        Ok(RwLockWriteGuard::downgrade(self.enter_alone(arrived)?))
     }
 
-    fn enter_alone(&self, arrived: Instant) -> Result<RwLockWriteGuard<'_, Option<Open>>> {
-        let mut open = write(&self.open);
+    fn is_ready(&self, open: Option<&Open>) -> bool {
+        open.is_some() && !self.broken.load(Ordering::Acquire)
+    }
+
+    /// Opens the file if it is not open, or not to be relied on.
+    fn make_ready<'a>(
+        &self,
+        mut open: RwLockWriteGuard<'a, Option<Open>>,
+        patience: Patience,
+        arrived: Instant,
+    ) -> Result<RwLockWriteGuard<'a, Option<Open>>> {
         if self.broken.swap(false, Ordering::AcqRel) {
             // Closing what is damaged may panic too; what it would say has been said.
             let damaged = open.take();
@@ -235,21 +301,27 @@ impl Turn {
                 Ok(())
             });
         }
-        if open.is_none() {
-            let mut gave_up = lock(&self.gave_up);
-            if let Some((at, error)) = gave_up.as_ref()
-                && *at > arrived
-            {
-                return Err(error.share());
-            }
-            let acquired = without_panics(self.path(), || self.acquire());
-            *gave_up = acquired.as_ref().err().map(|error| (Instant::now(), error.share()));
-            *open = Some(acquired?);
+        if open.is_some() {
+            return Ok(open);
         }
+        let acquire = || without_panics(self.path(), || self.acquire(patience));
+        if let Patience::Until(_) = patience {
+            *open = Some(acquire()?);
+            return Ok(open);
+        }
+        let mut gave_up = lock(&self.gave_up);
+        if let Some((at, error)) = gave_up.as_ref()
+            && *at > arrived
+        {
+            return Err(error.share());
+        }
+        let acquired = acquire();
+        *gave_up = acquired.as_ref().err().map(|error| (Instant::now(), error.share()));
+        *open = Some(acquired?);
         Ok(open)
     }
 
-    fn acquire(&self) -> Result<Open> {
+    fn acquire(&self, patience: Patience) -> Result<Open> {
         let arrived = Instant::now();
         self.give_way();
         let mut announcement = None;
@@ -258,8 +330,13 @@ impl Turn {
             match file::open(&self.place, &self.lock_file, &self.options, is_first) {
                 Ok(database) => {
                     self.is_known.store(true, Ordering::Relaxed);
-                    self.lock_file.sign(&self.name())?;
-                    return self.ready(database);
+                    let known = self.identity();
+                    self.lock_file.sign(&self.name(), known)?;
+                    let open = self.ready(database)?;
+                    if known != Some(open.identity) {
+                        self.lock_file.sign(&self.name(), Some(open.identity))?;
+                    }
+                    return Ok(open);
                 }
                 Err(Refusal::Held) if announcement.is_none() => {
                     announcement = self.lock_file.announce()?;
@@ -270,12 +347,12 @@ impl Turn {
                 Err(Refusal::Failed(error)) => return Err(error),
             }
             let keeps_waiting = self.options.keeps_waiting.as_ref().is_none_or(|ask| ask());
-            if arrived.elapsed() >= self.options.wait || !keeps_waiting {
-                return Err(Error::Locked {
-                    path: self.path().to_owned(),
-                    holder: self.lock_file.holder(),
-                    waited: arrived.elapsed(),
-                });
+            let is_over = match patience {
+                Patience::Usual => arrived.elapsed() >= self.options.wait,
+                Patience::Until(until) => Instant::now() >= until,
+            };
+            if is_over || !keeps_waiting {
+                return Err(self.locked(arrived));
             }
             // Not all at the same moment.
             let jitter =
@@ -284,10 +361,20 @@ impl Turn {
         }
     }
 
+    /// What whoever waited in vain since `arrived` is told.
+    pub(super) fn locked(&self, arrived: Instant) -> Error {
+        Error::Locked {
+            path: self.path().to_owned(),
+            holder: self.lock_file.holder(),
+            waited: arrived.elapsed(),
+        }
+    }
+
     /// Puts into the tables what a journal has that they lack.
     fn ready(&self, database: Database) -> Result<Open> {
         let Found { next_sequence, next_name, identity, has_artifacts } =
             Found::read(&database, self.path())?;
+        *lock(&self.identity) = Some(identity);
         if next_sequence == 1 {
             // Whoever made it may have been killed before its name was on disk; from the first
             // checkpoint on that must not be so.
@@ -314,6 +401,7 @@ impl Turn {
             looked: Mutex::new(HashMap::new()),
             settings: RwLock::new(settings.ok().map(Arc::new)),
             has_saved: AtomicBool::new(false),
+            is_spool_due: AtomicBool::new(true),
             since: Instant::now(),
         };
         if open.unsettled.load(Ordering::Relaxed) > 0 {

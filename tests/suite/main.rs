@@ -20,11 +20,14 @@ mod inspect;
 mod layouts;
 mod model;
 mod names;
+mod processes;
 mod query;
 mod recovery;
 mod retention;
 mod secrets;
 mod shims;
+#[cfg(unix)]
+mod spool;
 mod store;
 mod tidy;
 mod time;

@@ -124,7 +124,11 @@ fn savers_that_wait_in_vain_all_hear_of_it() {
     let is_patient = Arc::new(AtomicBool::new(true));
     let asked = is_patient.clone();
     let keeps_waiting = move || asked.load(Ordering::Relaxed);
-    let options = Options { keeps_waiting: Some(Arc::new(keeps_waiting)), ..patient() };
+    let options = Options {
+        keeps_waiting: Some(Arc::new(keeps_waiting)),
+        spool_after: Duration::MAX,
+        ..patient()
+    };
     let second = Store::open_with(&path, options).unwrap();
     let forever = Options { hold: Hold::Forever, ..patient() };
     let first = Store::open_with(&path, forever).unwrap();

@@ -9,7 +9,7 @@ use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use waypost::{Error, Options, Store};
+use waypost::{Error, Options, SetAside, Store};
 
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -40,12 +40,24 @@ pub(crate) fn existing(global: &Global, command: &str) -> Result<Store> {
 
 /// Opens the store for a command that makes one where there is none.
 pub(crate) fn or_create(global: &Global, command: &str) -> Result<Store> {
+    make(&place_to_create(global)?, global, command)
+}
+
+/// The path of a store, with the directory it will lie in.
+fn place_to_create(global: &Global) -> Result<PathBuf> {
     let path = path(global)?;
     // Of a path that was given, a missing directory is more likely a typing error than a wish.
     if global.store().is_none() {
         path.parent().map_or(Ok(()), create_directory)?;
     }
-    make(&path, global, command)
+    Ok(path)
+}
+
+/// As [`or_create`], for a command that only saves: it need not have the store itself.
+pub(crate) fn to_save(global: &Global, command: &str) -> Result<Store> {
+    let path = place_to_create(global)?;
+    let options = Options { open_late: true, ..options(global, command) };
+    Ok(Store::open_with(path, options)?)
 }
 
 fn options(global: &Global, command: &str) -> Options {
@@ -54,6 +66,7 @@ fn options(global: &Global, command: &str) -> Options {
         // A call may have to wait again long after the store was opened.
         keeps_waiting: Some(Arc::new(|| interrupt::signal().is_none())),
         label: format!("waypost {command}"),
+        on_set_aside: Some(Arc::new(tell_set_aside(global))),
         ..Options::default()
     }
 }
@@ -127,6 +140,15 @@ pub(crate) fn create_directory(path: &Path) -> Result<()> {
         Err(error) => Err(error),
     }
     .with_context(|| format!("cannot make {}", path.display()))
+}
+
+/// Tells where a file of the spool went that could not be taken in.
+fn tell_set_aside(global: &Global) -> impl Fn(SetAside) + Send + Sync + use<> {
+    let global = global.clone();
+    move |SetAside { path, reason, .. }| {
+        let path = path.display();
+        global.warn(format_args!("a spooled save was set aside as {path}: {reason}"));
+    }
 }
 
 /// Opens a store, and shows how far the repair is of one that a crash left, if it takes long.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use waypost::{Hold, NewEntry, Options, Store};
 
 use super::import::project;
@@ -129,6 +129,36 @@ fn a_process_that_keeps_the_store_is_named_and_all_else_is_checked() {
     // A process that another test starts has a copy of its locks for a moment.
     let is_free = |_| test.doctor("", 0).check("lock").1.starts_with("no other process");
     assert!((0..100).any(is_free));
+}
+
+#[cfg(unix)]
+#[test]
+fn saves_beside_a_store_that_is_held_are_told_and_so_is_what_cannot_be_taken_in() {
+    let test = Test::filled();
+    // Takes nothing in, as a process that hangs.
+    let held = redb::Database::open(test.path().join(STORE)).unwrap();
+    let id = test.feed("save", "[1, 2, 3]").done();
+    let told = test.feed("save --json", "4").done();
+    assert_eq!(serde_json::from_str::<Value>(&told).unwrap()["sequence"], 0);
+    test.doctor("--wait 0", 0).has("spool", "ok", "2 saves, ");
+    let folder = test.path().join(format!("{STORE}.spool"));
+    drop(held);
+    test.doctor("", 0).has("spool", "ok", "do not remove them");
+    let shown = test.run(&format!("show {} --json", id.trim())).done();
+    assert_eq!(serde_json::from_str::<Value>(&shown).unwrap()["document"], json!([1, 2, 3]));
+    let damaged = folder.join("0190f2e0-0000-7000-8000-000000000001.save");
+    fs::write(&damaged, "not a save").unwrap();
+    let ended = test.run("stats");
+    assert!(ended.stdout.contains("set aside    1\n"), "{}", ended.stdout);
+    let aside = format!("[HERE]/{STORE}.spool/aside/0190f2e0-0000-7000-8000-000000000001.save");
+    let warning = format!(
+        "warning: a spooled save was set aside as {aside}: it is no file of a spool, or cut short\n"
+    );
+    assert_eq!(ended.stderr, warning);
+    let stats: Value = serde_json::from_str(&test.run("stats --json").done()).unwrap();
+    assert_eq!(stats["spool"]["set_aside"], 1);
+    assert_eq!(stats["checkpoints"], 5);
+    test.doctor("", 0).has("spool", "warn", "1 files could not be taken in -> damaged or foreign");
 }
 
 /// A copy of the files of a store in use is what a process that is killed leaves behind.

@@ -164,7 +164,7 @@ fn a_store_that_another_process_holds_is_named_with_its_holder() {
     let expected = format!("is held by process {} (the test); gave up after", std::process::id());
     assert!(stderr.contains(&expected), "{stderr}");
     assert!(stderr.ends_with("\nhint: wait longer with --wait, or end that process\n"), "{stderr}");
-    let stderr = test.feed("save --wait 0.05 --json", "1").failed(6);
+    let stderr = test.feed("save --id own --wait 0.05 --json", "1").failed(6);
     assert!(
         stderr.starts_with("{\"version\":1,\"error\":{\"code\":\"locked\",\"message\":"),
         "{stderr}"

@@ -10,7 +10,9 @@ use super::export::files::system::{self, Identity};
 pub(super) const IS_OWN: &str = "is the store itself";
 
 // The store, and what it keeps beside it.
-const SUFFIXES: [&str; 4] = ["", ".journal", ".lock", ".new"];
+const SUFFIXES: [&str; 5] = ["", ".journal", ".lock", ".new", SPOOL];
+// The one of these that is a directory.
+const SPOOL: &str = ".spool";
 
 /// The files of a store.
 #[derive(Debug, Default)]
@@ -38,6 +40,10 @@ impl Own {
     pub(super) fn has(&self, path: &Path) -> bool {
         let found = fs::symlink_metadata(path).ok();
         let identity = found.as_ref().and_then(system::identity);
+        let is_spool = |above: &&Path| above.to_string_lossy().ends_with(SPOOL);
+        if path.ancestors().skip(1).filter(is_spool).any(|above| self.has(above)) {
+            return true;
+        }
         identity.is_some_and(|identity| self.identities.contains(&identity))
             || (self.paths.iter().any(|own| own.file_name() == path.file_name())
                 && resolve(path).is_ok_and(|path| self.paths.contains(&path)))

@@ -97,7 +97,7 @@ impl From<Done> for Durability {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     if args.lines {
         let switches = Switches::of_project(args, global)?;
-        let store = open::or_create(global, "save --lines")?;
+        let store = open::to_save(global, "save --lines")?;
         let about = about(&store, args, global)?;
         let saver = Saver { store, about, args, switches };
         let outcome = lines::run(&saver, global, out);
@@ -123,7 +123,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         Document::from_json(&json)?;
         capture.check_missing(&Before::default())?;
     }
-    let store = open::or_create(global, "save")?;
+    let store = open::to_save(global, "save")?;
     let about = about(&store, args, global)?;
     let saver = Saver { store, about, args, switches };
     let before = capture.before(&saver.store, &saver.about, global)?;

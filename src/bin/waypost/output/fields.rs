@@ -69,6 +69,12 @@ impl Fields {
             let bytes = size(stats.deleted_bytes);
             fields.text("deleted", Some(format!("{}, {bytes} until compact", stats.deleted)));
         }
+        if stats.spool.checkpoints > 0 {
+            let bytes = size(stats.spool.bytes);
+            fields.text("spooled", Some(format!("{}, {bytes}", stats.spool.checkpoints)));
+        }
+        let set_aside = stats.spool.set_aside;
+        fields.text("set aside", Some(set_aside).filter(|_| set_aside > 0));
         fields.text("oldest", stats.oldest);
         fields.text("newest", stats.newest);
         for (trigger, count) in &stats.triggers {

@@ -271,6 +271,29 @@ impl Disk for SimulatedDisk {
         Ok(())
     }
 
+    fn create_held(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        self.create(path)
+    }
+
+    /// Everything is done by one thread, and what it holds it has let go.
+    fn is_held(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.find(path).is_ok()
+    }
+
+    fn stamp(&self, directory: &Path) -> Option<u128> {
+        let state = lock(&self.state);
+        let is_within = |(name, _): &(PathBuf, Option<usize>)| name.parent() == Some(directory);
+        let is_changed = |change: &&Change| match change {
+            Change::Name(names) => names.iter().any(is_within),
+            _ => false,
+        };
+        Some(state.changes.iter().filter(is_changed).count() as u128)
+    }
+
     /// Directories are there, and are made to last by nothing.
     fn create_directory(&self, _: &Path) -> io::Result<()> {
         Ok(())

@@ -106,6 +106,7 @@ fn the_store_itself_is_neither_replaced_nor_removed() {
         line("gone", &[file("s.redb", "deleted"), file("other", "created")]),
         line("new", &[file("s.redb", "created"), file("s.redb.lock", "created")]),
         line("beside", &[file("s.redb.new", "created"), file("s.redb.journal", "created")]),
+        line("spool", &[file("s.redb.spool/x.save", "created"), file("s.redb.spool", "deleted")]),
         line("name", &[file("twin", "created"), file("link.redb", "deleted")]),
     ];
     let lines = lines.map(|line| line.to_string()).join("\n");
@@ -116,6 +117,7 @@ fn the_store_itself_is_neither_replaced_nor_removed() {
         ("gone", &["s.redb"][..]),
         ("new", &["s.redb", "s.redb.lock"]),
         ("beside", &["s.redb.journal", "s.redb.new"]),
+        ("spool", &["s.redb.spool", "s.redb.spool/x.save"]),
         ("name", &["link.redb", "twin"]),
     ] {
         let expected: Vec<_> =
@@ -131,5 +133,5 @@ fn the_store_itself_is_neither_replaced_nor_removed() {
     let told = test.run("--store s.redb restore gone --into elsewhere --state s.redb --force");
     assert_eq!(told.code, Some(2));
     assert!(told.stderr.contains("--state: s.redb is the store itself"), "{}", told.stderr);
-    assert_eq!(test.run("--store s.redb list --json").done().lines().count(), 4);
+    assert_eq!(test.run("--store s.redb list --json").done().lines().count(), 5);
 }

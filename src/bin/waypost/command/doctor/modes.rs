@@ -23,7 +23,7 @@ pub(super) fn check(store: &Path) -> Option<Check> {
         name.push(suffix);
         PathBuf::from(name)
     };
-    let mut paths = vec![store.to_owned(), beside(".journal"), beside(".lock")];
+    let mut paths = vec![store.to_owned(), beside(".journal"), beside(".lock"), beside(".spool")];
     paths.extend(directory.map(Path::to_owned));
     let open: Vec<&PathBuf> = paths.iter().filter(|path| is_open(path)).collect();
     if !open.is_empty() {

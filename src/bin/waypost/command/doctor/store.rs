@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use waypost::{Contents, Error, Holder, Inspection, Result, State, Timestamp};
+use waypost::{Contents, Error, Holder, Inspection, Result, Spooled, State, Timestamp};
 
 use super::check::Check;
 use crate::output::{age, grouped, size};
@@ -31,7 +31,8 @@ pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>)
                 || Check::ok(LOCK, "no other process has the store"),
                 |holder| held(holder, &found.state),
             );
-            [opened(&place, found), lock].into_iter().chain(journal).collect()
+            let spool = spool(found, path);
+            [opened(&place, found), lock].into_iter().chain(journal).chain(spool).collect()
         }
     }
 }
@@ -98,6 +99,32 @@ fn journal(found: &Inspection) -> Option<Check> {
         State::Held => Check::ok("journal", format!("{bytes}, of the process that has the store")),
         _ => Check::warn("journal", format!("{bytes} of saves left beside the store by a crash"))
             .advise("do not remove it: the next command that opens the store takes them in"),
+    })
+}
+
+/// What lies in the folder for saves that could not have the store.
+fn spool(found: &Inspection, path: &Path) -> Option<Check> {
+    const NAME: &str = "spool";
+    let Spooled { checkpoints, bytes, set_aside, strange, .. } = found.spool;
+    let folder = format!("{}.spool", path.display());
+    if set_aside > 0 {
+        let finding = format!("{} files could not be taken in", grouped(set_aside));
+        return Some(
+            Check::warn(NAME, finding).advise(format!("damaged or foreign saves: {folder}/aside")),
+        );
+    }
+    if strange > 0 {
+        let finding = format!("{} things that are not its own", grouped(strange));
+        return Some(Check::warn(NAME, finding).advise(format!("look at {folder}")));
+    }
+    if checkpoints == 0 {
+        return None;
+    }
+    let finding = format!("{} saves, {}, wait beside the store", grouped(checkpoints), size(bytes));
+    Some(match found.state {
+        State::Held => Check::ok(NAME, finding),
+        _ => Check::ok(NAME, finding)
+            .advise("do not remove them: the next command that opens the store takes them in"),
     })
 }
 

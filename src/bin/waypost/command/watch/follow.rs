@@ -48,7 +48,7 @@ pub(super) struct Follower<'a> {
     /// What was shown at the start, though it may have come after the position was taken.
     listed: HashSet<u64>,
     /// How the files were when this process let them go.
-    stamps: Option<[Stamp; 2]>,
+    stamps: Option<[Stamp; 3]>,
     looked: Instant,
     /// How many characters of an id are shown.
     id_length: usize,
@@ -152,7 +152,7 @@ impl<'a> Follower<'a> {
         Ok(())
     }
 
-    fn note_looked(&mut self, stamps: [Stamp; 2]) {
+    fn note_looked(&mut self, stamps: [Stamp; 3]) {
         self.stamps = Some(stamps);
         self.looked = Instant::now();
     }
@@ -187,12 +187,12 @@ fn is_passing(error: &anyhow::Error) -> bool {
     is_locked || matches!(error.downcast_ref(), Some(Refusal::NoStore { .. }))
 }
 
-/// When the store and its journal last changed, and their lengths.
-fn stamps_of(path: &Path) -> [Stamp; 2] {
-    let mut journal = path.as_os_str().to_owned();
-    journal.push(".journal");
-    [path.to_owned(), journal.into()].map(|path| {
-        let metadata = fs::metadata(path).ok()?;
+/// When the store, its journal and its spool last changed, and their lengths.
+fn stamps_of(path: &Path) -> [Stamp; 3] {
+    ["", ".journal", ".spool"].map(|suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        let metadata = fs::metadata(name).ok()?;
         Some((metadata.modified().ok()?, metadata.len()))
     })
 }

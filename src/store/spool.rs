@@ -1,0 +1,155 @@
+//! The spool: where saves are durable that could not have the store in time.
+//!
+//! A folder beside the store, one file for each group of saves. Whoever has the store next puts
+//! them into the tables before anything else, and every one of them once. Must never lose or
+//! change a file that it cannot read, and never keep anybody from the store because of one.
+
+mod folder;
+mod look;
+mod take_in;
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use super::Shared;
+use super::disk::Place;
+use super::draft::{Draft, Packed};
+use super::options::Options;
+use super::turn::Patience;
+use crate::checkpoint::{Entry, Id};
+use crate::codec::{Placed, encode_spooled};
+use crate::error::{Error, Result};
+use folder::{Folder, Listing, Stamp};
+pub use look::{SetAside, Spooled};
+pub(super) use take_in::Gathered;
+
+// Documents of more than this go into several files, so that nobody has to take in much at once.
+const FILE_BYTES: usize = 4 << 20;
+// No file system dates changes more coarsely.
+const STAMP_COARSE: Duration = Duration::from_secs(3);
+
+/// The spool as a handle knows it.
+#[derive(Debug)]
+pub(super) struct Spool {
+    folder: Folder,
+    /// Held while files are taken in, from the listing to the removal. Taken before other locks.
+    seen: Mutex<Seen>,
+}
+
+/// How the folder was when it was last looked at.
+#[derive(Debug, Default)]
+struct Seen {
+    stamp: Option<Stamp>,
+    since: Option<Instant>,
+    /// Nothing was there, and whatever comes will change the stamp.
+    is_quiet: bool,
+}
+
+impl Spool {
+    pub(super) fn of(store: &Place) -> Self {
+        Self { folder: Folder::of(store), seen: Mutex::default() }
+    }
+}
+
+impl Seen {
+    /// What lies in the folder, unless that is nothing. Costs one look at the folder itself while
+    /// nothing comes.
+    fn news(&mut self, folder: &Folder) -> Option<Listing> {
+        let stamp = folder.stamp();
+        if stamp != self.stamp {
+            *self = Self { stamp, since: Some(Instant::now()), is_quiet: stamp.is_none() };
+        }
+        if self.is_quiet || stamp.is_none() {
+            return None;
+        }
+        // Before the folder is read: what comes while it is, or just after, may not be seen and
+        // leave the stamp as it is, unless the stamp is old.
+        let is_old = self.since.is_some_and(|since| since.elapsed() > STAMP_COARSE);
+        let listing = folder.list();
+        folder.sweep(&listing);
+        self.is_quiet = is_old && listing.saved.is_empty();
+        (!listing.saved.is_empty()).then_some(listing)
+    }
+}
+
+impl Draft {
+    /// Whether it can be saved by somebody else later: an id of the caller's own may be taken, and
+    /// captured files may be there already.
+    pub(super) fn can_be_spooled(&self) -> bool {
+        !self.has_own_id && self.artifacts.is_empty()
+    }
+}
+
+impl Shared {
+    /// By when a save that began at `arrived` has the store or is spooled, if that is wanted and
+    /// it is known which store this is.
+    pub(super) fn spools_at(&self, arrived: Instant) -> Option<Instant> {
+        self.turn.identity()?;
+        let Options { wait, spool_after, .. } = &self.options;
+        let at = arrived.checked_add(*spool_after)?;
+        Some(arrived.checked_add(*wait).map_or(at, |over| at.min(over)))
+    }
+
+    /// Opens the file for the first time, or learns that others have it and saves can be spooled.
+    pub(super) fn enter(&self) -> Result<()> {
+        let until = Instant::now().checked_add(self.options.spool_after);
+        let Some(until) = until.filter(|_| self.options.open_late) else {
+            return self.turn.with(|_| Ok(()));
+        };
+        match self.turn.within(Patience::Until(until), |_| Ok(())) {
+            Err(Error::Locked { .. }) if self.turn.learn_identity() => Ok(()),
+            Err(Error::Locked { .. }) => self.turn.with(|_| Ok(())),
+            entered => entered,
+        }
+    }
+
+    /// Makes drafts durable without the store, and returns the entries of those that are.
+    ///
+    /// The others have to wait for the store.
+    pub(super) fn spool(&self, drafts: &mut [Draft]) -> Vec<Option<Entry>> {
+        let mut entries: Vec<Option<Entry>> = vec![None; drafts.len()];
+        let Some(identity) = self.turn.identity() else { return entries };
+        let mut left: Vec<usize> = (0..drafts.len()).collect();
+        left.retain(|at| drafts[*at].can_be_spooled());
+        while !left.is_empty() {
+            let (part, alone): (Vec<usize>, Vec<Placed>) =
+                self.part(drafts, &mut left).into_iter().unzip();
+            let name = Id::generate((self.options.clock)());
+            let bytes = encode_spooled(identity, &name, &alone);
+            let is_saved = self.spool.folder.put(&name, &bytes).is_ok();
+            for (at, placed) in part.into_iter().zip(alone) {
+                if is_saved {
+                    entries[at] = Some(placed.entry);
+                } else {
+                    // The file may be there all the same, so whoever is second must notice.
+                    drafts[at].has_own_id = true;
+                }
+            }
+        }
+        entries
+    }
+
+    /// Takes the first drafts that make up a file.
+    fn part(&self, drafts: &[Draft], left: &mut Vec<usize>) -> Vec<(usize, Placed)> {
+        let mut part = Vec::new();
+        let mut bytes = 0;
+        while bytes < FILE_BYTES && !left.is_empty() {
+            let at = left.remove(0);
+            let placed = self.standing_alone(&drafts[at]);
+            bytes += drafts[at].raw.len();
+            part.push((at, placed));
+        }
+        part
+    }
+
+    /// A checkpoint without a place: which one it gets is known when it is taken in.
+    fn standing_alone(&self, draft: &Draft) -> Placed {
+        let packed = draft.packed.as_ref().filter(|packed| packed.base.is_none());
+        let frame = match packed {
+            Some(packed) => packed.frame.to_bytes(0, None),
+            None => Packed::alone(&self.frames, &draft.raw).frame.to_bytes(0, None),
+        };
+        let entry = Entry { stored_bytes: frame.len() as u64, ..draft.entry.clone() };
+        Placed { entry, frame }
+    }
+}

@@ -1,0 +1,241 @@
+//! Taking in: what was spooled goes into the tables, each file once and for good.
+//!
+//! The transaction that adds the checkpoints of a file also notes its name, and is on disk before
+//! the file goes. A file whose name is noted is never taken in, whatever became of its checkpoints;
+//! a name is forgotten only once it is certain that its file cannot come back. See DESIGN.md.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, MutexGuard};
+
+use redb::{ReadableDatabase as _, ReadableTable as _};
+
+use super::folder::Listing;
+use super::{Seen, SetAside, Shared};
+use crate::checkpoint::{Entry, Id};
+use crate::codec::{FoundFrame, Placed, decode_spooled};
+use crate::error::{Error, Result};
+use crate::store::draft::Draft;
+use crate::store::options::{Durability, Limits};
+use crate::store::pack::Reach;
+use crate::store::table::{In, TAKEN, is_of_engine, open_if_made};
+use crate::store::turn::Open;
+use crate::store::write::Writer;
+use crate::sync::lock;
+
+// Beyond this, what is left waits for the next transaction: memory is bounded.
+const RAW_BYTES: usize = 16 << 20;
+// The longest document there can be, what else a file may have, and room to spare.
+const FILE_BYTES_MAX: u64 = 2 * Limits::DOCUMENT_BYTES_MAX as u64;
+
+/// What was read from the spool, for one transaction. Nobody else takes it in meanwhile.
+pub(in crate::store) struct Gathered<'a> {
+    _seen: Option<MutexGuard<'a, Seen>>,
+    files: Vec<(Id, Range<usize>)>,
+    drafts: Vec<Draft>,
+    /// Names of files that cannot come back.
+    gone: Vec<String>,
+    /// Whether there was too much for one transaction.
+    is_part: bool,
+}
+
+/// Why a file is not taken in.
+enum Refusal {
+    /// It never will be.
+    Damaged(&'static str),
+    /// Another handle may be able to.
+    NotNow,
+}
+
+impl Gathered<'_> {
+    pub(in crate::store) fn none() -> Self {
+        let (files, drafts, gone) = (Vec::new(), Vec::new(), Vec::new());
+        Self { _seen: None, files, drafts, gone, is_part: false }
+    }
+
+    pub(in crate::store) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    pub(in crate::store) fn drafts(&mut self) -> &mut [Draft] {
+        &mut self.drafts
+    }
+}
+
+impl Shared {
+    /// Puts what was spooled into the tables, for good.
+    pub(in crate::store) fn take_in(&self, open: &Open) -> Result<()> {
+        while self.take_in_some(open, &mut self.gather(open)?)? {}
+        Ok(())
+    }
+
+    /// Takes in what was spooled but for the last part, which the caller puts into its own
+    /// transaction.
+    pub(in crate::store) fn take_in_most(&self, open: &Open) -> Result<Gathered<'_>> {
+        loop {
+            let mut gathered = self.gather(open)?;
+            if !gathered.is_part {
+                return Ok(gathered);
+            }
+            self.take_in_some(open, &mut gathered)?;
+        }
+    }
+
+    /// Removes the files whose checkpoints are in the tables for good.
+    pub(in crate::store) fn discard(&self, gathered: &Gathered<'_>) {
+        // If one stays, or comes back after a crash, its name is noted.
+        for (name, _) in &gathered.files {
+            self.spool.folder.remove(name);
+        }
+    }
+
+    /// Whether there may be more.
+    fn take_in_some(&self, open: &Open, gathered: &mut Gathered<'_>) -> Result<bool> {
+        if gathered.is_empty() {
+            return Ok(false);
+        }
+        let mut journal = lock(&open.journal);
+        self.drop_lost_bases(open, &mut gathered.drafts)?;
+        self.write_durably(open, &mut journal, |writer| writer.take_in(gathered))?;
+        self.discard(gathered);
+        Ok(gathered.is_part)
+    }
+
+    /// Reads what the spool has, and sets aside what it should not have.
+    fn gather(&self, open: &Open) -> Result<Gathered<'_>> {
+        let mut seen = lock(&self.spool.seen);
+        let Some(listing) = seen.news(&self.spool.folder) else { return Ok(Gathered::none()) };
+        let mut gathered = Gathered { _seen: Some(seen), ..Gathered::none() };
+        let noted = noted(open, self.turn.path())?;
+        let (again, new): (Vec<&Id>, Vec<&Id>) =
+            listing.saved.iter().partition(|name| noted.contains(name.as_str()));
+        // Whoever took them in was interrupted.
+        for name in again {
+            self.spool.folder.remove(name);
+        }
+        if new.is_empty() {
+            return Ok(gathered);
+        }
+        gathered.gone = self.gone(noted, &listing);
+        let mut raw_bytes = 0;
+        for name in new {
+            if raw_bytes > RAW_BYTES {
+                gathered.is_part = true;
+                break;
+            }
+            match self.read_file(name, open) {
+                Ok(drafts) => {
+                    raw_bytes += drafts.iter().map(|draft| draft.raw.len()).sum::<usize>();
+                    let start = gathered.drafts.len();
+                    gathered.drafts.extend(drafts);
+                    gathered.files.push((name.clone(), start..gathered.drafts.len()));
+                }
+                Err(Refusal::NotNow) => {}
+                Err(Refusal::Damaged(reason)) => self.set_aside(name, reason),
+            }
+        }
+        self.pack_by(&mut gathered.drafts, Reach::Open(open))?;
+        Ok(gathered)
+    }
+
+    /// The names that need not be noted any more.
+    fn gone(&self, mut noted: BTreeSet<String>, listing: &Listing) -> Vec<String> {
+        for name in &listing.saved {
+            noted.remove(name.as_str());
+        }
+        // They are not in the folder; now they are not on disk either.
+        if noted.is_empty() || self.spool.folder.sync().is_err() {
+            return Vec::new();
+        }
+        noted.into_iter().collect()
+    }
+
+    fn read_file(&self, name: &Id, open: &Open) -> Result<Vec<Draft>, Refusal> {
+        let read = self.spool.folder.read(name, FILE_BYTES_MAX).map_err(|_| Refusal::NotNow)?;
+        let bytes = read.ok_or(Refusal::Damaged("it is too long"))?;
+        let placed = decode_spooled(&bytes, open.identity, name).map_err(Refusal::Damaged)?;
+        placed.into_iter().map(|placed| self.unpacked(placed)).collect()
+    }
+
+    /// A checkpoint of the spool as if it were about to be saved.
+    fn unpacked(&self, placed: Placed) -> Result<Draft, Refusal> {
+        let Placed { entry, frame } = placed;
+        let found = FoundFrame::parse(&frame).map_err(Refusal::Damaged)?;
+        if found.link.is_some() || found.raw_bytes != entry.raw_bytes() {
+            return Err(Refusal::Damaged("it has a document that is not its own"));
+        }
+        if found.raw_bytes > self.options.limits.document_bytes as u64 {
+            return Err(Refusal::NotNow);
+        }
+        let raw = self.frames.unpack(&found, None).map_err(Refusal::Damaged)?;
+        found.verify(entry.sequence, &raw).map_err(Refusal::Damaged)?;
+        Ok(Draft::taken(entry, raw, self.options.limits))
+    }
+
+    fn set_aside(&self, name: &Id, reason: &str) {
+        if let (Ok(path), Some(hear)) =
+            (self.spool.folder.set_aside(name), &self.options.on_set_aside)
+        {
+            hear(SetAside { path, reason: reason.to_owned() });
+        }
+    }
+}
+
+impl Draft {
+    /// One that was acknowledged before.
+    fn taken(entry: Entry, raw: Vec<u8>, limits: Limits) -> Self {
+        Self {
+            entry,
+            raw: Arc::new(raw),
+            packed: None,
+            sequence: None,
+            durability: Durability::Immediate,
+            has_own_id: true,
+            has_own_time: true,
+            artifacts: Vec::new(),
+            limits,
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// Adds the checkpoints of the spool, and notes the names of their files.
+    pub(in crate::store) fn take_in(&mut self, gathered: &mut Gathered<'_>) -> Result<()> {
+        let transaction = self.transaction;
+        let mut taken = transaction.open_table(TAKEN).within(self.path)?;
+        for name in gathered.gone.drain(..) {
+            taken.remove(name.as_str()).within(self.path)?;
+        }
+        for (name, places) in &gathered.files {
+            for at in places.clone() {
+                self.add_spooled(&mut gathered.drafts, at)?;
+            }
+            taken.insert(name.as_str(), ()).within(self.path)?;
+        }
+        Ok(())
+    }
+
+    fn add_spooled(&mut self, drafts: &mut [Draft], at: usize) -> Result<()> {
+        let is_there = match self.find(&drafts[at].entry.id) {
+            Ok(found) => found.is_some(),
+            Err(error) if is_of_engine(&error, self.path) => return Err(error),
+            // Damaged, but there.
+            Err(_) => true,
+        };
+        if is_there {
+            return Ok(());
+        }
+        let placed = lock(&self.open.intake).place(drafts, at, &self.open.frames)?;
+        self.insert(&placed)
+    }
+}
+
+/// The names of files that were taken in.
+fn noted(open: &Open, path: &std::path::Path) -> Result<BTreeSet<String>> {
+    let transaction = open.database.begin_read().within(path)?;
+    let Some(taken) = open_if_made(&transaction, TAKEN, path)? else {
+        return Ok(BTreeSet::new());
+    };
+    let rows = taken.iter().within(path)?;
+    rows.map(|row| Ok::<_, Error>(row.within(path)?.0.value().to_owned())).collect()
+}

@@ -1,0 +1,66 @@
+//! A store that two processes make at the same time, one of which is killed.
+
+use std::collections::HashMap;
+use std::io::{Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::Child;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::{check, command, document, ended, send, store_in};
+
+const RUNS: u32 = 300;
+
+fn start(path: &Path, at: usize) -> Child {
+    let mut child = command(path, "save --series writers").spawn().unwrap();
+    // Whoever is killed may not read it.
+    let _ = write!(child.stdin.take().unwrap(), "{}", document(at, 0));
+    child
+}
+
+/// How long it takes if nobody is killed.
+fn undisturbed() -> Duration {
+    let times = [1, 2, 3].map(|at| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = store_in(&dir);
+        let since = Instant::now();
+        let both = [at, at + 1].map(|at| start(&path, at));
+        assert!(both.into_iter().all(|child| ended(child).0.success()));
+        since.elapsed()
+    });
+    times.into_iter().min().unwrap()
+}
+
+#[test]
+fn a_store_is_usable_whoever_makes_it_and_whoever_is_killed() {
+    let time = undisturbed();
+    let (mut killed, mut half_made) = (0, 0);
+    for run in 0..RUNS {
+        let dir = tempfile::tempdir().unwrap();
+        let path = store_in(&dir);
+        let [mut doomed, mut other] = [1, 2].map(|at| start(&path, at));
+        // From before the program runs until about when it has saved.
+        thread::sleep(time.mul_f64(f64::from(run % 50) / 40.0));
+        send(&doomed, Signal::KILL);
+        half_made += u32::from(!path.exists());
+        let mut answered = HashMap::new();
+        for (child, at) in [(&mut doomed, 1), (&mut other, 2)] {
+            let mut id = String::new();
+            child.stdout.take().unwrap().read_to_string(&mut id).unwrap();
+            if let Some(id) = id.strip_suffix('\n') {
+                answered.insert(id.to_owned(), (at, 0));
+            }
+        }
+        killed += u32::from(ended(doomed).0.signal() == Some(9));
+        let (status, said) = ended(other);
+        assert!(status.success(), "run {run}: {said}");
+        check(&path, &answered);
+        assert!(answered.values().any(|(at, _)| *at == 2));
+    }
+    println!("{RUNS} runs: {killed} killed, {half_made} times before there was a store");
+    assert!(killed > RUNS / 10, "{killed} were killed");
+    assert!(0 < half_made && half_made < RUNS, "{half_made} before there was a store");
+}
