@@ -7,6 +7,8 @@
 mod folder;
 mod look;
 mod take_in;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -85,22 +87,25 @@ impl Shared {
     /// it is known which store this is.
     pub(super) fn spools_at(&self, arrived: Instant) -> Option<Instant> {
         self.turn.identity()?;
-        let Options { wait, spool_after, .. } = &self.options;
-        let at = arrived.checked_add(*spool_after)?;
-        Some(arrived.checked_add(*wait).map_or(at, |over| at.min(over)))
+        self.waits_until(arrived)
     }
 
     /// Opens the file for the first time, or learns that others have it and saves can be spooled.
     pub(super) fn enter(&self) -> Result<()> {
-        let until = Instant::now().checked_add(self.options.spool_after);
-        let Some(until) = until.filter(|_| self.options.open_late) else {
-            return self.turn.with(|_| Ok(()));
-        };
+        let until = self.waits_until(Instant::now()).filter(|_| self.options.open_late);
+        let Some(until) = until else { return self.turn.with(|_| Ok(())) };
         match self.turn.within(Patience::Until(until), |_| Ok(())) {
             Err(Error::Locked { .. }) if self.turn.learn_identity() => Ok(()),
             Err(Error::Locked { .. }) => self.turn.with(|_| Ok(())),
             entered => entered,
         }
+    }
+
+    /// `None` if nothing is spooled.
+    fn waits_until(&self, arrived: Instant) -> Option<Instant> {
+        let Options { wait, spool_after, .. } = &self.options;
+        let at = arrived.checked_add(*spool_after)?;
+        Some(arrived.checked_add(*wait).map_or(at, |over| at.min(over)))
     }
 
     /// Makes drafts durable without the store, and returns the entries of those that are.

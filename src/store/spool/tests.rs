@@ -1,0 +1,79 @@
+//! The bytes of a file of the spool, and what is seen of its folder.
+
+use std::fs;
+use std::time::Instant;
+
+use super::folder::Folder;
+use super::{STAMP_COARSE, Seen};
+use crate::checkpoint::{Id, NewEntry, Timestamp};
+use crate::codec::{
+    Placed, SPOOLED_HEAD_BYTES, check, decode_spooled, encode_spooled, spooled_count,
+};
+use crate::store::Store;
+
+const IDENTITY: u64 = 0x0102_0304_0506_0708;
+
+fn name() -> Id {
+    Id::generate(Timestamp::from_micros(1_700_000_000_123_456))
+}
+
+fn two_placed() -> Vec<Placed> {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store.redb")).unwrap();
+    let placed = |number: u8| {
+        let draft = store.draft(NewEntry::default(), &vec![number; 100]).unwrap();
+        store.shared.standing_alone(&draft)
+    };
+    vec![placed(1), placed(2)]
+}
+
+#[test]
+fn a_file_is_laid_out_as_the_format_says() {
+    let (name, items) = (name(), two_placed());
+    let mut expected = b"wayposts".to_vec();
+    expected.extend([8, 7, 6, 5, 4, 3, 2, 1]);
+    expected.extend(name.as_str().bytes());
+    expected.extend([2, 0, 0, 0]);
+    for item in &items {
+        let mut payload = Vec::new();
+        item.encode(&mut payload);
+        expected.extend(u32::try_from(payload.len()).unwrap().to_le_bytes());
+        expected.extend(payload);
+    }
+    expected.extend(check(IDENTITY, &expected).to_le_bytes());
+    assert_eq!(encode_spooled(IDENTITY, &name, &items), expected);
+}
+
+#[test]
+fn what_is_written_is_read_back_for_this_store_and_name_alone() {
+    let (name, other, items) = (name(), name(), two_placed());
+    let bytes = encode_spooled(IDENTITY, &name, &items);
+    assert_eq!(decode_spooled(&bytes, IDENTITY, &name).unwrap(), items);
+    assert_eq!(spooled_count(&bytes[..SPOOLED_HEAD_BYTES]), Some(2));
+    assert!(decode_spooled(&bytes, IDENTITY + 1, &name).is_err());
+    assert!(decode_spooled(&bytes, IDENTITY, &other).is_err());
+    for length in 0..bytes.len() {
+        assert!(decode_spooled(&bytes[..length], IDENTITY, &name).is_err());
+    }
+}
+
+/// A second file within the same tick of the file system's clock leaves the stamp as it is.
+#[test]
+fn a_folder_that_changed_lately_is_looked_into_though_its_stamp_is_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::of(&dir.path().join("store.redb"));
+    let mut seen = Seen::default();
+    assert!(seen.news(&folder).is_none());
+    folder.put(&name(), b"1").unwrap();
+    assert_eq!(seen.news(&folder).unwrap().saved.len(), 1);
+    folder.remove(&folder.list().saved[0]);
+    assert!(seen.news(&folder).is_none());
+    assert!(!seen.is_quiet);
+    // As if it had been seen for long.
+    seen.since = Instant::now().checked_sub(STAMP_COARSE * 2);
+    assert!(seen.news(&folder).is_none());
+    assert!(seen.is_quiet);
+    folder.put(&name(), b"2").unwrap();
+    assert_eq!(seen.news(&folder).unwrap().saved.len(), 1);
+    assert_eq!(fs::read_dir(dir.path().join("store.redb.spool")).unwrap().count(), 1);
+}
