@@ -154,13 +154,11 @@ impl Source {
 /// Refuses a style with which a document becomes longer than any file that is read.
 fn check_length(raw: &[u8], style: TextStyle) -> Result<()> {
     let limit = Bounds::DEFAULT.bytes;
-    match text::to_text_within(raw, style, limit) {
-        Ok(Some(_)) => Ok(()),
-        _ => {
-            let what = "length in bytes of the source in its style".to_owned();
-            Err(Error::Limit { what, limit: limit as u64 })
-        }
+    if let Ok(Some(_)) = text::to_text_within(raw, style, limit) {
+        return Ok(());
     }
+    let what = "length in bytes of the source in its style".to_owned();
+    Err(Error::Limit { what, limit: limit as u64 })
 }
 
 fn json_form() -> SourceForm {

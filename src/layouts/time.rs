@@ -28,7 +28,9 @@ pub(super) fn of_value(value: &Document) -> Option<Assumed> {
 
 /// The time that a text is.
 pub(super) fn of_text(text: &str) -> Option<Assumed> {
-    if text.len() > TEXT_BYTES_MAX || !text.starts_with(|first: char| first.is_ascii_digit()) {
+    let is_digits_first = text.starts_with(|first: char| first.is_ascii_digit());
+    // Microseconds are how this library prints what no calendar has; a file means something else.
+    if text.len() > TEXT_BYTES_MAX || !is_digits_first || text.ends_with("us") {
         return None;
     }
     if let Ok(time) = text.parse() {
@@ -112,11 +114,27 @@ mod tests {
             ("20260214T143000", "2026-02-14T14:30:00Z", Some(NO_ZONE)),
             ("20260214143000", "2026-02-14T14:30:00Z", Some(NO_ZONE)),
             ("1771079400", "2026-02-14T14:30:00Z", None),
+            ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z", None),
+            ("9999-12-31", "9999-12-31T00:00:00Z", Some(NO_CLOCK)),
+            ("99991231_235959", "9999-12-31T23:59:59Z", Some(NO_ZONE)),
+            ("2016-12-31T23:59:60", "2016-12-31T23:59:59Z", Some(NO_ZONE)),
             ("1771079400123", "2026-02-14T14:30:00.123000Z", None),
         ] {
             assert_eq!(read(text), Some((expected.to_owned(), assumed)), "{text}");
         }
-        for wrong in ["", "ISO-8601", "0", "20261399", "2026-13-01", "12", "-1", "now", "2026"] {
+        for wrong in [
+            "",
+            "ISO-8601",
+            "0",
+            "20261399",
+            "2026-13-01",
+            "12",
+            "-1",
+            "now",
+            "2026",
+            "2026-01-25T24:00:00Z",
+            "9223372036854775807us",
+        ] {
             assert_eq!(read(wrong), None, "{wrong}");
         }
     }

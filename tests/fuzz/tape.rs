@@ -193,7 +193,10 @@ impl<'a> Tape<'a> {
             1 => out.push_str("true"),
             2 => out.push_str(&self.number().to_string()),
             3 => out.push_str(&self.signed().to_string()),
-            4 => out.push_str(&format!("{}.{}e{}", self.byte(), self.byte(), self.signed())),
+            4 => {
+                let parts = [self.byte().to_string(), self.byte().to_string()].join(".");
+                out.push_str(&[parts, self.signed().to_string()].join("e"));
+            }
             5 => out.push_str(&f64::from_bits(self.number()).to_string()),
             6..10 => self.quoted(out),
             // Far deeper than anything may be, and not closed.
@@ -240,7 +243,8 @@ impl<'a> Tape<'a> {
                 '\n' => out.push_str("\\n"),
                 other if other < ' ' || is_escaped => {
                     for unit in other.encode_utf16(&mut [0; 2]) {
-                        out.push_str(&format!("\\u{unit:04x}"));
+                        out.push_str("\\u");
+                        out.extend([12, 8, 4, 0].map(|shift| hex(*unit >> shift)));
                     }
                 }
                 other => out.push(other),
@@ -281,4 +285,9 @@ impl<'a> Tape<'a> {
         tape.mutate(&mut text);
         text
     }
+}
+
+/// The last four bits as a digit.
+fn hex(bits: u16) -> char {
+    char::from_digit(u32::from(bits & 15), 16).expect("below sixteen")
 }

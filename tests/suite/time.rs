@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use waypost::layouts::{Place as LayoutPlace, recognise};
 use waypost::recovery;
 use waypost::{
-    Age, Cursor, Entry, NewEntry, Options, Order, Policy, Position, Query, Rule, Series, Settings,
-    Store, Timestamp, plan,
+    Age, Cursor, Document, Entry, NewEntry, Options, Order, Policy, Position, Query, Rule, Series,
+    Settings, Store, Timestamp, plan,
 };
 
 use crate::store::{Place, named};
@@ -137,6 +138,40 @@ fn any_time_at_all_is_kept_found_and_printed() {
     assert_eq!(store.count().unwrap(), 2 * times.len() as u64);
 }
 
+/// What a file says of its time is taken, or else the time of the file; it is kept in any case.
+#[test]
+fn a_file_with_an_odd_time_is_kept_with_the_one_it_means() {
+    let file = Timestamp::from_micros(NOW);
+    for (text, expected) in [
+        ("9999-12-31T23:59:59.999999Z", Some("9999-12-31T23:59:59.999999Z")),
+        ("9999-12-31", Some("9999-12-31T00:00:00.000000Z")),
+        ("1970-01-01T00:00:00Z", Some("1970-01-01T00:00:00.000000Z")),
+        ("0001-01-01T00:00:00Z", Some("0001-01-01T00:00:00.000000Z")),
+        ("2016-12-31T23:59:60Z", Some("2016-12-31T23:59:59.000000Z")),
+        ("2016-12-31T23:59:60", Some("2016-12-31T23:59:59.000000Z")),
+        ("2026-01-25T01:00:00+23:59", Some("2026-01-24T01:01:00.000000Z")),
+        ("2026-01-25T15:00:00.123456789Z", Some("2026-01-25T15:00:00.123456Z")),
+        ("2026-01-25T24:00:00Z", None),
+        ("2026-02-30T00:00:00Z", None),
+        ("10000-01-01T00:00:00Z", None),
+        ("never", None),
+    ] {
+        let json = format!(
+            r#"{{"version":1,"timestamp":{text:?},"state":{{"issue_no":7,
+            "current_stage":"impl","iteration":1,"worktree":"/w","plan_file":null,
+            "last_feedback":"","last_score":null,"history":[],"pr_number":null,"pr_url":null}}}}"#
+        );
+        let document = Document::from_json(json.as_bytes()).unwrap();
+        let path = ".tmp/impl-checkpoint.json";
+        let place = LayoutPlace { path, modified_at: Some(file), ..LayoutPlace::default() };
+        let entry = recognise(&document, &place).expect(text);
+        let time = entry.created_at.unwrap();
+        assert_eq!(time, expected.map_or(file, |it| it.parse().unwrap()), "{text}");
+        let is_told = expected.is_none() || !text.contains(['Z', '+']);
+        assert_eq!(is_told, !entry.warnings.is_empty(), "{text}: {:?}", entry.warnings);
+    }
+}
+
 fn rule(rule: Rule) -> Policy {
     Policy { name: "ours".to_owned(), rules: vec![rule], ..Policy::default() }
 }
@@ -228,11 +263,11 @@ fn what_goes_by_count_leaves_nothing_behind() {
     let place = Place::new();
     let (store, clock) = clocked(&place);
     prune_by(&store, rule(Rule { keep_last: Some(3), ..Rule::default() }));
-    for number in 0..40 {
-        let jump = [0, 70 * 365 * DAY, -NOW, HOUR][number % 4];
-        clock.store(NOW + jump + number as i64, Ordering::Relaxed);
+    let jumps = [0, 70 * 365 * DAY, -NOW, HOUR].into_iter().cycle();
+    for (number, jump) in (0..40_i64).zip(jumps) {
+        clock.store(NOW + jump + number, Ordering::Relaxed);
         let saved = store.save(of("a"), &number).unwrap();
-        assert_eq!(store.get(&saved.id).unwrap().state::<usize>().unwrap(), number);
+        assert_eq!(store.get(&saved.id).unwrap().state::<i64>().unwrap(), number);
         assert!(store.count().unwrap() <= 6, "three by time and three by arrival");
     }
     assert_eq!(store.deleted(&Query::default()).unwrap(), []);

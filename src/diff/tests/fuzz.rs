@@ -114,7 +114,7 @@ fn any_pointer_and_any_number_is_taken_or_refused() {
         let mut tape = Tape::new(input);
         let text = match std::str::from_utf8(input) {
             Ok(text) => text.to_owned(),
-            Err(_) => (0..tape.below(5)).map(|_| format!("/{}", tape.text())).collect(),
+            Err(_) => (0..tape.below(5)).flat_map(|_| ["/".to_owned(), tape.text()]).collect(),
         };
         let document = document(&mut tape, 0);
         if let Ok(pointer) = text.parse::<Pointer>() {

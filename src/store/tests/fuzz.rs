@@ -16,7 +16,7 @@ fn journal(tape: &mut Tape<'_>, identity: u64) -> (Vec<u8>, Vec<Placed>) {
     let mut bytes = [b"waypostj".as_slice(), &identity.to_le_bytes()].concat();
     let mut chain = identity;
     let mut placed = Vec::new();
-    for _ in 0..1 + tape.below(3) {
+    for _ in 0..=tape.below(3) {
         let item = Placed { entry: record::entry(tape), frame: tape.text().into_bytes() };
         chain = frame(&item, chain, &mut bytes);
         placed.push(item);

@@ -46,7 +46,7 @@ static SAVED: LazyLock<Entry> =
 /// A value somewhere in a document.
 fn somewhere<'v>(tape: &mut Tape<'_>, mut value: &'v mut Value) -> &'v mut Value {
     for _ in 0..tape.below(5) {
-        let count = value.as_object().map(|it| it.len()).or(value.as_array().map(Vec::len));
+        let count = value.as_object().map(serde_json::Map::len).or(value.as_array().map(Vec::len));
         let Some(count) = count.filter(|count| *count > 0) else { return value };
         let at = tape.below(count);
         value = match value {
@@ -155,9 +155,9 @@ fn any_document_is_read_as_each_type_or_refused() {
 fn entry(tape: &mut Tape<'_>) -> Entry {
     let mut entry = SAVED.clone();
     entry.id = Id::new(tape.name()).unwrap();
-    entry.issue = tape.maybe(|tape| match tape.once_in(4) {
-        true => Issue::new(tape.name()).unwrap(),
-        false => Issue::new(tape.number().to_string()).unwrap(),
+    entry.issue = tape.maybe(|tape| {
+        let name = if tape.once_in(4) { tape.name() } else { tape.number().to_string() };
+        Issue::new(name).unwrap()
     });
     entry.loop_id = tape.maybe(|tape| {
         LoopId::new(tape.pick::<&str>(&["ralph-a-a1b2c3d4", "x", "../x"]).to_string()).unwrap()

@@ -93,7 +93,7 @@ fn any_time_has_one_text_and_texts_sort_as_times_do() {
 /// A condition that is right more often than not.
 fn condition(tape: &mut Tape<'_>) -> String {
     let mut text = String::new();
-    for _ in 0..1 + tape.below(6) {
+    for _ in 0..=tape.below(6) {
         text.push_str(tape.pick::<&str>(&["", "not ", "(", "not not ", "((", ""]));
         text.push_str(tape.pick::<&str>(&["/a", "/b/0", "/a~1b", "\"/x y\"", "", "/s", "a"]));
         let relations =
@@ -102,7 +102,7 @@ fn condition(tape: &mut Tape<'_>) -> String {
         match tape.byte() % 4 {
             0 => text.push_str(&tape.signed().to_string()),
             1 => {
-                text.push_str(tape.pick::<&str>(&["true", "null", "NaN", "1e999", "\"q\\u0041\""]))
+                text.push_str(tape.pick::<&str>(&["true", "null", "NaN", "1e999", "\"q\\u0041\""]));
             }
             2 => text.push_str(&tape.text()),
             _ => {}

@@ -110,10 +110,14 @@ fn any_json_document_can_be_written_as_yaml() {
 fn any_config_is_read_or_refused() {
     let texts = [
         Config::template().as_bytes().to_vec(),
-        b"checkpoint:\n  retention:\n    preset: aiwg\n    iteration: {keep_last: 5, max_age: 30d}\n\
-          \n    default: 10\n  rules:\n    - {status: failed, trigger: [manual, error], keep_last: 3, \
-          keep_within: 12h}\n  storage: {max_size_mb: 50, max_store_size_mb: 1.5}\n"
-            .to_vec(),
+        concat!(
+            "checkpoint:\n  retention:\n    preset: aiwg\n",
+            "    iteration: {keep_last: 5, max_age: 30d}\n    default: 10\n",
+            "  rules:\n    - {status: failed, trigger: [manual, error], keep_last: 3, ",
+            "keep_within: 12h}\n  storage: {max_size_mb: 50, max_store_size_mb: 1.5}\n",
+        )
+        .as_bytes()
+        .to_vec(),
         b"checkpoint: {enabled: false, triggers: {iteration: off}, on_success: remove}".to_vec(),
     ];
     target!("config", 2000).for_each(|input: &[u8]| {

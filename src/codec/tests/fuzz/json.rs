@@ -30,7 +30,7 @@ fn check(input: &[u8]) {
             return;
         }
     };
-    assert_eq!(raw.first().is_some_and(|tag| *tag < token::END), true);
+    assert!(raw.first().is_some_and(|tag| *tag < token::END));
     // A tag and a length take no more than quotes and commas.
     assert!(raw.len() <= 9 * input.len(), "{} of {}", raw.len(), input.len());
     for spacing in [Spacing::Compact, Spacing::Spaced, Spacing::Tab, Spacing::Indent(3)] {

@@ -7,22 +7,18 @@ use crate::tape::Tape;
 /// The bytes that a checkpoint of this source gives back.
 fn given_back(source: &Source) -> Vec<u8> {
     let (document, kept) = source.raw.split_at(source.document_bytes);
-    match source.form.style {
-        Some(style) => {
-            assert!(kept.is_empty());
-            text::to_text(document, style).unwrap().into_bytes()
-        }
-        None => {
-            assert_eq!(kept.len() as u64, source.form.text_bytes);
-            kept.to_owned()
-        }
-    }
+    let Some(style) = source.form.style else {
+        assert_eq!(kept.len() as u64, source.form.text_bytes);
+        return kept.to_owned();
+    };
+    assert!(kept.is_empty());
+    text::to_text(document, style).unwrap().into_bytes()
 }
 
 fn check(source: &Source, input: &[u8]) {
     assert_eq!(given_back(source), input);
     let document = source.document().expect("a source has a document");
-    assert_eq!(source.outline().unwrap().to_json(TextStyle::default()).is_ok(), true);
+    assert!(source.outline().unwrap().to_json(TextStyle::default()).is_ok());
     if source.form.format == Format::Unreadable {
         return;
     }
