@@ -56,9 +56,10 @@ pub(crate) use v1::{
 // Every frame of the decoder's recursion is small; far more would still fit a 2 MiB stack.
 const DEPTH_READ: usize = 1024;
 // A style comes from a record or a line of an export, and a wide one makes much of little.
-const TEXT_BYTES_MAX: usize = 1 << 30;
+pub(crate) const TEXT_BYTES_MAX: usize = 1 << 30;
 
-fn too_long() -> Error {
+/// That a text would be longer than this.
+pub(crate) fn too_long() -> Error {
     let what = "length in bytes of the document in its style".to_owned();
     Error::Limit { what, limit: TEXT_BYTES_MAX as u64 }
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use serde::de::IgnoredAny;
 
 use crate::checkpoint::Document;
+use crate::codec::{TEXT_BYTES_MAX, too_long};
 use crate::error::{Error, Result};
 
 // What a store takes at most. Every level is a call, and each is small.
@@ -35,8 +36,8 @@ const KEY_BYTES: usize = 1000;
 /// ```
 ///
 /// # Errors
-/// [`Error::Limit`] if it is nested deeper than a store takes, or [`Error::Invalid`] if a
-/// [`Document::Number`] is no number.
+/// [`Error::Limit`] if it is nested deeper than a store takes or its text would be longer than
+/// 1 GiB, or [`Error::Invalid`] if a [`Document::Number`] is no number.
 pub fn to_yaml(document: &Document) -> Result<String> {
     let mut writer = Writer { out: String::new() };
     if is_block(document) {
@@ -119,6 +120,7 @@ impl Writer {
 
     /// Writes what is not a block, and the end of its line; more lines of it start at `column`.
     fn scalar(&mut self, document: &Document, column: usize) -> Result<()> {
+        self.check_length(document, column)?;
         match document {
             Document::Null => self.line("null"),
             Document::Bool(value) => self.line(if *value { "true" } else { "false" }),
@@ -133,6 +135,16 @@ impl Writer {
             Document::Object(_) => self.line("{}"),
         }
         Ok(())
+    }
+
+    /// Deep in a document every line takes as much again as it is deep.
+    fn check_length(&self, document: &Document, column: usize) -> Result<()> {
+        let lines = match document {
+            Document::Text(text) => text.bytes().filter(|byte| *byte == b'\n').count(),
+            _ => 0,
+        };
+        let bytes = self.out.len().saturating_add(lines.saturating_mul(column));
+        if bytes <= TEXT_BYTES_MAX { Ok(()) } else { Err(too_long()) }
     }
 
     fn line(&mut self, text: &str) {

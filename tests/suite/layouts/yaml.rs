@@ -309,6 +309,16 @@ fn what_is_too_deep_or_no_number_is_refused() {
     }
 }
 
+/// Each line of a text of 16 MB, deep in a document, took 254 blanks: 2 GB of text.
+#[test]
+fn lines_that_stand_deep_do_not_make_a_text_beyond_all_bounds() {
+    let mut document = Document::Text("a\n".repeat(8 << 20));
+    for _ in 0..127 {
+        document = Document::Array(vec![document]);
+    }
+    assert!(matches!(to_yaml(&document), Err(Error::Limit { .. })));
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_back(document in any_document()) {
