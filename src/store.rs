@@ -5,6 +5,7 @@
 mod apply;
 mod arrivals;
 mod artifact;
+mod backup;
 mod bases;
 mod blobs;
 mod chain;
@@ -15,6 +16,7 @@ mod dependents;
 mod draft;
 mod file;
 mod fork;
+mod held;
 mod inspect;
 mod intake;
 mod journal;
@@ -25,10 +27,13 @@ mod lock;
 mod names;
 mod operation;
 mod options;
+mod overlay;
 mod pack;
+mod pages;
 mod prune_on_save;
 mod read;
 mod recent;
+mod repair;
 mod settings;
 mod stats;
 mod table;
@@ -36,6 +41,7 @@ mod table;
 mod tests;
 mod turn;
 mod unpack;
+mod verify;
 mod watch;
 mod write;
 
@@ -53,6 +59,7 @@ use crate::codec::Frames;
 use crate::error::{At, Error, Result};
 
 pub use arrivals::{Arrivals, Position};
+pub use backup::{Backup, Copied};
 use commit::Queue;
 pub use compact::Compacted;
 use deleted::Removal;
@@ -64,9 +71,11 @@ use keeper::Keeper;
 pub use operation::{Action, Operation};
 pub use options::{Durability, Hold, Limits, Options};
 pub(crate) use read::{Index, Snapshot, is_too_short};
+pub use repair::{Lost, Repair, Repaired};
 pub use settings::Settings;
 pub use stats::Stats;
 use turn::Turn;
+pub use verify::{Finding, Harm, Verification};
 pub use watch::{Stage, Step};
 
 /// An embedded store of checkpoints: one file, shared by any number of threads and processes.

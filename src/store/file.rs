@@ -68,7 +68,7 @@ pub(super) fn open_read_only(path: &Path) -> Result<Option<(ReadOnlyDatabase, u3
     probe(path)
 }
 
-fn check_file(found: &Metadata, path: &Path) -> Result<()> {
+pub(super) fn check_file(found: &Metadata, path: &Path) -> Result<()> {
     match found {
         found if found.is_dir() => Err(not_a_store(path, "it is a directory")),
         found if found.len() == 0 => Err(not_a_store(path, "the file is empty")),
@@ -111,7 +111,7 @@ fn initialize(database: &Database, path: &Path) -> Result<()> {
     transaction.commit().within(path)
 }
 
-fn is_free(path: &Path) -> Result<bool> {
+pub(super) fn is_free(path: &Path) -> Result<bool> {
     let file = File::open(path).at(path)?;
     match file.try_lock() {
         Ok(()) => Ok(true),
@@ -133,7 +133,7 @@ fn probe(path: &Path) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
 }
 
 /// The format that the file is written in.
-fn check_format(transaction: &ReadTransaction, path: &Path) -> Result<u32> {
+pub(super) fn check_format(transaction: &ReadTransaction, path: &Path) -> Result<u32> {
     let meta = match transaction.open_table(META) {
         Ok(table) => table,
         Err(TableError::Storage(error)) => return Err(error).within(path),
@@ -160,7 +160,7 @@ fn builder(options: &Options) -> Builder {
     builder
 }
 
-fn refusal(error: DatabaseError, path: &Path) -> Refusal {
+pub(super) fn refusal(error: DatabaseError, path: &Path) -> Refusal {
     match error {
         DatabaseError::DatabaseAlreadyOpen => Refusal::Held,
         DatabaseError::UpgradeRequired(_) => {
@@ -193,6 +193,17 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// Gives a file a name that nothing has.
+pub(super) fn place(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // Not every file system has links.
+        Err(_) if to.exists() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
+    }
 }
 
 /// Makes a renamed file last: its name is on disk only with its directory.

@@ -217,6 +217,41 @@ pub(super) fn read(path: &Path, identity: u64, sequence: u64) -> Result<Vec<Plac
     Ok(placed)
 }
 
+/// The identity of a journal and the payloads of its items, past those that are damaged.
+///
+/// An item is known to be damaged, and not the end, if one follows that continues its sum: `None`
+/// stands for it. What is read so may never have been acknowledged.
+pub(super) fn scan(path: &Path) -> Result<Option<(u64, Vec<Option<Vec<u8>>>)>> {
+    let Some(bytes) = read_bytes(path)? else { return Ok(None) };
+    let (header, mut rest) = bytes.split_at(bytes.len().min(HEADER_BYTES));
+    let identity = header.strip_prefix(MAGIC).and_then(|found| found.try_into().ok());
+    let Some(identity) = identity.map(u64::from_le_bytes) else { return Ok(None) };
+    let mut items = Vec::new();
+    // Damaged ones of which nobody knows yet whether others follow.
+    let mut doubted = 0;
+    let mut chain = identity;
+    while let Some((length, sum)) = head(rest) {
+        let Some((payload, left)) = rest[HEAD_BYTES..].split_at_checked(length) else { break };
+        if check(chain, payload) == sum {
+            items.extend((0..doubted).map(|_| None));
+            items.push(Some(payload.to_owned()));
+            doubted = 0;
+        } else {
+            doubted += 1;
+        }
+        (chain, rest) = (sum, left);
+    }
+    Ok(Some((identity, items)))
+}
+
+/// Length and sum of the first item, as it says.
+fn head(bytes: &[u8]) -> Option<(usize, u64)> {
+    let (length, bytes) = bytes.split_first_chunk::<4>()?;
+    let sum = u64::from_le_bytes(*bytes.first_chunk()?);
+    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+    (length > 0).then_some((length, sum))
+}
+
 fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     let file = match File::open(path) {
         Ok(file) => file,
