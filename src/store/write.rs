@@ -196,7 +196,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Puts a checkpoint into the tables.
-    fn insert(&mut self, placed: &Placed) -> Result<()> {
+    pub(super) fn insert(&mut self, placed: &Placed) -> Result<()> {
         let Placed { entry, frame } = placed;
         self.insert_frame(frame, entry.sequence)?;
         self.add_dependent(frame, RecordKey::of(entry))?;
