@@ -22,6 +22,9 @@ use crate::store::table::{
 };
 use crate::store::unpack::Unpacker;
 
+// A page that is damaged has a few; more would be looked for without end.
+const GAPS_MAX: usize = 64;
+
 /// The tables as one thread reads them.
 pub(super) struct Tables<'a> {
     pub(super) path: &'a Path,
@@ -126,7 +129,7 @@ pub(super) fn each_after<const N: usize, V: Value>(
         Some(Some(from)) => from,
         Some(None) => return,
     };
-    loop {
+    for _ in 0..GAPS_MAX {
         let read = without_panics(path, || {
             for row in table.range(from..).within(path)? {
                 let (key, value) = row.within(path)?;
@@ -157,8 +160,12 @@ fn readable_after<const N: usize, V: Value>(
 ) -> Option<[u8; N]> {
     let is_readable = |key: [u8; N]| {
         let first = without_panics(path, || {
-            let mut rows = table.range(key..).within(path)?;
-            Ok(rows.next().transpose().within(path)?.is_some())
+            let first = table.range(key..).within(path)?.next().transpose().within(path)?;
+            // The engine looks at a value only when it is asked for.
+            Ok(first.is_some_and(|(found, value)| {
+                let _ = value.value();
+                found.value() >= key
+            }))
         });
         first.unwrap_or(false)
     };
