@@ -57,11 +57,11 @@ pub struct Copied {
 impl Store {
     /// Copies the store to `path` while others go on working with it.
     ///
-    /// The copy is all that was saved before the call returns to copying the last changes: one
-    /// moment, and everything before it, what can be restored and the log included. Every page of it
-    /// has passed its checksum and it was closed cleanly. It has an identity of its own, so that it
-    /// can be used beside the original. Others wait for as long as it takes to read the file once
-    /// out of memory; see [`Copied::held`]. Needs room for another file of the same size.
+    /// The copy is of one moment after the call began, and has everything that was saved before it,
+    /// what can be restored and the log included. Every page of it has passed its checksum, and it
+    /// was closed cleanly. It has an identity of its own, so that it can be used beside the
+    /// original. Others wait for as long as it takes to read the file once out of memory; see
+    /// [`Copied::held`]. Needs room for another file of the same size.
     ///
     /// # Errors
     /// [`Error::Io`] if there is something under the name, or it cannot be written;

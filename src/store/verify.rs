@@ -44,10 +44,10 @@ impl Store {
     /// Reads everything in the store at `path`, and tells what is wrong with it.
     ///
     /// All pages are checked by the engine's sums; all entries, documents and captured contents by
-    /// their own; rows are followed both ways, so that one that is lost shows. Changes nothing. Uses
-    /// all processors, and memory for two documents on each beside 16 bytes for each checkpoint. If
-    /// another process has the store, waits for its turn as long as `wait` says, and lets others
-    /// have theirs on the way.
+    /// their own; rows are followed both ways, so that one that is lost shows. Changes nothing.
+    /// Uses all processors, and memory for two documents on each, beside 16 bytes for each
+    /// checkpoint and some 100 for each captured content. If another process has the store, waits
+    /// for its turn as long as `wait` says, and lets others have theirs on the way.
     ///
     /// # Errors
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Locked`] or

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod arrivals;
+mod backup;
 mod cli;
 mod compact;
 mod crash;
@@ -16,8 +17,10 @@ mod model;
 mod names;
 mod query;
 mod recovery;
+mod repair;
 mod retention;
 mod shims;
 mod store;
 mod tidy;
 mod turn;
+mod verify;

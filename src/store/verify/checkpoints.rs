@@ -36,7 +36,7 @@ pub(super) fn check_record(
     }
     check_artifacts(tables, &entry, found);
     if let Err(error) = check_listed(tables, &entry, found) {
-        found.find_error(Harm::Finding, Some(&entry), &error);
+        found.find_error(Harm::Listing, Some(&entry), &error);
     }
 }
 
@@ -96,7 +96,7 @@ fn check_listed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) ->
     if derived_tail(&entry.id, entry.created_at).is_none() {
         let row = ids.get(entry.id.as_str()).within(path)?.map(|row| row.value());
         if row != Some(key.to_bytes()) {
-            found.find_at(Harm::Finding, entry, "the row of its id is lost or leads elsewhere");
+            found.find_at(Harm::Listing, entry, "the row of its id is lost or leads elsewhere");
         }
     }
     if let Some(parent) = &entry.parent {
@@ -106,7 +106,7 @@ fn check_listed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) ->
             None => false,
         };
         if !is_there {
-            found.find_at(Harm::Finding, entry, "the row under its parent is lost");
+            found.find_at(Harm::Listing, entry, "the row under its parent is lost");
         }
     }
     for row in index_rows(tables, entry)? {
@@ -115,7 +115,7 @@ fn check_listed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) ->
             Err(()) => false,
         };
         if !is_there {
-            found.find_at(Harm::Finding, entry, "a row of the index that leads to it is lost");
+            found.find_at(Harm::Listing, entry, "a row of the index that leads to it is lost");
         }
     }
     Ok(())

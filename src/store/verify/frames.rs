@@ -96,7 +96,7 @@ fn check_base(tables: &Tables<'_>, sequence: u64, found: &mut Verification) -> R
     let dependents = row.and_then(|row| decode_dependents(base, row.value())).unwrap_or_default();
     if !dependents.iter().any(|key| key.sequence == sequence) {
         let reason = format!("its base, frame {base}, does not lead to it");
-        found.find(Harm::Finding, place(sequence), reason);
+        found.find(Harm::Listing, place(sequence), reason);
     }
     Ok(())
 }
@@ -114,7 +114,7 @@ fn check_dependents(
     found.rows += 1;
     let Some(dependents) = decode_dependents(sequence, row.value()) else {
         let reason = "the row of its dependents is damaged: it cannot be removed";
-        found.find(Harm::Finding, place(sequence), reason);
+        found.find(Harm::Listing, place(sequence), reason);
         return Ok(());
     };
     for key in dependents {

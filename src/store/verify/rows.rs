@@ -18,10 +18,10 @@ pub(super) fn check_index(tables: &Tables<'_>, row: &IndexBytes, found: &mut Ver
     match tables.entry(key) {
         Ok(Some(entry)) => match index_rows(tables, &entry) {
             Ok(rows) if rows.contains(&Ok(*row)) => {}
-            Ok(_) => found.find(Harm::Finding, place(), "the entry has another name or cause"),
-            Err(error) => found.find_error(Harm::Finding, Some(&entry), &error),
+            Ok(_) => found.find(Harm::Listing, place(), "the entry has another name or cause"),
+            Err(error) => found.find_error(Harm::Listing, Some(&entry), &error),
         },
-        Ok(None) => found.find(Harm::Finding, place(), "there is no such entry"),
+        Ok(None) => found.find(Harm::Listing, place(), "there is no such entry"),
         // It is told where entries are checked.
         Err(_) => {}
     }
@@ -37,8 +37,8 @@ pub(super) fn check_id(
     let place = || format!("table ids, row {id:?}");
     match tables.entry(RecordKey::from_bytes(*key)) {
         Ok(Some(entry)) if entry.id.as_str() == id => {}
-        Ok(Some(_)) => found.find(Harm::Finding, place(), "it leads to another checkpoint"),
-        Ok(None) => found.find(Harm::Finding, place(), "it leads to no checkpoint"),
+        Ok(Some(_)) => found.find(Harm::Listing, place(), "it leads to another checkpoint"),
+        Ok(None) => found.find(Harm::Listing, place(), "it leads to no checkpoint"),
         Err(_) => {}
     }
 }
@@ -53,8 +53,8 @@ pub(super) fn check_child(
     let place = || format!("table children, a row under {parent:?}");
     match tables.entry(RecordKey::from_bytes(*key)) {
         Ok(Some(entry)) if entry.parent.as_ref().is_some_and(|it| it.as_str() == parent) => {}
-        Ok(Some(_)) => found.find(Harm::Finding, place(), "the checkpoint has another parent"),
-        Ok(None) => found.find(Harm::Finding, place(), "it leads to no checkpoint"),
+        Ok(Some(_)) => found.find(Harm::Listing, place(), "the checkpoint has another parent"),
+        Ok(None) => found.find(Harm::Listing, place(), "it leads to no checkpoint"),
         Err(_) => {}
     }
 }
@@ -72,7 +72,7 @@ pub(super) fn check_names(tables: &Tables<'_>, found: &mut Verification) -> Resu
         };
         let there = tables.names.get(other_key.as_slice()).within(tables.path)?;
         if there.is_none_or(|there| there.value() != other_value) {
-            found.find(Harm::Finding, place(key), "the row the other way is lost or differs");
+            found.find(Harm::Listing, place(key), "the row the other way is lost or differs");
         }
     }
     Ok(())

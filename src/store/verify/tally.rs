@@ -67,7 +67,7 @@ pub enum Harm {
     /// No checkpoint: what is damaged is needed for upkeep only, or shows elsewhere, too.
     Upkeep,
     /// A checkpoint that is whole is not found everywhere, or cannot be removed.
-    Finding,
+    Listing,
     /// A checkpoint or a captured file cannot be read, or is lost.
     Reading,
 }
@@ -76,7 +76,7 @@ impl fmt::Display for Harm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Upkeep => "upkeep",
-            Self::Finding => "finding",
+            Self::Listing => "listing",
             Self::Reading => "reading",
         })
     }

@@ -23,8 +23,9 @@ Examples:
 /// Copy the store to another file while others work
 ///
 /// The copy is of one moment, and complete: all checkpoints, captured files, what can be restored,
-/// the settings and the log. Every page of it has been checked before it gets its name. Others wait
-/// only while the last changes are copied. A plain copy of the file is not safe while somebody saves.
+/// the settings and the log. Every page of it has been checked before it gets its name. Others
+/// wait only while the last changes are copied. A plain copy of the file is not safe while
+/// somebody saves.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

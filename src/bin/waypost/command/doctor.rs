@@ -25,7 +25,7 @@ Examples:
   waypost doctor --store old.redb
   waypost doctor --json | jq '.checks[] | select(.status != \"ok\")'";
 
-/// Check the store, its disk, its surroundings, and say what to do
+/// Check the store and all around it, and say what to do
 ///
 /// Changes nothing: it reads the store without repairing what a crash left, and measures the disk
 /// with a file of its own, which it removes. While another process has the store, all else is

@@ -24,10 +24,10 @@ Examples:
 /// Save what can be read of a damaged store into a new one
 ///
 /// Everything that can be read is kept: ids, times, tags, captured files, what can be restored, the
-/// settings and the log. A document whose entry is lost becomes an archived checkpoint in the series
-/// `salvaged`. The new store takes the place of the old one in one step at the end; the old one stays
-/// beside it as `NAME.damaged-TIME`, with all its bytes. A store with nothing wrong is left alone.
-/// Exits with 7 if something was lost, and with 5 if nothing could be read.
+/// settings and the log. A document whose entry is lost becomes an archived checkpoint in the
+/// series `salvaged`. The new store takes the place of the old one in one step at the end; the old
+/// one stays beside it as `NAME.damaged-TIME`, with all its bytes. A store with nothing wrong is
+/// left alone. Exits with 7 if something was lost, and with 5 if nothing could be read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -24,7 +24,7 @@ Examples:
 ///
 /// Checks every page, entry, document and captured file by its checksum, and follows every row
 /// both ways. Changes nothing, and lets others work meanwhile. Each finding says whom it hurts:
-/// `reading` (a checkpoint or file cannot be read), `finding` (a checkpoint is whole, but not
+/// `reading` (a checkpoint or file cannot be read), `listing` (a checkpoint is whole, but not
 /// found everywhere, or cannot be removed) or `upkeep` (no checkpoint). Exits with 5 if there is
 /// any; `waypost repair` then saves what can be read.
 #[derive(Debug, clap::Args)]
