@@ -217,11 +217,19 @@ pub(super) fn read(path: &Path, identity: u64, sequence: u64) -> Result<Vec<Plac
     Ok(placed)
 }
 
-/// The identity of a journal and the payloads of its items, past those that are damaged.
+/// All that is in a journal, past what is damaged.
+pub(super) struct Scanned {
+    /// Of the store that it belongs to.
+    pub(super) identity: u64,
+    /// Payloads of items; `None` for a damaged one.
+    pub(super) items: Vec<Option<Vec<u8>>>,
+}
+
+/// Reads a journal past what is damaged; `None` if there is nothing in it.
 ///
-/// An item is known to be damaged, and not the end, if one follows that continues its sum: `None`
-/// stands for it. What is read so may never have been acknowledged.
-pub(super) fn scan(path: &Path) -> Result<Option<(u64, Vec<Option<Vec<u8>>>)>> {
+/// An item is known to be damaged, and not the end, if one follows that continues its sum. What is
+/// read so may never have been acknowledged.
+pub(super) fn scan(path: &Path) -> Result<Option<Scanned>> {
     let Some(bytes) = read_bytes(path)? else { return Ok(None) };
     let (header, mut rest) = bytes.split_at(bytes.len().min(HEADER_BYTES));
     let identity = header.strip_prefix(MAGIC).and_then(|found| found.try_into().ok());
@@ -241,7 +249,7 @@ pub(super) fn scan(path: &Path) -> Result<Option<(u64, Vec<Option<Vec<u8>>>)>> {
         }
         (chain, rest) = (sum, left);
     }
-    Ok(Some((identity, items)))
+    Ok(Some(Scanned { identity, items }))
 }
 
 /// Length and sum of the first item, as it says.

@@ -12,7 +12,8 @@ use redb::StorageBackend;
 use super::pages::read_at;
 use crate::sync::lock;
 
-const BLOCK_BYTES: u64 = 4096;
+const BLOCK: usize = 4096;
+const BLOCK_BYTES: u64 = BLOCK as u64;
 
 /// A locked file, and what was written over it.
 #[derive(Debug)]
@@ -51,10 +52,15 @@ impl Written {
         }
         let start = number * BLOCK_BYTES;
         let there = self.file_bytes.saturating_sub(start).min(BLOCK_BYTES);
-        let mut block = vec![0; BLOCK_BYTES as usize];
-        read_at(file, start, &mut block[..there as usize])?;
+        let mut block = vec![0; BLOCK];
+        read_at(file, start, &mut block[..within(there)])?;
         Ok(block)
     }
+}
+
+/// A length or a place that is within a block.
+fn within(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(BLOCK).min(BLOCK)
 }
 
 /// The parts of blocks that some bytes lie in: number, start within it, length.
@@ -63,7 +69,7 @@ fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, usize, usize)
     (offset / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES)).map(move |number| {
         let from = offset.max(number * BLOCK_BYTES);
         let to = end.min((number + 1) * BLOCK_BYTES);
-        (number, (from - number * BLOCK_BYTES) as usize, (to - from) as usize)
+        (number, within(from - number * BLOCK_BYTES), within(to - from))
     })
 }
 

@@ -253,9 +253,9 @@ fn waiting(path: &Path, rows: &Rows) -> Result<(Vec<Placed>, Vec<Lost>)> {
     let (mut placed, mut lost) = (Vec::new(), Vec::new());
     let journal_path = file::beside(path, ".journal");
     let items = match journal::scan(&journal_path) {
-        Ok(Some((owner, items))) => match rows.meta.get(IDENTITY_KEY) {
-            Some(identity) if *identity != owner => Vec::new(),
-            _ => items,
+        Ok(Some(scanned)) => match rows.meta.get(IDENTITY_KEY) {
+            Some(identity) if *identity != scanned.identity => Vec::new(),
+            _ => scanned.items,
         },
         Ok(None) => Vec::new(),
         Err(error @ Error::Io { .. }) => return Err(error),

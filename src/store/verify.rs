@@ -81,16 +81,22 @@ struct Verifier<'a> {
     watch: Watch<'a>,
 }
 
+/// The rows behind one, and what was lost on the way.
+type Read<'a, R> = &'a dyn Fn(&Tables<'_>, Option<&R>, &mut Verification) -> Vec<R>;
+/// Whether a row is as it should be.
+type Check<'a, R> = &'a (dyn Fn(&Tables<'_>, &R, &mut Verification) + Sync);
+/// A part of a verification; whether to go on.
+type Part<'a> = fn(&mut Verifier<'a>) -> Result<ControlFlow<()>>;
+
 /// Rows of one kind, a part at a time, each of which any thread can check.
 struct Sweep<'a, R> {
     stage: Stage,
     total: Option<u64>,
-    /// The rows behind one.
-    read: &'a dyn Fn(&Tables<'_>, Option<&R>, &mut Verification) -> Vec<R>,
-    check: &'a (dyn Fn(&Tables<'_>, &R, &mut Verification) + Sync),
+    read: Read<'a, R>,
+    check: Check<'a, R>,
 }
 
-impl Verifier<'_> {
+impl<'a> Verifier<'a> {
     fn run(&mut self) -> Result<ControlFlow<()>> {
         if (self.watch)(Step::named(Stage::Pages, 0)).is_break() {
             return Ok(ControlFlow::Break(()));
@@ -105,7 +111,7 @@ impl Verifier<'_> {
             }
             Err(error) => return Err(error),
         }
-        let stages: [fn(&mut Self) -> Result<ControlFlow<()>>; 7] = [
+        let parts: [Part<'a>; 7] = [
             Self::notes,
             Self::checkpoints,
             Self::deleted,
@@ -114,8 +120,8 @@ impl Verifier<'_> {
             Self::frames,
             Self::contents,
         ];
-        for stage in stages {
-            match stage(self) {
+        for part in parts {
+            match part(self) {
                 Ok(ControlFlow::Continue(())) => {}
                 Err(error @ Error::Corrupt { .. }) => {
                     self.found.find_error(Harm::Reading, None, &error);
@@ -132,11 +138,9 @@ impl Verifier<'_> {
     fn pages(&mut self) -> Result<bool> {
         let path = self.held.path;
         // Keeps others from changing it; if it cannot be opened, none of them can either.
-        match self.held.source() {
-            Err(error @ (Error::Locked { .. } | Error::TooNew { .. } | Error::TooOld { .. })) => {
-                return Err(error);
-            }
-            _ => {}
+        let held = self.held.source().err();
+        if let Some(Error::Locked { .. } | Error::TooNew { .. } | Error::TooOld { .. }) = held {
+            return held.map_or(Ok(false), Err);
         }
         let pages = Pages::open(File::open(path).at(path)?).at(path)?;
         let mut seen = walk(&pages, Commit::Last);
@@ -339,11 +343,7 @@ fn walk(pages: &Pages, commit: Commit) -> Seen {
 }
 
 /// Checks rows on all processors.
-fn shared<R: Sync>(
-    opener: Opener<'_>,
-    rows: &[R],
-    check: &(dyn Fn(&Tables<'_>, &R, &mut Verification) + Sync),
-) -> Verification {
+fn shared<R: Sync>(opener: Opener<'_>, rows: &[R], check: Check<'_, R>) -> Verification {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let shares = Mutex::new(rows.chunks(SHARE));
     let work = || {

@@ -117,7 +117,9 @@ fn a_damaged_store_is_not_copied_as_if_it_were_whole() {
     let mut bytes = fs::read(&path).unwrap();
     let is_text = |at: &usize| bytes[*at..].starts_with(text.as_bytes());
     let places: Vec<usize> = (0..bytes.len()).filter(is_text).collect();
-    places.into_iter().for_each(|at| bytes[at] ^= 1);
+    for at in places {
+        bytes[at] ^= 1;
+    }
     fs::write(&path, bytes).unwrap();
     let refused = Store::open(&path).unwrap().backup(&copy);
     assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");

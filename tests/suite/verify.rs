@@ -83,9 +83,7 @@ fn lose_each<K: Key + 'static, V: Value + 'static>(
     path: &Path,
     table: TableDefinition<'_, K, V>,
     kept: impl Fn(usize) -> bool,
-) where
-    for<'a> V: Value<SelfType<'a>: Sized>,
-{
+) {
     let copy = path.with_extension("copy");
     let mut number = 0;
     loop {

@@ -65,7 +65,9 @@ impl Rows {
             operations: BTreeMap::new(),
             settings: None,
         };
-        tables.iter().for_each(|table| rows.take(table, &mut seen));
+        for table in &tables {
+            rows.take(table, &mut seen);
+        }
         rows
     }
 

@@ -217,9 +217,10 @@ impl<'a> Salvage<'a> {
         let mut saved = Vec::new();
         let numbers = 0..u16::try_from(entry.artifact_count).unwrap_or(u16::MAX);
         let there = self.rows.artifacts.range(frame_rows(entry.sequence));
-        let rows: BTreeSet<_> = match is_made_up {
-            true => there.map(|(row, _)| *row).collect(),
-            false => numbers.map(|number| frame_row(entry.sequence, number)).collect(),
+        let rows: BTreeSet<_> = if is_made_up {
+            there.map(|(row, _)| *row).collect()
+        } else {
+            numbers.map(|number| frame_row(entry.sequence, number)).collect()
         };
         for row in rows {
             let value = self.rows.artifacts.get(&row).map(|place| self.rows.value(*place));

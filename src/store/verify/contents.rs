@@ -35,7 +35,7 @@ pub(super) fn check_holders(tables: &Tables<'_>, owners: &Owners, found: &mut Ve
                     (None, _) => found.find(Harm::Upkeep, place, "checksum differs"),
                     (Some(_), Some(_)) => found.find(Harm::Upkeep, place, "it counts wrong"),
                     (Some(_), None) => {
-                        found.find(Harm::Upkeep, place, "no checkpoint has the content")
+                        found.find(Harm::Upkeep, place, "no checkpoint has the content");
                     }
                 }
                 true

@@ -79,7 +79,7 @@ fn check_journal(
 fn check_items(path: &Path, identity: u64, next: u64, found: &mut Verification) {
     let place = || format!("journal {}", path.display());
     let items = match journal::scan(path) {
-        Ok(Some((owner, items))) if owner == identity => items,
+        Ok(Some(scanned)) if scanned.identity == identity => scanned.items,
         // There is none, or it is of another store and put aside by whoever opens this one.
         Ok(_) => return,
         Err(error) => return found.find_error(Harm::Reading, None, &error),

@@ -110,7 +110,7 @@ fn what_the_engine_refuses_is_saved_page_by_page() {
     // Not closed, and not sure that the last commit is whole.
     bytes[9] = (bytes[9] | 2) & !4;
     // The text of a phase is in the table of names.
-    let place = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(b"p39")).next_back().unwrap();
+    let place = (0..bytes.len()).rfind(|at| bytes[*at..].starts_with(b"p39")).unwrap();
     bytes[place] ^= 1;
     fs::write(&store, &bytes).unwrap();
     let listed = test.run("list --all --json");
