@@ -6,6 +6,8 @@
 
 mod header;
 mod node;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashSet;
 use std::fs::File;

@@ -1,6 +1,7 @@
 //! Damaged files: the right data or an error, and never a panic, a wait without end, or a lie.
 
 mod cases;
+mod journal;
 mod specimen;
 mod whole;
 
