@@ -32,8 +32,8 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use serde::Serialize;
-use serde::de::{Deserialize, DeserializeOwned};
-use twox_hash::XxHash3_64;
+use serde::de::{Deserialize, DeserializeOwned, IgnoredAny};
+use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::checkpoint::{Checkpoint, Document, TextStyle};
 use crate::error::{Error, Result};
@@ -46,7 +46,9 @@ pub(crate) use holders::{Holders, decode_holders, encode_holders};
 pub(crate) use note::{decode_note, encode_note};
 pub(crate) use placed::Placed;
 pub use source::Source;
-pub(crate) use spooled::{SPOOLED_HEAD_BYTES, decode_spooled, encode_spooled, spooled_count};
+pub(crate) use spooled::{
+    SPOOLED_HEAD_BYTES, decode_spooled, encode_spooled, spooled_count, spooled_identity,
+};
 pub use text::JsonStyle;
 pub(crate) use token::Bounds;
 pub(crate) use v1::{
@@ -99,6 +101,18 @@ pub(crate) fn convert<T: DeserializeOwned>(value: &impl Serialize, place: &str) 
 /// XXH3, the checksum of everything on disk.
 pub(crate) fn check(seed: u64, bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot_with_seed(seed, bytes)
+}
+
+/// XXH3 with 128 bits, the checksum of the engine's pages.
+pub(crate) fn check_wide(bytes: &[u8]) -> u128 {
+    XxHash3_128::oneshot(bytes)
+}
+
+/// Length of the document that raw bytes start with; `None` if they start with none.
+pub(crate) fn document_bytes(raw: &[u8]) -> Option<usize> {
+    let mut decoder = decode::Decoder::new(raw, DEPTH_READ);
+    IgnoredAny::deserialize(&mut decoder).ok()?;
+    Some(raw.len() - decoder.rest().len())
 }
 
 /// A YAML text as a tree; errors call it `place`. A key that stands twice does so in the tree.

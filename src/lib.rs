@@ -101,7 +101,7 @@ pub use retention::{
     Age, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan, plan_completed,
 };
 pub use store::{
-    Action, Arrivals, Compacted, Contents, Deleted, Draft, Durability, Hold, Holder, Inspection,
-    Limits, Operation, Options, Position, Restorable, SetAside, Settings, Spooled, Stage, State,
-    Stats, Step, Store,
+    Action, Arrivals, Backup, Compacted, Contents, Copied, Deleted, Draft, Durability, Finding,
+    Harm, Hold, Holder, Inspection, Limits, Lost, Operation, Options, Position, Repair, Repaired,
+    Restorable, SetAside, Settings, Spooled, Stage, State, Stats, Step, Store, Verification,
 };

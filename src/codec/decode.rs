@@ -32,7 +32,12 @@ impl<'de> Decoder<'de> {
 
     /// Fails if anything follows the value.
     pub(super) fn finish(&self) -> Result<(), Fault> {
-        if self.reader.rest().is_empty() { Ok(()) } else { Err(Malformed.into()) }
+        if self.rest().is_empty() { Ok(()) } else { Err(Malformed.into()) }
+    }
+
+    /// What follows the value.
+    pub(super) fn rest(&self) -> &'de [u8] {
+        self.reader.rest()
     }
 
     #[inline]

@@ -57,6 +57,11 @@ pub(crate) fn spooled_count(head_bytes: &[u8]) -> Option<u32> {
     head(head_bytes).map(|(_, count)| count)
 }
 
+/// The identity of the store that a file says it is of; nothing of that is checked.
+pub(crate) fn spooled_identity(bytes: &[u8]) -> Option<u64> {
+    head(bytes).map(|(identity, _)| identity)
+}
+
 /// The identity and the count.
 fn head(bytes: &[u8]) -> Option<(u64, u32)> {
     let (identity, rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;

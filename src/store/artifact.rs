@@ -469,12 +469,12 @@ fn files_in<'a>(
 }
 
 /// The contents of some files, each once.
-fn contents_of<'a>(artifacts: impl IntoIterator<Item = &'a Artifact>) -> BTreeSet<Hash> {
+pub(super) fn contents_of<'a>(artifacts: impl IntoIterator<Item = &'a Artifact>) -> BTreeSet<Hash> {
     artifacts.into_iter().filter_map(|artifact| artifact.sha256).collect()
 }
 
 /// All files of a checkpoint.
-fn artifacts_in(
+pub(super) fn artifacts_in(
     table: &impl ReadableTable<FrameBytes, &'static [u8]>,
     entry: &Entry,
     path: &Path,

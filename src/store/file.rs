@@ -75,7 +75,7 @@ pub(super) fn open_read_only(path: &Path) -> Result<Option<(ReadOnlyDatabase, u3
     probe(&RealDisk, path)
 }
 
-fn check_file(found: FoundFile, path: &Path) -> Result<()> {
+pub(super) fn check_file(found: FoundFile, path: &Path) -> Result<()> {
     match found {
         FoundFile { is_directory: true, .. } => Err(not_a_store(path, "it is a directory")),
         FoundFile { bytes: 0, .. } => Err(not_a_store(path, "the file is empty")),
@@ -146,7 +146,7 @@ fn probe(disk: &dyn Disk, path: &Path) -> Result<Option<(ReadOnlyDatabase, u32)>
 }
 
 /// The format that the file is written in.
-fn check_format(transaction: &ReadTransaction, path: &Path) -> Result<u32> {
+pub(super) fn check_format(transaction: &ReadTransaction, path: &Path) -> Result<u32> {
     let meta = match transaction.open_table(META) {
         Ok(table) => table,
         Err(TableError::Storage(error)) => return Err(error).within(path),
@@ -173,7 +173,7 @@ fn builder(options: &Options) -> Builder {
     builder
 }
 
-fn refusal(error: DatabaseError, path: &Path) -> Refusal {
+pub(super) fn refusal(error: DatabaseError, path: &Path) -> Refusal {
     match error {
         DatabaseError::DatabaseAlreadyOpen => Refusal::Held,
         DatabaseError::UpgradeRequired(_) => {
@@ -199,6 +199,17 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// Gives a file a name that nothing has.
+pub(super) fn place(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // Not every file system has links.
+        Err(_) if to.exists() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
+    }
 }
 
 /// Makes a renamed file last: its name is on disk only with its directory.

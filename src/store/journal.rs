@@ -233,6 +233,49 @@ pub(super) fn items(mut rest: &[u8], identity: u64) -> Option<Vec<Placed>> {
     Some(placed)
 }
 
+/// All that is in a journal, past what is damaged.
+pub(super) struct Scanned {
+    /// Of the store that it belongs to.
+    pub(super) identity: u64,
+    /// Payloads of items; `None` for a damaged one.
+    pub(super) items: Vec<Option<Vec<u8>>>,
+}
+
+/// Reads a journal past what is damaged; `None` if there is nothing in it.
+///
+/// An item is known to be damaged, and not the end, if one follows that continues its sum. What is
+/// read so may never have been acknowledged.
+pub(super) fn scan(disk: &dyn Disk, path: &Path) -> Result<Option<Scanned>> {
+    let Some(bytes) = read_bytes(disk, path)? else { return Ok(None) };
+    let (header, mut rest) = bytes.split_at(bytes.len().min(HEADER_BYTES));
+    let identity = header.strip_prefix(MAGIC).and_then(|found| found.try_into().ok());
+    let Some(identity) = identity.map(u64::from_le_bytes) else { return Ok(None) };
+    let mut items = Vec::new();
+    // Damaged ones of which nobody knows yet whether others follow.
+    let mut doubted = 0;
+    let mut chain = identity;
+    while let Some((length, sum)) = head(rest) {
+        let Some((payload, left)) = rest[HEAD_BYTES..].split_at_checked(length) else { break };
+        if check(chain, payload) == sum {
+            items.extend((0..doubted).map(|_| None));
+            items.push(Some(payload.to_owned()));
+            doubted = 0;
+        } else {
+            doubted += 1;
+        }
+        (chain, rest) = (sum, left);
+    }
+    Ok(Some(Scanned { identity, items }))
+}
+
+/// Length and sum of the first item, as it says.
+fn head(bytes: &[u8]) -> Option<(usize, u64)> {
+    let (length, bytes) = bytes.split_first_chunk::<4>()?;
+    let sum = u64::from_le_bytes(*bytes.first_chunk()?);
+    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+    (length > 0).then_some((length, sum))
+}
+
 fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
     let file = match disk.open(path) {
         Ok(file) => file,

@@ -187,4 +187,10 @@ impl Shared {
         self.keeper.note_closed();
         self.turn.release(|open| self.keeper.note_failure(self.settle_for_good(open)));
     }
+
+    /// Closes the file as [`Shared::let_go`] does, and keeps it closed while `work` runs.
+    pub(super) fn closed<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.keeper.note_closed();
+        self.turn.closed(|open| self.keeper.note_failure(self.settle_for_good(open)), work)
+    }
 }

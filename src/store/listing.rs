@@ -46,21 +46,9 @@ impl Writer<'_> {
     /// The rows that lead to an entry.
     pub(super) fn index_rows(&mut self, entry: &Entry) -> Result<Vec<IndexBytes>> {
         let cause = self.intern(NameKind::Cause, &cause(entry.status, &entry.trigger))?;
-        let mut names = vec![ANY_NAME, self.intern(NameKind::Series, entry.series.as_str())?];
-        // The series of an issue or a loop leads to it already.
-        if let Some(issue) = entry.issue.as_ref().filter(|it| Series::of_issue(it) != entry.series)
-        {
-            names.push(self.intern(NameKind::Issue, issue.as_str())?);
-        }
-        if let Some(name) = entry.loop_id.as_ref().filter(|it| Series::of_loop(it) != entry.series)
-        {
-            names.push(self.intern(NameKind::Loop, name.as_str())?);
-        }
-        if let Some(phase) = &entry.phase {
-            names.push(self.intern(NameKind::Phase, phase)?);
-        }
-        for tag in &entry.tags {
-            names.push(self.intern(NameKind::Tag, tag)?);
+        let mut names = vec![ANY_NAME];
+        for (kind, name) in listed_names(entry) {
+            names.push(self.intern(kind, name)?);
         }
         Ok(names.into_iter().map(|name| index_row(name, cause, RecordKey::of(entry))).collect())
     }
@@ -99,4 +87,17 @@ impl Writer<'_> {
     pub(super) fn retain_names(&mut self, used: &HashSet<NameId>) -> Result<()> {
         names::retain(&mut self.names, used, self.path)
     }
+}
+
+/// The names that lead to an entry, beside the one that leads to all.
+pub(super) fn listed_names(entry: &Entry) -> impl Iterator<Item = (NameKind, &str)> {
+    // The series of an issue or a loop leads to it already.
+    let issue = entry.issue.as_ref().filter(|it| Series::of_issue(it) != entry.series);
+    let name = entry.loop_id.as_ref().filter(|it| Series::of_loop(it) != entry.series);
+    [(NameKind::Series, entry.series.as_str())]
+        .into_iter()
+        .chain(issue.map(|issue| (NameKind::Issue, issue.as_str())))
+        .chain(name.map(|name| (NameKind::Loop, name.as_str())))
+        .chain(entry.phase.as_deref().map(|phase| (NameKind::Phase, phase)))
+        .chain(entry.tags.iter().map(|tag| (NameKind::Tag, tag.as_str())))
 }

@@ -18,7 +18,7 @@ use crate::sync::{read, write};
 const CACHED_MAX: usize = 50_000;
 const CHECK_BYTES: usize = 8;
 
-type Pair = (NameKind, Arc<str>);
+pub(super) type Pair = (NameKind, Arc<str>);
 
 /// What has been read of the table so far.
 #[derive(Debug, Default)]
@@ -100,10 +100,7 @@ pub(super) fn add(
     path: &Path,
 ) -> Result<()> {
     let (kind, name) = pair;
-    let mut value = vec![*kind as u8];
-    value.extend_from_slice(name.as_bytes());
-    let sum = seal(id, &value);
-    value.extend_from_slice(&sum.to_le_bytes());
+    let value = stored(id, *kind, name);
     table.insert(id_row(id).as_slice(), value.as_slice()).within(path)?;
     table.insert(name_row(*kind, name).as_slice(), id.to_be_bytes().as_slice()).within(path)?;
     Ok(())
@@ -154,6 +151,39 @@ pub(super) fn of_kind(
         names.push(name.zip(id).ok_or_else(|| Error::corrupt("names", "wrong row"))?);
     }
     Ok(names)
+}
+
+/// The name that a row tells of, one way or the other. Only that of a number has a sum.
+pub(super) fn of_row(key: &[u8], value: &[u8]) -> Option<(NameId, Pair)> {
+    match key.split_first()? {
+        (0, number) => {
+            let id = NameId::from_be_bytes(number.try_into().ok()?);
+            Some((id, parse(id, value)?))
+        }
+        (kind, name) => {
+            let id = NameId::from_be_bytes(value.try_into().ok()?);
+            let name = Arc::from(std::str::from_utf8(name).ok()?);
+            Some((id, (NameKind::from_number(*kind)?, name)))
+        }
+    }
+}
+
+/// The row that leads the other way; `None` if this one is damaged.
+pub(super) fn counterpart(key: &[u8], value: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let (id, (kind, name)) = of_row(key, value)?;
+    Some(match key.first() {
+        Some(0) => (name_row(kind, &name), id.to_be_bytes().to_vec()),
+        _ => (id_row(id).to_vec(), stored(id, kind, &name)),
+    })
+}
+
+/// The value of the row of a number.
+fn stored(id: NameId, kind: NameKind, name: &str) -> Vec<u8> {
+    let mut value = vec![kind as u8];
+    value.extend_from_slice(name.as_bytes());
+    let sum = seal(id, &value);
+    value.extend_from_slice(&sum.to_le_bytes());
+    value
 }
 
 /// Kinds start at one, so that numbers have the rows that start with zero to themselves.

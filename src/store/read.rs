@@ -224,7 +224,8 @@ impl<'a> Snapshot<'a> {
     }
 
     fn unpacker<'b, T>(&'b self, table: &'b T) -> Unpacker<'b, T> {
-        Unpacker { open: self.open, path: self.path, table, limit: self.open.document_bytes_max }
+        let Open { bases, frames, document_bytes_max, .. } = self.open;
+        Unpacker { bases, frames, path: self.path, table, limit: *document_bytes_max }
     }
 
     pub(super) fn decode(&self, key: RecordKey, bytes: &[u8]) -> Result<Entry> {

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::retention::{Age, Policy};
 use crate::sync::{lock, read, write};
 
-const KEY: &str = "settings";
+pub(super) const KEY: &str = "settings";
 const SEED: u64 = 0;
 
 /// How a store is to be treated, whoever opens it. Kept in the store itself.

@@ -196,7 +196,22 @@ impl Turn {
 
     /// Lets the file go once no call uses it, after `last` has been done with it.
     pub(super) fn release(&self, last: impl FnOnce(&Open)) {
-        if let Some(open) = write(&self.open).take() {
+        self.close(&mut write(&self.open), last);
+    }
+
+    /// As [`Turn::release`], and runs `work` before this process can open the file again.
+    pub(super) fn closed<T>(
+        &self,
+        last: impl FnOnce(&Open),
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let mut open = write(&self.open);
+        self.close(&mut open, last);
+        work()
+    }
+
+    fn close(&self, open: &mut Option<Open>, last: impl FnOnce(&Open)) {
+        if let Some(open) = open.take() {
             // What a broken file lacks is in the journal, which stays for whoever opens it next.
             let is_broken = self.broken.swap(false, Ordering::AcqRel);
             let result = without_panics(self.path(), || {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use redb::ReadableTable;
 
+use super::bases::Bases;
 use super::chain::STEPS_MAX;
 use super::options::Limits;
 use super::table::In;
-use super::turn::Open;
 use crate::checkpoint::Entry;
-use crate::codec::FoundFrame;
+use crate::codec::{FoundFrame, Frames};
 use crate::error::{Error, Result};
 use crate::key::{FrameBytes, frame_row, frame_rows};
 
@@ -21,7 +21,8 @@ const OTHER_LENGTH: &str = "frame is of another length than its entry says";
 
 /// Reads documents, in a read or a write transaction.
 pub(super) struct Unpacker<'a, T> {
-    pub(super) open: &'a Open,
+    pub(super) bases: &'a Bases,
+    pub(super) frames: &'a Frames,
     pub(super) path: &'a Path,
     pub(super) table: &'a T,
     /// Nothing longer is decompressed.
@@ -119,7 +120,7 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         let mut raw = None;
         let mut next = Some(wanted);
         while let Some(sequence) = next {
-            raw = self.open.bases.raw(sequence);
+            raw = self.bases.raw(sequence);
             if raw.is_some() {
                 break;
             }
@@ -161,7 +162,7 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         is_checked: bool,
     ) -> Result<Arc<Vec<u8>>, &'static str> {
         let found = FoundFrame::parse(bytes)?;
-        let raw = self.open.frames.unpack(&found, base.map(Vec::as_slice))?;
+        let raw = self.frames.unpack(&found, base.map(Vec::as_slice))?;
         // Others will start from these soon.
         let is_kept = is_checked || found.link.is_none_or(|link| link.rank > 1);
         if is_kept {
@@ -169,7 +170,7 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         }
         let raw = Arc::new(raw);
         if is_kept {
-            self.open.bases.keep_raw(sequence, &raw);
+            self.bases.keep_raw(sequence, &raw);
         }
         Ok(raw)
     }

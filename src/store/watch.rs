@@ -41,6 +41,18 @@ pub enum Stage {
     Shrink,
     /// Writes tables anew that are half empty.
     Repack,
+    /// Checks every page of the file by its sum. How many there are shows when it is over.
+    Pages,
+    /// Reads every checkpoint: its entry, its document, and the rows that lead to it.
+    Documents,
+    /// Looks where every row leads.
+    Rows,
+    /// Reads every captured content.
+    Contents,
+    /// Copies the file, in bytes.
+    Copy,
+    /// Saves what can be read of a damaged store.
+    Salvage,
 }
 
 impl fmt::Display for Stage {
@@ -51,6 +63,12 @@ impl fmt::Display for Stage {
             Self::Sweep => "sweeping",
             Self::Shrink => "giving space back",
             Self::Repack => "filling pages",
+            Self::Pages => "checking pages",
+            Self::Documents => "reading checkpoints",
+            Self::Rows => "following rows",
+            Self::Contents => "reading captured files",
+            Self::Copy => "copying",
+            Self::Salvage => "saving what can be read",
         })
     }
 }

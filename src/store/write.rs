@@ -346,8 +346,9 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn unpacker(&self) -> Unpacker<'_, Table<'a, FrameBytes, &'static [u8]>> {
-        let limit = self.open.document_bytes_max;
-        Unpacker { open: self.open, path: self.path, table: &self.frames, limit }
+        let Open { bases, frames, document_bytes_max, .. } = self.open;
+        let limit = *document_bytes_max;
+        Unpacker { bases, frames, path: self.path, table: &self.frames, limit }
     }
 
     pub(super) fn remove_frame(&mut self, entry: &Entry) -> Result<()> {

@@ -4,6 +4,7 @@
 
 mod bench;
 mod capture;
+mod care;
 mod conformance;
 mod diff;
 mod doctor;

@@ -1,5 +1,10 @@
 //! Damaged files: the right data or an error, and never a panic, a wait without end, or a lie.
 
+mod cases;
+mod journal;
+mod specimen;
+mod whole;
+
 use std::fs;
 use std::path::Path;
 use std::sync::mpsc;

@@ -7,6 +7,7 @@
 mod tape;
 
 mod arrivals;
+mod backup;
 mod cli;
 mod compact;
 mod crash;
@@ -23,6 +24,7 @@ mod names;
 mod processes;
 mod query;
 mod recovery;
+mod repair;
 mod retention;
 mod secrets;
 mod shims;
@@ -32,3 +34,4 @@ mod store;
 mod tidy;
 mod time;
 mod turn;
+mod verify;

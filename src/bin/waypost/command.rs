@@ -1,5 +1,6 @@
 //! The commands, and what is common to all of them.
 
+mod backup;
 mod bench;
 mod compact;
 mod completions;
@@ -20,6 +21,7 @@ mod man;
 mod own;
 mod policy;
 mod prune;
+mod repair;
 mod restore;
 mod resume;
 mod save;
@@ -27,6 +29,7 @@ mod show;
 mod stats;
 mod tag;
 mod undelete;
+mod verify;
 mod watch;
 
 use std::io::Write;
@@ -103,6 +106,9 @@ enum Command {
     Stats(stats::Args),
     Compact(compact::Args),
     Doctor(doctor::Args),
+    Verify(verify::Args),
+    Repair(repair::Args),
+    Backup(backup::Args),
     Bench(bench::Args),
     Help(help::Args),
     Completions(completions::Args),
@@ -158,6 +164,9 @@ impl Cli {
             Command::Stats(args) => stats::run(args, &self.global, out),
             Command::Compact(args) => compact::run(args, &self.global, out),
             Command::Doctor(args) => doctor::run(args, &self.global, out),
+            Command::Verify(args) => verify::run(args, &self.global, out),
+            Command::Repair(args) => repair::run(args, &self.global, out),
+            Command::Backup(args) => backup::run(args, &self.global, out),
             Command::Bench(args) => bench::run(args, &self.global, out),
             Command::Help(args) => help::run(args, &self.global, out),
             Command::Completions(args) => completions::run(args, &self.global, out),

@@ -26,6 +26,12 @@ pub(crate) fn exists(global: &Global) -> Result<bool> {
     Ok(path(global)?.exists())
 }
 
+/// The path of a store that is there, whatever state it is in.
+pub(crate) fn there(global: &Global) -> Result<PathBuf> {
+    let path = path(global)?;
+    if path.exists() { Ok(path) } else { Err(Refusal::NoStore { path }.into()) }
+}
+
 /// Opens the store for a command that needs one.
 pub(crate) fn existing(global: &Global, command: &str) -> Result<Store> {
     let path = path(global)?;

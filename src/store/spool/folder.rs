@@ -161,7 +161,8 @@ impl Folder {
         Ok(to)
     }
 
-    fn saved(&self, name: &Id) -> PathBuf {
+    /// Where a file of this name is.
+    pub(super) fn saved(&self, name: &Id) -> PathBuf {
         self.path.join(format!("{name}{SAVED}"))
     }
 

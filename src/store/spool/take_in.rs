@@ -6,15 +6,17 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard};
 
 use redb::{ReadableDatabase as _, ReadableTable as _};
 
-use super::folder::Listing;
+use super::folder::{Folder, Listing};
 use super::{Seen, SetAside, Shared};
 use crate::checkpoint::{Entry, Id};
-use crate::codec::{FoundFrame, Placed, decode_spooled};
+use crate::codec::{FoundFrame, Placed, decode_spooled, spooled_identity};
 use crate::error::{Error, Result};
+use crate::store::disk::Place;
 use crate::store::draft::Draft;
 use crate::store::options::{Durability, Limits};
 use crate::store::pack::Reach;
@@ -79,6 +81,34 @@ impl Shared {
             }
             self.take_in_some(open, &mut gathered)?;
         }
+    }
+
+    /// Saves what waits in the spool of another store, of which this one takes the place; how many,
+    /// and which files cannot be read, with why. Their files stay as they are.
+    pub(in crate::store) fn adopt(
+        &self,
+        other: &Place,
+        identity: Option<u64>,
+    ) -> Result<(u64, Vec<(PathBuf, &'static str)>)> {
+        let folder = Folder::of(other);
+        let (mut count, mut lost) = (0, Vec::new());
+        for name in &folder.list().saved {
+            let mut drafts = match self.read_from(&folder, name, identity) {
+                Ok(drafts) => drafts,
+                Err(Refusal::Damaged(reason)) => {
+                    lost.push((folder.saved(name), reason));
+                    continue;
+                }
+                Err(Refusal::NotNow) => {
+                    lost.push((folder.saved(name), "it cannot be read here"));
+                    continue;
+                }
+            };
+            self.pack(&mut drafts)?;
+            self.save_all(&mut drafts)?.into_iter().try_for_each(|saved| saved.map(drop))?;
+            count += drafts.len() as u64;
+        }
+        Ok((count, lost))
     }
 
     /// Removes the files whose checkpoints are in the tables for good.
@@ -151,9 +181,20 @@ impl Shared {
     }
 
     fn read_file(&self, name: &Id, open: &Open) -> Result<Vec<Draft>, Refusal> {
-        let read = self.spool.folder.read(name, FILE_BYTES_MAX).map_err(|_| Refusal::NotNow)?;
+        self.read_from(&self.spool.folder, name, Some(open.identity))
+    }
+
+    /// Reads a file of the spool of the store with this identity; where that is lost, of any.
+    fn read_from(
+        &self,
+        folder: &Folder,
+        name: &Id,
+        identity: Option<u64>,
+    ) -> Result<Vec<Draft>, Refusal> {
+        let read = folder.read(name, FILE_BYTES_MAX).map_err(|_| Refusal::NotNow)?;
         let bytes = read.ok_or(Refusal::Damaged("it is too long"))?;
-        let placed = decode_spooled(&bytes, open.identity, name).map_err(Refusal::Damaged)?;
+        let identity = identity.or_else(|| spooled_identity(&bytes)).unwrap_or_default();
+        let placed = decode_spooled(&bytes, identity, name).map_err(Refusal::Damaged)?;
         placed.into_iter().map(|placed| self.unpacked(placed)).collect()
     }
 

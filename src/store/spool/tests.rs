@@ -1,15 +1,17 @@
 //! The bytes of a file of the spool, and what is seen of its folder.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
+use super::super::disk::Place;
 use super::folder::Folder;
 use super::{STAMP_COARSE, Seen};
 use crate::checkpoint::{Id, NewEntry, Timestamp};
 use crate::codec::{
     Placed, SPOOLED_HEAD_BYTES, check, decode_spooled, encode_spooled, spooled_count,
 };
-use crate::store::Store;
+use crate::store::{Options, Repair, Store};
 
 const IDENTITY: u64 = 0x0102_0304_0506_0708;
 
@@ -61,7 +63,7 @@ fn what_is_written_is_read_back_for_this_store_and_name_alone() {
 #[test]
 fn a_folder_that_changed_lately_is_looked_into_though_its_stamp_is_the_same() {
     let dir = tempfile::tempdir().unwrap();
-    let folder = Folder::of(&dir.path().join("store.redb"));
+    let folder = Folder::of(&Place::real(dir.path().join("store.redb")));
     let mut seen = Seen::default();
     assert!(seen.news(&folder).is_none());
     folder.put(&name(), b"1").unwrap();
@@ -76,4 +78,29 @@ fn a_folder_that_changed_lately_is_looked_into_though_its_stamp_is_the_same() {
     folder.put(&name(), b"2").unwrap();
     assert_eq!(seen.news(&folder).unwrap().saved.len(), 1);
     assert_eq!(fs::read_dir(dir.path().join("store.redb.spool")).unwrap().count(), 1);
+}
+
+/// A store that takes the place of another has an identity of its own, and would take the spool of
+/// the old one for another's.
+#[test]
+fn a_repaired_store_has_what_was_spooled() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, into) = (dir.path().join("store.redb"), dir.path().join("new.redb"));
+    let store = Store::open(&path).unwrap();
+    store.save(NewEntry::default(), &0).unwrap();
+    let mut drafts: Vec<_> =
+        (1..4).map(|it| store.draft(NewEntry::default(), &vec![it; 50]).unwrap()).collect();
+    store.close().unwrap();
+    let store = Store::open_with(&path, Options { create: false, ..Options::default() }).unwrap();
+    store.shared.let_go();
+    let spooled = store.shared.spool(&mut drafts);
+    let repair = Repair { into: Some(into.clone()), ..Repair::default() };
+    let watch = &mut |_| ControlFlow::Continue(());
+    let repaired = Store::repair(&path, &repair, watch).unwrap();
+    assert_eq!((repaired.checkpoints, repaired.lost.len()), (4, 0));
+    let new = Store::open(&into).unwrap();
+    for (entry, number) in spooled.iter().zip(1..) {
+        let found = new.get(&entry.as_ref().unwrap().id).unwrap();
+        assert_eq!(found.state::<Vec<i32>>().unwrap(), [number; 50]);
+    }
 }

@@ -221,6 +221,9 @@ fn keeping(session: &mut Session) {
     session.run("policy show", "policy check config.yaml");
     session.run("prune", "prune --policy crunch --dry-run --kept");
     session.run("prune", "prune --policy aiwg --yes");
+    session.run("verify", "verify");
+    session.run("backup", "backup copy.redb");
+    session.run("repair", "repair --dry-run");
     session.run("compact", "compact");
     session.run("help", "help");
     session.run("help", "help policy");
@@ -242,6 +245,8 @@ fn damaged(session: &mut Session) {
     session.feed("resume --choice fresh", "resume a --no-gh --choice fresh", "", 3);
     session.feed("save", &format!("save --id y --series a --created-at {LATER}"), "1", 0);
     session.feed("resume --strategy select", "resume a --strategy select", "", 4);
+    session.feed("verify", "verify", "", 5);
+    session.feed("repair", "repair", "", 7);
 }
 
 #[test]

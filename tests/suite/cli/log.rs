@@ -186,7 +186,7 @@ fn damage_is_told_in_its_line() {
     ");
     insta::assert_snapshot!(ended.stderr, @"
     error: 1 of 4 checkpoints are damaged
-    hint: keep a copy of the store; all others were read
+    hint: all others were read; `waypost verify` tells all, `waypost repair` saves the rest
     ");
     let ended = log(&test, "--json");
     assert_eq!(ended.code, Some(5));

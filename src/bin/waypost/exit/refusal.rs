@@ -33,6 +33,10 @@ pub(crate) enum Refusal {
     Exists { path: PathBuf },
     #[error("{count} of {total} checkpoints are damaged")]
     Damaged { count: u64, total: u64 },
+    #[error("{count} findings: the store is damaged")]
+    Unsound { count: u64 },
+    #[error("{} is there already", path.display())]
+    Taken { path: PathBuf },
     #[error("there is no policy to prune by")]
     NoPolicy,
     #[error("cannot read {name}: there is no such file, and presets are {}, last-N",

@@ -66,7 +66,7 @@ fn of_library(error: &Error) -> Verdict {
             Verdict::new(Exit::Failed, "not_a_store").hint("name the file of a store with --store")
         }
         Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
-            .hint("keep a copy of the file; other checkpoints may still be readable"),
+            .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
         Error::Locked { .. } => Verdict::new(Exit::Locked, "locked")
             .hint("wait longer with --wait, or end that process"),
         // Files that a user names are read by the command, and not by the library.
@@ -140,8 +140,12 @@ fn of_command(refusal: &Refusal) -> Verdict {
             Verdict::new(Exit::Skipped, "skipped").hint("see above which, and why")
         }
         Refusal::Exists { .. } => refused("exists", "--overwrite replaces it"),
-        Refusal::Damaged { .. } => Verdict::new(Exit::Damaged, "corrupt")
-            .hint("keep a copy of the store; all others were read"),
+        Refusal::Damaged { .. } => Verdict::new(Exit::Damaged, "corrupt").hint(
+            "all others were read; `waypost verify` tells all, `waypost repair` saves the rest",
+        ),
+        Refusal::Unsound { .. } => Verdict::new(Exit::Damaged, "corrupt")
+            .hint("`waypost repair --dry-run` tells what can be saved, `waypost repair` saves it"),
+        Refusal::Taken { .. } => refused("exists", "name a file that is not there with --into"),
         Refusal::NoPolicy => Verdict::new(Exit::Usage, "no_policy")
             .hint("name one with --policy, or set one with `waypost policy set`"),
         Refusal::UnknownPolicy { .. } => {
@@ -176,7 +180,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
             refused("prompt_user", "`waypost resume ID` takes the one that is named")
         }
         Refusal::AllDamaged { .. } => Verdict::new(Exit::Damaged, "corrupt")
-            .hint("keep a copy of the store; --choice fresh starts over"),
+            .hint("`waypost repair` saves what can be read; --choice fresh starts over"),
         Refusal::CannotResume { is_elsewhere: true, .. } => refused(
             "cannot_resume",
             "--worktree DIR names the directory to go on in, --choice fresh starts over, \
@@ -226,7 +230,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
             "name a directory that is there and yours to write to, or a file with --store",
         ),
         Refusal::Unwell { is_damaged: true, .. } => Verdict::new(Exit::Damaged, "corrupt")
-            .hint("keep a copy of the store before anything else"),
+            .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
         Refusal::Unwell { .. } => {
             Verdict::new(Exit::Failed, "unwell").hint("see above what to do about each")
         }

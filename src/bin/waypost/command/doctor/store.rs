@@ -39,7 +39,7 @@ pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>)
 
 fn unreadable(place: &str, error: &Error) -> Check {
     let advice = match error {
-        Error::Corrupt { .. } => "keep a copy; a dump of `waypost export --jsonl` can be imported",
+        Error::Corrupt { .. } => "waypost repair saves what can be read, and keeps the old file",
         Error::NotAStore { .. } => "move it away, or name the file of a store with --store",
         Error::TooNew { .. } => "a newer waypost reads it",
         Error::TooOld { .. } => "an older waypost reads it",
@@ -81,7 +81,7 @@ fn contained(place: &str, contents: &Contents) -> Check {
     if let Some(damage) = damage {
         let finding = format!("{finding}; {damaged} damaged, the first: {damage}");
         return Check::bad(NAME, finding)
-            .advise("keep a copy; waypost export --jsonl saves what can be read");
+            .advise("waypost verify tells all that is damaged, waypost repair saves the rest");
     }
     if *deleted > 0 {
         let finding = format!("{finding}; {} were deleted", grouped(*deleted));

@@ -52,7 +52,7 @@ fn all_errors_at_a_glance() {
     1 not_a_store: p/store.redb is not a waypost store: it is a directory
         name the file of a store with --store
     5 corrupt: damaged data in checkpoint a-1: the sum is wrong
-        keep a copy of the file; other checkpoints may still be readable
+        `waypost verify` tells all that is damaged, `waypost repair` saves the rest
     6 locked: p/store.redb is held by process 7 (waypost save); gave up after 5.0 s
         wait longer with --wait, or end that process
     1 io: cannot access p/store.redb: entity not found
@@ -111,7 +111,7 @@ fn all_errors_at_a_glance() {
     4 prompt_user: issue:42 has 3 checkpoints, and nobody is there to select one
         `waypost resume ID` takes the one that is named
     5 corrupt: none of the newest 3 checkpoints of issue:42 can be read
-        keep a copy of the store; --choice fresh starts over
+        `waypost repair` saves what can be read; --choice fresh starts over
     4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
         --worktree DIR names the directory to go on in, --choice fresh starts over, --force
           goes on all the same
@@ -132,6 +132,8 @@ fn all_errors_at_a_glance() {
         `waypost resume --json` gives all that it says
     4 exists: p/file.json is there already
         --overwrite replaces it
+    4 exists: p/file.json is there already
+        name a file that is not there with --into
     4 invalid: there is no document in standard input
         FILE goes before --capture: `waypost save FILE --capture PATH...`
     4 uncaptured: cannot capture p/file.json: a link
@@ -151,7 +153,9 @@ fn all_errors_at_a_glance() {
     7 skipped: 1 of 3 lines were refused
         see above which, and why
     5 corrupt: 1 of 3 checkpoints are damaged
-        keep a copy of the store; all others were read
+        all others were read; `waypost verify` tells all, `waypost repair` saves the rest
+    5 corrupt: 2 findings: the store is damaged
+        `waypost repair --dry-run` tells what can be saved, `waypost repair` saves it
     4 exists: checkpoint a-1 is there again: it was saved or imported since
         delete it first; nothing was restored
     4 unconfirmed: nobody is there to be asked: remove 3 of 4 checkpoints by policy crunch,
@@ -169,7 +173,7 @@ fn all_errors_at_a_glance() {
     1 unwell: 1 of 12 checks found something bad
         see above what to do about each
     5 corrupt: 1 of 12 checks found something bad
-        keep a copy of the store before anything else
+        `waypost verify` tells all that is damaged, `waypost repair` saves the rest
     130 interrupted: interrupted: 3,200 imported; run it again to go on
     1 differs: the documents differ
     2 usage: --loops 1 is less than --threads 2

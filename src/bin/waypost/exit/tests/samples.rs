@@ -85,6 +85,7 @@ fn command() -> Vec<Refusal> {
     all.extend([
         Refusal::Skipped { what: "lines were refused", count: 1, total: 3 },
         Refusal::Damaged { count: 1, total: 3 },
+        Refusal::Unsound { count: 2 },
         Refusal::Alive { id: text("a-1") },
         Refusal::Unconfirmed(text("Remove 3 of 4 checkpoints by policy crunch, restorably")),
         Refusal::Declined,
@@ -169,6 +170,7 @@ fn resuming() -> Vec<Refusal> {
 fn files() -> Vec<Refusal> {
     vec![
         Refusal::Exists { path: file() },
+        Refusal::Taken { path: file() },
         Refusal::NoDocument,
         Refusal::Uncaptured { path: file(), reason: text("a link") },
         Refusal::NotResumable { id: id() },

@@ -1,0 +1,73 @@
+//! `waypost backup`: a consistent copy of the store while others work.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use serde::Serialize;
+use waypost::{Backup, Copied};
+
+use crate::args::Global;
+use crate::exit::Refusal;
+use crate::interrupt;
+use crate::open;
+use crate::output::{self, Fields, grouped, size};
+use crate::progress::{Progress, Watcher};
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost backup copy.redb
+  waypost backup copy.redb --overwrite
+  waypost list --store copy.redb";
+
+/// Copy the store to another file while others work
+///
+/// The copy is of one moment, and complete: all checkpoints, captured files, what can be restored,
+/// the settings and the log. Every page of it has been checked before it gets its name. Others
+/// wait only while the last changes are copied. A plain copy of the file is not safe while
+/// somebody saves.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Where the copy goes
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+
+    /// Replace a file that is there
+    #[arg(long)]
+    overwrite: bool,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    copied: &'a Copied,
+    held_seconds: f64,
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let Args { path, overwrite } = args;
+    if path.exists() && !overwrite {
+        return Err(Refusal::Exists { path: path.clone() }.into());
+    }
+    let store = open::existing(global, "backup")?;
+    interrupt::listen()?;
+    let mut watcher = Watcher::new(Progress::new("copying", global));
+    let how = Backup { overwrite: *overwrite };
+    let copied = store.backup_with(path, how, &mut |step| watcher.step(step))?;
+    if let Some((signal, _)) = watcher.stopped() {
+        return Err(signal.error("no copy was made".to_owned()));
+    }
+    let held_seconds = copied.held.as_secs_f64();
+    if global.json {
+        output::json_line(out, &Shown { copied: &copied, held_seconds })?;
+    } else {
+        let mut fields = Fields::default();
+        fields.text("copy", Some(copied.path.display()));
+        fields.text("checkpoints", Some(grouped(copied.checkpoints)));
+        fields.text("size", Some(size(copied.bytes)));
+        fields.text("others waited", Some(format!("{held_seconds:.3} s")));
+        output::fields(out, &fields, global)?;
+    }
+    Ok(())
+}

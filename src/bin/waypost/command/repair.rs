@@ -1,0 +1,122 @@
+//! `waypost repair`: saves what can be read of a damaged store.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use serde::Serialize;
+use waypost::{Repair, Repaired, Store};
+
+use crate::args::Global;
+use crate::exit::Refusal;
+use crate::interrupt;
+use crate::open;
+use crate::output::{self, Fields, grouped, plain};
+use crate::progress::{Progress, Watcher};
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost repair --dry-run           # what would be saved, and what not
+  waypost repair
+  waypost repair --into saved.redb   # leave the store where it is";
+
+/// Save what can be read of a damaged store into a new one
+///
+/// Everything that can be read is kept: ids, times, tags, captured files, what can be restored, the
+/// settings and the log. A document whose entry is lost becomes an archived checkpoint in the
+/// series `salvaged`. The new store takes the place of the old one in one step at the end; the old
+/// one stays beside it as `NAME.damaged-TIME`, with all its bytes. A store with nothing wrong is
+/// left alone. Exits with 7 if something was lost, and with 5 if nothing could be read.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Write the new store to this file, and move nothing
+    #[arg(long, value_name = "PATH")]
+    into: Option<PathBuf>,
+
+    /// Only tell what would be saved
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    needed: bool,
+    dry_run: bool,
+    #[serde(flatten)]
+    repaired: &'a Repaired,
+}
+
+pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let path = open::there(global)?;
+    if let Some(into) = args.into.as_ref().filter(|into| into.exists()) {
+        return Err(Refusal::Taken { path: into.clone() }.into());
+    }
+    interrupt::listen()?;
+    let mut watcher = Watcher::new(Progress::new("checking pages", global));
+    // What cannot even be opened needs it, too.
+    let verified = Store::verify_with(&path, global.wait, &mut |step| watcher.step(step));
+    let needed = verified.as_ref().map_or(true, |it| !it.findings.is_empty());
+    if let Err(error @ (waypost::Error::Locked { .. } | waypost::Error::TooNew { .. })) = verified {
+        return Err(error.into());
+    }
+    let mut repaired = Repaired::default();
+    if needed || args.into.is_some() {
+        let how = Repair {
+            into: args.into.clone(),
+            dry_run: args.dry_run,
+            wait: global.wait.max(Duration::from_secs(1)),
+            ..Repair::default()
+        };
+        repaired = Store::repair(&path, &how, &mut |step| watcher.step(step))?;
+    } else {
+        repaired.path = path;
+        repaired.is_whole = true;
+    }
+    let stopped = watcher.stopped();
+    if global.json {
+        let dry_run = args.dry_run;
+        output::json_line(out, &Shown { needed, dry_run, repaired: &repaired })?;
+    } else {
+        output::fields(out, &fields(&repaired, needed, args), global)?;
+        for lost in &repaired.lost {
+            writeln!(out, "lost  {}", plain(&format!("{}: {}", lost.place, lost.reason)))?;
+        }
+    }
+    out.flush()?;
+    if let Some((signal, _)) = stopped {
+        return Err(signal.error("the store is as it was".to_owned()));
+    }
+    ended(&repaired)
+}
+
+fn fields(repaired: &Repaired, needed: bool, args: &Args) -> Fields {
+    let mut fields = Fields::default();
+    fields.text("store", Some(repaired.path.display()));
+    if !needed {
+        fields.text("damage", Some("none; the store is left alone"));
+    }
+    if repaired.into.is_none() && !args.dry_run {
+        return fields;
+    }
+    let saved = if args.dry_run { "would save" } else { "saved" };
+    fields.text(saved, Some(grouped(repaired.checkpoints)));
+    let salvaged = Some(grouped(repaired.salvaged)).filter(|_| repaired.salvaged > 0);
+    fields.text("salvaged", salvaged.map(|count| format!("{count} without their entries")));
+    fields.text("deleted", Some(grouped(repaired.deleted)).filter(|_| repaired.deleted > 0));
+    fields.text("artifacts", Some(grouped(repaired.artifacts)).filter(|_| repaired.artifacts > 0));
+    fields.text("lost", Some(grouped(repaired.lost.len() as u64)));
+    fields.text("into", repaired.into.as_ref().map(|path| path.display()));
+    fields.text("old store", repaired.aside.as_ref().map(|path| path.display()));
+    fields
+}
+
+fn ended(repaired: &Repaired) -> Result<()> {
+    let count = repaired.lost.len() as u64;
+    if count == 0 {
+        return Ok(());
+    }
+    let total = count + repaired.checkpoints + repaired.deleted;
+    Err(Refusal::Skipped { what: "could not be saved", count, total }.into())
+}

@@ -1,0 +1,88 @@
+//! `waypost verify`: reads everything, and says exactly what is damaged.
+
+use std::io::Write;
+use std::time::Instant;
+
+use anyhow::Result;
+use serde::Serialize;
+use waypost::{Store, Verification};
+
+use crate::args::Global;
+use crate::exit::Refusal;
+use crate::interrupt;
+use crate::open;
+use crate::output::{self, Fields, grouped, plain, size};
+use crate::progress::{Progress, Watcher};
+
+const EXAMPLES: &str = "\
+Examples:
+  waypost verify
+  waypost verify --store old.redb
+  waypost verify --json | jq '.findings[] | select(.harm == \"reading\").checkpoint'";
+
+/// Read the whole store, and say exactly what is damaged
+///
+/// Checks every page, entry, document and captured file by its checksum, and follows every row
+/// both ways. Changes nothing, and lets others work meanwhile. Each finding says whom it hurts:
+/// `reading` (a checkpoint or file cannot be read), `listing` (a checkpoint is whole, but not
+/// found everywhere, or cannot be removed) or `upkeep` (no checkpoint). Exits with 5 if there is
+/// any; `waypost repair` then saves what can be read.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    verified: &'a Verification,
+    seconds: f64,
+}
+
+pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
+    let path = open::there(global)?;
+    interrupt::listen()?;
+    let begun = Instant::now();
+    let mut watcher = Watcher::new(Progress::new("checking pages", global));
+    let verified = Store::verify_with(path, global.wait, &mut |step| watcher.step(step))?;
+    let stopped = watcher.stopped();
+    let seconds = begun.elapsed().as_secs_f64();
+    if global.json {
+        output::json_line(out, &Shown { verified: &verified, seconds })?;
+    } else {
+        output::fields(out, &fields(&verified, seconds), global)?;
+        for finding in &verified.findings {
+            let text = format!("{}: {}", finding.place, finding.reason);
+            writeln!(out, "{:7}  {}", finding.harm, plain(&text))?;
+        }
+    }
+    out.flush()?;
+    if let Some((signal, step)) = stopped {
+        return Err(signal.error(format!("while {}; nothing was changed", step.stage)));
+    }
+    let count = verified.findings.len() as u64 + verified.more;
+    if count == 0 { Ok(()) } else { Err(Refusal::Unsound { count }.into()) }
+}
+
+fn fields(verified: &Verification, seconds: f64) -> Fields {
+    let mut fields = Fields::default();
+    fields.text("store", Some(verified.path.display()));
+    fields.text("pages", Some(grouped(verified.pages)));
+    fields.text("checkpoints", Some(grouped(verified.checkpoints)));
+    fields.text("deleted", Some(grouped(verified.deleted)).filter(|_| verified.deleted > 0));
+    let bytes = size(verified.document_bytes);
+    fields.text("documents", Some(format!("{}, {bytes}", grouped(verified.documents))));
+    if verified.artifacts > 0 {
+        let (files, bytes) = (grouped(verified.artifacts), size(verified.content_bytes));
+        let contents = grouped(verified.contents);
+        fields.text("artifacts", Some(format!("{files}, {contents} contents, {bytes}")));
+    }
+    fields.text("rows", Some(grouped(verified.rows)));
+    fields.text("journal", Some(verified.waiting).filter(|waiting| *waiting > 0));
+    fields.text("time", Some(format!("{seconds:.1} s")));
+    let findings = match verified.findings.len() as u64 + verified.more {
+        0 => "none".to_owned(),
+        count => grouped(count),
+    };
+    fields.text("findings", Some(findings));
+    fields
+}

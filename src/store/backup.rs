@@ -1,0 +1,270 @@
+//! Backups: a copy of the file while others work, checked page by page before it has its name.
+//!
+//! The file is copied as it changes, and then, while nobody can change it, what has changed is
+//! copied once more: others wait for as long as it takes to read the file out of memory. Must never
+//! leave half a copy under the name that was asked for.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use redb::{
+    Builder, Database, Durability, ReadOnlyDatabase, ReadableDatabase, ReadableTableMetadata,
+};
+use serde::Serialize;
+
+use super::Store;
+use super::disk::private;
+use super::file;
+use super::held::when_free;
+use super::pages::read_at;
+use super::table::{FRAMES, IDENTITY_KEY, In, META, RECORDS, without_panics};
+use super::watch::{Stage, Step, Watch, unwatched};
+use crate::codec::check;
+use crate::error::{At, Error, Result};
+
+// Large enough to be read at once, small enough to be copied again for the sake of a few pages.
+const CHUNK_BYTES: usize = 256 << 10;
+const CACHE_BYTES: usize = 32 << 20;
+// A process that is killed with the store leaves it to be repaired; so many in a row are no chance.
+const TRIES: usize = 16;
+
+/// How a backup is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backup {
+    /// Replaces what is there under the name. False by default: then it is an error.
+    pub overwrite: bool,
+}
+
+/// What [`Store::backup`] made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Copied {
+    /// Where the copy is.
+    pub path: PathBuf,
+    /// Whether it was made: false if the one who watched ended it, and nothing is there then.
+    pub is_whole: bool,
+    /// Number of checkpoints.
+    pub checkpoints: u64,
+    /// Length of the copy.
+    pub bytes: u64,
+    /// How long others could not use the store.
+    #[serde(skip)]
+    pub held: Duration,
+}
+
+impl Store {
+    /// Copies the store to `path` while others go on working with it.
+    ///
+    /// The copy is of one moment after the call began, and has everything that was saved before it,
+    /// what can be restored and the log included. Every page of it has passed its checksum, and it
+    /// was closed cleanly. It has an identity of its own, so that it can be used beside the
+    /// original. Others wait for as long as it takes to read the file once out of memory; see
+    /// [`Copied::held`]. Needs room for another file of the same size.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is something under the name, or it cannot be written;
+    /// [`Error::Corrupt`] if the store is damaged; [`Error::Locked`].
+    pub fn backup(&self, path: impl AsRef<Path>) -> Result<Copied> {
+        self.backup_with(path, Backup::default(), &mut unwatched)
+    }
+
+    /// As [`Store::backup`], and `watch` hears how far it is and may end it; see [`Step`].
+    ///
+    /// # Errors
+    /// As [`Store::backup`].
+    pub fn backup_with(
+        &self,
+        path: impl AsRef<Path>,
+        backup: Backup,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Copied> {
+        let path = file::resolve(path.as_ref());
+        if path == self.path() {
+            return Err(Error::invalid("path", "it is the store itself"));
+        }
+        if !backup.overwrite && path.exists() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&path);
+        }
+        let new_path = file::beside(&path, ".backup");
+        let copied = self.make_copy(&new_path, watch).and_then(|copied| match copied {
+            Some(copied) => put_in_place(&new_path, &path, backup).map(|()| Some(copied)),
+            None => Ok(None),
+        });
+        let _ = fs::remove_file(&new_path);
+        let nothing = Copied {
+            path: path.clone(),
+            is_whole: false,
+            checkpoints: 0,
+            bytes: 0,
+            held: Duration::ZERO,
+        };
+        Ok(copied?.map_or(nothing, |copied| Copied { path, is_whole: true, ..copied }))
+    }
+
+    /// Makes a copy that is complete and on disk; `None` if it was ended.
+    fn make_copy(&self, new_path: &Path, watch: Watch<'_>) -> Result<Option<Copied>> {
+        let source = File::open(self.path()).at(self.path())?;
+        let target = locked(new_path)?;
+        let mut copy = Copy { source, target, sums: Vec::new() };
+        if copy.once(watch).at(new_path)?.is_break() {
+            return Ok(None);
+        }
+        let (counts, held) = self.while_closed(|database| {
+            let arrived = Instant::now();
+            copy.again().at(new_path)?;
+            Ok((Counts::of(database, self.path())?, arrived.elapsed()))
+        })?;
+        if watch(Step::named(Stage::Pages, 0)).is_break() {
+            return Ok(None);
+        }
+        let target = copy.target;
+        without_panics(new_path, || finish(target, new_path, &counts))?;
+        let bytes = fs::metadata(new_path).at(new_path)?.len();
+        let path = new_path.to_owned();
+        Ok(Some(Copied { path, is_whole: true, checkpoints: counts.records, bytes, held }))
+    }
+
+    /// Runs `work` while the file is closed cleanly, has everything, and nobody can open it.
+    fn while_closed<T>(&self, mut work: impl FnMut(&ReadOnlyDatabase) -> Result<T>) -> Result<T> {
+        let (shared, path) = (&self.shared, self.path());
+        for _ in 0..TRIES {
+            // Takes in what a crash left, and what was spooled.
+            shared.turn.with(|open| {
+                shared.take_in(open)?;
+                shared.settle_for_good(open)
+            })?;
+            let done = shared.closed(|| {
+                let database = when_free(path, shared.options.wait, || file::open_read_only(path))?;
+                let journal = file::beside(path, ".journal");
+                database.filter(|_| !journal.exists()).map(|(it, _)| work(&it)).transpose()
+            })?;
+            if let Some(done) = done {
+                return Ok(done);
+            }
+        }
+        let holder = "processes that end without closing it".to_owned();
+        Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })
+    }
+}
+
+/// A file that is being copied.
+struct Copy {
+    source: File,
+    target: File,
+    /// Of each chunk as it was copied.
+    sums: Vec<u64>,
+}
+
+impl Copy {
+    /// Copies everything, though it may change meanwhile.
+    fn once(&mut self, watch: Watch<'_>) -> io::Result<ControlFlow<()>> {
+        let total = self.source.metadata()?.len();
+        let mut chunk = vec![0; CHUNK_BYTES];
+        self.target.set_len(0)?;
+        for start in (0..total).step_by(CHUNK_BYTES) {
+            let step = Step { stage: Stage::Copy, done: start, total: Some(total) };
+            if watch(step).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let length = length_at(start, total);
+            // The file may have become shorter since.
+            let read = read_at(&self.source, start, &mut chunk[..length]);
+            match read {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
+                other => other?,
+            }
+            self.target.write_all(&chunk[..length])?;
+            self.sums.push(check(0, &chunk[..length]));
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Copies what differs from what was copied before.
+    fn again(&mut self) -> io::Result<()> {
+        let total = self.source.metadata()?.len();
+        let mut chunk = vec![0; CHUNK_BYTES];
+        for (start, number) in (0..total).step_by(CHUNK_BYTES).zip(0..) {
+            let length = length_at(start, total);
+            read_at(&self.source, start, &mut chunk[..length])?;
+            if self.sums.get(number) != Some(&check(0, &chunk[..length])) {
+                self.target.seek(SeekFrom::Start(start))?;
+                self.target.write_all(&chunk[..length])?;
+            }
+        }
+        self.target.set_len(total)
+    }
+}
+
+fn length_at(start: u64, total: u64) -> usize {
+    usize::try_from(total - start).unwrap_or(usize::MAX).min(CHUNK_BYTES)
+}
+
+/// What a copy must have.
+#[derive(Debug, PartialEq, Eq)]
+struct Counts {
+    records: u64,
+    frames: u64,
+}
+
+impl Counts {
+    fn of(database: &impl ReadableDatabase, path: &Path) -> Result<Self> {
+        let transaction = database.begin_read().within(path)?;
+        let records = transaction.open_table(RECORDS).within(path)?.len().within(path)?;
+        let frames = transaction.open_table(FRAMES).within(path)?.len().within(path)?;
+        Ok(Self { records, frames })
+    }
+}
+
+/// A file to copy to, which no other backup writes at the same time.
+fn locked(path: &Path) -> Result<File> {
+    let mut options = private();
+    let file = options.read(true).write(true).create(true).truncate(false).open(path).at(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let holder = "another backup".to_owned();
+            Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })
+        }
+        Err(TryLockError::Error(error)) => Err(error).at(path),
+    }
+}
+
+/// Checks a copy, gives it an identity of its own, and puts it on disk.
+fn finish(target: File, path: &Path, counts: &Counts) -> Result<()> {
+    let damaged = |reason: String| Error::corrupt("the store", reason);
+    let opened = Builder::new().set_cache_size(CACHE_BYTES).create_file(target);
+    let mut database = opened.map_err(|error| damaged(format!("its copy is refused: {error}")))?;
+    match database.check_integrity() {
+        Ok(true) => {}
+        Ok(false) => return Err(damaged("a page fails its checksum".to_owned())),
+        Err(error) => return Err(damaged(format!("a page fails its checksum: {error}"))),
+    }
+    if Counts::of(&database, path)? != *counts {
+        return Err(damaged("its copy has another number of rows".to_owned()));
+    }
+    identify(&database, path)?;
+    drop(database);
+    File::open(path).and_then(|file| file.sync_all()).at(path)
+}
+
+fn identify(database: &Database, path: &Path) -> Result<()> {
+    let mut transaction = database.begin_write().within(path)?;
+    transaction.set_durability(Durability::Immediate).within(path)?;
+    {
+        let mut meta = transaction.open_table(META).within(path)?;
+        meta.insert(IDENTITY_KEY, uuid::Uuid::new_v4().as_u64_pair().0).within(path)?;
+    }
+    transaction.commit().within(path)
+}
+
+fn put_in_place(new_path: &Path, path: &Path, backup: Backup) -> Result<()> {
+    if backup.overwrite {
+        fs::rename(new_path, path).at(path)?;
+    } else {
+        file::place(new_path, path).at(path)?;
+    }
+    file::sync_parent(path).at(path)
+}

@@ -1,0 +1,183 @@
+//! A store held for somebody who looks at all of it: nobody changes it meanwhile, and no more
+//! does whoever holds it. Lets others have it now and then.
+//!
+//! Must never write to the file: what a crash left is repaired in memory.
+
+use std::fs::File;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redb::{
+    Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase as _,
+};
+
+use super::bases::Bases;
+use super::disk::{Disk as _, Place, RealDisk};
+use super::file::{self, Refusal};
+use super::lock::LockFile;
+use super::names::Names;
+use super::overlay::Overlay;
+use super::table::{IDENTITY_KEY, In, META, without_panics};
+use crate::codec::Frames;
+use crate::error::{At, Error, Result};
+
+// As often as a call that waits for its turn looks.
+const POLL: Duration = Duration::from_millis(1);
+// As long as any turn, at least.
+const TURN_MIN: Duration = Duration::from_millis(20);
+// As much as others have for the same, and half of it again for documents.
+const CACHE_BYTES: usize = 32 << 20;
+
+/// A store that is held, and what was learnt about it.
+pub(super) struct Held<'a> {
+    pub(super) path: &'a Path,
+    pub(super) names: Names,
+    pub(super) bases: Bases,
+    pub(super) frames: Frames,
+    wait: Duration,
+    source: Option<Source>,
+    since: Instant,
+    identity: Option<u64>,
+}
+
+/// The file as the engine reads it.
+pub(super) enum Source {
+    /// It was closed as it should be.
+    Closed(ReadOnlyDatabase),
+    /// A crash left it; it is repaired in memory.
+    Repaired(Database),
+}
+
+impl Source {
+    pub(super) fn begin(&self, path: &Path) -> Result<ReadTransaction> {
+        match self {
+            Self::Closed(database) => database.begin_read().within(path),
+            Self::Repaired(database) => database.begin_read().within(path),
+        }
+    }
+}
+
+impl<'a> Held<'a> {
+    /// Takes hold of nothing yet; waits for other processes as long as `wait` says.
+    pub(super) fn new(path: &'a Path, wait: Duration) -> Self {
+        Self {
+            path,
+            names: Names::default(),
+            bases: Bases::new(CACHE_BYTES / 2),
+            frames: Frames::default(),
+            wait,
+            source: None,
+            since: Instant::now(),
+            identity: None,
+        }
+    }
+
+    /// The file, once it is this process's turn.
+    pub(super) fn source(&mut self) -> Result<&Source> {
+        if self.source.is_none() {
+            let (path, wait) = (self.path, self.wait);
+            let source = without_panics(path, || when_free(path, wait, || open(path)))?;
+            let identity = without_panics(path, || identity_of(&source, path))?;
+            if self.identity.is_some_and(|before| Some(before) != identity) {
+                return Err(Error::corrupt("meta", "another store took its place meanwhile"));
+            }
+            self.identity = identity;
+            // Numbers of names may have been given out anew.
+            self.names.clear();
+            self.since = Instant::now();
+            self.source = Some(source);
+        }
+        Ok(self.source.as_ref().expect("it was opened above"))
+    }
+
+    /// The file, if this process has it.
+    pub(super) fn opened(&self) -> Option<&Source> {
+        self.source.as_ref()
+    }
+
+    /// Lets another process have its turn, if one waits.
+    pub(super) fn give_way(&mut self) {
+        if self.source.is_some() && self.since.elapsed() >= TURN_MIN && is_awaited(self.path) {
+            self.let_go();
+            // Long enough for the one who waits to notice that the file is free.
+            thread::sleep(3 * POLL);
+        }
+    }
+
+    pub(super) fn let_go(&mut self) {
+        let source = self.source.take();
+        // Closing what is damaged may panic.
+        let _ = without_panics(self.path, || {
+            drop(source);
+            Ok(())
+        });
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
+/// Tries until another process lets go, or `wait` is over.
+pub(super) fn when_free<T>(
+    path: &Path,
+    wait: Duration,
+    mut attempt: impl FnMut() -> Result<T, Refusal>,
+) -> Result<T> {
+    let lock_file = LockFile::of(&Place::real(path.to_owned()));
+    let arrived = Instant::now();
+    let mut announcement = None;
+    loop {
+        match attempt() {
+            Ok(value) => return Ok(value),
+            Err(Refusal::Failed(error)) => return Err(error),
+            Err(Refusal::Held | Refusal::Creating) => {}
+        }
+        let waited = arrived.elapsed();
+        if waited >= wait {
+            let holder = lock_file.holder();
+            return Err(Error::Locked { path: path.to_owned(), holder, waited });
+        }
+        // Whoever cannot announce itself, in a directory that is not its own, may still be lucky.
+        announcement = announcement.or_else(|| lock_file.announce().ok().flatten());
+        thread::sleep(POLL);
+    }
+}
+
+fn open(path: &Path) -> Result<Source, Refusal> {
+    file::check_file(RealDisk.look(path).at(path)?, path)?;
+    if !RealDisk.is_free(path).at(path)? {
+        return Err(Refusal::Held);
+    }
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE_BYTES);
+    match builder.open_read_only(path) {
+        Ok(database) => {
+            file::check_format(&database.begin_read().within(path)?, path)?;
+            Ok(Source::Closed(database))
+        }
+        Err(DatabaseError::RepairAborted) => {
+            let Some(overlay) = Overlay::new(File::open(path).at(path)?).at(path)? else {
+                return Err(Refusal::Held);
+            };
+            let database = builder.create_with_backend(overlay);
+            let database = database.map_err(|error| file::refusal(error, path))?;
+            file::check_format(&database.begin_read().within(path)?, path)?;
+            Ok(Source::Repaired(database))
+        }
+        Err(error) => Err(file::refusal(error, path)),
+    }
+}
+
+fn identity_of(source: &Source, path: &Path) -> Result<Option<u64>> {
+    let meta = source.begin(path)?.open_table(META).within(path)?;
+    Ok(meta.get(IDENTITY_KEY).within(path)?.map(|value| value.value()))
+}
+
+/// Whether another process waits. Makes no file to find that out.
+fn is_awaited(path: &Path) -> bool {
+    file::beside(path, ".lock").exists() && LockFile::of(&Place::real(path.to_owned())).is_awaited()
+}

@@ -1,0 +1,239 @@
+//! The file page by page, read without the engine: what is there though the engine gives up.
+//!
+//! Knows the engine's file format 3, which a store is in. Checks every page by the sum that leads
+//! to it, and reads damaged ones as far as they make sense, so whoever uses a row of one must
+//! check the row. Must never write, follow a page twice, or believe a length.
+
+mod header;
+mod node;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io;
+
+use header::Header;
+use node::{Branch, Leaf};
+
+/// The engine's pages are so long, or this times a power of two.
+const PAGE_BYTES: u64 = 4096;
+// Lists of free pages are the longest that a store has; a damaged number must not ask for more.
+const ORDER_MAX: u8 = 12;
+// A tree of a million pages is four levels high.
+const DEPTH_MAX: usize = 64;
+
+/// A file of the engine.
+pub(super) struct Pages {
+    file: File,
+    file_bytes: u64,
+    header: Header,
+}
+
+/// Where a tree starts, and the sum of its first page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Root {
+    page: u64,
+    sum: u128,
+}
+
+/// How long keys and values of a table are, if all are of one length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) key: Option<usize>,
+    pub(super) value: Option<usize>,
+}
+
+/// A row as it was found.
+pub(super) struct Row<'a> {
+    pub(super) key: &'a [u8],
+    pub(super) value: &'a [u8],
+    /// Where in the file the value is.
+    pub(super) at: u64,
+    /// Whether its page passed its sum.
+    pub(super) is_checked: bool,
+}
+
+/// A table as the file describes it.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    pub(super) name: String,
+    root: Option<Root>,
+    shape: Shape,
+}
+
+/// A page that is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BadPage {
+    /// Where in the file it is, if that is within the file.
+    pub(super) at: Option<u64>,
+    /// The table that it belongs to.
+    pub(super) table: String,
+    pub(super) reason: &'static str,
+}
+
+/// The two states that a file has: the last one, and the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Commit {
+    Last,
+    Before,
+}
+
+/// What a walk has seen.
+#[derive(Default)]
+pub(super) struct Seen {
+    pages: HashSet<u64>,
+    pub(super) bad: Vec<BadPage>,
+}
+
+impl Seen {
+    pub(super) fn pages(&self) -> u64 {
+        self.pages.len() as u64
+    }
+}
+
+impl Pages {
+    pub(super) fn open(file: File) -> io::Result<Self> {
+        let file_bytes = file.metadata()?.len();
+        let mut start = vec![0; header::BYTES];
+        let there = usize::try_from(file_bytes).unwrap_or(usize::MAX).min(start.len());
+        read_at(&file, 0, &mut start[..there])?;
+        Ok(Self { file, file_bytes, header: Header::parse(&start) })
+    }
+
+    /// Whether a crash left the file; then the last commit may be half there.
+    pub(super) fn is_unclosed(&self) -> bool {
+        self.header.is_unclosed()
+    }
+
+    /// What is wrong with the start of the file.
+    pub(super) fn header_faults(&self) -> Vec<&'static str> {
+        self.header.faults(self.file_bytes)
+    }
+
+    /// The tables of a commit, those of the engine itself included.
+    pub(super) fn tables(&self, commit: Commit, seen: &mut Seen) -> Vec<Table> {
+        let mut tables = Vec::new();
+        let shape = Shape { key: None, value: None };
+        for root in self.header.roots(commit) {
+            let master = Table { name: "tables".to_owned(), root: Some(root), shape };
+            self.walk(&master, seen, &mut |row| tables.extend(Table::parse(row.key, row.value)));
+        }
+        tables
+    }
+
+    /// Calls `visit` with every row of a table that can be found, in the order of keys as long as
+    /// nothing is damaged.
+    pub(super) fn walk(&self, table: &Table, seen: &mut Seen, visit: &mut dyn FnMut(Row<'_>)) {
+        if let Some(root) = table.root {
+            Walk { pages: self, table, seen, visit }.descend(root, 0);
+        }
+    }
+
+    /// Reads bytes of the file.
+    pub(super) fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        read_at(&self.file, at, bytes)
+    }
+
+    /// Where a page is, and what is there of it; zeros where the file ends before.
+    fn page(&self, number: u64) -> Option<(u64, Vec<u8>)> {
+        let order = u8::try_from(number >> 59).ok().filter(|order| *order <= ORDER_MAX)?;
+        let at = Header::offset(number, order);
+        let length = PAGE_BYTES << order;
+        let there = self.file_bytes.checked_sub(at).filter(|there| *there > 0)?.min(length);
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        read_at(&self.file, at, &mut bytes[..usize::try_from(there).ok()?]).ok()?;
+        Some((at, bytes))
+    }
+}
+
+impl Table {
+    /// The same table, with keys and values as this release has them.
+    pub(super) fn shaped(&self, shape: Shape) -> Self {
+        Self { shape, ..self.clone() }
+    }
+
+    /// A row of the table of tables.
+    fn parse(name: &[u8], value: &[u8]) -> Option<Self> {
+        let name = std::str::from_utf8(name).ok()?.to_owned();
+        // One byte of kind, eight of length, then the root, then the widths.
+        let root = (*value.get(9)? != 0).then(|| Root::parse(value.get(10..)?)).flatten();
+        let width = |at: usize| -> Option<Option<usize>> {
+            let bytes = value.get(at + 1..at + 5)?.try_into().ok()?;
+            Some((*value.get(at)? != 0).then(|| u32::from_le_bytes(bytes) as usize))
+        };
+        Some(Self { name, root, shape: Shape { key: width(42)?, value: width(47)? } })
+    }
+}
+
+impl Root {
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let page = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
+        let sum = u128::from_le_bytes(bytes.get(8..24)?.try_into().ok()?);
+        Some(Self { page, sum })
+    }
+}
+
+struct Walk<'a> {
+    pages: &'a Pages,
+    table: &'a Table,
+    seen: &'a mut Seen,
+    visit: &'a mut dyn FnMut(Row<'_>),
+}
+
+impl Walk<'_> {
+    fn descend(&mut self, root: Root, depth: usize) {
+        let Some((at, bytes)) = self.pages.page(root.page) else {
+            return self.note(None, "a page beyond the end of the file is named");
+        };
+        if depth > DEPTH_MAX || !self.seen.pages.insert(at) {
+            return self.note(Some(at), "it is named twice");
+        }
+        match bytes[0] {
+            node::LEAF => self.leaf(&Leaf::new(&bytes, self.table.shape), at, root.sum),
+            node::BRANCH => {
+                self.branch(&Branch::new(&bytes, self.table.shape), (at, root.sum), depth);
+            }
+            _ => self.note(Some(at), "it is no page of a table"),
+        }
+    }
+
+    fn leaf(&mut self, leaf: &Leaf<'_>, at: u64, sum: u128) {
+        let is_checked = leaf.sum() == Some(sum);
+        if !is_checked {
+            self.note(Some(at), "checksum differs");
+        }
+        for number in 0..leaf.count() {
+            if let Some((key, value, offset)) = leaf.row(number) {
+                (self.visit)(Row { key, value, at: at + offset as u64, is_checked });
+            }
+        }
+    }
+
+    fn branch(&mut self, branch: &Branch<'_>, (at, sum): (u64, u128), depth: usize) {
+        if branch.sum() != Some(sum) {
+            self.note(Some(at), "checksum differs");
+        }
+        for number in 0..branch.count() {
+            if let Some(child) = branch.child(number) {
+                self.descend(child, depth + 1);
+            }
+        }
+    }
+
+    fn note(&mut self, at: Option<u64>, reason: &'static str) {
+        self.seen.bad.push(BadPage { at, table: self.table.name.clone(), reason });
+    }
+}
+
+#[cfg(unix)]
+pub(super) fn read_at(file: &File, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(not(unix))]
+pub(super) fn read_at(mut file: &File, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(bytes)
+}

@@ -1,0 +1,355 @@
+//! Repairing: what can be read of a damaged store is put into a new one, and the old one is kept.
+//!
+//! The file is read page by page, without the engine, so that damage to one page hurts no other.
+//! Must never change a byte of the old file or its journal, or put anything in their place that is
+//! not complete, checked and on disk.
+
+mod documents;
+mod rows;
+mod salvage;
+mod write;
+
+use std::fs::{self, File};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::disk::{Place, RealDisk};
+use super::file::{self, Refusal};
+use super::held::when_free;
+use super::journal;
+use super::options::{Hold, Options};
+use super::pages::Pages;
+use super::spool::Spooled;
+use super::table::{FORMAT, FORMAT_KEY, IDENTITY_KEY};
+use super::watch::{Stage, Step, Watch};
+use super::{Store, Verification};
+use crate::checkpoint::{Id, Timestamp};
+use crate::codec::Placed;
+use crate::error::{At, Error, Result};
+use rows::Rows;
+use salvage::{Salvage, Saved};
+use write::Notes;
+
+// One transaction takes this much, or so many.
+const PART_BYTES: usize = 8 << 20;
+const PART: usize = 1024;
+
+/// How a store is repaired.
+#[derive(Debug, Clone)]
+pub struct Repair {
+    /// Where the new store goes; nothing is moved then. In place of the old one by default.
+    pub into: Option<PathBuf>,
+    /// Only tells what would be saved and what not. False by default.
+    pub dry_run: bool,
+    /// How long to wait while another process has the store. 5 s by default.
+    pub wait: Duration,
+    /// Names the old store that is put aside. The time now by default.
+    pub now: Timestamp,
+}
+
+impl Default for Repair {
+    fn default() -> Self {
+        Self { into: None, dry_run: false, wait: Duration::from_secs(5), now: Timestamp::now() }
+    }
+}
+
+/// What [`Store::repair`] saved, and what not.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Repaired {
+    /// The store, links resolved.
+    pub path: PathBuf,
+    /// Where the new store is; `None` if none was made.
+    pub into: Option<PathBuf>,
+    /// Where the old one is, with all its bytes, if it was put aside; what its journal had is
+    /// beside it.
+    pub aside: Option<PathBuf>,
+    /// Whether all was looked at: false if the one who watched ended it, and nothing was changed.
+    pub is_whole: bool,
+    /// Number of checkpoints that were saved.
+    pub checkpoints: u64,
+    /// How many of them are documents only: all else was lost. They are archived, in the series
+    /// `salvaged`.
+    pub salvaged: u64,
+    /// Number of deleted ones that can still be restored.
+    pub deleted: u64,
+    /// Number of captured files that were saved; each counts once for every checkpoint.
+    pub artifacts: u64,
+    /// Number of operations of the log that were saved.
+    pub operations: u64,
+    /// What was not saved.
+    pub lost: Vec<Lost>,
+}
+
+/// Something that a repair could not save.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Lost {
+    /// The checkpoint, the captured file, or the row.
+    pub place: String,
+    /// Why.
+    pub reason: String,
+    /// The checkpoint, if it is one and can be told.
+    pub checkpoint: Option<Id>,
+}
+
+impl Store {
+    /// Puts all that can be read of a damaged store into a new one.
+    ///
+    /// Ids, times, tags, sources, captured files, what can be restored, settings and the log are
+    /// kept. A document whose entry is lost becomes an archived checkpoint in the series
+    /// `salvaged`. By default the new store takes the place of the old one at the end, in one step,
+    /// and the old one and its journal stay beside it as `NAME.damaged-TIME`; until then the old
+    /// one is as it was, whatever happens. Nobody can use the store meanwhile. Takes memory for all
+    /// rows, some hundred bytes a checkpoint, and room on disk for the new store.
+    ///
+    /// `watch` hears how far it is and may end it; see [`Step`].
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if nothing of it can be read, [`Error::TooNew`], [`Error::Locked`], or
+    /// [`Error::Io`]; nothing was changed then.
+    pub fn repair(
+        path: impl AsRef<Path>,
+        repair: &Repair,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Repaired> {
+        let path = file::resolve(path.as_ref());
+        let old = when_free(&path, repair.wait, || lock_alone(&path))?;
+        let rows = Rows::read(Pages::open(old.try_clone().at(&path)?).at(&path)?);
+        check(&rows, &path)?;
+        let mut work = Work {
+            repaired: Repaired { path: path.clone(), ..Repaired::default() },
+            rows: &rows,
+            watch,
+        };
+        let place = repair.into.as_deref().map_or_else(|| path.clone(), file::resolve);
+        if repair.dry_run {
+            // Whether it was ended is told by what is returned.
+            let _ = work.save(None)?;
+            work.repaired.checkpoints += Spooled::of(&Place::real(path)).checkpoints;
+            work.note(&Notes::read(&rows));
+            return Ok(work.repaired);
+        }
+        if repair.into.is_some() && place.exists() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&place);
+        }
+        let new_path = file::beside(&place, ".repaired");
+        let made = work.make(&new_path).and_then(|made| match made {
+            ControlFlow::Continue(()) => work.put_in_place(&new_path, &place, repair),
+            ControlFlow::Break(()) => Ok(()),
+        });
+        clear(&new_path);
+        made.map(|()| work.repaired)
+    }
+}
+
+struct Work<'a> {
+    repaired: Repaired,
+    rows: &'a Rows,
+    watch: Watch<'a>,
+}
+
+impl Work<'_> {
+    /// Makes the new store under another name, and checks it.
+    fn make(&mut self, new_path: &Path) -> Result<ControlFlow<()>> {
+        clear(new_path);
+        let options = Options { hold: Hold::Forever, ..Options::default() };
+        let store = Store::open_with(new_path, options)?;
+        if self.save(Some(&store))?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.adopt(&store)?;
+        let notes = Notes::read(self.rows);
+        write::add_notes(&store, self.rows, &notes)?;
+        self.note(&notes);
+        store.close()?;
+        let Verification { findings, .. } = Store::verify(new_path, Duration::ZERO)?;
+        if let Some(first) = findings.first() {
+            let reason = format!("the new store is not whole: {}: {}", first.place, first.reason);
+            return Err(Error::corrupt(new_path.display().to_string(), reason));
+        }
+        File::open(new_path).and_then(|file| file.sync_all()).at(new_path)?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Saves what waits in the spool of the old store, which the new one would take for another's.
+    fn adopt(&mut self, store: &Store) -> Result<()> {
+        let old = Place::real(self.repaired.path.clone());
+        let identity = self.rows.meta.get(IDENTITY_KEY).copied();
+        let (count, lost) = store.shared.adopt(&old, identity)?;
+        self.repaired.checkpoints += count;
+        let lost = lost.into_iter().map(|(place, reason)| Lost {
+            place: place.display().to_string(),
+            reason: reason.to_owned(),
+            checkpoint: None,
+        });
+        self.repaired.lost.extend(lost);
+        Ok(())
+    }
+
+    /// Saves what can be read, into a store if there is one.
+    fn save(&mut self, store: Option<&Store>) -> Result<ControlFlow<()>> {
+        let (journal, mut lost) = waiting(&self.repaired.path, self.rows)?;
+        let mut salvage = Salvage::new(self.rows, journal);
+        salvage.lost.append(&mut lost);
+        let total = salvage.left();
+        let mut part: Vec<Saved> = Vec::new();
+        let mut part_bytes = 0;
+        while salvage.left() > 0 {
+            if let Some(saved) = salvage.next() {
+                self.count(&saved);
+                part_bytes += bytes_of(&saved);
+                part.push(saved);
+            }
+            if part_bytes < PART_BYTES && part.len() < PART && salvage.left() > 0 {
+                continue;
+            }
+            let step = Step::of(Stage::Salvage, total - salvage.left(), total);
+            if (self.watch)(step).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            part_bytes = 0;
+            let part = std::mem::take(&mut part);
+            store.map_or(Ok(()), |store| write::add(store, part))?;
+        }
+        self.repaired.lost = salvage.lost;
+        self.repaired.is_whole = true;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn note(&mut self, notes: &Notes) {
+        self.repaired.operations = notes.operations.len() as u64;
+        let lost = |place: &String| Lost {
+            place: place.clone(),
+            reason: "it is damaged".to_owned(),
+            checkpoint: None,
+        };
+        self.repaired.lost.extend(notes.lost.iter().map(lost));
+    }
+
+    fn count(&mut self, saved: &Saved) {
+        let Repaired { checkpoints, salvaged, deleted, artifacts, .. } = &mut self.repaired;
+        match saved.deleted {
+            Some(_) => *deleted += 1,
+            None => *checkpoints += 1,
+        }
+        *salvaged += u64::from(saved.is_made_up);
+        *artifacts += saved.artifacts.len() as u64;
+    }
+
+    /// Puts the new store where it belongs, and the old one aside if it is in the way.
+    fn put_in_place(&mut self, new_path: &Path, place: &Path, repair: &Repair) -> Result<()> {
+        if repair.into.is_some() {
+            file::place(new_path, place).at(place)?;
+        } else {
+            self.repaired.aside = Some(exchange(new_path, place, repair.now)?);
+        }
+        file::sync_parent(place).at(place)?;
+        self.repaired.into = Some(place.to_owned());
+        Ok(())
+    }
+}
+
+/// Refuses what is no store, or a newer one.
+fn check(rows: &Rows, path: &Path) -> Result<()> {
+    if !rows.is_store {
+        let reason = "none of its tables can be found; nothing can be saved, nothing was changed";
+        return Err(Error::corrupt(path.display().to_string(), reason));
+    }
+    let found = rows.meta.get(FORMAT_KEY).map_or(0, |it| u32::try_from(*it).unwrap_or(u32::MAX));
+    if found > FORMAT {
+        return Err(Error::TooNew { path: path.to_owned(), found, supported: FORMAT });
+    }
+    Ok(())
+}
+
+/// What the journal has and the tables lack, and what of it is lost.
+fn waiting(path: &Path, rows: &Rows) -> Result<(Vec<Placed>, Vec<Lost>)> {
+    let (mut placed, mut lost) = (Vec::new(), Vec::new());
+    let journal_path = file::beside(path, ".journal");
+    let items = match journal::scan(&RealDisk, &journal_path) {
+        Ok(Some(scanned)) => match rows.meta.get(IDENTITY_KEY) {
+            Some(identity) if *identity != scanned.identity => Vec::new(),
+            _ => scanned.items,
+        },
+        Ok(None) => Vec::new(),
+        Err(error @ Error::Io { .. }) => return Err(error),
+        Err(error) => {
+            let (place, reason) = (journal_path.display().to_string(), error.to_string());
+            lost.push(Lost { place, reason, checkpoint: None });
+            Vec::new()
+        }
+    };
+    for (item, number) in items.into_iter().zip(1..) {
+        match item.and_then(|payload| Placed::decode(&payload)) {
+            Some(item) if item.entry.sequence < rows.next_sequence() => {}
+            Some(item) => placed.push(item),
+            None => {
+                let place = format!("item {number} of {}", journal_path.display());
+                let reason = "checksum differs".to_owned();
+                lost.push(Lost { place, reason, checkpoint: None });
+            }
+        }
+    }
+    Ok((placed, lost))
+}
+
+fn bytes_of(saved: &Saved) -> usize {
+    let contents = saved.artifacts.iter().filter_map(|it| it.content.as_ref()).map(Vec::len);
+    saved.frame.len() + contents.sum::<usize>()
+}
+
+/// Keeps all others from the file, for as long as the result lives.
+fn lock_alone(path: &Path) -> Result<File, Refusal> {
+    let old = File::open(path).at(path)?;
+    match old.try_lock() {
+        Ok(()) => Ok(old),
+        Err(fs::TryLockError::WouldBlock) => Err(Refusal::Held),
+        Err(fs::TryLockError::Error(source)) => {
+            Err(Error::Io { path: path.to_owned(), source }.into())
+        }
+    }
+}
+
+/// Puts a new store in the place of an old one, which stays under another name.
+///
+/// The old one has its name until the new one has it.
+fn exchange(new_path: &Path, path: &Path, now: Timestamp) -> Result<PathBuf> {
+    let time: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+    let aside = file::beside(path, &format!(".damaged-{time}"));
+    let (journal, journal_aside) =
+        (file::beside(path, ".journal"), file::beside(&aside, ".journal"));
+    let has_journal = journal.exists();
+    if has_journal {
+        link_or_copy(&journal, &journal_aside).at(&journal_aside)?;
+    }
+    link_or_copy(path, &aside).at(&aside)?;
+    fs::rename(new_path, path).at(path)?;
+    if has_journal {
+        // It is of another store now, and would be put aside all the same.
+        let _ = fs::remove_file(&journal);
+    }
+    Ok(aside)
+}
+
+/// Not every file system has links.
+fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            fs::copy(from, to)?;
+            File::open(to)?.sync_all()
+        }
+        other => other,
+    }
+}
+
+/// Removes what a repair leaves that did not come to its end.
+fn clear(new_path: &Path) {
+    for suffix in ["", ".journal", ".lock", ".new"] {
+        let _ = fs::remove_file(file::beside(new_path, suffix));
+    }
+}

@@ -1,0 +1,380 @@
+//! Verifying: everything is read, and whatever is not as it was written is named.
+//!
+//! Must never change the store, stop at the first thing that is wrong, or keep other processes
+//! from it for long: all but a few checks look at rows that belong together, so the store may be
+//! let go, and change, between two parts.
+
+mod checkpoints;
+mod contents;
+mod frames;
+mod notes;
+mod rows;
+mod tables;
+mod tally;
+
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use redb::{ReadableTable as _, ReadableTableMetadata as _};
+
+use super::Store;
+use super::file;
+use super::held::Held;
+use super::pages::{Commit, Pages, Seen};
+use super::table::{In, without_panics};
+use super::watch::{Stage, Step, Watch, unwatched};
+use crate::error::{At, Error, Result};
+use crate::key::frame_sequence;
+use crate::sync::lock;
+use frames::Owners;
+use tables::{Opener, Tables, each_after};
+pub use tally::{Finding, Harm, Verification};
+
+// Some milliseconds of work, so that others soon have their turn.
+const PART: usize = 256;
+const ROWS_PART: usize = 4096;
+// Enough to keep a thread busy, and few enough for all to end at the same time.
+const SHARE: usize = 16;
+
+impl Store {
+    /// Reads everything in the store at `path`, and tells what is wrong with it.
+    ///
+    /// All pages are checked by the engine's sums; all entries, documents and captured contents by
+    /// their own; rows are followed both ways, so that one that is lost shows. Changes nothing.
+    /// Uses all processors, and memory for two documents on each, beside 16 bytes for each
+    /// checkpoint and some 100 for each captured content. If another process has the store, waits
+    /// for its turn as long as `wait` says, and lets others have theirs on the way.
+    ///
+    /// # Errors
+    /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Locked`] or
+    /// [`Error::Io`]; damage is no error but a [`Finding`].
+    pub fn verify(path: impl AsRef<Path>, wait: Duration) -> Result<Verification> {
+        Self::verify_with(path, wait, &mut unwatched)
+    }
+
+    /// As [`Store::verify`], and `watch` hears how far it is and may end it; see [`Step`].
+    ///
+    /// # Errors
+    /// As [`Store::verify`].
+    pub fn verify_with(
+        path: impl AsRef<Path>,
+        wait: Duration,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Verification> {
+        let path = file::resolve(path.as_ref());
+        let found = Verification { path: path.clone(), ..Verification::default() };
+        let mut verifier = Verifier { held: Held::new(&path, wait), found, watch };
+        let outcome = verifier.run()?;
+        verifier.found.is_whole = outcome.is_continue();
+        Ok(verifier.found)
+    }
+}
+
+/// A verification on its way.
+struct Verifier<'a> {
+    held: Held<'a>,
+    found: Verification,
+    watch: Watch<'a>,
+}
+
+/// The rows behind one, and what was lost on the way.
+type Read<'a, R> = &'a dyn Fn(&Tables<'_>, Option<&R>, &mut Verification) -> Vec<R>;
+/// Whether a row is as it should be.
+type Check<'a, R> = &'a (dyn Fn(&Tables<'_>, &R, &mut Verification) + Sync);
+/// A part of a verification; whether to go on.
+type Part<'a> = fn(&mut Verifier<'a>) -> Result<ControlFlow<()>>;
+
+/// Rows of one kind, a part at a time, each of which any thread can check.
+struct Sweep<'a, R> {
+    stage: Stage,
+    total: Option<u64>,
+    read: Read<'a, R>,
+    check: Check<'a, R>,
+}
+
+impl<'a> Verifier<'a> {
+    fn run(&mut self) -> Result<ControlFlow<()>> {
+        if (self.watch)(Step::named(Stage::Pages, 0)).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        let is_engines = self.pages()?;
+        match self.held.source() {
+            Ok(_) => {}
+            Err(error @ (Error::Corrupt { .. } | Error::NotAStore { .. })) if is_engines => {
+                let place = self.held.path.display().to_string();
+                self.found.find(Harm::Reading, place, format!("it cannot be opened: {error}"));
+                return Ok(ControlFlow::Continue(()));
+            }
+            Err(error) => return Err(error),
+        }
+        let parts: [Part<'a>; 7] = [
+            Self::notes,
+            Self::checkpoints,
+            Self::deleted,
+            Self::index,
+            Self::ids,
+            Self::frames,
+            Self::contents,
+        ];
+        for part in parts {
+            match part(self) {
+                Ok(ControlFlow::Continue(())) => {}
+                Err(error @ Error::Corrupt { .. }) => {
+                    self.found.find_error(Harm::Reading, None, &error);
+                    // After a panic nothing in its memory is to be relied on.
+                    self.held.let_go();
+                }
+                other => return other,
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Checks all pages; whether the file is one of the engine at all.
+    fn pages(&mut self) -> Result<bool> {
+        let path = self.held.path;
+        // Keeps others from changing it; if it cannot be opened, none of them can either.
+        let held = self.held.source().err();
+        if let Some(Error::Locked { .. } | Error::TooNew { .. } | Error::TooOld { .. }) = held {
+            return held.map_or(Ok(false), Err);
+        }
+        let pages = Pages::open(File::open(path).at(path)?).at(path)?;
+        let mut seen = walk(&pages, Commit::Last);
+        if pages.is_unclosed() && !seen.bad.is_empty() {
+            // A crash may have left the last commit half there; then the one before counts.
+            let before = walk(&pages, Commit::Before);
+            seen = if before.bad.is_empty() && before.pages() > 0 { before } else { seen };
+        }
+        for fault in pages.header_faults() {
+            self.found.find(Harm::Reading, "header", fault);
+        }
+        self.found.pages = seen.pages();
+        for bad in &seen.bad {
+            let place = bad.at.map_or("a page".to_owned(), |at| format!("page at byte {at}"));
+            let place = format!("{place}, table {}", bad.table);
+            // Which checkpoints that hurts shows when they are read.
+            self.found.find(Harm::Upkeep, place, bad.reason);
+        }
+        Ok(seen.pages() > 0)
+    }
+
+    fn notes(&mut self) -> Result<ControlFlow<()>> {
+        let Self { held, found, .. } = self;
+        let tables = Opener::of(held)?.open()?;
+        let path = tables.path;
+        let mut part = Verification::default();
+        let notes = without_panics(path, || notes::check_notes(&tables, &mut part));
+        let names = without_panics(path, || rows::check_names(&tables, &mut part));
+        found.waiting = part.waiting;
+        found.add(part);
+        for error in [notes, names].into_iter().filter_map(Result::err) {
+            found.find_error(Harm::Reading, None, &error);
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn checkpoints(&mut self) -> Result<ControlFlow<()>> {
+        let total = Opener::of(&mut self.held)?.open()?.records.len().within(self.held.path).ok();
+        self.sweep(&Sweep {
+            stage: Stage::Documents,
+            total,
+            read: &|tables, after: Option<&([u8; 14], Vec<u8>)>, found| {
+                let mut rows = Vec::new();
+                let table = ("records", tables.path);
+                let after = after.map(|(key, _)| *key);
+                each_after(&tables.records, table, after, found, |key, value| {
+                    rows.push((key, value.to_owned()));
+                    rows.len() < PART
+                });
+                rows
+            },
+            check: &checkpoints::check_record,
+        })
+    }
+
+    fn deleted(&mut self) -> Result<ControlFlow<()>> {
+        self.sweep(&Sweep {
+            stage: Stage::Documents,
+            total: None,
+            read: &|tables, after: Option<&([u8; 22], Vec<u8>)>, found| {
+                let mut rows = Vec::new();
+                let Some(deleted) = &tables.deleted else { return rows };
+                let after = after.map(|(key, _)| *key);
+                each_after(deleted, ("deleted", tables.path), after, found, |key, value| {
+                    rows.push((key, value.to_owned()));
+                    rows.len() < PART
+                });
+                rows
+            },
+            check: &checkpoints::check_deleted,
+        })
+    }
+
+    fn index(&mut self) -> Result<ControlFlow<()>> {
+        let total = Opener::of(&mut self.held)?.open()?.index.len().within(self.held.path).ok();
+        self.sweep(&Sweep {
+            stage: Stage::Rows,
+            total,
+            read: &|tables, after: Option<&[u8; 22]>, found| {
+                let mut rows = Vec::new();
+                let table = ("index", tables.path);
+                each_after(&tables.index, table, after.copied(), found, |row, ()| {
+                    rows.push(row);
+                    rows.len() < ROWS_PART
+                });
+                rows
+            },
+            check: &rows::check_index,
+        })
+    }
+
+    /// Ids, and children under their parents: their keys are texts, and there are few of them.
+    fn ids(&mut self) -> Result<ControlFlow<()>> {
+        let Self { held, found, .. } = self;
+        let tables = Opener::of(held)?.open()?;
+        let path = tables.path;
+        let mut part = Verification::default();
+        let followed = without_panics(path, || {
+            for row in tables.ids.iter().within(path)? {
+                let (id, key) = row.within(path)?;
+                rows::check_id(&tables, &(id.value().to_owned(), key.value()), &mut part);
+            }
+            let Some(children) = &tables.children else { return Ok(()) };
+            for row in children.iter().within(path)? {
+                let row = row.within(path)?.0;
+                let (parent, key) = row.value();
+                rows::check_child(&tables, &(parent.to_owned(), key), &mut part);
+            }
+            Ok(())
+        });
+        found.add(part);
+        followed.map(ControlFlow::Continue)
+    }
+
+    fn frames(&mut self) -> Result<ControlFlow<()>> {
+        let owners = self.owners()?;
+        self.sweep(&Sweep {
+            stage: Stage::Rows,
+            total: None,
+            read: &|tables, after: Option<&u64>, found| {
+                let mut sequences: Vec<u64> = Vec::new();
+                let after = after.map(|sequence| crate::key::dependents_row(*sequence));
+                each_after(&tables.frames, ("frames", tables.path), after, found, |row, _| {
+                    let sequence = frame_sequence(row);
+                    if sequences.last() != Some(&sequence) {
+                        sequences.push(sequence);
+                    }
+                    sequences.len() <= ROWS_PART
+                });
+                sequences.truncate(ROWS_PART);
+                sequences
+            },
+            check: &|tables, sequence, found| {
+                frames::check_frame(tables, *sequence, &owners, found);
+            },
+        })
+    }
+
+    fn contents(&mut self) -> Result<ControlFlow<()>> {
+        let owners = self.owners()?;
+        let Self { held, found, .. } = self;
+        let tables = Opener::of(held)?.open()?;
+        let path = tables.path;
+        let mut part = Verification::default();
+        let holders = without_panics(path, || {
+            contents::check_holders(&tables, &owners, &mut part);
+            Ok(())
+        });
+        drop(tables);
+        found.add(part);
+        holders?;
+        self.sweep(&Sweep {
+            stage: Stage::Contents,
+            total: None,
+            read: &|tables, after, found| contents::next_stored(tables, after, PART, found),
+            check: &contents::check_content,
+        })
+    }
+
+    /// All checkpoints as they are now.
+    fn owners(&mut self) -> Result<Owners> {
+        let tables = Opener::of(&mut self.held)?.open()?;
+        let path = tables.path;
+        // Rows that are lost have been told of before.
+        without_panics(path, || Ok(Owners::read(&tables, &mut Verification::default())))
+    }
+
+    /// Checks all rows of a kind, a part at a time, on all processors.
+    fn sweep<R: Clone + Sync>(&mut self, sweep: &Sweep<'_, R>) -> Result<ControlFlow<()>> {
+        let mut last: Option<R> = None;
+        let mut done = 0;
+        loop {
+            if (self.watch)(Step { stage: sweep.stage, done, total: sweep.total }).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let opener = Opener::of(&mut self.held)?;
+            let mut part = Verification::default();
+            let tables = opener.open()?;
+            let rows =
+                without_panics(opener.path, || Ok((sweep.read)(&tables, last.as_ref(), &mut part)));
+            drop(tables);
+            self.found.add(part);
+            let rows = rows?;
+            let Some(end) = rows.last().cloned() else { return Ok(ControlFlow::Continue(())) };
+            let part = shared(Opener::of(&mut self.held)?, &rows, sweep.check);
+            self.found.add(part);
+            done += rows.len() as u64;
+            last = Some(end);
+            self.held.give_way();
+        }
+    }
+}
+
+fn walk(pages: &Pages, commit: Commit) -> Seen {
+    let mut seen = Seen::default();
+    for table in pages.tables(commit, &mut seen) {
+        pages.walk(&table, &mut seen, &mut |_| {});
+    }
+    seen
+}
+
+/// Checks rows on all processors.
+fn shared<R: Sync>(opener: Opener<'_>, rows: &[R], check: Check<'_, R>) -> Verification {
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let shares = Mutex::new(rows.chunks(SHARE));
+    let work = || {
+        let mut found = Verification::default();
+        let tables = match opener.open() {
+            Ok(tables) => tables,
+            Err(error) => {
+                found.find_error(Harm::Reading, None, &error);
+                return found;
+            }
+        };
+        loop {
+            let Some(share) = lock(&shares).next() else { return found };
+            for row in share {
+                let checked = without_panics(opener.path, || {
+                    check(&tables, row, &mut found);
+                    Ok(())
+                });
+                if let Err(error) = checked {
+                    found.find_error(Harm::Reading, None, &error);
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+        let mut found = work();
+        for other in others {
+            // It catches all panics itself.
+            found.add(other.join().unwrap_or_default());
+        }
+        found
+    })
+}

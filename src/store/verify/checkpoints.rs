@@ -1,0 +1,141 @@
+//! Checkpoints: entry, document, captured files, and the rows that must lead to each.
+
+use std::sync::Arc;
+
+use serde::de::IgnoredAny;
+
+use super::tables::Tables;
+use super::tally::{Harm, Verification};
+use crate::checkpoint::{Checkpoint, Entry};
+use crate::codec::{NameKind, cause, derived_tail};
+use crate::error::{Error, Result};
+use crate::key::{ANY_NAME, DeletedBytes, NameId, RecordBytes, RecordKey, index_row};
+use crate::store::artifact::artifacts_in;
+use crate::store::deleted::restorable;
+use crate::store::listing::listed_names;
+use crate::store::table::In;
+
+/// Checks a checkpoint that is there.
+pub(super) fn check_record(
+    tables: &Tables<'_>,
+    (key, record): &(RecordBytes, Vec<u8>),
+    found: &mut Verification,
+) {
+    found.rows += 1;
+    found.checkpoints += 1;
+    let entry = match tables.lookup().decode(RecordKey::from_bytes(*key), record) {
+        Ok(entry) => entry,
+        Err(error) => return found.find_error(Harm::Reading, None, &error),
+    };
+    check_document(tables, &entry, found);
+    match tables.unpacker().bytes(entry.sequence) {
+        Ok(bytes) if bytes.len() as u64 != entry.stored_bytes => {
+            found.find_at(Harm::Upkeep, &entry, "its entry gives another length on disk");
+        }
+        _ => {}
+    }
+    check_artifacts(tables, &entry, found);
+    if let Err(error) = check_listed(tables, &entry, found) {
+        found.find_error(Harm::Listing, Some(&entry), &error);
+    }
+}
+
+/// Checks a checkpoint that was deleted and can be restored.
+pub(super) fn check_deleted(
+    tables: &Tables<'_>,
+    (row, value): &(DeletedBytes, Vec<u8>),
+    found: &mut Verification,
+) {
+    found.rows += 1;
+    found.deleted += 1;
+    match restorable(*row, value, |key, record| tables.lookup().decode(key, record)) {
+        Ok(deleted) => {
+            check_document(tables, &deleted.entry, found);
+            check_artifacts(tables, &deleted.entry, found);
+        }
+        Err(error) => found.find_error(Harm::Reading, None, &error),
+    }
+}
+
+fn check_document(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
+    let checkpoint = match tables.unpacker().raw(entry) {
+        Ok(raw) => Checkpoint { entry: entry.clone(), raw },
+        Err(error) => return found.find_error(Harm::Reading, Some(entry), &error),
+    };
+    let is_document = checkpoint.state::<IgnoredAny>();
+    // A file that it came from must come out of it again.
+    let has_style = entry.source.is_some_and(|source| source.style.is_some());
+    let text = if has_style { checkpoint.source_text().map(drop) } else { Ok(()) };
+    match is_document.map(drop).and(text) {
+        Ok(()) => {
+            found.documents += 1;
+            found.document_bytes += entry.document_bytes;
+        }
+        Err(error) => found.find_at(Harm::Reading, entry, error),
+    }
+}
+
+fn check_artifacts(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
+    if entry.artifact_count == 0 {
+        return;
+    }
+    let artifacts = match &tables.artifacts {
+        Some(table) => artifacts_in(table, entry, tables.path),
+        None => Err(Error::corrupt("artifacts", "the table is missing")),
+    };
+    match artifacts {
+        Ok(artifacts) => found.artifacts += artifacts.len() as u64,
+        Err(error) => found.find_error(Harm::Reading, Some(entry), &error),
+    }
+}
+
+/// Every row that leads to an entry is there.
+fn check_listed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) -> Result<()> {
+    let Tables { path, ids, children, index, .. } = tables;
+    let key = RecordKey::of(entry);
+    if derived_tail(&entry.id, entry.created_at).is_none() {
+        let row = ids.get(entry.id.as_str()).within(path)?.map(|row| row.value());
+        if row != Some(key.to_bytes()) {
+            found.find_at(Harm::Listing, entry, "the row of its id is lost or leads elsewhere");
+        }
+    }
+    if let Some(parent) = &entry.parent {
+        let row = (parent.as_str(), key.to_bytes());
+        let is_there = match children {
+            Some(children) => children.get(row).within(path)?.is_some(),
+            None => false,
+        };
+        if !is_there {
+            found.find_at(Harm::Listing, entry, "the row under its parent is lost");
+        }
+    }
+    for row in index_rows(tables, entry)? {
+        let is_there = match row {
+            Ok(row) => index.get(row).within(path)?.is_some(),
+            Err(()) => false,
+        };
+        if !is_there {
+            found.find_at(Harm::Listing, entry, "a row of the index that leads to it is lost");
+        }
+    }
+    Ok(())
+}
+
+/// The rows of the index that lead to an entry; an error for a name that has no number.
+pub(super) fn index_rows(
+    tables: &Tables<'_>,
+    entry: &Entry,
+) -> Result<Vec<std::result::Result<[u8; 22], ()>>> {
+    let number = |kind: NameKind, name: &str| -> Result<Option<NameId>> {
+        tables.known.find(&tables.names, &(kind, Arc::from(name)), tables.path)
+    };
+    let Some(cause) = number(NameKind::Cause, &cause(entry.status, &entry.trigger))? else {
+        return Ok(vec![Err(())]);
+    };
+    let key = RecordKey::of(entry);
+    let mut rows = vec![Ok(index_row(ANY_NAME, cause, key))];
+    for (kind, name) in listed_names(entry) {
+        rows.push(number(kind, name)?.map(|name| index_row(name, cause, key)).ok_or(()));
+    }
+    Ok(rows)
+}

@@ -1,0 +1,99 @@
+//! What is small: facts about the store, its settings, the log of operations, and the journal.
+
+use std::path::Path;
+
+use redb::{ReadOnlyTable, ReadableTable as _};
+
+use super::tables::Tables;
+use super::tally::{Harm, Verification};
+use crate::codec::{Placed, decode_note};
+use crate::error::Result;
+use crate::key::frame_sequence;
+use crate::store::disk::RealDisk;
+use crate::store::file;
+use crate::store::journal;
+use crate::store::operation::Operation;
+use crate::store::settings::Settings;
+use crate::store::table::{
+    FORMAT_KEY, IDENTITY_KEY, In, META, OPERATIONS, RING_KEY, SEQUENCE_KEY, SETTINGS,
+};
+
+pub(super) fn check_notes(tables: &Tables<'_>, found: &mut Verification) -> Result<()> {
+    check_settings(tables, found)?;
+    check_operations(tables, found)?;
+    let Some(meta) = tables.open(META)? else { return Ok(()) };
+    let known = [FORMAT_KEY, IDENTITY_KEY, RING_KEY, SEQUENCE_KEY];
+    for row in meta.iter().within(tables.path)? {
+        let (key, _) = row.within(tables.path)?;
+        found.rows += 1;
+        if !known.contains(&key.value()) {
+            let place = format!("table meta, row {:?}", key.value());
+            found.find(Harm::Upkeep, place, "no release writes such a row");
+        }
+    }
+    check_journal(tables, &meta, found)
+}
+
+fn check_settings(tables: &Tables<'_>, found: &mut Verification) -> Result<()> {
+    let Some(table) = tables.open(SETTINGS)? else { return Ok(()) };
+    for row in table.iter().within(tables.path)? {
+        let (_, value) = row.within(tables.path)?;
+        found.rows += 1;
+        if let Err(reason) = decode_note::<Settings>(0, value.value()) {
+            let reason = format!("{reason}; nothing is pruned on save until they are set again");
+            found.find(Harm::Upkeep, "settings", reason);
+        }
+    }
+    Ok(())
+}
+
+fn check_operations(tables: &Tables<'_>, found: &mut Verification) -> Result<()> {
+    let Some(table) = tables.open(OPERATIONS)? else { return Ok(()) };
+    for row in table.iter().within(tables.path)? {
+        let (number, value) = row.within(tables.path)?;
+        found.rows += 1;
+        if let Err(reason) = decode_note::<Operation>(number.value(), value.value()) {
+            found.find(Harm::Upkeep, format!("operation {}", number.value()), reason);
+        }
+    }
+    Ok(())
+}
+
+/// The journal can be read, and nothing follows where it breaks off.
+fn check_journal(
+    tables: &Tables<'_>,
+    meta: &ReadOnlyTable<&'static str, u64>,
+    found: &mut Verification,
+) -> Result<()> {
+    let path = tables.path;
+    let Some(identity) = meta.get(IDENTITY_KEY).within(path)?.map(|value| value.value()) else {
+        found.find(Harm::Reading, "table meta", "the identity of the store is lost");
+        return Ok(());
+    };
+    let last = tables.frames.last().within(path)?.map(|(row, _)| frame_sequence(row.value()) + 1);
+    let noted = meta.get(SEQUENCE_KEY).within(path)?.map(|value| value.value());
+    let next = last.unwrap_or(1).max(noted.unwrap_or(1));
+    check_items(&file::beside(path, ".journal"), identity, next, found);
+    Ok(())
+}
+
+fn check_items(path: &Path, identity: u64, next: u64, found: &mut Verification) {
+    let place = || format!("journal {}", path.display());
+    let items = match journal::scan(&RealDisk, path) {
+        Ok(Some(scanned)) if scanned.identity == identity => scanned.items,
+        // There is none, or it is of another store and put aside by whoever opens this one.
+        Ok(_) => return,
+        Err(error) => return found.find_error(Harm::Reading, None, &error),
+    };
+    let mut lost = 0;
+    for item in items {
+        match item.and_then(|payload| Placed::decode(&payload)) {
+            Some(placed) => found.waiting += u64::from(placed.entry.sequence >= next),
+            None => lost += 1,
+        }
+    }
+    if lost > 0 {
+        let reason = format!("damaged before its end: {lost} are lost, and others follow");
+        found.find(Harm::Reading, place(), reason);
+    }
+}

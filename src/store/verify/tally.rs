@@ -1,0 +1,145 @@
+//! What a verification counts and finds.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::checkpoint::{Entry, Id};
+use crate::error::Error;
+
+// A store of which everything is damaged must not fill the memory with words.
+const FINDINGS_MAX: usize = 10_000;
+
+/// What [`Store::verify`](crate::Store::verify) read, and what is wrong with it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Verification {
+    /// The store, links resolved.
+    pub path: PathBuf,
+    /// Whether all of it was read: false if the one who watched ended it.
+    pub is_whole: bool,
+    /// Number of pages that are in use.
+    pub pages: u64,
+    /// Number of checkpoints, damaged ones included.
+    pub checkpoints: u64,
+    /// Number of deleted ones that can be restored.
+    pub deleted: u64,
+    /// How many documents were read and are right, those of deleted ones included.
+    pub documents: u64,
+    /// Their length in stored form, before compression.
+    pub document_bytes: u64,
+    /// Number of captured files; each counts once for every checkpoint.
+    pub artifacts: u64,
+    /// How many contents of captured files were read and have the hash they are known by.
+    pub contents: u64,
+    /// Their length.
+    pub content_bytes: u64,
+    /// Number of rows that were followed to where they lead.
+    pub rows: u64,
+    /// How many checkpoints wait in the journal; whoever opens the store next takes them in.
+    pub waiting: u64,
+    /// What is wrong, as it was found; not more than 10,000 of them.
+    pub findings: Vec<Finding>,
+    /// How many more there are.
+    pub more: u64,
+}
+
+/// Something that is wrong with a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The checkpoint, the table and row, or the page.
+    pub place: String,
+    /// Which check failed.
+    pub reason: String,
+    /// Whom it hurts.
+    pub harm: Harm,
+    /// The checkpoint that is hurt, if it is one and can be told.
+    pub checkpoint: Option<Id>,
+}
+
+/// Whom a damage hurts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Harm {
+    /// No checkpoint: what is damaged is needed for upkeep only, or shows elsewhere, too.
+    Upkeep,
+    /// A checkpoint that is whole is not found everywhere, or cannot be removed.
+    Listing,
+    /// A checkpoint or a captured file cannot be read, or is lost.
+    Reading,
+}
+
+impl fmt::Display for Harm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Upkeep => "upkeep",
+            Self::Listing => "listing",
+            Self::Reading => "reading",
+        })
+    }
+}
+
+impl Verification {
+    /// Whether all of it was read, and nothing is wrong.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.is_whole && self.findings.is_empty()
+    }
+
+    pub(super) fn find(&mut self, harm: Harm, place: impl Into<String>, reason: impl fmt::Display) {
+        self.note(Finding {
+            place: place.into(),
+            reason: reason.to_string(),
+            harm,
+            checkpoint: None,
+        });
+    }
+
+    /// What is wrong with a checkpoint.
+    pub(super) fn find_at(&mut self, harm: Harm, entry: &Entry, reason: impl fmt::Display) {
+        self.note(Finding {
+            place: format!("checkpoint {}", entry.id),
+            reason: reason.to_string(),
+            harm,
+            checkpoint: Some(entry.id.clone()),
+        });
+    }
+
+    /// What an error says, of a checkpoint if that is known.
+    pub(super) fn find_error(&mut self, harm: Harm, entry: Option<&Entry>, error: &Error) {
+        let checkpoint = entry.map(|entry| entry.id.clone());
+        let (place, reason) = match error {
+            Error::Corrupt { place, reason } => (place.clone(), reason.clone()),
+            other => {
+                let place = entry.map(|entry| format!("checkpoint {}", entry.id));
+                (place.unwrap_or_else(|| "store".to_owned()), other.to_string())
+            }
+        };
+        self.note(Finding { place, reason, harm, checkpoint });
+    }
+
+    /// Adds what another part found.
+    pub(super) fn add(&mut self, part: Self) {
+        self.checkpoints += part.checkpoints;
+        self.deleted += part.deleted;
+        self.documents += part.documents;
+        self.document_bytes += part.document_bytes;
+        self.artifacts += part.artifacts;
+        self.contents += part.contents;
+        self.content_bytes += part.content_bytes;
+        self.rows += part.rows;
+        self.more += part.more;
+        part.findings.into_iter().for_each(|finding| self.note(finding));
+    }
+
+    fn note(&mut self, finding: Finding) {
+        if self.findings.len() >= FINDINGS_MAX {
+            self.more += 1;
+        } else if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Verifying: nothing is found in a store that is whole, and whatever is lost is found.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use redb::{Database, Key, ReadableDatabase as _, ReadableTable as _, TableDefinition, Value};
+use waypost::{
+    ArtifactStatus, Durability, Harm, Hold, Id, Issue, NewArtifact, NewEntry, Options, Policy,
+    Series, Settings, Store, Trigger, Verification,
+};
+
+const WAIT: Duration = Duration::from_secs(5);
+
+fn verify(path: &Path) -> Verification {
+    Store::verify(path, WAIT).unwrap()
+}
+
+fn id(text: &str) -> Id {
+    Id::new(text).unwrap()
+}
+
+/// A store with rows in every table.
+fn filled(path: &Path) {
+    let store = Store::open(path).unwrap();
+    for number in 0..12_u32 {
+        let about = NewEntry {
+            issue: Some(Issue::new("42").unwrap()),
+            series: Some(Series::new(format!("series {}", number % 2)).unwrap()),
+            phase: Some("build".to_owned()),
+            trigger: Trigger::Iteration,
+            ..NewEntry::default()
+        };
+        let file = NewArtifact {
+            path: "a".to_owned(),
+            content: Some(vec![7; 5000]),
+            mode: None,
+            status: ArtifactStatus::Created,
+        };
+        let state: Vec<String> = (0..30).map(|line| format!("{line} {}", number / 4)).collect();
+        let draft = store.draft(about, &state).unwrap();
+        let files = if number % 5 == 0 { vec![file] } else { Vec::new() };
+        store.save_draft(draft.with_artifacts(files).unwrap()).unwrap();
+    }
+    for name in ["own-1", "own-2", "own-3"] {
+        let about =
+            NewEntry { id: Some(id(name)), parent: Some(id("own-1")), ..NewEntry::default() };
+        store.save(about, &name).unwrap();
+    }
+    store.tag(&id("own-1"), &["keep".to_owned()]).unwrap();
+    let policy = Some(Policy::preset("crunch").unwrap());
+    store.set_settings(&Settings { policy, ..Settings::default() }).unwrap();
+    store.delete(&[id("own-3")]).unwrap();
+    store.close().unwrap();
+}
+
+#[test]
+fn nothing_is_found_in_a_store_that_is_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    filled(&path);
+    let before = fs::read(&path).unwrap();
+    let found = verify(&path);
+    assert_eq!(found.findings, []);
+    assert!(found.is_clean() && found.is_whole);
+    assert_eq!((found.checkpoints, found.deleted, found.documents), (14, 1, 15));
+    assert_eq!((found.artifacts, found.contents, found.content_bytes), (3, 1, 5000));
+    assert!(found.rows > 100 && found.pages > 10 && found.waiting == 0, "{found:?}");
+    assert!(before == fs::read(&path).unwrap());
+    // Nor in one of the first release.
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/format-1.redb");
+    let copy = dir.path().join("format-1.redb");
+    fs::copy(fixture, &copy).unwrap();
+    assert_eq!(verify(&copy).findings, []);
+}
+
+/// Removes one row after the other, each from a copy of the store; every one must be missed.
+fn lose_each<K: Key + 'static, V: Value + 'static>(
+    path: &Path,
+    table: TableDefinition<'_, K, V>,
+    kept: impl Fn(usize) -> bool,
+) {
+    let copy = path.with_extension("copy");
+    let mut number = 0;
+    loop {
+        fs::copy(path, &copy).unwrap();
+        let database = Database::open(&copy).unwrap();
+        let count = {
+            let transaction = database.begin_read().unwrap();
+            let table = transaction.open_table(table).unwrap();
+            table.iter().unwrap().count()
+        };
+        if number == count {
+            break;
+        }
+        let transaction = database.begin_write().unwrap();
+        {
+            let mut table = transaction.open_table(table).unwrap();
+            let mut at = 0;
+            table
+                .retain(|_, _| {
+                    at += 1;
+                    at != number + 1
+                })
+                .unwrap();
+        }
+        transaction.commit().unwrap();
+        drop(database);
+        let found = Store::verify(&copy, WAIT);
+        let is_clean = found.as_ref().is_ok_and(Verification::is_clean);
+        assert!(!is_clean || kept(number), "row {number} of {table} is not missed");
+        number += 1;
+    }
+    assert!(number > 0, "{table} has no rows");
+}
+
+#[test]
+fn every_row_that_is_lost_is_missed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    filled(&path);
+    let none = |_| false;
+    lose_each(&path, TableDefinition::<[u8; 14], &[u8]>::new("records"), none);
+    lose_each(&path, TableDefinition::<[u8; 8], &[u8]>::new("frames"), none);
+    lose_each(&path, TableDefinition::<[u8; 22], ()>::new("index"), none);
+    lose_each(&path, TableDefinition::<&[u8], &[u8]>::new("names"), none);
+    lose_each(&path, TableDefinition::<&str, [u8; 14]>::new("ids"), none);
+    lose_each(&path, TableDefinition::<(&str, [u8; 14]), ()>::new("children"), none);
+    lose_each(&path, TableDefinition::<[u8; 22], &[u8]>::new("deleted"), none);
+    lose_each(&path, TableDefinition::<[u8; 8], &[u8]>::new("artifacts"), none);
+    lose_each(&path, TableDefinition::<[u8; 32], &[u8]>::new("holders"), none);
+    lose_each(&path, TableDefinition::<[u8; 34], &[u8]>::new("blobs"), none);
+    // The format and the identity; without the others a store is as good.
+    let meta = TableDefinition::<&str, u64>::new("meta");
+    lose_each(&path, meta, |number| number > 1);
+}
+
+/// A table whose rows have a key and a value of bytes.
+fn change_first(path: &Path, table: TableDefinition<'_, [u8; 14], &[u8]>) {
+    let database = Database::open(path).unwrap();
+    let transaction = database.begin_write().unwrap();
+    {
+        let mut table = transaction.open_table(table).unwrap();
+        let (key, mut value) = {
+            let (key, value) = table.first().unwrap().unwrap();
+            (key.value(), value.value().to_vec())
+        };
+        value[5] ^= 1;
+        table.insert(key, value.as_slice()).unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+#[test]
+fn a_finding_says_what_is_hurt_and_how() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    filled(&path);
+    change_first(&path, TableDefinition::new("records"));
+    let found = verify(&path);
+    let of = |harm| found.findings.iter().filter(move |finding| finding.harm == harm);
+    let reasons: BTreeSet<_> = of(Harm::Reading).map(|it| it.reason.as_str()).collect();
+    assert!(reasons.contains("checksum differs"), "{found:?}");
+    assert!(of(Harm::Reading).any(|it| it.place.starts_with("entry 1 saved at ")), "{found:?}");
+    assert_eq!((found.checkpoints, found.documents), (14, 14), "the others are whole");
+}
+
+#[test]
+fn what_a_kill_left_is_read_without_being_repaired() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let options = Options { hold: Hold::Forever, ..Options::default() };
+    let store = Store::open_with(&path, options).unwrap();
+    for number in 0..20 {
+        store.save(NewEntry::default(), &vec![number; 100]).unwrap();
+    }
+    let relaxed = store.draft(NewEntry::default(), &1).unwrap();
+    store.save_draft(relaxed.with_durability(Durability::Relaxed)).unwrap();
+    // As it is on disk at this moment, and would be after a kill.
+    let copy = dir.path().join("copy.redb");
+    fs::copy(&path, &copy).unwrap();
+    fs::copy(dir.path().join("store.redb.journal"), dir.path().join("copy.redb.journal")).unwrap();
+    drop(store);
+    let before = fs::read(&copy).unwrap();
+    let found = verify(&copy);
+    assert_eq!(found.findings, []);
+    assert!(before == fs::read(&copy).unwrap());
+    assert_eq!(found.checkpoints + found.waiting, 21, "{found:?}");
+    // Where the journal is damaged and goes on behind it, that shows.
+    let journal = dir.path().join("copy.redb.journal");
+    let mut bytes = fs::read(&journal).unwrap();
+    bytes[60] ^= 1;
+    fs::write(&journal, bytes).unwrap();
+    let found = verify(&copy);
+    assert!(found.findings.iter().any(|it| it.place.starts_with("journal")), "{found:?}");
+}
+
+#[test]
+fn others_save_while_a_store_is_verified() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let store = Store::open(&path).unwrap();
+    let drafts = (0..3000).map(|number| store.draft(NewEntry::default(), &vec![number; 200]));
+    store.batch(drafts.map(Result::unwrap).collect()).unwrap();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let saver = scope.spawn(|| {
+            let mut saved = 0;
+            while !is_over.load(Ordering::Relaxed) || saved == 0 {
+                let entry = store.save(NewEntry::default(), &saved).unwrap();
+                store.delete(&[entry.id]).unwrap();
+                saved += 1;
+            }
+        });
+        let found = verify(&path);
+        is_over.store(true, Ordering::Relaxed);
+        saver.join().unwrap();
+        assert_eq!(found.findings, []);
+        assert_eq!(found.checkpoints, 3000);
+    });
+}
+
+#[test]
+fn a_verification_can_be_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    filled(&path);
+    let mut stages = BTreeSet::new();
+    let found = Store::verify_with(&path, WAIT, &mut |step| {
+        stages.insert(step.stage.to_string());
+        ControlFlow::Continue(())
+    });
+    assert!(found.unwrap().is_whole);
+    assert_eq!(stages.len(), 4, "{stages:?}");
+    for stage in stages {
+        let found = Store::verify_with(&path, WAIT, &mut |step| {
+            let is_it = step.stage.to_string() == stage;
+            if is_it { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let found = found.unwrap();
+        assert!(!found.is_whole && !found.is_clean() && found.findings.is_empty(), "{stage}");
+    }
+}
