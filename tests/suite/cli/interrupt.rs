@@ -33,14 +33,15 @@ fn wait(child: &mut Child, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until a first interrupt does not end the command any more.
+/// Waits until a first signal does not end the command any more.
 fn wait_until_it_listens(child: &mut Child) {
     let status = format!("/proc/{}/status", child.id());
     wait(child, || {
         let text = fs::read_to_string(&status).unwrap_or_default();
         let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
         let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-        let bit = 1 << (Signal::INT.as_raw() - 1);
+        // The last that it begins to listen for.
+        let bit = 1 << (Signal::TERM.as_raw() - 1);
         caught.is_some_and(|mask| mask & bit != 0)
     });
 }
