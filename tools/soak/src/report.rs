@@ -163,52 +163,39 @@ fn work_table(tally: &Tally) -> String {
 }
 
 fn panels(samples: &[Sample]) -> Vec<Panel> {
-    let line = |name, value: fn(&Sample) -> Option<u64>| Line {
+    let line = |name, unit: f64, value: fn(&Sample) -> Option<u64>| Line {
         name,
         points: samples
             .iter()
-            .filter_map(|sample| Some((sample.at.as_secs_f64() / 60.0, as_float(value(sample)?))))
+            .filter_map(|it| Some((it.at.as_secs_f64() / 60.0, as_float(value(it)?) / unit)))
             .collect(),
     };
-    let latency = |title, lines| Panel {
-        title,
-        scale: Scale::Logarithmic,
-        lines,
-        show: |micros| format!("{} ms", micros / 1000.0),
-    };
-    let mebibytes = |bytes: f64| format!("{:.1} MiB", bytes / 1_048_576.0);
+    let bytes = |name, value| line(name, 1_048_576.0, value);
+    let micros = |name, value| line(name, 1.0, value);
+    let disk = vec![
+        bytes("file", |it| Some(it.file_bytes)),
+        bytes("and beside it", |it| Some(it.disk_bytes())),
+    ];
+    let memory = vec![
+        bytes("never killed", Sample::memory_bytes),
+        bytes("the others", |it| it.others_bytes.iter().copied().max()),
+    ];
+    let save =
+        vec![micros("median", |it| Some(it.save?.median)), micros("p99", |it| Some(it.save?.p99))];
+    let reads = vec![
+        micros("latest, median", |it| Some(it.latest?.median)),
+        micros("latest, p99", |it| Some(it.latest?.p99)),
+        micros("list, median", |it| Some(it.list?.median)),
+        micros("list, p99", |it| Some(it.list?.p99)),
+    ];
+    let in_mebibytes = |value: f64| format!("{value:.1} MiB");
+    let in_millis = |micros: f64| format!("{} ms", micros / 1000.0);
+    let panel = |title, scale, lines, show| Panel { title, scale, lines, show };
     vec![
-        Panel {
-            title: "On disk",
-            scale: Scale::Linear,
-            lines: vec![
-                line("file", |it| Some(it.file_bytes)),
-                line("and beside it", |it| Some(it.disk_bytes())),
-            ],
-            show: mebibytes,
-        },
-        Panel {
-            title: "Memory of the largest process",
-            scale: Scale::Linear,
-            lines: vec![
-                line("never killed", Sample::memory_bytes),
-                line("the others", |it| it.others_bytes.iter().copied().max()),
-            ],
-            show: mebibytes,
-        },
-        latency(
-            "Durable save",
-            vec![line("median", |it| Some(it.save?.median)), line("p99", |it| Some(it.save?.p99))],
-        ),
-        latency(
-            "Reads",
-            vec![
-                line("latest, median", |it| Some(it.latest?.median)),
-                line("latest, p99", |it| Some(it.latest?.p99)),
-                line("list, median", |it| Some(it.list?.median)),
-                line("list, p99", |it| Some(it.list?.p99)),
-            ],
-        ),
+        panel("On disk", Scale::Linear, disk, in_mebibytes as fn(f64) -> String),
+        panel("Memory of the largest process", Scale::Linear, memory, in_mebibytes),
+        panel("Durable save", Scale::Logarithmic, save, in_millis),
+        panel("Reads", Scale::Logarithmic, reads, in_millis),
     ]
 }
 
