@@ -77,12 +77,13 @@ pub(crate) fn page(run: &Run, outcome: &Outcome, verdicts: &[Verdict]) -> String
         "{} saves were acknowledged, and {} processes killed. {} times, and once more when all\n\
          had ended, everything in the store was read and compared with what must be there:\n\
          {} documents. {}\n\n\
-         The file had {} in the end, and {} compacted.\n\n![Over time](soak.svg)",
+         The longest {}. The file had {} in the end, and {} compacted.\n\n![Over time](soak.svg)",
         tally.acknowledged,
         tally.kills,
         tally.checks.saturating_sub(1),
         tally.compared,
         wrong(tally),
+        longest(samples),
         Unit::Bytes.show(*closed_bytes),
         Unit::Bytes.show(*compacted_bytes),
     );
@@ -100,6 +101,16 @@ fn wrong(tally: &Tally) -> String {
     let first: Vec<String> =
         tally.wrong.iter().take(WRONG_MAX).map(|what| format!("- {what}")).collect();
     format!("**{} things were wrong:**\n\n{}", tally.wrong.len(), first.join("\n"))
+}
+
+/// The longest call of each kind that was measured.
+fn longest(samples: &[Sample]) -> String {
+    let of = |name, latency: fn(&Sample) -> Option<Latency>| {
+        let max = samples.iter().filter_map(latency).map(|it| it.max).max()?;
+        Some(format!("{name} took {}", Unit::Micros.show(max)))
+    };
+    let calls = [of("save", |it| it.save), of("latest", |it| it.latest), of("list", |it| it.list)];
+    calls.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn verdict_table(verdicts: &[Verdict]) -> String {
