@@ -51,9 +51,7 @@ pub(crate) fn work(orders: Orders) -> Result<()> {
     worker.recall()?;
     while !is_over.load(Ordering::Relaxed) {
         worker.step()?;
-        let micros = u32::try_from(worker.orders.pause.as_micros()).unwrap_or(u32::MAX / 2);
-        let rest = worker.random.below(2 * micros + 1);
-        thread::sleep(Duration::from_micros(rest.into()));
+        thread::sleep(worker.rest());
     }
     let Worker { store, notes, .. } = worker;
     match store.close() {
@@ -109,6 +107,13 @@ impl Worker {
             998.. if self.random.one_in(4) => self.compact(),
             998.. => Ok(()),
         }
+    }
+
+    /// How long it does nothing now: as long as it is told, on average.
+    fn rest(&mut self) -> Duration {
+        let micros = u32::try_from(self.orders.pause.as_micros()).unwrap_or(u32::MAX);
+        let rest = self.random.below(micros.saturating_mul(2).max(1));
+        Duration::from_micros(rest.into())
     }
 
     fn spot(&self, kind: Kind) -> Spot {
