@@ -22,8 +22,9 @@ const WRONG_MAX: usize = 50;
 
 const SAMPLES: &str = "\
 Times are the median, and what one call in a hundred exceeds: waiting for others to let go of the
-store is part of them. Memory is that of the largest process that is never killed, and of the
-largest of the others. Load is how many processes of the whole machine wanted a processor.
+store is part of them, but calls that were refused are left out. Memory is that of the largest
+process that is never killed, and of the largest of the others. Load is how many processes of the
+whole machine wanted a processor.
 
 | at | on disk | checkpoints | deleted | memory | others | save | latest | list | load |
 |---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
@@ -64,12 +65,14 @@ pub(crate) fn page(run: &Run, outcome: &Outcome, verdicts: &[Verdict]) -> String
     let Outcome { samples, tally, closed_bytes, compacted_bytes } = outcome;
     let mut page = format!(
         "# A long run\n\n\
-         `--for {} --processes {} --spare {} --kill-every {} --pause {} --seed {}`\n\n",
+         `--for {} --processes {} --spare {} --kill-every {} --pause {} \
+         --operations {} --seed {}`\n\n",
         duration::show(run.time),
         run.processes,
         run.spare,
         duration::show(run.kill_every),
         duration::show(run.pause),
+        run.operations,
         run.seed,
     );
     let _ = writeln!(
