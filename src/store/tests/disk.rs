@@ -1,8 +1,8 @@
 //! What becomes of a store when the power is lost, or a disk fails, at any moment.
 //!
-//! A workload that a seed decides runs on a simulated disk; then the power is lost after each change
-//! of the disk, with some of what was not synced kept, dropped or torn; then the store is opened,
-//! read, checked and saved to, and some of these recoveries lose their power, too.
+//! A workload that a seed decides runs on a simulated disk; then the power is lost after each
+//! change of the disk, with some of what was not synced kept, dropped or torn; then the store is
+//! opened, read, checked and saved to, and some of these recoveries lose their power, too.
 //!
 //! `WAYPOST_CRASH_STATES=1000000` tries so many states instead of 50,000, `WAYPOST_FAULT_SEEDS=100`
 //! so many workloads with each of their calls failing, and `WAYPOST_CRASH_SEED=17` that seed alone,
@@ -122,8 +122,8 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Opens what a loss of power left, unless that was done before; it must be one of `candidates`,
-    /// whole, and can be saved to. Some of these are interrupted by another loss of power.
+    /// Opens what a loss of power left, unless that was done before; it must be one of
+    /// `candidates`, whole, and can be saved to. Some of these lose their power once more.
     fn recover(
         &mut self,
         files: Files,

@@ -439,7 +439,9 @@ impl Workload {
         *number += 1;
         let first = *number;
         let line = |at: u32| format!("step {at}: {:x}", Chance::new(&[u64::from(at)]).next());
-        let state: Vec<String> = (first..first + 10).map(line).collect();
+        // Some take more than one row.
+        let lines = if self.chance.happens(10) { 90 } else { 10 };
+        let state: Vec<String> = (first..first + lines).map(line).collect();
         let mut draft = self.store.draft(about, &state).expect("a small document");
         if !draft.has_own_id {
             let millis = draft.entry.created_at.as_millis().unsigned_abs();
