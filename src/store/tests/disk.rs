@@ -30,7 +30,7 @@ use power::Durable;
 use simulated::{Files, SimulatedDisk};
 use workload::{Workload, later, open};
 
-use crate::checkpoint::NewEntry;
+use crate::checkpoint::{Id, NewEntry};
 use crate::sync::lock;
 
 const STATES: u64 = 50_000;
@@ -142,7 +142,10 @@ impl Trial<'_> {
             let differences = candidates.iter().map(|it| it.settled().difference(&found));
             return Err(format!("has lost something: {:#?}", differences.collect::<Vec<_>>()));
         };
-        let draft = told("has no draft", store.draft(NewEntry::default(), &"one more"))?;
+        let mut draft = told("has no draft", store.draft(NewEntry::default(), &"one more"))?;
+        // The same in every state, so that the reader knows what it read before.
+        let millis = draft.entry.created_at.as_millis().unsigned_abs();
+        draft.entry.id = Id::from_parts(millis, [depth.to_le_bytes()[0]; 10]);
         let after = before.with(Saved::of(&draft));
         told("cannot be saved to", store.save_draft(draft))?;
         let saved = disk.changed();
