@@ -162,11 +162,11 @@ impl Work<'_> {
         if self.save(Some(&store))?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        self.adopt(&store)?;
         let notes = Notes::read(self.rows);
         write::add_notes(&store, self.rows, &notes)?;
         self.note(&notes);
         store.close()?;
+        self.adopt(new_path)?;
         let Verification { findings, .. } = Store::verify(new_path, Duration::ZERO)?;
         if let Some(first) = findings.first() {
             let reason = format!("the new store is not whole: {}: {}", first.place, first.reason);
@@ -177,7 +177,9 @@ impl Work<'_> {
     }
 
     /// Saves what waits in the spool of the old store, which the new one would take for another's.
-    fn adopt(&mut self, store: &Store) -> Result<()> {
+    fn adopt(&mut self, new_path: &Path) -> Result<()> {
+        // Opened anew, so that the next sequence is one that no frame has.
+        let store = Store::open_with(new_path, Options { create: false, ..Options::default() })?;
         let old = Place::real(self.repaired.path.clone());
         let identity = self.rows.meta.get(IDENTITY_KEY).copied();
         let (count, lost) = store.shared.adopt(&old, identity)?;
@@ -188,7 +190,7 @@ impl Work<'_> {
             checkpoint: None,
         });
         self.repaired.lost.extend(lost);
-        Ok(())
+        store.close()
     }
 
     /// Saves what can be read, into a store if there is one.
