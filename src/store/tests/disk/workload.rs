@@ -228,7 +228,7 @@ impl Workload {
     /// As while another process has the store: in one file, all or none, for whoever comes next.
     fn spool(&mut self) -> Attempt {
         let mut drafts = Vec::new();
-        for _ in 0..1 + self.chance.below(3) {
+        for _ in 0..=self.chance.below(3) {
             let about = self.about();
             drafts.push(self.draft(about));
             self.tick();
