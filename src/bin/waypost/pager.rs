@@ -94,7 +94,7 @@ impl Paged {
             State::Shown(mut shown) => {
                 // It may have been left before the end.
                 let _ = shown.stdin.flush();
-                if let Some(text) = shown.end()? {
+                if let Some(text) = (*shown).end()? {
                     self.stdout.write_all(&text)?;
                 }
             }
@@ -115,7 +115,7 @@ impl Shown {
     }
 
     /// Waits until it has been read; what it was given, if a shell found no such pager.
-    fn end(mut self: Box<Self>) -> io::Result<Option<Vec<u8>>> {
+    fn end(mut self) -> io::Result<Option<Vec<u8>>> {
         const NOT_FOUND: [Option<i32>; 2] = [Some(126), Some(127)];
         drop(self.stdin);
         let status = self.child.wait()?;
@@ -133,7 +133,7 @@ impl Write for Paged {
                     let State::Shown(shown) = mem::replace(&mut self.state, State::Left) else {
                         return Ok(bytes.len());
                     };
-                    if let Some(text) = shown.end()? {
+                    if let Some(text) = (*shown).end()? {
                         self.state = State::Plain;
                         self.stdout.write_all(&text)?;
                     }
