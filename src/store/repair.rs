@@ -130,7 +130,9 @@ impl Store {
         if repair.dry_run {
             // Whether it was ended is told by what is returned.
             let _ = work.save(None)?;
-            work.repaired.checkpoints += Spooled::of(&Place::real(path)).checkpoints;
+            if repair.into.is_some() {
+                work.repaired.checkpoints += Spooled::of(&Place::real(path)).checkpoints;
+            }
             work.note(&Notes::read(&rows));
             return Ok(work.repaired);
         }
@@ -166,7 +168,7 @@ impl Work<'_> {
         write::add_notes(&store, self.rows, &notes, is_in_place)?;
         self.note(&notes);
         store.close()?;
-        // In the place of the old store it has the same identity, and takes the spool in as that would.
+        // In the place of the old store it has the same identity, and takes the spool in itself.
         if !is_in_place || !self.rows.meta.contains_key(IDENTITY_KEY) {
             self.adopt(new_path)?;
         }
