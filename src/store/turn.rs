@@ -26,7 +26,7 @@ use super::settings::{self, Settings};
 use super::table::{Found, is_of_engine, without_panics};
 use super::write::transact;
 use crate::checkpoint::Series;
-use crate::codec::Frames;
+use crate::codec::{Frames, KeyId};
 use crate::error::{At, Error, Result};
 use crate::key::NameId;
 use crate::sync::{lock, read, try_read, try_write, write};
@@ -73,6 +73,8 @@ pub(super) struct Open {
     pub(super) looked: Mutex<HashMap<Series, usize>>,
     /// `None` if they cannot be read.
     pub(super) settings: RwLock<Option<Arc<Settings>>>,
+    /// What everything is sealed with. Changes only while the journal is held.
+    pub(super) key: RwLock<Option<KeyId>>,
     /// Whether there was a save since the file was opened.
     pub(super) has_saved: AtomicBool,
     /// Whether nobody has looked yet what was spooled before the file was opened.
@@ -387,7 +389,7 @@ impl Turn {
 
     /// Puts into the tables what a journal has that they lack.
     fn ready(&self, database: Database) -> Result<Open> {
-        let Found { next_sequence, next_name, identity, has_artifacts } =
+        let Found { next_sequence, next_name, identity, has_artifacts, key } =
             Found::read(&database, self.path())?;
         *lock(&self.identity) = Some(identity);
         if next_sequence == 1 {
@@ -415,6 +417,7 @@ impl Turn {
             commits: AtomicU64::new(0),
             looked: Mutex::new(HashMap::new()),
             settings: RwLock::new(settings.ok().map(Arc::new)),
+            key: RwLock::new(key),
             has_saved: AtomicBool::new(false),
             is_spool_due: AtomicBool::new(true),
             since: Instant::now(),

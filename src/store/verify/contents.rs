@@ -10,6 +10,7 @@ use crate::codec::{FoundFrame, Holders, decode_artifact, decode_holders};
 use crate::error::{Error, Result};
 use crate::key::{blob_hash, blob_row, blob_rows, frame_sequence};
 use crate::store::blobs::{stored, unpack};
+use crate::store::sealing::flawed;
 use crate::store::table::In;
 
 /// Who has which contents, as the rows of captured files say, held against what was noted.
@@ -106,7 +107,8 @@ pub(super) fn check_content(tables: &Tables<'_>, hash: &Hash, found: &mut Verifi
 }
 
 fn read(tables: &Tables<'_>, hash: &Hash) -> Result<u64> {
-    let damaged = |reason: &str| Error::corrupt(format!("captured content {hash}"), reason);
+    let place = || format!("captured content {hash}");
+    let damaged = |reason: &str| Error::corrupt(place(), reason);
     let Some(blobs) = &tables.blobs else { return Err(damaged("it is missing")) };
     for (row, expected) in blobs.range(blob_rows(hash)).within(tables.path)?.zip(0..u16::MAX) {
         if row.within(tables.path)?.0.value() != blob_row(hash, expected) {
@@ -115,7 +117,8 @@ fn read(tables: &Tables<'_>, hash: &Hash) -> Result<u64> {
     }
     let bytes = stored(blobs, hash, tables.path)?.ok_or_else(|| damaged("it is missing"))?;
     let length = FoundFrame::parse(&bytes).map_err(damaged)?.raw_bytes;
-    let content = unpack(tables.unpacking, &bytes, (hash, length)).map_err(damaged)?;
+    let content = unpack(tables.unpacking, &bytes, (hash, length));
+    let content = content.map_err(|flaw| flawed(tables.unpacking, place(), flaw))?;
     if Hash::of(&content) != *hash {
         return Err(damaged("its hash differs"));
     }
