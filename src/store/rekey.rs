@@ -81,8 +81,8 @@ impl Store {
     /// Time grows with the size of the store.
     ///
     /// # Errors
-    /// [`Error::Key`] if a key is not among those that were given; nothing was changed, unless it
-    /// is about one checkpoint of a store with several keys.
+    /// [`Error::Key`](crate::Error::Key) if a key is not among those that were given; nothing was
+    /// changed, unless it is about one checkpoint of a store with several keys.
     pub fn rekey(&self, to: Option<KeyId>) -> Result<Rekeyed> {
         self.rekey_with(to, &mut unwatched)
     }

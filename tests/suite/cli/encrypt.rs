@@ -1,6 +1,9 @@
 //! Keys on the command line: where they come from, and what is said without them.
 
+use std::fmt::Write as _;
 use std::fs;
+use std::thread;
+use std::time::Duration;
 
 use super::{Ended, Test};
 
@@ -42,6 +45,8 @@ fn a_key_comes_from_a_file_or_from_the_environment() {
         let child = test.command("show a --document").env(name, value).spawn().unwrap();
         assert!(test.ended(child).done().contains(SECRET), "{name}");
     }
+    test.write(".waypost/config.yaml", "checkpoint:\n  storage: {key_file: store.key}\n");
+    assert!(test.run("show a --document").done().contains(SECRET), "by the config");
     let child = test.command("show a").env("WAYPOST_KEY", "secret").spawn().unwrap();
     let told = test.ended(child).failed(4);
     assert!(told.contains("WAYPOST_KEY: invalid key: not 32 bytes"), "{told}");
@@ -90,4 +95,37 @@ fn a_store_is_encrypted_gets_another_key_and_is_decrypted() {
     assert!(show("").done().contains(SECRET));
     assert!(test.run("log --operations").done().contains("rekey"));
     test.run("rekey").failed(2);
+}
+
+/// Whatever it has done until then, both keys together read everything, and it goes on.
+#[test]
+fn a_key_that_is_changed_by_a_command_that_is_killed_loses_nothing() {
+    // More than one transaction.
+    const COUNT: usize = 1_200;
+    let test = Test::new();
+    let mut lines = String::new();
+    for at in 0..COUNT {
+        writeln!(lines, "{{\"{at}\": {SECRET:?}}}").unwrap();
+    }
+    test.run("key one.key").done();
+    test.run("key two.key").done();
+    test.feed("save --lines --key-file one.key", &lines).done();
+    let is_whole = |flags: &str| {
+        let dump = test.run(&format!("export --jsonl - --quiet {flags}"));
+        assert_eq!((dump.code, dump.stderr), (Some(0), String::new()));
+        assert_eq!(dump.stdout.matches(SECRET).count(), COUNT);
+    };
+    let rekey = "rekey --new-key-file two.key --key-file one.key --json";
+    let mut killed = 0;
+    for delay in [5, 40, 120] {
+        let mut child = test.spawn(rekey);
+        thread::sleep(Duration::from_millis(delay));
+        killed += u32::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        is_whole("--key-file one.key --key-file two.key");
+    }
+    assert!(killed > 0, "none was killed");
+    test.run(rekey).done();
+    is_whole("--key-file two.key");
 }
