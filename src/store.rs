@@ -84,7 +84,7 @@ use spool::Spool;
 pub use spool::{SetAside, Spooled};
 pub use stats::Stats;
 use turn::Turn;
-pub use verify::{Finding, Harm, Verification};
+pub use verify::{Finding, Harm, Verification, Verify};
 pub use watch::{Stage, Step};
 
 /// An embedded store of checkpoints: one file, shared by any number of threads and processes.

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::blobs::{insert_blob, seed, stored, unpack};
 use super::operation::{Action, Operation};
 use super::options::Limits;
+use super::sealing::Sealing;
 use super::table::In;
 use super::unpack::Unpacker;
 use super::watch::{Stage, Step, Watch, unwatched};
@@ -119,8 +120,11 @@ impl Store {
             // Who saves holds the journal from sealing a frame until it is written.
             let mut journal = lock(&open.journal);
             if open.key() != to {
+                // Whoever spools meanwhile must not take what was for what is.
+                self.shared.turn.note_sealing(open.identity, Sealing::Unknown)?;
                 self.shared.write_durably(open, &mut journal, |writer| writer.expect_key(to))?;
                 *write(&open.key) = to;
+                self.shared.turn.note_sealing(open.identity, to.into())?;
             }
             Ok(())
         })

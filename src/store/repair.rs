@@ -26,7 +26,7 @@ use super::pages::Pages;
 use super::sealing::no_key;
 use super::spool::Spooled;
 use super::table::{FORMAT, FORMAT_KEY, IDENTITY_KEY};
-use super::watch::{Stage, Step, Watch};
+use super::watch::{Stage, Step, Watch, unwatched};
 use super::{Store, Verification};
 use crate::checkpoint::{Id, Timestamp};
 use crate::codec::Placed;
@@ -183,7 +183,8 @@ impl Work<'_> {
         write::add_notes(&store, self.rows, &notes)?;
         self.note(&notes);
         store.close()?;
-        let Verification { findings, .. } = Store::verify(new_path, Duration::ZERO)?;
+        let Verification { findings, .. } =
+            Store::verify_with(new_path, &repair.verify(), &mut unwatched)?;
         if let Some(first) = findings.first() {
             let reason = format!("the new store is not whole: {}: {}", first.place, first.reason);
             return Err(Error::corrupt(new_path.display().to_string(), reason));

@@ -11,6 +11,22 @@ use crate::codec::{Flaw, Frame, Frames, KeyId, Keyring};
 use crate::error::{Error, Result};
 use crate::sync::read;
 
+/// What everything in a store is sealed with, for who does not have the store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Sealing {
+    /// Nobody wrote it down, or it changes.
+    #[default]
+    Unknown,
+    Plain,
+    With(KeyId),
+}
+
+impl From<Option<KeyId>> for Sealing {
+    fn from(key: Option<KeyId>) -> Self {
+        key.map_or(Self::Plain, Self::With)
+    }
+}
+
 impl Open {
     /// The key that everything is to be sealed with, if it is.
     pub(super) fn key(&self) -> Option<KeyId> {

@@ -14,6 +14,9 @@ use waypost::{
     Result, SecretKey, Series, Settings, Store,
 };
 
+mod care;
+mod spool;
+
 const SECRET: &str = "xyzzy-plugh";
 const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
 const FRAMES: TableDefinition<'_, [u8; 8], &[u8]> = TableDefinition::new("frames");

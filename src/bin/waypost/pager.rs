@@ -115,7 +115,7 @@ impl Shown {
     }
 
     /// Waits until it has been read; what it was given, if a shell found no such pager.
-    fn end(mut self: Box<Self>) -> io::Result<Option<Vec<u8>>> {
+    fn end(mut self) -> io::Result<Option<Vec<u8>>> {
         const NOT_FOUND: [Option<i32>; 2] = [Some(126), Some(127)];
         drop(self.stdin);
         let status = self.child.wait()?;

@@ -2,6 +2,8 @@
 //!
 //! Must never let a store that was sealed become one that is not.
 
+use std::time::Duration;
+
 use super::Repair;
 use super::rows::Rows;
 use crate::codec::{FoundFrame, KeyId, Keyring};
@@ -10,6 +12,7 @@ use crate::key::{frame_row, frame_sequence};
 use crate::store::options::{Hold, Options};
 use crate::store::sealing::no_key;
 use crate::store::table::{FORMAT_KEY, KEY_KEY};
+use crate::store::verify::Verify;
 
 #[derive(Debug, Clone)]
 pub(super) struct Keys {
@@ -45,6 +48,15 @@ impl Repair {
             #[cfg(feature = "encrypt")]
             keys: self.keys.clone(),
             ..Options::default()
+        }
+    }
+
+    /// How the new store is checked, which nobody else has.
+    pub(super) fn verify(&self) -> Verify {
+        Verify {
+            wait: Duration::ZERO,
+            #[cfg(feature = "encrypt")]
+            keys: self.keys.clone(),
         }
     }
 
