@@ -22,6 +22,7 @@ use super::disk::{Place, RealDisk};
 use super::file::{self, Refusal};
 use super::held::when_free;
 use super::journal;
+use super::options::Options;
 use super::pages::Pages;
 use super::sealing::no_key;
 use super::spool::Spooled;
@@ -178,11 +179,11 @@ impl Work<'_> {
         if self.save(Some(&store))?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        self.adopt(&store)?;
         let notes = Notes::read(self.rows);
         write::add_notes(&store, self.rows, &notes)?;
         self.note(&notes);
         store.close()?;
+        self.adopt(new_path, repair)?;
         let Verification { findings, .. } =
             Store::verify_with(new_path, &repair.verify(), &mut unwatched)?;
         if let Some(first) = findings.first() {
@@ -194,7 +195,10 @@ impl Work<'_> {
     }
 
     /// Saves what waits in the spool of the old store, which the new one would take for another's.
-    fn adopt(&mut self, store: &Store) -> Result<()> {
+    fn adopt(&mut self, new_path: &Path, repair: &Repair) -> Result<()> {
+        // Opened anew, so that the next sequence is one that no frame has.
+        let options = Options { create: false, ..repair.options_of_new(&self.keys) };
+        let store = Store::open_with(new_path, options)?;
         let old = Place::real(self.repaired.path.clone());
         let identity = self.rows.meta.get(IDENTITY_KEY).copied();
         let (count, lost) = store.shared.adopt(&old, identity)?;
@@ -205,7 +209,7 @@ impl Work<'_> {
             checkpoint: None,
         });
         self.repaired.lost.extend(lost);
-        Ok(())
+        store.close()
     }
 
     /// Saves what can be read, into a store if there is one.

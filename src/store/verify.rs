@@ -58,10 +58,16 @@ impl Store {
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Locked`] or
     /// [`Error::Io`]; damage is no error but a [`Finding`].
     pub fn verify(path: impl AsRef<Path>, wait: Duration) -> Result<Verification> {
-        Self::verify_with(path, &Verify { wait, ..Verify::default() }, &mut unwatched)
+        let verify = Verify {
+            wait,
+            #[cfg(feature = "encrypt")]
+            keys: Vec::new(),
+        };
+        Self::verify_with(path, &verify, &mut unwatched)
     }
 
-    /// As [`Store::verify`], also of what is encrypted, and `watch` hears how far it is and may end it; see [`Step`].
+    /// As [`Store::verify`], also of what is encrypted, and `watch` hears how far it is and may end
+    /// it; see [`Step`].
     ///
     /// # Errors
     /// As [`Store::verify`].

@@ -148,7 +148,7 @@ fn files_are_made_only_where_their_owner_alone_may_read_them() {
     let makers = ["File::create(", "File::create_new(", "fs::write(", "OpenOptions::new()"];
     // These, and man pages, which are for all to read; and a pipe or device is opened, not made.
     let may = [
-        "src/store/file.rs",
+        "src/store/disk.rs",
         "src/bin/waypost/private.rs",
         "src/bin/waypost/command/man.rs",
         "src/bin/waypost/command/export/target.rs",

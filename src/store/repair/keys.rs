@@ -42,6 +42,7 @@ impl Keys {
 
 impl Repair {
     /// How stores are opened for it.
+    #[cfg_attr(not(feature = "encrypt"), expect(clippy::unused_self, reason = "it has no keys"))]
     pub(super) fn options(&self) -> Options {
         Options {
             hold: Hold::Forever,
@@ -52,6 +53,7 @@ impl Repair {
     }
 
     /// How the new store is checked, which nobody else has.
+    #[cfg_attr(not(feature = "encrypt"), expect(clippy::unused_self, reason = "it has no keys"))]
     pub(super) fn verify(&self) -> Verify {
         Verify {
             wait: Duration::ZERO,

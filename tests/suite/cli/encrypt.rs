@@ -129,3 +129,22 @@ fn a_key_that_is_changed_by_a_command_that_is_killed_loses_nothing() {
     test.run(rekey).done();
     is_whole("--key-file two.key");
 }
+
+#[test]
+fn without_the_key_a_store_is_verified_in_part_copied_and_not_repaired() {
+    let (test, id) = encrypted();
+    let told = test.run("verify").done();
+    assert!(told.contains("1, encrypted: see --key-file"), "{told}");
+    assert!(!test.run("verify --key-file store.key").done().contains("encrypted"));
+    test.run("backup copy.redb").done();
+    let told = test.run("show a --document --store copy.redb --key-file store.key").done();
+    assert!(told.contains(SECRET));
+    for args in ["repair", "repair --dry-run", "repair --into new.redb"] {
+        let told = test.run(args).failed(4);
+        assert!(told.contains(&id) && told.contains("--key-file"), "{args}: {told}");
+    }
+    assert!(!test.path().join("new.redb").exists());
+    test.run("repair --into new.redb --key-file store.key").done();
+    let told = test.run("show a --store new.redb").failed(4);
+    assert!(told.contains(&id), "{told}");
+}

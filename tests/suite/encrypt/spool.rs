@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use waypost::SetAside;
+use waypost::{Repair, SetAside};
 
 use super::*;
 
@@ -137,4 +137,25 @@ fn nothing_is_spooled_while_nobody_wrote_down_whether_the_store_is_encrypted() {
     assert!(place.spooled().is_empty());
     fs::write(&lock, text).unwrap();
     assert_eq!(save(&known, 1).unwrap().sequence, 0);
+}
+
+#[test]
+fn a_repaired_store_has_what_was_spooled_if_its_key_was_given() {
+    let [key] = keys();
+    let place = Place::new();
+    let known = place.open_hurried(&[&key]);
+    save(&known, 0).unwrap();
+    let held = place.hold();
+    let saved = save(&known, 1).unwrap();
+    drop((held, known));
+    let spooled = place.spooled();
+    let watch = &mut |_| ControlFlow::Continue(());
+    is_locked(Store::repair(&place.path, &Repair::default(), watch), &key);
+    assert_eq!(place.spooled(), spooled);
+    let how = Repair { keys: vec![key.clone()], ..Repair::default() };
+    let repaired = Store::repair(&place.path, &how, watch).unwrap();
+    assert_eq!((repaired.checkpoints, repaired.lost.len()), (2, 0));
+    let store = place.open(&[&key]);
+    assert_eq!(store.get(&saved.id).unwrap().state::<Vec<String>>().unwrap(), state(1));
+    assert!(!has(&fs::read(&place.path).unwrap(), SECRET));
 }

@@ -28,7 +28,8 @@ Examples:
 /// settings and the log. A document whose entry is lost becomes an archived checkpoint in the
 /// series `salvaged`. The new store takes the place of the old one in one step at the end; the old
 /// one stays beside it as `NAME.damaged-TIME`, with all its bytes. A store with nothing wrong is
-/// left alone. One that is encrypted takes its key. Exits with 7 if something was lost, and with 5 if nothing could be read.
+/// left alone. One that is encrypted takes its key. Exits with 7 if something was lost, and with 5
+/// if nothing could be read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
