@@ -88,7 +88,9 @@ impl Store {
         if !backup.overwrite && path.exists() {
             return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&path);
         }
-        let new_path = file::beside(&path, ".backup");
+        // Of this call alone: another one at the same time makes one of its own.
+        let unique = uuid::Uuid::new_v4().simple();
+        let new_path = file::beside(&path, &format!(".backup-{unique}"));
         let copied = self.make_copy(&new_path, watch).and_then(|copied| match copied {
             Some(copied) => put_in_place(&new_path, &path, backup).map(|()| Some(copied)),
             None => Ok(None),

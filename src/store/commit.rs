@@ -151,8 +151,14 @@ impl Shared {
         let entries = self.spool(&mut drafts);
         let left = entries.iter().zip(drafts).filter(|(entry, _)| entry.is_none());
         let mut left: Vec<Draft> = left.map(|(_, draft)| draft).collect();
-        self.pack(&mut left)?;
-        let mut saved = self.save_all(&mut left)?.into_iter();
+        // Some are saved, so that what fails now is told of each of the others.
+        let count = left.len();
+        let saved = self.pack(&mut left).and_then(|()| self.save_all(&mut left));
+        let saved: Vec<Result<Entry>> = match saved {
+            Ok(saved) => saved,
+            Err(error) => (0..count).map(|_| Err(error.share())).collect(),
+        };
+        let mut saved = saved.into_iter();
         let outcome = |entry: Option<Entry>| match entry {
             Some(entry) => Ok(entry),
             None => saved.next().expect("every draft that was left has an outcome"),
@@ -207,16 +213,26 @@ impl Shared {
         {
             return self.save_to_journal(open, journal, drafts);
         }
-        let outcomes = self.write_durably(open, journal, |writer| {
-            if !spooled.is_empty() {
+        if !spooled.is_empty() {
+            let outcomes = self.write_durably(open, journal, |writer| {
                 writer.take_in(spooled)?;
+                writer.save_each(drafts)
+            });
+            open.has_saved.store(true, Ordering::Relaxed);
+            match outcomes {
+                Ok(outcomes) => {
+                    self.discard(spooled);
+                    return Ok(outcomes);
+                }
+                // Damage that others' saves meet with is no reason not to save.
+                Err(error) => {
+                    self.pass_over(error)?;
+                    spooled.rest();
+                }
             }
-            (0..drafts.len()).map(|at| writer.save(drafts, at)).collect()
-        });
-        open.has_saved.store(true, Ordering::Relaxed);
-        if outcomes.is_ok() {
-            self.discard(spooled);
         }
+        let outcomes = self.write_durably(open, journal, |writer| writer.save_each(drafts));
+        open.has_saved.store(true, Ordering::Relaxed);
         outcomes
     }
 

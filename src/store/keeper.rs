@@ -118,6 +118,11 @@ impl Keeper {
         }
     }
 
+    /// Whether the same would hardly succeed if it were tried again.
+    fn has_failed_lately(&self) -> bool {
+        self.lock().failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER)
+    }
+
     /// The file is closed.
     pub(super) fn note_closed(&self) {
         self.lock().is_open = false;
@@ -175,7 +180,7 @@ fn run(shared: &Shared) {
         }
         if shared.turn.is_over() {
             shared.let_go();
-        } else {
+        } else if !shared.keeper.has_failed_lately() {
             shared.keeper.note_failure(shared.turn.if_open(|open| shared.take_in(open)));
         }
     }

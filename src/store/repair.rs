@@ -174,16 +174,20 @@ struct Work<'a> {
 impl Work<'_> {
     /// Makes the new store under another name, and checks it.
     fn make(&mut self, new_path: &Path, repair: &Repair) -> Result<ControlFlow<()>> {
+        let is_in_place = repair.into.is_none();
         clear(new_path);
         let store = Store::open_with(new_path, repair.options_of_new(&self.keys))?;
         if self.save(Some(&store))?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
         let notes = Notes::read(self.rows);
-        write::add_notes(&store, self.rows, &notes)?;
+        write::add_notes(&store, self.rows, &notes, is_in_place)?;
         self.note(&notes);
         store.close()?;
-        self.adopt(new_path, repair)?;
+        // In the place of the old store it has the same identity, and takes the spool in as that would.
+        if !is_in_place || !self.rows.meta.contains_key(IDENTITY_KEY) {
+            self.adopt(new_path, repair)?;
+        }
         let Verification { findings, .. } =
             Store::verify_with(new_path, &repair.verify(), &mut unwatched)?;
         if let Some(first) = findings.first() {
@@ -201,7 +205,7 @@ impl Work<'_> {
         let store = Store::open_with(new_path, options)?;
         let old = Place::real(self.repaired.path.clone());
         let identity = self.rows.meta.get(IDENTITY_KEY).copied();
-        let (count, lost) = store.shared.adopt(&old, identity)?;
+        let (count, lost) = store.shared.adopt(&old, identity, &self.rows.taken)?;
         self.repaired.checkpoints += count;
         let lost = lost.into_iter().map(|(place, reason)| Lost {
             place: place.display().to_string(),
@@ -347,16 +351,14 @@ fn exchange(new_path: &Path, path: &Path, now: Timestamp) -> Result<PathBuf> {
     let aside = file::beside(path, &format!(".damaged-{time}"));
     let (journal, journal_aside) =
         (file::beside(path, ".journal"), file::beside(&aside, ".journal"));
-    let has_journal = journal.exists();
-    if has_journal {
+    if journal.exists() {
         link_or_copy(&journal, &journal_aside).at(&journal_aside)?;
     }
     link_or_copy(path, &aside).at(&aside)?;
+    // Should the power be lost, the old one must not be without a name.
+    file::sync_parent(path).at(path)?;
+    // The journal stays: whoever opens the new store finds that it has all of it, and removes it.
     fs::rename(new_path, path).at(path)?;
-    if has_journal {
-        // It is of another store now, and would be put aside all the same.
-        let _ = fs::remove_file(&journal);
-    }
     Ok(aside)
 }
 

@@ -11,6 +11,7 @@ mod take_in;
 #[cfg(test)]
 mod tests;
 
+use std::io;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,9 @@ const FILE_BYTES: usize = 4 << 20;
 // No file system dates changes more coarsely.
 const STAMP_COARSE: Duration = Duration::from_secs(3);
 
+// What could not be taken in is not tried again at once.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
 /// The spool as a handle knows it.
 #[derive(Debug)]
 pub(super) struct Spool {
@@ -50,6 +54,8 @@ struct Seen {
     since: Option<Instant>,
     /// Nothing was there, and whatever comes will change the stamp.
     is_quiet: bool,
+    /// Until then nobody tries again what could not be taken in.
+    rests_until: Option<Instant>,
 }
 
 impl Spool {
@@ -61,21 +67,30 @@ impl Spool {
 impl Seen {
     /// What lies in the folder, unless that is nothing. Costs one look at the folder itself while
     /// nothing comes.
-    fn news(&mut self, folder: &Folder) -> Option<Listing> {
+    fn news(&mut self, folder: &Folder) -> io::Result<Option<Listing>> {
         let stamp = folder.stamp();
         if stamp != self.stamp {
-            *self = Self { stamp, since: Some(Instant::now()), is_quiet: stamp.is_none() };
+            let is_quiet = stamp.is_none();
+            *self = Self { stamp, since: Some(Instant::now()), is_quiet, rests_until: None };
         }
-        if self.is_quiet || stamp.is_none() {
-            return None;
+        let rests = self.rests_until.is_some_and(|until| Instant::now() < until);
+        if self.is_quiet || rests || stamp.is_none() {
+            return Ok(None);
         }
         // Before the folder is read: what comes while it is, or just after, may not be seen and
         // leave the stamp as it is, unless the stamp is old.
         let is_old = self.since.is_some_and(|since| since.elapsed() > STAMP_COARSE);
-        let listing = folder.list();
+        let listing = folder.list()?;
         folder.sweep(&listing);
         self.is_quiet = is_old && listing.saved.is_empty();
-        (!listing.saved.is_empty()).then_some(listing)
+        Ok((!listing.saved.is_empty()).then_some(listing))
+    }
+}
+
+impl Seen {
+    /// Lets others do their work for a while before the same is tried again.
+    fn rest(&mut self) {
+        self.rests_until = Some(Instant::now() + RETRY_AFTER);
     }
 }
 

@@ -184,6 +184,11 @@ impl<'a> Writer<'a> {
         Written { next: self.next_name, new_names: self.new_names, removed: self.removed }
     }
 
+    /// Saves all of them. The outer error is the engine's and spoils the whole transaction.
+    pub(super) fn save_each(&mut self, drafts: &mut [Draft]) -> Result<Vec<Result<Entry>>> {
+        (0..drafts.len()).map(|at| self.save(drafts, at)).collect()
+    }
+
     /// Saves a checkpoint. The outer error is the engine's and spoils the whole transaction.
     pub(super) fn save(&mut self, drafts: &mut [Draft], at: usize) -> Result<Result<Entry>> {
         let draft = &drafts[at];

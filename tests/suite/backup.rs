@@ -40,7 +40,7 @@ fn a_copy_is_whole_while_others_save() {
         is_over.store(true, Ordering::Relaxed);
     });
     let names = fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name());
-    let left: Vec<_> = names.filter(|it| it.to_string_lossy().ends_with(".backup")).collect();
+    let left: Vec<_> = names.filter(|it| it.to_string_lossy().contains(".backup")).collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
@@ -102,7 +102,8 @@ fn a_backup_that_is_ended_leaves_nothing() {
             if step.stage == stage { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         assert!(!copied.unwrap().is_whole);
-        assert!(!copy.exists() && !dir.path().join("copy.redb.backup").exists());
+        let names = fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name());
+        assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with("copy")));
     }
 }
 

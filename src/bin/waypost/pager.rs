@@ -94,7 +94,7 @@ impl Paged {
             State::Shown(mut shown) => {
                 // It may have been left before the end.
                 let _ = shown.stdin.flush();
-                if let Some(text) = shown.end()? {
+                if let Some(text) = (*shown).end()? {
                     self.stdout.write_all(&text)?;
                 }
             }
@@ -133,7 +133,7 @@ impl Write for Paged {
                     let State::Shown(shown) = mem::replace(&mut self.state, State::Left) else {
                         return Ok(bytes.len());
                     };
-                    if let Some(text) = shown.end()? {
+                    if let Some(text) = (*shown).end()? {
                         self.state = State::Plain;
                         self.stdout.write_all(&text)?;
                     }

@@ -3,7 +3,7 @@
 //! Nothing here is believed: a row is as good as the sum that it passes later. Where a value has no
 //! sum of its own, only what lies in a page that passed its sum is taken.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::key::{BlobBytes, DeletedBytes, FrameBytes, NameId, RecordBytes, frame
 use crate::store::names;
 use crate::store::pages::{Commit, Pages, Row, Seen, Shape, Table};
 use crate::store::table::{
-    ARTIFACTS, BLOBS, DELETED, FRAMES, META, NAMES, OPERATIONS, RECORDS, SETTINGS,
+    ARTIFACTS, BLOBS, DELETED, FRAMES, META, NAMES, OPERATIONS, RECORDS, SETTINGS, TAKEN,
 };
 
 /// Where in the file a value is.
@@ -38,6 +38,8 @@ pub(super) struct Rows {
     pub(super) blobs: BTreeMap<BlobBytes, Place>,
     pub(super) operations: BTreeMap<u64, Place>,
     pub(super) settings: Option<Place>,
+    /// The names of files of the spool that were taken in.
+    pub(super) taken: BTreeSet<String>,
 }
 
 impl Rows {
@@ -64,6 +66,7 @@ impl Rows {
             blobs: BTreeMap::new(),
             operations: BTreeMap::new(),
             settings: None,
+            taken: BTreeSet::new(),
         };
         for table in &tables {
             rows.take(table, &mut seen);
@@ -115,6 +118,15 @@ impl Rows {
                 let mut found = None;
                 self.walk(table, width(None), seen, &mut |row| found = Some(Place::of(row)));
                 self.settings = found;
+            }
+            name if name == TAKEN.name() => {
+                let shape = Shape { key: None, value: Some(0) };
+                let mut taken = BTreeSet::new();
+                self.walk(table, shape, seen, &mut |row| {
+                    let name = std::str::from_utf8(row.key).ok().filter(|_| row.is_checked);
+                    taken.extend(name.map(str::to_owned));
+                });
+                self.taken = taken;
             }
             name if name == OPERATIONS.name() => {
                 let operations = self.placed(table, seen);

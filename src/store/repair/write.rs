@@ -9,7 +9,9 @@ use crate::store::Store;
 use crate::store::artifact::Captured;
 use crate::store::operation::Operation;
 use crate::store::settings::{KEY, Settings};
-use crate::store::table::{In, META, OPERATIONS, RING_KEY, SEQUENCE_KEY, SETTINGS};
+use crate::store::table::{
+    IDENTITY_KEY, In, META, OPERATIONS, RING_KEY, SEQUENCE_KEY, SETTINGS, TAKEN,
+};
 use crate::store::write::Writer;
 
 /// Adds checkpoints, all in one transaction.
@@ -64,8 +66,14 @@ impl Notes {
     }
 }
 
-/// Adds settings, the log and what else is known.
-pub(super) fn add_notes(store: &Store, rows: &Rows, notes: &Notes) -> Result<()> {
+/// Adds settings, the log and what else is known; also what makes it the same store, if it is to
+/// take the place of the old one: what others spool meanwhile is for either.
+pub(super) fn add_notes(
+    store: &Store,
+    rows: &Rows,
+    notes: &Notes,
+    is_in_place: bool,
+) -> Result<()> {
     let path = store.path();
     store.shared.write(|writer| {
         let transaction = writer.transaction;
@@ -82,6 +90,13 @@ pub(super) fn add_notes(store: &Store, rows: &Rows, notes: &Notes) -> Result<()>
         let mut meta = transaction.open_table(META).within(path)?;
         // What waited in the journal has sequences beyond, as the frames tell.
         meta.insert(SEQUENCE_KEY, rows.next_sequence().min(SEQUENCE_MAX)).within(path)?;
+        if let Some(identity) = rows.meta.get(IDENTITY_KEY).filter(|_| is_in_place) {
+            meta.insert(IDENTITY_KEY, identity).within(path)?;
+            let mut taken = transaction.open_table(TAKEN).within(path)?;
+            for name in &rows.taken {
+                taken.insert(name.as_str(), ()).within(path)?;
+            }
+        }
         if let Some(ring) = rows.meta.get(RING_KEY) {
             meta.insert(RING_KEY, ring).within(path)?;
         }

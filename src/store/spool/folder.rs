@@ -3,6 +3,7 @@
 //! A file has its name only once all of it is on disk. Links and whatever else does not belong
 //! here are never followed, read or removed.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub(super) struct Listing {
     unfinished: Vec<PathBuf>,
     /// What does not belong here.
     pub(super) strange: u64,
+    /// The names of all of it.
+    pub(super) names: Vec<OsString>,
 }
 
 /// Changes whenever anything in the folder does, unless that is within a moment.
@@ -49,11 +52,15 @@ impl Folder {
         self.disk.stamp(&self.path)
     }
 
-    /// What is there. A folder that cannot be read has nothing for us.
-    pub(super) fn list(&self) -> Listing {
+    /// What is there; nothing if there is no folder.
+    pub(super) fn list(&self) -> io::Result<Listing> {
+        let names = match self.disk.list(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Listing::default()),
+            names => names?,
+        };
         let mut listing = Listing::default();
-        for name in self.disk.list(&self.path).unwrap_or_default() {
-            let path = self.path.join(&name);
+        for name in &names {
+            let path = self.path.join(name);
             let name = name.to_str().unwrap_or_default();
             let id = |suffix| {
                 let id = Id::new(name.strip_suffix(suffix)?).ok()?;
@@ -68,7 +75,8 @@ impl Folder {
             }
         }
         listing.saved.sort_unstable();
-        listing
+        listing.names = names;
+        Ok(listing)
     }
 
     /// Removes what was being written when its writer was killed. Nobody was told that it is saved.
@@ -159,6 +167,12 @@ impl Folder {
         let to = aside.join(to);
         self.disk.rename(&self.saved(name), &to)?;
         Ok(to)
+    }
+
+    /// Whether a listing has a file of this name, whatever else can be told of it.
+    pub(super) fn is_in(listing: &Listing, name: &str) -> bool {
+        let name = format!("{name}{SAVED}");
+        listing.names.iter().any(|it| it.as_os_str() == name.as_str())
     }
 
     /// Where a file of this name is.

@@ -36,7 +36,7 @@ impl Spooled {
     /// Reads the beginning of every file, and changes nothing.
     pub(in crate::store) fn of(store: &Place) -> Self {
         let folder = Folder::of(store);
-        let listing = folder.list();
+        let listing = folder.list().unwrap_or_default();
         let (set_aside, strange) = (folder.count_aside(), listing.strange);
         let mut spooled = Self { set_aside, strange, ..Self::default() };
         for name in &listing.saved {

@@ -12,10 +12,10 @@ use std::sync::{Arc, MutexGuard};
 use redb::{ReadableDatabase as _, ReadableTable as _};
 
 use super::folder::{Folder, Listing};
-use super::{Seen, SetAside, Shared};
+use super::{FILE_BYTES, Seen, SetAside, Shared};
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Flaw, FoundFrame, KeyId, Placed, decode_spooled, spooled_identity};
-use crate::error::{Error, Result};
+use crate::error::{At as _, Error, Result};
 use crate::store::disk::Place;
 use crate::store::draft::Draft;
 use crate::store::options::{Durability, Limits};
@@ -33,7 +33,7 @@ const FILE_BYTES_MAX: u64 = 2 * Limits::DOCUMENT_BYTES_MAX as u64;
 
 /// What was read from the spool, for one transaction. Nobody else takes it in meanwhile.
 pub(in crate::store) struct Gathered<'a> {
-    _seen: Option<MutexGuard<'a, Seen>>,
+    seen: Option<MutexGuard<'a, Seen>>,
     files: Vec<(Id, Range<usize>)>,
     drafts: Vec<Draft>,
     /// Names of files that cannot come back.
@@ -64,7 +64,7 @@ impl From<Flaw> for Refusal {
 impl Gathered<'_> {
     pub(in crate::store) fn none() -> Self {
         let (files, drafts, gone) = (Vec::new(), Vec::new(), Vec::new());
-        Self { _seen: None, files, drafts, gone, is_part: false }
+        Self { seen: None, files, drafts, gone, is_part: false }
     }
 
     pub(in crate::store) fn is_empty(&self) -> bool {
@@ -74,12 +74,44 @@ impl Gathered<'_> {
     pub(in crate::store) fn drafts(&mut self) -> &mut [Draft] {
         &mut self.drafts
     }
+
+    /// Leaves it alone for a while, since it could not be taken in.
+    pub(in crate::store) fn rest(&mut self) {
+        if let Some(seen) = &mut self.seen {
+            seen.rest();
+        }
+    }
 }
 
 impl Shared {
     /// Puts what was spooled into the tables, for good.
+    ///
+    /// What one of them meets with is told by the next call that can, and keeps nobody from the
+    /// store.
     pub(in crate::store) fn take_in(&self, open: &Open) -> Result<()> {
-        while self.take_in_some(open, &mut self.gather(open)?)? {}
+        let all = || -> Result<()> {
+            loop {
+                let mut gathered = self.gather(open)?;
+                match self.take_in_some(open, &mut gathered) {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(()),
+                    Err(error) => {
+                        self.pass_over(error)?;
+                        gathered.rest();
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        all().or_else(|error| self.pass_over(error))
+    }
+
+    /// Goes on without what could not be taken in, unless the engine itself has failed.
+    pub(in crate::store) fn pass_over(&self, error: Error) -> Result<()> {
+        if is_of_engine(&error, self.turn.path()) {
+            return Err(error);
+        }
+        self.keeper.note_failure(Err(error));
         Ok(())
     }
 
@@ -87,11 +119,18 @@ impl Shared {
     /// transaction.
     pub(in crate::store) fn take_in_most(&self, open: &Open) -> Result<Gathered<'_>> {
         loop {
-            let mut gathered = self.gather(open)?;
+            let mut gathered = match self.gather(open) {
+                Ok(gathered) => gathered,
+                Err(error) => return self.pass_over(error).map(|()| Gathered::none()),
+            };
             if !gathered.is_part {
                 return Ok(gathered);
             }
-            self.take_in_some(open, &mut gathered)?;
+            if let Err(error) = self.take_in_some(open, &mut gathered) {
+                self.pass_over(error)?;
+                gathered.rest();
+                return Ok(Gathered::none());
+            }
         }
     }
 
@@ -101,10 +140,12 @@ impl Shared {
         &self,
         other: &Place,
         identity: Option<u64>,
+        taken: &BTreeSet<String>,
     ) -> Result<(u64, Vec<(PathBuf, &'static str)>)> {
         let folder = Folder::of(other);
         let (mut count, mut lost) = (0, Vec::new());
-        for name in &folder.list().saved {
+        let listing = folder.list().at(&other.path)?;
+        for name in listing.saved.iter().filter(|name| !taken.contains(name.as_str())) {
             let mut drafts = match self.read_from(&folder, name, identity) {
                 Ok(drafts) => drafts,
                 Err(Refusal::Damaged(reason)) => {
@@ -122,8 +163,14 @@ impl Shared {
                 }
             };
             self.pack(&mut drafts)?;
-            self.save_all(&mut drafts)?.into_iter().try_for_each(|saved| saved.map(drop))?;
-            count += drafts.len() as u64;
+            for saved in self.save_all(&mut drafts)? {
+                match saved {
+                    Ok(_) => count += 1,
+                    // It was taken in before, and tagged or marked since.
+                    Err(Error::Exists { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
         }
         Ok((count, lost))
     }
@@ -155,8 +202,9 @@ impl Shared {
             return Ok(Gathered::none());
         }
         let mut seen = lock(&self.spool.seen);
-        let Some(listing) = seen.news(&self.spool.folder) else { return Ok(Gathered::none()) };
-        let mut gathered = Gathered { _seen: Some(seen), ..Gathered::none() };
+        let listing = seen.news(&self.spool.folder).at(self.turn.path())?;
+        let Some(listing) = listing else { return Ok(Gathered::none()) };
+        let mut gathered = Gathered { seen: Some(seen), ..Gathered::none() };
         let noted = noted(open, self.turn.path())?;
         let (again, new): (Vec<&Id>, Vec<&Id>) =
             listing.saved.iter().partition(|name| noted.contains(name.as_str()));
@@ -185,15 +233,16 @@ impl Shared {
                 Err(Refusal::Damaged(reason)) => self.set_aside(name, reason),
             }
         }
+        if gathered.files.is_empty() {
+            gathered.rest();
+        }
         self.pack_by(&mut gathered.drafts, Reach::Open(open))?;
         Ok(gathered)
     }
 
     /// The names that need not be noted any more.
     fn gone(&self, mut noted: BTreeSet<String>, listing: &Listing) -> Vec<String> {
-        for name in &listing.saved {
-            noted.remove(name.as_str());
-        }
+        noted.retain(|name| !Folder::is_in(listing, name));
         // They are not in the folder; now they are not on disk either.
         if noted.is_empty() || self.spool.folder.sync().is_err() {
             return Vec::new();
@@ -216,6 +265,11 @@ impl Shared {
         let bytes = read.ok_or(Refusal::Damaged("it is too long"))?;
         let identity = identity.or_else(|| spooled_identity(&bytes)).unwrap_or_default();
         let placed = decode_spooled(&bytes, identity, name).map_err(Refusal::Damaged)?;
+        // Whoever writes one stops at so much, or after one document.
+        let raw_bytes: u64 = placed.iter().map(|placed| placed.entry.raw_bytes()).sum();
+        if raw_bytes > FILE_BYTES as u64 + Limits::DOCUMENT_BYTES_MAX as u64 {
+            return Err(Refusal::Damaged("it has more than a file may have"));
+        }
         placed.into_iter().map(|placed| self.unpacked(placed)).collect()
     }
 

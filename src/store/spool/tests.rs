@@ -65,18 +65,18 @@ fn a_folder_that_changed_lately_is_looked_into_though_its_stamp_is_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::of(&Place::real(dir.path().join("store.redb")));
     let mut seen = Seen::default();
-    assert!(seen.news(&folder).is_none());
+    assert!(seen.news(&folder).unwrap().is_none());
     folder.put(&name(), b"1").unwrap();
-    assert_eq!(seen.news(&folder).unwrap().saved.len(), 1);
-    folder.remove(&folder.list().saved[0]);
-    assert!(seen.news(&folder).is_none());
+    assert_eq!(seen.news(&folder).unwrap().unwrap().saved.len(), 1);
+    folder.remove(&folder.list().unwrap().saved[0]);
+    assert!(seen.news(&folder).unwrap().is_none());
     assert!(!seen.is_quiet);
     // As if it had been seen for long.
     seen.since = Instant::now().checked_sub(STAMP_COARSE * 2);
-    assert!(seen.news(&folder).is_none());
+    assert!(seen.news(&folder).unwrap().is_none());
     assert!(seen.is_quiet);
     folder.put(&name(), b"2").unwrap();
-    assert_eq!(seen.news(&folder).unwrap().saved.len(), 1);
+    assert_eq!(seen.news(&folder).unwrap().unwrap().saved.len(), 1);
     assert_eq!(fs::read_dir(dir.path().join("store.redb.spool")).unwrap().count(), 1);
 }
 
@@ -103,4 +103,23 @@ fn a_repaired_store_has_what_was_spooled() {
         let found = new.get(&entry.as_ref().unwrap().id).unwrap();
         assert_eq!(found.state::<Vec<i32>>().unwrap(), [number; 50]);
     }
+}
+
+/// Whoever could not have the store during a repair has spooled for the old one, and the new one
+/// would have set that aside.
+#[test]
+fn what_is_spooled_during_a_repair_is_taken_in_by_the_new_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let store = Store::open(&path).unwrap();
+    store.save(NewEntry::default(), &0).unwrap();
+    let mut early = [store.draft(NewEntry::default(), &1).unwrap()];
+    let mut late = [store.draft(NewEntry::default(), &2).unwrap()];
+    store.shared.let_go();
+    store.shared.spool(&mut early);
+    let watch = &mut |_| ControlFlow::Continue(());
+    Store::repair(&path, &Repair::default(), watch).unwrap();
+    store.shared.spool(&mut late);
+    assert_eq!(store.count().unwrap(), 3);
+    assert_eq!(store.stats().unwrap().spool.set_aside, 0);
 }

@@ -1,8 +1,8 @@
 //! What becomes of a store when the power is lost, or a disk fails, at any moment.
 //!
-//! A workload that a seed decides runs on a simulated disk; then the power is lost after each change
-//! of the disk, with some of what was not synced kept, dropped or torn; then the store is opened,
-//! read, checked and saved to, and some of these recoveries lose their power, too.
+//! A workload that a seed decides runs on a simulated disk; then the power is lost after each
+//! change of the disk, with some of what was not synced kept, dropped or torn; then the store is
+//! opened, read, checked and saved to, and some of these recoveries lose their power, too.
 //!
 //! `WAYPOST_CRASH_STATES=1000000` tries so many states instead of 50,000, `WAYPOST_FAULT_SEEDS=100`
 //! so many workloads with each of their calls failing, and `WAYPOST_CRASH_SEED=17` that seed alone,
@@ -30,7 +30,7 @@ use power::Durable;
 use simulated::{Files, SimulatedDisk};
 use workload::{Workload, later, open};
 
-use crate::checkpoint::NewEntry;
+use crate::checkpoint::{Id, NewEntry};
 use crate::sync::lock;
 
 const STATES: u64 = 50_000;
@@ -122,8 +122,8 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Opens what a loss of power left, unless that was done before; it must be one of `candidates`,
-    /// whole, and can be saved to. Some of these are interrupted by another loss of power.
+    /// Opens what a loss of power left, unless that was done before; it must be one of
+    /// `candidates`, whole, and can be saved to. Some of these lose their power once more.
     fn recover(
         &mut self,
         files: Files,
@@ -142,7 +142,10 @@ impl Trial<'_> {
             let differences = candidates.iter().map(|it| it.settled().difference(&found));
             return Err(format!("has lost something: {:#?}", differences.collect::<Vec<_>>()));
         };
-        let draft = told("has no draft", store.draft(NewEntry::default(), &"one more"))?;
+        let mut draft = told("has no draft", store.draft(NewEntry::default(), &"one more"))?;
+        // The same in every state, so that the reader knows what it read before.
+        let millis = draft.entry.created_at.as_millis().unsigned_abs();
+        draft.entry.id = Id::from_parts(millis, [depth.to_le_bytes()[0]; 10]);
         let after = before.with(Saved::of(&draft));
         told("cannot be saved to", store.save_draft(draft))?;
         let saved = disk.changed();

@@ -148,7 +148,7 @@ impl Workload {
         if self.model.present.len() > MANY && self.chance.happens(50) {
             return if self.chance.happens(50) { self.prune() } else { self.delete(true) };
         }
-        match self.chance.below(24) {
+        match self.chance.below(26) {
             0..=4 => self.save(Durability::Immediate),
             5..=7 => self.save(Durability::Relaxed),
             8 | 9 => self.batch(),
@@ -164,6 +164,7 @@ impl Workload {
             20 => self.look(),
             21 => self.let_go(),
             22 => self.flush(),
+            23 | 24 => self.spool(),
             _ => self.rare(),
         }
     }
@@ -222,6 +223,26 @@ impl Workload {
         let states = self.added_one_by_one(&drafts);
         let outcome = self.batched(drafts);
         attempted("batch", states, outcome)
+    }
+
+    /// As while another process has the store: in one file, all or none, for whoever comes next.
+    fn spool(&mut self) -> Attempt {
+        let mut drafts = Vec::new();
+        for _ in 0..=self.chance.below(3) {
+            let about = self.about();
+            drafts.push(self.draft(about));
+            self.tick();
+        }
+        let all = self.added_one_by_one(&drafts).pop();
+        let states = [self.model.clone()].into_iter().chain(all).collect();
+        // Who spools has let go of the file, and so of all that was saved before.
+        self.store.shared.let_go();
+        let outcome = self.store.shared.keeper.take_failure().and_then(|()| {
+            let spooled = self.store.shared.spool(&mut drafts);
+            let left = drafts.into_iter().zip(spooled).filter(|(_, it)| it.is_none());
+            self.batched(left.map(|(draft, _)| draft).collect())
+        });
+        attempted("spool", states, outcome)
     }
 
     /// Several with ids and times of their own, all or none.
@@ -439,7 +460,9 @@ impl Workload {
         *number += 1;
         let first = *number;
         let line = |at: u32| format!("step {at}: {:x}", Chance::new(&[u64::from(at)]).next());
-        let state: Vec<String> = (first..first + 10).map(line).collect();
+        // Some take more than one row.
+        let lines = if self.chance.happens(10) { 90 } else { 10 };
+        let state: Vec<String> = (first..first + lines).map(line).collect();
         let mut draft = self.store.draft(about, &state).expect("a small document");
         if !draft.has_own_id {
             let millis = draft.entry.created_at.as_millis().unsigned_abs();
