@@ -184,7 +184,7 @@ impl Work<'_> {
         write::add_notes(&store, self.rows, &notes, is_in_place)?;
         self.note(&notes);
         store.close()?;
-        // In the place of the old store it has the same identity, and takes the spool in as that would.
+        // In the place of the old store it has the same identity, and takes the spool in itself.
         if !is_in_place || !self.rows.meta.contains_key(IDENTITY_KEY) {
             self.adopt(new_path, repair)?;
         }

@@ -52,10 +52,13 @@ impl Folder {
         self.disk.stamp(&self.path)
     }
 
-    /// What is there; nothing if there is no folder.
+    /// What is there; nothing if there is no folder, or none for us.
     pub(super) fn list(&self) -> io::Result<Listing> {
+        use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         let names = match self.disk.list(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Listing::default()),
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) => {
+                return Ok(Listing::default());
+            }
             names => names?,
         };
         let mut listing = Listing::default();
