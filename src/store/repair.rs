@@ -147,7 +147,9 @@ impl Store {
         if repair.dry_run {
             // Whether it was ended is told by what is returned.
             let _ = work.save(None)?;
-            work.repaired.checkpoints += Spooled::of(&Place::real(path)).checkpoints;
+            if repair.into.is_some() {
+                work.repaired.checkpoints += Spooled::of(&Place::real(path)).checkpoints;
+            }
             work.note(&Notes::read(&rows));
             return Ok(work.repaired);
         }
