@@ -220,7 +220,8 @@ fn others_save_while_a_store_is_verified() {
         is_over.store(true, Ordering::Relaxed);
         saver.join().unwrap();
         assert_eq!(found.findings, []);
-        assert_eq!(found.checkpoints, 3000);
+        // One may have been saved and not deleted yet.
+        assert!((3000..=3001).contains(&found.checkpoints), "{}", found.checkpoints);
     });
 }
 
