@@ -1,7 +1,7 @@
 //! Bytes to documents and entries, and back.
 //!
-//! The only module that names bincode, zstd, XXH3 and SHA-256. `docs/FORMAT.md` specifies what it
-//! writes.
+//! The only module that names bincode, zstd, XXH3, SHA-256 and the cipher. `docs/FORMAT.md`
+//! specifies what it writes.
 
 mod artifact;
 mod compress;
@@ -15,8 +15,12 @@ mod hash;
 mod holders;
 mod json;
 mod key;
+mod keyring;
 mod note;
 mod placed;
+#[cfg(feature = "encrypt")]
+mod seal;
+mod sealed;
 mod source;
 mod spooled;
 mod text;
@@ -43,8 +47,13 @@ pub(crate) use deleted::{decode_deleted, encode_deleted};
 pub(crate) use dependents::{decode_dependents, encode_dependents};
 pub(crate) use frame::{Found as FoundFrame, Frame, Frames};
 pub(crate) use holders::{Holders, decode_holders, encode_holders};
+pub use keyring::KeyId;
+pub(crate) use keyring::Keyring;
 pub(crate) use note::{decode_note, encode_note};
 pub(crate) use placed::Placed;
+#[cfg(feature = "encrypt")]
+pub use seal::SecretKey;
+pub(crate) use sealed::Flaw;
 pub use source::Source;
 pub(crate) use spooled::{
     SPOOLED_HEAD_BYTES, decode_spooled, encode_spooled, spooled_count, spooled_identity,

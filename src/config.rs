@@ -37,7 +37,8 @@ const KEYS: [&str; 9] = [
     "prune_on_save",
     "keep_deleted",
 ];
-const STORAGE_KEYS: [&str; 4] = ["location", "compress", "max_size_mb", "max_store_size_mb"];
+const STORAGE_KEYS: [&str; 5] =
+    ["location", "compress", "max_size_mb", "max_store_size_mb", "key_file"];
 
 /// What a configuration file says: `.claude/checkpoint-config.yaml` as it is, or one of our own,
 /// which may say more.
@@ -70,6 +71,7 @@ pub struct Config {
     keep_deleted: Option<Age>,
     location: Option<String>,
     compress: Option<bool>,
+    key_file: Option<String>,
 }
 
 impl Config {
@@ -101,6 +103,7 @@ impl Config {
             keep_deleted: checkpoint.value("keep_deleted", Field::age)?,
             location: storage.value("location", Field::text)?,
             compress: storage.value("compress", Field::bool)?,
+            key_file: storage.value("key_file", Field::text)?,
         })
     }
 
@@ -153,6 +156,12 @@ impl Config {
     #[must_use]
     pub fn compress(&self) -> Option<bool> {
         self.compress
+    }
+
+    /// The file that has the key of the store, as written: from the directory of the project.
+    #[must_use]
+    pub fn key_file(&self) -> Option<&str> {
+        self.key_file.as_deref()
     }
 
     /// An example of a file, with every key and what it means. It can be read.

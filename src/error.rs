@@ -107,6 +107,17 @@ pub enum Error {
         reason: String,
     },
 
+    /// Something is encrypted with a key that was not given. It is not damaged.
+    #[error("{what} is encrypted with key {id}, and {reason}")]
+    Key {
+        /// The checkpoint, the file or the store.
+        what: String,
+        /// By what the key is known: its [`KeyId`](crate::KeyId).
+        id: String,
+        /// Why it is not at hand.
+        reason: &'static str,
+    },
+
     /// Another process kept the store for longer than the wait allows.
     #[error("{} is held by {holder}; gave up after {:.1} s", path.display(), waited.as_secs_f64())]
     Locked {
@@ -165,6 +176,9 @@ impl Error {
                 Self::NotAStore { path: path.clone(), reason: reason.clone() }
             }
             Self::Corrupt { place, reason } => Self::corrupt(place, reason),
+            Self::Key { what, id, reason } => {
+                Self::Key { what: what.clone(), id: id.clone(), reason }
+            }
             Self::Locked { path, holder, waited } => {
                 Self::Locked { path: path.clone(), holder: holder.clone(), waited: *waited }
             }

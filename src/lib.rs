@@ -50,7 +50,8 @@
 //! from, and [`recovery`] tells whether the world is still as it was. How it works inside, and
 //! which bytes it writes, is in [`docs`]. [`layouts`] has the documents of five other systems as
 //! types, [`diff()`] tells what differs between two documents, and [`Condition`] asks something of
-//! one.
+//! one. With the feature `encrypt`, documents and captured files are for those alone who have the
+//! key: `SecretKey` and `Options::keys`.
 //!
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
 //! said: one process has the file at a time, and handles take turns.
@@ -90,7 +91,9 @@ pub use checkpoint::{
     Layout, LoopId, NewArtifact, NewEntry, Series, SourceForm, Spacing, Status, TextStyle,
     Timestamp, Trigger,
 };
-pub use codec::{JsonStyle, Source};
+#[cfg(feature = "encrypt")]
+pub use codec::SecretKey;
+pub use codec::{JsonStyle, KeyId, Source};
 pub use condition::Condition;
 pub use config::{Config, Off};
 pub use diff::{Diff, diff};
@@ -102,6 +105,7 @@ pub use retention::{
 };
 pub use store::{
     Action, Arrivals, Backup, Compacted, Contents, Copied, Deleted, Draft, Durability, Finding,
-    Harm, Hold, Holder, Inspection, Limits, Lost, Operation, Options, Position, Repair, Repaired,
-    Restorable, SetAside, Settings, Spooled, Stage, State, Stats, Step, Store, Verification,
+    Harm, Hold, Holder, Inspection, Limits, Lost, Operation, Options, Position, Rekeyed, Repair,
+    Repaired, Restorable, SetAside, Settings, Spooled, Stage, State, Stats, Step, Store,
+    Verification, Verify,
 };

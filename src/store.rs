@@ -34,7 +34,9 @@ mod pages;
 mod prune_on_save;
 mod read;
 mod recent;
+mod rekey;
 mod repair;
+mod sealing;
 mod settings;
 mod spool;
 mod stats;
@@ -75,13 +77,14 @@ use keeper::Keeper;
 pub use operation::{Action, Operation};
 pub use options::{Durability, Hold, Limits, Options};
 pub(crate) use read::{Index, Snapshot, is_too_short};
+pub use rekey::Rekeyed;
 pub use repair::{Lost, Repair, Repaired};
 pub use settings::Settings;
 use spool::Spool;
 pub use spool::{SetAside, Spooled};
 pub use stats::Stats;
 use turn::Turn;
-pub use verify::{Finding, Harm, Verification};
+pub use verify::{Finding, Harm, Verification, Verify};
 pub use watch::{Stage, Step};
 
 /// An embedded store of checkpoints: one file, shared by any number of threads and processes.
@@ -149,7 +152,7 @@ impl Store {
         options.limits.validate()?;
         let path = place.path.clone();
         let keeper = Arc::new(Keeper::default());
-        let frames = Arc::new(Frames::default());
+        let frames = Arc::new(Frames::new(options.keyring()));
         let shared = Arc::new(Shared {
             spool: Spool::of(&place),
             turn: Turn::new(place, &options, keeper.clone(), frames.clone()),
@@ -179,7 +182,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Invalid`] or [`Error::Limit`] if it cannot be stored, [`Error::Exists`] if the id
-    /// is taken by other content, [`Error::Locked`] or [`Error::Io`]. After an error of the last
+    /// is taken by other content, [`Error::Key`] if the store is encrypted and its key was not
+    /// given, [`Error::Locked`] or [`Error::Io`]. After an error of the last
     /// kind the checkpoint may be there or not; saving it again under the same id is safe.
     pub fn save(&self, about: NewEntry, state: &(impl Serialize + ?Sized)) -> Result<Entry> {
         self.save_draft(self.draft(about, state)?)
@@ -217,7 +221,8 @@ impl Store {
     /// Returns the checkpoint with this id.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is none, [`Error::Corrupt`] if it is damaged.
+    /// [`Error::NotFound`] if there is none, [`Error::Corrupt`] if it is damaged, [`Error::Key`] if
+    /// it is encrypted and its key was not given.
     pub fn get(&self, id: &Id) -> Result<Checkpoint> {
         self.read(|snapshot| {
             let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;

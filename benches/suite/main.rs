@@ -25,6 +25,7 @@ mod random;
 mod read;
 mod recovery;
 mod save;
+mod seal;
 
 use criterion::Criterion;
 
@@ -37,6 +38,7 @@ fn main() {
     let benches = [
         codec::bench,
         save::bench,
+        seal::bench,
         delta::bench,
         read::bench,
         list::bench,

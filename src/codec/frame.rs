@@ -5,6 +5,8 @@
 
 use super::check;
 use super::compress::Zstd;
+use super::keyring::{KeyId, Keyring};
+use super::sealed::Flaw;
 use super::wire::{Malformed, Reader, put};
 
 /// The raw bytes follow as they are.
@@ -15,30 +17,33 @@ const WHOLE: u8 = 1;
 const DELTA: u8 = 2;
 /// One zstd frame that refers to a dictionary of the format.
 const PRIMED: u8 = 3;
+/// The bit that says that the frame is sealed.
+pub(super) const SEALED: u8 = 1 << 7;
 
 // Below this zstd's own header costs more than it saves.
 const COMPRESS_FROM_BYTES: usize = 64;
-const CHECK_BYTES: usize = 8;
+pub(super) const CHECK_BYTES: usize = 8;
 
 /// Compresses and decompresses frames, from any number of threads at once.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     zstd: Zstd,
+    pub(super) keys: Keyring,
 }
 
 /// A frame that has been compressed but has no place in a store yet.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    form: Form,
-    raw_bytes: u64,
-    payload: Vec<u8>,
+    pub(super) form: Form,
+    pub(super) raw_bytes: u64,
+    pub(super) payload: Vec<u8>,
     /// Of the payload and of the raw bytes.
-    checks: [u64; 2],
+    pub(super) checks: [u64; 2],
 }
 
 /// What it takes beside the payload to get the raw bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     Plain,
     Whole,
     /// With the rank of the step from the base.
@@ -63,22 +68,34 @@ pub(crate) struct Found<'a> {
     pub(crate) raw_bytes: u64,
     pub(crate) link: Option<Link>,
     dictionary: u64,
-    head: &'a [u8],
-    sealed: u64,
-    payload: &'a [u8],
+    /// The one that it takes to read it, if it is sealed.
+    pub(crate) key: Option<KeyId>,
+    pub(super) head: &'a [u8],
+    pub(super) sealed: u64,
+    pub(super) payload: &'a [u8],
 }
 
 impl Frame {
     /// The bytes on disk, bound to the place they are stored at; `base` if it is a delta.
     pub(crate) fn to_bytes(&self, sequence: u64, base: Option<u64>) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.payload.len() + 32);
+        let mut out = self.head(sequence, base, 0);
+        let sealed = seal(sequence, &out, self.checks);
+        out.extend_from_slice(&sealed.to_le_bytes());
+        out.extend_from_slice(&self.payload);
+        out
+    }
+
+    /// All before the sum, and before the id of the key if it is sealed; `flag` goes to the kind.
+    pub(super) fn head(&self, sequence: u64, base: Option<u64>, flag: u8) -> Vec<u8> {
+        // Room for what comes behind, too.
+        let mut out = Vec::with_capacity(self.payload.len() + 96);
         let kind = match self.form {
             Form::Plain => PLAIN,
             Form::Whole => WHOLE,
             Form::Delta(_) => DELTA,
             Form::Primed(_) => PRIMED,
         };
-        put(&mut out, kind);
+        put(&mut out, kind | flag);
         put(&mut out, self.raw_bytes);
         match self.form {
             Form::Delta(rank) => {
@@ -89,9 +106,6 @@ impl Frame {
             Form::Primed(number) => put(&mut out, number),
             Form::Plain | Form::Whole => {}
         }
-        let sealed = seal(sequence, &out, self.checks);
-        out.extend_from_slice(&sealed.to_le_bytes());
-        out.extend_from_slice(&self.payload);
         out
     }
 
@@ -108,7 +122,29 @@ impl Frame {
     }
 }
 
+impl Form {
+    /// That of a frame that was found; `None` if no frame is so.
+    pub(super) fn of(found: &Found<'_>) -> Option<Self> {
+        match (found.kind, found.link) {
+            (PLAIN, None) => Some(Self::Plain),
+            (WHOLE, None) => Some(Self::Whole),
+            (DELTA, Some(link)) => Some(Self::Delta(link.rank)),
+            (PRIMED, None) => Some(Self::Primed(found.dictionary)),
+            _ => None,
+        }
+    }
+}
+
 impl Frames {
+    /// With the keys that what is sealed may take.
+    pub(crate) fn new(keys: Keyring) -> Self {
+        Self { keys, ..Self::default() }
+    }
+
+    pub(crate) fn keys(&self) -> &Keyring {
+        &self.keys
+    }
+
     /// A frame that stands alone.
     pub(crate) fn pack(&self, raw: &[u8]) -> Frame {
         let compressed = (raw.len() >= COMPRESS_FROM_BYTES)
@@ -131,34 +167,40 @@ impl Frames {
         Some(Frame::new(Form::Delta(rank), raw, payload))
     }
 
-    /// The raw bytes of a frame, not checked; `base` are those that its link leads to.
+    /// The raw bytes of a frame, checked only if it is sealed; `base` are those that its link leads
+    /// to.
     ///
     /// Allocates no more than the frame says it has, which the caller has compared with a limit.
     pub(crate) fn unpack(
         &self,
         found: &Found<'_>,
+        sequence: u64,
         base: Option<&[u8]>,
-    ) -> Result<Vec<u8>, &'static str> {
+    ) -> Result<Vec<u8>, Flaw> {
         const DAMAGED: &str = "zstd frame is damaged";
         let length = usize::try_from(found.raw_bytes).map_err(|_| "frame is too long")?;
+        let (payload, sum) = self.payload(found, sequence)?;
         let raw = match found.kind {
-            PLAIN => found.payload.to_owned(),
-            WHOLE => self.zstd.decompress(found.payload, length).ok_or(DAMAGED)?,
+            PLAIN => payload.into_owned(),
+            WHOLE => self.zstd.decompress(&payload, length).ok_or(DAMAGED)?,
             PRIMED if !Zstd::has_dictionary(found.dictionary) => {
-                return Err("frame names a dictionary that its format does not have");
+                return Err("frame names a dictionary that its format does not have".into());
             }
             PRIMED => {
-                let raw = self.zstd.decompress_primed(found.dictionary, found.payload, length);
+                let raw = self.zstd.decompress_primed(found.dictionary, &payload, length);
                 raw.ok_or(DAMAGED)?
             }
             DELTA => {
                 let base = base.ok_or("frame has no base")?;
-                self.zstd.decompress_against(base, found.payload, length).ok_or(DAMAGED)?
+                self.zstd.decompress_against(base, &payload, length).ok_or(DAMAGED)?
             }
-            _ => return Err("frame is of an unknown kind"),
+            _ => return Err("frame is of an unknown kind".into()),
         };
         if raw.len() != length {
-            return Err("frame is not as long as it says");
+            return Err("frame is not as long as it says".into());
+        }
+        if sum.is_some_and(|sum| sum != check(0, &raw)) {
+            return Err("checksum differs".into());
         }
         Ok(raw)
     }
@@ -186,14 +228,20 @@ impl<'a> Found<'a> {
     }
 
     /// Whether these are the raw bytes of the frame, and this is its place.
+    ///
+    /// Of a sealed frame only what is stored is looked at: whoever opened it has seen the rest.
     pub(crate) fn verify(&self, sequence: u64, raw: &[u8]) -> Result<(), &'static str> {
+        if self.key.is_some() {
+            return self.verify_stored(sequence);
+        }
         let sealed = seal(sequence, self.head, [check(0, self.payload), check(0, raw)]);
         if sealed == self.sealed { Ok(()) } else { Err("checksum differs") }
     }
 
     fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
-        let kind = reader.take()?;
+        let first = reader.take_byte()?;
+        let kind = first & !SEALED;
         let raw_bytes = reader.take()?;
         let mut link = None;
         let mut dictionary = 0;
@@ -202,10 +250,15 @@ impl<'a> Found<'a> {
             PRIMED => dictionary = reader.take()?,
             _ => {}
         }
+        let mut key = None;
+        if first & SEALED != 0 {
+            let id = reader.take_bytes(KeyId::BYTES)?.try_into().map_err(|_| Malformed)?;
+            key = Some(KeyId::from_bytes(id));
+        }
         let head = &bytes[..bytes.len() - reader.rest().len()];
         let sealed = reader.take_bytes(CHECK_BYTES)?.try_into().map_err(|_| Malformed)?;
         let sealed = u64::from_le_bytes(sealed);
-        Ok(Self { kind, raw_bytes, link, dictionary, head, sealed, payload: reader.rest() })
+        Ok(Self { kind, raw_bytes, link, dictionary, key, head, sealed, payload: reader.rest() })
     }
 }
 
@@ -239,9 +292,11 @@ mod tests {
         if found.raw_bytes != length {
             return Err("another length");
         }
-        let raw = Frames::default().unpack(&found, base)?;
-        found.verify(sequence, &raw)?;
-        Ok(raw)
+        match Frames::default().unpack(&found, sequence, base) {
+            Ok(raw) => found.verify(sequence, &raw).map(|()| raw),
+            Err(Flaw::Damaged(reason)) => Err(reason),
+            Err(Flaw::NoKey(_)) => Err("no key"),
+        }
     }
 
     /// A document as small as many of the layouts that the dictionary is for.

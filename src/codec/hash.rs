@@ -33,6 +33,16 @@ impl Hash {
     }
 }
 
+/// The SHA-256 of some parts one after the other.
+#[cfg(feature = "encrypt")]
+pub(super) fn digest(parts: &[&[u8]]) -> [u8; 32] {
+    let mut sum = Sha256::new();
+    for part in parts {
+        sum.update(part);
+    }
+    sum.finalize().into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

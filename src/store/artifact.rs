@@ -231,7 +231,7 @@ impl Snapshot<'_> {
         let table = open_if_made(&self.transaction, BLOBS, self.path)?.ok_or_else(missing)?;
         let bytes = stored(&table, &hash, self.path)?.ok_or_else(missing)?;
         let content = unpack(&self.open.frames, &bytes, (&hash, artifact.bytes))
-            .map_err(|reason| Error::corrupt(place(), reason))?;
+            .map_err(|flaw| self.open.flawed(place(), flaw))?;
         if Hash::of(&content) == hash {
             Ok(content)
         } else {
@@ -278,7 +278,7 @@ impl Snapshot<'_> {
             let hash = artifact.sha256.filter(|hash| !whole.contains(hash));
             let Some((hash, content)) = hash.zip(content.as_ref()) else { continue };
             let Some(bytes) = stored(&table, &hash, self.path)? else { continue };
-            if is_stored_form(&bytes, &hash, content) {
+            if is_stored_form(&self.open.frames, &bytes, &hash, content) {
                 whole.insert(hash);
             }
         }
@@ -380,11 +380,11 @@ impl<'a> Writer<'a> {
                 continue;
             };
             let bytes = match frame {
-                Some(frame) => frame.to_bytes(seed(hash), None),
+                Some(frame) => open.bytes_of(frame, seed(hash), None)?,
                 None if blobs.get(blob_row(hash, 0)).within(path)?.is_some() => continue,
                 // It went with the last checkpoint that had it, or was to come with one that was
                 // refused.
-                None => open.frames.pack(content).to_bytes(seed(hash), None),
+                None => open.bytes_of(&open.frames.pack(content), seed(hash), None)?,
             };
             insert_blob(blobs, hash, &bytes).within(path)?;
         }

@@ -11,7 +11,7 @@ use super::options::Limits;
 use super::table::In;
 use super::unpack::CHUNK_BYTES_MIN;
 use crate::checkpoint::Hash;
-use crate::codec::{FoundFrame, Frames};
+use crate::codec::{Flaw, FoundFrame, Frames};
 use crate::error::Result;
 use crate::key::{BlobBytes, blob_chunk, blob_hash, blob_row, blob_rows};
 
@@ -20,7 +20,7 @@ use crate::key::{BlobBytes, blob_chunk, blob_hash, blob_row, blob_rows};
 const CHUNK_BYTES: usize = 1326;
 const LARGE_FROM_BYTES: usize = 64 << 10;
 const LARGE_CHUNK_BYTES: usize = 4054;
-const _: () = assert!(Limits::ARTIFACT_BYTES_MAX + 64 <= u16::MAX as usize * LARGE_CHUNK_BYTES);
+const _: () = assert!(Limits::ARTIFACT_BYTES_MAX + 128 <= u16::MAX as usize * LARGE_CHUNK_BYTES);
 const _: () = assert!(LARGE_FROM_BYTES <= u16::MAX as usize * CHUNK_BYTES);
 const _: () = assert!(CHUNK_BYTES >= CHUNK_BYTES_MIN);
 
@@ -65,13 +65,13 @@ pub(super) fn unpack(
     frames: &Frames,
     bytes: &[u8],
     (hash, length): (&Hash, u64),
-) -> std::result::Result<Vec<u8>, &'static str> {
+) -> std::result::Result<Vec<u8>, Flaw> {
     let found = FoundFrame::parse(bytes)?;
     // The row of the file is checked, so its length is right; and nobody captures more than this.
     if found.raw_bytes != length || length > Limits::ARTIFACT_BYTES_MAX as u64 {
-        return Err("its content is of another length than its row says");
+        return Err("its content is of another length than its row says".into());
     }
-    let content = frames.unpack(&found, None)?;
+    let content = frames.unpack(&found, seed(hash), None)?;
     found.verify(seed(hash), &content)?;
     Ok(content)
 }
@@ -79,8 +79,8 @@ pub(super) fn unpack(
 /// Whether these bytes are a stored form of a content.
 ///
 /// The sum is over what is stored and what comes out of it, so nothing need be decompressed.
-pub(super) fn is_stored_form(bytes: &[u8], hash: &Hash, content: &[u8]) -> bool {
-    FoundFrame::parse(bytes).is_ok_and(|found| found.verify(seed(hash), content).is_ok())
+pub(super) fn is_stored_form(frames: &Frames, bytes: &[u8], hash: &Hash, content: &[u8]) -> bool {
+    FoundFrame::parse(bytes).is_ok_and(|found| frames.is_of(&found, seed(hash), content))
 }
 
 pub(super) fn insert_blob(

@@ -182,6 +182,7 @@ impl Shared {
             let is_due = open.is_spool_due.swap(false, Ordering::Relaxed);
             let mut spooled = if is_due { self.take_in_most(open)? } else { Gathered::none() };
             let mut journal = lock(&open.journal);
+            open.check_key()?;
             // Starting over may prune, so not after bases have been looked at.
             if journal.is_full() && suits_journal(open, &journal, drafts) {
                 self.write_durably(open, &mut journal, |_| Ok(()))?;
@@ -313,7 +314,7 @@ impl Shared {
     ) -> Result<Vec<Result<Entry>>> {
         let placed: Vec<Result<Placed>> = {
             let mut intake = lock(&open.intake);
-            (0..drafts.len()).map(|at| intake.place(drafts, at, &self.frames)).collect()
+            (0..drafts.len()).map(|at| intake.place(drafts, at, open)).collect()
         };
         let outcomes = placed.iter().map(|placed| match placed {
             Ok(placed) => Ok(placed.entry.clone()),

@@ -151,6 +151,10 @@ impl Writer<'_> {
 
     /// Removes some of what was deleted so long ago that nobody may want it any more.
     pub(super) fn purge_expired(&mut self, now: Timestamp) -> Result<()> {
+        // What stands on them would have to be stored anew.
+        if !self.open.has_key() {
+            return Ok(());
+        }
         let Some(settings) = self.open.settings() else { return Ok(()) };
         let micros = i64::try_from(settings.keep_deleted.duration().as_micros());
         let before = now.as_micros().saturating_sub(micros.unwrap_or(i64::MAX));

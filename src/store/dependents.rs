@@ -110,7 +110,7 @@ impl Writer<'_> {
         // The frame may be whole though the entry is not: who mends that will want it.
         let entry = self.unless_damaged(self.entry(key))?.flatten();
         let base = base.filter(|_| frame.rank().is_some());
-        let bytes = frame.to_bytes(key.sequence, base);
+        let bytes = self.open.bytes_of(&frame, key.sequence, base)?;
         let length = bytes.len() as u64;
         let before = entry.as_ref().map_or(length, |entry| entry.stored_bytes);
         match entry {

@@ -14,6 +14,7 @@ use super::lock::LockFile;
 use super::options::Options;
 use super::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engine_error};
 use super::write::begin;
+use crate::codec::KeyId;
 use crate::error::{At, Error, Result};
 
 // Enough for a disk to be busy, and little memory.
@@ -49,7 +50,7 @@ pub(super) fn open(
         Err(error) if error.kind() == io::ErrorKind::NotFound && options.create => {
             let directory = parent(path);
             disk.look(directory).at(directory)?;
-            create(place, lock_file)?;
+            create(place, lock_file, options.keyring().first())?;
         }
         Err(error) => return Err(io_error(path, error).into()),
     }
@@ -86,7 +87,7 @@ pub(super) fn check_file(found: FoundFile, path: &Path) -> Result<()> {
 /// Makes an empty store under another name and moves it into place.
 ///
 /// A file that is killed while the engine sets it up cannot be opened again.
-fn create(place: &Place, lock_file: &LockFile) -> Result<(), Refusal> {
+fn create(place: &Place, lock_file: &LockFile, key: Option<KeyId>) -> Result<(), Refusal> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     let Some(_others_wait) = lock_file.exclude()? else {
         return Err(Refusal::Creating);
@@ -95,7 +96,7 @@ fn create(place: &Place, lock_file: &LockFile) -> Result<(), Refusal> {
         return Ok(());
     }
     let new_path = beside(path, ".new");
-    if let Err(refusal) = create_empty(disk, &new_path) {
+    if let Err(refusal) = create_empty(disk, &new_path, key) {
         let _ = disk.remove(&new_path);
         return Err(refusal);
     }
@@ -103,9 +104,9 @@ fn create(place: &Place, lock_file: &LockFile) -> Result<(), Refusal> {
     Ok(disk.rename(&new_path, path).at(path)?)
 }
 
-fn create_empty(disk: &dyn Disk, path: &Path) -> Result<(), Refusal> {
+fn create_empty(disk: &dyn Disk, path: &Path, key: Option<KeyId>) -> Result<(), Refusal> {
     let database = disk.create_engine(path).map_err(|error| refusal(error, path))?;
-    initialize(&database, path)?;
+    initialize(&database, path, key)?;
     drop(database);
     Ok(disk.open(path).and_then(|file| file.sync()).at(path)?)
 }
@@ -127,9 +128,9 @@ pub(super) fn write_anew(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     file.sync()
 }
 
-fn initialize(database: &Database, path: &Path) -> Result<()> {
+fn initialize(database: &Database, path: &Path, key: Option<KeyId>) -> Result<()> {
     let transaction = begin(database, Durability::Immediate).within(path)?;
-    create_all(&transaction).within(path)?;
+    create_all(&transaction, key).within(path)?;
     transaction.commit().within(path)
 }
 

@@ -19,7 +19,7 @@ use super::lock::LockFile;
 use super::names::Names;
 use super::overlay::Overlay;
 use super::table::{IDENTITY_KEY, In, META, without_panics};
-use crate::codec::Frames;
+use crate::codec::{Frames, Keyring};
 use crate::error::{At, Error, Result};
 
 // As often as a call that waits for its turn looks.
@@ -60,12 +60,12 @@ impl Source {
 
 impl<'a> Held<'a> {
     /// Takes hold of nothing yet; waits for other processes as long as `wait` says.
-    pub(super) fn new(path: &'a Path, wait: Duration) -> Self {
+    pub(super) fn new(path: &'a Path, wait: Duration, keys: Keyring) -> Self {
         Self {
             path,
             names: Names::default(),
             bases: Bases::new(CACHE_BYTES / 2),
-            frames: Frames::default(),
+            frames: Frames::new(keys),
             wait,
             source: None,
             since: Instant::now(),

@@ -92,7 +92,7 @@ pub struct Contents {
 }
 
 impl Store {
-    /// The format that this build writes, the newest it reads.
+    /// The newest format that this build reads and writes. What is not encrypted has the first.
     pub const FORMAT: u32 = FORMAT;
     /// The oldest format that this build reads.
     pub const FORMAT_OLDEST: u32 = FORMAT_OLDEST;

@@ -1,8 +1,9 @@
 //! Checkpoints between the journal and the tables, and the sequences they get.
 
 use super::draft::{Draft, Packed};
+use super::turn::Open;
 use crate::checkpoint::Entry;
-use crate::codec::{Frames, Placed};
+use crate::codec::Placed;
 use crate::error::{Error, Result};
 use crate::key::SEQUENCE_MAX;
 
@@ -33,12 +34,7 @@ impl Intake {
     }
 
     /// Gives the draft at `at` its place. The sequence is used up, whatever comes of it.
-    pub(super) fn place(
-        &mut self,
-        drafts: &mut [Draft],
-        at: usize,
-        frames: &Frames,
-    ) -> Result<Placed> {
+    pub(super) fn place(&mut self, drafts: &mut [Draft], at: usize, open: &Open) -> Result<Placed> {
         let sequence = self.next_sequence;
         if sequence > SEQUENCE_MAX {
             let what = "number of checkpoints ever saved".to_owned();
@@ -49,8 +45,8 @@ impl Intake {
         let draft = &mut drafts[at];
         // Whoever has a base that was refused has been packed again before.
         let packed = draft.packed.take().filter(|packed| packed.base.is_none() || base.is_some());
-        let packed = packed.unwrap_or_else(|| Packed::alone(frames, &draft.raw));
-        let frame = packed.frame.to_bytes(sequence, base);
+        let packed = packed.unwrap_or_else(|| Packed::alone(&open.frames, &draft.raw));
+        let frame = open.bytes_of(&packed.frame, sequence, base)?;
         draft.packed = Some(packed);
         draft.sequence = Some(sequence);
         let stored_bytes = frame.len() as u64;

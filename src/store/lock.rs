@@ -3,6 +3,7 @@
 //! It holds no checkpoints and stays where it is: a lock on a file that was removed keeps nobody
 //! out. All locks end with their process.
 
+use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,10 +11,14 @@ use std::time::UNIX_EPOCH;
 
 use super::disk::{Place, private};
 use super::file;
+use super::sealing::Sealing;
 use crate::checkpoint::Timestamp;
+use crate::codec::KeyId;
 use crate::error::{At, Result};
 
 const HOLDER_CHARS_MAX: usize = 200;
+// What stands in place of a key if nothing is sealed.
+const PLAIN: &str = "plain";
 // Of a label that is far too long.
 const TEXT_BYTES_MAX: u64 = 64 << 10;
 
@@ -21,6 +26,13 @@ const TEXT_BYTES_MAX: u64 = 64 << 10;
 pub(super) struct LockFile {
     /// `None` if nobody else can have the store.
     path: Option<PathBuf>,
+}
+
+/// Which store it is that somebody has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Known {
+    pub(super) identity: u64,
+    pub(super) sealing: Sealing,
 }
 
 /// A lock on the lock file, or on nothing if nobody else can have the store. Ends when dropped.
@@ -53,11 +65,10 @@ impl LockFile {
     }
 
     /// Writes down who has the store, and which store that is, if it is known by now.
-    pub(super) fn sign(&self, name: &str, identity: Option<u64>) -> Result<()> {
+    pub(super) fn sign(&self, name: &str, known: Option<Known>) -> Result<()> {
         let Some(path) = self.path.as_deref() else { return Ok(()) };
         let mut file = open(path)?;
-        let identity = identity.map_or(String::new(), |it| format!("\n{it:016x}\n"));
-        let text = name.replace('\n', " ") + &identity;
+        let text = name.replace('\n', " ") + &known.map_or(String::new(), |it| it.to_string());
         file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).at(path)
     }
 
@@ -70,12 +81,23 @@ impl LockFile {
         }
     }
 
-    /// The identity of the store that was last opened here.
-    pub(super) fn identity(&self) -> Option<u64> {
+    /// The store that was last opened here.
+    pub(super) fn known(&self) -> Option<Known> {
         let text = self.read();
         // Whoever signs may not have come to the end of the line.
-        let digits = text.strip_suffix('\n')?.lines().nth(1).filter(|digits| digits.len() == 16)?;
-        u64::from_str_radix(digits, 16).ok()
+        let mut lines = text.strip_suffix('\n')?.lines().skip(1);
+        let identity = number(lines.next()?)?;
+        let sealing = match lines.next() {
+            Some(PLAIN) => Sealing::Plain,
+            Some(digits) => Sealing::With(KeyId::from_number(number(digits)?)),
+            None => Sealing::Unknown,
+        };
+        Some(Known { identity, sealing })
+    }
+
+    /// Whether nobody else can have the store.
+    pub(super) fn is_none(&self) -> bool {
+        self.path.is_none()
     }
 
     /// When it was last written down who has the store.
@@ -102,6 +124,21 @@ impl LockFile {
             Err(TryLockError::Error(error)) => Err(error).at(path),
         }
     }
+}
+
+impl fmt::Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n{:016x}", self.identity)?;
+        match self.sealing {
+            Sealing::With(id) => writeln!(f, "{id}"),
+            Sealing::Plain => writeln!(f, "{PLAIN}"),
+            Sealing::Unknown => Ok(()),
+        }
+    }
+}
+
+fn number(digits: &str) -> Option<u64> {
+    u64::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 16)
 }
 
 fn open(path: &Path) -> Result<File> {

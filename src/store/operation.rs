@@ -74,6 +74,8 @@ pub enum Action {
     Settings,
     /// Checkpoints were imported.
     Import,
+    /// Documents and captured files were stored under another key.
+    Rekey,
 }
 
 impl Action {
@@ -92,6 +94,7 @@ impl Action {
             Self::Mark => "mark",
             Self::Settings => "settings",
             Self::Import => "import",
+            Self::Rekey => "rekey",
         }
     }
 }

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use super::spool::SetAside;
 use crate::checkpoint::{Entry, Id, Issue, LoopId, NewArtifact, Timestamp, Trigger};
-use crate::codec::Bounds;
+#[cfg(feature = "encrypt")]
+use crate::codec::SecretKey;
+use crate::codec::{Bounds, Keyring};
 use crate::error::{Error, Result};
 
 /// How a [`Store`](crate::Store) is opened.
@@ -50,6 +52,11 @@ pub struct Options {
     pub label: String,
     /// The clock that dates checkpoints.
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// Keys of what is encrypted, or is to be. A new store is encrypted with the first of them, and
+    /// one that is there with its own, which must be among them; one that is not encrypted takes
+    /// no saves from who has a key, until [`Store::rekey`](crate::Store::rekey). None by default.
+    #[cfg(feature = "encrypt")]
+    pub keys: Vec<SecretKey>,
     /// Hears how far a repair after an unclean end has come, from 0 to 1. Must not use the store.
     pub on_repair: Option<Arc<dyn Fn(f64) + Send + Sync>>,
     /// Hears of each file of the spool that was damaged or of another store. Must not use the
@@ -110,9 +117,24 @@ impl Default for Options {
             cache_bytes: 32 << 20,
             label: String::new(),
             clock: Arc::new(Timestamp::now),
+            #[cfg(feature = "encrypt")]
+            keys: Vec::new(),
             on_repair: None,
             on_set_aside: None,
         }
+    }
+}
+
+impl Options {
+    #[cfg(feature = "encrypt")]
+    pub(super) fn keyring(&self) -> Keyring {
+        Keyring::new(self.keys.clone())
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, reason = "with the feature it has some")]
+    pub(super) fn keyring(&self) -> Keyring {
+        Keyring::default()
     }
 }
 

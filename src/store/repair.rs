@@ -5,6 +5,7 @@
 //! not complete, checked and on disk.
 
 mod documents;
+mod keys;
 mod rows;
 mod salvage;
 mod write;
@@ -21,15 +22,19 @@ use super::disk::{Place, RealDisk};
 use super::file::{self, Refusal};
 use super::held::when_free;
 use super::journal;
-use super::options::{Hold, Options};
+use super::options::Options;
 use super::pages::Pages;
+use super::sealing::no_key;
 use super::spool::Spooled;
 use super::table::{FORMAT, FORMAT_KEY, IDENTITY_KEY};
-use super::watch::{Stage, Step, Watch};
+use super::watch::{Stage, Step, Watch, unwatched};
 use super::{Store, Verification};
 use crate::checkpoint::{Id, Timestamp};
 use crate::codec::Placed;
+#[cfg(feature = "encrypt")]
+use crate::codec::SecretKey;
 use crate::error::{At, Error, Result};
+use keys::Keys;
 use rows::Rows;
 use salvage::{Salvage, Saved};
 use write::Notes;
@@ -49,11 +54,21 @@ pub struct Repair {
     pub wait: Duration,
     /// Names the old store that is put aside. The time now by default.
     pub now: Timestamp,
+    /// Keys of what is encrypted: all that it has. None by default.
+    #[cfg(feature = "encrypt")]
+    pub keys: Vec<SecretKey>,
 }
 
 impl Default for Repair {
     fn default() -> Self {
-        Self { into: None, dry_run: false, wait: Duration::from_secs(5), now: Timestamp::now() }
+        Self {
+            into: None,
+            dry_run: false,
+            wait: Duration::from_secs(5),
+            now: Timestamp::now(),
+            #[cfg(feature = "encrypt")]
+            keys: Vec::new(),
+        }
     }
 }
 
@@ -110,8 +125,9 @@ impl Store {
     /// `watch` hears how far it is and may end it; see [`Step`].
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if nothing of it can be read, [`Error::TooNew`], [`Error::Locked`], or
-    /// [`Error::Io`]; nothing was changed then.
+    /// [`Error::Corrupt`] if nothing of it can be read, [`Error::Key`] if anything is encrypted
+    /// with a key that was not given, [`Error::TooNew`], [`Error::Locked`], or [`Error::Io`];
+    /// nothing was changed then.
     pub fn repair(
         path: impl AsRef<Path>,
         repair: &Repair,
@@ -123,6 +139,7 @@ impl Store {
         check(&rows, &path)?;
         let mut work = Work {
             repaired: Repaired { path: path.clone(), ..Repaired::default() },
+            keys: Keys::of(repair, &rows)?,
             rows: &rows,
             watch,
         };
@@ -140,7 +157,7 @@ impl Store {
             return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&place);
         }
         let new_path = file::beside(&place, ".repaired");
-        let made = work.make(&new_path, repair.into.is_none()).and_then(|made| match made {
+        let made = work.make(&new_path, repair).and_then(|made| match made {
             ControlFlow::Continue(()) => work.put_in_place(&new_path, &place, repair),
             ControlFlow::Break(()) => Ok(()),
         });
@@ -152,15 +169,16 @@ impl Store {
 struct Work<'a> {
     repaired: Repaired,
     rows: &'a Rows,
+    keys: Keys,
     watch: Watch<'a>,
 }
 
 impl Work<'_> {
     /// Makes the new store under another name, and checks it.
-    fn make(&mut self, new_path: &Path, is_in_place: bool) -> Result<ControlFlow<()>> {
+    fn make(&mut self, new_path: &Path, repair: &Repair) -> Result<ControlFlow<()>> {
+        let is_in_place = repair.into.is_none();
         clear(new_path);
-        let options = Options { hold: Hold::Forever, ..Options::default() };
-        let store = Store::open_with(new_path, options)?;
+        let store = Store::open_with(new_path, repair.options_of_new(&self.keys))?;
         if self.save(Some(&store))?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
@@ -170,9 +188,10 @@ impl Work<'_> {
         store.close()?;
         // In the place of the old store it has the same identity, and takes the spool in itself.
         if !is_in_place || !self.rows.meta.contains_key(IDENTITY_KEY) {
-            self.adopt(new_path)?;
+            self.adopt(new_path, repair)?;
         }
-        let Verification { findings, .. } = Store::verify(new_path, Duration::ZERO)?;
+        let Verification { findings, .. } =
+            Store::verify_with(new_path, &repair.verify(), &mut unwatched)?;
         if let Some(first) = findings.first() {
             let reason = format!("the new store is not whole: {}: {}", first.place, first.reason);
             return Err(Error::corrupt(new_path.display().to_string(), reason));
@@ -182,9 +201,10 @@ impl Work<'_> {
     }
 
     /// Saves what waits in the spool of the old store, which the new one would take for another's.
-    fn adopt(&mut self, new_path: &Path) -> Result<()> {
+    fn adopt(&mut self, new_path: &Path, repair: &Repair) -> Result<()> {
         // Opened anew, so that the next sequence is one that no frame has.
-        let store = Store::open_with(new_path, Options { create: false, ..Options::default() })?;
+        let options = Options { create: false, ..repair.options_of_new(&self.keys) };
+        let store = Store::open_with(new_path, options)?;
         let old = Place::real(self.repaired.path.clone());
         let identity = self.rows.meta.get(IDENTITY_KEY).copied();
         let (count, lost) = store.shared.adopt(&old, identity, &self.rows.taken)?;
@@ -201,7 +221,7 @@ impl Work<'_> {
     /// Saves what can be read, into a store if there is one.
     fn save(&mut self, store: Option<&Store>) -> Result<ControlFlow<()>> {
         let (journal, mut lost) = waiting(&self.repaired.path, self.rows)?;
-        let mut salvage = Salvage::new(self.rows, journal);
+        let mut salvage = Salvage::new(self.rows, journal, &self.keys);
         salvage.lost.append(&mut lost);
         let total = salvage.left();
         let mut part: Vec<Saved> = Vec::new();
@@ -211,6 +231,9 @@ impl Work<'_> {
                 self.count(&saved);
                 part_bytes += bytes_of(&saved);
                 part.push(saved);
+            }
+            if let Some(id) = salvage.lacks() {
+                return Err(no_key(&self.keys.ring, "some of the store", id));
             }
             if part_bytes < PART_BYTES && part.len() < PART && salvage.left() > 0 {
                 continue;

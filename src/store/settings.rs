@@ -90,9 +90,11 @@ impl Open {
         read(&self.settings).clone()
     }
 
-    /// The policy that every save is pruned by, if there is one.
+    /// The policy that every save is pruned by, if there is one, and what stands on those that go
+    /// can be stored anew.
     pub(super) fn on_save(&self) -> Option<Arc<Settings>> {
-        self.settings().filter(|settings| settings.prune_on_save && settings.policy.is_some())
+        let settings = self.settings().filter(|_| self.has_key());
+        settings.filter(|settings| settings.prune_on_save && settings.policy.is_some())
     }
 }
 

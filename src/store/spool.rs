@@ -2,7 +2,8 @@
 //!
 //! A folder beside the store, one file for each group of saves. Whoever has the store next puts
 //! them into the tables before anything else, and every one of them once. Must never lose or
-//! change a file that it cannot read, and never keep anybody from the store because of one.
+//! change a file that it cannot read, never keep anybody from the store because of one, and never
+//! have in plain what the store has sealed.
 
 mod folder;
 mod look;
@@ -18,9 +19,10 @@ use super::Shared;
 use super::disk::Place;
 use super::draft::{Draft, Packed};
 use super::options::Options;
+use super::sealing::{Sealing, bytes_of};
 use super::turn::Patience;
 use crate::checkpoint::{Entry, Id};
-use crate::codec::{Placed, encode_spooled};
+use crate::codec::{Frame, KeyId, Placed, encode_spooled};
 use crate::error::{Error, Result};
 use folder::{Folder, Listing, Stamp};
 pub use look::{SetAside, Spooled};
@@ -41,6 +43,9 @@ pub(super) struct Spool {
     /// Held while files are taken in, from the listing to the removal. Taken before other locks.
     seen: Mutex<Seen>,
 }
+
+/// The key that what is spooled is sealed with, if it is; this handle has it.
+struct Seals(Option<KeyId>);
 
 /// How the folder was when it was last looked at.
 #[derive(Debug, Default)]
@@ -131,9 +136,16 @@ impl Shared {
         let Some(identity) = self.turn.identity() else { return entries };
         let mut left: Vec<usize> = (0..drafts.len()).collect();
         left.retain(|at| drafts[*at].can_be_spooled());
+        let Some(seals) = self.seals() else {
+            // They wait for the store, and do not come back here at once.
+            for at in left {
+                drafts[at].has_own_id = true;
+            }
+            return entries;
+        };
         while !left.is_empty() {
             let (part, alone): (Vec<usize>, Vec<Placed>) =
-                self.part(drafts, &mut left).into_iter().unzip();
+                self.part(drafts, &mut left, &seals).into_iter().unzip();
             let name = Id::generate((self.options.clock)());
             let bytes = encode_spooled(identity, &name, &alone);
             let is_saved = self.spool.folder.put(&name, &bytes).is_ok();
@@ -149,13 +161,24 @@ impl Shared {
         entries
     }
 
+    /// What is spooled is sealed with, as the store is; `None` if that is not known, or if this
+    /// handle could not save there: whoever has the store says why.
+    fn seals(&self) -> Option<Seals> {
+        let keys = self.frames.keys();
+        match self.turn.learn_sealing() {
+            Sealing::With(id) => keys.get(id).map(|_| Seals(Some(id))),
+            Sealing::Plain => keys.first().is_none().then_some(Seals(None)),
+            Sealing::Unknown => None,
+        }
+    }
+
     /// Takes the first drafts that make up a file.
-    fn part(&self, drafts: &[Draft], left: &mut Vec<usize>) -> Vec<(usize, Placed)> {
+    fn part(&self, drafts: &[Draft], left: &mut Vec<usize>, seals: &Seals) -> Vec<(usize, Placed)> {
         let mut part = Vec::new();
         let mut bytes = 0;
         while bytes < FILE_BYTES && !left.is_empty() {
             let at = left.remove(0);
-            let placed = self.standing_alone(&drafts[at]);
+            let placed = self.standing_alone(&drafts[at], seals);
             bytes += drafts[at].raw.len();
             part.push((at, placed));
         }
@@ -163,12 +186,14 @@ impl Shared {
     }
 
     /// A checkpoint without a place: which one it gets is known when it is taken in.
-    fn standing_alone(&self, draft: &Draft) -> Placed {
+    fn standing_alone(&self, draft: &Draft, Seals(key): &Seals) -> Placed {
         let packed = draft.packed.as_ref().filter(|packed| packed.base.is_none());
+        let sealed = |frame: &Frame| bytes_of(&self.frames, frame, (0, None), *key);
         let frame = match packed {
-            Some(packed) => packed.frame.to_bytes(0, None),
-            None => Packed::alone(&self.frames, &draft.raw).frame.to_bytes(0, None),
+            Some(packed) => sealed(&packed.frame),
+            None => sealed(&Packed::alone(&self.frames, &draft.raw).frame),
         };
+        let frame = frame.expect("nothing is spooled for which the key is not at hand");
         let entry = Entry { stored_bytes: frame.len() as u64, ..draft.entry.clone() };
         Placed { entry, frame }
     }

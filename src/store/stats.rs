@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Spooled, Store};
 use crate::checkpoint::{Entry, Status, Timestamp, Trigger};
+use crate::codec::KeyId;
 use crate::error::{At, Result};
 use crate::key::Span;
 
@@ -30,6 +31,8 @@ pub struct Stats {
     pub file_bytes: u64,
     /// What is left in the spool.
     pub spool: Spooled,
+    /// The key that documents and captured files are encrypted with, if they are.
+    pub key: Option<KeyId>,
     /// Number of checkpoints that were deleted and can be restored.
     pub deleted: u64,
     /// Length of their documents as compressed.
@@ -67,6 +70,7 @@ impl Store {
                 stats.deleted_bytes += deleted.entry.stored_bytes;
             }
             stats.artifact_bytes = snapshot.blob_bytes()?;
+            stats.key = snapshot.open.key();
             Ok(stats)
         })?;
         stats.spool = Spooled::of(self.shared.turn.place());

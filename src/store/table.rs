@@ -10,6 +10,7 @@ use redb::{
 };
 
 use super::names;
+use crate::codec::KeyId;
 use crate::error::{Error, Result};
 use crate::key::{
     BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, NameId, RecordBytes,
@@ -61,15 +62,30 @@ pub(super) const RING_KEY: &str = "ring";
 /// The key in [`META`] of a number that no other store has.
 pub(super) const IDENTITY_KEY: &str = "identity";
 
-/// The format that this build writes, the newest it reads.
-pub(super) const FORMAT: u32 = 1;
+/// The key in [`META`] of the id of the key that everything is sealed with.
+pub(super) const KEY_KEY: &str = "key";
+
+/// The newest format that this build reads and writes.
+pub(super) const FORMAT: u32 = SEALED_FORMAT;
+/// What a store has that may have sealed frames.
+pub(super) const SEALED_FORMAT: u32 = 2;
+/// What a store has that never had any.
+pub(super) const PLAIN_FORMAT: u32 = 1;
 /// The oldest format that this build reads.
 pub(super) const FORMAT_OLDEST: u32 = 1;
 
-/// Makes the tables of a new store.
-pub(super) fn create_all(transaction: &WriteTransaction) -> Result<(), redb::Error> {
+/// Makes the tables of a new store, which is sealed with a key if there is one.
+pub(super) fn create_all(
+    transaction: &WriteTransaction,
+    key: Option<KeyId>,
+) -> Result<(), redb::Error> {
     let mut meta = transaction.open_table(META)?;
-    meta.insert(FORMAT_KEY, u64::from(FORMAT))?;
+    // What is not sealed can be read by those who know nothing of it.
+    let format = if key.is_some() { SEALED_FORMAT } else { PLAIN_FORMAT };
+    meta.insert(FORMAT_KEY, u64::from(format))?;
+    if let Some(key) = key {
+        meta.insert(KEY_KEY, key.number())?;
+    }
     meta.insert(IDENTITY_KEY, uuid::Uuid::new_v4().as_u64_pair().0)?;
     transaction.open_table(RECORDS)?;
     transaction.open_table(FRAMES)?;
@@ -100,6 +116,8 @@ pub(super) struct Found {
     pub(super) identity: u64,
     /// Whether any file was ever captured.
     pub(super) has_artifacts: bool,
+    /// What everything is sealed with.
+    pub(super) key: Option<KeyId>,
 }
 
 impl Found {
@@ -115,6 +133,7 @@ impl Found {
             next_sequence: last.map_or(1, |last| last + 1).max(noted(SEQUENCE_KEY)?.unwrap_or(1)),
             next_name: names::next_id(&names, path)?,
             identity,
+            key: noted(KEY_KEY)?.map(KeyId::from_number),
             has_artifacts: open_if_made(&transaction, ARTIFACTS, path)?.is_some(),
         })
     }

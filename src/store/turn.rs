@@ -19,14 +19,15 @@ use super::file::{self, Refusal};
 use super::intake::Intake;
 use super::journal::{self, Journal};
 use super::keeper::Keeper;
-use super::lock::LockFile;
+use super::lock::{Known, LockFile};
 use super::names::Names;
 use super::options::{Hold, Options};
+use super::sealing::Sealing;
 use super::settings::{self, Settings};
 use super::table::{Found, is_of_engine, without_panics};
 use super::write::transact;
 use crate::checkpoint::Series;
-use crate::codec::Frames;
+use crate::codec::{Frames, KeyId};
 use crate::error::{At, Error, Result};
 use crate::key::NameId;
 use crate::sync::{lock, read, try_read, try_write, write};
@@ -35,6 +36,8 @@ use crate::sync::{lock, read, try_read, try_write, write};
 const POLL: Duration = Duration::from_millis(1);
 // Lets a turn do enough work to be worth those syncs.
 const TURN_MIN: Duration = Duration::from_millis(20);
+// How often it is looked, at `POLL`, what somebody writes who is at it.
+const SIGNING: u32 = 5;
 // Long enough for the one who waits to notice, at `POLL`, that the file is free.
 const YIELD: Duration = Duration::from_millis(3);
 
@@ -73,6 +76,8 @@ pub(super) struct Open {
     pub(super) looked: Mutex<HashMap<Series, usize>>,
     /// `None` if they cannot be read.
     pub(super) settings: RwLock<Option<Arc<Settings>>>,
+    /// What everything is sealed with. Changes only while the journal is held.
+    pub(super) key: RwLock<Option<KeyId>>,
     /// Whether there was a save since the file was opened.
     pub(super) has_saved: AtomicBool,
     /// Whether nobody has looked yet what was spooled before the file was opened.
@@ -91,6 +96,8 @@ pub(super) struct Turn {
     is_known: AtomicBool,
     /// Of the store, once that is known.
     identity: Mutex<Option<u64>>,
+    /// What it was sealed with when this handle last had it. Others may have changed that.
+    sealing: Mutex<Sealing>,
     /// The file must be opened anew before it is used again.
     broken: AtomicBool,
     start: Instant,
@@ -120,6 +127,7 @@ impl Turn {
             open: RwLock::new(None),
             is_known: AtomicBool::new(false),
             identity: Mutex::new(None),
+            sealing: Mutex::default(),
             broken: AtomicBool::new(false),
             start: Instant::now(),
             in_flight: AtomicUsize::new(0),
@@ -150,8 +158,30 @@ impl Turn {
     /// wrote down.
     pub(super) fn learn_identity(&self) -> bool {
         let mut identity = lock(&self.identity);
-        *identity = identity.or_else(|| self.lock_file.identity());
+        *identity = identity.or_else(|| self.lock_file.known().map(|known| known.identity));
         identity.is_some()
+    }
+
+    /// What the store is sealed with though another process has it, by what that one wrote down.
+    pub(super) fn learn_sealing(&self) -> Sealing {
+        if self.lock_file.is_none() {
+            return *lock(&self.sealing);
+        }
+        for _ in 0..SIGNING {
+            let known = self.lock_file.known();
+            let known = known.filter(|known| Some(known.identity) == self.identity());
+            match known.map_or(Sealing::Unknown, |known| known.sealing) {
+                Sealing::Unknown => thread::sleep(POLL),
+                sealing => return sealing,
+            }
+        }
+        Sealing::Unknown
+    }
+
+    /// Writes down what the store is sealed with.
+    pub(super) fn note_sealing(&self, identity: u64, sealing: Sealing) -> Result<()> {
+        *lock(&self.sealing) = sealing;
+        self.lock_file.sign(&self.name(), Some(Known { identity, sealing }))
     }
 
     /// Runs `work` with the file, waiting for the turn if need be.
@@ -220,7 +250,8 @@ impl Turn {
                 }
                 // Nobody is to be told that this process has the file when it has not; and once it
                 // is closed, another one signs.
-                let _ = self.lock_file.sign("", Some(open.identity));
+                let known = Known { identity: open.identity, sealing: *lock(&self.sealing) };
+                let _ = self.lock_file.sign("", Some(known));
                 drop(open);
                 Ok(())
             });
@@ -345,12 +376,12 @@ impl Turn {
             match file::open(&self.place, &self.lock_file, &self.options, is_first) {
                 Ok(database) => {
                     self.is_known.store(true, Ordering::Relaxed);
-                    let known = self.identity();
+                    // What others made of it shows when it is ready.
+                    let sealing = Sealing::Unknown;
+                    let known = self.identity().map(|identity| Known { identity, sealing });
                     self.lock_file.sign(&self.name(), known)?;
                     let open = self.ready(database)?;
-                    if known != Some(open.identity) {
-                        self.lock_file.sign(&self.name(), Some(open.identity))?;
-                    }
+                    self.note_sealing(open.identity, open.key().into())?;
                     return Ok(open);
                 }
                 Err(Refusal::Held) if announcement.is_none() => {
@@ -387,7 +418,7 @@ impl Turn {
 
     /// Puts into the tables what a journal has that they lack.
     fn ready(&self, database: Database) -> Result<Open> {
-        let Found { next_sequence, next_name, identity, has_artifacts } =
+        let Found { next_sequence, next_name, identity, has_artifacts, key } =
             Found::read(&database, self.path())?;
         *lock(&self.identity) = Some(identity);
         if next_sequence == 1 {
@@ -415,6 +446,7 @@ impl Turn {
             commits: AtomicU64::new(0),
             looked: Mutex::new(HashMap::new()),
             settings: RwLock::new(settings.ok().map(Arc::new)),
+            key: RwLock::new(key),
             has_saved: AtomicBool::new(false),
             is_spool_due: AtomicBool::new(true),
             since: Instant::now(),

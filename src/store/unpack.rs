@@ -8,9 +8,10 @@ use redb::ReadableTable;
 use super::bases::Bases;
 use super::chain::STEPS_MAX;
 use super::options::Limits;
+use super::sealing::flawed;
 use super::table::In;
 use crate::checkpoint::Entry;
-use crate::codec::{FoundFrame, Frames};
+use crate::codec::{Flaw, FoundFrame, Frames};
 use crate::error::{Error, Result};
 use crate::key::{FrameBytes, frame_row, frame_rows};
 
@@ -149,7 +150,10 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         while let Some(Stored { sequence, bytes }) = frames.pop() {
             let is_checked = check == Check::All || frames.is_empty();
             let unpacked = self.unpack(sequence, &bytes, raw.as_deref(), is_checked);
-            raw = Some(unpacked.map_err(|reason| damaged(sequence, reason))?);
+            raw = Some(unpacked.map_err(|flaw| match flaw {
+                Flaw::Damaged(reason) => damaged(sequence, reason),
+                flaw @ Flaw::NoKey(_) => flawed(self.frames, place(), flaw),
+            })?);
         }
         raw.ok_or_else(|| damaged(wanted, "its document is missing"))
     }
@@ -160,9 +164,9 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         bytes: &[u8],
         base: Option<&Vec<u8>>,
         is_checked: bool,
-    ) -> Result<Arc<Vec<u8>>, &'static str> {
+    ) -> Result<Arc<Vec<u8>>, Flaw> {
         let found = FoundFrame::parse(bytes)?;
-        let raw = self.frames.unpack(&found, base.map(Vec::as_slice))?;
+        let raw = self.frames.unpack(&found, sequence, base.map(Vec::as_slice))?;
         // Others will start from these soon.
         let is_kept = is_checked || found.link.is_none_or(|link| link.rank > 1);
         if is_kept {

@@ -27,6 +27,9 @@ use super::held::Held;
 use super::pages::{Commit, Pages, Seen};
 use super::table::{In, without_panics};
 use super::watch::{Stage, Step, Watch, unwatched};
+use crate::codec::Keyring;
+#[cfg(feature = "encrypt")]
+use crate::codec::SecretKey;
 use crate::error::{At, Error, Result};
 use crate::key::frame_sequence;
 use crate::sync::lock;
@@ -44,7 +47,9 @@ impl Store {
     /// Reads everything in the store at `path`, and tells what is wrong with it.
     ///
     /// All pages are checked by the engine's sums; all entries, documents and captured contents by
-    /// their own; rows are followed both ways, so that one that is lost shows. Changes nothing.
+    /// their own; rows are followed both ways, so that one that is lost shows. What is encrypted
+    /// is checked as it is stored; [`Store::verify_with`] takes keys, and sees what is in it.
+    /// Changes nothing.
     /// Uses all processors, and memory for two documents on each, beside 16 bytes for each
     /// checkpoint and some 100 for each captured content. If another process has the store, waits
     /// for its turn as long as `wait` says, and lets others have theirs on the way.
@@ -53,24 +58,64 @@ impl Store {
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Locked`] or
     /// [`Error::Io`]; damage is no error but a [`Finding`].
     pub fn verify(path: impl AsRef<Path>, wait: Duration) -> Result<Verification> {
-        Self::verify_with(path, wait, &mut unwatched)
+        let verify = Verify {
+            wait,
+            #[cfg(feature = "encrypt")]
+            keys: Vec::new(),
+        };
+        Self::verify_with(path, &verify, &mut unwatched)
     }
 
-    /// As [`Store::verify`], and `watch` hears how far it is and may end it; see [`Step`].
+    /// As [`Store::verify`], also of what is encrypted, and `watch` hears how far it is and may end
+    /// it; see [`Step`].
     ///
     /// # Errors
     /// As [`Store::verify`].
     pub fn verify_with(
         path: impl AsRef<Path>,
-        wait: Duration,
+        verify: &Verify,
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Verification> {
         let path = file::resolve(path.as_ref());
         let found = Verification { path: path.clone(), ..Verification::default() };
-        let mut verifier = Verifier { held: Held::new(&path, wait), found, watch };
+        let mut verifier =
+            Verifier { held: Held::new(&path, verify.wait, verify.keyring()), found, watch };
         let outcome = verifier.run()?;
         verifier.found.is_whole = outcome.is_continue();
         Ok(verifier.found)
+    }
+}
+
+/// How a store is verified.
+#[derive(Debug, Clone)]
+pub struct Verify {
+    /// How long to wait while another process has the store. 5 s by default.
+    pub wait: Duration,
+    /// Keys of what is encrypted. None by default.
+    #[cfg(feature = "encrypt")]
+    pub keys: Vec<SecretKey>,
+}
+
+impl Default for Verify {
+    fn default() -> Self {
+        Self {
+            wait: Duration::from_secs(5),
+            #[cfg(feature = "encrypt")]
+            keys: Vec::new(),
+        }
+    }
+}
+
+impl Verify {
+    #[cfg(feature = "encrypt")]
+    fn keyring(&self) -> Keyring {
+        Keyring::new(self.keys.clone())
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, reason = "with the feature it has some")]
+    fn keyring(&self) -> Keyring {
+        Keyring::default()
     }
 }
 

@@ -53,6 +53,10 @@ pub enum Stage {
     Copy,
     /// Saves what can be read of a damaged store.
     Salvage,
+    /// Stores documents under another key, some thousand at once.
+    Rekey,
+    /// Stores captured files under another key, some thousand at once.
+    RekeyFiles,
 }
 
 impl fmt::Display for Stage {
@@ -69,6 +73,8 @@ impl fmt::Display for Stage {
             Self::Contents => "reading captured files",
             Self::Copy => "copying",
             Self::Salvage => "saving what can be read",
+            Self::Rekey => "documents under another key",
+            Self::RekeyFiles => "captured files under another key",
         })
     }
 }

@@ -35,7 +35,7 @@ const LARGE_FROM_BYTES: usize = 64 << 10;
 const LARGE_CHUNK_BYTES: usize = 4080;
 // The last number of a chunk is never used.
 const CHUNKS_MAX: usize = u16::MAX as usize;
-const _: () = assert!(Limits::DOCUMENT_BYTES_MAX + 64 <= CHUNKS_MAX * LARGE_CHUNK_BYTES);
+const _: () = assert!(Limits::DOCUMENT_BYTES_MAX + 128 <= CHUNKS_MAX * LARGE_CHUNK_BYTES);
 const _: () = assert!(CHUNK_BYTES >= CHUNK_BYTES_MIN);
 const _: () = assert!(LARGE_FROM_BYTES <= CHUNKS_MAX * CHUNK_BYTES);
 
@@ -205,7 +205,7 @@ impl<'a> Writer<'a> {
             // What was to be its base was refused.
             drafts[at].packed = Some(Packed::alone(&self.open.frames, &drafts[at].raw));
         }
-        let placed = match lock(&self.open.intake).place(drafts, at, &self.open.frames) {
+        let placed = match lock(&self.open.intake).place(drafts, at, self.open) {
             Ok(placed) => placed,
             Err(error) => return Ok(Err(error)),
         };

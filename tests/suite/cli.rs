@@ -8,6 +8,7 @@ mod care;
 mod conformance;
 mod diff;
 mod doctor;
+mod encrypt;
 mod errors;
 mod export;
 mod find;
@@ -99,7 +100,10 @@ impl Test {
     fn command(&self, args: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_waypost"));
         command.args(args.split_whitespace()).current_dir(self.path());
-        for name in ["WAYPOST_STORE", "WAYPOST_PAGER", "PAGER", "NO_COLOR", "CLICOLOR_FORCE"] {
+        for name in ["STORE", "KEY", "KEY_FILE", "PAGER"] {
+            command.env_remove(format!("WAYPOST_{name}"));
+        }
+        for name in ["PAGER", "NO_COLOR", "CLICOLOR_FORCE"] {
             command.env_remove(name);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -31,9 +31,9 @@ fn refused(path: &Path) -> Error {
 fn a_newer_format_is_refused_and_left_untouched() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.redb");
-    made_with_format(&path, 2);
+    made_with_format(&path, 3);
     let error = refused(&path);
-    assert!(matches!(error, Error::TooNew { found: 2, supported: 1, .. }), "{error}");
+    assert!(matches!(error, Error::TooNew { found: 3, supported: 2, .. }), "{error}");
 }
 
 #[test]

@@ -20,12 +20,14 @@ const LAYERS: [&[&str]; 12] = [
 ];
 
 /// Who alone may name a crate.
-const OWNERS: [(&str, &[&str]); 13] = [
+const OWNERS: [(&str, &[&str]); 15] = [
     ("redb", &["src/store"]),
     ("bincode", &["src/codec/wire.rs"]),
     ("zstd", &["src/codec/compress.rs"]),
     ("twox_hash", &["src/codec.rs"]),
     ("sha2", &["src/codec/hash.rs"]),
+    ("chacha20poly1305", &["src/codec/seal.rs"]),
+    ("zeroize", &["src/codec/seal.rs"]),
     ("jiff", &["src/checkpoint/timestamp.rs"]),
     ("granit_parser", &["src/yaml"]),
     ("clap", &["src/bin"]),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use redb::{Database, Key, ReadableDatabase as _, ReadableTable as _, TableDefinition, Value};
 use waypost::{
     ArtifactStatus, Durability, Harm, Hold, Id, Issue, NewArtifact, NewEntry, Options, Policy,
-    Series, Settings, Store, Trigger, Verification,
+    Series, Settings, Store, Trigger, Verification, Verify,
 };
 
 const WAIT: Duration = Duration::from_secs(5);
@@ -230,15 +230,16 @@ fn a_verification_can_be_ended() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.redb");
     filled(&path);
+    let how = Verify { wait: WAIT, ..Verify::default() };
     let mut stages = BTreeSet::new();
-    let found = Store::verify_with(&path, WAIT, &mut |step| {
+    let found = Store::verify_with(&path, &how, &mut |step| {
         stages.insert(step.stage.to_string());
         ControlFlow::Continue(())
     });
     assert!(found.unwrap().is_whole);
     assert_eq!(stages.len(), 4, "{stages:?}");
     for stage in stages {
-        let found = Store::verify_with(&path, WAIT, &mut |step| {
+        let found = Store::verify_with(&path, &how, &mut |step| {
             let is_it = step.stage.to_string() == stage;
             if is_it { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });

@@ -38,6 +38,11 @@ pub(crate) struct Global {
     #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     store: Option<PathBuf>,
 
+    /// A key of the store, if it is encrypted; may be given twice. `WAYPOST_KEY` may have it, too
+    #[arg(long, global = true, value_name = "FILE", env = "WAYPOST_KEY_FILE")]
+    #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    key_file: Vec<PathBuf>,
+
     /// Print JSON: one object, or one object a line for lists
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -64,6 +69,11 @@ impl Global {
     /// The store that was named; an empty name is none, as for most variables.
     pub(crate) fn store(&self) -> Option<&Path> {
         self.store.as_deref().filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// Files with keys; an empty name is none.
+    pub(crate) fn key_files(&self) -> impl Iterator<Item = &Path> {
+        self.key_file.iter().map(PathBuf::as_path).filter(|path| !path.as_os_str().is_empty())
     }
 
     /// Tells something that is not a result.

@@ -13,6 +13,7 @@ mod fork;
 mod help;
 mod import;
 mod init;
+mod key;
 mod latest;
 mod lifecycle;
 mod list;
@@ -21,6 +22,7 @@ mod man;
 mod own;
 mod policy;
 mod prune;
+mod rekey;
 mod repair;
 mod restore;
 mod resume;
@@ -105,6 +107,8 @@ enum Command {
     Policy(policy::Args),
     Stats(stats::Args),
     Compact(compact::Args),
+    Key(key::Args),
+    Rekey(rekey::Args),
     Doctor(doctor::Args),
     Verify(verify::Args),
     Repair(repair::Args),
@@ -163,6 +167,8 @@ impl Cli {
             Command::Tag(args) => tag::run(args, &self.global, out),
             Command::Stats(args) => stats::run(args, &self.global, out),
             Command::Compact(args) => compact::run(args, &self.global, out),
+            Command::Key(args) => key::run(args, &self.global, out),
+            Command::Rekey(args) => rekey::run(args, &self.global, out),
             Command::Doctor(args) => doctor::run(args, &self.global, out),
             Command::Verify(args) => verify::run(args, &self.global, out),
             Command::Repair(args) => repair::run(args, &self.global, out),

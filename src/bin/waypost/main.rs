@@ -17,6 +17,7 @@ mod gzip;
 mod help;
 mod input;
 mod interrupt;
+mod keys;
 mod name;
 mod open;
 mod ordered;

@@ -9,11 +9,12 @@ use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use waypost::{Error, Options, SetAside, Store};
+use waypost::{Error, Options, SecretKey, SetAside, Store};
 
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::interrupt;
+use crate::keys;
 use crate::output::quoted;
 use crate::private;
 use crate::progress::Progress;
@@ -34,8 +35,14 @@ pub(crate) fn there(global: &Global) -> Result<PathBuf> {
 
 /// Opens the store for a command that needs one.
 pub(crate) fn existing(global: &Global, command: &str) -> Result<Store> {
+    existing_with(global, command, Vec::new())
+}
+
+/// Opens the store for a command that needs one, with more keys than all commands have.
+pub(crate) fn existing_with(global: &Global, command: &str, keys: Vec<SecretKey>) -> Result<Store> {
     let path = path(global)?;
-    let options = Options { create: false, ..options(global, command) };
+    let mut options = Options { create: false, ..options(&path, global, command)? };
+    options.keys.extend(keys);
     match open_shown(&path, options, global) {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             Err(Refusal::NoStore { path }.into())
@@ -62,19 +69,20 @@ fn place_to_create(global: &Global) -> Result<PathBuf> {
 /// As [`or_create`], for a command that only saves: it need not have the store itself.
 pub(crate) fn to_save(global: &Global, command: &str) -> Result<Store> {
     let path = place_to_create(global)?;
-    let options = Options { open_late: true, ..options(global, command) };
+    let options = Options { open_late: true, ..options(&path, global, command)? };
     Ok(Store::open_with(path, options)?)
 }
 
-fn options(global: &Global, command: &str) -> Options {
-    Options {
+fn options(path: &Path, global: &Global, command: &str) -> Result<Options> {
+    Ok(Options {
         wait: global.wait,
         // A call may have to wait again long after the store was opened.
         keeps_waiting: Some(Arc::new(|| interrupt::signal().is_none())),
         label: format!("waypost {command}"),
         on_set_aside: Some(Arc::new(tell_set_aside(global))),
+        keys: keys::given(global, path)?,
         ..Options::default()
-    }
+    })
 }
 
 /// The store that was named, else that of the nearest parent that has one, else one to make here.
@@ -111,7 +119,7 @@ pub(crate) fn of_directory(directory: &Path) -> PathBuf {
 
 /// Makes or opens the store at `path`.
 pub(crate) fn make(path: &Path, global: &Global, command: &str) -> Result<Store> {
-    Ok(open_shown(path, options(global, command), global)?)
+    Ok(open_shown(path, options(path, global, command)?, global)?)
 }
 
 /// A directory as it is typed: a dot for the current one.

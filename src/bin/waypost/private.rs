@@ -3,7 +3,7 @@
 //! Documents may hold what nobody else should see, so whatever the command makes is made here,
 //! but for what is meant for others. A stricter umask holds as it always does.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -16,6 +16,17 @@ pub(crate) fn options() -> OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, MODE);
     options
+}
+
+/// Whether others than the owner may do anything with a file; other systems do not tell.
+#[cfg(unix)]
+pub(crate) fn is_open(file: &Metadata) -> bool {
+    file.is_file() && std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_open(_file: &Metadata) -> bool {
+    false
 }
 
 /// Makes a directory in one that is there.

@@ -1,11 +1,12 @@
 //! Documents of a damaged store: whatever frame can be decoded is, wherever a chain is broken.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::rows::Rows;
 use crate::checkpoint::Hash;
-use crate::codec::{FoundFrame, Frames};
+use crate::codec::{Flaw, FoundFrame, Frames, KeyId};
 use crate::key::{blob_rows, frame_rows};
 use crate::store::blobs;
 use crate::store::chain::STEPS_MAX;
@@ -21,11 +22,14 @@ pub(super) struct Documents<'a> {
     journal: BTreeMap<u64, Vec<u8>>,
     pub(super) frames: Frames,
     kept: Recent<u64, Arc<Vec<u8>>>,
+    /// A key that something takes and that is not at hand.
+    pub(super) lacks: Cell<Option<KeyId>>,
 }
 
 impl<'a> Documents<'a> {
-    pub(super) fn new(rows: &'a Rows, journal: BTreeMap<u64, Vec<u8>>) -> Self {
-        Self { rows, journal, frames: Frames::default(), kept: Recent::new(KEPT_BYTES) }
+    pub(super) fn new(rows: &'a Rows, journal: BTreeMap<u64, Vec<u8>>, frames: Frames) -> Self {
+        let (kept, lacks) = (Recent::new(KEPT_BYTES), Cell::default());
+        Self { rows, journal, frames, kept, lacks }
     }
 
     /// The frame at a sequence as it is stored; empty if there is none.
@@ -87,9 +91,21 @@ impl<'a> Documents<'a> {
         base: Option<&Arc<Vec<u8>>>,
     ) -> Result<(Arc<Vec<u8>>, bool), &'static str> {
         let found = FoundFrame::parse(bytes)?;
-        let raw = self.frames.unpack(&found, base.map(|base| base.as_slice()))?;
+        let raw = self.frames.unpack(&found, sequence, base.map(|base| base.as_slice()));
+        let raw = raw.map_err(|flaw| self.reason(flaw))?;
         let is_right = found.verify(sequence, &raw).is_ok();
         Ok((Arc::new(raw), is_right))
+    }
+
+    /// Why there is nothing; whoever asks for many looks at the end whether a key is lacking.
+    fn reason(&self, flaw: Flaw) -> &'static str {
+        match flaw {
+            Flaw::Damaged(reason) => reason,
+            Flaw::NoKey(id) => {
+                self.lacks.set(Some(id));
+                self.frames.keys().lack()
+            }
+        }
     }
 
     /// A captured content of this length.
@@ -100,7 +116,7 @@ impl<'a> Documents<'a> {
             return Err("its content is missing".to_owned());
         }
         let content = blobs::unpack(&self.frames, &bytes, (hash, length));
-        let content = content.map_err(str::to_owned)?;
+        let content = content.map_err(|flaw| self.reason(flaw).to_owned())?;
         if Hash::of(&content) == *hash { Ok(content) } else { Err("its hash differs".to_owned()) }
     }
 }

@@ -8,17 +8,19 @@ use std::sync::Arc;
 
 use super::Lost;
 use super::documents::Documents;
+use super::keys::Keys;
 use super::rows::Rows;
 use crate::checkpoint::{
     Artifact, Entry, Id, Layout, NewArtifact, Series, SourceForm, Status, Timestamp, Trigger,
 };
 use crate::codec::{
-    FoundFrame, NameKind, Placed, decode_artifact, decode_deleted, decode_dependents, decode_entry,
-    document_bytes,
+    FoundFrame, Frames, KeyId, NameKind, Placed, decode_artifact, decode_deleted,
+    decode_dependents, decode_entry, document_bytes,
 };
 use crate::key::{
     DeletedBytes, NameId, RecordBytes, RecordKey, deleted_at, frame_row, frame_rows, frame_sequence,
 };
+use crate::store::sealing::bytes_of;
 
 /// The series of documents whose entries are lost.
 const SERIES: &str = "salvaged";
@@ -44,6 +46,8 @@ enum Owner {
 pub(super) struct Salvage<'a> {
     rows: &'a Rows,
     documents: Documents<'a>,
+    /// What frames are to be sealed with.
+    key: Option<KeyId>,
     owners: BTreeMap<u64, Owner>,
     /// What is left to be looked at, in the order of sequences.
     sequences: BTreeSet<u64>,
@@ -55,7 +59,7 @@ pub(super) struct Salvage<'a> {
 
 impl<'a> Salvage<'a> {
     /// `journal` is what waits to be put into the tables.
-    pub(super) fn new(rows: &'a Rows, journal: Vec<Placed>) -> Self {
+    pub(super) fn new(rows: &'a Rows, journal: Vec<Placed>, keys: &Keys) -> Self {
         let mut owners = BTreeMap::new();
         let mut times = BTreeMap::new();
         for key in rows.records.keys() {
@@ -75,9 +79,10 @@ impl<'a> Salvage<'a> {
         }
         let stored = rows.frames.keys().map(|row| frame_sequence(*row));
         let sequences = owners.keys().copied().chain(stored).collect();
-        let documents = Documents::new(rows, frames);
+        let documents = Documents::new(rows, frames, Frames::new(keys.ring.clone()));
         let (kept, lost) = (HashSet::new(), Vec::new());
-        let mut this = Self { rows, documents, owners, sequences, times, kept, lost };
+        let key = keys.store;
+        let mut this = Self { rows, documents, key, owners, sequences, times, kept, lost };
         this.learn_times();
         this
     }
@@ -202,13 +207,24 @@ impl<'a> Salvage<'a> {
         })
     }
 
-    /// The frame as it was, if what it stands on is saved; else one that stands alone.
+    /// A key that it took and that was not at hand.
+    pub(super) fn lacks(&self) -> Option<KeyId> {
+        self.documents.lacks.get()
+    }
+
+    /// The frame as it was, if what it stands on is saved, and it has the key it is to have; else
+    /// one that stands alone.
     fn frame(&self, sequence: u64, raw: &[u8]) -> Vec<u8> {
         let bytes = self.documents.frame(sequence);
-        let base = FoundFrame::parse(&bytes).and_then(|found| found.base(sequence));
+        let found = FoundFrame::parse(&bytes).ok().filter(|found| found.key == self.key);
+        let base = found.and_then(|found| found.base(sequence).ok());
         match base {
-            Ok(base) if base.is_none_or(|base| self.kept.contains(&base)) => bytes,
-            _ => self.documents.frames.pack(raw).to_bytes(sequence, None),
+            Some(base) if base.is_none_or(|base| self.kept.contains(&base)) => bytes,
+            _ => {
+                let frames = &self.documents.frames;
+                let bytes = bytes_of(frames, &frames.pack(raw), (sequence, None), self.key);
+                bytes.expect("without the key of the store nothing is repaired")
+            }
         }
     }
 

@@ -14,12 +14,13 @@ use redb::{ReadableDatabase as _, ReadableTable as _};
 use super::folder::{Folder, Listing};
 use super::{FILE_BYTES, Seen, SetAside, Shared};
 use crate::checkpoint::{Entry, Id};
-use crate::codec::{FoundFrame, Placed, decode_spooled, spooled_identity};
+use crate::codec::{Flaw, FoundFrame, KeyId, Placed, decode_spooled, spooled_identity};
 use crate::error::{At as _, Error, Result};
 use crate::store::disk::Place;
 use crate::store::draft::Draft;
 use crate::store::options::{Durability, Limits};
 use crate::store::pack::Reach;
+use crate::store::sealing::no_key;
 use crate::store::table::{In, TAKEN, is_of_engine, open_if_made};
 use crate::store::turn::Open;
 use crate::store::write::Writer;
@@ -47,6 +48,17 @@ enum Refusal {
     Damaged(&'static str),
     /// Another handle may be able to.
     NotNow,
+    /// One that has this key can.
+    NoKey(KeyId),
+}
+
+impl From<Flaw> for Refusal {
+    fn from(flaw: Flaw) -> Self {
+        match flaw {
+            Flaw::Damaged(reason) => Self::Damaged(reason),
+            Flaw::NoKey(id) => Self::NoKey(id),
+        }
+    }
 }
 
 impl Gathered<'_> {
@@ -140,6 +152,11 @@ impl Shared {
                     lost.push((folder.saved(name), reason));
                     continue;
                 }
+                // Its place is taken, so this is its last chance.
+                Err(Refusal::NoKey(id)) => {
+                    let what = folder.saved(name).display().to_string();
+                    return Err(no_key(self.frames.keys(), what, id));
+                }
                 Err(Refusal::NotNow) => {
                     lost.push((folder.saved(name), "it cannot be read here"));
                     continue;
@@ -180,6 +197,10 @@ impl Shared {
 
     /// Reads what the spool has, and sets aside what it should not have.
     fn gather(&self, open: &Open) -> Result<Gathered<'_>> {
+        // What is taken in is stored anew, and whoever has the key can do that.
+        if !open.has_key() {
+            return Ok(Gathered::none());
+        }
         let mut seen = lock(&self.spool.seen);
         let listing = seen.news(&self.spool.folder).at(self.turn.path())?;
         let Some(listing) = listing else { return Ok(Gathered::none()) };
@@ -208,7 +229,7 @@ impl Shared {
                     gathered.drafts.extend(drafts);
                     gathered.files.push((name.clone(), start..gathered.drafts.len()));
                 }
-                Err(Refusal::NotNow) => {}
+                Err(Refusal::NotNow | Refusal::NoKey(_)) => {}
                 Err(Refusal::Damaged(reason)) => self.set_aside(name, reason),
             }
         }
@@ -262,7 +283,7 @@ impl Shared {
         if found.raw_bytes > self.options.limits.document_bytes as u64 {
             return Err(Refusal::NotNow);
         }
-        let raw = self.frames.unpack(&found, None).map_err(Refusal::Damaged)?;
+        let raw = self.frames.unpack(&found, entry.sequence, None)?;
         found.verify(entry.sequence, &raw).map_err(Refusal::Damaged)?;
         Ok(Draft::taken(entry, raw, self.options.limits))
     }
@@ -320,7 +341,7 @@ impl Writer<'_> {
         if is_there {
             return Ok(());
         }
-        let placed = lock(&self.open.intake).place(drafts, at, &self.open.frames)?;
+        let placed = lock(&self.open.intake).place(drafts, at, self.open)?;
         self.insert(&placed)
     }
 }

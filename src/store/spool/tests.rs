@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::super::disk::Place;
 use super::folder::Folder;
-use super::{STAMP_COARSE, Seen};
+use super::{STAMP_COARSE, Seals, Seen};
 use crate::checkpoint::{Id, NewEntry, Timestamp};
 use crate::codec::{
     Placed, SPOOLED_HEAD_BYTES, check, decode_spooled, encode_spooled, spooled_count,
@@ -24,7 +24,7 @@ fn two_placed() -> Vec<Placed> {
     let store = Store::open(dir.path().join("store.redb")).unwrap();
     let placed = |number: u8| {
         let draft = store.draft(NewEntry::default(), &vec![number; 100]).unwrap();
-        store.shared.standing_alone(&draft)
+        store.shared.standing_alone(&draft, &Seals(None))
     };
     vec![placed(1), placed(2)]
 }

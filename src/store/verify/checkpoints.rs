@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use super::tables::Tables;
 use super::tally::{Harm, Verification};
 use crate::checkpoint::{Checkpoint, Entry};
-use crate::codec::{NameKind, cause, derived_tail};
+use crate::codec::{FoundFrame, NameKind, cause, derived_tail};
 use crate::error::{Error, Result};
 use crate::key::{ANY_NAME, DeletedBytes, NameId, RecordBytes, RecordKey, index_row};
 use crate::store::artifact::artifacts_in;
@@ -60,6 +60,7 @@ pub(super) fn check_deleted(
 fn check_document(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
     let checkpoint = match tables.unpacker().raw(entry) {
         Ok(raw) => Checkpoint { entry: entry.clone(), raw },
+        Err(Error::Key { .. }) => return check_sealed(tables, entry, found),
         Err(error) => return found.find_error(Harm::Reading, Some(entry), &error),
     };
     let is_document = checkpoint.state::<IgnoredAny>();
@@ -72,6 +73,23 @@ fn check_document(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) 
             found.document_bytes += entry.document_bytes;
         }
         Err(error) => found.find_at(Harm::Reading, entry, error),
+    }
+}
+
+/// Checks a document as it is stored, without the key that it or what it stands on takes.
+fn check_sealed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
+    found.sealed += 1;
+    let bytes = match tables.unpacker().bytes(entry.sequence) {
+        Ok(bytes) => bytes,
+        Err(error) => return found.find_error(Harm::Reading, Some(entry), &error),
+    };
+    let stored = FoundFrame::parse(&bytes).and_then(|frame| match frame.key {
+        Some(_) => frame.verify(entry.sequence, &[]),
+        // What its sum is of cannot be had.
+        None => Ok(()),
+    });
+    if let Err(reason) = stored {
+        found.find_at(Harm::Reading, entry, reason);
     }
 }
 

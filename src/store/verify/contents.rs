@@ -6,7 +6,7 @@ use super::frames::Owners;
 use super::tables::{Tables, each_after};
 use super::tally::{Harm, Verification};
 use crate::checkpoint::Hash;
-use crate::codec::{FoundFrame, Holders, decode_artifact, decode_holders};
+use crate::codec::{Flaw, FoundFrame, Holders, decode_artifact, decode_holders};
 use crate::error::{Error, Result};
 use crate::key::{blob_hash, blob_row, blob_rows, frame_sequence};
 use crate::store::blobs::{stored, unpack};
@@ -93,8 +93,13 @@ fn check_there(tables: &Tables<'_>, hash: &Hash) -> Result<()> {
 pub(super) fn check_content(tables: &Tables<'_>, hash: &Hash, found: &mut Verification) {
     match read(tables, hash) {
         Ok(bytes) => {
-            found.contents += 1;
-            found.content_bytes += bytes;
+            match bytes {
+                Some(bytes) => {
+                    found.contents += 1;
+                    found.content_bytes += bytes;
+                }
+                None => found.sealed += 1,
+            }
             let noted = tables.holders.as_ref().map(|table| table.get(hash.as_bytes()));
             if matches!(noted, None | Some(Ok(None))) {
                 let place = format!("captured content {hash}");
@@ -105,7 +110,8 @@ pub(super) fn check_content(tables: &Tables<'_>, hash: &Hash, found: &mut Verifi
     }
 }
 
-fn read(tables: &Tables<'_>, hash: &Hash) -> Result<u64> {
+/// The length of a content; `None` if it is stored as it was written, and its key was not given.
+fn read(tables: &Tables<'_>, hash: &Hash) -> Result<Option<u64>> {
     let damaged = |reason: &str| Error::corrupt(format!("captured content {hash}"), reason);
     let Some(blobs) = &tables.blobs else { return Err(damaged("it is missing")) };
     for (row, expected) in blobs.range(blob_rows(hash)).within(tables.path)?.zip(0..u16::MAX) {
@@ -115,11 +121,16 @@ fn read(tables: &Tables<'_>, hash: &Hash) -> Result<u64> {
     }
     let bytes = stored(blobs, hash, tables.path)?.ok_or_else(|| damaged("it is missing"))?;
     let length = FoundFrame::parse(&bytes).map_err(damaged)?.raw_bytes;
-    let content = unpack(tables.unpacking, &bytes, (hash, length)).map_err(damaged)?;
+    let content = unpack(tables.unpacking, &bytes, (hash, length));
+    let content = match content {
+        Ok(content) => content,
+        Err(Flaw::NoKey(_)) => return Ok(None),
+        Err(Flaw::Damaged(reason)) => return Err(damaged(reason)),
+    };
     if Hash::of(&content) != *hash {
         return Err(damaged("its hash differs"));
     }
-    Ok(content.len() as u64)
+    Ok(Some(content.len() as u64))
 }
 
 /// Contents behind one of them, in the order of their hashes: those that are stored.

@@ -35,6 +35,9 @@ pub struct Verification {
     pub contents: u64,
     /// Their length.
     pub content_bytes: u64,
+    /// How many documents and contents are encrypted with a key that was not given: of these only
+    /// what is stored was checked, and not what is in it.
+    pub sealed: u64,
     /// Number of rows that were followed to where they lead.
     pub rows: u64,
     /// How many checkpoints wait in the journal; whoever opens the store next takes them in.
@@ -83,10 +86,10 @@ impl fmt::Display for Harm {
 }
 
 impl Verification {
-    /// Whether all of it was read, and nothing is wrong.
+    /// Whether all of it was read, and nothing is wrong. What is encrypted takes its key for that.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.is_whole && self.findings.is_empty()
+        self.is_whole && self.sealed == 0 && self.findings.is_empty()
     }
 
     pub(super) fn find(&mut self, harm: Harm, place: impl Into<String>, reason: impl fmt::Display) {
@@ -130,6 +133,7 @@ impl Verification {
         self.artifacts += part.artifacts;
         self.contents += part.contents;
         self.content_bytes += part.content_bytes;
+        self.sealed += part.sealed;
         self.rows += part.rows;
         self.more += part.more;
         part.findings.into_iter().for_each(|finding| self.note(finding));

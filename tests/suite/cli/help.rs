@@ -138,7 +138,7 @@ fn a_program_reads_all_about_a_command() {
     let flags = manual["commands"][0]["flags"].as_array_mut().unwrap();
     let count = flags.len();
     flags.retain(|flag| flag["global"] == false);
-    assert_eq!(count - flags.len(), 6);
+    assert_eq!(count - flags.len(), 7);
     manual["exit_codes"].as_array_mut().unwrap().truncate(1);
     manual["commands"][0]["examples"]
         .as_array_mut()

@@ -232,6 +232,9 @@ fn keeping(session: &mut Session) {
     session.feed("init", "init in --import --policy aiwg", "", 7);
     session.run("doctor", "doctor");
     session.run("bench", "bench --saves 2 --size 1k");
+    session.run("key", "key new.key");
+    session.run("rekey", "rekey --new-key-file new.key");
+    session.run("stats", "stats");
 }
 
 fn damaged(session: &mut Session) {

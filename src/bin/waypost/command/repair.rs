@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Repair, Repaired, Store};
+use waypost::{Repair, Repaired, Store, Verify};
 
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::interrupt;
+use crate::keys;
 use crate::open;
 use crate::output::{self, Fields, grouped, plain};
 use crate::progress::{Progress, Watcher};
@@ -27,7 +28,8 @@ Examples:
 /// settings and the log. A document whose entry is lost becomes an archived checkpoint in the
 /// series `salvaged`. The new store takes the place of the old one in one step at the end; the old
 /// one stays beside it as `NAME.damaged-TIME`, with all its bytes. A store with nothing wrong is
-/// left alone. Exits with 7 if something was lost, and with 5 if nothing could be read.
+/// left alone. One that is encrypted takes its key. Exits with 7 if something was lost, and with 5
+/// if nothing could be read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -56,17 +58,22 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     interrupt::listen()?;
     let mut watcher = Watcher::new(Progress::new("checking pages", global));
     // What cannot even be opened needs it, too.
-    let verified = Store::verify_with(&path, global.wait, &mut |step| watcher.step(step));
+    let keys = keys::given(global, &path)?;
+    let how = Verify { wait: global.wait, keys: keys.clone() };
+    let verified = Store::verify_with(&path, &how, &mut |step| watcher.step(step));
     let needed = verified.as_ref().map_or(true, |it| !it.findings.is_empty());
+    // Without its key nobody can tell that nothing is wrong.
+    let lacks_key = verified.as_ref().is_ok_and(|it| it.sealed > 0);
     if let Err(error @ (waypost::Error::Locked { .. } | waypost::Error::TooNew { .. })) = verified {
         return Err(error.into());
     }
     let mut repaired = Repaired::default();
-    if needed || args.into.is_some() {
+    if needed || lacks_key || args.into.is_some() {
         let how = Repair {
             into: args.into.clone(),
             dry_run: args.dry_run,
             wait: global.wait.max(Duration::from_secs(1)),
+            keys,
             ..Repair::default()
         };
         repaired = Store::repair(&path, &how, &mut |step| watcher.step(step))?;

@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Store, Verification};
+use waypost::{Store, Verification, Verify};
 
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::interrupt;
+use crate::keys;
 use crate::open;
 use crate::output::{self, Fields, grouped, plain, size};
 use crate::progress::{Progress, Watcher};
@@ -26,7 +27,8 @@ Examples:
 /// both ways. Changes nothing, and lets others work meanwhile. Each finding says whom it hurts:
 /// `reading` (a checkpoint or file cannot be read), `listing` (a checkpoint is whole, but not
 /// found everywhere, or cannot be removed) or `upkeep` (no checkpoint). Exits with 5 if there is
-/// any; `waypost repair` then saves what can be read.
+/// any; `waypost repair` then saves what can be read. Of what is encrypted with a key that was not
+/// given, only what is stored is checked: `not checked` counts it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {}
@@ -43,7 +45,8 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
     interrupt::listen()?;
     let begun = Instant::now();
     let mut watcher = Watcher::new(Progress::new("checking pages", global));
-    let verified = Store::verify_with(path, global.wait, &mut |step| watcher.step(step))?;
+    let how = Verify { wait: global.wait, keys: keys::given(global, &path)? };
+    let verified = Store::verify_with(path, &how, &mut |step| watcher.step(step))?;
     let stopped = watcher.stopped();
     let seconds = begun.elapsed().as_secs_f64();
     if global.json {
@@ -76,6 +79,8 @@ fn fields(verified: &Verification, seconds: f64) -> Fields {
         let contents = grouped(verified.contents);
         fields.text("artifacts", Some(format!("{files}, {contents} contents, {bytes}")));
     }
+    let sealed = Some(grouped(verified.sealed)).filter(|_| verified.sealed > 0);
+    fields.text("not checked", sealed.map(|count| format!("{count}, encrypted: see --key-file")));
     fields.text("rows", Some(grouped(verified.rows)));
     fields.text("journal", Some(verified.waiting).filter(|waiting| *waiting > 0));
     fields.text("time", Some(format!("{seconds:.1} s")));

@@ -31,6 +31,8 @@ pub(crate) enum Refusal {
     Alive { id: String },
     #[error("{} is there already", path.display())]
     Exists { path: PathBuf },
+    #[error("{} is there already, and may be the only copy of a key", path.display())]
+    KeyExists { path: PathBuf },
     #[error("{count} of {total} checkpoints are damaged")]
     Damaged { count: u64, total: u64 },
     #[error("{count} findings: the store is damaged")]

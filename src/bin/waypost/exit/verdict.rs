@@ -67,6 +67,7 @@ fn of_library(error: &Error) -> Verdict {
         }
         Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
+        Error::Key { .. } => refused("key", "give its key with --key-file; lists do without"),
         Error::Locked { .. } => Verdict::new(Exit::Locked, "locked")
             .hint("wait longer with --wait, or end that process"),
         // Files that a user names are read by the command, and not by the library.
@@ -88,6 +89,10 @@ fn of_invalid(what: &str, reason: &str) -> Verdict {
         "prune_on_save" => refused.hint("name a policy, too: `waypost policy set crunch`"),
         "loop_id" => refused.hint("name the loop so, or leave --workflow-type out"),
         "checkpoint" => refused.hint("choose another one: `waypost list` shows what there is"),
+        "key" if reason.contains("the store") => {
+            refused.hint("`waypost rekey` encrypts the store; or leave the key out")
+        }
+        "key" => refused.hint("`waypost key FILE` makes a file with one"),
         "line" => refused.hint("`waypost save --help` tells what a line is"),
         _ if what.starts_with("about.") => {
             refused.hint("`waypost save --help` has the fields and what they take")
@@ -140,6 +145,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
             Verdict::new(Exit::Skipped, "skipped").hint("see above which, and why")
         }
         Refusal::Exists { .. } => refused("exists", "--overwrite replaces it"),
+        Refusal::KeyExists { .. } => refused("exists", "name another file"),
         Refusal::Damaged { .. } => Verdict::new(Exit::Damaged, "corrupt").hint(
             "all others were read; `waypost verify` tells all, `waypost repair` saves the rest",
         ),

@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Mark", &["tag", "complete", "fail", "archive", "reopen"]),
     ("Clean up", &["delete", "undelete", "prune", "policy"]),
     ("Move in and out", &["import", "export"]),
-    ("Care", &["init", "doctor", "verify", "repair", "backup", "compact", "bench"]),
+    ("Care", &["init", "doctor", "verify", "repair", "backup", "compact", "key", "rekey", "bench"]),
     ("Shell", &["help", "completions", "man"]),
 ];
 

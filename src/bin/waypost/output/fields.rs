@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::builder::styling::Style;
-use waypost::{Artifact, Compacted, Entry, Stats, Timestamp};
+use waypost::{Artifact, Compacted, Entry, Rekeyed, Stats, Timestamp};
 
 use super::human::{ago, plain, size};
 
@@ -65,6 +65,7 @@ impl Fields {
             fields.text("artifacts", Some(format!("{}, {bytes} stored", stats.artifacts)));
         }
         fields.text("file", Some(size(stats.file_bytes)));
+        fields.text("key", stats.key);
         if stats.deleted > 0 {
             let bytes = size(stats.deleted_bytes);
             fields.text("deleted", Some(format!("{}, {bytes} until compact", stats.deleted)));
@@ -93,6 +94,15 @@ impl Fields {
         fields.text("after", Some(size(compacted.after_bytes)));
         let purged = format!("{} deleted, not to be restored any more", compacted.purged);
         fields.text("purged", Some(purged).filter(|_| compacted.purged > 0));
+        fields
+    }
+
+    /// What was stored under another key.
+    pub(crate) fn of_rekeyed(rekeyed: Rekeyed) -> Self {
+        let mut fields = Self::default();
+        fields.text("documents", Some(rekeyed.documents));
+        fields.text("files", Some(rekeyed.contents));
+        fields.text("damaged", Some(rekeyed.damaged).filter(|count| *count > 0));
         fields
     }
 

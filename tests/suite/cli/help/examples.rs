@@ -72,6 +72,8 @@ document 'Fix the parser' 90 | waypost save $of_42
 if command -v gzip > /dev/null; then
     waypost export --jsonl - | gzip > week.jsonl.gz
 fi
+waypost key new.key
+waypost key newer.key
 waypost policy example > .claude/checkpoint-config.yaml
 cp .claude/checkpoint-config.yaml .waypost/config.yaml
 "#;

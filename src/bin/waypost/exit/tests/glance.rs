@@ -53,6 +53,12 @@ fn all_errors_at_a_glance() {
         name the file of a store with --store
     5 corrupt: damaged data in checkpoint a-1: the sum is wrong
         `waypost verify` tells all that is damaged, `waypost repair` saves the rest
+    4 key: checkpoint a-1 is encrypted with key 0123456789abcdef, and no key was given
+        give its key with --key-file; lists do without
+    4 invalid: invalid key: one was given, and the store is not encrypted
+        `waypost rekey` encrypts the store; or leave the key out
+    4 invalid: invalid key: not 32 bytes as 64 hexadecimal digits or as base64
+        `waypost key FILE` makes a file with one
     6 locked: p/store.redb is held by process 7 (waypost save); gave up after 5.0 s
         wait longer with --wait, or end that process
     1 io: cannot access p/store.redb: entity not found
@@ -134,6 +140,8 @@ fn all_errors_at_a_glance() {
         --overwrite replaces it
     4 exists: p/file.json is there already
         name a file that is not there with --into
+    4 exists: p/store.key is there already, and may be the only copy of a key
+        name another file
     4 invalid: there is no document in standard input
         FILE goes before --capture: `waypost save FILE --capture PATH...`
     4 uncaptured: cannot capture p/file.json: a link

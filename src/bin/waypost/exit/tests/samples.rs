@@ -64,6 +64,13 @@ fn library() -> Vec<Error> {
         Error::TooOld { path: store(), found: 0, oldest: 1 },
         Error::NotAStore { path: store(), reason: text("it is a directory") },
         Error::Corrupt { place: text("checkpoint a-1"), reason: text("the sum is wrong") },
+        Error::Key {
+            what: text("checkpoint a-1"),
+            id: text("0123456789abcdef"),
+            reason: "no key was given",
+        },
+        invalid("key", "one was given, and the store is not encrypted"),
+        invalid("key", "not 32 bytes as 64 hexadecimal digits or as base64"),
         Error::Locked {
             path: store(),
             holder: text("process 7 (waypost save)"),
@@ -171,6 +178,7 @@ fn files() -> Vec<Refusal> {
     vec![
         Refusal::Exists { path: file() },
         Refusal::Taken { path: file() },
+        Refusal::KeyExists { path: PathBuf::from("p/store.key") },
         Refusal::NoDocument,
         Refusal::Uncaptured { path: file(), reason: text("a link") },
         Refusal::NotResumable { id: id() },

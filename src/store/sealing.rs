@@ -1,0 +1,116 @@
+//! Whether what is saved is sealed, and with which key: the store says so, whoever opens it.
+//!
+//! Must never let a document of a sealed store be written in plain.
+
+use redb::ReadableTable as _;
+
+use super::table::{FORMAT_KEY, In, KEY_KEY, META, PLAIN_FORMAT, SEALED_FORMAT};
+use super::turn::Open;
+use super::write::Writer;
+use crate::codec::{Flaw, Frame, Frames, KeyId, Keyring};
+use crate::error::{Error, Result};
+use crate::sync::read;
+
+/// What everything in a store is sealed with, for who does not have the store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Sealing {
+    /// Nobody wrote it down, or it changes.
+    #[default]
+    Unknown,
+    Plain,
+    With(KeyId),
+}
+
+impl From<Option<KeyId>> for Sealing {
+    fn from(key: Option<KeyId>) -> Self {
+        key.map_or(Self::Plain, Self::With)
+    }
+}
+
+impl Open {
+    /// The key that everything is to be sealed with, if it is.
+    pub(super) fn key(&self) -> Option<KeyId> {
+        *read(&self.key)
+    }
+
+    /// Refuses to save what could not be sealed, and what was to be sealed and would not be.
+    pub(super) fn check_key(&self) -> Result<()> {
+        match self.key() {
+            Some(id) => self.need_key(id),
+            None if self.frames.keys().first().is_some() => {
+                Err(Error::invalid("key", "one was given, and the store is not encrypted"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what takes a key that was not given.
+    pub(super) fn need_key(&self, id: KeyId) -> Result<()> {
+        let found = self.frames.keys().get(id);
+        found.map(drop).ok_or_else(|| no_key(self.frames.keys(), "the store", id))
+    }
+
+    /// Whether frames can be stored anew.
+    pub(super) fn has_key(&self) -> bool {
+        self.key().is_none_or(|id| self.frames.keys().get(id).is_some())
+    }
+
+    /// A frame as it is stored at a place: sealed if the store is.
+    pub(super) fn bytes_of(&self, frame: &Frame, place: u64, base: Option<u64>) -> Result<Vec<u8>> {
+        let bytes = bytes_of(&self.frames, frame, (place, base), self.key());
+        bytes.map_err(|id| no_key(self.frames.keys(), "the store", id))
+    }
+
+    /// What is wrong with a frame, as an error about what it belongs to.
+    pub(super) fn flawed(&self, place: impl Into<String>, flaw: Flaw) -> Error {
+        flawed(&self.frames, place, flaw)
+    }
+}
+
+/// A frame as it is stored at a place and with a base: sealed if there is to be a key, which is
+/// returned if it is not at hand.
+pub(super) fn bytes_of(
+    frames: &Frames,
+    frame: &Frame,
+    (place, base): (u64, Option<u64>),
+    key: Option<KeyId>,
+) -> Result<Vec<u8>, KeyId> {
+    let Some(id) = key else { return Ok(frame.to_bytes(place, base)) };
+    let key = frames.keys().get(id).ok_or(id)?;
+    Ok(frame.to_sealed_bytes(place, base, key))
+}
+
+/// What is wrong with a frame, as an error about what it belongs to.
+pub(super) fn flawed(frames: &Frames, place: impl Into<String>, flaw: Flaw) -> Error {
+    match flaw {
+        Flaw::Damaged(reason) => Error::corrupt(place, reason),
+        Flaw::NoKey(id) => no_key(frames.keys(), place, id),
+    }
+}
+
+/// That something takes a key which is not at hand.
+pub(super) fn no_key(keys: &Keyring, what: impl Into<String>, id: KeyId) -> Error {
+    Error::Key { what: what.into(), id: id.to_string(), reason: keys.lack() }
+}
+
+impl Writer<'_> {
+    /// Notes what everything is to be sealed with from now on, in a store that may have both.
+    pub(super) fn expect_key(&mut self, key: Option<KeyId>) -> Result<()> {
+        let mut meta = self.transaction.open_table(META).within(self.path)?;
+        meta.insert(FORMAT_KEY, u64::from(SEALED_FORMAT)).within(self.path)?;
+        match key {
+            Some(id) => meta.insert(KEY_KEY, id.number()).within(self.path)?,
+            None => meta.remove(KEY_KEY).within(self.path)?,
+        };
+        Ok(())
+    }
+
+    /// Notes that nothing is sealed, so that builds that know nothing of it can read the store.
+    pub(super) fn note_plain(&mut self) -> Result<()> {
+        let mut meta = self.transaction.open_table(META).within(self.path)?;
+        if meta.get(KEY_KEY).within(self.path)?.is_none() {
+            meta.insert(FORMAT_KEY, u64::from(PLAIN_FORMAT)).within(self.path)?;
+        }
+        Ok(())
+    }
+}

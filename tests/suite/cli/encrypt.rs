@@ -1,0 +1,150 @@
+//! Keys on the command line: where they come from, and what is said without them.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use super::{Ended, Test};
+
+const SECRET: &str = "xyzzy-plugh";
+
+/// A store that is encrypted with the key in `store.key`.
+fn encrypted() -> (Test, String) {
+    let test = Test::new();
+    let id = test.run("key store.key").done().trim().to_owned();
+    test.feed("save --id a --key-file store.key", &format!("{SECRET:?}")).done();
+    (test, id)
+}
+
+#[test]
+fn without_the_key_a_store_can_be_listed_and_the_user_is_told_what_to_do() {
+    let (test, id) = encrypted();
+    assert!(test.run("list").done().contains('a'));
+    assert!(test.run("stats").done().contains(&id));
+    insta::assert_snapshot!(test.run("show a").failed(4).replace(&id, "[KEY]"), @"
+    error: checkpoint a is encrypted with key [KEY], and no key was given
+    hint: give its key with --key-file; lists do without
+    ");
+    test.run("key other.key").done();
+    let told = test.run("show a --key-file other.key --json").failed(4);
+    assert!(told.contains("\"code\":\"key\"") && told.contains("is another one"), "{told}");
+    for args in ["latest", "save", "export --jsonl -", "fork a --series b", "diff a a"] {
+        let Ended { code, stderr, .. } = test.feed(args, "1");
+        assert_eq!(code, Some(4), "{args}: {stderr}");
+        assert!(stderr.contains(&id) && !stderr.contains("damaged"), "{args}: {stderr}");
+    }
+}
+
+#[test]
+fn a_key_comes_from_a_file_or_from_the_environment() {
+    let (test, _) = encrypted();
+    assert_eq!(test.run("show a --document --key-file store.key").done(), format!("{SECRET:?}\n"));
+    let key = fs::read_to_string(test.path().join("store.key")).unwrap();
+    for (name, value) in [("WAYPOST_KEY", key.trim()), ("WAYPOST_KEY_FILE", "store.key")] {
+        let child = test.command("show a --document").env(name, value).spawn().unwrap();
+        assert!(test.ended(child).done().contains(SECRET), "{name}");
+    }
+    test.write(".waypost/config.yaml", "checkpoint:\n  storage: {key_file: store.key}\n");
+    assert!(test.run("show a --document").done().contains(SECRET), "by the config");
+    let child = test.command("show a").env("WAYPOST_KEY", "secret").spawn().unwrap();
+    let told = test.ended(child).failed(4);
+    assert!(told.contains("WAYPOST_KEY: invalid key: not 32 bytes"), "{told}");
+    assert!(test.run("show a --key-file missing").failed(1).contains("cannot read missing"));
+    test.write("text", "a text of any kind");
+    assert!(test.run("list --key-file text").failed(4).contains("error: text: invalid key: "));
+}
+
+#[test]
+fn a_key_file_is_private_and_never_replaced() {
+    let (test, id) = encrypted();
+    let before = fs::read(test.path().join("store.key")).unwrap();
+    assert!(test.run("key store.key").failed(4).contains("the only copy"));
+    assert_eq!(fs::read(test.path().join("store.key")).unwrap(), before);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = test.path().join("store.key");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let Ended { code, stderr, .. } = test.run("list --key-file store.key");
+        assert_eq!(code, Some(0));
+        assert_eq!(stderr, "warning: others can read the key: chmod go-rwx store.key\n");
+    }
+    assert_eq!(id.len(), 16);
+}
+
+#[test]
+fn a_store_is_encrypted_gets_another_key_and_is_decrypted() {
+    let test = Test::new();
+    test.feed("save --id a", &format!("{SECRET:?}")).done();
+    test.run("key one.key").done();
+    test.run("key two.key").done();
+    let told = test.feed("save --key-file one.key", "1").failed(4);
+    assert!(told.contains("the store is not encrypted"), "{told}");
+    let show = |flags: &str| test.run(&format!("show a --document {flags}"));
+    test.run("rekey --new-key-file one.key").done();
+    assert!(show("--key-file one.key").done().contains(SECRET));
+    show("").failed(4);
+    test.run("rekey --new-key-file two.key").failed(4);
+    test.run("rekey --new-key-file two.key --key-file one.key").done();
+    show("--key-file one.key").failed(4);
+    assert!(show("--key-file one.key --key-file two.key").done().contains(SECRET));
+    test.run("rekey --plain").failed(4);
+    test.run("rekey --plain --key-file two.key").done();
+    assert!(show("").done().contains(SECRET));
+    assert!(test.run("log --operations").done().contains("rekey"));
+    test.run("rekey").failed(2);
+}
+
+/// Whatever it has done until then, both keys together read everything, and it goes on.
+#[test]
+fn a_key_that_is_changed_by_a_command_that_is_killed_loses_nothing() {
+    // More than one transaction.
+    const COUNT: usize = 1_200;
+    let test = Test::new();
+    let mut lines = String::new();
+    for at in 0..COUNT {
+        writeln!(lines, "{{\"{at}\": {SECRET:?}}}").unwrap();
+    }
+    test.run("key one.key").done();
+    test.run("key two.key").done();
+    test.feed("save --lines --key-file one.key", &lines).done();
+    let is_whole = |flags: &str| {
+        let dump = test.run(&format!("export --jsonl - --quiet {flags}"));
+        assert_eq!((dump.code, dump.stderr), (Some(0), String::new()));
+        assert_eq!(dump.stdout.matches(SECRET).count(), COUNT);
+    };
+    let rekey = "rekey --new-key-file two.key --key-file one.key --json";
+    let mut killed = 0;
+    for delay in [5, 40, 120] {
+        let mut child = test.spawn(rekey);
+        thread::sleep(Duration::from_millis(delay));
+        killed += u32::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        is_whole("--key-file one.key --key-file two.key");
+    }
+    assert!(killed > 0, "none was killed");
+    test.run(rekey).done();
+    is_whole("--key-file two.key");
+}
+
+#[test]
+fn without_the_key_a_store_is_verified_in_part_copied_and_not_repaired() {
+    let (test, id) = encrypted();
+    let told = test.run("verify").done();
+    assert!(told.contains("1, encrypted: see --key-file"), "{told}");
+    assert!(!test.run("verify --key-file store.key").done().contains("encrypted"));
+    test.run("backup copy.redb").done();
+    let told = test.run("show a --document --store copy.redb --key-file store.key").done();
+    assert!(told.contains(SECRET));
+    for args in ["repair", "repair --dry-run", "repair --into new.redb"] {
+        let told = test.run(args).failed(4);
+        assert!(told.contains(&id) && told.contains("--key-file"), "{args}: {told}");
+    }
+    assert!(!test.path().join("new.redb").exists());
+    test.run("repair --into new.redb --key-file store.key").done();
+    let told = test.run("show a --store new.redb").failed(4);
+    assert!(told.contains(&id), "{told}");
+}

@@ -1,0 +1,162 @@
+//! The spool of an encrypted store: sealed as the store is, or not used.
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use waypost::{Repair, SetAside};
+
+use super::*;
+
+/// Of a handle that spools at once, and waits for a short time.
+fn hurried(keys: &[&SecretKey]) -> Options {
+    Options {
+        keys: keys.iter().map(|key| (*key).clone()).collect(),
+        spool_after: Duration::from_millis(1),
+        wait: Duration::from_millis(100),
+        ..Options::default()
+    }
+}
+
+impl Place {
+    fn open_hurried(&self, keys: &[&SecretKey]) -> Store {
+        Store::open_with(&self.path, hurried(keys)).unwrap()
+    }
+
+    /// Opens the store for saves alone, while somebody else has it.
+    fn open_late(&self, keys: &[&SecretKey]) -> Store {
+        let options = Options { open_late: true, ..hurried(keys) };
+        Store::open_with(&self.path, options).unwrap()
+    }
+
+    /// Has the store and takes nothing in, as a process that hangs.
+    fn hold(&self) -> redb::Database {
+        let held = (0..10_000).find_map(|_| {
+            thread::sleep(Duration::from_millis(1));
+            redb::Database::open(&self.path).ok()
+        });
+        held.expect("it is let go when it is idle")
+    }
+
+    /// What is in the files that wait to be taken in.
+    fn spooled(&self) -> Vec<Vec<u8>> {
+        let folder = self.path.with_file_name("store.redb.spool");
+        let files = fs::read_dir(folder).into_iter().flatten().map(|it| it.unwrap().path());
+        files.filter(|path| path.is_file()).map(|path| fs::read(path).unwrap()).collect()
+    }
+}
+
+fn save(store: &Store, number: u64) -> Result<Entry> {
+    store.save(NewEntry::default(), &state(number))
+}
+
+#[track_caller]
+fn waits_in_vain(outcome: Result<Entry>) {
+    let error = outcome.unwrap_err();
+    assert!(matches!(error, Error::Locked { .. }), "{error}");
+}
+
+#[test]
+fn what_is_spooled_is_sealed_and_taken_in_by_who_has_the_key() {
+    let [key, other] = keys();
+    let place = Place::new();
+    let known = place.open_hurried(&[&key]);
+    save(&known, 0).unwrap();
+    let held = place.hold();
+    let saved = [save(&known, 1).unwrap(), save(&place.open_late(&[&other, &key]), 2).unwrap()];
+    assert!(saved.iter().all(|entry| entry.sequence == 0), "they were spooled");
+    drop((held, known));
+    let spooled = place.spooled();
+    assert_eq!(spooled.len(), 2);
+    assert!(spooled.iter().all(|bytes| !has(bytes, SECRET)));
+    // Others leave them where they are.
+    let told: Arc<Mutex<Vec<SetAside>>> = Arc::default();
+    for keys in [&[][..], &[&other]] {
+        let told = told.clone();
+        let hear = move |it: SetAside| told.lock().unwrap().push(it);
+        let options = Options { on_set_aside: Some(Arc::new(hear)), ..hurried(keys) };
+        let store = Store::open_with(&place.path, options).unwrap();
+        assert_eq!(store.count().unwrap(), 1);
+        is_locked(save(&store, 3), &key);
+        store.close().unwrap();
+    }
+    assert_eq!((place.spooled(), told.lock().unwrap().len()), (spooled, 0));
+    let store = place.open(&[&key]);
+    assert_eq!(store.count().unwrap(), 3);
+    for (entry, number) in saved.iter().zip(1..) {
+        assert_eq!(store.get(&entry.id).unwrap().state::<Vec<String>>().unwrap(), state(number));
+    }
+    store.close().unwrap();
+    assert!(place.spooled().is_empty());
+    assert!(Store::verify(&place.path, Duration::ZERO).unwrap().findings.is_empty());
+}
+
+#[test]
+fn who_has_no_key_or_a_needless_one_waits_for_the_store() {
+    let [key] = keys();
+    for (its, given) in [(&[&key][..], &[][..]), (&[], &[&key])] {
+        let place = Place::new();
+        save(&place.open(its), 0).unwrap();
+        let _held = place.hold();
+        waits_in_vain(save(&place.open_late(given), 1));
+        assert!(place.spooled().is_empty());
+    }
+}
+
+#[test]
+fn who_knew_a_store_before_it_was_encrypted_spools_nothing_in_plain() {
+    let [key] = keys();
+    let place = Place::new();
+    let known = place.open_hurried(&[]);
+    save(&known, 0).unwrap();
+    let held = place.hold();
+    assert_eq!(save(&known, 1).unwrap().sequence, 0, "it is spooled while it is as it was");
+    drop(held);
+    let owner = place.open(&[&key]);
+    owner.rekey(Some(key.id())).unwrap();
+    assert!(place.spooled().is_empty(), "it was taken in");
+    waits_in_vain(save(&known, 2));
+    owner.close().unwrap();
+    let _held = place.hold();
+    waits_in_vain(save(&known, 3));
+    assert!(place.spooled().is_empty());
+}
+
+#[test]
+fn nothing_is_spooled_while_nobody_wrote_down_whether_the_store_is_encrypted() {
+    let place = Place::new();
+    let known = place.open_hurried(&[]);
+    save(&known, 0).unwrap();
+    let _held = place.hold();
+    let lock = place.path.with_file_name("store.redb.lock");
+    let text = fs::read_to_string(&lock).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((lines.len(), lines[2]), (3, "plain"));
+    fs::write(&lock, format!("{}\n{}\n", lines[0], lines[1])).unwrap();
+    waits_in_vain(save(&known, 1));
+    assert!(place.spooled().is_empty());
+    fs::write(&lock, text).unwrap();
+    assert_eq!(save(&known, 1).unwrap().sequence, 0);
+}
+
+#[test]
+fn a_repaired_store_has_what_was_spooled_if_its_key_was_given() {
+    let [key] = keys();
+    let place = Place::new();
+    let known = place.open_hurried(&[&key]);
+    save(&known, 0).unwrap();
+    let held = place.hold();
+    let saved = save(&known, 1).unwrap();
+    drop((held, known));
+    let spooled = place.spooled();
+    let watch = &mut |_| ControlFlow::Continue(());
+    is_locked(Store::repair(&place.path, &Repair::default(), watch), &key);
+    assert_eq!(place.spooled(), spooled);
+    let how = Repair { keys: vec![key.clone()], ..Repair::default() };
+    let repaired = Store::repair(&place.path, &how, watch).unwrap();
+    // What waits in the spool is taken in by whoever opens it next.
+    assert_eq!((repaired.checkpoints, repaired.lost.len()), (1, 0));
+    let store = place.open(&[&key]);
+    assert_eq!(store.get(&saved.id).unwrap().state::<Vec<String>>().unwrap(), state(1));
+    assert!(!has(&fs::read(&place.path).unwrap(), SECRET));
+}
