@@ -213,7 +213,10 @@ fn has_shape(layout: Layout, document: &Document) -> bool {
         Layout::Pipeline => "storyId",
         Layout::Native | Layout::Crunch | Layout::Claude | Layout::Aiwg => "checkpoint_id",
     };
-    document.get(mark).is_some() && validated(layout, document).is_empty()
+    // Without what a workflow resumes from, nobody would know it again for one of that system.
+    let has_state = matches!(document.get("workflow_state"), Some(Document::Object(_)));
+    let is_known = layout != Layout::Claude || has_state;
+    document.get(mark).is_some() && is_known && validated(layout, document).is_empty()
 }
 
 fn validated(layout: Layout, document: &Document) -> Vec<Problem> {
