@@ -1,7 +1,5 @@
 //! One picture of size and speed: a panel for each question, a bar for each rival, on linear scales.
 
-use std::fmt::Write as _;
-
 use crate::chart::{STYLE, rectangle, text};
 use crate::figures::{Figures, Metric};
 use crate::peer::Kind;
