@@ -2,27 +2,92 @@
 //!
 //! Each target takes bytes and makes its input of them: a mutation of something valid, with its
 //! sums made anew, or the bytes as they are. So the same target runs as a test on stable, with
-//! some thousand random inputs and all of its corpus, and under a fuzzer that follows coverage:
+//! its corpus and some thousand inputs that are the same in every run, and under a fuzzer that
+//! follows coverage:
 //!
 //! ```text
 //! cargo test fuzz                                   # as in every run of the tests
-//! BOLERO_RANDOM_ITERATIONS=1000000 cargo test --release fuzz
+//! WAYPOST_FUZZ_INPUTS=1000000 cargo test --release fuzz -- --nocapture
+//! WAYPOST_FUZZ_SEED=7 cargo test fuzz               # other inputs
 //! cargo install cargo-bolero                        # once; libFuzzer needs a nightly toolchain
 //! cargo +nightly bolero test codec::tests::fuzz::frame::any_frame_is_read_or_refused
 //! ```
 //!
-//! A failure prints a seed; `BOLERO_RANDOM_SEED=...` repeats it. What a fuzzer finds goes to
+//! A failure prints its input. What is worth keeping, and what a fuzzer finds, goes to
 //! `tests/fuzz/TARGET/crashes` and `corpus`, which every run of the tests reads. Choices never
 //! block: a tape that has ended says zero for ever, so every input is bounded by its length.
 
-/// A target by its name, which is where its corpus lies; so many random inputs unless
-/// `BOLERO_RANDOM_ITERATIONS` says otherwise, each of at most so many bytes.
+use std::env;
+use std::fmt::Write as _;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How many bytes an input has at most.
+pub(crate) const INPUT_BYTES_MAX: usize = 512;
+
+/// A target by its name, which is where its corpus lies; so many inputs unless
+/// `WAYPOST_FUZZ_INPUTS` says otherwise.
 macro_rules! target {
-    ($name:literal, $iterations:literal) => {
+    ($name:literal, $inputs:literal, $run:expr) => {{
+        use crate::tape::{INPUT_BYTES_MAX, for_each_input};
+        let run = $run;
+        for_each_input($name, $inputs, run);
         bolero::check!(name = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fuzz/", $name))
-            .with_iterations($iterations)
-            .with_max_len(512)
-    };
+            .with_iterations(0)
+            .with_max_len(INPUT_BYTES_MAX)
+            .for_each(run);
+    }};
+}
+
+/// Runs with inputs that follow from the seed and the name, so that no run fails by chance.
+pub(crate) fn for_each_input(name: &str, inputs: u64, run: impl Fn(&[u8])) {
+    let number = |name: &str| env::var(name).ok().map(|it| it.parse().expect("it is a number"));
+    let seed: u64 = number("WAYPOST_FUZZ_SEED").unwrap_or(1);
+    let inputs = number("WAYPOST_FUZZ_INPUTS").unwrap_or(inputs);
+    let mut input = [0; INPUT_BYTES_MAX];
+    let mut slowest = Duration::ZERO;
+    for count in 0..inputs {
+        // Each stands for itself, so that a later one can be had without those before it.
+        let mut state = name.bytes().fold(seed ^ (count << 20), |state, byte| {
+            (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let length = usize::try_from(mix(&mut state)).expect("64 bits") % (INPUT_BYTES_MAX + 1);
+        for part in input[..length].chunks_mut(8) {
+            part.copy_from_slice(&mix(&mut state).to_le_bytes()[..part.len()]);
+        }
+        let _told = ToldIfItPanics { name, count, input: &input[..length] };
+        let start = Instant::now();
+        run(&input[..length]);
+        slowest = slowest.max(start.elapsed());
+    }
+    println!("{name}: {inputs} inputs, the slowest took {slowest:.1?}");
+}
+
+/// The next of a row of numbers that look random (`SplitMix64`).
+fn mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// Says which input it was that a target failed with.
+struct ToldIfItPanics<'a> {
+    name: &'a str,
+    count: u64,
+    input: &'a [u8],
+}
+
+impl Drop for ToldIfItPanics<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let mut digits = String::new();
+            for byte in self.input {
+                let _ = write!(digits, "{byte:02x}");
+            }
+            eprintln!("input {} of `{}` failed: {digits}", self.count, self.name);
+        }
+    }
 }
 
 /// Numbers at which something begins or ends.

@@ -62,7 +62,7 @@ fn change(tape: &mut Tape<'_>, document: &mut Document) {
 
 #[test]
 fn any_document_becomes_any_other_by_its_patch() {
-    target!("diff", 2500).for_each(|input: &[u8]| {
+    target!("diff", 2500, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let mut old = document(&mut tape, 0);
         if let Document::Array(items) = &mut old
@@ -88,7 +88,7 @@ fn any_document_becomes_any_other_by_its_patch() {
 
 #[test]
 fn any_two_texts_are_in_their_lines() {
-    target!("lines", 3000).for_each(|input: &[u8]| {
+    target!("lines", 3000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let line = |tape: &mut Tape<'_>| tape.pick(&["a\n", "b\n", "\n", "c", "\r\n"]).to_string();
         let old: String = (0..tape.below(40)).map(|_| line(&mut tape)).collect();
@@ -110,7 +110,7 @@ fn any_two_texts_are_in_their_lines() {
 
 #[test]
 fn any_pointer_and_any_number_is_taken_or_refused() {
-    target!("pointer", 4000).for_each(|input: &[u8]| {
+    target!("pointer", 4000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let text = match std::str::from_utf8(input) {
             Ok(text) => text.to_owned(),

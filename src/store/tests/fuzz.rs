@@ -40,7 +40,7 @@ fn reseal(bytes: &mut [u8], identity: u64) {
 
 #[test]
 fn any_journal_is_read_up_to_where_it_is_whole() {
-    target!("journal", 3000).for_each(|input: &[u8]| {
+    target!("journal", 3000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let _ = identified(input).map(|(identity, rest)| items(rest, identity));
         let identity = tape.number();
@@ -62,7 +62,7 @@ fn any_journal_is_read_up_to_where_it_is_whole() {
 
 #[test]
 fn any_name_is_read_or_refused() {
-    target!("name", 4000).for_each(|input: &[u8]| {
+    target!("name", 4000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let id = u32::try_from(tape.number()).unwrap_or(u32::MAX);
         let kind = *tape.pick(&NameKind::ALL);
@@ -95,7 +95,7 @@ fn notes() -> [Vec<u8>; 3] {
 #[test]
 fn any_note_is_read_or_refused() {
     let notes = notes();
-    target!("note", 3000).for_each(|input: &[u8]| {
+    target!("note", 3000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let mut json = tape.pick(&notes)[8..].to_vec();
         tape.mutate(&mut json);

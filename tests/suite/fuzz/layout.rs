@@ -95,7 +95,7 @@ fn check(entry: NewEntry) {
 
 #[test]
 fn whatever_is_recognised_a_store_takes() {
-    target!("recognise", 800).for_each(|input: &[u8]| {
+    target!("recognise", 800, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let (value, path) = (document(&mut tape), path(&mut tape));
         let index = tape.maybe(|tape| crunch::Index::read(&parsed(&document(tape))));
@@ -125,7 +125,7 @@ fn typed<T: Serialize + DeserializeOwned>(text: &str, look: impl Fn(&T) -> Vec<P
 
 #[test]
 fn any_document_is_read_as_each_type_or_refused() {
-    target!("layout_types", 800).for_each(|input: &[u8]| {
+    target!("layout_types", 800, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let text = match std::str::from_utf8(input) {
             Ok(text) => text.to_owned(),
@@ -179,7 +179,7 @@ fn is_below(path: &str) -> bool {
 
 #[test]
 fn whatever_is_written_as_a_layout_is_recognised_as_it() {
-    target!("file_as", 500).for_each(|input: &[u8]| {
+    target!("file_as", 500, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let mut entry = entry(&mut tape);
         let document = parsed(&document(&mut tape));

@@ -51,7 +51,7 @@ fn comes_back<T: FromStr + Display + PartialEq + std::fmt::Debug>(text: &str) {
 #[test]
 fn any_word_is_taken_or_refused_and_printed_as_it_is_read() {
     let examples = EXAMPLES.map(|text| text.as_bytes().to_vec());
-    target!("word", 3000).for_each(|input: &[u8]| {
+    target!("word", 3000, |input: &[u8]| {
         let bytes = Tape::text_of(input, &examples);
         let text = String::from_utf8_lossy(&bytes);
         comes_back::<Timestamp>(&text);
@@ -74,7 +74,7 @@ fn any_word_is_taken_or_refused_and_printed_as_it_is_read() {
 
 #[test]
 fn any_time_has_one_text_and_texts_sort_as_times_do() {
-    target!("time", 4000).for_each(|input: &[u8]| {
+    target!("time", 4000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let mut time = || Timestamp::from_micros(tape.signed());
         let (one, other) = (time(), time());
@@ -114,7 +114,7 @@ fn condition(tape: &mut Tape<'_>) -> String {
 
 #[test]
 fn any_condition_is_read_or_refused_and_not_turns_it_around() {
-    target!("condition", 3000).for_each(|input: &[u8]| {
+    target!("condition", 3000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let text = match std::str::from_utf8(input) {
             Ok(text) => text.to_owned(),
@@ -151,7 +151,7 @@ static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
 fn any_name_leads_to_a_checkpoint_or_to_none() {
     let names = ["loop:a@0", "loop:a@1", "x@1@0", "42", "latest", "loop:a", "0"];
     let names = names.map(|text| text.as_bytes().to_vec());
-    target!("target", 300).for_each(|input: &[u8]| {
+    target!("target", 300, |input: &[u8]| {
         let bytes = Tape::text_of(input, &names);
         let text = String::from_utf8_lossy(&bytes);
         let store = &STORE.1;

@@ -75,7 +75,7 @@ fn lines(tape: &mut Tape<'_>) -> Vec<u8> {
 
 #[test]
 fn any_yaml_is_read_or_refused_and_what_is_read_can_be_written() {
-    target!("yaml", 1500).for_each(|input: &[u8]| {
+    target!("yaml", 1500, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let text = if tape.once_in(2) { lines(&mut tape) } else { Tape::text_of(input, &TEXTS) };
         let Ok(source) = Source::from_yaml(&text) else { return };
@@ -90,7 +90,7 @@ fn any_yaml_is_read_or_refused_and_what_is_read_can_be_written() {
 
 #[test]
 fn any_json_document_can_be_written_as_yaml() {
-    target!("to_yaml", 1500).for_each(|input: &[u8]| {
+    target!("to_yaml", 1500, |input: &[u8]| {
         let text = match std::str::from_utf8(input) {
             Ok(text) => text.to_owned(),
             Err(_) => Tape::new(input).json(),
@@ -120,7 +120,7 @@ fn any_config_is_read_or_refused() {
         .to_vec(),
         b"checkpoint: {enabled: false, triggers: {iteration: off}, on_success: remove}".to_vec(),
     ];
-    target!("config", 2000).for_each(|input: &[u8]| {
+    target!("config", 2000, |input: &[u8]| {
         let text = Tape::text_of(input, &texts);
         let config = match Config::from_yaml_bytes(&text) {
             Ok(config) => config,

@@ -49,7 +49,7 @@ fn unpacked(bytes: &[u8], base: Option<&[u8]>) -> Option<Vec<u8>> {
 
 #[test]
 fn any_frame_is_read_or_refused() {
-    target!("frame", 4000).for_each(|input: &[u8]| {
+    target!("frame", 4000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let example = tape.pick(&EXAMPLES);
         let mut bytes = example.bytes.clone();
@@ -72,7 +72,7 @@ fn any_frame_is_read_or_refused() {
 
 #[test]
 fn any_content_is_packed_and_unpacked() {
-    target!("frame_content", 2000).for_each(|input: &[u8]| {
+    target!("frame_content", 2000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let unit = tape.rest();
         let raw = unit.repeat(1 + tape.below(40));

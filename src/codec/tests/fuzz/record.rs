@@ -97,7 +97,7 @@ fn sealed(key: RecordKey, mut body: Vec<u8>) -> Vec<u8> {
 
 #[test]
 fn any_record_is_read_or_refused() {
-    target!("record", 4000).for_each(|input: &[u8]| {
+    target!("record", 4000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let entry = entry(&mut tape);
         let key = RecordKey::of(&entry);
@@ -118,7 +118,7 @@ fn any_record_is_read_or_refused() {
 
 #[test]
 fn any_item_of_a_journal_is_read_or_refused() {
-    target!("placed", 4000).for_each(|input: &[u8]| {
+    target!("placed", 4000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let placed = Placed { entry: entry(&mut tape), frame: tape.text().into_bytes() };
         let mut bytes = Vec::new();

@@ -22,7 +22,7 @@ fn of_row(row: &[u8]) -> impl Fn(&[u8]) -> Vec<u8> {
 
 #[test]
 fn any_dependents_are_read_or_refused() {
-    target!("dependents", 4000).for_each(|input: &[u8]| {
+    target!("dependents", 4000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let base = tape.number() & SEQUENCE_MAX >> 1;
         let mut key = |_| RecordKey {
@@ -44,7 +44,7 @@ fn any_dependents_are_read_or_refused() {
 
 #[test]
 fn any_deleted_row_is_read_or_refused() {
-    target!("deleted", 4000).for_each(|input: &[u8]| {
+    target!("deleted", 4000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let row = [tape.byte(); 22];
         let record = tape.text().into_bytes();
@@ -60,7 +60,7 @@ fn any_deleted_row_is_read_or_refused() {
 
 #[test]
 fn any_holders_are_read_or_refused() {
-    target!("holders", 4000).for_each(|input: &[u8]| {
+    target!("holders", 4000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let row = [tape.byte(); 32];
         let mut holders = Holders::default().with(tape.number() & SEQUENCE_MAX);
@@ -82,7 +82,7 @@ fn any_holders_are_read_or_refused() {
 
 #[test]
 fn any_row_of_a_captured_file_is_read_or_refused() {
-    target!("artifact", 4000).for_each(|input: &[u8]| {
+    target!("artifact", 4000, |input: &[u8]| {
         let mut tape = Tape::new(input);
         let row = [tape.byte(); 8];
         let status = *tape.pick(&ArtifactStatus::ALL);

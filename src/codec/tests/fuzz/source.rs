@@ -49,7 +49,7 @@ fn any_json(tape: &mut Tape<'_>) -> Vec<u8> {
 
 #[test]
 fn any_file_comes_back_byte_for_byte() {
-    target!("source", 3000).for_each(|input: &[u8]| {
+    target!("source", 3000, |input: &[u8]| {
         let made = match std::str::from_utf8(input) {
             Ok(_) => input.to_owned(),
             Err(_) => any_json(&mut Tape::new(input)),

@@ -42,7 +42,7 @@ fn any_line_is_taken_or_refused() {
         let line = String::from_utf8_lossy(example);
         assert!(draft(store, example).is_ok(), "{line}");
     }
-    target!("export_line", 2000).for_each(|input: &[u8]| {
+    target!("export_line", 2000, |input: &[u8]| {
         let line = Tape::text_of(input, &examples);
         match draft(&STORE.1, &line) {
             Ok(taken) => {

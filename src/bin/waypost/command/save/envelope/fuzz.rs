@@ -14,7 +14,7 @@ fn any_envelope_is_opened_or_refused() {
         r#"{"about": {"status": "failed", "parent": null, "retention_days": 3}, "document": 1}"#,
     ];
     let examples = examples.map(|line| line.as_bytes().to_vec());
-    target!("envelope", 3000).for_each(|input: &[u8]| {
+    target!("envelope", 3000, |input: &[u8]| {
         let line = Tape::text_of(input, &examples);
         let mut about = NewEntry::default();
         match open(&line, &mut about) {
