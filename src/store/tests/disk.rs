@@ -107,6 +107,7 @@ fn lose_power(seed: u64, tried: &Tried, wanted: u64) {
 
 fn run(seed: u64) -> Workload {
     let mut workload = Workload::start(seed, SimulatedDisk::default()).unwrap();
+    workload.has_threads = seed % 4 == 3;
     for _ in 0..STEPS {
         let outcome = workload.step();
         let step = workload.under_way(usize::MAX);

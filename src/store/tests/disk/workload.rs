@@ -1,6 +1,8 @@
 //! A workload: everything that changes a store, in an order that a seed decides, with notes of what
 //! the store must hold after each step.
 
+mod threads;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,6 +54,8 @@ pub(super) struct Workload {
     chance: Chance,
     numbers: [u32; 3],
     made: u64,
+    /// Whether some steps are of several threads; what happens when then differs from run to run.
+    pub(super) has_threads: bool,
 }
 
 /// Opens the store of a simulated disk, without a thread of its own: what happens when must be the
@@ -89,7 +93,7 @@ impl Workload {
         };
         let chance = Chance::new(&[seed]);
         let (done, numbers) = (vec![first], [0; 3]);
-        Ok(Self { disk, store, model, done, clock, chance, numbers, made: 0 })
+        Ok(Self { disk, store, model, done, clock, chance, numbers, made: 0, has_threads: false })
     }
 
     /// Does one step, and notes what it does whether it succeeds or not.
@@ -147,6 +151,9 @@ impl Workload {
         }
         if self.model.present.len() > MANY && self.chance.happens(50) {
             return if self.chance.happens(50) { self.prune() } else { self.delete(true) };
+        }
+        if self.has_threads && self.chance.happens(25) {
+            return self.threads();
         }
         match self.chance.below(26) {
             0..=4 => self.save(Durability::Immediate),
