@@ -15,7 +15,7 @@ use serde::Serialize;
 use waypost::{Layout, Status};
 
 use crate::output::{json_line, plain};
-use crate::progress;
+use crate::{keys, progress};
 
 /// What is told beside results, for a program.
 #[derive(Serialize)]
@@ -39,7 +39,7 @@ pub(crate) struct Global {
     store: Option<PathBuf>,
 
     /// A key of the store, if it is encrypted; may be given twice. `WAYPOST_KEY` may have it, too
-    #[arg(long, global = true, value_name = "FILE", env = "WAYPOST_KEY_FILE")]
+    #[arg(long, global = true, value_name = "FILE", env = keys::FILE_VARIABLE)]
     #[arg(value_parser = OsStringValueParser::new().map(PathBuf::from))]
     key_file: Vec<PathBuf>,
 

@@ -45,3 +45,8 @@ pub(crate) fn find(store: &Path) -> Option<PathBuf> {
     // Whatever is there and is no file says so when it is read.
     [Some(directory.join(OWN)), of_project].into_iter().flatten().find(|path| path.exists())
 }
+
+/// Whether the config of a project is one that was written for us.
+pub(crate) fn is_own(store: &Path) -> bool {
+    find(store).is_some_and(|path| path.ends_with(OWN))
+}

@@ -9,7 +9,7 @@ use std::mem;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::args::Global;
-use crate::interrupt;
+use crate::{interrupt, keys};
 
 /// Where results go: to standard output, or through a pager once they are longer than the screen.
 pub(crate) struct Paged {
@@ -167,6 +167,7 @@ fn start(pager: &OsString) -> Option<Shown> {
     if env::var_os("LESS").is_none() {
         command.env("LESS", "FRX");
     }
+    command.env_remove(keys::VARIABLE);
     let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
     let stdin = child.stdin.take()?;
     interrupt::ignore();

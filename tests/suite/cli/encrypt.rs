@@ -51,8 +51,34 @@ fn a_key_comes_from_a_file_or_from_the_environment() {
     let told = test.ended(child).failed(4);
     assert!(told.contains("WAYPOST_KEY: invalid key: not 32 bytes"), "{told}");
     assert!(test.run("show a --key-file missing").failed(1).contains("cannot read missing"));
+    assert!(test.run("show a --key-file .waypost").failed(1).contains("cannot read .waypost"));
     test.write("text", "a text of any kind");
     assert!(test.run("list --key-file text").failed(4).contains("error: text: invalid key: "));
+}
+
+/// What should have been encrypted, and was not, cannot be made good again.
+#[test]
+fn no_store_is_made_while_the_config_that_may_name_its_key_cannot_be_read() {
+    let test = Test::new();
+    test.run("key store.key").done();
+    fs::create_dir(test.path().join(".waypost")).unwrap();
+    test.write(".waypost/config.yaml", "checkpoint:\n  storage: {key_file: store.key\n");
+    test.write("1.json", "1");
+    for args in ["save", "import 1.json", "policy set last-5"] {
+        let told = test.feed(args, "1").failed(4);
+        assert!(told.contains("no store is made: its config may name a key"), "{args}: {told}");
+        assert!(told.contains(".waypost/config.yaml"), "{args}: {told}");
+        assert!(!test.path().join(".waypost/store.redb").exists(), "{args}");
+    }
+    fs::remove_file(test.path().join(".waypost/config.yaml")).unwrap();
+    for name in ["WAYPOST_KEY", "WAYPOST_KEY_FILE"] {
+        let child = test.command("import 1.json").env(name, "").spawn().unwrap();
+        assert!(test.ended(child).failed(4).contains(&format!("{name} is set, and empty")));
+    }
+    test.write(".waypost/config.yaml", "checkpoint:\n  storage: {key_file: store.key}\n");
+    test.feed("save --id a", "1").done();
+    fs::remove_file(test.path().join(".waypost/config.yaml")).unwrap();
+    assert!(test.run("show a").failed(4).contains("no key was given"));
 }
 
 #[test]

@@ -42,7 +42,8 @@ struct Made<'a> {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let key = SecretKey::generate();
     let path = &args.file;
-    match private::write_new(path, format!("{}\n", key.to_hex()).as_bytes()) {
+    // What is encrypted with a key that a loss of power takes is lost with it.
+    match private::write_lasting(path, format!("{}\n", key.to_hex()).as_bytes()) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             return Err(Refusal::KeyExists { path: path.clone() }.into());
         }

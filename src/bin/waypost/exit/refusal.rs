@@ -33,6 +33,8 @@ pub(crate) enum Refusal {
     Exists { path: PathBuf },
     #[error("{} is there already, and may be the only copy of a key", path.display())]
     KeyExists { path: PathBuf },
+    #[error("the variable {variable} is set, and empty")]
+    EmptyKey { variable: &'static str },
     #[error("{count} of {total} checkpoints are damaged")]
     Damaged { count: u64, total: u64 },
     #[error("{count} findings: the store is damaged")]

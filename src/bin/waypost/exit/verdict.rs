@@ -146,6 +146,9 @@ fn of_command(refusal: &Refusal) -> Verdict {
         }
         Refusal::Exists { .. } => refused("exists", "--overwrite replaces it"),
         Refusal::KeyExists { .. } => refused("exists", "name another file"),
+        Refusal::EmptyKey { .. } => {
+            refused("key", "unset it to make a store that is not encrypted")
+        }
         Refusal::Damaged { .. } => Verdict::new(Exit::Damaged, "corrupt").hint(
             "all others were read; `waypost verify` tells all, `waypost repair` saves the rest",
         ),

@@ -7,6 +7,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::keys;
+
 /// How long a program may take: gh asks a server, which is worth a wait, but not a long one.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 // All labels and the longest text of an issue take a tenth of it.
@@ -55,10 +57,11 @@ impl Answer {
     }
 }
 
-/// A program that neither asks nor looks at another repository than the one it is started in.
+/// A program that neither asks nor looks at another repository than the one it is started in, nor
+/// is told a key: a repository may name programs of its own for git to run.
 pub(super) fn command(program: &OsStr) -> Command {
     let mut command = Command::new(program);
-    for name in OF_HOOKS.into_iter().chain(["GH_FORCE_TTY", "CLICOLOR_FORCE"]) {
+    for name in OF_HOOKS.into_iter().chain(["GH_FORCE_TTY", "CLICOLOR_FORCE", keys::VARIABLE]) {
         command.env_remove(name);
     }
     // Nothing is asked, locked, fetched or coloured, and complaints are in the language of ours.
@@ -181,5 +184,11 @@ mod tests {
         assert_eq!(sh("cat", PATIENCE).unwrap().text("sh").unwrap(), "");
         let missing = run("gh", &mut command("/nonexistent/gh".as_ref()), PATIENCE);
         assert_eq!(missing.unwrap_err(), "gh is not installed");
+    }
+
+    #[test]
+    fn a_program_is_not_told_the_key() {
+        let command = command(OsStr::new("git"));
+        assert!(command.get_envs().any(|it| it == (OsStr::new(keys::VARIABLE), None)));
     }
 }

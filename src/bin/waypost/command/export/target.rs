@@ -76,7 +76,7 @@ fn place(file: &mut BufWriter<File>, draft: &Path, path: &Path) -> io::Result<()
     file.flush()?;
     file.get_ref().sync_all()?;
     fs::rename(draft, path)?;
-    sync_parent(path)
+    private::sync_parent(path)
 }
 
 impl Write for Target<'_> {
@@ -102,9 +102,4 @@ impl Drop for Target<'_> {
             let _ = fs::remove_file(draft);
         }
     }
-}
-
-fn sync_parent(path: &Path) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }

@@ -142,6 +142,8 @@ fn all_errors_at_a_glance() {
         name a file that is not there with --into
     4 exists: p/store.key is there already, and may be the only copy of a key
         name another file
+    4 key: the variable WAYPOST_KEY is set, and empty
+        unset it to make a store that is not encrypted
     4 invalid: there is no document in standard input
         FILE goes before --capture: `waypost save FILE --capture PATH...`
     4 uncaptured: cannot capture p/file.json: a link

@@ -179,6 +179,7 @@ fn files() -> Vec<Refusal> {
         Refusal::Exists { path: file() },
         Refusal::Taken { path: file() },
         Refusal::KeyExists { path: PathBuf::from("p/store.key") },
+        Refusal::EmptyKey { variable: "WAYPOST_KEY" },
         Refusal::NoDocument,
         Refusal::Uncaptured { path: file(), reason: text("a link") },
         Refusal::NotResumable { id: id() },
