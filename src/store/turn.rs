@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use redb::{Database, Durability};
 
 use super::bases::Bases;
-use super::disk::{Disk, Place};
+use super::disk::{Disk, FileId, Place};
 use super::file::{self, Refusal};
 use super::intake::Intake;
 use super::journal::{self, Journal};
@@ -55,6 +55,8 @@ pub(super) struct Open {
     pub(super) database: Database,
     /// Of this store and no other that may come in its place.
     pub(super) identity: u64,
+    /// Which file it is.
+    pub(super) file: Option<FileId>,
     pub(super) names: Names,
     pub(super) frames: Arc<Frames>,
     pub(super) bases: Bases,
@@ -251,7 +253,9 @@ impl Turn {
                 // Nobody is to be told that this process has the file when it has not; and once it
                 // is closed, another one signs.
                 let known = Known { identity: open.identity, sealing: *lock(&self.sealing) };
-                let _ = self.lock_file.sign("", Some(known));
+                if !self.is_replaced(&open) {
+                    let _ = self.lock_file.sign("", Some(known));
+                }
                 drop(open);
                 Ok(())
             });
@@ -259,19 +263,21 @@ impl Turn {
         }
     }
 
-    /// Whether the file is to be let go now: it is idle, or another process waits.
+    /// Whether the file is to be let go now: it is idle, another process waits, or somebody has
+    /// moved it or put another in its place.
     pub(super) fn is_over(&self) -> bool {
-        let Hold::Idle(idle) = self.options.hold else {
-            return false;
-        };
-        let since = match self.open.try_read() {
+        let (since, is_replaced) = match self.open.try_read() {
             Ok(open) => match open.as_ref() {
-                Some(open) => open.since,
+                Some(open) => (open.since, self.is_replaced(open)),
                 None => return false,
             },
             // A call is opening or compacting the file.
             Err(_) => return false,
         };
+        let Hold::Idle(idle) = self.options.hold else { return is_replaced };
+        if is_replaced {
+            return true;
+        }
         let used = Duration::from_micros(self.used_micros.load(Ordering::Relaxed));
         let is_used = self.in_flight.load(Ordering::Relaxed) > 0;
         if !is_used && self.start.elapsed().saturating_sub(used) >= idle {
@@ -282,6 +288,11 @@ impl Turn {
         }
         self.yielded_micros.store(self.now_micros(), Ordering::Relaxed);
         true
+    }
+
+    /// Whether the path leads elsewhere; not if that cannot be told.
+    fn is_replaced(&self, open: &Open) -> bool {
+        matches!(file::is_at(self.disk(), open.file, self.path()), Ok(false))
     }
 
     fn after<T>(&self, result: &Result<T>) {
@@ -374,13 +385,13 @@ impl Turn {
         loop {
             let is_first = !self.is_known.load(Ordering::Relaxed);
             match file::open(&self.place, &self.lock_file, &self.options, is_first) {
-                Ok(database) => {
+                Ok((database, file)) => {
                     self.is_known.store(true, Ordering::Relaxed);
                     // What others made of it shows when it is ready.
                     let sealing = Sealing::Unknown;
                     let known = self.identity().map(|identity| Known { identity, sealing });
                     self.lock_file.sign(&self.name(), known)?;
-                    let open = self.ready(database)?;
+                    let open = self.ready(database, file)?;
                     self.note_sealing(open.identity, open.key().into())?;
                     return Ok(open);
                 }
@@ -417,7 +428,7 @@ impl Turn {
     }
 
     /// Puts into the tables what a journal has that they lack.
-    fn ready(&self, database: Database) -> Result<Open> {
+    fn ready(&self, database: Database, file: Option<FileId>) -> Result<Open> {
         let Found { next_sequence, next_name, identity, has_artifacts, key } =
             Found::read(&database, self.path())?;
         *lock(&self.identity) = Some(identity);
@@ -433,6 +444,7 @@ impl Turn {
         let open = Open {
             database,
             identity,
+            file,
             names: Names::default(),
             frames: self.frames.clone(),
             bases: Bases::new(self.options.cache_bytes / 2),

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, StorageBackend};
 
 use super::image::Image;
-use crate::store::disk::{Disk, DiskFile, FoundFile};
+use crate::store::disk::{Disk, DiskFile, FileId, FoundFile};
 use crate::sync::lock;
 
 /// Something that was done to a disk. Files have numbers, since names come and go.
@@ -238,9 +238,10 @@ fn error(manner: Manner) -> io::Error {
 impl Disk for SimulatedDisk {
     fn look(&self, path: &Path) -> io::Result<FoundFile> {
         if path.extension().is_none() {
-            return Ok(FoundFile { is_directory: true, bytes: 0 });
+            return Ok(FoundFile { is_directory: true, bytes: 0, id: None });
         }
-        Ok(FoundFile { is_directory: false, bytes: self.find(path)?.length()? })
+        let file = self.find(path)?;
+        Ok(FoundFile { is_directory: false, bytes: file.length()?, id: file.id()? })
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
@@ -344,6 +345,10 @@ struct SimulatedFile {
 impl DiskFile for SimulatedFile {
     fn length(&self) -> io::Result<u64> {
         Ok(lock(&self.disk.state).files.images[self.file].length())
+    }
+
+    fn id(&self) -> io::Result<Option<FileId>> {
+        Ok(Some(FileId { device: 0, inode: self.file as u64 }))
     }
 
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
