@@ -6,6 +6,7 @@ mod damage;
 mod disk;
 mod full;
 mod fuzz;
+#[cfg(unix)]
 mod place;
 mod prune;
 mod watch;

@@ -181,9 +181,10 @@ impl Turn {
     }
 
     /// Writes down what the store is sealed with.
-    pub(super) fn note_sealing(&self, identity: u64, sealing: Sealing) -> Result<()> {
+    pub(super) fn note_sealing(&self, open: &Open, sealing: Sealing) -> Result<()> {
         *lock(&self.sealing) = sealing;
-        self.lock_file.sign(&self.name(), Some(Known { identity, sealing }))
+        let known = Known { identity: open.identity, file: open.file, sealing };
+        self.lock_file.sign(&self.name(), Some(known))
     }
 
     /// Runs `work` with the file, waiting for the turn if need be.
@@ -252,7 +253,8 @@ impl Turn {
                 }
                 // Nobody is to be told that this process has the file when it has not; and once it
                 // is closed, another one signs.
-                let known = Known { identity: open.identity, sealing: *lock(&self.sealing) };
+                let (identity, file) = (open.identity, open.file);
+                let known = Known { identity, file, sealing: *lock(&self.sealing) };
                 if !self.is_replaced(&open) {
                     let _ = self.lock_file.sign("", Some(known));
                 }
@@ -389,10 +391,10 @@ impl Turn {
                     self.is_known.store(true, Ordering::Relaxed);
                     // What others made of it shows when it is ready.
                     let sealing = Sealing::Unknown;
-                    let known = self.identity().map(|identity| Known { identity, sealing });
+                    let known = self.identity().map(|identity| Known { identity, file, sealing });
                     self.lock_file.sign(&self.name(), known)?;
                     let open = self.ready(database, file)?;
-                    self.note_sealing(open.identity, open.key().into())?;
+                    self.note_sealing(&open, open.key().into())?;
                     return Ok(open);
                 }
                 Err(Refusal::Held) if announcement.is_none() => {

@@ -117,9 +117,11 @@ fn what_is_spooled_during_a_repair_is_taken_in_by_the_new_store() {
     let mut late = [store.draft(NewEntry::default(), &2).unwrap()];
     store.shared.let_go();
     store.shared.spool(&mut early);
-    let watch = &mut |_| ControlFlow::Continue(());
+    let watch = &mut |_| {
+        store.shared.spool(&mut late);
+        ControlFlow::Continue(())
+    };
     Store::repair(&path, &Repair::default(), watch).unwrap();
-    store.shared.spool(&mut late);
     assert_eq!(store.count().unwrap(), 3);
     assert_eq!(store.stats().unwrap().spool.set_aside, 0);
 }

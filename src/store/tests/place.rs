@@ -13,9 +13,10 @@ use tempfile::TempDir;
 
 use crate::checkpoint::NewEntry;
 use crate::error::Error;
-use crate::store::disk::RealDisk;
+use crate::store::disk::{Place, RealDisk};
 use crate::store::file::{self, Refusal};
 use crate::store::journal::Journal;
+use crate::store::lock::LockFile;
 use crate::store::watch::{Stage, unwatched};
 use crate::store::{Backup, Hold, Options, Repair, Store};
 
@@ -150,4 +151,50 @@ fn a_backup_replaces_no_store_that_somebody_has() {
     target.close().unwrap();
     overwrite().unwrap();
     assert_eq!(count(&other), 1);
+}
+
+/// What was spooled for a store that had been replaced by hand was set aside by the new one.
+#[test]
+fn nothing_is_spooled_for_a_store_that_was_replaced() {
+    let (_dir, path, other) = two_stores();
+    let options = || Options {
+        open_late: true,
+        spool_after: Duration::ZERO,
+        wait: Duration::from_millis(20),
+        ..Options::default()
+    };
+    let store = Store::open_with(&path, options()).unwrap();
+    store.shared.let_go();
+    // As somebody holds it who only reads, and does not write down which store it is.
+    let held = File::open(&path).unwrap();
+    held.lock().unwrap();
+    store.save(NewEntry::default(), &2).unwrap();
+    Store::open_with(&path, options()).unwrap().save(NewEntry::default(), &3).unwrap();
+    fs::rename(&other, &path).unwrap();
+    let held = File::open(&path).unwrap();
+    held.lock().unwrap();
+    assert!(matches!(store.save(NewEntry::default(), &4), Err(Error::Locked { .. })));
+    assert!(matches!(Store::open_with(&path, options()), Err(Error::Locked { .. })));
+}
+
+#[test]
+fn a_lock_file_that_does_not_say_which_file_it_was_is_read() {
+    let (_dir, path, _) = two_stores();
+    let lock_path = file::beside(&path, ".lock");
+    let lock_file = LockFile::of(&Place::real(path));
+    let known = lock_file.known().unwrap();
+    let text = fs::read_to_string(&lock_path).unwrap();
+    assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [0, 16, 32, 5]);
+    let old: Vec<&str> = text.lines().filter(|line| line.len() != 32).collect();
+    fs::write(&lock_path, old.join("\n") + "\n").unwrap();
+    let old = lock_file.known().unwrap();
+    assert_eq!((old.identity, old.sealing), (known.identity, known.sealing));
+    for end in 0..text.len() {
+        fs::write(&lock_path, &text[..end]).unwrap();
+        assert!(
+            lock_file
+                .known()
+                .is_none_or(|it| it.sealing == crate::store::sealing::Sealing::Unknown)
+        );
+    }
 }
