@@ -87,6 +87,9 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
     /// Whether there is a file, and no link to one.
     fn is_file(&self, path: &Path) -> bool;
 
+    /// Whether there is a link.
+    fn is_link(&self, path: &Path) -> bool;
+
     /// Makes a directory that only its owner may enter, unless it is there.
     fn create_directory(&self, directory: &Path) -> io::Result<()>;
 
@@ -176,6 +179,10 @@ impl Disk for RealDisk {
         fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
     }
 
+    fn is_link(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+    }
+
     fn create_directory(&self, directory: &Path) -> io::Result<()> {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
@@ -191,7 +198,7 @@ impl Disk for RealDisk {
     }
 
     fn stamp(&self, directory: &Path) -> Option<u128> {
-        let modified = fs::metadata(directory).and_then(|found| found.modified()).ok()?;
+        let modified = fs::symlink_metadata(directory).and_then(|found| found.modified()).ok()?;
         modified.duration_since(UNIX_EPOCH).ok().map(|since| since.as_nanos())
     }
 

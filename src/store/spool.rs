@@ -11,7 +11,6 @@ mod take_in;
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -67,7 +66,7 @@ impl Spool {
 impl Seen {
     /// What lies in the folder, unless that is nothing. Costs one look at the folder itself while
     /// nothing comes.
-    fn news(&mut self, folder: &Folder) -> io::Result<Option<Listing>> {
+    fn news(&mut self, folder: &Folder) -> Result<Option<Listing>> {
         let stamp = folder.stamp();
         if stamp != self.stamp {
             let is_quiet = stamp.is_none();

@@ -1,21 +1,24 @@
 //! The folder of the spool: every file operation there is on it, and nothing else.
 //!
 //! A file has its name only once all of it is on disk. Links and whatever else does not belong
-//! here are never followed, read or removed.
+//! here are never followed, read or removed; nor is anything done if the folder itself is a link,
+//! since what that leads to may be for others to read.
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::disk::{Disk, DiskFile, Place};
 use super::super::file;
 use crate::checkpoint::Id;
+use crate::error::{At as _, Error, Result};
 
 const SAVED: &str = ".save";
 const UNFINISHED: &str = ".new";
 const ASIDE: &str = "aside";
+const LINK: &str = "it is a link, which is not followed";
 
 #[derive(Debug)]
 pub(super) struct Folder {
@@ -52,14 +55,22 @@ impl Folder {
         self.disk.stamp(&self.path)
     }
 
+    /// Whether it is a link, which keeps everybody from what is there.
+    pub(super) fn is_link(&self) -> bool {
+        self.disk.is_link(&self.path)
+    }
+
     /// What is there; nothing if there is no folder, or none for us.
-    pub(super) fn list(&self) -> io::Result<Listing> {
+    pub(super) fn list(&self) -> Result<Listing> {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+        if self.is_link() {
+            return Err(Error::corrupt(self.path.display().to_string(), LINK));
+        }
         let names = match self.disk.list(&self.path) {
             Err(error) if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) => {
                 return Ok(Listing::default());
             }
-            names => names?,
+            names => names.at(&self.path)?,
         };
         let mut listing = Listing::default();
         for name in &names {
@@ -91,7 +102,11 @@ impl Folder {
 
     /// How many files were set aside.
     pub(super) fn count_aside(&self) -> u64 {
-        self.disk.list(&self.path.join(ASIDE)).map_or(0, |found| found.len() as u64)
+        let aside = self.path.join(ASIDE);
+        if self.is_link() || self.disk.is_link(&aside) {
+            return 0;
+        }
+        self.disk.list(&aside).map_or(0, |found| found.len() as u64)
     }
 
     /// Writes a file, which is on disk under its name when this returns.
@@ -109,7 +124,8 @@ impl Folder {
     }
 
     fn try_put(&self, name: &Id, bytes: &[u8]) -> io::Result<()> {
-        self.make()?;
+        self.make(&self.path)?;
+        self.make_lasting()?;
         let unfinished = self.path.join(format!("{name}{UNFINISHED}"));
         let saved = self.saved(name);
         // As long as it is held, somebody is at it.
@@ -155,10 +171,10 @@ impl Folder {
     }
 
     /// Moves a file where nobody looks for saves, and returns where that is.
-    pub(super) fn set_aside(&self, name: &Id) -> io::Result<PathBuf> {
+    pub(super) fn set_aside(&self, name: &Id) -> Result<PathBuf> {
         let aside = self.path.join(ASIDE);
-        self.disk.create_directory(&aside)?;
-        let there = self.disk.list(&aside)?;
+        self.make(&aside).at(&aside)?;
+        let there = self.disk.list(&aside).at(&aside)?;
         let mut to = format!("{name}{SAVED}");
         for number in 1_u64.. {
             // A rename would replace what is there.
@@ -168,7 +184,7 @@ impl Folder {
             to = format!("{name}-{number}{SAVED}");
         }
         let to = aside.join(to);
-        self.disk.rename(&self.saved(name), &to)?;
+        self.disk.rename(&self.saved(name), &to).at(&to)?;
         Ok(to)
     }
 
@@ -191,8 +207,12 @@ impl Folder {
         self.disk.open(&path)
     }
 
-    fn make(&self) -> io::Result<()> {
-        self.disk.create_directory(&self.path)?;
+    fn make(&self, folder: &Path) -> io::Result<()> {
+        self.disk.create_directory(folder)?;
+        if self.disk.is_link(folder) { Err(io::Error::other(LINK)) } else { Ok(()) }
+    }
+
+    fn make_lasting(&self) -> io::Result<()> {
         // Whoever made it may not have come so far.
         if !self.is_lasting.load(Ordering::Relaxed) {
             self.disk.sync_directory(file::parent(&self.path))?;

@@ -285,6 +285,10 @@ impl Disk for SimulatedDisk {
         self.find(path).is_ok()
     }
 
+    fn is_link(&self, _: &Path) -> bool {
+        false
+    }
+
     fn stamp(&self, directory: &Path) -> Option<u128> {
         let state = lock(&self.state);
         let is_within = |(name, _): &(PathBuf, Option<usize>)| name.parent() == Some(directory);
