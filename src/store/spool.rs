@@ -23,7 +23,7 @@ use super::turn::Patience;
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Frame, KeyId, Placed, encode_spooled};
 use crate::error::{Error, Result};
-use folder::{Folder, Listing, Stamp};
+use folder::{Folder, Left, Listing, Stamp};
 pub use look::{SetAside, Spooled};
 pub(super) use take_in::Gathered;
 
@@ -145,9 +145,7 @@ impl Shared {
         while !left.is_empty() {
             let (part, alone): (Vec<usize>, Vec<Placed>) =
                 self.part(drafts, &mut left, &seals).into_iter().unzip();
-            let name = Id::generate((self.options.clock)());
-            let bytes = encode_spooled(identity, &name, &alone);
-            let is_saved = self.spool.folder.put(&name, &bytes).is_ok();
+            let is_saved = self.put(identity, &alone);
             for (at, placed) in part.into_iter().zip(alone) {
                 if is_saved {
                     entries[at] = Some(placed.entry);
@@ -158,6 +156,19 @@ impl Shared {
             }
         }
         entries
+    }
+
+    fn put(&self, identity: u64, alone: &[Placed]) -> bool {
+        let put = || {
+            // Never twice the same: a name that is noted as taken in stays so.
+            let name = Id::generate((self.options.clock)());
+            self.spool.folder.put(&name, &encode_spooled(identity, &name, alone))
+        };
+        let put = match put() {
+            Err(Left::Swept) => put(),
+            other => other,
+        };
+        put.is_ok()
     }
 
     /// What is spooled is sealed with, as the store is; `None` if that is not known, or if this

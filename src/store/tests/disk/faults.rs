@@ -3,6 +3,7 @@
 //! Whatever was acknowledged is there afterwards, on the same boot and after a loss of power: what
 //! a failed sync did not write is never written later.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -10,7 +11,7 @@ use std::thread;
 use super::chance::Chance;
 use super::check::{Reader, read_all};
 use super::power::Durable;
-use super::simulated::{Call, Fault, Manner, SimulatedDisk};
+use super::simulated::{Call, Change, Fault, Manner, SimulatedDisk};
 use super::workload::{Done, Workload, later, open};
 use super::{Trial, Tried, number};
 use crate::checkpoint::NewEntry;
@@ -65,6 +66,44 @@ fn the_name_of_a_store_is_on_disk_before_its_first_checkpoint() {
         let left = open(&SimulatedDisk::with(durable.cut(&mut chance)), &later()).unwrap();
         assert_eq!(left.get(&saved.id).unwrap().state::<i32>().unwrap(), 1);
     }
+}
+
+/// A second try had the name of the first.
+#[test]
+fn a_file_of_the_spool_that_was_swept_away_is_tried_again_under_another_name() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, &later()).unwrap();
+    let mut drafts = [store.draft(NewEntry::default(), &1).unwrap()];
+    store.shared.let_go();
+    let number = disk.calls(Call::Rename);
+    disk.fail(Fault { call: Call::Rename, number, manner: Manner::Gone });
+    assert!(store.shared.spool(&mut drafts)[0].is_some());
+    let mut tried = BTreeSet::new();
+    for change in disk.changes() {
+        let Change::Name(names) = change else { continue };
+        tried.extend(names.into_iter().map(|(name, _)| name.with_extension("")).filter(|name| {
+            name.parent().is_some_and(|folder| folder.ends_with("store.redb.spool"))
+        }));
+    }
+    assert_eq!(tried.len(), 2, "{tried:?}");
+    assert_eq!(store.count().unwrap(), 1);
+}
+
+/// A folder that was removed and made again had a name that was never synced.
+#[test]
+fn the_name_of_the_spool_is_on_disk_though_it_was_made_again() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, &later()).unwrap();
+    let spool = || {
+        let mut drafts = [store.draft(NewEntry::default(), &1).unwrap()];
+        store.shared.let_go();
+        let before = disk.calls(Call::SyncDirectory);
+        assert!(store.shared.spool(&mut drafts)[0].is_some());
+        disk.calls(Call::SyncDirectory) - before
+    };
+    assert_eq!([spool(), spool()], [2, 1]);
+    disk.remake_directories();
+    assert_eq!([spool(), spool()], [2, 1]);
 }
 
 /// Every call that the workload of a seed makes, in every manner that it can fail.
