@@ -145,30 +145,34 @@ impl Shared {
         while !left.is_empty() {
             let (part, alone): (Vec<usize>, Vec<Placed>) =
                 self.part(drafts, &mut left, &seals).into_iter().unzip();
-            let is_saved = self.put(identity, &alone);
+            let put = self.put(identity, &alone);
             for (at, placed) in part.into_iter().zip(alone) {
-                if is_saved {
-                    entries[at] = Some(placed.entry);
-                } else {
+                match &put {
+                    Ok(()) => entries[at] = Some(placed.entry),
                     // The file may be there all the same, so whoever is second must notice.
-                    drafts[at].has_own_id = true;
+                    Err(left) => {
+                        drafts[at].has_own_id = true;
+                        drafts[at].left.clone_from(left);
+                    }
                 }
             }
         }
         entries
     }
 
-    fn put(&self, identity: u64, alone: &[Placed]) -> bool {
+    /// Writes a file; if that fails, returns the name of the one that may be there all the same.
+    fn put(&self, identity: u64, alone: &[Placed]) -> Result<(), Option<Id>> {
         let put = || {
             // Never twice the same: a name that is noted as taken in stays so.
             let name = Id::generate((self.options.clock)());
-            self.spool.folder.put(&name, &encode_spooled(identity, &name, alone))
+            let put = self.spool.folder.put(&name, &encode_spooled(identity, &name, alone));
+            put.map_err(|left| (left, name))
         };
         let put = match put() {
-            Err(Left::Swept) => put(),
+            Err((Left::Swept, _)) => put(),
             other => other,
         };
-        put.is_ok()
+        put.map_err(|(left, name)| (left == Left::Perhaps).then_some(name))
     }
 
     /// What is spooled is sealed with, as the store is; `None` if that is not known, or if this

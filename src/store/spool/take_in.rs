@@ -309,6 +309,7 @@ impl Draft {
             durability: Durability::Immediate,
             has_own_id: true,
             has_own_time: true,
+            left: None,
             artifacts: Vec::new(),
             limits,
         }
@@ -329,6 +330,15 @@ impl Writer<'_> {
             }
             taken.insert(name.as_str(), ()).within(self.path)?;
         }
+        Ok(())
+    }
+
+    /// Notes the file that may have been left with a save which then waited for the store: should a
+    /// loss of power bring it back, the checkpoint may have been deleted meanwhile.
+    pub(in crate::store) fn note_left(&self, draft: &Draft) -> Result<()> {
+        let Some(name) = &draft.left else { return Ok(()) };
+        let mut taken = self.transaction.open_table(TAKEN).within(self.path)?;
+        taken.insert(name.as_str(), ()).within(self.path)?;
         Ok(())
     }
 

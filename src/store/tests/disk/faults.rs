@@ -4,6 +4,7 @@
 //! a failed sync did not write is never written later.
 
 use std::collections::BTreeSet;
+use std::slice::from_ref;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -104,6 +105,32 @@ fn the_name_of_the_spool_is_on_disk_though_it_was_made_again() {
     assert_eq!([spool(), spool()], [2, 1]);
     disk.remake_directories();
     assert_eq!([spool(), spool()], [2, 1]);
+}
+
+/// A file of the spool whose folder could not be synced was removed, and its checkpoint saved by the
+/// holder and deleted; a loss of power brought the file back, and the checkpoint with it.
+#[test]
+fn what_was_spooled_half_way_and_deleted_since_does_not_come_back() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, &later()).unwrap();
+    let mut drafts = vec![store.draft(NewEntry::default(), &1).unwrap()];
+    store.shared.let_go();
+    let number = disk.calls(Call::SyncDirectory);
+    disk.fail(Fault { call: Call::SyncDirectory, number, manner: Manner::Error });
+    assert_eq!(store.shared.spool(&mut drafts), [None]);
+    let saved = store.save_draft(drafts.remove(0)).unwrap();
+    store.delete_now(from_ref(&saved.id)).unwrap();
+    let mut came_back = 0;
+    for seed in 0..64 {
+        let mut chance = Chance::new(&[seed]);
+        let mut durable = Durable::default();
+        disk.changes().iter().for_each(|change| durable.pass(change, &mut chance));
+        let files = durable.cut(&mut chance);
+        came_back += u32::from(files.names.keys().any(|it| it.to_string_lossy().ends_with("save")));
+        let left = open(&SimulatedDisk::with(files), &later()).unwrap();
+        assert_eq!(left.count().unwrap(), 0, "seed {seed}");
+    }
+    assert!(came_back > 0);
 }
 
 /// Every call that the workload of a seed makes, in every manner that it can fail.
