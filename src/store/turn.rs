@@ -82,8 +82,6 @@ pub(super) struct Open {
     pub(super) key: RwLock<Option<KeyId>>,
     /// Whether there was a save since the file was opened.
     pub(super) has_saved: AtomicBool,
-    /// Whether nobody has looked yet what was spooled before the file was opened.
-    pub(super) is_spool_due: AtomicBool,
     since: Instant,
 }
 
@@ -462,7 +460,6 @@ impl Turn {
             settings: RwLock::new(settings.ok().map(Arc::new)),
             key: RwLock::new(key),
             has_saved: AtomicBool::new(false),
-            is_spool_due: AtomicBool::new(true),
             since: Instant::now(),
         };
         if open.unsettled.load(Ordering::Relaxed) > 0 {
