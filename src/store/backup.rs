@@ -16,8 +16,8 @@ use redb::{
 use serde::Serialize;
 
 use super::Store;
-use super::disk::private;
-use super::file;
+use super::disk::{Disk as _, DiskFile as _, RealDisk, private};
+use super::file::{self, Refusal};
 use super::held::when_free;
 use super::pages::read_at;
 use super::table::{FRAMES, IDENTITY_KEY, In, META, RECORDS, without_panics};
@@ -92,7 +92,7 @@ impl Store {
         let unique = uuid::Uuid::new_v4().simple();
         let new_path = file::beside(&path, &format!(".backup-{unique}"));
         let copied = self.make_copy(&new_path, watch).and_then(|copied| match copied {
-            Some(copied) => put_in_place(&new_path, &path, backup).map(|()| Some(copied)),
+            Some(copied) => self.put_in_place(&new_path, &path, backup).map(|()| Some(copied)),
             None => Ok(None),
         });
         let _ = fs::remove_file(&new_path);
@@ -116,6 +116,7 @@ impl Store {
         }
         let (counts, held) = self.while_closed(|database| {
             let arrived = Instant::now();
+            copy.follow(self.path()).at(self.path())?;
             copy.again().at(new_path)?;
             Ok((Counts::of(database, self.path())?, arrived.elapsed()))
         })?;
@@ -127,6 +128,17 @@ impl Store {
         let bytes = fs::metadata(new_path).at(new_path)?.len();
         let path = new_path.to_owned();
         Ok(Some(Copied { path, is_whole: true, checkpoints: counts.records, bytes, held }))
+    }
+
+    fn put_in_place(&self, new_path: &Path, path: &Path, backup: Backup) -> Result<()> {
+        if backup.overwrite {
+            // Whoever has what is there would go on saving into a file without a name.
+            let _others_wait = when_free(path, self.shared.options.wait, || lock_any(path))?;
+            fs::rename(new_path, path).at(path)?;
+        } else {
+            file::place(new_path, path).at(path)?;
+        }
+        file::sync_parent(path).at(path)
     }
 
     /// Runs `work` while the file is closed cleanly, has everything, and nobody can open it.
@@ -184,6 +196,15 @@ impl Copy {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// Copies from the file that is at `path` now, and all of it if that is another one.
+    fn follow(&mut self, path: &Path) -> io::Result<()> {
+        if !file::is_at(&RealDisk, self.source.id()?, path)? {
+            self.source = File::open(path)?;
+            self.sums.clear();
+        }
+        Ok(())
+    }
+
     /// Copies what differs from what was copied before.
     fn again(&mut self) -> io::Result<()> {
         let total = self.source.metadata()?.len();
@@ -234,6 +255,16 @@ fn locked(path: &Path) -> Result<File> {
     }
 }
 
+/// Keeps all others from the file that is about to be replaced, if there is one.
+fn lock_any(path: &Path) -> Result<Option<File>, Refusal> {
+    if !RealDisk.is_file(path) {
+        return Ok(None);
+    }
+    let file = File::open(path).at(path)?;
+    file::lock_at(&file, path)?;
+    Ok(Some(file))
+}
+
 /// Checks a copy, gives it an identity of its own, and puts it on disk.
 fn finish(target: File, path: &Path, counts: &Counts) -> Result<()> {
     let damaged = |reason: String| Error::corrupt("the store", reason);
@@ -260,13 +291,4 @@ fn identify(database: &Database, path: &Path) -> Result<()> {
         meta.insert(IDENTITY_KEY, uuid::Uuid::new_v4().as_u64_pair().0).within(path)?;
     }
     transaction.commit().within(path)
-}
-
-fn put_in_place(new_path: &Path, path: &Path, backup: Backup) -> Result<()> {
-    if backup.overwrite {
-        fs::rename(new_path, path).at(path)?;
-    } else {
-        file::place(new_path, path).at(path)?;
-    }
-    file::sync_parent(path).at(path)
 }

@@ -179,8 +179,8 @@ impl Shared {
             return Ok(Vec::new());
         }
         self.turn.within(patience, |open| {
-            let is_due = open.is_spool_due.swap(false, Ordering::Relaxed);
-            let mut spooled = if is_due { self.take_in_most(open)? } else { Gathered::none() };
+            // What was acknowledged before this save began has a lower sequence than it.
+            let mut spooled = self.take_in_most(open)?;
             let mut journal = lock(&open.journal);
             open.check_key()?;
             // Starting over may prune, so not after bases have been looked at.

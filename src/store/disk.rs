@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +33,31 @@ impl Place {
 pub(super) struct FoundFile {
     pub(super) is_directory: bool,
     pub(super) bytes: u64,
+    pub(super) id: Option<FileId>,
+}
+
+/// Which file it is, whatever its name. No other has it for as long as this one is there or open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileId {
+    pub(super) device: u64,
+    pub(super) inode: u64,
+}
+
+impl FileId {
+    /// `None` where the system does not tell.
+    #[cfg_attr(unix, expect(clippy::unnecessary_wraps, reason = "this one tells"))]
+    fn of(found: &Metadata) -> Option<Self> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            Some(Self { device: found.dev(), inode: found.ino() })
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = found;
+            None
+        }
+    }
 }
 
 /// A file system, as far as a store needs one.
@@ -61,6 +86,9 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
 
     /// Whether there is a file, and no link to one.
     fn is_file(&self, path: &Path) -> bool;
+
+    /// Whether there is a link.
+    fn is_link(&self, path: &Path) -> bool;
 
     /// Makes a directory that only its owner may enter, unless it is there.
     fn create_directory(&self, directory: &Path) -> io::Result<()>;
@@ -94,6 +122,9 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
 pub(super) trait DiskFile: fmt::Debug + Send + Sync {
     fn length(&self) -> io::Result<u64>;
 
+    /// Which file it is; `None` where the system does not tell.
+    fn id(&self) -> io::Result<Option<FileId>>;
+
     /// Reads as much as `bytes` holds.
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()>;
 
@@ -111,7 +142,7 @@ pub(super) struct RealDisk;
 impl Disk for RealDisk {
     fn look(&self, path: &Path) -> io::Result<FoundFile> {
         let found = fs::metadata(path)?;
-        Ok(FoundFile { is_directory: found.is_dir(), bytes: found.len() })
+        Ok(FoundFile { is_directory: found.is_dir(), bytes: found.len(), id: FileId::of(&found) })
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
@@ -148,6 +179,10 @@ impl Disk for RealDisk {
         fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
     }
 
+    fn is_link(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+    }
+
     fn create_directory(&self, directory: &Path) -> io::Result<()> {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
@@ -163,7 +198,7 @@ impl Disk for RealDisk {
     }
 
     fn stamp(&self, directory: &Path) -> Option<u128> {
-        let modified = fs::metadata(directory).and_then(|found| found.modified()).ok()?;
+        let modified = fs::symlink_metadata(directory).and_then(|found| found.modified()).ok()?;
         modified.duration_since(UNIX_EPOCH).ok().map(|since| since.as_nanos())
     }
 
@@ -208,6 +243,10 @@ impl Disk for RealDisk {
 impl DiskFile for File {
     fn length(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
+    }
+
+    fn id(&self) -> io::Result<Option<FileId>> {
+        Ok(FileId::of(&self.metadata()?))
     }
 
     #[cfg(unix)]

@@ -31,6 +31,9 @@ pub struct Draft {
     pub(super) has_own_id: bool,
     /// Whether the caller chose the time.
     pub(super) has_own_time: bool,
+    /// The name of a file of the spool that may have been left with it, and must not be taken in
+    /// once it is saved.
+    pub(super) left: Option<Id>,
     /// The files that are captured with it, in the order of their paths.
     pub(super) artifacts: Vec<Captured>,
     pub(super) limits: Limits,
@@ -196,6 +199,7 @@ impl Store {
             durability,
             has_own_id,
             has_own_time,
+            left: None,
             artifacts: Vec::new(),
             limits: options.limits,
         })

@@ -1,6 +1,6 @@
 //! The file itself: made so that no crash leaves half of one, and opened only if we can read it.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use redb::{
     ReadableDatabase, TableError,
 };
 
-use super::disk::{Disk, FoundFile, Place, RealDisk};
+use super::disk::{Disk, DiskFile, FileId, FoundFile, Place, RealDisk};
 use super::lock::LockFile;
 use super::options::Options;
 use super::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engine_error};
@@ -37,13 +37,14 @@ impl From<Error> for Refusal {
 
 /// Opens the store, making it first if there is none and `options` allow.
 ///
-/// Who opens it for the first time looks at the format before anything can change.
+/// Who opens it for the first time looks at the format before anything can change. Also tells which
+/// file it is.
 pub(super) fn open(
     place: &Place,
     lock_file: &LockFile,
     options: &Options,
     is_first: bool,
-) -> Result<Database, Refusal> {
+) -> Result<(Database, Option<FileId>), Refusal> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     match disk.look(path) {
         Ok(found) => check_file(found, path)?,
@@ -54,6 +55,7 @@ pub(super) fn open(
         }
         Err(error) => return Err(io_error(path, error).into()),
     }
+    let file = disk.open(path).at(path)?;
     // A moment's lock: many that wait and looked inside would keep each other out.
     if !disk.is_free(path).at(path)? {
         return Err(Refusal::Held);
@@ -63,17 +65,49 @@ pub(super) fn open(
     }
     let database =
         disk.open_engine(path, &builder(options)).map_err(|error| refusal(error, path))?;
+    check_place(disk, file.as_ref(), path)?;
     check_format(&database.begin_read().within(path)?, path)?;
-    Ok(database)
+    Ok((database, file.id().at(path)?))
 }
 
 /// Opens the store so that it cannot be changed; `None` if it has to be repaired first.
 pub(super) fn open_read_only(path: &Path) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
     check_file(RealDisk.look(path).at(path)?, path)?;
+    let file = RealDisk.open(path).at(path)?;
     if !RealDisk.is_free(path).at(path)? {
         return Err(Refusal::Held);
     }
-    probe(&RealDisk, path)
+    let opened = probe(&RealDisk, path)?;
+    check_place(&RealDisk, file.as_ref(), path)?;
+    Ok(opened)
+}
+
+/// Locks a file that is at its path, until it is closed.
+pub(super) fn lock_at(file: &File, path: &Path) -> Result<(), Refusal> {
+    match file.try_lock() {
+        Ok(()) => check_place(&RealDisk, file, path),
+        Err(TryLockError::WouldBlock) => Err(Refusal::Held),
+        Err(TryLockError::Error(error)) => Err(io_error(path, error).into()),
+    }
+}
+
+/// Refuses a locked file that is not the one at its path any more: whoever had the lock may have put
+/// another in its place, and what is saved into this one would be found by nobody.
+pub(super) fn check_place(
+    disk: &dyn Disk,
+    file: &dyn DiskFile,
+    path: &Path,
+) -> Result<(), Refusal> {
+    if is_at(disk, file.id().at(path)?, path).at(path)? { Ok(()) } else { Err(Refusal::Held) }
+}
+
+/// Whether it is this file that a path leads to.
+pub(super) fn is_at(disk: &dyn Disk, file: Option<FileId>, path: &Path) -> io::Result<bool> {
+    match disk.look(path) {
+        Ok(found) => Ok(found.id == file),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 pub(super) fn check_file(found: FoundFile, path: &Path) -> Result<()> {

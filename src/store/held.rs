@@ -149,9 +149,16 @@ pub(super) fn when_free<T>(
 
 fn open(path: &Path) -> Result<Source, Refusal> {
     file::check_file(RealDisk.look(path).at(path)?, path)?;
+    let file = File::open(path).at(path)?;
     if !RealDisk.is_free(path).at(path)? {
         return Err(Refusal::Held);
     }
+    let source = open_locked(path)?;
+    file::check_place(&RealDisk, &file, path)?;
+    Ok(source)
+}
+
+fn open_locked(path: &Path) -> Result<Source, Refusal> {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
     match builder.open_read_only(path) {

@@ -120,10 +120,17 @@ impl Journal {
 
     /// Removes the file: the tables have everything, and that is on disk.
     ///
-    /// If the file stays, it says nothing that the tables do not know.
+    /// If the file stays, it says nothing that the tables do not know. That of another store, which
+    /// took the place of this one meanwhile, stays.
     pub(super) fn remove(&mut self) {
+        let is_at = |file: Box<dyn DiskFile>| {
+            file.id().and_then(|id| file::is_at(self.disk.as_ref(), id, &self.path))
+        };
+        let is_other = self.file.take().map(is_at).is_some_and(|it| matches!(it, Ok(false)));
         *self = Self::new(self.disk.clone(), std::mem::take(&mut self.path), self.identity);
-        let _ = self.disk.remove(&self.path);
+        if !is_other {
+            let _ = self.disk.remove(&self.path);
+        }
     }
 
     fn attempt(&mut self, work: impl FnOnce(&mut Self) -> io::Result<()>) -> Result<()> {

@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::disk::{Place, private};
+use super::disk::{FileId, Place, private};
 use super::file;
 use super::sealing::Sealing;
 use crate::checkpoint::Timestamp;
@@ -26,12 +26,15 @@ const TEXT_BYTES_MAX: u64 = 64 << 10;
 pub(super) struct LockFile {
     /// `None` if nobody else can have the store.
     path: Option<PathBuf>,
+    store: Place,
 }
 
 /// Which store it is that somebody has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Known {
     pub(super) identity: u64,
+    /// The file that it is in; `None` where the system does not tell.
+    pub(super) file: Option<FileId>,
     pub(super) sealing: Sealing,
 }
 
@@ -42,7 +45,7 @@ pub(super) struct Locked(#[expect(dead_code, reason = "it is there to be dropped
 impl LockFile {
     pub(super) fn of(place: &Place) -> Self {
         let path = || file::beside(&place.path, ".lock");
-        Self { path: place.disk.is_shared().then(path) }
+        Self { path: place.disk.is_shared().then(path), store: place.clone() }
     }
 
     /// Lets the holder know that this process waits, until the returned lock is dropped.
@@ -81,18 +84,27 @@ impl LockFile {
         }
     }
 
-    /// The store that was last opened here.
+    /// The store that was last opened here, unless another file has taken its place.
     pub(super) fn known(&self) -> Option<Known> {
         let text = self.read();
         // Whoever signs may not have come to the end of the line.
         let mut lines = text.strip_suffix('\n')?.lines().skip(1);
         let identity = number(lines.next()?)?;
-        let sealing = match lines.next() {
+        let mut line = lines.next();
+        let file = line.and_then(file_id);
+        // Who wrote before there was such a line, or on a system that does not tell, is believed.
+        if file.is_some() {
+            if !file::is_at(self.store.disk.as_ref(), file, &self.store.path).ok()? {
+                return None;
+            }
+            line = lines.next();
+        }
+        let sealing = match line {
             Some(PLAIN) => Sealing::Plain,
             Some(digits) => Sealing::With(KeyId::from_number(number(digits)?)),
             None => Sealing::Unknown,
         };
-        Some(Known { identity, sealing })
+        Some(Known { identity, file, sealing })
     }
 
     /// Whether nobody else can have the store.
@@ -129,6 +141,10 @@ impl LockFile {
 impl fmt::Display for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "\n{:016x}", self.identity)?;
+        // Before what it is sealed with: who reads half of this does not know that, and waits.
+        if let Some(FileId { device, inode }) = self.file {
+            writeln!(f, "{device:016x}{inode:016x}")?;
+        }
         match self.sealing {
             Sealing::With(id) => writeln!(f, "{id}"),
             Sealing::Plain => writeln!(f, "{PLAIN}"),
@@ -139,6 +155,11 @@ impl fmt::Display for Known {
 
 fn number(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 16)
+}
+
+fn file_id(digits: &str) -> Option<FileId> {
+    let (device, inode) = digits.split_at_checked(16)?;
+    Some(FileId { device: number(device)?, inode: number(inode)? })
 }
 
 fn open(path: &Path) -> Result<File> {

@@ -121,10 +121,10 @@ impl Store {
             let mut journal = lock(&open.journal);
             if open.key() != to {
                 // Whoever spools meanwhile must not take what was for what is.
-                self.shared.turn.note_sealing(open.identity, Sealing::Unknown)?;
+                self.shared.turn.note_sealing(open, Sealing::Unknown)?;
                 self.shared.write_durably(open, &mut journal, |writer| writer.expect_key(to))?;
                 *write(&open.key) = to;
-                self.shared.turn.note_sealing(open.identity, to.into())?;
+                self.shared.turn.note_sealing(open, to.into())?;
             }
             Ok(())
         })

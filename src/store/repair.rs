@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::disk::{Place, RealDisk};
+use super::disk::{DiskFile as _, Place, RealDisk};
 use super::file::{self, Refusal};
 use super::held::when_free;
 use super::journal;
@@ -158,7 +158,7 @@ impl Store {
         }
         let new_path = file::beside(&place, ".repaired");
         let made = work.make(&new_path, repair).and_then(|made| match made {
-            ControlFlow::Continue(()) => work.put_in_place(&new_path, &place, repair),
+            ControlFlow::Continue(()) => work.put_in_place(&new_path, &place, repair, &old),
             ControlFlow::Break(()) => Ok(()),
         });
         clear(&new_path);
@@ -272,10 +272,21 @@ impl Work<'_> {
     }
 
     /// Puts the new store where it belongs, and the old one aside if it is in the way.
-    fn put_in_place(&mut self, new_path: &Path, place: &Path, repair: &Repair) -> Result<()> {
+    fn put_in_place(
+        &mut self,
+        new_path: &Path,
+        place: &Path,
+        repair: &Repair,
+        old: &File,
+    ) -> Result<()> {
         if repair.into.is_some() {
             file::place(new_path, place).at(place)?;
         } else {
+            // It takes long, and a lock does not keep anybody from moving files.
+            if !file::is_at(&RealDisk, old.id().at(place)?, place).at(place)? {
+                let reason = "another file took its place meanwhile; nothing was changed";
+                return Err(Error::corrupt(place.display().to_string(), reason));
+            }
             self.repaired.aside = Some(exchange(new_path, place, repair.now)?);
         }
         file::sync_parent(place).at(place)?;
@@ -336,13 +347,8 @@ fn bytes_of(saved: &Saved) -> usize {
 /// Keeps all others from the file, for as long as the result lives.
 fn lock_alone(path: &Path) -> Result<File, Refusal> {
     let old = File::open(path).at(path)?;
-    match old.try_lock() {
-        Ok(()) => Ok(old),
-        Err(fs::TryLockError::WouldBlock) => Err(Refusal::Held),
-        Err(fs::TryLockError::Error(source)) => {
-            Err(Error::Io { path: path.to_owned(), source }.into())
-        }
-    }
+    file::lock_at(&old, path)?;
+    Ok(old)
 }
 
 /// Puts a new store in the place of an old one, which stays under another name.

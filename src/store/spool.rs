@@ -11,7 +11,6 @@ mod take_in;
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -24,7 +23,7 @@ use super::turn::Patience;
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Frame, KeyId, Placed, encode_spooled};
 use crate::error::{Error, Result};
-use folder::{Folder, Listing, Stamp};
+use folder::{Folder, Left, Listing, Stamp};
 pub use look::{SetAside, Spooled};
 pub(super) use take_in::Gathered;
 
@@ -67,7 +66,7 @@ impl Spool {
 impl Seen {
     /// What lies in the folder, unless that is nothing. Costs one look at the folder itself while
     /// nothing comes.
-    fn news(&mut self, folder: &Folder) -> io::Result<Option<Listing>> {
+    fn news(&mut self, folder: &Folder) -> Result<Option<Listing>> {
         let stamp = folder.stamp();
         if stamp != self.stamp {
             let is_quiet = stamp.is_none();
@@ -146,19 +145,34 @@ impl Shared {
         while !left.is_empty() {
             let (part, alone): (Vec<usize>, Vec<Placed>) =
                 self.part(drafts, &mut left, &seals).into_iter().unzip();
-            let name = Id::generate((self.options.clock)());
-            let bytes = encode_spooled(identity, &name, &alone);
-            let is_saved = self.spool.folder.put(&name, &bytes).is_ok();
+            let put = self.put(identity, &alone);
             for (at, placed) in part.into_iter().zip(alone) {
-                if is_saved {
-                    entries[at] = Some(placed.entry);
-                } else {
+                match &put {
+                    Ok(()) => entries[at] = Some(placed.entry),
                     // The file may be there all the same, so whoever is second must notice.
-                    drafts[at].has_own_id = true;
+                    Err(left) => {
+                        drafts[at].has_own_id = true;
+                        drafts[at].left.clone_from(left);
+                    }
                 }
             }
         }
         entries
+    }
+
+    /// Writes a file; if that fails, returns the name of the one that may be there all the same.
+    fn put(&self, identity: u64, alone: &[Placed]) -> Result<(), Option<Id>> {
+        let put = || {
+            // Never twice the same: a name that is noted as taken in stays so.
+            let name = Id::generate((self.options.clock)());
+            let put = self.spool.folder.put(&name, &encode_spooled(identity, &name, alone));
+            put.map_err(|left| (left, name))
+        };
+        let put = match put() {
+            Err((Left::Swept, _)) => put(),
+            other => other,
+        };
+        put.map_err(|(left, name)| (left == Left::Perhaps).then_some(name))
     }
 
     /// What is spooled is sealed with, as the store is; `None` if that is not known, or if this

@@ -6,6 +6,8 @@ mod damage;
 mod disk;
 mod full;
 mod fuzz;
+#[cfg(unix)]
+mod place;
 mod prune;
 mod watch;
 

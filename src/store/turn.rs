@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use redb::{Database, Durability};
 
 use super::bases::Bases;
-use super::disk::{Disk, Place};
+use super::disk::{Disk, FileId, Place};
 use super::file::{self, Refusal};
 use super::intake::Intake;
 use super::journal::{self, Journal};
@@ -55,6 +55,8 @@ pub(super) struct Open {
     pub(super) database: Database,
     /// Of this store and no other that may come in its place.
     pub(super) identity: u64,
+    /// Which file it is.
+    pub(super) file: Option<FileId>,
     pub(super) names: Names,
     pub(super) frames: Arc<Frames>,
     pub(super) bases: Bases,
@@ -80,8 +82,6 @@ pub(super) struct Open {
     pub(super) key: RwLock<Option<KeyId>>,
     /// Whether there was a save since the file was opened.
     pub(super) has_saved: AtomicBool,
-    /// Whether nobody has looked yet what was spooled before the file was opened.
-    pub(super) is_spool_due: AtomicBool,
     since: Instant,
 }
 
@@ -179,9 +179,10 @@ impl Turn {
     }
 
     /// Writes down what the store is sealed with.
-    pub(super) fn note_sealing(&self, identity: u64, sealing: Sealing) -> Result<()> {
+    pub(super) fn note_sealing(&self, open: &Open, sealing: Sealing) -> Result<()> {
         *lock(&self.sealing) = sealing;
-        self.lock_file.sign(&self.name(), Some(Known { identity, sealing }))
+        let known = Known { identity: open.identity, file: open.file, sealing };
+        self.lock_file.sign(&self.name(), Some(known))
     }
 
     /// Runs `work` with the file, waiting for the turn if need be.
@@ -250,8 +251,11 @@ impl Turn {
                 }
                 // Nobody is to be told that this process has the file when it has not; and once it
                 // is closed, another one signs.
-                let known = Known { identity: open.identity, sealing: *lock(&self.sealing) };
-                let _ = self.lock_file.sign("", Some(known));
+                let (identity, file) = (open.identity, open.file);
+                let known = Known { identity, file, sealing: *lock(&self.sealing) };
+                if !self.is_replaced(&open) {
+                    let _ = self.lock_file.sign("", Some(known));
+                }
                 drop(open);
                 Ok(())
             });
@@ -259,19 +263,21 @@ impl Turn {
         }
     }
 
-    /// Whether the file is to be let go now: it is idle, or another process waits.
+    /// Whether the file is to be let go now: it is idle, another process waits, or somebody has
+    /// moved it or put another in its place.
     pub(super) fn is_over(&self) -> bool {
-        let Hold::Idle(idle) = self.options.hold else {
-            return false;
-        };
-        let since = match self.open.try_read() {
+        let (since, is_replaced) = match self.open.try_read() {
             Ok(open) => match open.as_ref() {
-                Some(open) => open.since,
+                Some(open) => (open.since, self.is_replaced(open)),
                 None => return false,
             },
             // A call is opening or compacting the file.
             Err(_) => return false,
         };
+        let Hold::Idle(idle) = self.options.hold else { return is_replaced };
+        if is_replaced {
+            return true;
+        }
         let used = Duration::from_micros(self.used_micros.load(Ordering::Relaxed));
         let is_used = self.in_flight.load(Ordering::Relaxed) > 0;
         if !is_used && self.start.elapsed().saturating_sub(used) >= idle {
@@ -282,6 +288,11 @@ impl Turn {
         }
         self.yielded_micros.store(self.now_micros(), Ordering::Relaxed);
         true
+    }
+
+    /// Whether the path leads elsewhere; not if that cannot be told.
+    fn is_replaced(&self, open: &Open) -> bool {
+        matches!(file::is_at(self.disk(), open.file, self.path()), Ok(false))
     }
 
     fn after<T>(&self, result: &Result<T>) {
@@ -374,14 +385,14 @@ impl Turn {
         loop {
             let is_first = !self.is_known.load(Ordering::Relaxed);
             match file::open(&self.place, &self.lock_file, &self.options, is_first) {
-                Ok(database) => {
+                Ok((database, file)) => {
                     self.is_known.store(true, Ordering::Relaxed);
                     // What others made of it shows when it is ready.
                     let sealing = Sealing::Unknown;
-                    let known = self.identity().map(|identity| Known { identity, sealing });
+                    let known = self.identity().map(|identity| Known { identity, file, sealing });
                     self.lock_file.sign(&self.name(), known)?;
-                    let open = self.ready(database)?;
-                    self.note_sealing(open.identity, open.key().into())?;
+                    let open = self.ready(database, file)?;
+                    self.note_sealing(&open, open.key().into())?;
                     return Ok(open);
                 }
                 Err(Refusal::Held) if announcement.is_none() => {
@@ -417,7 +428,7 @@ impl Turn {
     }
 
     /// Puts into the tables what a journal has that they lack.
-    fn ready(&self, database: Database) -> Result<Open> {
+    fn ready(&self, database: Database, file: Option<FileId>) -> Result<Open> {
         let Found { next_sequence, next_name, identity, has_artifacts, key } =
             Found::read(&database, self.path())?;
         *lock(&self.identity) = Some(identity);
@@ -433,6 +444,7 @@ impl Turn {
         let open = Open {
             database,
             identity,
+            file,
             names: Names::default(),
             frames: self.frames.clone(),
             bases: Bases::new(self.options.cache_bytes / 2),
@@ -448,7 +460,6 @@ impl Turn {
             settings: RwLock::new(settings.ok().map(Arc::new)),
             key: RwLock::new(key),
             has_saved: AtomicBool::new(false),
-            is_spool_due: AtomicBool::new(true),
             since: Instant::now(),
         };
         if open.unsettled.load(Ordering::Relaxed) > 0 {

@@ -186,11 +186,19 @@ impl<'a> Writer<'a> {
 
     /// Saves all of them. The outer error is the engine's and spoils the whole transaction.
     pub(super) fn save_each(&mut self, drafts: &mut [Draft]) -> Result<Vec<Result<Entry>>> {
-        (0..drafts.len()).map(|at| self.save(drafts, at)).collect()
+        let mut outcomes = Vec::with_capacity(drafts.len());
+        for at in 0..drafts.len() {
+            let saved = self.save(drafts, at)?;
+            if saved.is_ok() {
+                self.note_left(&drafts[at])?;
+            }
+            outcomes.push(saved);
+        }
+        Ok(outcomes)
     }
 
     /// Saves a checkpoint. The outer error is the engine's and spoils the whole transaction.
-    pub(super) fn save(&mut self, drafts: &mut [Draft], at: usize) -> Result<Result<Entry>> {
+    fn save(&mut self, drafts: &mut [Draft], at: usize) -> Result<Result<Entry>> {
         let draft = &drafts[at];
         if draft.has_own_id {
             match self.find(&draft.entry.id) {

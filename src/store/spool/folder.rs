@@ -1,28 +1,32 @@
 //! The folder of the spool: every file operation there is on it, and nothing else.
 //!
 //! A file has its name only once all of it is on disk. Links and whatever else does not belong
-//! here are never followed, read or removed.
+//! here are never followed, read or removed; nor is anything done if the folder itself is a link,
+//! since what that leads to may be for others to read.
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use super::super::disk::{Disk, DiskFile, Place};
 use super::super::file;
 use crate::checkpoint::Id;
+use crate::error::{At as _, Error, Result};
+use crate::sync::lock;
 
 const SAVED: &str = ".save";
 const UNFINISHED: &str = ".new";
 const ASIDE: &str = "aside";
+const LINK: &str = "it is a link, which is not followed";
 
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
     disk: Arc<dyn Disk>,
-    /// Whether this process has seen to it that the folder itself is on disk.
-    is_lasting: AtomicBool,
+    /// The folder whose name this process has seen to be on disk. Open, so that no other folder can
+    /// be taken for it.
+    lasting: Mutex<Option<Box<dyn DiskFile>>>,
 }
 
 /// What lies in the folder.
@@ -38,13 +42,24 @@ pub(super) struct Listing {
     pub(super) names: Vec<OsString>,
 }
 
+/// What a file that could not be written leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    Nothing,
+    /// Nothing, and another one may have better luck: somebody took it for left behind before it was
+    /// locked, or removed the folder.
+    Swept,
+    /// It may be there under its name, now or after a loss of power.
+    Perhaps,
+}
+
 /// Changes whenever anything in the folder does, unless that is within a moment.
 pub(super) type Stamp = u128;
 
 impl Folder {
     pub(super) fn of(store: &Place) -> Self {
         let path = file::beside(&store.path, ".spool");
-        Self { path, disk: store.disk.clone(), is_lasting: AtomicBool::new(false) }
+        Self { path, disk: store.disk.clone(), lasting: Mutex::new(None) }
     }
 
     /// `None` if there is no folder.
@@ -52,14 +67,22 @@ impl Folder {
         self.disk.stamp(&self.path)
     }
 
+    /// Whether it is a link, which keeps everybody from what is there.
+    pub(super) fn is_link(&self) -> bool {
+        self.disk.is_link(&self.path)
+    }
+
     /// What is there; nothing if there is no folder, or none for us.
-    pub(super) fn list(&self) -> io::Result<Listing> {
+    pub(super) fn list(&self) -> Result<Listing> {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+        if self.is_link() {
+            return Err(Error::corrupt(self.path.display().to_string(), LINK));
+        }
         let names = match self.disk.list(&self.path) {
             Err(error) if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) => {
                 return Ok(Listing::default());
             }
-            names => names?,
+            names => names.at(&self.path)?,
         };
         let mut listing = Listing::default();
         for name in &names {
@@ -91,40 +114,42 @@ impl Folder {
 
     /// How many files were set aside.
     pub(super) fn count_aside(&self) -> u64 {
-        self.disk.list(&self.path.join(ASIDE)).map_or(0, |found| found.len() as u64)
+        let aside = self.path.join(ASIDE);
+        if self.is_link() || self.disk.is_link(&aside) {
+            return 0;
+        }
+        self.disk.list(&aside).map_or(0, |found| found.len() as u64)
     }
 
     /// Writes a file, which is on disk under its name when this returns.
-    ///
-    /// After an error it may be there or not.
-    pub(super) fn put(&self, name: &Id, bytes: &[u8]) -> io::Result<()> {
-        let is_swept = |error: &io::Error| {
-            matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound)
-        };
-        match self.try_put(name, bytes) {
-            // Somebody took it for left behind before it was locked, or removed the folder.
-            Err(error) if is_swept(&error) => self.try_put(name, bytes),
-            other => other,
-        }
-    }
-
-    fn try_put(&self, name: &Id, bytes: &[u8]) -> io::Result<()> {
-        self.make()?;
+    pub(super) fn put(&self, name: &Id, bytes: &[u8]) -> Result<(), Left> {
         let unfinished = self.path.join(format!("{name}{UNFINISHED}"));
         let saved = self.saved(name);
-        // As long as it is held, somebody is at it.
-        let file = self.disk.create_held(&unfinished);
-        let written = file.and_then(|file| {
-            file.write_at(bytes, 0)?;
-            file.sync()?;
-            self.disk.rename(&unfinished, &saved)?;
-            self.sync()
+        let written = self.write(&unfinished, bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::NotFound => Left::Swept,
+            _ => Left::Nothing,
         });
-        if written.is_err() {
+        // As long as it is held, somebody is at it.
+        let put = written.and_then(|_held| {
+            self.disk.rename(&unfinished, &saved).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => Left::Swept,
+                _ => Left::Perhaps,
+            })?;
+            self.sync().and_then(|()| self.make_lasting()).map_err(|_| Left::Perhaps)
+        });
+        if put.is_err() {
             let _ = self.disk.remove(&unfinished);
             let _ = self.disk.remove(&saved);
         }
-        written
+        put
+    }
+
+    fn write(&self, unfinished: &Path, bytes: &[u8]) -> io::Result<Box<dyn DiskFile>> {
+        self.make(&self.path)?;
+        let file = self.disk.create_held(unfinished)?;
+        file.write_at(bytes, 0)?;
+        file.sync()?;
+        Ok(file)
     }
 
     /// The bytes of a file, if they are no more than `bytes_max`.
@@ -155,10 +180,10 @@ impl Folder {
     }
 
     /// Moves a file where nobody looks for saves, and returns where that is.
-    pub(super) fn set_aside(&self, name: &Id) -> io::Result<PathBuf> {
+    pub(super) fn set_aside(&self, name: &Id) -> Result<PathBuf> {
         let aside = self.path.join(ASIDE);
-        self.disk.create_directory(&aside)?;
-        let there = self.disk.list(&aside)?;
+        self.make(&aside).at(&aside)?;
+        let there = self.disk.list(&aside).at(&aside)?;
         let mut to = format!("{name}{SAVED}");
         for number in 1_u64.. {
             // A rename would replace what is there.
@@ -168,7 +193,7 @@ impl Folder {
             to = format!("{name}-{number}{SAVED}");
         }
         let to = aside.join(to);
-        self.disk.rename(&self.saved(name), &to)?;
+        self.disk.rename(&self.saved(name), &to).at(&to)?;
         Ok(to)
     }
 
@@ -191,12 +216,23 @@ impl Folder {
         self.disk.open(&path)
     }
 
-    fn make(&self) -> io::Result<()> {
-        self.disk.create_directory(&self.path)?;
-        // Whoever made it may not have come so far.
-        if !self.is_lasting.load(Ordering::Relaxed) {
+    fn make(&self, folder: &Path) -> io::Result<()> {
+        self.disk.create_directory(folder)?;
+        if self.disk.is_link(folder) { Err(io::Error::other(LINK)) } else { Ok(()) }
+    }
+
+    /// Makes the name of the folder itself last, unless that was done since the folder was made.
+    ///
+    /// Once there is a file in it, nobody removes the folder and makes another.
+    fn make_lasting(&self) -> io::Result<()> {
+        let mut lasting = lock(&self.lasting);
+        let is_at = |folder: &dyn DiskFile| {
+            folder.id().and_then(|id| file::is_at(self.disk.as_ref(), id, &self.path))
+        };
+        if !lasting.as_deref().is_some_and(|folder| matches!(is_at(folder), Ok(true))) {
+            let folder = self.disk.open(&self.path).ok();
             self.disk.sync_directory(file::parent(&self.path))?;
-            self.is_lasting.store(true, Ordering::Relaxed);
+            *lasting = folder;
         }
         Ok(())
     }

@@ -37,7 +37,8 @@ impl Spooled {
     pub(in crate::store) fn of(store: &Place) -> Self {
         let folder = Folder::of(store);
         let listing = folder.list().unwrap_or_default();
-        let (set_aside, strange) = (folder.count_aside(), listing.strange);
+        let set_aside = folder.count_aside();
+        let strange = listing.strange + u64::from(folder.is_link());
         let mut spooled = Self { set_aside, strange, ..Self::default() };
         for name in &listing.saved {
             // Whoever takes it in just now has been quicker.

@@ -15,7 +15,7 @@ use super::folder::{Folder, Listing};
 use super::{FILE_BYTES, Seen, SetAside, Shared};
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Flaw, FoundFrame, KeyId, Placed, decode_spooled, spooled_identity};
-use crate::error::{At as _, Error, Result};
+use crate::error::{Error, Result};
 use crate::store::disk::Place;
 use crate::store::draft::Draft;
 use crate::store::options::{Durability, Limits};
@@ -144,7 +144,7 @@ impl Shared {
     ) -> Result<(u64, Vec<(PathBuf, &'static str)>)> {
         let folder = Folder::of(other);
         let (mut count, mut lost) = (0, Vec::new());
-        let listing = folder.list().at(&other.path)?;
+        let listing = folder.list()?;
         for name in listing.saved.iter().filter(|name| !taken.contains(name.as_str())) {
             let mut drafts = match self.read_from(&folder, name, identity) {
                 Ok(drafts) => drafts,
@@ -202,7 +202,7 @@ impl Shared {
             return Ok(Gathered::none());
         }
         let mut seen = lock(&self.spool.seen);
-        let listing = seen.news(&self.spool.folder).at(self.turn.path())?;
+        let listing = seen.news(&self.spool.folder)?;
         let Some(listing) = listing else { return Ok(Gathered::none()) };
         let mut gathered = Gathered { seen: Some(seen), ..Gathered::none() };
         let noted = noted(open, self.turn.path())?;
@@ -289,10 +289,11 @@ impl Shared {
     }
 
     fn set_aside(&self, name: &Id, reason: &str) {
-        if let (Ok(path), Some(hear)) =
-            (self.spool.folder.set_aside(name), &self.options.on_set_aside)
-        {
-            hear(SetAside { path, reason: reason.to_owned() });
+        match (self.spool.folder.set_aside(name), &self.options.on_set_aside) {
+            (Ok(path), Some(hear)) => hear(SetAside { path, reason: reason.to_owned() }),
+            (Ok(_), None) => {}
+            // It stays where it is, for the next one to try.
+            (Err(error), _) => self.keeper.note_failure(Err(error)),
         }
     }
 }
@@ -308,6 +309,7 @@ impl Draft {
             durability: Durability::Immediate,
             has_own_id: true,
             has_own_time: true,
+            left: None,
             artifacts: Vec::new(),
             limits,
         }
@@ -328,6 +330,15 @@ impl Writer<'_> {
             }
             taken.insert(name.as_str(), ()).within(self.path)?;
         }
+        Ok(())
+    }
+
+    /// Notes the file that may have been left with a save which then waited for the store: should a
+    /// loss of power bring it back, the checkpoint may have been deleted meanwhile.
+    pub(in crate::store) fn note_left(&self, draft: &Draft) -> Result<()> {
+        let Some(name) = &draft.left else { return Ok(()) };
+        let mut taken = self.transaction.open_table(TAKEN).within(self.path)?;
+        taken.insert(name.as_str(), ()).within(self.path)?;
         Ok(())
     }
 

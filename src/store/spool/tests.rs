@@ -11,6 +11,7 @@ use crate::checkpoint::{Id, NewEntry, Timestamp};
 use crate::codec::{
     Placed, SPOOLED_HEAD_BYTES, check, decode_spooled, encode_spooled, spooled_count,
 };
+use crate::error::Error;
 use crate::store::{Options, Repair, Store};
 
 const IDENTITY: u64 = 0x0102_0304_0506_0708;
@@ -117,9 +118,47 @@ fn what_is_spooled_during_a_repair_is_taken_in_by_the_new_store() {
     let mut late = [store.draft(NewEntry::default(), &2).unwrap()];
     store.shared.let_go();
     store.shared.spool(&mut early);
-    let watch = &mut |_| ControlFlow::Continue(());
+    let watch = &mut |_| {
+        store.shared.spool(&mut late);
+        ControlFlow::Continue(())
+    };
     Store::repair(&path, &Repair::default(), watch).unwrap();
-    store.shared.spool(&mut late);
     assert_eq!(store.count().unwrap(), 3);
+    assert_eq!(store.stats().unwrap().spool.set_aside, 0);
+}
+
+/// Saves went wherever the link led, for all to read who may look there.
+#[cfg(unix)]
+#[test]
+fn a_spool_that_is_a_link_is_not_followed_and_told_of() {
+    use std::os::unix::fs::symlink;
+    let dir = tempfile::tempdir().unwrap();
+    let (path, elsewhere) = (dir.path().join("store.redb"), dir.path().join("elsewhere"));
+    let spool = dir.path().join("store.redb.spool");
+    let store = Store::open(&path).unwrap();
+    store.save(NewEntry::default(), &0).unwrap();
+    let mut drafts = [store.draft(NewEntry::default(), &1).unwrap()];
+    store.shared.let_go();
+    fs::create_dir(&elsewhere).unwrap();
+    symlink(&elsewhere, &spool).unwrap();
+    assert_eq!(store.shared.spool(&mut drafts), [None]);
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    // It keeps nobody from the store.
+    assert_eq!(store.count().unwrap(), 1);
+    assert_eq!(store.stats().unwrap().spool.strange, 1);
+    let told = store.flush().unwrap_err();
+    assert!(matches!(&told, Error::Corrupt { place, .. } if *place == spool.display().to_string()));
+    fs::remove_file(&spool).unwrap();
+    // What has to be set aside is not put behind a link either.
+    fs::create_dir(&spool).unwrap();
+    symlink(&elsewhere, spool.join("aside")).unwrap();
+    let damaged = spool.join(format!("{}.save", name()));
+    fs::write(&damaged, b"damaged").unwrap();
+    assert_eq!(store.count().unwrap(), 1);
+    assert!(
+        matches!(store.flush().unwrap_err(), Error::Io { path, .. } if path.ends_with("aside"))
+    );
+    assert!(damaged.exists());
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     assert_eq!(store.stats().unwrap().spool.set_aside, 0);
 }

@@ -304,3 +304,27 @@ proptest! {
         }
     }
 }
+
+/// Whoever had the store gave what it saved a place before what others had spooled by then. The order
+/// of arrival was wrong, so the store took its clock for set back, and a series for completed that
+/// had gone on since: what it still needed was pruned.
+#[test]
+fn what_was_spooled_before_a_save_arrived_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, other) = (open(&dir), open(&dir));
+    let completed =
+        Rule { series_statuses: vec![Status::Completed], keep_last: Some(1), ..Rule::default() };
+    prune_by(&store, Policy { rules: vec![completed], ..Policy::default() });
+    other.count().unwrap();
+    other.shared.let_go();
+    // Nobody takes in what is spooled but who saves.
+    store.shared.keeper.stop();
+    (0..2).for_each(|number| drop(store.save(about(0), &number).unwrap()));
+    let done = NewEntry { status: Status::Completed, ..about(0) };
+    let mut drafts = [other.draft(done, &2).unwrap()];
+    let spooled = other.shared.spool(&mut drafts).remove(0).unwrap();
+    let saved = store.save(about(0), &3).unwrap();
+    assert!(spooled.created_at <= saved.created_at);
+    assert!(store.entry(&spooled.id).unwrap().sequence < saved.sequence);
+    assert_eq!(store.count().unwrap(), 4);
+}

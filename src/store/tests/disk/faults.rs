@@ -3,6 +3,8 @@
 //! Whatever was acknowledged is there afterwards, on the same boot and after a loss of power: what
 //! a failed sync did not write is never written later.
 
+use std::collections::BTreeSet;
+use std::slice::from_ref;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -10,7 +12,7 @@ use std::thread;
 use super::chance::Chance;
 use super::check::{Reader, read_all};
 use super::power::Durable;
-use super::simulated::{Call, Fault, Manner, SimulatedDisk};
+use super::simulated::{Call, Change, Fault, Manner, SimulatedDisk};
 use super::workload::{Done, Workload, later, open};
 use super::{Trial, Tried, number};
 use crate::checkpoint::NewEntry;
@@ -65,6 +67,70 @@ fn the_name_of_a_store_is_on_disk_before_its_first_checkpoint() {
         let left = open(&SimulatedDisk::with(durable.cut(&mut chance)), &later()).unwrap();
         assert_eq!(left.get(&saved.id).unwrap().state::<i32>().unwrap(), 1);
     }
+}
+
+/// A second try had the name of the first.
+#[test]
+fn a_file_of_the_spool_that_was_swept_away_is_tried_again_under_another_name() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, &later()).unwrap();
+    let mut drafts = [store.draft(NewEntry::default(), &1).unwrap()];
+    store.shared.let_go();
+    let number = disk.calls(Call::Rename);
+    disk.fail(Fault { call: Call::Rename, number, manner: Manner::Gone });
+    assert!(store.shared.spool(&mut drafts)[0].is_some());
+    let mut tried = BTreeSet::new();
+    for change in disk.changes() {
+        let Change::Name(names) = change else { continue };
+        tried.extend(names.into_iter().map(|(name, _)| name.with_extension("")).filter(|name| {
+            name.parent().is_some_and(|folder| folder.ends_with("store.redb.spool"))
+        }));
+    }
+    assert_eq!(tried.len(), 2, "{tried:?}");
+    assert_eq!(store.count().unwrap(), 1);
+}
+
+/// A folder that was removed and made again had a name that was never synced.
+#[test]
+fn the_name_of_the_spool_is_on_disk_though_it_was_made_again() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, &later()).unwrap();
+    let spool = || {
+        let mut drafts = [store.draft(NewEntry::default(), &1).unwrap()];
+        store.shared.let_go();
+        let before = disk.calls(Call::SyncDirectory);
+        assert!(store.shared.spool(&mut drafts)[0].is_some());
+        disk.calls(Call::SyncDirectory) - before
+    };
+    assert_eq!([spool(), spool()], [2, 1]);
+    disk.remake_directories();
+    assert_eq!([spool(), spool()], [2, 1]);
+}
+
+/// A file of the spool whose folder could not be synced was removed, and its checkpoint saved by the
+/// holder and deleted; a loss of power brought the file back, and the checkpoint with it.
+#[test]
+fn what_was_spooled_half_way_and_deleted_since_does_not_come_back() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, &later()).unwrap();
+    let mut drafts = vec![store.draft(NewEntry::default(), &1).unwrap()];
+    store.shared.let_go();
+    let number = disk.calls(Call::SyncDirectory);
+    disk.fail(Fault { call: Call::SyncDirectory, number, manner: Manner::Error });
+    assert_eq!(store.shared.spool(&mut drafts), [None]);
+    let saved = store.save_draft(drafts.remove(0)).unwrap();
+    store.delete_now(from_ref(&saved.id)).unwrap();
+    let mut came_back = 0;
+    for seed in 0..64 {
+        let mut chance = Chance::new(&[seed]);
+        let mut durable = Durable::default();
+        disk.changes().iter().for_each(|change| durable.pass(change, &mut chance));
+        let files = durable.cut(&mut chance);
+        came_back += u32::from(files.names.keys().any(|it| it.to_string_lossy().ends_with("save")));
+        let left = open(&SimulatedDisk::with(files), &later()).unwrap();
+        assert_eq!(left.count().unwrap(), 0, "seed {seed}");
+    }
+    assert!(came_back > 0);
 }
 
 /// Every call that the workload of a seed makes, in every manner that it can fail.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, StorageBackend};
 
 use super::image::Image;
-use crate::store::disk::{Disk, DiskFile, FoundFile};
+use crate::store::disk::{Disk, DiskFile, FileId, FoundFile};
 use crate::sync::lock;
 
 /// Something that was done to a disk. Files have numbers, since names come and go.
@@ -70,6 +70,8 @@ impl Call {
 pub(super) enum Manner {
     /// Once, and nothing happens.
     Error,
+    /// Once, because what it is about is not there any more.
+    Gone,
     /// Once, after half of what was to be written.
     Short,
     /// From then on for everything that takes space, until some is freed.
@@ -121,6 +123,8 @@ struct State {
     /// How often the disk had changed when a call failed.
     failed_at: Option<usize>,
     is_full: bool,
+    /// How often somebody removed the directories and made others.
+    remade: usize,
     is_dead: bool,
 }
 
@@ -156,6 +160,11 @@ impl SimulatedDisk {
         lock(&self.state).is_full = false;
     }
 
+    /// Somebody removes the directories, and makes others in their place.
+    pub(super) fn remake_directories(&self) {
+        lock(&self.state).remade += 1;
+    }
+
     /// How many changes there were.
     pub(super) fn changed(&self) -> usize {
         lock(&self.state).changes.len()
@@ -175,6 +184,10 @@ impl SimulatedDisk {
     }
 
     fn find(&self, path: &Path) -> io::Result<SimulatedFile> {
+        if is_directory(path) {
+            // Nothing is read of it but which one it is.
+            return Ok(self.file(usize::MAX - lock(&self.state).remade));
+        }
         let found = lock(&self.state).files.names.get(path).copied();
         found.map(|file| self.file(file)).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
@@ -228,19 +241,25 @@ impl State {
     }
 }
 
+fn is_directory(path: &Path) -> bool {
+    path.extension().is_none_or(|it| it == "spool")
+}
+
 fn error(manner: Manner) -> io::Error {
     match manner {
         Manner::Error | Manner::Short => io::Error::other("the simulated disk fails"),
+        Manner::Gone => io::ErrorKind::NotFound.into(),
         Manner::NoSpace => io::ErrorKind::StorageFull.into(),
     }
 }
 
 impl Disk for SimulatedDisk {
     fn look(&self, path: &Path) -> io::Result<FoundFile> {
-        if path.extension().is_none() {
-            return Ok(FoundFile { is_directory: true, bytes: 0 });
+        let file = self.find(path)?;
+        if is_directory(path) {
+            return Ok(FoundFile { is_directory: true, bytes: 0, id: file.id()? });
         }
-        Ok(FoundFile { is_directory: false, bytes: self.find(path)?.length()? })
+        Ok(FoundFile { is_directory: false, bytes: file.length()?, id: file.id()? })
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
@@ -282,6 +301,10 @@ impl Disk for SimulatedDisk {
 
     fn is_file(&self, path: &Path) -> bool {
         self.find(path).is_ok()
+    }
+
+    fn is_link(&self, _: &Path) -> bool {
+        false
     }
 
     fn stamp(&self, directory: &Path) -> Option<u128> {
@@ -344,6 +367,10 @@ struct SimulatedFile {
 impl DiskFile for SimulatedFile {
     fn length(&self) -> io::Result<u64> {
         Ok(lock(&self.disk.state).files.images[self.file].length())
+    }
+
+    fn id(&self) -> io::Result<Option<FileId>> {
+        Ok(Some(FileId { device: 0, inode: self.file as u64 }))
     }
 
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {

@@ -1,0 +1,200 @@
+//! Files that are moved or replaced while somebody has them, is about to, or waits for them.
+//!
+//! A lock is on a file and not on its name, so whoever gets one may have a file that nobody will
+//! find again.
+
+use std::fs::{self, File};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::checkpoint::NewEntry;
+use crate::error::Error;
+use crate::store::disk::{Place, RealDisk};
+use crate::store::file::{self, Refusal};
+use crate::store::journal::Journal;
+use crate::store::lock::LockFile;
+use crate::store::watch::{Stage, unwatched};
+use crate::store::{Backup, Hold, Options, Repair, Store};
+
+/// A store with one checkpoint, and another beside it with two.
+fn two_stores() -> (TempDir, PathBuf, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, other) = (dir.path().join("store.redb"), dir.path().join("other.redb"));
+    for (path, count) in [(&path, 1), (&other, 2)] {
+        let store = Store::open(path).unwrap();
+        (0..count).for_each(|number| drop(store.save(NewEntry::default(), &number).unwrap()));
+        store.close().unwrap();
+    }
+    (dir, path, other)
+}
+
+fn count(path: &Path) -> u64 {
+    Store::open(path).unwrap().count().unwrap()
+}
+
+fn forever() -> Options {
+    Options { hold: Hold::Forever, wait: Duration::from_millis(20), ..Options::default() }
+}
+
+/// Whoever had opened the file before a repair put a new one in its place got the lock of the old
+/// one, which had no name any more: what it saved was gone when it closed it.
+#[test]
+fn who_locks_a_file_that_was_replaced_meanwhile_opens_the_one_at_the_path() {
+    let (dir, path, other) = two_stores();
+    // What a crash leaves is repaired by the engine, and that can be watched.
+    let (held, crashed) = (Store::open_with(&path, forever()).unwrap(), dir.path().join("crashed"));
+    held.save(NewEntry::default(), &2).unwrap();
+    fs::copy(&path, &crashed).unwrap();
+    held.close().unwrap();
+    fs::rename(&crashed, &path).unwrap();
+    let replace = {
+        let path = path.clone();
+        move |_| drop(fs::rename(&other, &path))
+    };
+    let options = Options { on_repair: Some(Arc::new(replace)), ..Options::default() };
+    let store = Store::open_with(&path, options).unwrap();
+    store.save(NewEntry::default(), &3).unwrap();
+    store.close().unwrap();
+    assert_eq!(count(&path), 3);
+}
+
+#[test]
+fn a_lock_on_a_file_that_is_elsewhere_is_none() {
+    let (_dir, path, other) = two_stores();
+    let file = File::open(&path).unwrap();
+    assert!(file::lock_at(&file, &path).is_ok());
+    fs::rename(&other, &path).unwrap();
+    assert!(matches!(file::lock_at(&file, &path), Err(Refusal::Held)));
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(file::lock_at(&file, &path), Err(Refusal::Held)));
+}
+
+/// A file that was moved from under a process took all it saved from then on, for as long as the
+/// process had it.
+#[test]
+fn who_has_a_file_that_was_moved_lets_it_go() {
+    let (dir, path, other) = two_stores();
+    for options in [forever(), Options { hold: Hold::Idle(Duration::MAX), ..forever() }] {
+        let store = Store::open_with(&path, options).unwrap();
+        assert!(!store.shared.turn.is_over());
+        fs::rename(&path, dir.path().join("moved")).unwrap();
+        fs::copy(&other, &path).unwrap();
+        // Unless its keeper has seen it before.
+        store.shared.turn.is_over().then(|| store.shared.let_go());
+        assert_eq!(store.count().unwrap(), 2);
+        store.save(NewEntry::default(), &3).unwrap();
+        store.close().unwrap();
+        assert_eq!(count(&path), 3);
+        fs::rename(dir.path().join("moved"), &path).unwrap();
+        assert_eq!(count(&path), 1);
+    }
+}
+
+/// Whoever closed a store that had been replaced removed the journal of the new one.
+#[test]
+fn a_journal_of_another_store_is_not_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb.journal");
+    let mut journal = Journal::new(Arc::new(RealDisk), path.clone(), 1);
+    assert!(journal.prepare(1));
+    fs::rename(&path, dir.path().join("aside")).unwrap();
+    let mut other = Journal::new(Arc::new(RealDisk), path.clone(), 2);
+    assert!(other.prepare(1));
+    journal.remove();
+    assert!(path.exists());
+    other.remove();
+    assert!(!path.exists());
+}
+
+/// The store that had been put in the place of the damaged one became the damaged one.
+#[test]
+fn a_repair_does_not_replace_what_it_did_not_read() {
+    let (_dir, path, other) = two_stores();
+    let mut watch = |_| {
+        let _ = fs::rename(&other, &path);
+        ControlFlow::Continue(())
+    };
+    let error = Store::repair(&path, &Repair::default(), &mut watch).unwrap_err();
+    assert!(error.to_string().contains("another file took its place"), "{error}");
+    assert_eq!(count(&path), 2);
+}
+
+/// The copy was one of the file without a name.
+#[test]
+fn a_backup_is_of_the_store_at_the_path() {
+    let (dir, path, other) = two_stores();
+    let store = Store::open(&path).unwrap();
+    let copy = dir.path().join("copy.redb");
+    let mut watch = |step: crate::store::Step| {
+        if step.stage == Stage::Copy {
+            store.shared.let_go();
+            let _ = fs::rename(&other, &path);
+        }
+        ControlFlow::Continue(())
+    };
+    assert_eq!(store.backup_with(&copy, Backup::default(), &mut watch).unwrap().checkpoints, 2);
+    assert_eq!(count(&copy), 2);
+}
+
+/// Whoever had the file that a backup replaced went on saving into one without a name.
+#[test]
+fn a_backup_replaces_no_store_that_somebody_has() {
+    let (_dir, path, other) = two_stores();
+    let store = Store::open_with(&path, forever()).unwrap();
+    let target = Store::open_with(&other, forever()).unwrap();
+    let overwrite = || store.backup_with(&other, Backup { overwrite: true }, &mut unwatched);
+    assert!(matches!(overwrite(), Err(Error::Locked { .. })));
+    target.close().unwrap();
+    overwrite().unwrap();
+    assert_eq!(count(&other), 1);
+}
+
+/// What was spooled for a store that had been replaced by hand was set aside by the new one.
+#[test]
+fn nothing_is_spooled_for_a_store_that_was_replaced() {
+    let (_dir, path, other) = two_stores();
+    let options = || Options {
+        open_late: true,
+        spool_after: Duration::ZERO,
+        wait: Duration::from_millis(20),
+        ..Options::default()
+    };
+    let store = Store::open_with(&path, options()).unwrap();
+    store.shared.let_go();
+    // As somebody holds it who only reads, and does not write down which store it is.
+    let held = File::open(&path).unwrap();
+    held.lock().unwrap();
+    store.save(NewEntry::default(), &2).unwrap();
+    Store::open_with(&path, options()).unwrap().save(NewEntry::default(), &3).unwrap();
+    fs::rename(&other, &path).unwrap();
+    let held = File::open(&path).unwrap();
+    held.lock().unwrap();
+    assert!(matches!(store.save(NewEntry::default(), &4), Err(Error::Locked { .. })));
+    assert!(matches!(Store::open_with(&path, options()), Err(Error::Locked { .. })));
+}
+
+#[test]
+fn a_lock_file_that_does_not_say_which_file_it_was_is_read() {
+    let (_dir, path, _) = two_stores();
+    let lock_path = file::beside(&path, ".lock");
+    let lock_file = LockFile::of(&Place::real(path));
+    let known = lock_file.known().unwrap();
+    let text = fs::read_to_string(&lock_path).unwrap();
+    assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [0, 16, 32, 5]);
+    let old: Vec<&str> = text.lines().filter(|line| line.len() != 32).collect();
+    fs::write(&lock_path, old.join("\n") + "\n").unwrap();
+    let old = lock_file.known().unwrap();
+    assert_eq!((old.identity, old.sealing), (known.identity, known.sealing));
+    for end in 0..text.len() {
+        fs::write(&lock_path, &text[..end]).unwrap();
+        assert!(
+            lock_file
+                .known()
+                .is_none_or(|it| it.sealing == crate::store::sealing::Sealing::Unknown)
+        );
+    }
+}
