@@ -271,6 +271,8 @@ impl Writer<'_> {
         let purged = Operation { checkpoints: count, ..Operation::new(Action::Purge, now) };
         match operation {
             Some(number) => self.log_more(*number, &purged)?,
+            // What expires does so a little at a time, with every delete.
+            none if before.is_some() => *none = Some(self.log_summed(purged)?),
             none => *none = Some(self.log(purged)?),
         }
         Ok(rows.len())
