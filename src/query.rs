@@ -111,13 +111,26 @@ impl Store {
     /// restored.
     ///
     /// # Errors
-    /// If the store cannot be read.
+    /// If the store cannot be read, or any of it is damaged: [`Store::deleted_each`] has the
+    /// others.
     pub fn deleted(&self, query: &Query) -> Result<Vec<Restorable>> {
+        let mut found = self.deleted_each(query)?.into_iter().collect::<Result<Vec<_>>>()?;
+        found.truncate(query.limit.unwrap_or(usize::MAX));
+        Ok(found)
+    }
+
+    /// As [`Store::deleted`], each for itself: one that is damaged hides no other.
+    ///
+    /// What is damaged is there as an error that names it, whatever the query asks for, since
+    /// nobody can tell what it was. The limit does not count.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn deleted_each(&self, query: &Query) -> Result<Vec<Result<Restorable>>> {
         self.read(|snapshot| {
-            let mut found = snapshot.restorable()?;
+            let mut found = snapshot.restorable_each()?;
             found.reverse();
-            found.retain(|found| query.admits(&found.entry));
-            found.truncate(query.limit.unwrap_or(usize::MAX));
+            found.retain(|it| it.as_ref().map_or(true, |it| query.admits(&it.entry)));
             Ok(found)
         })
     }

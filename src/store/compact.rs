@@ -11,7 +11,6 @@ use redb::{
 use serde::Serialize;
 
 use super::Store;
-use super::file;
 use super::read::Snapshot;
 use super::table::{ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, In, RECORDS};
 use super::turn::Open;
@@ -65,8 +64,9 @@ impl Store {
         let mut purged = 0;
         if self.purge(watch, &mut purged)?.is_continue() && self.squeeze(watch)?.is_continue() {
             match self.fill(watch) {
+                Ok(()) => {}
                 // It takes room that a full disk does not have, and what matters is done.
-                Ok(()) | Err(Error::Io { .. }) => {}
+                Err(Error::Io { .. }) if !self.shared.turn.is_unwritten() => {}
                 Err(error) => return Err(error),
             }
         }
@@ -134,7 +134,7 @@ impl Store {
                     // The engine moves pages by commits with one sync, which must not be built on
                     // if that failed. It has been told of the failure, and writes nothing more.
                     if matches!(error, Error::Io { .. }) {
-                        let _ = file::write_anew(self.shared.turn.disk(), path);
+                        self.shared.turn.mend(open)?;
                     }
                     return Err(error);
                 }

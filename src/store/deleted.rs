@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::operation::{Action, Operation};
 use super::read::Snapshot;
-use super::table::{DELETED, In, open_if_made};
+use super::table::{DELETED, In, is_of_engine, open_if_made};
 use super::watch::{Stage, Step, Watch};
 use super::write::Writer;
 use super::{Deleted, Store, give_way, not_found};
@@ -114,15 +114,24 @@ impl Store {
 impl Snapshot<'_> {
     /// What can be restored, in the order of deletion.
     pub(crate) fn restorable(&self) -> Result<Vec<Restorable>> {
+        self.restorable_each()?.into_iter().collect()
+    }
+
+    /// As [`Snapshot::restorable`], each for itself: one that is damaged hides no other.
+    pub(crate) fn restorable_each(&self) -> Result<Vec<Result<Restorable>>> {
         let Some(table) = open_if_made(&self.transaction, DELETED, self.path)? else {
             return Ok(Vec::new());
         };
-        let rows = table.iter().within(self.path)?;
-        rows.map(|row| {
+        let mut found = Vec::new();
+        for row in table.iter().within(self.path)? {
             let (row, value) = row.within(self.path)?;
-            restorable(row.value(), value.value(), |key, record| self.decode(key, record))
-        })
-        .collect()
+            let decode = |key, record: &[u8]| self.decode(key, record);
+            match restorable(row.value(), value.value(), decode) {
+                Err(error) if is_of_engine(&error, self.path) => return Err(error),
+                each => found.push(each),
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -262,6 +271,8 @@ impl Writer<'_> {
         let purged = Operation { checkpoints: count, ..Operation::new(Action::Purge, now) };
         match operation {
             Some(number) => self.log_more(*number, &purged)?,
+            // What expires does so a little at a time, with every delete.
+            none if before.is_some() => *none = Some(self.log_summed(purged)?),
             none => *none = Some(self.log(purged)?),
         }
         Ok(rows.len())

@@ -21,6 +21,9 @@ use crate::key::{RecordKey, dependents_row, frame_row};
 // A document seldom compresses as well as this alone, so there is no need to try.
 const SURELY_PAYS_BY: usize = 16;
 
+const DEPENDENTS_DAMAGED: &str = "the row of its dependents is damaged, so it cannot be removed \
+     for good; `waypost repair` makes that row anew";
+
 /// The base of each checkpoint that is removed, by sequence.
 type Removed = HashMap<u64, Option<u64>>;
 
@@ -78,6 +81,15 @@ impl Writer<'_> {
     /// Whether it is known what depends on a frame, so that it can be removed.
     pub(super) fn is_detachable(&self, sequence: u64) -> Result<bool> {
         Ok(self.unless_damaged(self.dependents(sequence))?.is_some())
+    }
+
+    /// Names the one of these that keeps all of them from being removed, if it is one.
+    pub(super) fn named(&self, error: Error, entries: &[Entry]) -> Error {
+        let is_hurt = |it: &&Entry| matches!(self.is_detachable(it.sequence), Ok(false));
+        match entries.iter().find(is_hurt) {
+            Some(it) => Error::corrupt(format!("checkpoint {}", it.id), DEPENDENTS_DAMAGED),
+            None => error,
+        }
     }
 
     /// The base of a frame; `None` if it stands alone, is damaged or missing.
@@ -162,9 +174,8 @@ impl Writer<'_> {
         let Some(row) = self.frames.get(dependents_row(base)).within(self.path)? else {
             return Ok(Vec::new());
         };
-        decode_dependents(base, row.value()).ok_or_else(|| {
-            Error::corrupt(format!("frame {base}"), "the row of its dependents is damaged")
-        })
+        decode_dependents(base, row.value())
+            .ok_or_else(|| Error::corrupt(format!("frame {base}"), DEPENDENTS_DAMAGED))
     }
 
     fn change_dependents(

@@ -5,6 +5,13 @@
 //! put into the tables soon after, many saves at a time. Once a durable commit has them, the
 //! journal starts over from the front. Each item's sum is seeded with that of the item before, so
 //! old content behind the new, or between, is never taken for its continuation.
+//!
+//! Must never pass over an item that was on disk once: what cannot be read then is an error.
+
+mod mark;
+mod scan;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +21,8 @@ use super::disk::{Disk, DiskFile};
 use super::file;
 use crate::codec::{Placed, check};
 use crate::error::{At, Error, Result};
+use mark::Mark;
+pub(super) use scan::scan;
 
 /// Content beyond this is put into the tables for good.
 const BYTES_MAX: u64 = 4 << 20;
@@ -39,6 +48,10 @@ pub(super) struct Journal {
     end: u64,
     /// The sum of the last item, or the identity if there is none.
     chain: u64,
+    /// All before this byte is on disk, and has not been changed since.
+    synced: u64,
+    /// The last sequence that was added.
+    last: u64,
     allocated: u64,
     /// After a failed write or sync nothing that is written behind can be relied on.
     has_failed: bool,
@@ -55,6 +68,8 @@ impl Journal {
             file: None,
             end: HEADER_BYTES as u64,
             chain: identity,
+            synced: 0,
+            last: 0,
             allocated: 0,
             has_failed: false,
             scratch: Vec::new(),
@@ -93,12 +108,12 @@ impl Journal {
         for placed in placed {
             chain = frame(placed, chain, &mut bytes);
         }
-        let length = bytes.len() as u64;
+        let end = self.end + bytes.len() as u64;
+        let last = placed.last().map_or(self.last, |placed| placed.entry.sequence);
         // An end that old content cannot be mistaken for.
-        bytes.extend_from_slice(&[0; HEAD_BYTES]);
+        Mark { synced: self.synced, last }.encode(end, self.identity, &mut bytes);
         self.attempt(|journal| journal.write(&bytes))?;
-        self.end += length;
-        self.chain = chain;
+        (self.end, self.chain, self.last) = (end, chain, last);
         bytes.shrink_to(SCRATCH_BYTES_MAX);
         self.scratch = bytes;
         Ok(())
@@ -106,7 +121,9 @@ impl Journal {
 
     /// Makes all content durable.
     pub(super) fn sync(&mut self) -> Result<()> {
-        self.attempt(|journal| journal.file.as_ref().map_or(Ok(()), |file| file.sync()))
+        self.attempt(|journal| journal.file.as_ref().map_or(Ok(()), |file| file.sync()))?;
+        self.synced = self.end;
+        Ok(())
     }
 
     /// Starts over: the tables have everything, and that is on disk.
@@ -116,6 +133,7 @@ impl Journal {
         }
         self.end = HEADER_BYTES as u64;
         self.chain = self.identity;
+        self.synced = 0;
     }
 
     /// Removes the file: the tables have everything, and that is on disk.
@@ -147,6 +165,12 @@ impl Journal {
     fn make(&mut self) -> io::Result<()> {
         if self.file.is_some() {
             return Ok(());
+        }
+        // An old one that could not be removed before: marks in it must not be taken for those of
+        // this one, and that it was emptied may be lost with the power.
+        match self.disk.remove(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         let file = self.disk.create(&self.path)?;
         let mut header = [0; HEADER_BYTES];
@@ -196,7 +220,7 @@ pub(super) fn frame(placed: &Placed, chain: u64, out: &mut Vec<u8>) -> u64 {
 
 /// What a journal holds of a store, from `sequence` on: what its tables may lack after a crash.
 ///
-/// The journal of another store is put aside.
+/// The journal of another store is put aside. One that is damaged before its end is left as it is.
 pub(super) fn read(
     disk: &dyn Disk,
     path: &Path,
@@ -206,21 +230,32 @@ pub(super) fn read(
     let Some(bytes) = read_bytes(disk, path)? else {
         return Ok(Vec::new());
     };
-    let Some((found, rest)) = identified(&bytes) else {
-        // Cut short before the first sync, so nothing in it was acknowledged.
-        return Ok(Vec::new());
-    };
-    if found != identity {
-        let aside = file::beside(path, &format!(".{found:016x}"));
-        disk.rename(path, &aside).at(path)?;
-        return Ok(Vec::new());
-    }
+    let named = identified(&bytes).map(|(named, _)| named);
+    let rest = bytes.get(HEADER_BYTES..).unwrap_or_default();
     // A right sum is no torn write: this is content that must not be passed over.
-    let mut placed = items(rest, identity).ok_or_else(|| {
-        Error::corrupt(path.display().to_string(), "an item of the journal cannot be read")
-    })?;
+    let (mut placed, length) =
+        items(rest, identity).map_err(|at| damaged(path, HEADER_BYTES + at))?;
+    // The first sum has the identity in it, whatever became of the header.
+    let is_own = named == Some(identity) || !placed.is_empty();
+    let end = if is_own { HEADER_BYTES + length } else { 0 };
+    // What comes after a sync tells that all before was whole.
+    if mark::current(&bytes, end, (identity, sequence)).any(|mark| mark.synced > end as u64) {
+        return Err(damaged(path, end));
+    }
+    if let Some(named) = named.filter(|_| !is_own) {
+        let aside = file::beside(path, &format!(".{named:016x}"));
+        disk.rename(path, &aside).at(path)?;
+    }
+    // Else it was cut short before the first sync, so nothing in it was acknowledged.
     placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
     Ok(placed)
+}
+
+fn damaged(path: &Path, at: usize) -> Error {
+    let place = format!("byte {at} of {}", path.display());
+    let reason = "the journal is damaged before its end, and saves are in it that the store lacks; \
+                  nothing was changed, and `waypost repair` saves all that can be read";
+    Error::corrupt(place, reason)
 }
 
 /// The identity that a journal names, and what follows.
@@ -229,50 +264,17 @@ pub(super) fn identified(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((u64::from_le_bytes(*identity), rest))
 }
 
-/// All items up to the end; `None` if one that passes its sum cannot be read.
-pub(super) fn items(mut rest: &[u8], identity: u64) -> Option<Vec<Placed>> {
+/// All items up to the end, and their length; or where one is that passes its sum and cannot be
+/// read.
+pub(super) fn items(bytes: &[u8], identity: u64) -> Result<(Vec<Placed>, usize), usize> {
     let mut placed = Vec::new();
-    let mut chain = identity;
+    let (mut rest, mut chain) = (bytes, identity);
+    let at = |rest: &[u8]| bytes.len() - rest.len();
     while let Some((sum, payload, left)) = first(rest, chain) {
-        placed.push(Placed::decode(payload)?);
+        placed.push(Placed::decode(payload).ok_or_else(|| at(rest))?);
         (chain, rest) = (sum, left);
     }
-    Some(placed)
-}
-
-/// All that is in a journal, past what is damaged.
-pub(super) struct Scanned {
-    /// Of the store that it belongs to.
-    pub(super) identity: u64,
-    /// Payloads of items; `None` for a damaged one.
-    pub(super) items: Vec<Option<Vec<u8>>>,
-}
-
-/// Reads a journal past what is damaged; `None` if there is nothing in it.
-///
-/// An item is known to be damaged, and not the end, if one follows that continues its sum. What is
-/// read so may never have been acknowledged.
-pub(super) fn scan(disk: &dyn Disk, path: &Path) -> Result<Option<Scanned>> {
-    let Some(bytes) = read_bytes(disk, path)? else { return Ok(None) };
-    let (header, mut rest) = bytes.split_at(bytes.len().min(HEADER_BYTES));
-    let identity = header.strip_prefix(MAGIC).and_then(|found| found.try_into().ok());
-    let Some(identity) = identity.map(u64::from_le_bytes) else { return Ok(None) };
-    let mut items = Vec::new();
-    // Damaged ones of which nobody knows yet whether others follow.
-    let mut doubted = 0;
-    let mut chain = identity;
-    while let Some((length, sum)) = head(rest) {
-        let Some((payload, left)) = rest[HEAD_BYTES..].split_at_checked(length) else { break };
-        if check(chain, payload) == sum {
-            items.extend((0..doubted).map(|_| None));
-            items.push(Some(payload.to_owned()));
-            doubted = 0;
-        } else {
-            doubted += 1;
-        }
-        (chain, rest) = (sum, left);
-    }
-    Ok(Some(Scanned { identity, items }))
+    Ok((placed, at(rest)))
 }
 
 /// Length and sum of the first item, as it says.

@@ -17,8 +17,11 @@ use crate::error::{Error, Result};
 const OPERATIONS_MAX: u64 = 10_000;
 // Enough to see what an operation was about.
 const IDS_MAX: usize = 20;
-// What is pruned on save is added up for so long.
+// What is pruned on save, and what expires, is added up for so long.
 const SUMMED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+
+// Pruning on save and purging what expired take turns, and so do deleting and purging.
+const SUMMED_AMONG: usize = 2;
 
 /// Something that was done to a store beside saving.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +63,7 @@ pub enum Action {
     PruneOnSave,
     /// Deleted checkpoints were restored.
     Undelete,
-    /// What was deleted before was removed for good.
+    /// What was deleted before was removed for good; what expired is added up for a day.
     Purge,
     /// Checkpoints were declared completed.
     Complete,
@@ -211,15 +214,18 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Adds an operation to the last one if that was of the same kind, else to the log.
+    /// Adds an operation to one of the last if that was of the same kind, else to the log.
     pub(super) fn log_summed(&mut self, operation: Operation) -> Result<u64> {
-        let last = {
-            let table = self.transaction.open_table(OPERATIONS).within(self.path)?;
-            let last = table.last().within(self.path)?;
-            last.and_then(|(number, row)| read(number.value(), row.value()).ok())
-        };
-        match last.filter(|last| last.goes_on_as(&operation)) {
-            Some(last) => self.log_more(last.number, &operation).map(|()| last.number),
+        let mut same = None;
+        let table = self.transaction.open_table(OPERATIONS).within(self.path)?;
+        for row in table.iter().within(self.path)?.rev().take(SUMMED_AMONG) {
+            let (number, value) = row.within(self.path)?;
+            let last = read(number.value(), value.value()).ok();
+            same = same.or(last.filter(|last| last.goes_on_as(&operation)).map(|it| it.number));
+        }
+        drop(table);
+        match same {
+            Some(number) => self.log_more(number, &operation).map(|()| number),
             None => self.log(operation),
         }
     }

@@ -141,6 +141,7 @@ impl Store {
             repaired: Repaired { path: path.clone(), ..Repaired::default() },
             keys: Keys::of(repair, &rows)?,
             rows: &rows,
+            next_sequence: 0,
             watch,
         };
         let place = repair.into.as_deref().map_or_else(|| path.clone(), file::resolve);
@@ -169,6 +170,8 @@ impl Store {
 struct Work<'a> {
     repaired: Repaired,
     rows: &'a Rows,
+    /// Beyond all that were used, as far as that can be told.
+    next_sequence: u64,
     keys: Keys,
     watch: Watch<'a>,
 }
@@ -184,6 +187,7 @@ impl Work<'_> {
         }
         let notes = Notes::read(self.rows);
         write::add_notes(&store, self.rows, &notes, is_in_place)?;
+        write::add_sequence(&store, self.next_sequence)?;
         self.note(&notes);
         store.close()?;
         // In the place of the old store it has the same identity, and takes the spool in itself.
@@ -220,7 +224,8 @@ impl Work<'_> {
 
     /// Saves what can be read, into a store if there is one.
     fn save(&mut self, store: Option<&Store>) -> Result<ControlFlow<()>> {
-        let (journal, mut lost) = waiting(&self.repaired.path, self.rows)?;
+        let (journal, mut lost, sequence) = waiting(&self.repaired.path, self.rows)?;
+        self.next_sequence = self.rows.next_sequence().max(sequence.saturating_add(1));
         let mut salvage = Salvage::new(self.rows, journal, &self.keys);
         salvage.lost.append(&mut lost);
         let total = salvage.left();
@@ -308,35 +313,31 @@ fn check(rows: &Rows, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the journal has and the tables lack, and what of it is lost.
-fn waiting(path: &Path, rows: &Rows) -> Result<(Vec<Placed>, Vec<Lost>)> {
-    let (mut placed, mut lost) = (Vec::new(), Vec::new());
+/// What the journal has and the tables lack, what of it is lost, and the last sequence in it.
+fn waiting(path: &Path, rows: &Rows) -> Result<(Vec<Placed>, Vec<Lost>, u64)> {
     let journal_path = file::beside(path, ".journal");
-    let items = match journal::scan(&RealDisk, &journal_path) {
-        Ok(Some(scanned)) => match rows.meta.get(IDENTITY_KEY) {
-            Some(identity) if *identity != scanned.identity => Vec::new(),
-            _ => scanned.items,
-        },
-        Ok(None) => Vec::new(),
+    let identity = rows.meta.get(IDENTITY_KEY).copied();
+    let scanned = match journal::scan(&RealDisk, &journal_path, identity, rows.next_sequence()) {
+        Ok(scanned) => scanned.unwrap_or_default(),
         Err(error @ Error::Io { .. }) => return Err(error),
         Err(error) => {
             let (place, reason) = (journal_path.display().to_string(), error.to_string());
-            lost.push(Lost { place, reason, checkpoint: None });
-            Vec::new()
+            return Ok((Vec::new(), vec![Lost { place, reason, checkpoint: None }], 0));
         }
     };
-    for (item, number) in items.into_iter().zip(1..) {
-        match item.and_then(|payload| Placed::decode(&payload)) {
-            Some(item) if item.entry.sequence < rows.next_sequence() => {}
-            Some(item) => placed.push(item),
-            None => {
-                let place = format!("item {number} of {}", journal_path.display());
-                let reason = "checksum differs".to_owned();
-                lost.push(Lost { place, reason, checkpoint: None });
-            }
+    let lost = scanned.gaps.iter().filter(|gap| gap.is_lost).map(|gap| Lost {
+        place: format!("byte {} of {}", gap.at, journal_path.display()),
+        reason: if gap.is_damage { "checksum differs" } else { "cut short, or damaged" }.to_owned(),
+        checkpoint: None,
+    });
+    let placed = scanned.items.into_iter().map(|mut item| {
+        if !item.is_checked {
+            let warning = "repair: its names could not be checked".to_owned();
+            item.placed.entry.warnings.push(warning);
         }
-    }
-    Ok((placed, lost))
+        item.placed
+    });
+    Ok((placed.collect(), lost.collect(), scanned.last_sequence))
 }
 
 fn bytes_of(saved: &Saved) -> usize {

@@ -1,13 +1,15 @@
 //! What a store holds, in numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde::Serialize;
 
+use super::table::is_of_engine;
 use super::{Spooled, Store};
 use crate::checkpoint::{Entry, Status, Timestamp, Trigger};
 use crate::codec::KeyId;
-use crate::error::{At, Result};
+use crate::error::{At, Error, Result};
 use crate::key::Span;
 
 /// What a store holds.
@@ -37,6 +39,9 @@ pub struct Stats {
     pub deleted: u64,
     /// Length of their documents as compressed.
     pub deleted_bytes: u64,
+    /// Number of entries, of deleted checkpoints included, that are damaged; nothing else counts
+    /// them.
+    pub damaged: u64,
     /// The time of the oldest checkpoint.
     pub oldest: Option<Timestamp>,
     /// The time of the newest checkpoint.
@@ -60,12 +65,13 @@ impl Store {
             let mut stats = Stats::default();
             let mut series = BTreeSet::new();
             for entry in snapshot.entries(Span::ALL)? {
-                let entry = entry?;
+                let Some(entry) = stats.taken(entry, snapshot.path)? else { continue };
                 stats.add(&entry);
                 series.insert(entry.series);
             }
             stats.series = series.len() as u64;
-            for deleted in snapshot.restorable()? {
+            for deleted in snapshot.restorable_each()? {
+                let Some(deleted) = stats.taken(deleted, snapshot.path)? else { continue };
                 stats.deleted += 1;
                 stats.deleted_bytes += deleted.entry.stored_bytes;
             }
@@ -80,6 +86,17 @@ impl Store {
 }
 
 impl Stats {
+    /// Counts what is damaged, and goes on.
+    fn taken<T>(&mut self, read: Result<T>, path: &Path) -> Result<Option<T>> {
+        match read {
+            Err(error @ Error::Corrupt { .. }) if !is_of_engine(&error, path) => {
+                self.damaged += 1;
+                Ok(None)
+            }
+            read => read.map(Some),
+        }
+    }
+
     fn add(&mut self, entry: &Entry) {
         self.checkpoints += 1;
         self.document_bytes += entry.document_bytes;

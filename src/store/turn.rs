@@ -100,6 +100,8 @@ pub(super) struct Turn {
     sealing: Mutex<Sealing>,
     /// The file must be opened anew before it is used again.
     broken: AtomicBool,
+    /// Some of the file may not be on disk though the system takes it for written.
+    unwritten: AtomicBool,
     start: Instant,
     /// Calls that use the file.
     in_flight: AtomicUsize,
@@ -129,6 +131,7 @@ impl Turn {
             identity: Mutex::new(None),
             sealing: Mutex::default(),
             broken: AtomicBool::new(false),
+            unwritten: AtomicBool::new(false),
             start: Instant::now(),
             in_flight: AtomicUsize::new(0),
             used_micros: AtomicU64::new(0),
@@ -227,7 +230,8 @@ impl Turn {
 
     /// Lets the file go once no call uses it, after `last` has been done with it.
     pub(super) fn release(&self, last: impl FnOnce(&Open)) {
-        self.close(&mut write(&self.open), last);
+        let closed = self.close(&mut write(&self.open), last);
+        self.keeper.note_failure(closed);
     }
 
     /// As [`Turn::release`], and runs `work` before this process can open the file again.
@@ -237,11 +241,13 @@ impl Turn {
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let mut open = write(&self.open);
-        self.close(&mut open, last);
+        self.close(&mut open, last)?;
         work()
     }
 
-    fn close(&self, open: &mut Option<Open>, last: impl FnOnce(&Open)) {
+    /// What closing itself meets with is told later; an error says that the file is not closed.
+    fn close(&self, open: &mut Option<Open>, last: impl FnOnce(&Open)) -> Result<()> {
+        self.write_anew(open.as_ref())?;
         if let Some(open) = open.take() {
             // What a broken file lacks is in the journal, which stays for whoever opens it next.
             let is_broken = self.broken.swap(false, Ordering::AcqRel);
@@ -261,6 +267,7 @@ impl Turn {
             });
             self.keeper.note_failure(result);
         }
+        Ok(())
     }
 
     /// Whether the file is to be let go now: it is idle, another process waits, or somebody has
@@ -307,6 +314,28 @@ impl Turn {
         }
     }
 
+    /// Notes that the engine could not sync the file, and writes all of it anew. Until that is done
+    /// nobody can use the file, and this process keeps it: others would build on what is not there.
+    pub(super) fn mend(&self, open: &Open) -> Result<()> {
+        self.unwritten.store(true, Ordering::Release);
+        self.broken.store(true, Ordering::Release);
+        self.write_anew(Some(open))
+    }
+
+    /// Whether the file is yet to be written anew.
+    pub(super) fn is_unwritten(&self) -> bool {
+        self.unwritten.load(Ordering::Acquire)
+    }
+
+    /// Writes the file anew if need be, for whoever has it.
+    fn write_anew(&self, open: Option<&Open>) -> Result<()> {
+        if open.is_some() && self.is_unwritten() {
+            file::write_anew(self.disk(), self.path()).at(self.path())?;
+            self.unwritten.store(false, Ordering::Release);
+        }
+        Ok(())
+    }
+
     fn now_micros(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
@@ -349,6 +378,7 @@ impl Turn {
         patience: Patience,
         arrived: Instant,
     ) -> Result<RwLockWriteGuard<'a, Option<Open>>> {
+        self.write_anew(open.as_ref())?;
         if self.broken.swap(false, Ordering::AcqRel) {
             // Closing what is damaged may panic too; what it would say has been said.
             let damaged = open.take();

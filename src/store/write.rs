@@ -255,7 +255,7 @@ impl<'a> Writer<'a> {
     /// Returns by how much less all frames take.
     pub(super) fn remove(&mut self, entries: &[Entry]) -> Result<u64> {
         let sequences: Vec<u64> = entries.iter().map(|entry| entry.sequence).collect();
-        let grown = self.detach(&sequences)?;
+        let grown = self.detach(&sequences).map_err(|error| self.named(error, entries))?;
         let capturing = entries.iter().filter(|entry| entry.artifact_count > 0);
         self.release(capturing.map(|entry| entry.sequence))?;
         for entry in entries {

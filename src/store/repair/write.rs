@@ -88,8 +88,6 @@ pub(super) fn add_notes(
             settings.insert(KEY, value.as_slice()).within(path)?;
         }
         let mut meta = transaction.open_table(META).within(path)?;
-        // What waited in the journal has sequences beyond, as the frames tell.
-        meta.insert(SEQUENCE_KEY, rows.next_sequence().min(SEQUENCE_MAX)).within(path)?;
         if let Some(identity) = rows.meta.get(IDENTITY_KEY).filter(|_| is_in_place) {
             meta.insert(IDENTITY_KEY, identity).within(path)?;
             let mut taken = transaction.open_table(TAKEN).within(path)?;
@@ -100,6 +98,16 @@ pub(super) fn add_notes(
         if let Some(ring) = rows.meta.get(RING_KEY) {
             meta.insert(RING_KEY, ring).within(path)?;
         }
+        Ok(())
+    })
+}
+
+/// Notes the next sequence, so that the journal that is left is known to have nothing more.
+pub(super) fn add_sequence(store: &Store, next_sequence: u64) -> Result<()> {
+    let path = store.path();
+    store.shared.write(|writer| {
+        let mut meta = writer.transaction.open_table(META).within(path)?;
+        meta.insert(SEQUENCE_KEY, next_sequence.min(SEQUENCE_MAX)).within(path)?;
         Ok(())
     })
 }

@@ -1,11 +1,15 @@
 //! Damage to what others are stored as differences to.
 
+use std::ops::ControlFlow;
+
+use redb::ReadableTable as _;
+
 use super::{about, links, state};
 use crate::checkpoint::{Entry, Id};
 use crate::error::Error;
 use crate::key::{dependents_row, frame_row};
 use crate::store::write::transact;
-use crate::store::{Durability, Store};
+use crate::store::{Durability, Repair, Store};
 
 const SERIES: u8 = 0;
 const OTHER: u8 = 1;
@@ -143,8 +147,10 @@ fn what_may_have_dependents_that_cannot_be_found_is_not_removed() {
     let dir = tempfile::tempdir().unwrap();
     let (store, entries, _) = filled(&dir);
     damage(&store, dependents_row(entries[10].sequence), |bytes| bytes[0] ^= 1);
-    let refused = store.delete_now(&[entries[10].id.clone()]);
-    assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");
+    let refused = store.delete_now(&[entries[9].id.clone(), entries[10].id.clone()]);
+    let Err(Error::Corrupt { place, reason }) = refused else { panic!("{refused:?}") };
+    assert_eq!(place, format!("checkpoint {}", entries[10].id));
+    assert!(reason.contains("waypost repair"), "{reason}");
     // The rest of the store goes on as ever.
     store.delete_now(&[entries[11].id.clone(), entries[9].id.clone()]).unwrap();
     let relaxed = store.draft(about(SERIES), &state(SERIES, 20)).unwrap();
@@ -154,4 +160,44 @@ fn what_may_have_dependents_that_cannot_be_found_is_not_removed() {
     for entry in left {
         assert!(store.get(&entry.id).is_ok());
     }
+    // The way out that the error names.
+    let path = store.path().to_owned();
+    store.close().unwrap();
+    Store::repair(&path, &Repair::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    Store::open(&path).unwrap().delete_now(&[entries[10].id.clone()]).unwrap();
+}
+
+/// One damaged row hid all others that were deleted, and no count of the store could be had.
+#[test]
+fn a_damaged_row_of_a_deleted_one_hides_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, entries, _) = filled(&dir);
+    let ids: Vec<Id> = entries[3..6].iter().map(|it| it.id.clone()).collect();
+    store.delete(&ids).unwrap();
+    let path = store.path().to_owned();
+    let hurt = |open: &crate::store::turn::Open| {
+        transact(open, &path, redb::Durability::Immediate, |writer| {
+            let table = writer.deleted()?;
+            let (row, mut value) = table
+                .first()
+                .unwrap()
+                .map(|(row, value)| (row.value(), value.value().to_owned()))
+                .unwrap();
+            *value.last_mut().unwrap() ^= 1;
+            table.insert(row, value.as_slice()).unwrap();
+            Ok(())
+        })
+    };
+    store.shared.turn.with(hurt).unwrap();
+    let each = store.read(|it| Ok(it.restorable_each()?.into_iter().partition(Result::is_ok)));
+    let (found, damaged): (Vec<_>, Vec<_>) = each.unwrap();
+    let found: Vec<Id> = found.into_iter().map(|it| it.unwrap().entry.id).collect();
+    assert_eq!(found, ids[1..]);
+    let [Err(Error::Corrupt { place, .. })] = &damaged[..] else { panic!("{damaged:?}") };
+    assert!(place.starts_with("deleted "), "{place}");
+    let all = store.read(|snapshot| Ok(snapshot.restorable()?.len()));
+    assert!(matches!(all, Err(Error::Corrupt { .. })), "it is not passed over");
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.checkpoints, stats.deleted, stats.damaged), (18, 2, 1));
+    store.undelete(&ids[1..]).unwrap();
 }

@@ -147,6 +147,33 @@ fn a_window_of_time_is_pruned_from_its_end() {
     assert_eq!(all(&store).len(), 61);
 }
 
+/// Each save that pruned purged, too, what had expired by then; so each wrote two operations, and
+/// the log had forgotten everything else after 5,000 saves.
+#[test]
+fn what_expires_with_every_save_is_one_operation() {
+    let dir = tempfile::tempdir().unwrap();
+    let minutes = Arc::new(AtomicI64::new(0));
+    let clock = minutes.clone();
+    let clock = move || Timestamp::from_micros(60_000_000 * clock.load(Ordering::Relaxed));
+    let options = Options { clock: Arc::new(clock), ..Options::default() };
+    let store = Store::open_with(dir.path().join("store.redb"), options).unwrap();
+    let rule = Rule { max_age: Some(Age::seconds(3600)), ..Rule::default() };
+    let policy = Some(Policy { rules: vec![rule], ..Policy::default() });
+    let keep_deleted = Age::seconds(3600);
+    store.set_settings(&Settings { policy, prune_on_save: true, keep_deleted }).unwrap();
+    for number in 0..300 {
+        minutes.store(number, Ordering::Relaxed);
+        store.save(about(0), &number).unwrap();
+        store.shared.let_go();
+    }
+    let operations = store.operations(99).unwrap();
+    let mut actions: Vec<&str> = operations.iter().map(|it| it.action.as_str()).collect();
+    actions.sort_unstable();
+    assert_eq!(actions, ["prune_on_save", "purge", "settings"]);
+    let purged = operations.iter().find(|it| it.action.as_str() == "purge").unwrap();
+    assert!(purged.checkpoints > 100, "{purged:?}");
+}
+
 /// What a clock that was set back dates before the others is the newest all the same.
 #[test]
 fn a_clock_that_is_set_back_costs_nothing_that_was_saved_since() {

@@ -6,7 +6,7 @@ use redb::{ReadOnlyTable, ReadableTable as _};
 
 use super::tables::Tables;
 use super::tally::{Harm, Verification};
-use crate::codec::{Placed, decode_note};
+use crate::codec::decode_note;
 use crate::error::Result;
 use crate::key::frame_sequence;
 use crate::store::disk::RealDisk;
@@ -59,7 +59,7 @@ fn check_operations(tables: &Tables<'_>, found: &mut Verification) -> Result<()>
     Ok(())
 }
 
-/// The journal can be read, and nothing follows where it breaks off.
+/// The journal can be read, and breaks off nowhere where it was on disk once.
 fn check_journal(
     tables: &Tables<'_>,
     meta: &ReadOnlyTable<&'static str, u64>,
@@ -78,22 +78,19 @@ fn check_journal(
 }
 
 fn check_items(path: &Path, identity: u64, next: u64, found: &mut Verification) {
-    let place = || format!("journal {}", path.display());
-    let items = match journal::scan(&RealDisk, path) {
-        Ok(Some(scanned)) if scanned.identity == identity => scanned.items,
+    let scanned = match journal::scan(&RealDisk, path, Some(identity), next) {
+        Ok(Some(scanned)) => scanned,
         // There is none, or it is of another store and put aside by whoever opens this one.
-        Ok(_) => return,
+        Ok(None) => return,
         Err(error) => return found.find_error(Harm::Reading, None, &error),
     };
-    let mut lost = 0;
-    for item in items {
-        match item.and_then(|payload| Placed::decode(&payload)) {
-            Some(placed) => found.waiting += u64::from(placed.entry.sequence >= next),
-            None => lost += 1,
-        }
-    }
-    if lost > 0 {
-        let reason = format!("damaged before its end: {lost} are lost, and others follow");
-        found.find(Harm::Reading, place(), reason);
+    let is_damaged = scanned.gaps.iter().any(|gap| gap.is_damage);
+    // Behind a torn end nothing was acknowledged, and whoever opens the store passes it over.
+    let end = scanned.gaps.first().filter(|_| !is_damaged).map_or(usize::MAX, |gap| gap.at);
+    found.waiting += scanned.items.iter().filter(|item| item.at < end).count() as u64;
+    for gap in scanned.gaps.iter().filter(|gap| gap.is_damage) {
+        let place = format!("journal {}, byte {}", path.display(), gap.at);
+        let lost = if gap.is_lost { "; some of it is lost" } else { "" };
+        found.find(Harm::Reading, place, format!("damaged before its end{lost}"));
     }
 }

@@ -115,8 +115,15 @@ fn stream(store: &Store, query: &Query, out: &mut dyn Write) -> Result<()> {
 }
 
 fn list_deleted(store: &Store, query: &Query, global: &Global, out: &mut dyn Write) -> Result<()> {
-    let mut deleted = store.deleted(&Query { limit: None, ..query.clone() })?;
+    let (mut deleted, mut damage) = (Vec::new(), None);
+    for found in store.deleted_each(query)? {
+        match found {
+            Ok(found) => deleted.push(found),
+            Err(error) => damage = damage.or(Some(error)),
+        }
+    }
     if deleted.is_empty() {
+        damage.map_or(Ok(()), Err)?;
         return Err(match asked(query) {
             asked if asked.is_empty() => Refusal::NothingDeleted,
             asked => Refusal::Nothing { asked: format!("--deleted {asked}") },
@@ -140,7 +147,9 @@ fn list_deleted(store: &Store, query: &Query, global: &Global, out: &mut dyn Wri
             global.note(format_args!("{} of {total}; --all lists the rest", deleted.len()));
         }
     }
-    Ok(())
+    out.flush()?;
+    // Whatever else there is has been told.
+    Ok(damage.map_or(Ok(()), Err)?)
 }
 
 fn write_deleted(

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::Stats;
+use waypost::{Error, Stats};
 
 use crate::args::Global;
 use crate::open;
@@ -32,8 +32,16 @@ struct Shown<'a> {
 pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "stats")?;
     let (path, stats) = (store.path(), store.stats()?);
+    let damaged = stats.damaged;
     if global.json {
-        return Ok(output::json_line(out, &Shown { path, stats })?);
+        output::json_line(out, &Shown { path, stats })?;
+    } else {
+        output::fields(out, &Fields::of_stats(&stats, path), global)?;
     }
-    Ok(output::fields(out, &Fields::of_stats(&stats, path), global)?)
+    if damaged == 0 {
+        return Ok(());
+    }
+    out.flush()?;
+    let (place, reason) = (path.display().to_string(), format!("{damaged} entries not counted"));
+    Err(Error::Corrupt { place, reason }.into())
 }

@@ -49,7 +49,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let restored = if let Some(number) = args.operation {
         of_operation(&store, number)?
     } else {
-        let deleted = store.deleted(&Query::default())?;
+        // What is damaged cannot be restored, but the others can.
+        let deleted = store.deleted_each(&Query::default())?.into_iter().filter_map(Result::ok);
+        let deleted: Vec<_> = deleted.collect();
         let ids = args.ids.iter().map(|id| resolve(&deleted, id));
         store.undelete(&ids.collect::<Result<Vec<_>>>()?).map_err(alive)?
     };

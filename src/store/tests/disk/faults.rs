@@ -133,6 +133,54 @@ fn what_was_spooled_half_way_and_deleted_since_does_not_come_back() {
     assert!(came_back > 0);
 }
 
+/// A compaction failed, and so did what was to mend that; the next save was acknowledged all the
+/// same, on top of what was not on disk.
+#[test]
+fn a_compaction_that_cannot_be_mended_is_mended_before_anything_is_saved() {
+    let (mut number, mut told) = (0, 0);
+    loop {
+        let disk = SimulatedDisk::default();
+        let store = open(&disk, &later()).unwrap();
+        let save = |number: u64| store.save(NewEntry::default(), &noise(number));
+        let mut saved: Vec<_> = (0..24).map(|it| (it, save(it).unwrap().id)).collect();
+        let gone: Vec<_> = saved.drain(..12).map(|(_, id)| id).collect();
+        store.delete_now(&gone).unwrap();
+        let fault = Fault {
+            call: Call::Sync,
+            number: disk.calls(Call::Sync) + number,
+            manner: Manner::Twice,
+        };
+        disk.fail(fault);
+        told += u32::from(store.compact().is_err());
+        let Some(failed) = disk.failed_at() else { break };
+        for it in 24..27 {
+            saved.extend(save(it).ok().map(|entry| (it, entry.id)));
+        }
+        assert!(saved.len() >= 14, "sync {number}: it goes on");
+        let changes = disk.changes();
+        for seed in 0..12 {
+            let mut chance = Chance::new(&[seed, number as u64]);
+            let mut durable = Durable::default();
+            for change in &changes {
+                durable.pass(change, &mut chance);
+            }
+            let left = open(&SimulatedDisk::with(durable.cut(&mut chance)), &later());
+            let left = left.unwrap_or_else(|error| panic!("sync {number} at {failed}: {error}"));
+            for (number, id) in &saved {
+                assert_eq!(left.get(id).unwrap().state::<Vec<u64>>().unwrap(), noise(*number));
+            }
+        }
+        number += 1;
+    }
+    assert!(told > 4, "{told} of {number}");
+}
+
+/// What does not compress.
+fn noise(number: u64) -> Vec<u64> {
+    let mut chance = Chance::new(&[number]);
+    (0..400).map(|_| chance.below(usize::MAX) as u64).collect()
+}
+
 /// Every call that the workload of a seed makes, in every manner that it can fail.
 fn faults(seed: u64) -> Vec<(u64, Fault)> {
     let disk = SimulatedDisk::default();

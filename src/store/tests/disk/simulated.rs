@@ -72,6 +72,8 @@ pub(super) enum Manner {
     Error,
     /// Once, because what it is about is not there any more.
     Gone,
+    /// This call and the next of its kind, and nothing happens.
+    Twice,
     /// Once, after half of what was to be written.
     Short,
     /// From then on for everything that takes space, until some is freed.
@@ -219,11 +221,14 @@ impl State {
             return Some(Manner::Error);
         }
         let number = self.calls.entry(call).or_default();
-        let is_due = self.fault.is_some_and(|fault| fault.call == call && fault.number == *number);
+        let is_due = self.fault.is_some_and(|fault| {
+            let again = usize::from(fault.manner == Manner::Twice);
+            fault.call == call && (fault.number..=fault.number + again).contains(number)
+        });
         *number += 1;
         let takes_space = matches!(call, Call::Write | Call::Resize | Call::Create);
         if let Some(fault) = self.fault.filter(|_| is_due) {
-            self.failed_at = Some(self.changes.len());
+            self.failed_at.get_or_insert(self.changes.len());
             self.is_full = fault.manner == Manner::NoSpace;
             return Some(fault.manner);
         }
@@ -247,7 +252,9 @@ fn is_directory(path: &Path) -> bool {
 
 fn error(manner: Manner) -> io::Error {
     match manner {
-        Manner::Error | Manner::Short => io::Error::other("the simulated disk fails"),
+        Manner::Error | Manner::Twice | Manner::Short => {
+            io::Error::other("the simulated disk fails")
+        }
         Manner::Gone => io::ErrorKind::NotFound.into(),
         Manner::NoSpace => io::ErrorKind::StorageFull.into(),
     }

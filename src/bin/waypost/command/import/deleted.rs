@@ -32,7 +32,8 @@ impl Deleted {
         if let Some(found) = self.found.get() {
             return Ok(found);
         }
-        let deleted = store.deleted(&Query::default())?.into_iter();
+        // What is damaged is no reason not to take in what others have of it.
+        let deleted = store.deleted_each(&Query::default())?.into_iter().filter_map(Result::ok);
         let found = deleted.map(|it| (it.entry.id.clone(), it)).collect();
         Ok(self.found.get_or_init(|| found))
     }
