@@ -62,6 +62,11 @@ impl Spool {
     pub(super) fn of(store: &Place) -> Self {
         Self { folder: Folder::of(store), seen: Mutex::default() }
     }
+
+    /// Makes it last what was removed, if there is a folder.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        if self.folder.stamp().is_some() { self.folder.sync() } else { Ok(()) }
+    }
 }
 
 impl Seen {
