@@ -83,16 +83,7 @@ impl LockFile {
 
     /// The store that was last opened here.
     pub(super) fn known(&self) -> Option<Known> {
-        let text = self.read();
-        // Whoever signs may not have come to the end of the line.
-        let mut lines = text.strip_suffix('\n')?.lines().skip(1);
-        let identity = number(lines.next()?)?;
-        let sealing = match lines.next() {
-            Some(PLAIN) => Sealing::Plain,
-            Some(digits) => Sealing::With(KeyId::from_number(number(digits)?)),
-            None => Sealing::Unknown,
-        };
-        Some(Known { identity, sealing })
+        Known::parse(&self.read())
     }
 
     /// Whether nobody else can have the store.
@@ -123,6 +114,21 @@ impl LockFile {
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error).at(path),
         }
+    }
+}
+
+impl Known {
+    /// What stands behind the name of whoever signed, if all of it does.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        // Whoever signs may not have come to the end of the line.
+        let mut lines = text.strip_suffix('\n')?.lines().skip(1);
+        let identity = number(lines.next()?)?;
+        let sealing = match lines.next() {
+            Some(PLAIN) => Sealing::Plain,
+            Some(digits) => Sealing::With(KeyId::from_number(number(digits)?)),
+            None => Sealing::Unknown,
+        };
+        Some(Self { identity, sealing })
     }
 }
 
