@@ -24,6 +24,7 @@ use super::turn::Patience;
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Frame, KeyId, Placed, encode_spooled};
 use crate::error::{Error, Result};
+use crate::sync::lock;
 use folder::{Folder, Listing, Stamp};
 pub use look::{SetAside, Spooled};
 pub(super) use take_in::Gathered;
@@ -32,6 +33,9 @@ pub(super) use take_in::Gathered;
 const FILE_BYTES: usize = 4 << 20;
 // No file system dates changes more coarsely.
 const STAMP_COARSE: Duration = Duration::from_secs(3);
+
+// How often it is looked for a key that somebody changes just now; 5 ms each.
+const SETTLING: usize = 40;
 
 // What could not be taken in is not tried again at once.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -61,6 +65,11 @@ struct Seen {
 impl Spool {
     pub(super) fn of(store: &Place) -> Self {
         Self { folder: Folder::of(store), seen: Mutex::default() }
+    }
+
+    /// Forgets how the folder was, so that the next look is a thorough one.
+    pub(super) fn look_anew(&self) {
+        *lock(&self.seen) = Seen::default();
     }
 
     /// Makes it last what was removed, if there is a folder.
@@ -107,6 +116,10 @@ impl Draft {
     }
 }
 
+fn can_be_spooled(drafts: &[Draft]) -> Vec<usize> {
+    (0..drafts.len()).filter(|at| drafts[*at].can_be_spooled()).collect()
+}
+
 impl Shared {
     /// By when a save that began at `arrived` has the store or is spooled, if that is wanted and
     /// it is known which store this is.
@@ -137,23 +150,27 @@ impl Shared {
     ///
     /// The others have to wait for the store.
     pub(super) fn spool(&self, drafts: &mut [Draft]) -> Vec<Option<Entry>> {
-        let mut entries: Vec<Option<Entry>> = vec![None; drafts.len()];
-        let Some(identity) = self.turn.identity() else { return entries };
-        let mut left: Vec<usize> = (0..drafts.len()).collect();
-        left.retain(|at| drafts[*at].can_be_spooled());
+        let Some(identity) = self.turn.identity() else { return vec![None; drafts.len()] };
         let Some(seals) = self.seals() else {
             // They wait for the store, and do not come back here at once.
-            for at in left {
+            for at in can_be_spooled(drafts) {
                 drafts[at].has_own_id = true;
             }
-            return entries;
+            return vec![None; drafts.len()];
         };
+        self.spool_as(&seals, identity, drafts)
+    }
+
+    /// As [`Shared::spool`], by what is known of the key.
+    fn spool_as(&self, seals: &Seals, identity: u64, drafts: &mut [Draft]) -> Vec<Option<Entry>> {
+        let mut entries: Vec<Option<Entry>> = vec![None; drafts.len()];
+        let mut left = can_be_spooled(drafts);
         while !left.is_empty() {
             let (part, alone): (Vec<usize>, Vec<Placed>) =
-                self.part(drafts, &mut left, &seals).into_iter().unzip();
+                self.part(drafts, &mut left, seals).into_iter().unzip();
             let name = Id::generate((self.options.clock)());
             let bytes = encode_spooled(identity, &name, &alone);
-            let is_saved = self.spool.folder.put(&name, &bytes).is_ok();
+            let is_saved = self.spool.folder.put(&name, &bytes).is_ok() && self.stays(&name, seals);
             for (at, placed) in part.into_iter().zip(alone) {
                 if is_saved {
                     entries[at] = Some(placed.entry);
@@ -164,6 +181,21 @@ impl Shared {
             }
         }
         entries
+    }
+
+    /// Whether a file may stay, since the store still has the key that it is sealed with; else it is
+    /// taken back. Whoever changes the key says so first and takes in what there is after that: a
+    /// file that was there before is taken in, and one that comes later could be read by nobody who
+    /// has the new key alone.
+    fn stays(&self, name: &Id, Seals(key): &Seals) -> bool {
+        let mut looks = (0..SETTLING).map(|_| self.turn.learn_sealing());
+        let now = looks.find(|sealing| *sealing != Sealing::Unknown);
+        let stays = now == Some(Sealing::from(*key));
+        if !stays {
+            self.spool.folder.remove(name);
+            let _ = self.spool.folder.sync();
+        }
+        stays
     }
 
     /// What is spooled is sealed with, as the store is; `None` if that is not known, or if this
