@@ -20,6 +20,7 @@ use super::disk::{Disk as _, DiskFile as _, RealDisk, private};
 use super::file::{self, Refusal};
 use super::held::when_free;
 use super::pages::read_at;
+use super::spool::Spooled;
 use super::table::{FRAMES, IDENTITY_KEY, In, META, RECORDS, without_panics};
 use super::watch::{Stage, Step, Watch, unwatched};
 use crate::codec::check;
@@ -30,6 +31,8 @@ const CHUNK_BYTES: usize = 256 << 10;
 const CACHE_BYTES: usize = 32 << 20;
 // A process that is killed with the store leaves it to be repaired; so many in a row are no chance.
 const TRIES: usize = 16;
+// Far longer than a copy has no lock before it gets its name.
+const LEFT_AFTER: Duration = Duration::from_mins(1);
 
 /// How a backup is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,6 +53,9 @@ pub struct Copied {
     pub checkpoints: u64,
     /// Length of the copy.
     pub bytes: u64,
+    /// Number of checkpoints that are not in the copy: they wait in the spool of a store that is
+    /// encrypted, and its key was not given, so that they could not be taken in.
+    pub left_out: u64,
     /// How long others could not use the store.
     #[serde(skip)]
     pub held: Duration,
@@ -88,6 +94,7 @@ impl Store {
         if !backup.overwrite && path.exists() {
             return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&path);
         }
+        sweep(&path);
         // Of this call alone: another one at the same time makes one of its own.
         let unique = uuid::Uuid::new_v4().simple();
         let new_path = file::beside(&path, &format!(".backup-{unique}"));
@@ -101,6 +108,7 @@ impl Store {
             is_whole: false,
             checkpoints: 0,
             bytes: 0,
+            left_out: 0,
             held: Duration::ZERO,
         };
         Ok(copied?.map_or(nothing, |copied| Copied { path, is_whole: true, ..copied }))
@@ -114,7 +122,7 @@ impl Store {
         if copy.once(watch).at(new_path)?.is_break() {
             return Ok(None);
         }
-        let (counts, held) = self.while_closed(|database| {
+        let (left_out, (counts, held)) = self.while_closed(|database| {
             let arrived = Instant::now();
             copy.follow(self.path()).at(self.path())?;
             copy.again().at(new_path)?;
@@ -127,7 +135,8 @@ impl Store {
         without_panics(new_path, || finish(target, new_path, &counts))?;
         let bytes = fs::metadata(new_path).at(new_path)?.len();
         let path = new_path.to_owned();
-        Ok(Some(Copied { path, is_whole: true, checkpoints: counts.records, bytes, held }))
+        let checkpoints = counts.records;
+        Ok(Some(Copied { path, is_whole: true, checkpoints, bytes, left_out, held }))
     }
 
     fn put_in_place(&self, new_path: &Path, path: &Path, backup: Backup) -> Result<()> {
@@ -141,14 +150,20 @@ impl Store {
         file::sync_parent(path).at(path)
     }
 
-    /// Runs `work` while the file is closed cleanly, has everything, and nobody can open it.
-    fn while_closed<T>(&self, mut work: impl FnMut(&ReadOnlyDatabase) -> Result<T>) -> Result<T> {
+    /// Runs `work` while the file is closed cleanly, has everything, and nobody can open it. Says
+    /// how many were spooled that it does not have, for want of a key.
+    fn while_closed<T>(
+        &self,
+        mut work: impl FnMut(&ReadOnlyDatabase) -> Result<T>,
+    ) -> Result<(u64, T)> {
         let (shared, path) = (&self.shared, self.path());
         for _ in 0..TRIES {
             // Takes in what a crash left, and what was spooled.
-            shared.turn.with(|open| {
+            let left_out = shared.turn.with(|open| {
                 shared.take_in(open)?;
-                shared.settle_for_good(open)
+                shared.settle_for_good(open)?;
+                let spooled = || Spooled::of(shared.turn.place()).checkpoints;
+                Ok(if open.has_key() { 0 } else { spooled() })
             })?;
             let done = shared.closed(|| {
                 let database = when_free(path, shared.options.wait, || file::open_read_only(path))?;
@@ -156,11 +171,29 @@ impl Store {
                 database.filter(|_| !journal.exists()).map(|(it, _)| work(&it)).transpose()
             })?;
             if let Some(done) = done {
-                return Ok(done);
+                return Ok((left_out, done));
             }
         }
         let holder = "processes that end without closing it".to_owned();
         Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })
+    }
+}
+
+/// Removes what backups left that were killed on their way to the same place. One that is at it has
+/// its file locked, but for moments, in which nobody takes it for old.
+fn sweep(path: &Path) {
+    let Some(name) = path.file_name() else { return };
+    let start = format!("{}.backup-", name.to_string_lossy());
+    for found in fs::read_dir(file::parent(path)).into_iter().flatten().flatten() {
+        let name = found.file_name();
+        let unique = name.to_str().and_then(|name| name.strip_prefix(&start));
+        let is_ours = unique.is_some_and(|it| uuid::Uuid::try_parse(it).is_ok());
+        let age = found.metadata().ok().filter(fs::Metadata::is_file);
+        let age = age.and_then(|it| it.modified().ok()?.elapsed().ok());
+        let is_free = || File::open(found.path()).is_ok_and(|it| it.try_lock().is_ok());
+        if is_ours && age.is_some_and(|age| age > LEFT_AFTER) && is_free() {
+            let _ = fs::remove_file(found.path());
+        }
     }
 }
 

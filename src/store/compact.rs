@@ -11,6 +11,7 @@ use redb::{
 use serde::Serialize;
 
 use super::Store;
+use super::file;
 use super::read::Snapshot;
 use super::table::{ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, In, RECORDS};
 use super::turn::Open;
@@ -72,8 +73,17 @@ impl Store {
         }
         // Closing writes a few pages more; the length that stays is that of the closed file.
         self.shared.let_go();
+        self.forget_names()?;
         let after_bytes = self.shared.turn.disk().look(path).at(path)?.bytes;
         Ok(Compacted { before_bytes, after_bytes, purged })
+    }
+
+    /// Makes it last that a journal and files of the spool are gone: a loss of power could bring
+    /// them back, and with them what was deleted, or had another key.
+    fn forget_names(&self) -> Result<()> {
+        let directory = file::parent(self.path());
+        self.shared.turn.disk().sync_directory(directory).at(directory)?;
+        self.shared.spool.sync().at(directory)
     }
 
     /// Removes what nobody has any more, and moves the rest together.

@@ -86,25 +86,10 @@ impl LockFile {
 
     /// The store that was last opened here, unless another file has taken its place.
     pub(super) fn known(&self) -> Option<Known> {
-        let text = self.read();
-        // Whoever signs may not have come to the end of the line.
-        let mut lines = text.strip_suffix('\n')?.lines().skip(1);
-        let identity = number(lines.next()?)?;
-        let mut line = lines.next();
-        let file = line.and_then(file_id);
-        // Who wrote before there was such a line, or on a system that does not tell, is believed.
-        if file.is_some() {
-            if !file::is_at(self.store.disk.as_ref(), file, &self.store.path).ok()? {
-                return None;
-            }
-            line = lines.next();
-        }
-        let sealing = match line {
-            Some(PLAIN) => Sealing::Plain,
-            Some(digits) => Sealing::With(KeyId::from_number(number(digits)?)),
-            None => Sealing::Unknown,
-        };
-        Some(Known { identity, file, sealing })
+        let known = Known::parse(&self.read())?;
+        // Who wrote before files were named, or on a system that does not tell, is believed.
+        let is_at = |file| file::is_at(self.store.disk.as_ref(), Some(file), &self.store.path);
+        known.file.is_none_or(|file| is_at(file).unwrap_or(false)).then_some(known)
     }
 
     /// Whether nobody else can have the store.
@@ -135,6 +120,26 @@ impl LockFile {
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error).at(path),
         }
+    }
+}
+
+impl Known {
+    /// What stands behind the name of whoever signed, if all of it does.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        // Whoever signs may not have come to the end of the line.
+        let mut lines = text.strip_suffix('\n')?.lines().skip(1);
+        let identity = number(lines.next()?)?;
+        let mut line = lines.next();
+        let file = line.and_then(file_id);
+        if file.is_some() {
+            line = lines.next();
+        }
+        let sealing = match line {
+            Some(PLAIN) => Sealing::Plain,
+            Some(digits) => Sealing::With(KeyId::from_number(number(digits)?)),
+            None => Sealing::Unknown,
+        };
+        Some(Self { identity, file, sealing })
     }
 }
 

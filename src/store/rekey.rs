@@ -101,6 +101,8 @@ impl Store {
         let mut done = Rekeyed::default();
         let result = self.rekey_all(to, watch, &mut done);
         let now = (self.shared.options.clock)();
+        // What was spooled under the old key, and stays, was there before the new one was noted.
+        self.shared.spool.look_anew();
         self.shared.write(|writer| {
             if done.is_done && done.damaged == 0 && to.is_none() {
                 writer.note_plain()?;

@@ -11,6 +11,7 @@ mod take_in;
 #[cfg(test)]
 mod tests;
 
+use std::io;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,7 @@ use super::turn::Patience;
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Frame, KeyId, Placed, encode_spooled};
 use crate::error::{Error, Result};
+use crate::sync::lock;
 use folder::{Folder, Left, Listing, Stamp};
 pub use look::{SetAside, Spooled};
 pub(super) use take_in::Gathered;
@@ -31,6 +33,9 @@ pub(super) use take_in::Gathered;
 const FILE_BYTES: usize = 4 << 20;
 // No file system dates changes more coarsely.
 const STAMP_COARSE: Duration = Duration::from_secs(3);
+
+// How often it is looked for a key that somebody changes just now; 5 ms each.
+const SETTLING: usize = 40;
 
 // What could not be taken in is not tried again at once.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -60,6 +65,16 @@ struct Seen {
 impl Spool {
     pub(super) fn of(store: &Place) -> Self {
         Self { folder: Folder::of(store), seen: Mutex::default() }
+    }
+
+    /// Forgets how the folder was, so that the next look is a thorough one.
+    pub(super) fn look_anew(&self) {
+        *lock(&self.seen) = Seen::default();
+    }
+
+    /// Makes it last what was removed, if there is a folder.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        if self.folder.stamp().is_some() { self.folder.sync() } else { Ok(()) }
     }
 }
 
@@ -101,6 +116,10 @@ impl Draft {
     }
 }
 
+fn can_be_spooled(drafts: &[Draft]) -> Vec<usize> {
+    (0..drafts.len()).filter(|at| drafts[*at].can_be_spooled()).collect()
+}
+
 impl Shared {
     /// By when a save that began at `arrived` has the store or is spooled, if that is wanted and
     /// it is known which store this is.
@@ -131,21 +150,25 @@ impl Shared {
     ///
     /// The others have to wait for the store.
     pub(super) fn spool(&self, drafts: &mut [Draft]) -> Vec<Option<Entry>> {
-        let mut entries: Vec<Option<Entry>> = vec![None; drafts.len()];
-        let Some(identity) = self.turn.identity() else { return entries };
-        let mut left: Vec<usize> = (0..drafts.len()).collect();
-        left.retain(|at| drafts[*at].can_be_spooled());
+        let Some(identity) = self.turn.identity() else { return vec![None; drafts.len()] };
         let Some(seals) = self.seals() else {
             // They wait for the store, and do not come back here at once.
-            for at in left {
+            for at in can_be_spooled(drafts) {
                 drafts[at].has_own_id = true;
             }
-            return entries;
+            return vec![None; drafts.len()];
         };
+        self.spool_as(&seals, identity, drafts)
+    }
+
+    /// As [`Shared::spool`], by what is known of the key.
+    fn spool_as(&self, seals: &Seals, identity: u64, drafts: &mut [Draft]) -> Vec<Option<Entry>> {
+        let mut entries: Vec<Option<Entry>> = vec![None; drafts.len()];
+        let mut left = can_be_spooled(drafts);
         while !left.is_empty() {
             let (part, alone): (Vec<usize>, Vec<Placed>) =
-                self.part(drafts, &mut left, &seals).into_iter().unzip();
-            let put = self.put(identity, &alone);
+                self.part(drafts, &mut left, seals).into_iter().unzip();
+            let put = self.put(identity, &alone, seals);
             for (at, placed) in part.into_iter().zip(alone) {
                 match &put {
                     Ok(()) => entries[at] = Some(placed.entry),
@@ -161,18 +184,37 @@ impl Shared {
     }
 
     /// Writes a file; if that fails, returns the name of the one that may be there all the same.
-    fn put(&self, identity: u64, alone: &[Placed]) -> Result<(), Option<Id>> {
+    fn put(&self, identity: u64, alone: &[Placed], seals: &Seals) -> Result<(), Option<Id>> {
         let put = || {
             // Never twice the same: a name that is noted as taken in stays so.
             let name = Id::generate((self.options.clock)());
             let put = self.spool.folder.put(&name, &encode_spooled(identity, &name, alone));
-            put.map_err(|left| (left, name))
+            match put {
+                Ok(()) if self.stays(seals) => Ok(()),
+                Ok(()) => {
+                    self.spool.folder.remove(&name);
+                    let _ = self.spool.folder.sync();
+                    Err((Left::Perhaps, name))
+                }
+                Err(left) => Err((left, name)),
+            }
         };
         let put = match put() {
             Err((Left::Swept, _)) => put(),
             other => other,
         };
         put.map_err(|(left, name)| (left == Left::Perhaps).then_some(name))
+    }
+
+    /// Whether a file may stay, since the store still has the key that it is sealed with.
+    ///
+    /// Whoever changes the key says so first and takes in what there is after that: a file that was
+    /// there before is taken in, and one that comes later could be read by nobody who has the new
+    /// key alone.
+    fn stays(&self, Seals(key): &Seals) -> bool {
+        let mut looks = (0..SETTLING).map(|_| self.turn.learn_sealing());
+        let now = looks.find(|sealing| *sealing != Sealing::Unknown);
+        now == Some(Sealing::from(*key))
     }
 
     /// What is spooled is sealed with, as the store is; `None` if that is not known, or if this

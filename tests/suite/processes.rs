@@ -5,6 +5,7 @@
 
 #![cfg(all(unix, feature = "cli"))]
 
+mod care;
 mod create;
 mod kill;
 mod stop;

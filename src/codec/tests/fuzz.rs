@@ -7,4 +7,6 @@ mod frame;
 mod json;
 pub(crate) mod record;
 mod row;
+#[cfg(feature = "encrypt")]
+mod sealed;
 mod source;

@@ -162,3 +162,35 @@ fn a_spool_that_is_a_link_is_not_followed_and_told_of() {
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     assert_eq!(store.stats().unwrap().spool.set_aside, 0);
 }
+
+/// Somebody looks which key the store has, and another process changes it before the file is
+/// there: who has the new key alone would never take it in.
+#[cfg(feature = "encrypt")]
+#[test]
+fn what_is_spooled_under_a_key_that_the_store_had_is_taken_back() {
+    use crate::codec::SecretKey;
+
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let [old, new] = [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]));
+    let open = |keys: &[&SecretKey]| {
+        let keys = keys.iter().map(|key| (*key).clone()).collect();
+        Store::open_with(&path, Options { keys, ..Options::default() }).unwrap()
+    };
+    let store = open(&[&old, &new]);
+    store.save(NewEntry::default(), &0).unwrap();
+    let mut drafts = [store.draft(NewEntry::default(), &1).unwrap()];
+    store.shared.let_go();
+    let seals = store.shared.seals().unwrap();
+    let identity = store.shared.turn.identity().unwrap();
+    let owner = open(&[&old, &new]);
+    owner.rekey(Some(new.id())).unwrap();
+    owner.close().unwrap();
+    assert_eq!(store.shared.spool_as(&seals, identity, &mut drafts), [None]);
+    assert!(Folder::of(&Place::real(path.clone())).list().unwrap().saved.is_empty());
+    // It waits for the store instead.
+    let [draft] = drafts;
+    let saved = store.save_draft(draft).unwrap();
+    store.close().unwrap();
+    assert_eq!(open(&[&new]).get(&saved.id).unwrap().state::<i32>().unwrap(), 1);
+}

@@ -2,7 +2,9 @@
 //!
 //! A workload that a seed decides runs on a simulated disk; then the power is lost after each
 //! change of the disk, with some of what was not synced kept, dropped or torn; then the store is
-//! opened, read, checked and saved to, and some of these recoveries lose their power, too.
+//! opened, read, checked and saved to, and some of these recoveries lose their power, too. Every
+//! third workload has keys, and changes them: what is found is readable with all of them, and the
+//! change can be finished.
 //!
 //! `WAYPOST_CRASH_STATES=1000000` tries so many states instead of 50,000, `WAYPOST_FAULT_SEEDS=100`
 //! so many workloads with each of their calls failing, and `WAYPOST_CRASH_SEED=17` that seed alone,
@@ -12,13 +14,16 @@ mod chance;
 mod check;
 mod faults;
 mod image;
+mod keys;
 mod model;
 mod power;
+mod rekeyed;
 mod simulated;
 mod workload;
 
 use std::collections::HashSet;
 use std::env;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -28,9 +33,11 @@ use check::Reader;
 use model::{Model, Saved};
 use power::Durable;
 use simulated::{Files, SimulatedDisk};
-use workload::{Workload, later, open};
+use workload::{STORE, Workload, later, open};
 
 use crate::checkpoint::{Id, NewEntry};
+use crate::store::Store;
+use crate::store::watch::unwatched;
 use crate::sync::lock;
 
 const STATES: u64 = 50_000;
@@ -39,6 +46,8 @@ const STEPS: usize = 40;
 const VARIANTS: u64 = 3;
 /// How deep recoveries are interrupted in turn.
 const DEPTH: usize = 2;
+/// How many of those that are closed are verified.
+const VERIFIED_PERCENT: usize = 2;
 
 /// Which states were tried, by their hashes.
 #[derive(Debug, Default)]
@@ -135,19 +144,27 @@ impl Trial<'_> {
             return Ok(());
         }
         let disk = SimulatedDisk::with(files.clone());
-        let store = told("cannot be opened", open(&disk, &later()))?;
+        let is_plain = candidates.iter().all(|it| it.key.is_none() && !it.is_mixed);
+        let keys = if is_plain { Vec::new() } else { keys::all_for(candidates[0].key) };
+        let store = told("cannot be opened", open(&disk, &later(), &keys))?;
         let opened = disk.changed();
         let found = told("is not whole", self.reader.read(&store, chance.happens(10)))?;
-        let fits = |wanted: &&&Model| wanted.settled() == *found;
-        let Some(before) = candidates.iter().rev().find(fits) else {
+        let Some(before) = candidates.iter().rev().find(|wanted| wanted.allows(&found)) else {
             let differences = candidates.iter().map(|it| it.settled().difference(&found));
             return Err(format!("has lost something: {:#?}", differences.collect::<Vec<_>>()));
         };
+        let before = &Model { is_mixed: found.is_mixed, ..(*before).clone() };
+        let whole = &Model { is_mixed: false, ..before.clone() };
+        // Who has keys cannot save in plain; for the others, once more now and then does no harm.
+        let is_rekeyed = before.is_mixed || before.key.is_none() || chance.happens(5);
+        let store =
+            if !is_plain && is_rekeyed { self.rekeyed(store, &disk, whole)? } else { store };
+        let rekeyed = disk.changed();
         let mut draft = told("has no draft", store.draft(NewEntry::default(), &"one more"))?;
         // The same in every state, so that the reader knows what it read before.
         let millis = draft.entry.created_at.as_millis().unsigned_abs();
         draft.entry.id = Id::from_parts(millis, [depth.to_le_bytes()[0]; 10]);
-        let after = before.with(Saved::of(&draft));
+        let after = whole.with(Saved::of(&draft));
         told("cannot be saved to", store.save_draft(draft))?;
         let saved = disk.changed();
         if depth == 0 || !chance.happens(50) {
@@ -160,18 +177,48 @@ impl Trial<'_> {
             return Err(format!("a save changed: {}", after.settled().difference(&found)));
         }
         told("cannot be closed", store.close())?;
+        if chance.happens(VERIFIED_PERCENT) {
+            verify(&disk)?;
+        }
         let changes = disk.changes();
         let cut = chance.below(changes.len() + 1);
         let mut durable = Durable::new(files);
         changes[..cut].iter().for_each(|change| durable.pass(change, chance));
         let candidates: &[&Model] = match cut {
             cut if cut < opened => &[before],
-            cut if cut < saved => &[before, &after],
+            cut if cut < rekeyed => &[before, whole],
+            cut if cut < saved => &[whole, &after],
             _ => &[&after],
         };
         let nested = self.recover(durable.cut(chance), candidates, (depth - 1, chance));
         nested.map_err(|reason| format!("recovery cut after {cut} of {}: {reason}", changes.len()))
     }
+
+    /// Finishes a change of keys, if one was cut, and opens the store as who has its key alone.
+    fn rekeyed(
+        &mut self,
+        store: Store,
+        disk: &SimulatedDisk,
+        whole: &Model,
+    ) -> Result<Store, String> {
+        told("cannot be rekeyed", store.rekey(whole.key))?;
+        told("cannot be closed", store.close())?;
+        let store = told("cannot be opened", open(disk, &later(), &whole.keys()))?;
+        let found = told("is not whole with its key", self.reader.read(&store, false))?;
+        if whole.allows(&found) {
+            return Ok(store);
+        }
+        Err(format!("a change of keys changed: {}", whole.settled().difference(&found)))
+    }
+}
+
+/// Holds a store that was closed to what `verify` says of it, on a real disk.
+fn verify(disk: &SimulatedDisk) -> Result<(), String> {
+    let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = dir.path().join("store.redb");
+    std::fs::write(&path, disk.content(Path::new(STORE))).map_err(|error| error.to_string())?;
+    let verified = told("", Store::verify_with(&path, &keys::verify(), &mut unwatched))?;
+    if verified.is_clean() { Ok(()) } else { Err(format!("does not verify: {verified:?}")) }
 }
 
 fn told<T>(what: &str, outcome: crate::error::Result<T>) -> Result<T, String> {

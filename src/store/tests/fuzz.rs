@@ -1,13 +1,17 @@
-//! Hostile bytes in what only a store reads: a whole journal, names, settings, operations.
+//! Hostile bytes in what only a store reads: a whole journal, names, settings, operations, captured
+//! contents that are sealed, and what a lock file says.
 
 use std::sync::Arc;
 
 use crate::checkpoint::{Timestamp, Trigger};
-use crate::codec::{NameKind, Placed, check, decode_note, encode_note, tests::fuzz::record};
+use crate::codec::{KeyId, NameKind, Placed, check, decode_note, encode_note, tests::fuzz::record};
 use crate::retention::{Age, Policy};
+use crate::store::disk::FileId;
 use crate::store::journal::{frame, identified, items};
+use crate::store::lock::Known;
 use crate::store::names;
 use crate::store::operation::{Action, Operation};
+use crate::store::sealing::Sealing;
 use crate::store::settings::Settings;
 use crate::tape::Tape;
 
@@ -111,5 +115,61 @@ fn any_note_is_read_or_refused() {
             assert_eq!(decode_note(0, &encode_note(0, &operation)), Ok(operation));
         }
         assert!(decode_note::<Settings>(1, &bytes).is_err(), "in another place");
+    });
+}
+
+#[test]
+fn any_text_of_a_lock_file_is_read_or_refused() {
+    target!("lock_file", 4000, |input: &[u8]| {
+        let mut tape = Tape::new(input);
+        let key = KeyId::from_number(tape.number());
+        let sealing = *tape.pick(&[Sealing::Plain, Sealing::With(key), Sealing::Unknown]);
+        let file = tape.maybe(|it| FileId { device: it.number(), inode: it.number() });
+        let known = Known { identity: tape.number(), file, sealing };
+        let text = format!("{}{known}", tape.name());
+        assert_eq!(Known::parse(&text), Some(known));
+        // Whoever reads while it is written has the beginning of it.
+        for (end, _) in text.char_indices() {
+            if let Some(part) = Known::parse(&text[..end]) {
+                assert_eq!((part.identity, part.sealing), (known.identity, Sealing::Unknown));
+            }
+        }
+        let mut bytes = text.into_bytes();
+        tape.mutate(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some(read) = Known::parse(&text) {
+            assert_eq!(Known::parse(&format!("name{read}")), Some(read));
+        }
+    });
+}
+
+#[cfg(feature = "encrypt")]
+#[test]
+fn any_sealed_content_is_as_it_was_or_refused() {
+    use crate::checkpoint::Hash;
+    use crate::codec::{Frames, Keyring, SecretKey};
+    use crate::store::blobs::{seed, unpack};
+
+    let key = SecretKey::from_bytes([1; 32]);
+    let frames = Frames::new(Keyring::new(vec![key.clone()]));
+    let contents = [b"short".to_vec(), b"the same words again and again ".repeat(40)];
+    let sealed = contents.map(|content| {
+        let hash = Hash::of(&content);
+        let bytes = frames.pack(&content).to_sealed_bytes(seed(&hash), None, &key);
+        (content, hash, bytes)
+    });
+    target!("sealed_content", 3000, |input: &[u8]| {
+        let mut tape = Tape::new(input);
+        let (content, hash, whole) = tape.pick(&sealed);
+        let length = content.len() as u64;
+        assert_eq!(unpack(&frames, whole, (hash, length)).as_ref(), Ok(content));
+        let mut bytes = whole.clone();
+        tape.mutate(&mut bytes);
+        if let Ok(read) = unpack(&frames, &bytes, (hash, length)) {
+            assert_eq!((&bytes, &read), (whole, content));
+        }
+        let other = Hash::from_bytes([tape.byte(); 32]);
+        assert!(unpack(&frames, whole, (&other, length)).is_err(), "under another hash");
+        assert!(unpack(&frames, whole, (hash, length + 1)).is_err(), "of another length");
     });
 }

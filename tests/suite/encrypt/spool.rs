@@ -158,3 +158,24 @@ fn a_repaired_store_has_what_was_spooled_if_its_key_was_given() {
     assert_eq!(store.get(&saved.id).unwrap().state::<Vec<String>>().unwrap(), state(1));
     assert!(!has(&fs::read(&place.path).unwrap(), SECRET));
 }
+
+/// Without the key nobody can take in what is spooled, and a copy of the file does not have it.
+#[test]
+fn a_backup_without_the_key_says_what_it_leaves_out() {
+    let [key] = keys();
+    let place = Place::new();
+    let known = place.open_hurried(&[&key]);
+    save(&known, 0).unwrap();
+    let held = place.hold();
+    let saved = save(&known, 1).unwrap();
+    drop((held, known));
+    let copy = |name: &str| place.path.with_file_name(name);
+    let without = place.open(&[]).backup(copy("without.redb")).unwrap();
+    assert_eq!((without.checkpoints, without.left_out), (1, 1));
+    let with = place.open(&[&key]).backup(copy("with.redb")).unwrap();
+    assert_eq!((with.checkpoints, with.left_out), (2, 0));
+    assert_eq!(place.open(&[]).backup(copy("again.redb")).unwrap().left_out, 0);
+    let options = Options { keys: vec![key.clone()], ..Options::default() };
+    let store = Store::open_with(copy("with.redb"), options).unwrap();
+    assert_eq!(store.get(&saved.id).unwrap().state::<Vec<String>>().unwrap(), state(1));
+}

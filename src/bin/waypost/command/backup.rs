@@ -58,6 +58,12 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if let Some((signal, _)) = watcher.stopped() {
         return Err(signal.error("no copy was made".to_owned()));
     }
+    if copied.left_out > 0 {
+        global.warn(format_args!(
+            "the copy lacks {} that wait in the spool: that takes the key of the store",
+            grouped(copied.left_out)
+        ));
+    }
     let held_seconds = copied.held.as_secs_f64();
     if global.json {
         output::json_line(out, &Shown { copied: &copied, held_seconds })?;
@@ -65,6 +71,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         let mut fields = Fields::default();
         fields.text("copy", Some(copied.path.display()));
         fields.text("checkpoints", Some(grouped(copied.checkpoints)));
+        fields.text("left out", Some(grouped(copied.left_out)).filter(|_| copied.left_out > 0));
         fields.text("size", Some(size(copied.bytes)));
         fields.text("others waited", Some(format!("{held_seconds:.3} s")));
         output::fields(out, &fields, global)?;

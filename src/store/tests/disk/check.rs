@@ -12,7 +12,7 @@ use redb::{Key, ReadTransaction, ReadableTable as _, TableDefinition, Value};
 use super::model::{Model, Saved, plain};
 use crate::checkpoint::{Entry, Hash, Series};
 use crate::codec::{
-    FoundFrame, Holders, NameKind, cause, check as sum, decode_dependents, decode_holders,
+    FoundFrame, Holders, KeyId, NameKind, cause, check as sum, decode_dependents, decode_holders,
     derived_tail,
 };
 use crate::error::{Error, Result};
@@ -36,6 +36,7 @@ impl Reader {
     /// What [`read_all`] returns, settled; found out anew if `is_thorough`.
     pub(super) fn read(&mut self, store: &Store, is_thorough: bool) -> Result<Arc<Model>> {
         let content = store.read(|snapshot| digest_all(&snapshot.transaction))?;
+        let content = sum(content, format!("{:?}", store.key()?).as_bytes());
         if let Some(model) = self.known.get(&content).filter(|_| !is_thorough) {
             return Ok(model.clone());
         }
@@ -84,6 +85,7 @@ fn engine(error: redb::StorageError) -> Error {
 /// All that a store holds, each of it read; an error if anything about it is wrong.
 pub(super) fn read_all(store: &Store) -> Result<Model> {
     let is_pruned_on_save = store.settings()?.prune_on_save;
+    let key = store.key()?;
     store.operations(usize::MAX)?;
     store.read(|snapshot| {
         let entries = snapshot.entries(Span::ALL)?.collect::<Result<Vec<Entry>>>()?;
@@ -96,8 +98,28 @@ pub(super) fn read_all(store: &Store) -> Result<Model> {
             present: entries.iter().map(read).collect::<Result<_>>()?,
             deleted: deleted.iter().map(read).collect::<Result<_>>()?,
             is_pruned_on_save,
+            key,
+            is_mixed: stored(snapshot)?.iter().any(|(found, _)| *found != key),
         })
     })
+}
+
+/// Every frame and every captured content as it is stored, with its key.
+pub(super) fn stored(snapshot: &Snapshot<'_>) -> Result<Vec<(Option<KeyId>, Vec<u8>)>> {
+    let it = &snapshot.transaction;
+    let mut stored: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+    let frames = rows(it, FRAMES, |key, value| (key, value.to_vec()))?;
+    for (key, value) in frames.into_iter().filter(|(key, _)| !key.ends_with(&[0xff, 0xff])) {
+        stored.entry(frame_sequence(key).to_be_bytes().into()).or_default().extend(value);
+    }
+    for (key, value) in rows(it, BLOBS, |key, value| (key, value.to_vec()))? {
+        stored.entry(blob_hash(key).as_bytes().to_vec()).or_default().extend(value);
+    }
+    let parsed = stored.into_values().map(|bytes| {
+        let found = FoundFrame::parse(&bytes).map_err(|reason| Error::corrupt("frame", reason))?;
+        Ok((found.key, bytes))
+    });
+    parsed.collect()
 }
 
 fn read_one(snapshot: &Snapshot<'_>, entry: &Entry) -> Result<Saved> {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::keys;
 use crate::checkpoint::{Entry, Id, Series, Trigger};
+use crate::codec::KeyId;
 use crate::store::Draft;
 
 /// How many of a series stay of what is saved for [`ring`].
@@ -45,6 +47,10 @@ pub(super) struct Model {
     pub(super) deleted: BTreeMap<Id, Arc<Saved>>,
     /// Whether its settings say so.
     pub(super) is_pruned_on_save: bool,
+    /// What it is sealed with, if it is.
+    pub(super) key: Option<KeyId>,
+    /// Whether some of it may be sealed with another key, or in plain though there is one.
+    pub(super) is_mixed: bool,
 }
 
 impl Model {
@@ -85,6 +91,18 @@ impl Model {
         Self { deleted: BTreeMap::new(), ..self.clone() }
     }
 
+    /// The keys that it takes to read and to save.
+    pub(super) fn keys(&self) -> Vec<KeyId> {
+        if self.is_mixed { keys::all_for(self.key) } else { self.key.into_iter().collect() }
+    }
+
+    /// Whether that is what was found, settled.
+    pub(super) fn allows(&self, found: &Self) -> bool {
+        let wanted = self.settled();
+        // What has another key may be gone by now.
+        Self { is_mixed: wanted.is_mixed && found.is_mixed, ..wanted } == *found
+    }
+
     /// The same without what may have been pruned on save, now or later.
     pub(super) fn settled(&self) -> Self {
         let mut newest: BTreeMap<&Series, BTreeSet<_>> = BTreeMap::new();
@@ -114,6 +132,7 @@ impl Model {
                 return format!("{what} {id} is there");
             }
         }
-        format!("the settings, if anything: {}", found.is_pruned_on_save)
+        let rest = |it: &Self| (it.is_pruned_on_save, it.key, it.is_mixed);
+        format!("settings and keys are {:?}, not {:?}", rest(found), rest(self))
     }
 }

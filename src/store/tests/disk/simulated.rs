@@ -105,6 +105,13 @@ impl Files {
         }
     }
 
+    /// All that is in a file.
+    pub(super) fn content(&self, path: &Path) -> Option<Vec<u8>> {
+        let image = &self.images[*self.names.get(path)?];
+        let mut content = vec![0; usize::try_from(image.length()).ok()?];
+        image.read(0, &mut content).then_some(content)
+    }
+
     /// Differs where what can be found by a name does.
     pub(super) fn hash(&self) -> u64 {
         let mut hash = 0_u64;
@@ -174,6 +181,11 @@ impl SimulatedDisk {
 
     pub(super) fn changes(&self) -> Vec<Change> {
         lock(&self.state).changes.clone()
+    }
+
+    /// All that is in a file, as it is seen now.
+    pub(super) fn content(&self, path: &Path) -> Vec<u8> {
+        lock(&self.state).files.content(path).unwrap_or_default()
     }
 
     /// How many calls of a kind there were.

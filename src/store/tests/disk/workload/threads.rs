@@ -7,7 +7,9 @@
 use std::sync::Barrier;
 use std::thread;
 
-use super::{Attempt, Done, Model, NewEntry, Saved, Trigger, Workload, attempted};
+use super::super::model::Saved;
+use super::{Attempt, Done, Model, Workload, attempted};
+use crate::checkpoint::{NewEntry, Trigger};
 use crate::error::Result;
 
 impl Workload {

@@ -1,0 +1,49 @@
+//! The keys of stores that are encrypted. A build that cannot encrypt has none.
+
+use crate::codec::KeyId;
+use crate::store::{Options, Verify};
+
+#[cfg(feature = "encrypt")]
+fn secrets() -> [crate::codec::SecretKey; 2] {
+    [1, 2].map(|byte| crate::codec::SecretKey::from_bytes([byte; 32]))
+}
+
+/// All that there are.
+#[cfg(feature = "encrypt")]
+pub(super) fn all() -> Vec<KeyId> {
+    secrets().iter().map(crate::codec::SecretKey::id).collect()
+}
+
+#[cfg(not(feature = "encrypt"))]
+pub(super) fn all() -> Vec<KeyId> {
+    Vec::new()
+}
+
+/// All that there are, but for a store that is made now: that one is to have this one.
+pub(super) fn all_for(first: Option<KeyId>) -> Vec<KeyId> {
+    let others = all().into_iter().filter(|id| Some(*id) != first);
+    first.into_iter().chain(others).collect()
+}
+
+/// Options of who has these keys.
+#[cfg(feature = "encrypt")]
+pub(super) fn given(keys: &[KeyId], options: Options) -> Options {
+    let secret = |id: &KeyId| secrets().into_iter().find(|key| key.id() == *id);
+    Options { keys: keys.iter().filter_map(secret).collect(), ..options }
+}
+
+#[cfg(not(feature = "encrypt"))]
+pub(super) fn given(_: &[KeyId], options: Options) -> Options {
+    options
+}
+
+/// Verifies with all keys.
+#[cfg(feature = "encrypt")]
+pub(super) fn verify() -> Verify {
+    Verify { keys: secrets().into(), ..Verify::default() }
+}
+
+#[cfg(not(feature = "encrypt"))]
+pub(super) fn verify() -> Verify {
+    Verify::default()
+}
