@@ -4,6 +4,7 @@
 //! has some of both, and the same call once more goes on.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 use redb::ReadableTable as _;
 use serde::Serialize;
@@ -39,7 +40,8 @@ pub struct Rekeyed {
     pub contents: u64,
     /// Number of documents and contents that are damaged, and were left as they are.
     pub damaged: u64,
-    /// Whether all is done: `false` if it was ended before.
+    /// Whether all is done: `false` if it was ended before. Until all is, and nothing is damaged,
+    /// [`Stats::is_rekeying`](crate::Stats::is_rekeying) says so.
     pub is_done: bool,
 }
 
@@ -101,12 +103,21 @@ impl Store {
         let mut done = Rekeyed::default();
         let result = self.rekey_all(to, watch, &mut done);
         let now = (self.shared.options.clock)();
-        self.shared.write(|writer| {
-            if done.is_done && done.damaged == 0 && to.is_none() {
-                writer.note_plain()?;
+        let is_all = done.is_done && done.damaged == 0;
+        self.shared.turn.with(|open| {
+            self.shared.take_in(open)?;
+            let mut journal = lock(&open.journal);
+            self.shared.write_durably(open, &mut journal, |writer| {
+                if is_all {
+                    writer.note_rekeyed()?;
+                }
+                let checkpoints = done.documents;
+                writer.log(Operation { checkpoints, ..Operation::new(Action::Rekey, now) })
+            })?;
+            if is_all {
+                open.is_rekeying.store(false, Ordering::Relaxed);
             }
-            let checkpoints = done.documents;
-            writer.log(Operation { checkpoints, ..Operation::new(Action::Rekey, now) }).map(drop)
+            Ok(())
         })?;
         result.map(|()| done)
     }
@@ -124,6 +135,7 @@ impl Store {
                 self.shared.turn.note_sealing(open.identity, Sealing::Unknown)?;
                 self.shared.write_durably(open, &mut journal, |writer| writer.expect_key(to))?;
                 *write(&open.key) = to;
+                open.is_rekeying.store(true, Ordering::Relaxed);
                 self.shared.turn.note_sealing(open.identity, to.into())?;
             }
             Ok(())
@@ -255,7 +267,7 @@ impl Writer<'_> {
 
     fn rekey_blobs(&mut self, from: BlobBytes, to: Option<KeyId>) -> Result<Part<BlobBytes>> {
         let mut part = Part { next: Some(from), seen: 0, changed: 0, damaged: 0 };
-        if !self.open.has_artifacts.load(std::sync::atomic::Ordering::Relaxed) {
+        if !self.open.has_artifacts.load(Ordering::Relaxed) {
             return Ok(Part { next: None, ..part });
         }
         let mut bytes = 0;

@@ -4,7 +4,7 @@
 
 use redb::ReadableTable as _;
 
-use super::table::{FORMAT_KEY, In, KEY_KEY, META, PLAIN_FORMAT, SEALED_FORMAT};
+use super::table::{FORMAT_KEY, In, KEY_KEY, META, PLAIN_FORMAT, REKEY_KEY, SEALED_FORMAT};
 use super::turn::Open;
 use super::write::Writer;
 use crate::codec::{Flaw, Frame, Frames, KeyId, Keyring};
@@ -102,12 +102,16 @@ impl Writer<'_> {
             Some(id) => meta.insert(KEY_KEY, id.number()).within(self.path)?,
             None => meta.remove(KEY_KEY).within(self.path)?,
         };
+        // Whoever is killed on the way leaves it, so that nobody takes all for sealed.
+        meta.insert(REKEY_KEY, 1).within(self.path)?;
         Ok(())
     }
 
-    /// Notes that nothing is sealed, so that builds that know nothing of it can read the store.
-    pub(super) fn note_plain(&mut self) -> Result<()> {
+    /// Notes that everything is as it is to be; if nothing is sealed, also that builds that know
+    /// nothing of it can read the store.
+    pub(super) fn note_rekeyed(&mut self) -> Result<()> {
         let mut meta = self.transaction.open_table(META).within(self.path)?;
+        meta.remove(REKEY_KEY).within(self.path)?;
         if meta.get(KEY_KEY).within(self.path)?.is_none() {
             meta.insert(FORMAT_KEY, u64::from(PLAIN_FORMAT)).within(self.path)?;
         }

@@ -78,6 +78,8 @@ pub(super) struct Open {
     pub(super) settings: RwLock<Option<Arc<Settings>>>,
     /// What everything is sealed with. Changes only while the journal is held.
     pub(super) key: RwLock<Option<KeyId>>,
+    /// Whether some may still be as it was before that.
+    pub(super) is_rekeying: AtomicBool,
     /// Whether there was a save since the file was opened.
     pub(super) has_saved: AtomicBool,
     /// Whether nobody has looked yet what was spooled before the file was opened.
@@ -418,7 +420,7 @@ impl Turn {
 
     /// Puts into the tables what a journal has that they lack.
     fn ready(&self, database: Database) -> Result<Open> {
-        let Found { next_sequence, next_name, identity, has_artifacts, key } =
+        let Found { next_sequence, next_name, identity, has_artifacts, key, is_rekeying } =
             Found::read(&database, self.path())?;
         *lock(&self.identity) = Some(identity);
         if next_sequence == 1 {
@@ -447,6 +449,7 @@ impl Turn {
             looked: Mutex::new(HashMap::new()),
             settings: RwLock::new(settings.ok().map(Arc::new)),
             key: RwLock::new(key),
+            is_rekeying: AtomicBool::new(is_rekeying),
             has_saved: AtomicBool::new(false),
             is_spool_due: AtomicBool::new(true),
             since: Instant::now(),
