@@ -1,0 +1,68 @@
+//! A store whose key was changed half way, for who has some of its keys only.
+
+use waypost::{Age, Policy};
+
+use super::*;
+
+/// Three of each series are kept, and what is deleted expires at once.
+fn settings() -> Settings {
+    let policy = Some(Policy::preset("last-3").unwrap());
+    Settings { policy, prune_on_save: true, keep_deleted: Age::seconds(0) }
+}
+
+/// A store under the first key, as one who was killed leaves it that was to put it under another.
+fn ended_at_once(first: &SecretKey, to: Option<&SecretKey>) -> Place {
+    let place = Place::new();
+    let store = place.open(&[first]);
+    store.set_settings(&settings()).unwrap();
+    fill(&store, 0..12);
+    store.close().unwrap();
+    let keys: Vec<&SecretKey> = [first].into_iter().chain(to).collect();
+    let store = place.open(&keys);
+    store.rekey_with(to.map(SecretKey::id), &mut |_| ControlFlow::Break(())).unwrap();
+    store.close().unwrap();
+    place
+}
+
+fn oldest(store: &Store) -> Id {
+    store.entries(Query::default()).map(|it| it.unwrap().id).min().unwrap()
+}
+
+/// Pruning on save and expiry wanted to store anew what stands on what goes: saves were refused,
+/// then lists, and after a crash the store could not be opened.
+#[test]
+fn what_takes_another_key_stays_and_is_in_nobodys_way() {
+    let [first, second] = keys();
+    for to in [None, Some(&second)] {
+        let place = ended_at_once(&first, to);
+        let given: Vec<&SecretKey> = to.into_iter().collect();
+        let store = place.open(&given);
+        let saved = fill(&store, 101..104);
+        let copy = Place::new();
+        let beside = |path: &Path| path.with_file_name("store.redb.journal");
+        fs::copy(&place.path, &copy.path).unwrap();
+        fs::copy(beside(&place.path), beside(&copy.path)).unwrap();
+        assert!(store.count().unwrap() >= 6);
+        fill(&store, 104..112);
+        for _ in 0..3 {
+            store.delete(&[oldest(&store)]).unwrap();
+        }
+        store.close().unwrap();
+        let after_crash = copy.open(&given);
+        check(&after_crash, &saved);
+        after_crash.close().unwrap();
+        for path in [&place, &copy] {
+            let all: Vec<&SecretKey> = [&first].into_iter().chain(to).collect();
+            let store = path.open(&all);
+            for entry in store.entries(Query::default()) {
+                store.get(&entry.unwrap().id).unwrap();
+            }
+            assert!(store.rekey(to.map(SecretKey::id)).unwrap().is_done);
+            store.close().unwrap();
+            // Then it goes at last.
+            let store = path.open(&given);
+            fill(&store, 201..203);
+            assert_eq!(store.count().unwrap(), 6);
+        }
+    }
+}
