@@ -20,7 +20,7 @@ use super::write::Writer;
 use super::{Store, give_way};
 use crate::checkpoint::{Entry, Hash};
 use crate::codec::{Flaw, FoundFrame, KeyId, check};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::{
     BlobBytes, RecordBytes, RecordKey, blob_hash, blob_row, blob_rows, frame_row, frame_sequence,
 };
@@ -86,6 +86,7 @@ impl Store {
     /// # Errors
     /// [`Error::Key`](crate::Error::Key) if a key is not among those that were given; nothing was
     /// changed, unless it is about one checkpoint of a store with several keys.
+    /// [`Error::Invalid`] if another one begins before this one is done: that one goes on.
     pub fn rekey(&self, to: Option<KeyId>) -> Result<Rekeyed> {
         self.rekey_with(to, &mut unwatched)
     }
@@ -109,6 +110,7 @@ impl Store {
             let mut journal = lock(&open.journal);
             self.shared.write_durably(open, &mut journal, |writer| {
                 if is_all {
+                    writer.check_wanted(to)?;
                     writer.note_rekeyed()?;
                 }
                 let checkpoints = done.documents;
@@ -187,7 +189,15 @@ impl Store {
 }
 
 impl Writer<'_> {
+    /// Refuses to go on once somebody else has begun to change the key.
+    fn check_wanted(&self, to: Option<KeyId>) -> Result<()> {
+        let wanted = self.open.key() == to;
+        let reason = "another rekey has begun meanwhile, and only that one goes on";
+        if wanted { Ok(()) } else { Err(Error::invalid("key", reason)) }
+    }
+
     fn rekey_records(&mut self, from: RecordBytes, to: Option<KeyId>) -> Result<Part<RecordBytes>> {
+        self.check_wanted(to)?;
         let rows = self.records.range(from..).within(self.path)?.take(PART_ROWS + 1);
         let keys = rows.map(|row| Ok(RecordKey::from_bytes(row.within(self.path)?.0.value())));
         let mut keys = keys.collect::<Result<Vec<RecordKey>>>()?.into_iter();
@@ -213,6 +223,7 @@ impl Writer<'_> {
     }
 
     fn rekey_frames(&mut self, from: u64, to: Option<KeyId>) -> Result<Part<u64>> {
+        self.check_wanted(to)?;
         let mut part = Part { next: Some(from), seen: 0, changed: 0, damaged: 0 };
         let mut bytes = 0;
         for _ in 0..PART_ROWS {
@@ -266,6 +277,7 @@ impl Writer<'_> {
     }
 
     fn rekey_blobs(&mut self, from: BlobBytes, to: Option<KeyId>) -> Result<Part<BlobBytes>> {
+        self.check_wanted(to)?;
         let mut part = Part { next: Some(from), seen: 0, changed: 0, damaged: 0 };
         if !self.open.has_artifacts.load(Ordering::Relaxed) {
             return Ok(Part { next: None, ..part });

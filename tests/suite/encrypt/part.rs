@@ -66,3 +66,25 @@ fn what_takes_another_key_stays_and_is_in_nobodys_way() {
         }
     }
 }
+
+/// The first went on, sealed with the key of the second, and said that all was done.
+#[test]
+fn of_two_rekeys_at_once_the_first_gives_up_and_says_so() {
+    let [first, second, third] = keys();
+    let place = Place::new();
+    let saved = fill(&place.open(&[&first]), 0..8);
+    let store = place.open(&[&first, &second, &third]);
+    let mut other = Some(third.id());
+    let outcome = store.rekey_with(Some(second.id()), &mut |_| {
+        if let Some(id) = other.take() {
+            assert!(store.rekey(Some(id)).unwrap().is_done);
+        }
+        ControlFlow::Continue(())
+    });
+    let error = outcome.unwrap_err().to_string();
+    assert!(error.contains("another rekey"), "{error}");
+    store.close().unwrap();
+    let store = place.open(&[&third]);
+    assert!(!store.stats().unwrap().is_rekeying);
+    check(&store, &saved);
+}
