@@ -40,8 +40,11 @@ pub struct Rekeyed {
     pub contents: u64,
     /// Number of documents and contents that are damaged, and were left as they are.
     pub damaged: u64,
-    /// Whether all is done: `false` if it was ended before. Until all is, and nothing is damaged,
-    /// [`Stats::is_rekeying`](crate::Stats::is_rekeying) says so.
+    /// Number of documents and contents that take a key which was not given, or stand on one that
+    /// does, and were left as they are.
+    pub sealed: u64,
+    /// Whether all is done: `false` if it was ended before, or a key was missing. Until all is, and
+    /// nothing is damaged, [`Stats::is_rekeying`](crate::Stats::is_rekeying) says so.
     pub is_done: bool,
 }
 
@@ -53,6 +56,13 @@ struct Part<P> {
     seen: u64,
     changed: u64,
     damaged: u64,
+    sealed: u64,
+}
+
+impl<P> Part<P> {
+    fn from(next: Option<P>) -> Self {
+        Self { next, seen: 0, changed: 0, damaged: 0, sealed: 0 }
+    }
 }
 
 /// What became of one frame.
@@ -63,6 +73,8 @@ enum Outcome {
         stored_bytes: usize,
     },
     Damaged,
+    /// A key that it takes is not at hand.
+    Sealed,
 }
 
 impl Store {
@@ -77,15 +89,15 @@ impl Store {
     /// Encrypts all documents and captured files with another key, or for the first time; or
     /// decrypts them, without one.
     ///
-    /// This handle must have been given the new key, and the one that the store has. What is saved
+    /// This handle must have been given the new key, and the one that the store has; what takes yet
+    /// another one, as one who was killed may leave it, is counted and left. What is saved
     /// meanwhile, by whomever, takes the new key. Old bytes stay in free pages of the file until
     /// these are used again or [`Store::compact`] gives them back.
     ///
     /// Time grows with the size of the store.
     ///
     /// # Errors
-    /// [`Error::Key`](crate::Error::Key) if a key is not among those that were given; nothing was
-    /// changed, unless it is about one checkpoint of a store with several keys.
+    /// [`Error::Key`] if one of the two is not among those that were given; nothing was changed.
     /// [`Error::Invalid`] if another one begins before this one is done: that one goes on.
     pub fn rekey(&self, to: Option<KeyId>) -> Result<Rekeyed> {
         self.rekey_with(to, &mut unwatched)
@@ -169,6 +181,7 @@ impl Store {
             let part = self.shared.write(|writer| writer.rekey_frames(from, to))?;
             done.documents += part.changed;
             done.damaged += part.damaged;
+            done.sealed += part.sealed;
             next = part.next;
             give_way();
         }
@@ -180,10 +193,11 @@ impl Store {
             let part = self.shared.write(|writer| writer.rekey_blobs(from, to))?;
             done.contents += part.changed;
             done.damaged += part.damaged;
+            done.sealed += part.sealed;
             next = part.next;
             give_way();
         }
-        done.is_done = true;
+        done.is_done = done.sealed == 0;
         Ok(())
     }
 }
@@ -201,7 +215,7 @@ impl Writer<'_> {
         let rows = self.records.range(from..).within(self.path)?.take(PART_ROWS + 1);
         let keys = rows.map(|row| Ok(RecordKey::from_bytes(row.within(self.path)?.0.value())));
         let mut keys = keys.collect::<Result<Vec<RecordKey>>>()?.into_iter();
-        let mut part = Part { next: None, seen: 0, changed: 0, damaged: 0 };
+        let mut part = Part::from(None);
         let mut bytes = 0;
         for (key, number) in keys.by_ref().zip(0..) {
             if number == PART_ROWS || bytes >= PART_BYTES {
@@ -224,7 +238,7 @@ impl Writer<'_> {
 
     fn rekey_frames(&mut self, from: u64, to: Option<KeyId>) -> Result<Part<u64>> {
         self.check_wanted(to)?;
-        let mut part = Part { next: Some(from), seen: 0, changed: 0, damaged: 0 };
+        let mut part = Part::from(Some(from));
         let mut bytes = 0;
         for _ in 0..PART_ROWS {
             let Some(from) = part.next.filter(|_| bytes < PART_BYTES) else { break };
@@ -241,6 +255,7 @@ impl Writer<'_> {
                     part.changed += 1;
                 }
                 Outcome::Damaged => part.damaged += 1,
+                Outcome::Sealed => part.sealed += 1,
             }
             part.next = Some(sequence + 1);
         }
@@ -267,6 +282,10 @@ impl Writer<'_> {
             frame.map_err(|flaw| self.open.flawed(place(), flaw))
         });
         let base = found.base(sequence);
+        // There may be many more with keys that are at hand.
+        if let Err(Error::Key { .. }) = frame {
+            return Ok(Outcome::Sealed);
+        }
         let (Some(frame), Ok(base)) = (self.unless_damaged(frame)?, base) else {
             return Ok(Outcome::Damaged);
         };
@@ -278,7 +297,7 @@ impl Writer<'_> {
 
     fn rekey_blobs(&mut self, from: BlobBytes, to: Option<KeyId>) -> Result<Part<BlobBytes>> {
         self.check_wanted(to)?;
-        let mut part = Part { next: Some(from), seen: 0, changed: 0, damaged: 0 };
+        let mut part = Part::from(Some(from));
         if !self.open.has_artifacts.load(Ordering::Relaxed) {
             return Ok(Part { next: None, ..part });
         }
@@ -299,6 +318,7 @@ impl Writer<'_> {
                     part.changed += 1;
                 }
                 Outcome::Damaged => part.damaged += 1,
+                Outcome::Sealed => part.sealed += 1,
             }
             part.next = after(*blob_rows(&hash).end());
         }
@@ -320,8 +340,9 @@ impl Writer<'_> {
         };
         let frame = raw_sum.and_then(|sum| open.frames.reopen(&found, seed(hash), sum));
         let frame = match frame {
+            Ok(frame) => frame,
             Err(Flaw::Damaged(_)) => return Ok(Outcome::Damaged),
-            frame => frame.map_err(|flaw| open.flawed(format!("captured file {hash}"), flaw))?,
+            Err(Flaw::NoKey(_)) => return Ok(Outcome::Sealed),
         };
         let bytes = open.bytes_of(&frame, seed(hash), None)?;
         insert_blob(blobs, hash, &bytes).within(path)?;

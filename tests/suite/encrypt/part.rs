@@ -88,3 +88,23 @@ fn of_two_rekeys_at_once_the_first_gives_up_and_says_so() {
     assert!(!store.stats().unwrap().is_rekeying);
     check(&store, &saved);
 }
+
+/// It stopped for good at the first that took a key nobody had any more.
+#[test]
+fn what_takes_a_lost_key_keeps_nothing_else_from_a_new_one() {
+    let [first, second, third] = keys();
+    let place = Place::new();
+    let mut saved = fill(&place.open(&[&first]), 0..8);
+    let store = place.open(&[&first, &second]);
+    store.rekey_with(Some(second.id()), &mut |_| ControlFlow::Break(())).unwrap();
+    saved.append(&mut fill(&store, 9..12));
+    store.close().unwrap();
+    let store = place.open(&[&second, &third]);
+    let some = store.rekey(Some(third.id())).unwrap();
+    assert_eq!((some.documents, some.contents, some.sealed, some.is_done), (3, 0, 10, false));
+    assert!(store.stats().unwrap().is_rekeying);
+    store.close().unwrap();
+    let rest = place.open(&[&first, &third]).rekey(Some(third.id())).unwrap();
+    assert_eq!((rest.documents, rest.contents, rest.sealed, rest.is_done), (8, 2, 0, true));
+    check(&place.open(&[&third]), &saved);
+}

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::args::Global;
+use crate::exit::Refusal;
 use crate::output::{self, Fields};
 use crate::progress::{Progress, Watcher};
 use crate::{interrupt, keys, open};
@@ -57,6 +58,13 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if rekeyed.damaged > 0 {
         let count = rekeyed.damaged;
         global.warn(format_args!("{count} are damaged and are as they were: not under the key"));
+    }
+    if rekeyed.sealed > 0 {
+        let count = rekeyed.sealed;
+        let total = count + rekeyed.documents + rekeyed.contents;
+        global.warn("give all keys that there are, as several --key-file, and run it again");
+        let what = "that were to change take a key that was not given, and are as they were";
+        return Err(Refusal::Skipped { what, count, total }.into());
     }
     Ok(())
 }

@@ -105,6 +105,7 @@ impl Fields {
         fields.text("documents", Some(rekeyed.documents));
         fields.text("files", Some(rekeyed.contents));
         fields.text("damaged", Some(rekeyed.damaged).filter(|count| *count > 0));
+        fields.text("no key", Some(rekeyed.sealed).filter(|count| *count > 0));
         fields
     }
 
