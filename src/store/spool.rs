@@ -136,14 +136,15 @@ impl Shared {
         let Some(identity) = self.turn.identity() else { return entries };
         let mut left: Vec<usize> = (0..drafts.len()).collect();
         left.retain(|at| drafts[*at].can_be_spooled());
-        let Some(seals) = self.seals() else {
-            // They wait for the store, and do not come back here at once.
-            for at in left {
-                drafts[at].has_own_id = true;
-            }
-            return entries;
-        };
         while !left.is_empty() {
+            // A file takes its time, and whoever has the store may change its key meanwhile.
+            let Some(seals) = self.seals() else {
+                // They wait for the store, and do not come back here at once.
+                for at in left {
+                    drafts[at].has_own_id = true;
+                }
+                return entries;
+            };
             let (part, alone): (Vec<usize>, Vec<Placed>) =
                 self.part(drafts, &mut left, &seals).into_iter().unzip();
             let name = Id::generate((self.options.clock)());

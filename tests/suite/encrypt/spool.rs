@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use waypost::{Repair, SetAside};
+use waypost::{Repair, SetAside, Timestamp};
 
 use super::*;
 
@@ -159,4 +159,38 @@ fn a_repaired_store_has_what_was_spooled_if_its_key_was_given() {
     let store = place.open(&[&key]);
     assert_eq!(store.get(&saved.id).unwrap().state::<Vec<String>>().unwrap(), state(1));
     assert!(!has(&fs::read(&place.path).unwrap(), SECRET));
+}
+
+/// What was asked once held for all files of a batch, however long they took.
+#[test]
+fn each_file_of_a_batch_is_as_the_store_is_by_then() {
+    let [key] = keys();
+    let place = Place::new();
+    let lock = place.path.with_file_name("store.redb.lock");
+    let change: Arc<Mutex<Option<String>>> = Arc::default();
+    let (changing, changed) = (change.clone(), lock.clone());
+    // Asked for the name of each file, right before that is written.
+    let clock = move || {
+        if let Some(text) = changing.lock().unwrap().take() {
+            fs::write(&changed, text).unwrap();
+        }
+        Timestamp::now()
+    };
+    let options = Options { clock: Arc::new(clock), ..hurried(&[]) };
+    let known = Store::open_with(&place.path, options).unwrap();
+    save(&known, 0).unwrap();
+    let _held = place.hold();
+    // One fills a file.
+    let long = "x".repeat(5 << 20);
+    let drafts = (0..3).map(|_| known.draft(NewEntry::default(), &long).unwrap()).collect();
+    let text = fs::read_to_string(&lock).unwrap();
+    *change.lock().unwrap() = Some(text.replace("plain", &key.id().to_string()));
+    let outcome = known.batch(drafts);
+    assert!(change.lock().unwrap().is_none());
+    let is_refused = |it: &Result<Entry>| matches!(it, Err(Error::Locked { .. }));
+    match outcome {
+        Ok(outcomes) => assert!(outcomes.iter().skip(1).all(is_refused), "{outcomes:?}"),
+        Err(error) => assert!(matches!(error, Error::Locked { .. }), "{error}"),
+    }
+    assert_eq!(place.spooled().len(), 1);
 }
