@@ -2,6 +2,8 @@
 //!
 //! Must never let a document of a sealed store be written in plain.
 
+use std::sync::atomic::Ordering;
+
 use redb::ReadableTable as _;
 
 use super::table::{FORMAT_KEY, In, KEY_KEY, META, PLAIN_FORMAT, REKEY_KEY, SEALED_FORMAT};
@@ -37,6 +39,8 @@ impl Open {
     pub(super) fn check_key(&self) -> Result<()> {
         match self.key() {
             Some(id) => self.need_key(id),
+            // Whoever decrypts it said so, and until all is done it takes the key to read it.
+            None if self.is_rekeying.load(Ordering::Relaxed) => Ok(()),
             None if self.frames.keys().first().is_some() => {
                 Err(Error::invalid("key", "one was given, and the store is not encrypted"))
             }

@@ -108,3 +108,22 @@ fn what_takes_a_lost_key_keeps_nothing_else_from_a_new_one() {
     assert_eq!((rest.documents, rest.contents, rest.sealed, rest.is_done), (8, 2, 0, true));
     check(&place.open(&[&third]), &saved);
 }
+
+#[test]
+fn who_has_the_key_saves_into_a_store_until_it_is_decrypted() {
+    let [first] = keys();
+    let place = Place::new();
+    let mut saved = fill(&place.open(&[&first]), 0..4);
+    let store = place.open(&[&first]);
+    store.rekey_with(None, &mut |_| ControlFlow::Break(())).unwrap();
+    saved.append(&mut fill(&store, 4..8));
+    store.close().unwrap();
+    saved.append(&mut fill(&place.open(&[]), 8..10));
+    let store = place.open(&[&first]);
+    saved.append(&mut fill(&store, 10..12));
+    assert!(store.rekey(None).unwrap().is_done);
+    let error = store.save(NewEntry::default(), SECRET).unwrap_err();
+    assert!(matches!(&error, Error::Invalid { what, .. } if what == "key"), "{error}");
+    store.close().unwrap();
+    check(&place.open(&[]), &saved);
+}

@@ -20,9 +20,14 @@ Examples:
 /// Encrypt the store, change its key, or decrypt it
 ///
 /// Give the key that the store has with --key-file, or in `WAYPOST_KEY_FILE` or `WAYPOST_KEY`, and
-/// the new one with --new-key-file. Others can go on meanwhile: what they save takes the new key,
-/// so give them both, as two --key-file. If it is interrupted, the store has some of both; run it
-/// again with both keys to go on.
+/// the new one with --new-key-file. If it is interrupted, the store has some of both; run it again
+/// with both keys to go on.
+///
+/// From one key to another, others can go on meanwhile: what they save takes the new key, so give
+/// them both before, as two --key-file. When a plain store is encrypted, those without the key
+/// cannot save from the first moment on, and must not have it before: start them again with it.
+/// When a store is decrypted, those with the key can save until all is done, and then must not have
+/// it any more.
 ///
 /// Free pages of the file still hold what was there before, until `waypost compact` gives them
 /// back; copies and backups are as they were.
