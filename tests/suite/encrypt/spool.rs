@@ -194,3 +194,31 @@ fn each_file_of_a_batch_is_as_the_store_is_by_then() {
     }
     assert_eq!(place.spooled().len(), 1);
 }
+
+/// The new store has no key, so that none was there to read what was spooled before, either.
+#[test]
+fn a_store_that_was_to_be_decrypted_is_repaired_with_what_was_spooled_before() {
+    let [key] = keys();
+    let place = Place::new();
+    let known = place.open_hurried(&[&key]);
+    save(&known, 0).unwrap();
+    let held = place.hold();
+    let saved = save(&known, 1).unwrap();
+    drop((held, known));
+    // As if whoever decrypts it had been killed before he came to that.
+    let folder = place.path.with_file_name("store.redb.spool");
+    let away = place.path.with_file_name("away");
+    fs::rename(&folder, &away).unwrap();
+    let store = place.open(&[&key]);
+    store.rekey_with(None, &mut |_| ControlFlow::Break(())).unwrap();
+    store.close().unwrap();
+    let _ = fs::remove_dir_all(&folder);
+    fs::rename(&away, &folder).unwrap();
+    let into = Place::new();
+    let how =
+        Repair { into: Some(into.path.clone()), keys: vec![key.clone()], ..Repair::default() };
+    let repaired = Store::repair(&place.path, &how, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!((repaired.checkpoints, repaired.lost.len()), (2, 0));
+    let found = into.open(&[]).get(&saved.id).unwrap();
+    assert_eq!(found.state::<Vec<String>>().unwrap(), state(1));
+}
