@@ -148,6 +148,8 @@ impl Store {
                 // Whoever spools meanwhile must not take what was for what is.
                 self.shared.turn.note_sealing(open.identity, Sealing::Unknown)?;
                 self.shared.write_durably(open, &mut journal, |writer| writer.expect_key(to))?;
+                // What it has is in the tables, and may be in plain.
+                journal.remove();
                 *write(&open.key) = to;
                 open.is_rekeying.store(true, Ordering::Relaxed);
                 self.shared.turn.note_sealing(open.identity, to.into())?;

@@ -127,3 +127,20 @@ fn who_has_the_key_saves_into_a_store_until_it_is_decrypted() {
     store.close().unwrap();
     check(&place.open(&[]), &saved);
 }
+
+/// What was rewound still had its bytes.
+#[test]
+fn a_journal_in_plain_goes_when_the_store_is_encrypted() {
+    let [first] = keys();
+    let place = Place::new();
+    let store = place.open(&[&first]);
+    store.rekey_with(None, &mut |_| ControlFlow::Break(())).unwrap();
+    let draft = store.draft(NewEntry::default(), SECRET).unwrap();
+    store.save_draft(draft.with_durability(Durability::Relaxed)).unwrap();
+    let journal = place.path.with_file_name("store.redb.journal");
+    assert!(has(&fs::read(&journal).unwrap(), SECRET));
+    store.rekey(Some(first.id())).unwrap();
+    assert!(!fs::read(&journal).is_ok_and(|bytes| has(&bytes, SECRET)));
+    store.save(NewEntry::default(), SECRET).unwrap();
+    assert!(!fs::read(&journal).is_ok_and(|bytes| has(&bytes, SECRET)));
+}

@@ -1,7 +1,9 @@
 //! `waypost rekey`: everything under another key, or under none.
 
+use std::ffi::OsString;
+use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
@@ -30,7 +32,10 @@ Examples:
 /// it any more.
 ///
 /// Free pages of the file still hold what was there before, until `waypost compact` gives them
-/// back; copies and backups are as they were.
+/// back to the file system, which may keep them; so does a backup that is made before that. Other
+/// copies and backups are as they were, and so is what lies beside the store from before: files
+/// that were set aside, journals of other stores, and what a repair kept. They are named at the
+/// end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -41,6 +46,28 @@ pub(super) struct Args {
     /// Decrypt everything
     #[arg(long, conflicts_with = "new_key_file")]
     plain: bool,
+}
+
+/// What lies beside a store and nobody changes: what was set aside, and what a repair kept.
+fn left_beside(store: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (store.parent(), store.file_name()) else {
+        return Vec::new();
+    };
+    let names_in = |folder: &Path| {
+        let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+        files.map(|file| file.file_name()).collect::<Vec<_>>()
+    };
+    let name = name.to_string_lossy();
+    let starts = [".damaged-", ".journal."].map(|it| format!("{name}{it}"));
+    let is_old = |it: &OsString| starts.iter().any(|start| it.to_string_lossy().starts_with(start));
+    let mut left: Vec<PathBuf> =
+        names_in(folder).into_iter().filter(is_old).map(|it| folder.join(it)).collect();
+    let aside = folder.join(format!("{name}.spool")).join("aside");
+    if !names_in(&aside).is_empty() {
+        left.push(aside);
+    }
+    left.sort();
+    left
 }
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
@@ -59,6 +86,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     out.flush()?;
     if let Some((signal, _)) = stopped {
         return Err(signal.error("run it again with both keys to go on".to_owned()));
+    }
+    for path in left_beside(store.path()) {
+        global.warn(format_args!("{} is as it was, under no key or an old one", path.display()));
     }
     if rekeyed.damaged > 0 {
         let count = rekeyed.damaged;
