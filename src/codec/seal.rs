@@ -4,6 +4,7 @@
 //! enough for that.
 
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 
 use chacha20poly1305::aead::Generate as _;
@@ -80,10 +81,11 @@ impl SecretKey {
         self.bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
 
-    /// One that was never used.
+    /// One that was never used, unless the system has no random numbers.
     #[expect(clippy::unused_self, reason = "a build that cannot encrypt has no key to ask")]
-    pub(super) fn nonce(&self) -> [u8; NONCE_BYTES] {
-        XNonce::generate().into()
+    pub(super) fn nonce(&self) -> io::Result<[u8; NONCE_BYTES]> {
+        let nonce = XNonce::try_generate().map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(nonce.into())
     }
 
     /// Encrypts in place, and returns the tag that goes behind.

@@ -234,6 +234,9 @@ impl Work<'_> {
                 part_bytes += bytes_of(&saved);
                 part.push(saved);
             }
+            if let Some(error) = salvage.failure.take() {
+                return Err(error);
+            }
             if let Some(id) = salvage.lacks() {
                 return Err(no_key(&self.keys.ring, "some of the store", id));
             }

@@ -2,6 +2,7 @@
 //!
 //! Must never let a document of a sealed store be written in plain.
 
+use std::io;
 use std::sync::atomic::Ordering;
 
 use redb::ReadableTable as _;
@@ -62,7 +63,7 @@ impl Open {
     /// A frame as it is stored at a place: sealed if the store is.
     pub(super) fn bytes_of(&self, frame: &Frame, place: u64, base: Option<u64>) -> Result<Vec<u8>> {
         let bytes = bytes_of(&self.frames, frame, (place, base), self.key());
-        bytes.map_err(|id| no_key(self.frames.keys(), "the store", id))
+        bytes.map_err(|why| why.error(self.frames.keys()))
     }
 
     /// What is wrong with a frame, as an error about what it belongs to.
@@ -71,17 +72,34 @@ impl Open {
     }
 }
 
-/// A frame as it is stored at a place and with a base: sealed if there is to be a key, which is
-/// returned if it is not at hand.
+/// Why a frame cannot be sealed.
+#[derive(Debug)]
+pub(super) enum Unsealed {
+    NoKey(KeyId),
+    /// The system has no random numbers.
+    NoNonce(io::Error),
+}
+
+impl Unsealed {
+    /// As an error about the store.
+    pub(super) fn error(self, keys: &Keyring) -> Error {
+        match self {
+            Self::NoKey(id) => no_key(keys, "the store", id),
+            Self::NoNonce(source) => Error::Io { path: "random numbers".into(), source },
+        }
+    }
+}
+
+/// A frame as it is stored at a place and with a base: sealed if there is to be a key.
 pub(super) fn bytes_of(
     frames: &Frames,
     frame: &Frame,
     (place, base): (u64, Option<u64>),
     key: Option<KeyId>,
-) -> Result<Vec<u8>, KeyId> {
+) -> Result<Vec<u8>, Unsealed> {
     let Some(id) = key else { return Ok(frame.to_bytes(place, base)) };
-    let key = frames.keys().get(id).ok_or(id)?;
-    Ok(frame.to_sealed_bytes(place, base, key))
+    let key = frames.keys().get(id).ok_or(Unsealed::NoKey(id))?;
+    frame.to_sealed_bytes(place, base, key).map_err(Unsealed::NoNonce)
 }
 
 /// What is wrong with a frame, as an error about what it belongs to.

@@ -19,7 +19,7 @@ use super::Shared;
 use super::disk::Place;
 use super::draft::{Draft, Packed};
 use super::options::Options;
-use super::sealing::{Sealing, bytes_of};
+use super::sealing::{Sealing, Unsealed, bytes_of};
 use super::turn::Patience;
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Frame, KeyId, Placed, encode_spooled};
@@ -138,26 +138,20 @@ impl Shared {
         left.retain(|at| drafts[*at].can_be_spooled());
         while !left.is_empty() {
             // A file takes its time, and whoever has the store may change its key meanwhile.
-            let Some(seals) = self.seals() else {
-                // They wait for the store, and do not come back here at once.
-                for at in left {
-                    drafts[at].has_own_id = true;
-                }
-                return entries;
-            };
-            let (part, alone): (Vec<usize>, Vec<Placed>) =
-                self.part(drafts, &mut left, &seals).into_iter().unzip();
+            let part = self.seals().and_then(|seals| self.part(drafts, &mut left, &seals));
+            let Some(part) = part else { break };
+            let (part, alone): (Vec<usize>, Vec<Placed>) = part.into_iter().unzip();
             let name = Id::generate((self.options.clock)());
             let bytes = encode_spooled(identity, &name, &alone);
             let is_saved = self.spool.folder.put(&name, &bytes).is_ok();
             for (at, placed) in part.into_iter().zip(alone) {
-                if is_saved {
-                    entries[at] = Some(placed.entry);
-                } else {
-                    // The file may be there all the same, so whoever is second must notice.
-                    drafts[at].has_own_id = true;
-                }
+                entries[at] = Some(placed.entry).filter(|_| is_saved);
             }
+        }
+        for (draft, entry) in drafts.iter_mut().zip(&entries) {
+            // They wait for the store, and do not come back here at once. A file may be there all
+            // the same, so whoever is second must notice.
+            draft.has_own_id |= draft.can_be_spooled() && entry.is_none();
         }
         entries
     }
@@ -173,29 +167,34 @@ impl Shared {
         }
     }
 
-    /// Takes the first drafts that make up a file.
-    fn part(&self, drafts: &[Draft], left: &mut Vec<usize>, seals: &Seals) -> Vec<(usize, Placed)> {
+    /// Takes the first drafts that make up a file; `None` if one cannot be sealed, and whoever has
+    /// the store says why.
+    fn part(
+        &self,
+        drafts: &[Draft],
+        left: &mut Vec<usize>,
+        seals: &Seals,
+    ) -> Option<Vec<(usize, Placed)>> {
         let mut part = Vec::new();
         let mut bytes = 0;
         while bytes < FILE_BYTES && !left.is_empty() {
             let at = left.remove(0);
-            let placed = self.standing_alone(&drafts[at], seals);
+            let placed = self.standing_alone(&drafts[at], seals).ok()?;
             bytes += drafts[at].raw.len();
             part.push((at, placed));
         }
-        part
+        Some(part)
     }
 
     /// A checkpoint without a place: which one it gets is known when it is taken in.
-    fn standing_alone(&self, draft: &Draft, Seals(key): &Seals) -> Placed {
+    fn standing_alone(&self, draft: &Draft, Seals(key): &Seals) -> Result<Placed, Unsealed> {
         let packed = draft.packed.as_ref().filter(|packed| packed.base.is_none());
         let sealed = |frame: &Frame| bytes_of(&self.frames, frame, (0, None), *key);
         let frame = match packed {
-            Some(packed) => sealed(&packed.frame),
-            None => sealed(&Packed::alone(&self.frames, &draft.raw).frame),
+            Some(packed) => sealed(&packed.frame)?,
+            None => sealed(&Packed::alone(&self.frames, &draft.raw).frame)?,
         };
-        let frame = frame.expect("nothing is spooled for which the key is not at hand");
         let entry = Entry { stored_bytes: frame.len() as u64, ..draft.entry.clone() };
-        Placed { entry, frame }
+        Ok(Placed { entry, frame })
     }
 }

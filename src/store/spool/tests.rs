@@ -24,7 +24,7 @@ fn two_placed() -> Vec<Placed> {
     let store = Store::open(dir.path().join("store.redb")).unwrap();
     let placed = |number: u8| {
         let draft = store.draft(NewEntry::default(), &vec![number; 100]).unwrap();
-        store.shared.standing_alone(&draft, &Seals(None))
+        store.shared.standing_alone(&draft, &Seals(None)).unwrap()
     };
     vec![placed(1), placed(2)]
 }
