@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use chacha20poly1305::aead::Generate as _;
 use chacha20poly1305::{AeadInOut as _, KeyInit as _, XChaCha20Poly1305, XNonce};
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::hash::digest;
 use super::keyring::KeyId;
@@ -23,7 +23,8 @@ const ID_DOMAIN: &[u8] = b"waypost key id 1\0";
 
 /// A key that documents and captured files are encrypted with: 32 random bytes.
 ///
-/// Its memory is overwritten when it goes. `Debug` shows its id and nothing more.
+/// It stays where it is in memory, and is overwritten there when it goes. `Debug` shows its id and
+/// nothing more.
 ///
 /// ```
 /// use waypost::{NewEntry, Options, SecretKey, Store};
@@ -46,7 +47,8 @@ const ID_DOMAIN: &[u8] = b"waypost key id 1\0";
 /// ```
 #[derive(Clone)]
 pub struct SecretKey {
-    bytes: [u8; KEY_BYTES],
+    // Boxed, so that a list of keys that grows leaves none behind.
+    bytes: Box<Bytes>,
     id: KeyId,
 }
 
@@ -65,7 +67,7 @@ impl SecretKey {
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         let mut id = [0; KeyId::BYTES];
         id.copy_from_slice(&digest(&[ID_DOMAIN, &bytes])[..KeyId::BYTES]);
-        Self { bytes, id: KeyId::from_bytes(id) }
+        Self { bytes: Box::new(Zeroizing::new(bytes)), id: KeyId::from_bytes(id) }
     }
 
     /// By what the key is known, wherever it is used.
@@ -114,13 +116,8 @@ impl SecretKey {
     }
 
     fn cipher(&self) -> XChaCha20Poly1305 {
-        XChaCha20Poly1305::new(&self.bytes.into())
-    }
-}
-
-impl Drop for SecretKey {
-    fn drop(&mut self) {
-        self.bytes.zeroize();
+        let bytes: &[u8; KEY_BYTES] = &self.bytes;
+        XChaCha20Poly1305::new(bytes.into())
     }
 }
 
