@@ -105,7 +105,7 @@ impl SecretKey {
         match *self {}
     }
 
-    pub(super) fn nonce(&self) -> [u8; 24] {
+    pub(super) fn nonce(&self) -> std::io::Result<[u8; 24]> {
         match *self {}
     }
 }

@@ -4,11 +4,12 @@
 //! enough for that.
 
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 
 use chacha20poly1305::aead::Generate as _;
 use chacha20poly1305::{AeadInOut as _, KeyInit as _, XChaCha20Poly1305, XNonce};
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::hash::digest;
 use super::keyring::KeyId;
@@ -22,7 +23,8 @@ const ID_DOMAIN: &[u8] = b"waypost key id 1\0";
 
 /// A key that documents and captured files are encrypted with: 32 random bytes.
 ///
-/// Its memory is overwritten when it goes. `Debug` shows its id and nothing more.
+/// It stays where it is in memory, and is overwritten there when it goes. `Debug` shows its id and
+/// nothing more.
 ///
 /// ```
 /// use waypost::{NewEntry, Options, SecretKey, Store};
@@ -45,7 +47,8 @@ const ID_DOMAIN: &[u8] = b"waypost key id 1\0";
 /// ```
 #[derive(Clone)]
 pub struct SecretKey {
-    bytes: [u8; KEY_BYTES],
+    // Boxed, so that a list of keys that grows leaves none behind.
+    bytes: Box<Bytes>,
     id: KeyId,
 }
 
@@ -64,7 +67,7 @@ impl SecretKey {
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         let mut id = [0; KeyId::BYTES];
         id.copy_from_slice(&digest(&[ID_DOMAIN, &bytes])[..KeyId::BYTES]);
-        Self { bytes, id: KeyId::from_bytes(id) }
+        Self { bytes: Box::new(Zeroizing::new(bytes)), id: KeyId::from_bytes(id) }
     }
 
     /// By what the key is known, wherever it is used.
@@ -80,10 +83,11 @@ impl SecretKey {
         self.bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
 
-    /// One that was never used.
+    /// One that was never used, unless the system has no random numbers.
     #[expect(clippy::unused_self, reason = "a build that cannot encrypt has no key to ask")]
-    pub(super) fn nonce(&self) -> [u8; NONCE_BYTES] {
-        XNonce::generate().into()
+    pub(super) fn nonce(&self) -> io::Result<[u8; NONCE_BYTES]> {
+        let nonce = XNonce::try_generate().map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(nonce.into())
     }
 
     /// Encrypts in place, and returns the tag that goes behind.
@@ -112,13 +116,8 @@ impl SecretKey {
     }
 
     fn cipher(&self) -> XChaCha20Poly1305 {
-        XChaCha20Poly1305::new(&self.bytes.into())
-    }
-}
-
-impl Drop for SecretKey {
-    fn drop(&mut self) {
-        self.bytes.zeroize();
+        let bytes: &[u8; KEY_BYTES] = &self.bytes;
+        XChaCha20Poly1305::new(bytes.into())
     }
 }
 

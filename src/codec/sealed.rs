@@ -4,6 +4,7 @@
 //! the raw bytes is inside, since it would tell who guesses a short document that it is right.
 
 use std::borrow::Cow;
+use std::io;
 
 use super::check;
 use super::frame::{CHECK_BYTES, Form, Found, Frame, Frames, SEALED};
@@ -28,14 +29,14 @@ impl From<&'static str> for Flaw {
 }
 
 impl Frame {
-    /// As [`Frame::to_bytes`], for those alone who have the key.
+    /// As [`Frame::to_bytes`], for those alone who have the key. Takes random numbers.
     pub(crate) fn to_sealed_bytes(
         &self,
         sequence: u64,
         base: Option<u64>,
         key: &SecretKey,
-    ) -> Vec<u8> {
-        self.sealed_with(sequence, base, key, &key.nonce())
+    ) -> io::Result<Vec<u8>> {
+        Ok(self.sealed_with(sequence, base, key, &key.nonce()?))
     }
 
     fn sealed_with(
@@ -159,7 +160,7 @@ mod tests {
         let changed = [b"other words: ", long().as_slice()].concat();
         let delta = frames.pack_delta(&changed, &long(), 1).unwrap();
         let alone = |raw: Vec<u8>| {
-            let bytes = frames.pack(&raw).to_sealed_bytes(7, None, &key(1));
+            let bytes = frames.pack(&raw).to_sealed_bytes(7, None, &key(1)).unwrap();
             (raw, None, bytes)
         };
         vec![
@@ -167,7 +168,7 @@ mod tests {
             alone(Vec::new()),
             alone(long()),
             alone(huge),
-            (changed, Some(long()), delta.to_sealed_bytes(7, Some(3), &key(1))),
+            (changed, Some(long()), delta.to_sealed_bytes(7, Some(3), &key(1)).unwrap()),
         ]
     }
 
@@ -222,8 +223,8 @@ mod tests {
     #[test]
     fn nothing_that_is_stored_depends_on_the_content_alone() {
         let frame = frames(&[]).pack(b"yes");
-        let one = frame.to_sealed_bytes(7, None, &key(1));
-        let other = frame.to_sealed_bytes(7, None, &key(1));
+        let one = frame.to_sealed_bytes(7, None, &key(1)).unwrap();
+        let other = frame.to_sealed_bytes(7, None, &key(1)).unwrap();
         let same = one.iter().zip(&other).filter(|(one, other)| one == other).count();
         // The header, and what chance gives.
         assert!(same < 10 + 8, "{same} of {}", one.len());
@@ -236,7 +237,7 @@ mod tests {
             let at = base.as_ref().map(|_| 3);
             let base = base.as_deref();
             let frame = both.reopen(&Found::parse(&bytes).unwrap(), 7, None).unwrap();
-            let second = frame.to_sealed_bytes(7, at, &key(2));
+            let second = frame.to_sealed_bytes(7, at, &key(2)).unwrap();
             assert_eq!(unpack(&frames(&[2]), 7, &second, base).unwrap(), raw);
             assert!(both.is_of(&Found::parse(&second).unwrap(), 7, &raw));
             assert!(!both.is_of(&Found::parse(&second).unwrap(), 7, b"else"));
@@ -245,7 +246,7 @@ mod tests {
             assert_eq!(unpack(&frames(&[]), 7, &plain, base).unwrap(), raw);
             let sum = Some(check(0, &raw));
             let frame = both.reopen(&Found::parse(&plain).unwrap(), 7, sum).unwrap();
-            let again = frame.to_sealed_bytes(7, at, &key(1));
+            let again = frame.to_sealed_bytes(7, at, &key(1)).unwrap();
             assert_eq!(unpack(&frames(&[1]), 7, &again, base).unwrap(), raw);
         }
     }

@@ -4,10 +4,11 @@
 //! them, whatever the store holds. Nothing that stays may become unreadable.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
 
 use redb::ReadableTable as _;
 
-use super::chain::is_too_long;
+use super::chain::{STEPS_MAX, is_too_long};
 use super::options::Limits;
 use super::pack::smaller;
 use super::table::{In, is_of_engine};
@@ -78,9 +79,43 @@ impl Writer<'_> {
         Ok(grown)
     }
 
-    /// Whether it is known what depends on a frame, so that it can be removed.
+    /// Whether it is known what depends on a frame and can be stored anew, so that the frame can be
+    /// removed.
     pub(super) fn is_detachable(&self, sequence: u64) -> Result<bool> {
-        Ok(self.unless_damaged(self.dependents(sequence))?.is_some())
+        let Some(dependents) = self.unless_damaged(self.dependents(sequence))? else {
+            return Ok(false);
+        };
+        // Only a change of the key that is not done leaves what takes another one.
+        if !self.open.is_rekeying.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        for key in &dependents {
+            if !self.is_openable(key.sequence)? {
+                return Ok(false);
+            }
+        }
+        Ok(dependents.is_empty() || self.is_readable(sequence)?)
+    }
+
+    /// Whether all keys are at hand that it takes to read a document. One of a store whose key is
+    /// about to change may take several.
+    fn is_readable(&self, sequence: u64) -> Result<bool> {
+        let mut next = Some(sequence);
+        for _ in 0..=STEPS_MAX {
+            let Some(sequence) = next else { break };
+            if !self.is_openable(sequence)? {
+                return Ok(false);
+            }
+            next = self.base(sequence)?;
+        }
+        Ok(true)
+    }
+
+    /// Whether the key of a frame is at hand, or it has none. What is damaged needs none.
+    fn is_openable(&self, sequence: u64) -> Result<bool> {
+        let head = self.unpacker().head(sequence)?;
+        let key = FoundFrame::parse(&head).ok().and_then(|found| found.key);
+        Ok(key.is_none_or(|id| self.open.frames.keys().get(id).is_some()))
     }
 
     /// Names the one of these that keeps all of them from being removed, if it is one.

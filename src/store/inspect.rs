@@ -19,7 +19,8 @@ use super::read::Lookup;
 use super::settings::{self, Settings};
 use super::spool::Spooled;
 use super::table::{
-    DELETED, FORMAT, FORMAT_OLDEST, In, NAMES, RECORDS, open_if_made, without_panics,
+    DELETED, FORMAT, FORMAT_OLDEST, In, META, NAMES, RECORDS, REKEY_KEY, open_if_made,
+    without_panics,
 };
 use crate::checkpoint::{Entry, Timestamp};
 use crate::error::{At, Error, Result};
@@ -75,6 +76,9 @@ pub enum State {
 pub struct Contents {
     /// The format that it is written in.
     pub format: u32,
+    /// Whether a [`Store::rekey`] has begun and is not done, so that some may be under another key,
+    /// or under none.
+    pub is_rekeying: bool,
     /// Number of checkpoints.
     pub checkpoints: u64,
     /// How many of all entries are damaged. Documents are not looked at.
@@ -167,6 +171,7 @@ impl Contents {
     ) -> Result<Self> {
         let mut this = Self {
             format,
+            is_rekeying: false,
             checkpoints: 0,
             damaged: 0,
             damage: None,
@@ -177,6 +182,8 @@ impl Contents {
         };
         this.settings = this.taken(settings::load(database, path))?;
         let transaction = database.begin_read().within(path)?;
+        let meta = transaction.open_table(META).within(path)?;
+        this.is_rekeying = meta.get(REKEY_KEY).within(path)?.is_some();
         let names = transaction.open_table(NAMES).within(path)?;
         let known = Names::default();
         let lookup = Lookup { known: &known, path, names: &names };

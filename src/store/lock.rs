@@ -5,11 +5,11 @@
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::disk::{FileId, Place, private};
+use super::disk::{Disk as _, FileId, Place, RealDisk, private};
 use super::file;
 use super::sealing::Sealing;
 use crate::checkpoint::Timestamp;
@@ -73,6 +73,12 @@ impl LockFile {
         let mut file = open(path)?;
         let text = name.replace('\n', " ") + &known.map_or(String::new(), |it| it.to_string());
         file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).at(path)
+    }
+
+    /// Makes it last what was written down.
+    pub(super) fn sync(&self) -> Result<()> {
+        let Some(path) = self.path.as_deref() else { return Ok(()) };
+        open(path)?.sync_all().at(path)
     }
 
     /// Who has the store, as it described itself.
@@ -168,5 +174,9 @@ fn file_id(digits: &str) -> Option<FileId> {
 }
 
 fn open(path: &Path) -> Result<File> {
+    // What it leads to would be written over.
+    if RealDisk.is_link(path) {
+        return Err(io::Error::other("it is a link, which is not followed")).at(path);
+    }
     private().read(true).write(true).create(true).truncate(false).open(path).at(path)
 }

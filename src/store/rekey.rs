@@ -4,6 +4,7 @@
 //! has some of both, and the same call once more goes on.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 use redb::ReadableTable as _;
 use serde::Serialize;
@@ -11,7 +12,6 @@ use serde::Serialize;
 use super::blobs::{insert_blob, seed, stored, unpack};
 use super::operation::{Action, Operation};
 use super::options::Limits;
-use super::sealing::Sealing;
 use super::table::In;
 use super::unpack::Unpacker;
 use super::watch::{Stage, Step, Watch, unwatched};
@@ -19,7 +19,7 @@ use super::write::Writer;
 use super::{Store, give_way};
 use crate::checkpoint::{Entry, Hash};
 use crate::codec::{Flaw, FoundFrame, KeyId, check};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::{
     BlobBytes, RecordBytes, RecordKey, blob_hash, blob_row, blob_rows, frame_row, frame_sequence,
 };
@@ -39,7 +39,11 @@ pub struct Rekeyed {
     pub contents: u64,
     /// Number of documents and contents that are damaged, and were left as they are.
     pub damaged: u64,
-    /// Whether all is done: `false` if it was ended before.
+    /// Number of documents and contents that take a key which was not given, or stand on one that
+    /// does, and were left as they are.
+    pub sealed: u64,
+    /// Whether all is done: `false` if it was ended before, or a key was missing. Until all is, and
+    /// nothing is damaged, [`Stats::is_rekeying`](crate::Stats::is_rekeying) says so.
     pub is_done: bool,
 }
 
@@ -51,6 +55,13 @@ struct Part<P> {
     seen: u64,
     changed: u64,
     damaged: u64,
+    sealed: u64,
+}
+
+impl<P> Part<P> {
+    fn from(next: Option<P>) -> Self {
+        Self { next, seen: 0, changed: 0, damaged: 0, sealed: 0 }
+    }
 }
 
 /// What became of one frame.
@@ -61,6 +72,8 @@ enum Outcome {
         stored_bytes: usize,
     },
     Damaged,
+    /// A key that it takes is not at hand.
+    Sealed,
 }
 
 impl Store {
@@ -75,15 +88,16 @@ impl Store {
     /// Encrypts all documents and captured files with another key, or for the first time; or
     /// decrypts them, without one.
     ///
-    /// This handle must have been given the new key, and the one that the store has. What is saved
+    /// This handle must have been given the new key, and the one that the store has; what takes yet
+    /// another one, as one who was killed may leave it, is counted and left. What is saved
     /// meanwhile, by whomever, takes the new key. Old bytes stay in free pages of the file until
     /// these are used again or [`Store::compact`] gives them back.
     ///
     /// Time grows with the size of the store.
     ///
     /// # Errors
-    /// [`Error::Key`](crate::Error::Key) if a key is not among those that were given; nothing was
-    /// changed, unless it is about one checkpoint of a store with several keys.
+    /// [`Error::Key`] if one of the two is not among those that were given; nothing was changed.
+    /// [`Error::Invalid`] if another one begins before this one is done: that one goes on.
     pub fn rekey(&self, to: Option<KeyId>) -> Result<Rekeyed> {
         self.rekey_with(to, &mut unwatched)
     }
@@ -103,12 +117,22 @@ impl Store {
         let now = (self.shared.options.clock)();
         // What was spooled under the old key, and stays, was there before the new one was noted.
         self.shared.spool.look_anew();
-        self.shared.write(|writer| {
-            if done.is_done && done.damaged == 0 && to.is_none() {
-                writer.note_plain()?;
+        let is_all = done.is_done && done.damaged == 0;
+        self.shared.turn.with(|open| {
+            self.shared.take_in(open)?;
+            let mut journal = lock(&open.journal);
+            self.shared.write_durably(open, &mut journal, |writer| {
+                if is_all {
+                    writer.check_wanted(to)?;
+                    writer.note_rekeyed()?;
+                }
+                let checkpoints = done.documents;
+                writer.log(Operation { checkpoints, ..Operation::new(Action::Rekey, now) })
+            })?;
+            if is_all {
+                open.is_rekeying.store(false, Ordering::Relaxed);
             }
-            let checkpoints = done.documents;
-            writer.log(Operation { checkpoints, ..Operation::new(Action::Rekey, now) }).map(drop)
+            Ok(())
         })?;
         result.map(|()| done)
     }
@@ -123,9 +147,12 @@ impl Store {
             let mut journal = lock(&open.journal);
             if open.key() != to {
                 // Whoever spools meanwhile must not take what was for what is.
-                self.shared.turn.note_sealing(open, Sealing::Unknown)?;
+                self.shared.turn.take_back_sealing(open)?;
                 self.shared.write_durably(open, &mut journal, |writer| writer.expect_key(to))?;
+                // What it has is in the tables, and may be in plain.
+                journal.remove();
                 *write(&open.key) = to;
+                open.is_rekeying.store(true, Ordering::Relaxed);
                 self.shared.turn.note_sealing(open, to.into())?;
             }
             Ok(())
@@ -157,6 +184,7 @@ impl Store {
             let part = self.shared.write(|writer| writer.rekey_frames(from, to))?;
             done.documents += part.changed;
             done.damaged += part.damaged;
+            done.sealed += part.sealed;
             next = part.next;
             give_way();
         }
@@ -168,20 +196,29 @@ impl Store {
             let part = self.shared.write(|writer| writer.rekey_blobs(from, to))?;
             done.contents += part.changed;
             done.damaged += part.damaged;
+            done.sealed += part.sealed;
             next = part.next;
             give_way();
         }
-        done.is_done = true;
+        done.is_done = done.sealed == 0;
         Ok(())
     }
 }
 
 impl Writer<'_> {
+    /// Refuses to go on once somebody else has begun to change the key.
+    fn check_wanted(&self, to: Option<KeyId>) -> Result<()> {
+        let wanted = self.open.key() == to;
+        let reason = "another rekey has begun meanwhile, and only that one goes on";
+        if wanted { Ok(()) } else { Err(Error::invalid("key", reason)) }
+    }
+
     fn rekey_records(&mut self, from: RecordBytes, to: Option<KeyId>) -> Result<Part<RecordBytes>> {
+        self.check_wanted(to)?;
         let rows = self.records.range(from..).within(self.path)?.take(PART_ROWS + 1);
         let keys = rows.map(|row| Ok(RecordKey::from_bytes(row.within(self.path)?.0.value())));
         let mut keys = keys.collect::<Result<Vec<RecordKey>>>()?.into_iter();
-        let mut part = Part { next: None, seen: 0, changed: 0, damaged: 0 };
+        let mut part = Part::from(None);
         let mut bytes = 0;
         for (key, number) in keys.by_ref().zip(0..) {
             if number == PART_ROWS || bytes >= PART_BYTES {
@@ -203,7 +240,8 @@ impl Writer<'_> {
     }
 
     fn rekey_frames(&mut self, from: u64, to: Option<KeyId>) -> Result<Part<u64>> {
-        let mut part = Part { next: Some(from), seen: 0, changed: 0, damaged: 0 };
+        self.check_wanted(to)?;
+        let mut part = Part::from(Some(from));
         let mut bytes = 0;
         for _ in 0..PART_ROWS {
             let Some(from) = part.next.filter(|_| bytes < PART_BYTES) else { break };
@@ -220,6 +258,7 @@ impl Writer<'_> {
                     part.changed += 1;
                 }
                 Outcome::Damaged => part.damaged += 1,
+                Outcome::Sealed => part.sealed += 1,
             }
             part.next = Some(sequence + 1);
         }
@@ -246,6 +285,10 @@ impl Writer<'_> {
             frame.map_err(|flaw| self.open.flawed(place(), flaw))
         });
         let base = found.base(sequence);
+        // There may be many more with keys that are at hand.
+        if let Err(Error::Key { .. }) = frame {
+            return Ok(Outcome::Sealed);
+        }
         let (Some(frame), Ok(base)) = (self.unless_damaged(frame)?, base) else {
             return Ok(Outcome::Damaged);
         };
@@ -256,8 +299,9 @@ impl Writer<'_> {
     }
 
     fn rekey_blobs(&mut self, from: BlobBytes, to: Option<KeyId>) -> Result<Part<BlobBytes>> {
-        let mut part = Part { next: Some(from), seen: 0, changed: 0, damaged: 0 };
-        if !self.open.has_artifacts.load(std::sync::atomic::Ordering::Relaxed) {
+        self.check_wanted(to)?;
+        let mut part = Part::from(Some(from));
+        if !self.open.has_artifacts.load(Ordering::Relaxed) {
             return Ok(Part { next: None, ..part });
         }
         let mut bytes = 0;
@@ -277,6 +321,7 @@ impl Writer<'_> {
                     part.changed += 1;
                 }
                 Outcome::Damaged => part.damaged += 1,
+                Outcome::Sealed => part.sealed += 1,
             }
             part.next = after(*blob_rows(&hash).end());
         }
@@ -298,8 +343,9 @@ impl Writer<'_> {
         };
         let frame = raw_sum.and_then(|sum| open.frames.reopen(&found, seed(hash), sum));
         let frame = match frame {
+            Ok(frame) => frame,
             Err(Flaw::Damaged(_)) => return Ok(Outcome::Damaged),
-            frame => frame.map_err(|flaw| open.flawed(format!("captured file {hash}"), flaw))?,
+            Err(Flaw::NoKey(_)) => return Ok(Outcome::Sealed),
         };
         let bytes = open.bytes_of(&frame, seed(hash), None)?;
         insert_blob(blobs, hash, &bytes).within(path)?;

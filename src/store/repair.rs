@@ -30,9 +30,9 @@ use super::table::{FORMAT, FORMAT_KEY, IDENTITY_KEY};
 use super::watch::{Stage, Step, Watch, unwatched};
 use super::{Store, Verification};
 use crate::checkpoint::{Id, Timestamp};
-use crate::codec::Placed;
 #[cfg(feature = "encrypt")]
 use crate::codec::SecretKey;
+use crate::codec::{Frames, Placed};
 use crate::error::{At, Error, Result};
 use keys::Keys;
 use rows::Rows;
@@ -211,7 +211,9 @@ impl Work<'_> {
         let store = Store::open_with(new_path, options)?;
         let old = Place::real(self.repaired.path.clone());
         let identity = self.rows.meta.get(IDENTITY_KEY).copied();
-        let (count, lost) = store.shared.adopt(&old, identity, &self.rows.taken)?;
+        // Where the new store has no key, what was spooled may still take one.
+        let frames = Frames::new(self.keys.ring.clone());
+        let (count, lost) = store.shared.adopt(&old, identity, &self.rows.taken, &frames)?;
         self.repaired.checkpoints += count;
         let lost = lost.into_iter().map(|(place, reason)| Lost {
             place: place.display().to_string(),
@@ -236,6 +238,9 @@ impl Work<'_> {
                 self.count(&saved);
                 part_bytes += bytes_of(&saved);
                 part.push(saved);
+            }
+            if let Some(error) = salvage.failure.take() {
+                return Err(error);
             }
             if let Some(id) = salvage.lacks() {
                 return Err(no_key(&self.keys.ring, "some of the store", id));

@@ -2,9 +2,12 @@
 //!
 //! Must never let a document of a sealed store be written in plain.
 
+use std::io;
+use std::sync::atomic::Ordering;
+
 use redb::ReadableTable as _;
 
-use super::table::{FORMAT_KEY, In, KEY_KEY, META, PLAIN_FORMAT, SEALED_FORMAT};
+use super::table::{FORMAT_KEY, In, KEY_KEY, META, PLAIN_FORMAT, REKEY_KEY, SEALED_FORMAT};
 use super::turn::Open;
 use super::write::Writer;
 use crate::codec::{Flaw, Frame, Frames, KeyId, Keyring};
@@ -37,6 +40,8 @@ impl Open {
     pub(super) fn check_key(&self) -> Result<()> {
         match self.key() {
             Some(id) => self.need_key(id),
+            // Whoever decrypts it said so, and until all is done it takes the key to read it.
+            None if self.is_rekeying.load(Ordering::Relaxed) => Ok(()),
             None if self.frames.keys().first().is_some() => {
                 Err(Error::invalid("key", "one was given, and the store is not encrypted"))
             }
@@ -58,7 +63,7 @@ impl Open {
     /// A frame as it is stored at a place: sealed if the store is.
     pub(super) fn bytes_of(&self, frame: &Frame, place: u64, base: Option<u64>) -> Result<Vec<u8>> {
         let bytes = bytes_of(&self.frames, frame, (place, base), self.key());
-        bytes.map_err(|id| no_key(self.frames.keys(), "the store", id))
+        bytes.map_err(|why| why.error(self.frames.keys()))
     }
 
     /// What is wrong with a frame, as an error about what it belongs to.
@@ -67,17 +72,34 @@ impl Open {
     }
 }
 
-/// A frame as it is stored at a place and with a base: sealed if there is to be a key, which is
-/// returned if it is not at hand.
+/// Why a frame cannot be sealed.
+#[derive(Debug)]
+pub(super) enum Unsealed {
+    NoKey(KeyId),
+    /// The system has no random numbers.
+    NoNonce(io::Error),
+}
+
+impl Unsealed {
+    /// As an error about the store.
+    pub(super) fn error(self, keys: &Keyring) -> Error {
+        match self {
+            Self::NoKey(id) => no_key(keys, "the store", id),
+            Self::NoNonce(source) => Error::Io { path: "random numbers".into(), source },
+        }
+    }
+}
+
+/// A frame as it is stored at a place and with a base: sealed if there is to be a key.
 pub(super) fn bytes_of(
     frames: &Frames,
     frame: &Frame,
     (place, base): (u64, Option<u64>),
     key: Option<KeyId>,
-) -> Result<Vec<u8>, KeyId> {
+) -> Result<Vec<u8>, Unsealed> {
     let Some(id) = key else { return Ok(frame.to_bytes(place, base)) };
-    let key = frames.keys().get(id).ok_or(id)?;
-    Ok(frame.to_sealed_bytes(place, base, key))
+    let key = frames.keys().get(id).ok_or(Unsealed::NoKey(id))?;
+    frame.to_sealed_bytes(place, base, key).map_err(Unsealed::NoNonce)
 }
 
 /// What is wrong with a frame, as an error about what it belongs to.
@@ -102,12 +124,16 @@ impl Writer<'_> {
             Some(id) => meta.insert(KEY_KEY, id.number()).within(self.path)?,
             None => meta.remove(KEY_KEY).within(self.path)?,
         };
+        // Whoever is killed on the way leaves it, so that nobody takes all for sealed.
+        meta.insert(REKEY_KEY, 1).within(self.path)?;
         Ok(())
     }
 
-    /// Notes that nothing is sealed, so that builds that know nothing of it can read the store.
-    pub(super) fn note_plain(&mut self) -> Result<()> {
+    /// Notes that everything is as it is to be; if nothing is sealed, also that builds that know
+    /// nothing of it can read the store.
+    pub(super) fn note_rekeyed(&mut self) -> Result<()> {
         let mut meta = self.transaction.open_table(META).within(self.path)?;
+        meta.remove(REKEY_KEY).within(self.path)?;
         if meta.get(KEY_KEY).within(self.path)?.is_none() {
             meta.insert(FORMAT_KEY, u64::from(PLAIN_FORMAT)).within(self.path)?;
         }

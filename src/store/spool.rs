@@ -19,7 +19,7 @@ use super::Shared;
 use super::disk::Place;
 use super::draft::{Draft, Packed};
 use super::options::Options;
-use super::sealing::{Sealing, bytes_of};
+use super::sealing::{Sealing, Unsealed, bytes_of};
 use super::turn::Patience;
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Frame, KeyId, Placed, encode_spooled};
@@ -150,37 +150,42 @@ impl Shared {
     ///
     /// The others have to wait for the store.
     pub(super) fn spool(&self, drafts: &mut [Draft]) -> Vec<Option<Entry>> {
-        let Some(identity) = self.turn.identity() else { return vec![None; drafts.len()] };
-        let Some(seals) = self.seals() else {
-            // They wait for the store, and do not come back here at once.
-            for at in can_be_spooled(drafts) {
-                drafts[at].has_own_id = true;
-            }
-            return vec![None; drafts.len()];
-        };
-        self.spool_as(&seals, identity, drafts)
-    }
-
-    /// As [`Shared::spool`], by what is known of the key.
-    fn spool_as(&self, seals: &Seals, identity: u64, drafts: &mut [Draft]) -> Vec<Option<Entry>> {
         let mut entries: Vec<Option<Entry>> = vec![None; drafts.len()];
+        let Some(identity) = self.turn.identity() else { return entries };
         let mut left = can_be_spooled(drafts);
         while !left.is_empty() {
-            let (part, alone): (Vec<usize>, Vec<Placed>) =
-                self.part(drafts, &mut left, seals).into_iter().unzip();
-            let put = self.put(identity, &alone, seals);
-            for (at, placed) in part.into_iter().zip(alone) {
-                match &put {
-                    Ok(()) => entries[at] = Some(placed.entry),
-                    // The file may be there all the same, so whoever is second must notice.
-                    Err(left) => {
-                        drafts[at].has_own_id = true;
-                        drafts[at].left.clone_from(left);
-                    }
-                }
+            // A file takes its time, and whoever has the store may change its key meanwhile.
+            let Some(seals) = self.seals() else { break };
+            let Some(saved) = self.spool_file((identity, &seals), drafts, &mut left) else { break };
+            for (at, entry) in saved {
+                entries[at] = Some(entry);
             }
         }
+        for (draft, entry) in drafts.iter_mut().zip(&entries) {
+            // They wait for the store, and do not come back here at once. A file may be there all
+            // the same, so whoever is second must notice.
+            draft.has_own_id |= draft.can_be_spooled() && entry.is_none();
+        }
         entries
+    }
+
+    /// Makes one file of the first that are left, and returns the entries of those that are durable
+    /// now; `None` if one cannot be sealed.
+    fn spool_file(
+        &self,
+        (identity, seals): (u64, &Seals),
+        drafts: &mut [Draft],
+        left: &mut Vec<usize>,
+    ) -> Option<Vec<(usize, Entry)>> {
+        let part = self.part(drafts, left, seals)?;
+        let (part, alone): (Vec<usize>, Vec<Placed>) = part.into_iter().unzip();
+        match self.put(identity, &alone, seals) {
+            Ok(()) => Some(part.into_iter().zip(alone.into_iter().map(|it| it.entry)).collect()),
+            Err(name) => {
+                part.into_iter().for_each(|at| drafts[at].left.clone_from(&name));
+                Some(Vec::new())
+            }
+        }
     }
 
     /// Writes a file; if that fails, returns the name of the one that may be there all the same.
@@ -228,29 +233,34 @@ impl Shared {
         }
     }
 
-    /// Takes the first drafts that make up a file.
-    fn part(&self, drafts: &[Draft], left: &mut Vec<usize>, seals: &Seals) -> Vec<(usize, Placed)> {
+    /// Takes the first drafts that make up a file; `None` if one cannot be sealed, and whoever has
+    /// the store says why.
+    fn part(
+        &self,
+        drafts: &[Draft],
+        left: &mut Vec<usize>,
+        seals: &Seals,
+    ) -> Option<Vec<(usize, Placed)>> {
         let mut part = Vec::new();
         let mut bytes = 0;
         while bytes < FILE_BYTES && !left.is_empty() {
             let at = left.remove(0);
-            let placed = self.standing_alone(&drafts[at], seals);
+            let placed = self.standing_alone(&drafts[at], seals).ok()?;
             bytes += drafts[at].raw.len();
             part.push((at, placed));
         }
-        part
+        Some(part)
     }
 
     /// A checkpoint without a place: which one it gets is known when it is taken in.
-    fn standing_alone(&self, draft: &Draft, Seals(key): &Seals) -> Placed {
+    fn standing_alone(&self, draft: &Draft, Seals(key): &Seals) -> Result<Placed, Unsealed> {
         let packed = draft.packed.as_ref().filter(|packed| packed.base.is_none());
         let sealed = |frame: &Frame| bytes_of(&self.frames, frame, (0, None), *key);
         let frame = match packed {
-            Some(packed) => sealed(&packed.frame),
-            None => sealed(&Packed::alone(&self.frames, &draft.raw).frame),
+            Some(packed) => sealed(&packed.frame)?,
+            None => sealed(&Packed::alone(&self.frames, &draft.raw).frame)?,
         };
-        let frame = frame.expect("nothing is spooled for which the key is not at hand");
         let entry = Entry { stored_bytes: frame.len() as u64, ..draft.entry.clone() };
-        Placed { entry, frame }
+        Ok(Placed { entry, frame })
     }
 }

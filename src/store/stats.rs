@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
@@ -35,6 +36,9 @@ pub struct Stats {
     pub spool: Spooled,
     /// The key that documents and captured files are encrypted with, if they are.
     pub key: Option<KeyId>,
+    /// Whether a [`Store::rekey`](crate::Store::rekey) has begun and is not done, so that some may
+    /// be under another key, or under none.
+    pub is_rekeying: bool,
     /// Number of checkpoints that were deleted and can be restored.
     pub deleted: u64,
     /// Length of their documents as compressed.
@@ -77,6 +81,7 @@ impl Store {
             }
             stats.artifact_bytes = snapshot.blob_bytes()?;
             stats.key = snapshot.open.key();
+            stats.is_rekeying = snapshot.open.is_rekeying.load(Ordering::Relaxed);
             Ok(stats)
         })?;
         stats.spool = Spooled::of(self.shared.turn.place());

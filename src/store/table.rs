@@ -64,6 +64,8 @@ pub(super) const IDENTITY_KEY: &str = "identity";
 
 /// The key in [`META`] of the id of the key that everything is sealed with.
 pub(super) const KEY_KEY: &str = "key";
+/// The key in [`META`] of a mark: what was there before has not all taken that key yet.
+pub(super) const REKEY_KEY: &str = "rekey";
 
 /// The newest format that this build reads and writes.
 pub(super) const FORMAT: u32 = SEALED_FORMAT;
@@ -118,6 +120,8 @@ pub(super) struct Found {
     pub(super) has_artifacts: bool,
     /// What everything is sealed with.
     pub(super) key: Option<KeyId>,
+    /// Whether some may still be as it was before that.
+    pub(super) is_rekeying: bool,
 }
 
 impl Found {
@@ -134,6 +138,7 @@ impl Found {
             next_name: names::next_id(&names, path)?,
             identity,
             key: noted(KEY_KEY)?.map(KeyId::from_number),
+            is_rekeying: noted(REKEY_KEY)?.is_some(),
             has_artifacts: open_if_made(&transaction, ARTIFACTS, path)?.is_some(),
         })
     }

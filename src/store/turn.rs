@@ -80,6 +80,8 @@ pub(super) struct Open {
     pub(super) settings: RwLock<Option<Arc<Settings>>>,
     /// What everything is sealed with. Changes only while the journal is held.
     pub(super) key: RwLock<Option<KeyId>>,
+    /// Whether some may still be as it was before that.
+    pub(super) is_rekeying: AtomicBool,
     /// Whether there was a save since the file was opened.
     pub(super) has_saved: AtomicBool,
     since: Instant,
@@ -179,6 +181,13 @@ impl Turn {
             }
         }
         Sealing::Unknown
+    }
+
+    /// Writes down that it cannot be told what the store is sealed with, and makes that last: what
+    /// was so before must not come back with a loss of power.
+    pub(super) fn take_back_sealing(&self, open: &Open) -> Result<()> {
+        self.note_sealing(open, Sealing::Unknown)?;
+        self.lock_file.sync()
     }
 
     /// Writes down what the store is sealed with.
@@ -417,12 +426,20 @@ impl Turn {
             match file::open(&self.place, &self.lock_file, &self.options, is_first) {
                 Ok((database, file)) => {
                     self.is_known.store(true, Ordering::Relaxed);
-                    // What others made of it shows when it is ready.
+                    // What others wrote down of it holds until it is ready, so that whoever is
+                    // stopped before that keeps nobody from spooling.
                     let sealing = Sealing::Unknown;
-                    let known = self.identity().map(|identity| Known { identity, file, sealing });
+                    let known = self.lock_file.known().or_else(|| {
+                        self.identity().map(|identity| Known { identity, file, sealing })
+                    });
                     self.lock_file.sign(&self.name(), known)?;
                     let open = self.ready(database, file)?;
-                    self.note_sealing(&open, open.key().into())?;
+                    let sealing = open.key().into();
+                    if known == Some(Known { identity: open.identity, file, sealing }) {
+                        *lock(&self.sealing) = sealing;
+                    } else {
+                        self.note_sealing(&open, sealing)?;
+                    }
                     return Ok(open);
                 }
                 Err(Refusal::Held) if announcement.is_none() => {
@@ -459,7 +476,7 @@ impl Turn {
 
     /// Puts into the tables what a journal has that they lack.
     fn ready(&self, database: Database, file: Option<FileId>) -> Result<Open> {
-        let Found { next_sequence, next_name, identity, has_artifacts, key } =
+        let Found { next_sequence, next_name, identity, has_artifacts, key, is_rekeying } =
             Found::read(&database, self.path())?;
         *lock(&self.identity) = Some(identity);
         if next_sequence == 1 {
@@ -489,6 +506,7 @@ impl Turn {
             looked: Mutex::new(HashMap::new()),
             settings: RwLock::new(settings.ok().map(Arc::new)),
             key: RwLock::new(key),
+            is_rekeying: AtomicBool::new(is_rekeying),
             has_saved: AtomicBool::new(false),
             since: Instant::now(),
         };

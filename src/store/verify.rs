@@ -165,6 +165,16 @@ impl<'a> Verifier<'a> {
             Self::frames,
             Self::contents,
         ];
+        let outcome = self.run_all(&parts);
+        let unlike = self.found.unlike;
+        if unlike > 0 {
+            let reason = format!("{unlike} are not under its key: rekey puts them there");
+            self.found.find(Harm::Upkeep, "documents and captured files", reason);
+        }
+        outcome
+    }
+
+    fn run_all(&mut self, parts: &[Part<'a>]) -> Result<ControlFlow<()>> {
         for part in parts {
             match part(self) {
                 Ok(ControlFlow::Continue(())) => {}

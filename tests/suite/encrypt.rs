@@ -15,6 +15,7 @@ use waypost::{
 };
 
 mod care;
+mod part;
 mod spool;
 
 const SECRET: &str = "xyzzy-plugh";

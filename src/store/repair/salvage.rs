@@ -17,6 +17,7 @@ use crate::codec::{
     FoundFrame, Frames, KeyId, NameKind, Placed, decode_artifact, decode_deleted,
     decode_dependents, decode_entry, document_bytes,
 };
+use crate::error::{Error, Result};
 use crate::key::{
     DeletedBytes, NameId, RecordBytes, RecordKey, deleted_at, frame_row, frame_rows, frame_sequence,
 };
@@ -55,6 +56,8 @@ pub(super) struct Salvage<'a> {
     times: BTreeMap<u64, Timestamp>,
     kept: HashSet<u64>,
     pub(super) lost: Vec<Lost>,
+    /// Why nothing can be stored anew.
+    pub(super) failure: Option<Error>,
 }
 
 impl<'a> Salvage<'a> {
@@ -82,7 +85,8 @@ impl<'a> Salvage<'a> {
         let documents = Documents::new(rows, frames, Frames::new(keys.ring.clone()));
         let (kept, lost) = (HashSet::new(), Vec::new());
         let key = keys.store;
-        let mut this = Self { rows, documents, key, owners, sequences, times, kept, lost };
+        let mut this =
+            Self { rows, documents, key, owners, sequences, times, kept, lost, failure: None };
         this.learn_times();
         this
     }
@@ -110,7 +114,7 @@ impl<'a> Salvage<'a> {
             }
             _ => (self.make_up(sequence, &raw)?, None, true),
         };
-        let frame = self.frame(sequence, &raw);
+        let frame = self.frame(sequence, &raw).map_err(|error| self.failure = Some(error)).ok()?;
         self.kept.insert(sequence);
         let artifacts = self.artifacts(&entry, is_made_up);
         let artifact_count = artifacts.len() as u64;
@@ -214,16 +218,16 @@ impl<'a> Salvage<'a> {
 
     /// The frame as it was, if what it stands on is saved, and it has the key it is to have; else
     /// one that stands alone.
-    fn frame(&self, sequence: u64, raw: &[u8]) -> Vec<u8> {
+    fn frame(&self, sequence: u64, raw: &[u8]) -> Result<Vec<u8>> {
         let bytes = self.documents.frame(sequence);
         let found = FoundFrame::parse(&bytes).ok().filter(|found| found.key == self.key);
         let base = found.and_then(|found| found.base(sequence).ok());
         match base {
-            Some(base) if base.is_none_or(|base| self.kept.contains(&base)) => bytes,
+            Some(base) if base.is_none_or(|base| self.kept.contains(&base)) => Ok(bytes),
             _ => {
                 let frames = &self.documents.frames;
                 let bytes = bytes_of(frames, &frames.pack(raw), (sequence, None), self.key);
-                bytes.expect("without the key of the store nothing is repaired")
+                bytes.map_err(|why| why.error(frames.keys()))
             }
         }
     }

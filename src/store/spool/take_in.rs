@@ -14,7 +14,7 @@ use redb::{ReadableDatabase as _, ReadableTable as _};
 use super::folder::{Folder, Listing};
 use super::{FILE_BYTES, Seen, SetAside, Shared};
 use crate::checkpoint::{Entry, Id};
-use crate::codec::{Flaw, FoundFrame, KeyId, Placed, decode_spooled, spooled_identity};
+use crate::codec::{Flaw, FoundFrame, Frames, KeyId, Placed, decode_spooled, spooled_identity};
 use crate::error::{Error, Result};
 use crate::store::disk::Place;
 use crate::store::draft::Draft;
@@ -135,18 +135,20 @@ impl Shared {
     }
 
     /// Saves what waits in the spool of another store, of which this one takes the place; how many,
-    /// and which files cannot be read, with why. Their files stay as they are.
+    /// and which files cannot be read, with why. Their files stay as they are. It may take other
+    /// keys than this store: those of `frames`.
     pub(in crate::store) fn adopt(
         &self,
         other: &Place,
         identity: Option<u64>,
         taken: &BTreeSet<String>,
+        frames: &Frames,
     ) -> Result<(u64, Vec<(PathBuf, &'static str)>)> {
         let folder = Folder::of(other);
         let (mut count, mut lost) = (0, Vec::new());
         let listing = folder.list()?;
         for name in listing.saved.iter().filter(|name| !taken.contains(name.as_str())) {
-            let mut drafts = match self.read_from(&folder, name, identity) {
+            let mut drafts = match self.read_from(&folder, name, identity, frames) {
                 Ok(drafts) => drafts,
                 Err(Refusal::Damaged(reason)) => {
                     lost.push((folder.saved(name), reason));
@@ -155,7 +157,7 @@ impl Shared {
                 // Its place is taken, so this is its last chance.
                 Err(Refusal::NoKey(id)) => {
                     let what = folder.saved(name).display().to_string();
-                    return Err(no_key(self.frames.keys(), what, id));
+                    return Err(no_key(frames.keys(), what, id));
                 }
                 Err(Refusal::NotNow) => {
                     lost.push((folder.saved(name), "it cannot be read here"));
@@ -251,7 +253,7 @@ impl Shared {
     }
 
     fn read_file(&self, name: &Id, open: &Open) -> Result<Vec<Draft>, Refusal> {
-        self.read_from(&self.spool.folder, name, Some(open.identity))
+        self.read_from(&self.spool.folder, name, Some(open.identity), &self.frames)
     }
 
     /// Reads a file of the spool of the store with this identity; where that is lost, of any.
@@ -260,6 +262,7 @@ impl Shared {
         folder: &Folder,
         name: &Id,
         identity: Option<u64>,
+        frames: &Frames,
     ) -> Result<Vec<Draft>, Refusal> {
         let read = folder.read(name, FILE_BYTES_MAX).map_err(|_| Refusal::NotNow)?;
         let bytes = read.ok_or(Refusal::Damaged("it is too long"))?;
@@ -270,11 +273,11 @@ impl Shared {
         if raw_bytes > FILE_BYTES as u64 + Limits::DOCUMENT_BYTES_MAX as u64 {
             return Err(Refusal::Damaged("it has more than a file may have"));
         }
-        placed.into_iter().map(|placed| self.unpacked(placed)).collect()
+        placed.into_iter().map(|placed| self.unpacked(placed, frames)).collect()
     }
 
     /// A checkpoint of the spool as if it were about to be saved.
-    fn unpacked(&self, placed: Placed) -> Result<Draft, Refusal> {
+    fn unpacked(&self, placed: Placed, frames: &Frames) -> Result<Draft, Refusal> {
         let Placed { entry, frame } = placed;
         let found = FoundFrame::parse(&frame).map_err(Refusal::Damaged)?;
         if found.link.is_some() || found.raw_bytes != entry.raw_bytes() {
@@ -283,7 +286,7 @@ impl Shared {
         if found.raw_bytes > self.options.limits.document_bytes as u64 {
             return Err(Refusal::NotNow);
         }
-        let raw = self.frames.unpack(&found, entry.sequence, None)?;
+        let raw = frames.unpack(&found, entry.sequence, None)?;
         found.verify(entry.sequence, &raw).map_err(Refusal::Damaged)?;
         Ok(Draft::taken(entry, raw, self.options.limits))
     }

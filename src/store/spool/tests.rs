@@ -25,7 +25,7 @@ fn two_placed() -> Vec<Placed> {
     let store = Store::open(dir.path().join("store.redb")).unwrap();
     let placed = |number: u8| {
         let draft = store.draft(NewEntry::default(), &vec![number; 100]).unwrap();
-        store.shared.standing_alone(&draft, &Seals(None))
+        store.shared.standing_alone(&draft, &Seals(None)).unwrap()
     };
     vec![placed(1), placed(2)]
 }
@@ -186,7 +186,8 @@ fn what_is_spooled_under_a_key_that_the_store_had_is_taken_back() {
     let owner = open(&[&old, &new]);
     owner.rekey(Some(new.id())).unwrap();
     owner.close().unwrap();
-    assert_eq!(store.shared.spool_as(&seals, identity, &mut drafts), [None]);
+    let seals = (identity, &seals);
+    assert_eq!(store.shared.spool_file(seals, &mut drafts, &mut vec![0]), Some(Vec::new()));
     assert!(Folder::of(&Place::real(path.clone())).list().unwrap().saved.is_empty());
     // It waits for the store instead.
     let [draft] = drafts;

@@ -155,7 +155,7 @@ fn any_sealed_content_is_as_it_was_or_refused() {
     let contents = [b"short".to_vec(), b"the same words again and again ".repeat(40)];
     let sealed = contents.map(|content| {
         let hash = Hash::of(&content);
-        let bytes = frames.pack(&content).to_sealed_bytes(seed(&hash), None, &key);
+        let bytes = frames.pack(&content).to_sealed_bytes(seed(&hash), None, &key).unwrap();
         (content, hash, bytes)
     });
     target!("sealed_content", 3000, |input: &[u8]| {

@@ -198,3 +198,16 @@ fn a_lock_file_that_does_not_say_which_file_it_was_is_read() {
         );
     }
 }
+
+/// What the link led to was written over.
+#[cfg(unix)]
+#[test]
+fn a_lock_file_that_is_a_link_is_not_followed() {
+    let (dir, path, _) = two_stores();
+    let (lock, elsewhere) = (file::beside(&path, ".lock"), dir.path().join("elsewhere"));
+    fs::remove_file(&lock).unwrap();
+    fs::write(&elsewhere, "precious").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &lock).unwrap();
+    assert!(matches!(Store::open(&path), Err(Error::Io { path, .. }) if path == lock));
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
+}

@@ -71,6 +71,10 @@ fn check_document(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) 
         Ok(()) => {
             found.documents += 1;
             found.document_bytes += entry.document_bytes;
+            let head = tables.unpacker().head(entry.sequence).unwrap_or_default();
+            if let Ok(frame) = FoundFrame::parse(&head) {
+                found.compare(tables.sealing, frame.key);
+            }
         }
         Err(error) => found.find_at(Harm::Reading, entry, error),
     }
@@ -83,13 +87,16 @@ fn check_sealed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
         Ok(bytes) => bytes,
         Err(error) => return found.find_error(Harm::Reading, Some(entry), &error),
     };
-    let stored = FoundFrame::parse(&bytes).and_then(|frame| match frame.key {
-        Some(_) => frame.verify(entry.sequence, &[]),
-        // What its sum is of cannot be had.
-        None => Ok(()),
+    let stored = FoundFrame::parse(&bytes).and_then(|frame| {
+        // Of one that is not sealed, what its sum is of cannot be had.
+        if frame.key.is_some() {
+            frame.verify(entry.sequence, &[])?;
+        }
+        Ok(frame.key)
     });
-    if let Err(reason) = stored {
-        found.find_at(Harm::Reading, entry, reason);
+    match stored {
+        Ok(key) => found.compare(tables.sealing, key),
+        Err(reason) => found.find_at(Harm::Reading, entry, reason),
     }
 }
 

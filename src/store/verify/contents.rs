@@ -6,7 +6,7 @@ use super::frames::Owners;
 use super::tables::{Tables, each_after};
 use super::tally::{Harm, Verification};
 use crate::checkpoint::Hash;
-use crate::codec::{Flaw, FoundFrame, Holders, decode_artifact, decode_holders};
+use crate::codec::{Flaw, FoundFrame, Holders, KeyId, decode_artifact, decode_holders};
 use crate::error::{Error, Result};
 use crate::key::{blob_hash, blob_row, blob_rows, frame_sequence};
 use crate::store::blobs::{stored, unpack};
@@ -92,7 +92,8 @@ fn check_there(tables: &Tables<'_>, hash: &Hash) -> Result<()> {
 /// Checks one content, in whole.
 pub(super) fn check_content(tables: &Tables<'_>, hash: &Hash, found: &mut Verification) {
     match read(tables, hash) {
-        Ok(bytes) => {
+        Ok((bytes, key)) => {
+            found.compare(tables.sealing, key);
             match bytes {
                 Some(bytes) => {
                     found.contents += 1;
@@ -110,8 +111,9 @@ pub(super) fn check_content(tables: &Tables<'_>, hash: &Hash, found: &mut Verifi
     }
 }
 
-/// The length of a content; `None` if it is stored as it was written, and its key was not given.
-fn read(tables: &Tables<'_>, hash: &Hash) -> Result<Option<u64>> {
+/// The length of a content, or `None` if it is stored as it was written and its key was not given;
+/// and that key, if it has one.
+fn read(tables: &Tables<'_>, hash: &Hash) -> Result<(Option<u64>, Option<KeyId>)> {
     let damaged = |reason: &str| Error::corrupt(format!("captured content {hash}"), reason);
     let Some(blobs) = &tables.blobs else { return Err(damaged("it is missing")) };
     for (row, expected) in blobs.range(blob_rows(hash)).within(tables.path)?.zip(0..u16::MAX) {
@@ -120,17 +122,17 @@ fn read(tables: &Tables<'_>, hash: &Hash) -> Result<Option<u64>> {
         }
     }
     let bytes = stored(blobs, hash, tables.path)?.ok_or_else(|| damaged("it is missing"))?;
-    let length = FoundFrame::parse(&bytes).map_err(damaged)?.raw_bytes;
+    let FoundFrame { raw_bytes: length, key, .. } = FoundFrame::parse(&bytes).map_err(damaged)?;
     let content = unpack(tables.unpacking, &bytes, (hash, length));
     let content = match content {
         Ok(content) => content,
-        Err(Flaw::NoKey(_)) => return Ok(None),
+        Err(Flaw::NoKey(_)) => return Ok((None, key)),
         Err(Flaw::Damaged(reason)) => return Err(damaged(reason)),
     };
     if Hash::of(&content) != *hash {
         return Err(damaged("its hash differs"));
     }
-    Ok(Some(content.len() as u64))
+    Ok((Some(content.len() as u64), key))
 }
 
 /// Contents behind one of them, in the order of their hashes: those that are stored.

@@ -15,14 +15,15 @@ use crate::store::journal;
 use crate::store::operation::Operation;
 use crate::store::settings::Settings;
 use crate::store::table::{
-    FORMAT_KEY, IDENTITY_KEY, In, KEY_KEY, META, OPERATIONS, RING_KEY, SEQUENCE_KEY, SETTINGS,
+    FORMAT_KEY, IDENTITY_KEY, In, KEY_KEY, META, OPERATIONS, REKEY_KEY, RING_KEY, SEQUENCE_KEY,
+    SETTINGS,
 };
 
 pub(super) fn check_notes(tables: &Tables<'_>, found: &mut Verification) -> Result<()> {
     check_settings(tables, found)?;
     check_operations(tables, found)?;
     let Some(meta) = tables.open(META)? else { return Ok(()) };
-    let known = [FORMAT_KEY, IDENTITY_KEY, KEY_KEY, RING_KEY, SEQUENCE_KEY];
+    let known = [FORMAT_KEY, IDENTITY_KEY, KEY_KEY, REKEY_KEY, RING_KEY, SEQUENCE_KEY];
     for row in meta.iter().within(tables.path)? {
         let (key, _) = row.within(tables.path)?;
         found.rows += 1;
@@ -30,6 +31,10 @@ pub(super) fn check_notes(tables: &Tables<'_>, found: &mut Verification) -> Resu
             let place = format!("table meta, row {:?}", key.value());
             found.find(Harm::Upkeep, place, "no release writes such a row");
         }
+    }
+    if meta.get(REKEY_KEY).within(tables.path)?.is_some() {
+        let reason = "its key was changed, and not of all that is in it: run rekey once more";
+        found.find(Harm::Upkeep, "table meta, row \"rekey\"", reason);
     }
     check_journal(tables, &meta, found)
 }

@@ -6,7 +6,7 @@ use redb::{Key, ReadOnlyTable, ReadTransaction, TableDefinition, Value};
 
 use super::tally::{Harm, Verification};
 use crate::checkpoint::Entry;
-use crate::codec::Frames;
+use crate::codec::{Frames, KeyId};
 use crate::error::Result;
 use crate::key::{
     BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, RecordBytes, RecordKey,
@@ -16,9 +16,10 @@ use crate::store::held::{Held, Source};
 use crate::store::names::Names;
 use crate::store::options::Limits;
 use crate::store::read::Lookup;
+use crate::store::sealing::Sealing;
 use crate::store::table::{
-    ARTIFACTS, BLOBS, CHILDREN, DELETED, FRAMES, HOLDERS, IDS, INDEX, In, NAMES, RECORDS,
-    open_if_made, without_panics,
+    ARTIFACTS, BLOBS, CHILDREN, DELETED, FRAMES, HOLDERS, IDS, INDEX, In, KEY_KEY, META, NAMES,
+    RECORDS, open_if_made, without_panics,
 };
 use crate::store::unpack::Unpacker;
 
@@ -31,6 +32,8 @@ pub(super) struct Tables<'a> {
     pub(super) known: &'a Names,
     pub(super) bases: &'a Bases,
     pub(super) unpacking: &'a Frames,
+    /// What everything is to be sealed with, if that can be read.
+    pub(super) sealing: Sealing,
     pub(super) transaction: ReadTransaction,
     pub(super) records: ReadOnlyTable<RecordBytes, &'static [u8]>,
     pub(super) frames: ReadOnlyTable<FrameBytes, &'static [u8]>,
@@ -71,6 +74,7 @@ impl<'a> Opener<'a> {
                 known,
                 bases,
                 unpacking,
+                sealing: sealing_of(&transaction, path),
                 records: transaction.open_table(RECORDS).within(path)?,
                 frames: transaction.open_table(FRAMES).within(path)?,
                 index: transaction.open_table(INDEX).within(path)?,
@@ -112,6 +116,16 @@ impl Tables<'_> {
     ) -> Result<Option<ReadOnlyTable<K, V>>> {
         without_panics(self.path, || open_if_made(&self.transaction, definition, self.path))
     }
+}
+
+fn sealing_of(transaction: &ReadTransaction, path: &Path) -> Sealing {
+    let noted = without_panics(path, || {
+        let meta = transaction.open_table(META).within(path)?;
+        let key = meta.get(KEY_KEY).within(path)?.map(|id| KeyId::from_number(id.value()));
+        Ok(key.into())
+    });
+    // Why not is told with the other facts about the store.
+    noted.unwrap_or_default()
 }
 
 /// Calls `take` with the rows behind a key, until it says that it has enough.

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::checkpoint::{Entry, Id};
+use crate::codec::KeyId;
 use crate::error::Error;
+use crate::store::sealing::Sealing;
 
 // A store of which everything is damaged must not fill the memory with words.
 const FINDINGS_MAX: usize = 10_000;
@@ -38,6 +40,9 @@ pub struct Verification {
     /// How many documents and contents are encrypted with a key that was not given: of these only
     /// what is stored was checked, and not what is in it.
     pub sealed: u64,
+    /// How many documents and contents are under another key than the store, or under none though
+    /// it has one. No save leaves such a one: a rekey that was not done does, or somebody else.
+    pub unlike: u64,
     /// Number of rows that were followed to where they lead.
     pub rows: u64,
     /// How many checkpoints wait in the journal; whoever opens the store next takes them in.
@@ -124,6 +129,12 @@ impl Verification {
         self.note(Finding { place, reason, harm, checkpoint });
     }
 
+    /// Counts a frame that is not sealed as all of the store is to be.
+    pub(super) fn compare(&mut self, sealing: Sealing, key: Option<KeyId>) {
+        let is_unlike = sealing != Sealing::Unknown && sealing != key.into();
+        self.unlike += u64::from(is_unlike);
+    }
+
     /// Adds what another part found.
     pub(super) fn add(&mut self, part: Self) {
         self.checkpoints += part.checkpoints;
@@ -134,6 +145,7 @@ impl Verification {
         self.contents += part.contents;
         self.content_bytes += part.content_bytes;
         self.sealed += part.sealed;
+        self.unlike += part.unlike;
         self.rows += part.rows;
         self.more += part.more;
         part.findings.into_iter().for_each(|finding| self.note(finding));

@@ -174,3 +174,22 @@ fn without_the_key_a_store_is_verified_in_part_copied_and_not_repaired() {
     let told = test.run("show a --store new.redb").failed(4);
     assert!(told.contains(&id), "{told}");
 }
+
+#[test]
+fn what_lies_beside_a_store_and_keeps_its_old_key_is_named() {
+    let (test, _) = encrypted();
+    let store = test.path().join(".waypost/store.redb");
+    let beside = |end: &str| store.with_file_name(format!("store.redb{end}"));
+    assert!(!test.run("rekey --plain --key-file store.key").stderr.contains("as it was"));
+    fs::create_dir_all(beside(".spool").join("aside")).unwrap();
+    let left = [beside(".damaged-1"), beside(".journal.1"), beside(".spool").join("aside/1")];
+    for path in &left {
+        fs::write(path, "1").unwrap();
+    }
+    let Ended { code, stderr, .. } = test.run("rekey --new-key-file store.key");
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(stderr.matches("is as it was").count(), 3, "{stderr}");
+    for name in [".damaged-1", ".journal.1", "aside"] {
+        assert!(stderr.contains(name), "{stderr}");
+    }
+}

@@ -123,11 +123,69 @@ fn a_store_with_some_of_two_keys_has_one_when_it_is_repaired() {
     });
     assert!(!ended.unwrap().is_done);
     store.close().unwrap();
+    assert!(place.open(&[]).stats().unwrap().is_rekeying);
     is_locked(repair(&place.path, &[&second], false), &first);
     let repaired = repair(&place.path, &[&first, &second], false).unwrap();
     assert_eq!((repaired.checkpoints, repaired.lost.len()), (1_200, 0));
     assert!(verify(&place.path, &[&second]).is_clean());
+    assert!(!place.open(&[]).stats().unwrap().is_rekeying);
     check(&place.open(&[&second]), &saved);
+}
+
+/// Somebody who was killed had said that the store is encrypted, and most of it was not.
+#[test]
+fn a_rekey_that_was_not_done_is_told_until_it_is() {
+    let [first, second] = keys();
+    for (from, to) in [(None, Some(&first)), (Some(&first), Some(&second)), (Some(&first), None)] {
+        let place = Place::new();
+        let from: Vec<&SecretKey> = from.into_iter().collect();
+        fill(&place.open(&from), 0..8);
+        let both = [&first, &second];
+        let to = to.map(SecretKey::id);
+        let store = place.open(&both);
+        store.rekey_with(to, &mut |_| ControlFlow::Break(())).unwrap();
+        assert!(store.stats().unwrap().is_rekeying);
+        store.close().unwrap();
+        let copy = Place::new();
+        place.open(&[]).backup(&copy.path).unwrap();
+        for path in [&place.path, &copy.path] {
+            let found = verify(path, &both);
+            assert_eq!((found.documents, found.contents, found.unlike), (8, 2, 10));
+            let told: Vec<&str> = found.findings.iter().map(|it| it.reason.as_str()).collect();
+            assert!(told.len() == 2 && told.iter().all(|it| it.contains("rekey")), "{told:?}");
+        }
+        let look = |path: &Path| {
+            let found = Store::inspect(path, Duration::ZERO, &mut |_| {}).unwrap();
+            let waypost::State::Closed(contents) = found.state else { panic!("{found:?}") };
+            contents.is_rekeying
+        };
+        assert!(look(&place.path));
+        assert!(place.open(&both).rekey(to).unwrap().is_done);
+        assert!(!look(&place.path) && !place.open(&[]).stats().unwrap().is_rekeying);
+        assert!(verify(&place.path, &both).is_clean());
+    }
+}
+
+/// Who can write the file needs no key for that: a frame of his own in plain is as good as any.
+#[test]
+fn a_frame_in_plain_that_somebody_put_into_an_encrypted_store_shows() {
+    let [key] = keys();
+    let (place, _) = filled(&key);
+    let other = Place::new();
+    // As long as the other, in the same place.
+    fill(&other.open(&[]), 0..20);
+    let row = (1_u64 << 16).to_be_bytes();
+    let forged = redb::Database::open(&other.path).unwrap();
+    let forged = forged.begin_read().unwrap().open_table(FRAMES).unwrap();
+    let database = redb::Database::open(&place.path).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let bytes = forged.get(row).unwrap().unwrap().value().to_owned();
+    transaction.open_table(FRAMES).unwrap().insert(row, bytes.as_slice()).unwrap();
+    transaction.commit().unwrap();
+    drop(database);
+    assert_eq!(verify(&place.path, &[&key]).unlike, 1);
+    place.open(&[&key]).rekey(Some(key.id())).unwrap();
+    assert!(verify(&place.path, &[&key]).is_clean());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use waypost::{Repair, SetAside};
+use waypost::{Repair, SetAside, Timestamp};
 
 use super::*;
 
@@ -178,4 +178,67 @@ fn a_backup_without_the_key_says_what_it_leaves_out() {
     let options = Options { keys: vec![key.clone()], ..Options::default() };
     let store = Store::open_with(copy("with.redb"), options).unwrap();
     assert_eq!(store.get(&saved.id).unwrap().state::<Vec<String>>().unwrap(), state(1));
+}
+
+/// What was asked once held for all files of a batch, however long they took.
+#[test]
+fn each_file_of_a_batch_is_as_the_store_is_by_then() {
+    let [key] = keys();
+    let place = Place::new();
+    let lock = place.path.with_file_name("store.redb.lock");
+    let change: Arc<Mutex<Option<String>>> = Arc::default();
+    let (changing, changed) = (change.clone(), lock.clone());
+    // Asked for the name of each file, right before that is written.
+    let clock = move || {
+        if let Some(text) = changing.lock().unwrap().take() {
+            fs::write(&changed, text).unwrap();
+        }
+        Timestamp::now()
+    };
+    let options = Options { clock: Arc::new(clock), ..hurried(&[]) };
+    let known = Store::open_with(&place.path, options).unwrap();
+    save(&known, 0).unwrap();
+    let _held = place.hold();
+    // One fills a file.
+    let long = "x".repeat(5 << 20);
+    let drafts = (0..3).map(|_| known.draft(NewEntry::default(), &long).unwrap()).collect();
+    let text = fs::read_to_string(&lock).unwrap();
+    *change.lock().unwrap() = Some(text.replace("plain", &key.id().to_string()));
+    let outcome = known.batch(drafts);
+    assert!(change.lock().unwrap().is_none());
+    let is_refused = |it: &Result<Entry>| matches!(it, Err(Error::Locked { .. }));
+    match outcome {
+        Ok(outcomes) => assert!(outcomes.iter().all(is_refused), "{outcomes:?}"),
+        Err(error) => assert!(matches!(error, Error::Locked { .. }), "{error}"),
+    }
+    // The one that was being written was taken back.
+    assert_eq!(place.spooled().len(), 0);
+}
+
+/// The new store has no key, so that none was there to read what was spooled before, either.
+#[test]
+fn a_store_that_was_to_be_decrypted_is_repaired_with_what_was_spooled_before() {
+    let [key] = keys();
+    let place = Place::new();
+    let known = place.open_hurried(&[&key]);
+    save(&known, 0).unwrap();
+    let held = place.hold();
+    let saved = save(&known, 1).unwrap();
+    drop((held, known));
+    // As if whoever decrypts it had been killed before he came to that.
+    let folder = place.path.with_file_name("store.redb.spool");
+    let away = place.path.with_file_name("away");
+    fs::rename(&folder, &away).unwrap();
+    let store = place.open(&[&key]);
+    store.rekey_with(None, &mut |_| ControlFlow::Break(())).unwrap();
+    store.close().unwrap();
+    let _ = fs::remove_dir_all(&folder);
+    fs::rename(&away, &folder).unwrap();
+    let into = Place::new();
+    let how =
+        Repair { into: Some(into.path.clone()), keys: vec![key.clone()], ..Repair::default() };
+    let repaired = Store::repair(&place.path, &how, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!((repaired.checkpoints, repaired.lost.len()), (2, 0));
+    let found = into.open(&[]).get(&saved.id).unwrap();
+    assert_eq!(found.state::<Vec<String>>().unwrap(), state(1));
 }

@@ -1,11 +1,14 @@
 //! `waypost rekey`: everything under another key, or under none.
 
+use std::ffi::OsString;
+use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
 use crate::args::Global;
+use crate::exit::Refusal;
 use crate::output::{self, Fields};
 use crate::progress::{Progress, Watcher};
 use crate::{interrupt, keys, open};
@@ -19,12 +22,20 @@ Examples:
 /// Encrypt the store, change its key, or decrypt it
 ///
 /// Give the key that the store has with --key-file, or in `WAYPOST_KEY_FILE` or `WAYPOST_KEY`, and
-/// the new one with --new-key-file. Others can go on meanwhile: what they save takes the new key,
-/// so give them both, as two --key-file. If it is interrupted, the store has some of both; run it
-/// again with both keys to go on.
+/// the new one with --new-key-file. If it is interrupted, the store has some of both; run it again
+/// with both keys to go on.
+///
+/// From one key to another, others can go on meanwhile: what they save takes the new key, so give
+/// them both before, as two --key-file. When a plain store is encrypted, those without the key
+/// cannot save from the first moment on, and must not have it before: start them again with it.
+/// When a store is decrypted, those with the key can save until all is done, and then must not have
+/// it any more.
 ///
 /// Free pages of the file still hold what was there before, until `waypost compact` gives them
-/// back; copies and backups are as they were.
+/// back to the file system, which may keep them; so does a backup that is made before that. Other
+/// copies and backups are as they were, and so is what lies beside the store from before: files
+/// that were set aside, journals of other stores, and what a repair kept. They are named at the
+/// end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -35,6 +46,28 @@ pub(super) struct Args {
     /// Decrypt everything
     #[arg(long, conflicts_with = "new_key_file")]
     plain: bool,
+}
+
+/// What lies beside a store and nobody changes: what was set aside, and what a repair kept.
+fn left_beside(store: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (store.parent(), store.file_name()) else {
+        return Vec::new();
+    };
+    let names_in = |folder: &Path| {
+        let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+        files.map(|file| file.file_name()).collect::<Vec<_>>()
+    };
+    let name = name.to_string_lossy();
+    let starts = [".damaged-", ".journal."].map(|it| format!("{name}{it}"));
+    let is_old = |it: &OsString| starts.iter().any(|start| it.to_string_lossy().starts_with(start));
+    let mut left: Vec<PathBuf> =
+        names_in(folder).into_iter().filter(is_old).map(|it| folder.join(it)).collect();
+    let aside = folder.join(format!("{name}.spool")).join("aside");
+    if !names_in(&aside).is_empty() {
+        left.push(aside);
+    }
+    left.sort();
+    left
 }
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
@@ -54,9 +87,19 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if let Some((signal, _)) = stopped {
         return Err(signal.error("run it again with both keys to go on".to_owned()));
     }
+    for path in left_beside(store.path()) {
+        global.warn(format_args!("{} is as it was, under no key or an old one", path.display()));
+    }
     if rekeyed.damaged > 0 {
         let count = rekeyed.damaged;
         global.warn(format_args!("{count} are damaged and are as they were: not under the key"));
+    }
+    if rekeyed.sealed > 0 {
+        let count = rekeyed.sealed;
+        let total = count + rekeyed.documents + rekeyed.contents;
+        global.warn("give all keys that there are, as several --key-file, and run it again");
+        let what = "that were to change take a key that was not given, and are as they were";
+        return Err(Refusal::Skipped { what, count, total }.into());
     }
     Ok(())
 }

@@ -81,6 +81,8 @@ fn fields(verified: &Verification, seconds: f64) -> Fields {
     }
     let sealed = Some(grouped(verified.sealed)).filter(|_| verified.sealed > 0);
     fields.text("not checked", sealed.map(|count| format!("{count}, encrypted: see --key-file")));
+    let unlike = Some(grouped(verified.unlike)).filter(|_| verified.unlike > 0);
+    fields.text("other key", unlike.map(|count| format!("{count}: see waypost rekey")));
     fields.text("rows", Some(grouped(verified.rows)));
     fields.text("journal", Some(verified.waiting).filter(|waiting| *waiting > 0));
     fields.text("time", Some(format!("{seconds:.1} s")));

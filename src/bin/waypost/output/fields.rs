@@ -66,6 +66,8 @@ impl Fields {
         }
         fields.text("file", Some(size(stats.file_bytes)));
         fields.text("key", stats.key);
+        let rekey = "not done: some is not under the key; run waypost rekey again";
+        fields.text("rekey", Some(rekey).filter(|_| stats.is_rekeying));
         if stats.deleted > 0 {
             let bytes = size(stats.deleted_bytes);
             fields.text("deleted", Some(format!("{}, {bytes} until compact", stats.deleted)));
@@ -103,6 +105,7 @@ impl Fields {
         fields.text("documents", Some(rekeyed.documents));
         fields.text("files", Some(rekeyed.contents));
         fields.text("damaged", Some(rekeyed.damaged).filter(|count| *count > 0));
+        fields.text("no key", Some(rekeyed.sealed).filter(|count| *count > 0));
         fields
     }
 

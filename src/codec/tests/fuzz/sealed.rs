@@ -41,13 +41,13 @@ fn examples(sequence: u64) -> Vec<Example> {
     let words = b"the same words again and again ".repeat(20);
     let other = [b"other words, and then: ".as_slice(), &words].concat();
     let alone = |raw: Vec<u8>| {
-        let bytes = WITH.pack(&raw).to_sealed_bytes(sequence, None, &key());
+        let bytes = WITH.pack(&raw).to_sealed_bytes(sequence, None, &key()).unwrap();
         Example { raw, base: None, bytes }
     };
     let mut all = vec![alone(b"short".to_vec()), alone(words.clone()), alone(words.repeat(20))];
     if sequence > 0 {
         let delta = WITH.pack_delta(&other, &words, 1).unwrap();
-        let bytes = delta.to_sealed_bytes(sequence, Some(sequence - 1), &key());
+        let bytes = delta.to_sealed_bytes(sequence, Some(sequence - 1), &key()).unwrap();
         all.push(Example { raw: other, base: Some(words), bytes });
     }
     all

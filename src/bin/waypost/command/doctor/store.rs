@@ -31,8 +31,10 @@ pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>)
                 || Check::ok(LOCK, "no other process has the store"),
                 |holder| held(holder, &found.state),
             );
+            let rekey = rekey(found);
             let spool = spool(found, path);
-            [opened(&place, found), lock].into_iter().chain(journal).chain(spool).collect()
+            let all = [opened(&place, found), lock].into_iter().chain(rekey);
+            all.chain(journal).chain(spool).collect()
         }
     }
 }
@@ -90,6 +92,15 @@ fn contained(place: &str, contents: &Contents) -> Check {
             .advise(format!("waypost compact frees {bytes} of them; then none can be restored"));
     }
     Check::ok(NAME, finding)
+}
+
+/// What a change of the key left undone.
+fn rekey(found: &Inspection) -> Option<Check> {
+    let State::Closed(contents) = &found.state else { return None };
+    contents.is_rekeying.then(|| {
+        Check::warn("key", "it was changed, and not of all that is in the store")
+            .advise("run waypost rekey again, with all keys that there are")
+    })
 }
 
 /// What saves left beside the store.
