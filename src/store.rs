@@ -22,6 +22,7 @@ mod inspect;
 mod intake;
 mod journal;
 mod keeper;
+mod kind;
 mod lifecycle;
 mod listing;
 mod lock;

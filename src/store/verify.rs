@@ -149,7 +149,10 @@ impl<'a> Verifier<'a> {
         let is_engines = self.pages()?;
         match self.held.source() {
             Ok(_) => {}
-            Err(error @ (Error::Corrupt { .. } | Error::NotAStore { .. })) if is_engines => {
+            Err(error)
+                if matches!(error, Error::Corrupt { .. })
+                    || is_engines && matches!(error, Error::NotAStore { .. }) =>
+            {
                 let place = self.held.path.display().to_string();
                 self.found.find(Harm::Reading, place, format!("it cannot be opened: {error}"));
                 return Ok(ControlFlow::Continue(()));

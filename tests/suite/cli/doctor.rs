@@ -191,6 +191,45 @@ fn damage_has_its_own_exit_code() {
     assert!(stderr.starts_with("error: 1 of "), "{stderr}");
 }
 
+/// The advice was to move it away, and `repair` would have saved all of it.
+#[test]
+fn a_store_whose_start_is_damaged_is_no_file_of_another_kind() {
+    let whole = fs::read(Test::filled().path().join(STORE)).unwrap();
+    for at in 0..9 {
+        let test = Test::new();
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x55;
+        test.put(STORE, &bytes);
+        let told = test.doctor("", 5);
+        told.has("store", "bad", "it was a store, and now");
+        told.has("store", "bad", "-> waypost repair saves");
+        assert!(test.run("list").failed(5).contains("waypost repair"));
+        if at == 3 {
+            test.run("repair").done();
+            assert_eq!(test.run("list --json").done().lines().count(), 3);
+        }
+    }
+    // Nothing of its start is left, but a store was opened here.
+    let test = Test::filled();
+    let mut bytes = whole;
+    bytes[..4096].fill(0);
+    test.put(STORE, &bytes);
+    assert_eq!(test.doctor("", 5).0["damaged"], true);
+}
+
+/// It was told as not closed, and the next command failed.
+#[test]
+fn a_store_that_was_cut_is_damaged() {
+    let test = Test::filled();
+    let whole = fs::read(test.path().join(STORE)).unwrap();
+    for length in [whole.len() - 1, whole.len() / 2, 4096, 400] {
+        test.put(STORE, &whole[..length]);
+        let told = test.doctor("", 5);
+        assert_eq!(told.check("store").0, "bad", "{length}");
+        assert_eq!(test.run("verify").code, Some(5), "{length}");
+    }
+}
+
 #[test]
 fn what_is_no_store_is_bad_but_no_damage() {
     let test = Test::new();

@@ -78,11 +78,11 @@ fn around(path: &Path, found: Option<&Inspection>, seen: &mut Seen) -> Vec<Check
 }
 
 fn versions() -> Check {
-    let (version, format) = (env!("CARGO_PKG_VERSION"), Store::FORMAT);
-    let older = match Store::FORMAT_OLDEST {
-        oldest if oldest < format => format!(", and reads those from {oldest} on"),
-        _ => String::new(),
-    };
-    let finding = format!("waypost {version}, writes format {format}{older}");
+    let (version, oldest, newest) =
+        (env!("CARGO_PKG_VERSION"), Store::FORMAT_OLDEST, Store::FORMAT);
+    // A plain store is not outdated by having the first.
+    let finding = format!(
+        "waypost {version}, reads formats {oldest} to {newest}; {newest} is of encrypted stores"
+    );
     Check::ok("versions", finding)
 }

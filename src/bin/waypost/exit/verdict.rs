@@ -65,6 +65,9 @@ fn of_library(error: &Error) -> Verdict {
         Error::NotAStore { .. } => {
             Verdict::new(Exit::Failed, "not_a_store").hint("name the file of a store with --store")
         }
+        Error::Corrupt { reason, .. } if reason.contains("nothing can be saved") => {
+            Verdict::new(Exit::Damaged, "corrupt").hint("restore a backup; the file is as it was")
+        }
         Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
         Error::Key { .. } => refused("key", "give its key with --key-file; lists do without"),

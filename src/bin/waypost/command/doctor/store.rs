@@ -40,7 +40,9 @@ pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>)
 fn unreadable(place: &str, error: &Error) -> Check {
     let advice = match error {
         Error::Corrupt { .. } => "waypost repair saves what can be read, and keeps the old file",
-        Error::NotAStore { .. } => "move it away, or name the file of a store with --store",
+        Error::NotAStore { .. } => {
+            "name the file of a store with --store; if it was one, restore a backup of it"
+        }
         Error::TooNew { .. } => "a newer waypost reads it",
         Error::TooOld { .. } => "an older waypost reads it",
         _ => "whoever it belongs to can let you read it",
@@ -61,7 +63,7 @@ fn opened(place: &str, found: &Inspection) -> Check {
         State::Unclosed => {
             let finding = format!("{place}: {bytes}, not closed, as after a crash");
             Check::warn(NAME, finding)
-                .advise("the next command that opens it repairs it, such as waypost stats")
+                .advise("the next command that opens it repairs it; waypost verify reads it all")
         }
         // The lock says so.
         _ => Check::ok(NAME, format!("{place}: {bytes}")),
@@ -89,7 +91,7 @@ fn contained(place: &str, contents: &Contents) -> Check {
         return Check::ok(NAME, finding)
             .advise(format!("waypost compact frees {bytes} of them; then none can be restored"));
     }
-    Check::ok(NAME, finding)
+    Check::ok(NAME, finding).advise("documents are not read here: waypost verify reads them all")
 }
 
 /// What saves left beside the store.

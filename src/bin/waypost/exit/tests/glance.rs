@@ -53,6 +53,9 @@ fn all_errors_at_a_glance() {
         name the file of a store with --store
     5 corrupt: damaged data in checkpoint a-1: the sum is wrong
         `waypost verify` tells all that is damaged, `waypost repair` saves the rest
+    5 corrupt: damaged data in p/store.redb: none of its tables can be found; nothing can be
+      saved
+        restore a backup; the file is as it was
     4 key: checkpoint a-1 is encrypted with key 0123456789abcdef, and no key was given
         give its key with --key-file; lists do without
     4 invalid: invalid key: one was given, and the store is not encrypted

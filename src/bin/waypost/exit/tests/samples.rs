@@ -64,6 +64,10 @@ fn library() -> Vec<Error> {
         Error::TooOld { path: store(), found: 0, oldest: 1 },
         Error::NotAStore { path: store(), reason: text("it is a directory") },
         Error::Corrupt { place: text("checkpoint a-1"), reason: text("the sum is wrong") },
+        Error::Corrupt {
+            place: text("p/store.redb"),
+            reason: text("none of its tables can be found; nothing can be saved"),
+        },
         Error::Key {
             what: text("checkpoint a-1"),
             id: text("0123456789abcdef"),
