@@ -16,9 +16,11 @@ use redb::{
 use serde::Serialize;
 
 use super::Store;
-use super::disk::private;
+use super::disk::{Disk as _, Place, RealDisk, private};
 use super::file;
 use super::held::when_free;
+use super::kind;
+use super::lock::LockFile;
 use super::pages::read_at;
 use super::table::{FRAMES, IDENTITY_KEY, In, META, RECORDS, without_panics};
 use super::watch::{Stage, Step, Watch, unwatched};
@@ -30,11 +32,14 @@ const CHUNK_BYTES: usize = 256 << 10;
 const CACHE_BYTES: usize = 32 << 20;
 // A process that is killed with the store leaves it to be repaired; so many in a row are no chance.
 const TRIES: usize = 16;
+// What this and other processes make beside a store.
+const BESIDE: [&str; 5] = [".journal", ".lock", ".new", ".repaired", ".spool"];
 
 /// How a backup is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backup {
-    /// Replaces what is there under the name. False by default: then it is an error.
+    /// Replaces a store that is there under the name, or an empty file. False by default: then it
+    /// is an error. Anything else is never replaced, nor is a store that somebody has.
     pub overwrite: bool,
 }
 
@@ -66,6 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Io`] if there is something under the name, or it cannot be written;
+    /// [`Error::Invalid`] if the name is one that the store itself has use for;
     /// [`Error::Corrupt`] if the store is damaged; [`Error::Locked`].
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<Copied> {
         self.backup_with(path, Backup::default(), &mut unwatched)
@@ -82,12 +88,7 @@ impl Store {
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Copied> {
         let path = file::resolve(path.as_ref());
-        if path == self.path() {
-            return Err(Error::invalid("path", "it is the store itself"));
-        }
-        if !backup.overwrite && path.exists() {
-            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&path);
-        }
+        check_target(&path, self.path(), backup)?;
         // Of this call alone: another one at the same time makes one of its own.
         let unique = uuid::Uuid::new_v4().simple();
         let new_path = file::beside(&path, &format!(".backup-{unique}"));
@@ -150,6 +151,33 @@ impl Store {
         let holder = "processes that end without closing it".to_owned();
         Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })
     }
+}
+
+/// Refuses names that a copy must not have.
+fn check_target(path: &Path, store: &Path, backup: Backup) -> Result<()> {
+    let refused = |reason| Err(Error::invalid("path", reason));
+    if path == store {
+        return refused("it is the store itself");
+    }
+    if BESIDE.iter().any(|suffix| path.starts_with(file::beside(store, suffix))) {
+        return refused("what lies there belongs to the store, and is taken in or removed");
+    }
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error).at(path),
+        Ok(_) if !backup.overwrite => {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(path);
+        }
+        // Nothing is lost with it.
+        Ok(found) if found.is_file() && found.len() == 0 => return Ok(()),
+        Ok(_) if kind::is_store(path) => {}
+        Ok(_) => return refused("what is there is no store, and is not replaced"),
+    }
+    if !RealDisk.is_free(path).at(path)? {
+        let holder = LockFile::of(&Place::real(path.to_owned())).holder();
+        return Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO });
+    }
+    Ok(())
 }
 
 /// A file that is being copied.

@@ -135,6 +135,44 @@ fn a_copy_is_made_and_never_replaces_anything_unasked() {
     assert_eq!(test.run("list --json --store copy.redb").done(), test.run("list --json").done());
     assert!(test.run("backup copy.redb").failed(4).contains("--overwrite replaces it"));
     test.told("backup copy.redb --overwrite", 0);
-    test.run("backup .waypost/store.redb --overwrite").failed(4);
-    test.run("backup none/copy.redb").failed(1);
+    let said = test.run("backup .waypost/store.redb --overwrite").failed(4);
+    assert!(said.contains("it is the store itself\nhint: name another file"), "{said}");
+    let said = test.run("backup none/copy.redb").failed(1);
+    assert!(said.starts_with("error: cannot write into none: "), "{said}");
+    assert!(test.run("backup .").failed(1).contains("hint: name a file and not a directory"));
+    for command in ["backup -", "key -"] {
+        assert!(test.run(command).failed(2).contains("one of this name is ./-"), "{command}");
+        assert!(!test.path().join("-").exists());
+    }
+}
+
+/// Any file was replaced, and a copy could be made where the next command removes it.
+#[test]
+fn a_copy_replaces_only_stores_and_has_no_name_that_the_store_needs() {
+    let test = Test::filled();
+    test.write("notes.txt", "not a store");
+    test.run("backup notes.txt --overwrite").failed(4);
+    assert_eq!(fs::read_to_string(test.path().join("notes.txt")).unwrap(), "not a store");
+    test.write("empty", "");
+    test.run("backup empty --overwrite").done();
+    for suffix in ["journal", "lock", "new", "spool", "spool/x.save"] {
+        for flag in ["", "--overwrite"] {
+            let said = test.run(&format!("backup .waypost/store.redb.{suffix} {flag}"));
+            assert!([Some(1), Some(4)].contains(&said.code), "{suffix} {flag}: {}", said.stderr);
+        }
+    }
+    let said = test.run("backup .waypost/store.redb.journal").failed(4);
+    assert!(said.contains("belongs to the store"), "{said}");
+    test.told("verify", 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_copy_does_not_replace_what_a_link_leads_to_unless_that_is_a_store() {
+    let test = Test::filled();
+    test.write("notes.txt", "not a store");
+    std::os::unix::fs::symlink("notes.txt", test.path().join("link")).unwrap();
+    test.run("backup link --overwrite").failed(4);
+    test.run("backup /dev/null --overwrite").failed(4);
+    assert_eq!(fs::read_to_string(test.path().join("notes.txt")).unwrap(), "not a store");
 }

@@ -40,8 +40,11 @@ struct Made<'a> {
 }
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
-    let key = SecretKey::generate();
     let path = &args.file;
+    if path.as_os_str() == "-" {
+        return Err(Refusal::NoStream.into());
+    }
+    let key = SecretKey::generate();
     match private::write_new(path, format!("{}\n", key.to_hex()).as_bytes()) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             return Err(Refusal::KeyExists { path: path.clone() }.into());

@@ -37,6 +37,9 @@ pub(crate) enum Refusal {
     Damaged { count: u64, total: u64 },
     #[error("{count} findings: the store is damaged")]
     Unsound { count: u64 },
+    /// What `-` means for other commands.
+    #[error("- is no file: there is nothing to read or write but a file here")]
+    NoStream,
     #[error("{} is there already", path.display())]
     Taken { path: PathBuf },
     #[error("there is no policy to prune by")]

@@ -77,6 +77,13 @@ fn of_library(error: &Error) -> Verdict {
         Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
             Verdict::new(Exit::Failed, "io").hint("make the directory of the store first")
         }
+        Error::Io { path, source }
+            if source.kind() == ErrorKind::IsADirectory
+                && path.extension().is_some_and(|it| it == "lock" || it == "journal") =>
+        {
+            Verdict::new(Exit::Failed, "io")
+                .hint("move that directory away: the store needs a file of this name")
+        }
         Error::Io { source, .. } => of_system(source),
         // The library may learn to fail in new ways.
         _ => Verdict::new(Exit::Failed, "failed"),
@@ -96,6 +103,7 @@ fn of_invalid(what: &str, reason: &str) -> Verdict {
             refused.hint("`waypost rekey` encrypts the store; or leave the key out")
         }
         "key" => refused.hint("`waypost key FILE` makes a file with one"),
+        "path" => refused.hint("name another file; what is there is as it was"),
         "line" => refused.hint("`waypost save --help` tells what a line is"),
         _ if what.starts_with("about.") => {
             refused.hint("`waypost save --help` has the fields and what they take")
@@ -154,6 +162,9 @@ fn of_command(refusal: &Refusal) -> Verdict {
         ),
         Refusal::Unsound { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost repair --dry-run` tells what can be saved, `waypost repair` saves it"),
+        Refusal::NoStream => {
+            Verdict::new(Exit::Usage, "usage").hint("name a file; one of this name is ./-")
+        }
         Refusal::Taken { .. } => refused("exists", "name a file that is not there with --into"),
         Refusal::NoPolicy => Verdict::new(Exit::Usage, "no_policy")
             .hint("name one with --policy, or set one with `waypost policy set`"),
