@@ -25,6 +25,7 @@ use crate::checkpoint::{Entry, Id};
 use crate::codec::{Frame, KeyId, Placed, encode_spooled};
 use crate::error::{Error, Result};
 use folder::{Folder, Listing, Stamp};
+pub(super) use look::lost;
 pub use look::{SetAside, Spooled};
 pub(super) use take_in::Gathered;
 

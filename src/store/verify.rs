@@ -9,6 +9,7 @@ mod contents;
 mod frames;
 mod notes;
 mod rows;
+mod spool;
 mod tables;
 mod tally;
 
@@ -217,9 +218,10 @@ impl<'a> Verifier<'a> {
         let mut part = Verification::default();
         let notes = without_panics(path, || notes::check_notes(&tables, &mut part));
         let names = without_panics(path, || rows::check_names(&tables, &mut part));
+        let spool = without_panics(path, || spool::check_spool(&tables, &mut part));
         found.waiting = part.waiting;
         found.add(part);
-        for error in [notes, names].into_iter().filter_map(Result::err) {
+        for error in [notes, names, spool].into_iter().filter_map(Result::err) {
             found.find_error(Harm::Reading, None, &error);
         }
         Ok(ControlFlow::Continue(()))

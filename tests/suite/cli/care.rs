@@ -176,3 +176,42 @@ fn a_copy_does_not_replace_what_a_link_leads_to_unless_that_is_a_store() {
     test.run("backup /dev/null --overwrite").failed(4);
     assert_eq!(fs::read_to_string(test.path().join("notes.txt")).unwrap(), "not a store");
 }
+
+/// It was told once, by whichever command came next, and then forgotten.
+#[test]
+fn a_save_that_could_not_be_taken_in_stays_a_finding() {
+    let test = Test::filled();
+    let name = "0190f2e0-0000-7000-8000-000000000001.save";
+    let folder = test.path().join(".waypost/store.redb.spool");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join(name), "not a save").unwrap();
+    let (told, said) = test.told("verify", 5);
+    let line = format!("aside    spooled save [HERE]/.waypost/store.redb.spool/{name}: it is no ");
+    assert!(told.contains(&line), "{told}");
+    assert!(said.contains("1 finding: saves beside the store cannot be taken in"), "{said}");
+    assert!(test.run("stats").stderr.contains("was set aside as"));
+    let (told, _) = test.told("verify", 5);
+    let line = format!("spool/aside/{name}: it was set aside as damaged or of another store; save");
+    assert!(told.contains(&line), "{told}");
+    let (told, said) = test.told("repair", 0);
+    assert!(told.contains("damage  none"), "{told}");
+    assert!(said.contains("1 save lies beside the store and cannot be taken in"), "{said}");
+    fs::remove_file(folder.join("aside").join(name)).unwrap();
+    test.told("verify", 0);
+}
+
+#[test]
+fn a_program_is_told_whether_all_was_read_and_whether_it_is_damaged() {
+    let of = |test: &Test, code: i32| {
+        let told: Value = serde_json::from_str(&test.told("verify --json", code).0).unwrap();
+        (told["is_complete"].as_bool().unwrap(), told["is_damaged"].as_bool().unwrap())
+    };
+    assert_eq!(of(&Test::filled(), 0), (true, false));
+    assert_eq!(of(&damaged(), 5), (true, true));
+    let sealed = Test::new();
+    sealed.run("key k").done();
+    sealed.feed("save --key-file k", "1").done();
+    assert_eq!(of(&sealed, 0), (false, false));
+    let told: Value = serde_json::from_str(&Test::filled().run("repair --json").done()).unwrap();
+    assert_eq!((&told["needed"], &told["checkpoints"]), (&Value::Bool(false), &Value::from(3)));
+}

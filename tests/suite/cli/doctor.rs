@@ -140,10 +140,10 @@ fn saves_beside_a_store_that_is_held_are_told_and_so_is_what_cannot_be_taken_in(
     let id = test.feed("save", "[1, 2, 3]").done();
     let told = test.feed("save --json", "4").done();
     assert_eq!(serde_json::from_str::<Value>(&told).unwrap()["sequence"], 0);
-    test.doctor("--wait 0", 0).has("spool", "ok", "2 saves, ");
+    test.doctor("--wait 0", 0).has("spool", "ok", "2 saves wait beside the store, ");
     let folder = test.path().join(format!("{STORE}.spool"));
     drop(held);
-    test.doctor("", 0).has("spool", "ok", "do not remove them");
+    test.doctor("", 0).has("spool", "ok", "do not remove it");
     let shown = test.run(&format!("show {} --json", id.trim())).done();
     assert_eq!(serde_json::from_str::<Value>(&shown).unwrap()["document"], json!([1, 2, 3]));
     let damaged = folder.join("0190f2e0-0000-7000-8000-000000000001.save");
@@ -158,7 +158,22 @@ fn saves_beside_a_store_that_is_held_are_told_and_so_is_what_cannot_be_taken_in(
     let stats: Value = serde_json::from_str(&test.run("stats --json").done()).unwrap();
     assert_eq!(stats["spool"]["set_aside"], 1);
     assert_eq!(stats["checkpoints"], 5);
-    test.doctor("", 0).has("spool", "warn", "1 files could not be taken in -> damaged or foreign");
+    test.doctor("", 0).has(
+        "spool",
+        "warn",
+        "1 file was set aside as damaged or of another store ->",
+    );
+    fs::write(&damaged, "not a save").unwrap();
+    fs::write(folder.join("notes.txt"), "").unwrap();
+    let held = redb::Database::open(test.path().join(STORE)).unwrap();
+    test.feed("save", "5").done();
+    drop(held);
+    let told = test.doctor("", 0);
+    for part in
+        ["1 save waits", "1 file is damaged", "1 file was set aside", "1 thing is not its own"]
+    {
+        told.has("spool", "warn", part);
+    }
 }
 
 /// A copy of the files of a store in use is what a process that is killed leaves behind.
@@ -228,6 +243,31 @@ fn a_store_that_was_cut_is_damaged() {
         assert_eq!(told.check("store").0, "bad", "{length}");
         assert_eq!(test.run("verify").code, Some(5), "{length}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_holder_that_is_stopped_is_told_with_what_ends_it() {
+    let test = Test::filled();
+    let mut child = test.spawn("save --lines");
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
+    std::io::Write::write_all(&mut stdin, b"1\n").unwrap();
+    std::io::BufRead::read_line(&mut stdout, &mut String::new()).unwrap();
+    let signal = |name: &str| {
+        let id = child.id().to_string();
+        assert!(std::process::Command::new("kill").args([name, &id]).status().unwrap().success());
+    };
+    signal("-STOP");
+    // Until the system has done so.
+    let stat = format!("/proc/{}/stat", child.id());
+    while !fs::read_to_string(&stat).unwrap().contains(") T ") {}
+    let advice = format!("`kill -CONT {0}` lets it go on, `kill -9 {0}` ends it", child.id());
+    test.doctor("--wait 0", 0).has("lock", "warn", &advice);
+    assert!(test.run("list --wait 0").failed(6).contains(&advice));
+    signal("-CONT");
+    drop(stdin);
+    child.wait().unwrap();
 }
 
 #[test]

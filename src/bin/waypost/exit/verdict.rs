@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use waypost::Error;
 
 use super::{Exit, Refusal};
+use crate::stopped;
 
 /// What an error means for the user.
 #[derive(Debug, Clone)]
@@ -71,8 +72,13 @@ fn of_library(error: &Error) -> Verdict {
         Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
         Error::Key { .. } => refused("key", "give its key with --key-file; lists do without"),
-        Error::Locked { .. } => Verdict::new(Exit::Locked, "locked")
-            .hint("wait longer with --wait, or end that process"),
+        Error::Locked { holder, .. } => {
+            let locked = Verdict::new(Exit::Locked, "locked");
+            match stopped::advice(holder) {
+                Some(advice) => locked.hint(advice),
+                None => locked.hint("wait longer with --wait, or end that process"),
+            }
+        }
         // Files that a user names are read by the command, and not by the library.
         Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
             Verdict::new(Exit::Failed, "io").hint("make the directory of the store first")
@@ -162,6 +168,9 @@ fn of_command(refusal: &Refusal) -> Verdict {
         ),
         Refusal::Unsound { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost repair --dry-run` tells what can be saved, `waypost repair` saves it"),
+        Refusal::SetAside { .. } => Verdict::new(Exit::Damaged, "corrupt").hint(
+            "save them again from where they came, then remove the files; the store is whole",
+        ),
         Refusal::NoStream => {
             Verdict::new(Exit::Usage, "usage").hint("name a file; one of this name is ./-")
         }

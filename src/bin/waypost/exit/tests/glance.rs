@@ -171,6 +171,8 @@ fn all_errors_at_a_glance() {
         all others were read; `waypost verify` tells all, `waypost repair` saves the rest
     5 corrupt: 2 findings: the store is damaged
         `waypost repair --dry-run` tells what can be saved, `waypost repair` saves it
+    5 corrupt: 1 finding: saves beside the store cannot be taken in
+        save them again from where they came, then remove the files; the store is whole
     2 usage: - is no file: there is nothing to read or write but a file here
         name a file; one of this name is ./-
     4 exists: checkpoint a-1 is there again: it was saved or imported since

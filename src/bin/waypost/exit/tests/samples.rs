@@ -102,6 +102,7 @@ fn command() -> Vec<Refusal> {
         Refusal::Skipped { what: "lines were refused", count: 1, total: 3 },
         Refusal::Damaged { count: 1, total: 3 },
         Refusal::Unsound { count: 2 },
+        Refusal::SetAside { count: 1 },
         Refusal::NoStream,
         Refusal::Alive { id: text("a-1") },
         Refusal::Unconfirmed(text("Remove 3 of 4 checkpoints by policy crunch, restorably")),
