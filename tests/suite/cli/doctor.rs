@@ -86,6 +86,9 @@ fn a_store_in_good_order_is_told_line_by_line() {
     let store = of("store");
     assert!(store.starts_with("ok    store     [HERE]/.waypost/store.redb, in this directory: "));
     assert!(store.ends_with(", format 1, checkpoints: 3, the newest 0s ago"), "{store}");
+    assert!(of("versions").ends_with("reads formats 1 to 2; 2 is of encrypted stores"));
+    assert_eq!(of("key"), "ok    key       the store is not encrypted");
+    assert!(shown.contains("-> documents are not read here: waypost verify"), "{shown}");
     assert_eq!(of("lock"), "ok    lock      no other process has the store");
     assert!(of("disk").contains("a durable write of 4 KiB takes "));
     assert_eq!(of("git"), "ok    git       ignores the store");
@@ -243,6 +246,24 @@ fn a_store_that_was_cut_is_damaged() {
         assert_eq!(told.check("store").0, "bad", "{length}");
         assert_eq!(test.run("verify").code, Some(5), "{length}");
     }
+}
+
+#[test]
+fn keys_are_told_and_whether_they_fit() {
+    let test = Test::new();
+    let id = test.run("key store.key").done().trim().to_owned();
+    test.run("key other.key").done();
+    test.feed("save --key-file store.key --quiet", "1").done();
+    let has = format!("encrypted with key {id}");
+    test.doctor("", 0).has("key", "warn", &format!("{has}, and none is given"));
+    test.doctor("--key-file store.key", 0).has("key", "ok", &format!("{has}, given by store.key"));
+    test.doctor("--key-file other.key", 1).has("key", "bad", &format!("{has}, and another is"));
+    let told = test.doctor("--key-file none.key", 1);
+    told.has("key", "bad", "cannot read none.key, named by --key-file");
+    test.write(".waypost/config.yaml", "checkpoint:\n  storage:\n    key_file: gone.key\n");
+    let told = test.doctor("", 1);
+    told.has("config", "ok", "is valid");
+    told.has("key", "bad", "gone.key, named by key_file in the config of the project");
 }
 
 #[cfg(target_os = "linux")]

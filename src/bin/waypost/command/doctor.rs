@@ -2,6 +2,7 @@
 
 mod check;
 mod disk;
+mod key;
 mod modes;
 mod project;
 mod store;
@@ -60,6 +61,7 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
     report.is_damaged = store::is_damaged(found.as_ref());
     report.checks.extend(store::checks(&path, why, found.as_ref()));
     let inspection = found.and_then(Result::ok);
+    report.checks.push(key::check(&path, inspection.as_ref(), global));
     report.checks.extend(disk::checks(&path, inspection.as_ref()));
     report.checks.extend(modes::check(&path));
     report.checks.extend(around(&path, inspection.as_ref(), &mut seen));

@@ -210,7 +210,7 @@ fn next(place: &Place, global: &Global) -> Vec<String> {
 
 /// The command with the store that was named, if the next one has to name it, too.
 fn waypost(global: &Global) -> String {
-    match global.store().filter(|_| open::is_flag_given()) {
+    match global.store().filter(|_| open::is_flag_given("--store")) {
         Some(path) => format!("waypost --store {}", quoted(&path.display().to_string())),
         None => "waypost".to_owned(),
     }

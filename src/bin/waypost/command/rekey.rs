@@ -4,6 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use serde::Serialize;
+use waypost::{KeyId, Rekeyed};
 
 use crate::args::Global;
 use crate::output::{self, Fields};
@@ -27,14 +29,23 @@ Examples:
 /// back; copies and backups are as they were.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[group(id = "to", required = true, multiple = false)]
 pub(super) struct Args {
     /// The key to encrypt everything with from now on
-    #[arg(long, value_name = "FILE", required_unless_present = "plain")]
+    #[arg(long, value_name = "FILE")]
     new_key_file: Option<PathBuf>,
 
     /// Decrypt everything
-    #[arg(long, conflicts_with = "new_key_file")]
+    #[arg(long)]
     plain: bool,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    rekeyed: Rekeyed,
+    /// What the store has now.
+    key: Option<KeyId>,
 }
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
@@ -46,9 +57,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let rekeyed = store.rekey_with(to, &mut |step| watcher.step(step))?;
     let stopped = watcher.stopped();
     if global.json {
-        output::json_line(out, &rekeyed)?;
+        output::json_line(out, &Shown { rekeyed, key: to })?;
     } else {
-        output::fields(out, &Fields::of_rekeyed(rekeyed), global)?;
+        output::fields(out, &Fields::of_rekeyed(rekeyed, to), global)?;
     }
     out.flush()?;
     if let Some((signal, _)) = stopped {

@@ -48,7 +48,7 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
     interrupt::listen()?;
     let begun = Instant::now();
     let mut watcher = Watcher::new(Progress::new("checking pages", global));
-    let how = Verify { wait: global.wait, keys: keys::given(global, &path)? };
+    let how = Verify { wait: global.wait, keys: keys::given_or_told(global, &path)? };
     let verified = Store::verify_with(path, &how, &mut |step| watcher.step(step))?;
     let stopped = watcher.stopped();
     let seconds = begun.elapsed().as_secs_f64();
