@@ -26,6 +26,7 @@ mod kind;
 mod lifecycle;
 mod listing;
 mod lock;
+mod lossy;
 mod names;
 mod operation;
 mod options;

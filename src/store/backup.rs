@@ -21,6 +21,7 @@ use super::file;
 use super::held::when_free;
 use super::kind;
 use super::lock::LockFile;
+use super::lossy;
 use super::pages::read_at;
 use super::table::{FRAMES, IDENTITY_KEY, In, META, RECORDS, without_panics};
 use super::watch::{Stage, Step, Watch, unwatched};
@@ -48,6 +49,7 @@ pub struct Backup {
 #[non_exhaustive]
 pub struct Copied {
     /// Where the copy is.
+    #[serde(serialize_with = "lossy::path")]
     pub path: PathBuf,
     /// Whether it was made: false if the one who watched ended it, and nothing is there then.
     pub is_whole: bool,

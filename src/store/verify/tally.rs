@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::checkpoint::{Entry, Id};
 use crate::error::Error;
+use crate::store::lossy;
 
 // A store of which everything is damaged must not fill the memory with words.
 const FINDINGS_MAX: usize = 10_000;
@@ -16,6 +17,7 @@ const FINDINGS_MAX: usize = 10_000;
 #[non_exhaustive]
 pub struct Verification {
     /// The store, links resolved.
+    #[serde(serialize_with = "lossy::path")]
     pub path: PathBuf,
     /// Whether all of it was read: false if the one who watched ended it.
     #[serde(skip)]

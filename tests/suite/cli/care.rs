@@ -215,3 +215,24 @@ fn a_program_is_told_whether_all_was_read_and_whether_it_is_damaged() {
     let told: Value = serde_json::from_str(&Test::filled().run("repair --json").done()).unwrap();
     assert_eq!((&told["needed"], &told["checkpoints"]), (&Value::Bool(false), &Value::from(3)));
 }
+
+/// The object broke off where the path was to come.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_is_no_text_is_told_as_far_as_it_is() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let test = Test::new();
+    let name = OsStr::from_bytes(b"bad\xffname.redb");
+    for args in ["save", "verify --json", "stats --json", "doctor --json", "repair --json"] {
+        let mut command = test.command(args);
+        command.env("WAYPOST_STORE", name);
+        let mut child = command.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"1").ok();
+        let told = test.ended(child).done();
+        if args != "save" {
+            assert!(serde_json::from_str::<Value>(&told).is_ok(), "{args}: {told}");
+            assert!(told.contains("bad\u{fffd}name.redb"), "{args}: {told}");
+        }
+    }
+}

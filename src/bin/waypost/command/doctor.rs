@@ -46,7 +46,8 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
     let why = open::why(global, &path)?;
     let looking = Progress::new("looking", global);
     let mut seen = Seen::default();
-    let mut report = Report { store: path.clone(), checks: Vec::new(), is_damaged: false };
+    let mut report =
+        Report { store: path.display().to_string(), checks: Vec::new(), is_damaged: false };
     // What may not be looked at may be there.
     let found = if path.try_exists().unwrap_or(true) {
         let wait = global.wait.min(WAIT_MAX);

@@ -79,10 +79,10 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let next = next(&place, global);
     lines.next(&next)?;
     let outcome = Outcome {
-        store: store.path().to_owned(),
+        store: store.path().display().to_string(),
         created: place.is_new,
         checkpoints: store.count()?,
-        above,
+        above: above.map(|it| it.display().to_string()),
         ignored_by_git: report::is_ignored(&ignored),
         found: survey.layouts,
         has_more: survey.is_cut,

@@ -1,5 +1,6 @@
 //! `waypost key`: a file with a new key.
 
+use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
@@ -35,7 +36,7 @@ pub(super) struct Args {
 
 #[derive(Serialize)]
 struct Made<'a> {
-    path: &'a PathBuf,
+    path: Cow<'a, str>,
     id: KeyId,
 }
 
@@ -52,7 +53,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         made => made.with_context(|| format!("cannot make {}", path.display()))?,
     }
     if global.json {
-        return Ok(output::json_line(out, &Made { path, id: key.id() })?);
+        return Ok(output::json_line(out, &Made { path: path.to_string_lossy(), id: key.id() })?);
     }
     Ok(writeln!(out, "{}", key.id())?)
 }
