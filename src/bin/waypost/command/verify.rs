@@ -100,3 +100,21 @@ fn fields(verified: &Verification, seconds: f64) -> Fields {
     fields.text("findings", Some(findings));
     fields
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_read_to_its_end_is_not_said_to_be_without_findings() {
+        let said = |is_whole| {
+            let mut verified = Verification::default();
+            verified.is_whole = is_whole;
+            let mut text = Vec::new();
+            fields(&verified, 0.0).plainly(&mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        assert!(said(true).ends_with("findings     none\n"));
+        assert!(said(false).ends_with("findings     none so far\n"));
+    }
+}
