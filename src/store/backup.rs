@@ -16,9 +16,12 @@ use redb::{
 use serde::Serialize;
 
 use super::Store;
-use super::disk::{Disk as _, DiskFile as _, RealDisk, private};
+use super::disk::{Disk as _, DiskFile as _, Place, RealDisk, private};
 use super::file::{self, Refusal};
 use super::held::when_free;
+use super::kind;
+use super::lock::LockFile;
+use super::lossy;
 use super::pages::read_at;
 use super::spool::Spooled;
 use super::table::{FRAMES, IDENTITY_KEY, In, META, RECORDS, without_panics};
@@ -33,11 +36,14 @@ const CACHE_BYTES: usize = 32 << 20;
 const TRIES: usize = 16;
 // Far longer than a copy has no lock before it gets its name.
 const LEFT_AFTER: Duration = Duration::from_mins(1);
+// What this and other processes make beside a store.
+const BESIDE: [&str; 5] = [".journal", ".lock", ".new", ".repaired", ".spool"];
 
 /// How a backup is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backup {
-    /// Replaces what is there under the name. False by default: then it is an error.
+    /// Replaces a store that is there under the name, or an empty file. False by default: then it
+    /// is an error. Anything else is never replaced, nor is a store that somebody has.
     pub overwrite: bool,
 }
 
@@ -46,6 +52,7 @@ pub struct Backup {
 #[non_exhaustive]
 pub struct Copied {
     /// Where the copy is.
+    #[serde(serialize_with = "lossy::path")]
     pub path: PathBuf,
     /// Whether it was made: false if the one who watched ended it, and nothing is there then.
     pub is_whole: bool,
@@ -72,6 +79,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Io`] if there is something under the name, or it cannot be written;
+    /// [`Error::Invalid`] if the name is one that the store itself has use for;
     /// [`Error::Corrupt`] if the store is damaged; [`Error::Locked`].
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<Copied> {
         self.backup_with(path, Backup::default(), &mut unwatched)
@@ -88,12 +96,7 @@ impl Store {
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Copied> {
         let path = file::resolve(path.as_ref());
-        if path == self.path() {
-            return Err(Error::invalid("path", "it is the store itself"));
-        }
-        if !backup.overwrite && path.exists() {
-            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&path);
-        }
+        check_target(&path, self.path(), backup)?;
         sweep(&path);
         // Of this call alone: another one at the same time makes one of its own.
         let unique = uuid::Uuid::new_v4().simple();
@@ -195,6 +198,33 @@ fn sweep(path: &Path) {
             let _ = fs::remove_file(found.path());
         }
     }
+}
+
+/// Refuses names that a copy must not have.
+fn check_target(path: &Path, store: &Path, backup: Backup) -> Result<()> {
+    let refused = |reason| Err(Error::invalid("path", reason));
+    if path == store {
+        return refused("it is the store itself");
+    }
+    if BESIDE.iter().any(|suffix| path.starts_with(file::beside(store, suffix))) {
+        return refused("what lies there belongs to the store, and is taken in or removed");
+    }
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error).at(path),
+        Ok(_) if !backup.overwrite => {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(path);
+        }
+        // Nothing is lost with it.
+        Ok(found) if found.is_file() && found.len() == 0 => return Ok(()),
+        Ok(_) if kind::is_store(path) => {}
+        Ok(_) => return refused("what is there is no store, and is not replaced"),
+    }
+    if !RealDisk.is_free(path).at(path)? {
+        let holder = LockFile::of(&Place::real(path.to_owned())).holder();
+        return Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO });
+    }
+    Ok(())
 }
 
 /// A file that is being copied.

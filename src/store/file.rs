@@ -10,6 +10,7 @@ use redb::{
 };
 
 use super::disk::{Disk, DiskFile, FileId, FoundFile, Place, RealDisk};
+use super::kind;
 use super::lock::LockFile;
 use super::options::Options;
 use super::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engine_error};
@@ -185,10 +186,10 @@ pub(super) fn check_format(transaction: &ReadTransaction, path: &Path) -> Result
     let meta = match transaction.open_table(META) {
         Ok(table) => table,
         Err(TableError::Storage(error)) => return Err(error).within(path),
-        Err(_) => return Err(not_a_store(path, "it is a database of another program")),
+        Err(_) => return Err(kind::refused(path, "it is a database of another program")),
     };
     let found = meta.get(FORMAT_KEY).within(path)?.map(|format| format.value());
-    let found = found.ok_or_else(|| not_a_store(path, "it does not name its format"))?;
+    let found = found.ok_or_else(|| kind::refused(path, "it does not name its format"))?;
     let found = u32::try_from(found).unwrap_or(u32::MAX);
     if found > FORMAT {
         return Err(Error::TooNew { path: path.to_owned(), found, supported: FORMAT });
@@ -212,12 +213,12 @@ pub(super) fn refusal(error: DatabaseError, path: &Path) -> Refusal {
     match error {
         DatabaseError::DatabaseAlreadyOpen => Refusal::Held,
         DatabaseError::UpgradeRequired(_) => {
-            not_a_store(path, "its engine's file format is too old").into()
+            kind::refused(path, "its engine's file format is too old").into()
         }
         DatabaseError::Storage(redb::StorageError::Io(error))
             if error.kind() == io::ErrorKind::InvalidData =>
         {
-            not_a_store(path, "it is a file of another kind").into()
+            kind::refused(path, "it is a file of another kind").into()
         }
         other => engine_error(other.into(), path).into(),
     }

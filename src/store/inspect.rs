@@ -13,16 +13,18 @@ use super::Store;
 use super::deleted::restorable;
 use super::disk::Place;
 use super::file::{self, Refusal};
+use super::held::Held;
 use super::lock::LockFile;
 use super::names::Names;
 use super::read::Lookup;
 use super::settings::{self, Settings};
 use super::spool::Spooled;
 use super::table::{
-    DELETED, FORMAT, FORMAT_OLDEST, In, META, NAMES, RECORDS, REKEY_KEY, open_if_made,
+    DELETED, FORMAT, FORMAT_OLDEST, In, KEY_KEY, META, NAMES, RECORDS, REKEY_KEY, open_if_made,
     without_panics,
 };
 use crate::checkpoint::{Entry, Timestamp};
+use crate::codec::{KeyId, Keyring};
 use crate::error::{At, Error, Result};
 use crate::key::RecordKey;
 
@@ -76,6 +78,8 @@ pub enum State {
 pub struct Contents {
     /// The format that it is written in.
     pub format: u32,
+    /// The key that documents and captured files are encrypted with, if they are.
+    pub key: Option<KeyId>,
     /// Whether a [`Store::rekey`] has begun and is not done, so that some may be under another key,
     /// or under none.
     pub is_rekeying: bool,
@@ -105,11 +109,13 @@ impl Store {
     ///
     /// If another process has it, asks for a turn for as long as `wait` says. `hear` is told of
     /// every entry, those that were deleted and can be restored included. Reads every entry, but no
-    /// document: about a second for a million checkpoints.
+    /// document: about a second for a million checkpoints. What was not
+    /// closed is repaired in memory instead, so that damage is told from what a crash leaves.
     ///
     /// # Errors
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Io`], or
-    /// [`Error::Corrupt`] if not even the entries can be walked.
+    /// [`Error::Corrupt`] if not even the entries can be walked, or whoever opens the store would
+    /// fail to repair it.
     pub fn inspect(
         path: impl AsRef<Path>,
         wait: Duration,
@@ -138,13 +144,13 @@ fn look(
     let mut announcement = None;
     loop {
         match file::open_read_only(path) {
-            Ok(None) => return Ok(State::Unclosed),
+            Ok(None) if is_repairable(path)? => return Ok(State::Unclosed),
             Ok(Some((database, format))) => {
                 let contents = Contents::read(&database, format, path, hear)?;
                 return Ok(State::Closed(Box::new(contents)));
             }
             Err(Refusal::Failed(error)) => return Err(error),
-            Err(Refusal::Held | Refusal::Creating) => {}
+            Ok(None) | Err(Refusal::Held | Refusal::Creating) => {}
         }
         holder.get_or_insert_with(|| Holder::of(&lock_file));
         if arrived.elapsed() >= wait {
@@ -153,6 +159,18 @@ fn look(
         // Whoever cannot announce itself, in a directory that is not its own, may still be lucky.
         announcement = announcement.or_else(|| lock_file.announce().ok().flatten());
         thread::sleep(POLL);
+    }
+}
+
+/// Whether a file that was not closed is as a crash leaves it; false if another process has it now.
+///
+/// The engine takes one that was cut for one that is to be repaired, and fails only then. So it
+/// tries, in memory.
+fn is_repairable(path: &Path) -> Result<bool> {
+    match Held::new(path, Duration::ZERO, Keyring::default()).source() {
+        Ok(_) => Ok(true),
+        Err(Error::Locked { .. }) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -171,6 +189,7 @@ impl Contents {
     ) -> Result<Self> {
         let mut this = Self {
             format,
+            key: None,
             is_rekeying: false,
             checkpoints: 0,
             damaged: 0,
@@ -183,6 +202,7 @@ impl Contents {
         this.settings = this.taken(settings::load(database, path))?;
         let transaction = database.begin_read().within(path)?;
         let meta = transaction.open_table(META).within(path)?;
+        this.key = meta.get(KEY_KEY).within(path)?.map(|key| KeyId::from_number(key.value()));
         this.is_rekeying = meta.get(REKEY_KEY).within(path)?.is_some();
         let names = transaction.open_table(NAMES).within(path)?;
         let known = Names::default();

@@ -22,6 +22,7 @@ use super::disk::{DiskFile as _, Place, RealDisk};
 use super::file::{self, Refusal};
 use super::held::when_free;
 use super::journal;
+use super::lossy;
 use super::options::Options;
 use super::pages::Pages;
 use super::sealing::no_key;
@@ -77,11 +78,14 @@ impl Default for Repair {
 #[non_exhaustive]
 pub struct Repaired {
     /// The store, links resolved.
+    #[serde(serialize_with = "lossy::path")]
     pub path: PathBuf,
     /// Where the new store is; `None` if none was made.
+    #[serde(serialize_with = "lossy::option")]
     pub into: Option<PathBuf>,
     /// Where the old one is, with all its bytes, if it was put aside; what its journal had is
     /// beside it.
+    #[serde(serialize_with = "lossy::option")]
     pub aside: Option<PathBuf>,
     /// Whether all was looked at: false if the one who watched ended it, and nothing was changed.
     pub is_whole: bool,

@@ -26,6 +26,7 @@ use crate::codec::{Frame, KeyId, Placed, encode_spooled};
 use crate::error::{Error, Result};
 use crate::sync::lock;
 use folder::{Folder, Left, Listing, Stamp};
+pub(super) use look::lost;
 pub use look::{SetAside, Spooled};
 pub(super) use take_in::Gathered;
 

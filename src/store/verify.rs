@@ -9,6 +9,7 @@ mod contents;
 mod frames;
 mod notes;
 mod rows;
+mod spool;
 mod tables;
 mod tally;
 
@@ -149,7 +150,10 @@ impl<'a> Verifier<'a> {
         let is_engines = self.pages()?;
         match self.held.source() {
             Ok(_) => {}
-            Err(error @ (Error::Corrupt { .. } | Error::NotAStore { .. })) if is_engines => {
+            Err(error)
+                if matches!(error, Error::Corrupt { .. })
+                    || is_engines && matches!(error, Error::NotAStore { .. }) =>
+            {
                 let place = self.held.path.display().to_string();
                 self.found.find(Harm::Reading, place, format!("it cannot be opened: {error}"));
                 return Ok(ControlFlow::Continue(()));
@@ -224,9 +228,10 @@ impl<'a> Verifier<'a> {
         let mut part = Verification::default();
         let notes = without_panics(path, || notes::check_notes(&tables, &mut part));
         let names = without_panics(path, || rows::check_names(&tables, &mut part));
+        let spool = without_panics(path, || spool::check_spool(&tables, &mut part));
         found.waiting = part.waiting;
         found.add(part);
-        for error in [notes, names].into_iter().filter_map(Result::err) {
+        for error in [notes, names, spool].into_iter().filter_map(Result::err) {
             found.find_error(Harm::Reading, None, &error);
         }
         Ok(ControlFlow::Continue(()))

@@ -87,7 +87,17 @@ fn nothing_is_replaced_unless_that_is_wanted() {
         .backup_with(store.path(), Backup { overwrite: true }, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(itself, Err(Error::Invalid { .. })), "{itself:?}");
     let wanted = Backup { overwrite: true };
-    store.backup_with(&copy, wanted, &mut |_| ControlFlow::Continue(())).unwrap();
+    let replace = || store.backup_with(&copy, wanted, &mut |_| ControlFlow::Continue(()));
+    // Even then, what is no store stays, and so does one that somebody has.
+    assert!(matches!(replace(), Err(Error::Invalid { .. })));
+    assert_eq!(fs::read(&copy).unwrap(), b"mine");
+    fs::write(&copy, "").unwrap();
+    replace().unwrap();
+    let options = Options { hold: Hold::Forever, ..Options::default() };
+    let held = Store::open_with(&copy, options).unwrap();
+    assert!(matches!(replace(), Err(Error::Locked { .. })));
+    drop(held);
+    replace().unwrap();
     assert!(Store::verify(&copy, WAIT).unwrap().is_clean());
 }
 

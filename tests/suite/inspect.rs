@@ -100,6 +100,10 @@ fn what_a_crash_left_is_not_repaired() {
     assert_eq!(found.journal_bytes, Some(before.1.len() as u64));
     assert!((fs::read(&copy).unwrap(), fs::read(&journal).unwrap()) == before);
     assert_eq!(Store::open(&copy).unwrap().count().unwrap(), 2);
+    // One that was cut as well cannot be repaired by being opened.
+    fs::write(&copy, &before.0[..before.0.len() / 4]).unwrap();
+    let refused = Store::inspect(&copy, PATIENT, &mut |_| {});
+    assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");
 }
 
 #[test]

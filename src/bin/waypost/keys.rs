@@ -16,36 +16,75 @@ use crate::{config, open, private};
 
 /// The variable that has a key itself.
 pub(crate) const VARIABLE: &str = "WAYPOST_KEY";
-/// The variable that names the file of one.
+/// What names a file with one.
+const FLAG: &str = "--key-file";
 pub(crate) const FILE_VARIABLE: &str = "WAYPOST_KEY_FILE";
 // A key and whatever blanks are around it; what is longer is something else.
 const FILE_BYTES_MAX: u64 = 1024;
 
+/// A key, and by what it was given.
+pub(crate) struct Named {
+    pub(crate) from: String,
+    pub(crate) key: Result<SecretKey>,
+    is_of_project: bool,
+}
+
 /// All keys that were given for the store at a path: those of files first, in their order. If there
 /// are none, that of the project.
 pub(crate) fn given(global: &Global, store: &Path) -> Result<Vec<SecretKey>> {
+    named(global, store).into_iter().map(|named| named.key).collect()
+}
+
+/// As [`given`], for who may do without: a key that is lost with the file that the config names is
+/// told of, and whatever takes it says so.
+pub(crate) fn given_or_told(global: &Global, store: &Path) -> Result<Vec<SecretKey>> {
     let mut keys = Vec::new();
-    for path in global.key_files() {
-        keys.push(of_file(path, global)?);
-    }
-    if let Some(text) = env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
-        let key = text.to_str().unwrap_or_default().parse::<SecretKey>();
-        keys.push(key.context(VARIABLE)?);
-    }
-    if keys.is_empty()
-        && let Some(path) = of_project(store)?
-    {
-        keys.push(of_file(&path, global)?);
-    }
-    if keys.is_empty() && !store.exists() {
-        // Such as `WAYPOST_KEY=$(cat store.key)` without the file.
-        for variable in [VARIABLE, FILE_VARIABLE] {
-            if env::var_os(variable).is_some() {
-                return Err(Refusal::EmptyKey { variable }.into());
-            }
+    for Named { key, is_of_project, .. } in named(global, store) {
+        match key {
+            Err(error) if is_of_project => global.warn(format_args!("{error:#}")),
+            key => keys.push(key?),
         }
     }
     Ok(keys)
+}
+
+/// As [`given`], with by what each was given, and why it cannot be had.
+pub(crate) fn named(global: &Global, store: &Path) -> Vec<Named> {
+    let flag = if open::is_flag_given(FLAG) { FLAG } else { FILE_VARIABLE };
+    let mut keys: Vec<Named> = Vec::new();
+    for path in global.key_files() {
+        let key = of_file_named(path, &format!(", named by {flag}"), global);
+        let from = format!("{}, {flag}", path.display());
+        keys.push(Named { from, key, is_of_project: false });
+    }
+    if let Some(text) = env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
+        let key = text.to_str().unwrap_or_default().parse::<SecretKey>().context(VARIABLE);
+        keys.push(Named { from: VARIABLE.to_owned(), key, is_of_project: false });
+    }
+    match of_project(store) {
+        _ if !keys.is_empty() => {}
+        Ok(None) => {}
+        Ok(Some(path)) => {
+            let by = ", named by key_file in the config of the project";
+            let key = of_file_named(&path, by, global);
+            let from = format!("{}, key_file in the config", path.display());
+            keys.push(Named { from, key, is_of_project: true });
+        }
+        Err(error) => {
+            let from = "the config of the project".to_owned();
+            keys.push(Named { from, key: Err(error), is_of_project: false });
+        }
+    }
+    if keys.is_empty() && !store.exists() {
+        // Such as `WAYPOST_KEY=$(cat store.key)` without the file.
+        let set = [VARIABLE, FILE_VARIABLE].into_iter().filter(|it| env::var_os(it).is_some());
+        keys.extend(set.map(|variable| Named {
+            from: variable.to_owned(),
+            key: Err(Refusal::EmptyKey { variable }.into()),
+            is_of_project: false,
+        }));
+    }
+    keys
 }
 
 /// The file that the config of the project names.
@@ -65,15 +104,20 @@ fn of_project(store: &Path) -> Result<Option<PathBuf>> {
 
 /// The key of a file.
 pub(crate) fn of_file(path: &Path, global: &Global) -> Result<SecretKey> {
+    of_file_named(path, "", global)
+}
+
+/// The key of a file; errors say by what it was named.
+fn of_file_named(path: &Path, by: &str, global: &Global) -> Result<SecretKey> {
     let mut text = String::new();
-    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let file = File::open(path).with_context(|| format!("cannot read {}{by}", path.display()))?;
     if file.metadata().is_ok_and(|found| private::is_open(&found)) {
         global.warn(format_args!("others can read the key: chmod go-rwx {}", path.display()));
     }
     match file.take(FILE_BYTES_MAX).read_to_string(&mut text) {
         // Bytes that are no text are no key, either.
         Err(error) if error.kind() == ErrorKind::InvalidData => text.clear(),
-        read => _ = read.with_context(|| format!("cannot read {}", path.display()))?,
+        read => _ = read.with_context(|| format!("cannot read {}{by}", path.display()))?,
     }
-    text.parse::<SecretKey>().with_context(|| path.display().to_string())
+    text.parse::<SecretKey>().with_context(|| format!("{}{by}", path.display()))
 }

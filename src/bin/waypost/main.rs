@@ -29,6 +29,7 @@ mod private;
 mod progress;
 mod report;
 mod scope;
+mod stopped;
 mod when;
 mod world;
 

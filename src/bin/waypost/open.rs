@@ -41,8 +41,9 @@ pub(crate) fn existing(global: &Global, command: &str) -> Result<Store> {
 /// Opens the store for a command that needs one, with more keys than all commands have.
 pub(crate) fn existing_with(global: &Global, command: &str, keys: Vec<SecretKey>) -> Result<Store> {
     let path = path(global)?;
-    let mut options = Options { create: false, ..options(&path, global, command)? };
-    options.keys.extend(keys);
+    let mut given = keys::given_or_told(global, &path)?;
+    given.extend(keys);
+    let options = Options { create: false, ..options(global, command, given) };
     match open_shown(&path, options, global) {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             Err(Refusal::NoStore { path }.into())
@@ -69,20 +70,21 @@ fn place_to_create(global: &Global) -> Result<PathBuf> {
 /// As [`or_create`], for a command that only saves: it need not have the store itself.
 pub(crate) fn to_save(global: &Global, command: &str) -> Result<Store> {
     let path = place_to_create(global)?;
-    let options = Options { open_late: true, ..options(&path, global, command)? };
+    let keys = keys::given(global, &path)?;
+    let options = Options { open_late: true, ..options(global, command, keys) };
     Ok(Store::open_with(path, options)?)
 }
 
-fn options(path: &Path, global: &Global, command: &str) -> Result<Options> {
-    Ok(Options {
+fn options(global: &Global, command: &str, keys: Vec<SecretKey>) -> Options {
+    Options {
         wait: global.wait,
         // A call may have to wait again long after the store was opened.
         keeps_waiting: Some(Arc::new(|| interrupt::signal().is_none())),
         label: format!("waypost {command}"),
         on_set_aside: Some(Arc::new(tell_set_aside(global))),
-        keys: keys::given(global, path)?,
+        keys,
         ..Options::default()
-    })
+    }
 }
 
 /// The store that was named, else that of the nearest parent that has one, else one to make here.
@@ -98,7 +100,7 @@ pub(crate) fn path(global: &Global) -> Result<PathBuf> {
 /// Why it is the store at `path` that counts.
 pub(crate) fn why(global: &Global, path: &Path) -> Result<&'static str> {
     Ok(match global.store() {
-        Some(_) if is_flag_given() => "named by --store",
+        Some(_) if is_flag_given("--store") => "named by --store",
         Some(_) => "named by WAYPOST_STORE",
         None if !path.try_exists().unwrap_or(true) => "the place of one to be made",
         None if *path == of_directory(&here()?) => "in this directory",
@@ -106,10 +108,13 @@ pub(crate) fn why(global: &Global, path: &Path) -> Result<&'static str> {
     })
 }
 
-/// Whether the store was named by the flag and not by the variable.
-pub(crate) fn is_flag_given() -> bool {
-    let is_flag = |arg: &OsStr| arg == "--store" || arg.as_encoded_bytes().starts_with(b"--store=");
-    env::args_os().any(|arg| is_flag(&arg))
+/// Whether something was named by a flag and not by a variable.
+pub(crate) fn is_flag_given(flag: &str) -> bool {
+    let has_value = |arg: &OsStr| {
+        let rest = arg.as_encoded_bytes().strip_prefix(flag.as_bytes());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"="))
+    };
+    env::args_os().any(|arg| has_value(&arg))
 }
 
 /// Where the store of a directory is, if it has one.
@@ -119,7 +124,8 @@ pub(crate) fn of_directory(directory: &Path) -> PathBuf {
 
 /// Makes or opens the store at `path`.
 pub(crate) fn make(path: &Path, global: &Global, command: &str) -> Result<Store> {
-    Ok(open_shown(path, options(path, global, command)?, global)?)
+    let keys = keys::given(global, path)?;
+    Ok(open_shown(path, options(global, command, keys), global)?)
 }
 
 /// A directory as it is typed: a dot for the current one.

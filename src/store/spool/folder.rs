@@ -114,11 +114,18 @@ impl Folder {
 
     /// How many files were set aside.
     pub(super) fn count_aside(&self) -> u64 {
+        self.aside().len() as u64
+    }
+
+    /// What was set aside, by name.
+    pub(super) fn aside(&self) -> Vec<PathBuf> {
         let aside = self.path.join(ASIDE);
         if self.is_link() || self.disk.is_link(&aside) {
-            return 0;
+            return Vec::new();
         }
-        self.disk.list(&aside).map_or(0, |found| found.len() as u64)
+        let mut names = self.disk.list(&aside).unwrap_or_default();
+        names.sort_unstable();
+        names.into_iter().map(|name| aside.join(name)).collect()
     }
 
     /// Writes a file, which is on disk under its name when this returns.

@@ -1,12 +1,14 @@
 //! What lies in the spool, without touching it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::super::disk::Place;
 use super::folder::Folder;
-use crate::codec::{SPOOLED_HEAD_BYTES, spooled_count};
+use super::take_in::FILE_BYTES_MAX;
+use crate::codec::{SPOOLED_HEAD_BYTES, decode_spooled, spooled_count};
 
 /// What lies in the spool of a store: the folder beside it for saves that could not wait.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -16,6 +18,8 @@ pub struct Spooled {
     pub checkpoints: u64,
     /// Length of these files.
     pub bytes: u64,
+    /// Number of files whose start is damaged; whoever has the store next sets them aside.
+    pub damaged: u64,
     /// Number of files that were damaged or of another store, and so were set aside.
     pub set_aside: u64,
     /// Number of things that do not belong there, and are left as they are.
@@ -43,9 +47,39 @@ impl Spooled {
         for name in &listing.saved {
             // Whoever takes it in just now has been quicker.
             let Ok((bytes, head)) = folder.head(name, SPOOLED_HEAD_BYTES) else { continue };
-            spooled.checkpoints += spooled_count(&head).map_or(0, u64::from);
+            match spooled_count(&head) {
+                Some(count) => spooled.checkpoints += u64::from(count),
+                None => spooled.damaged += 1,
+            }
             spooled.bytes += bytes;
         }
         spooled
     }
+}
+
+/// The saves beside the store that cannot be taken in, now or ever: where each is, and why.
+///
+/// Of files whose names are in `taken`, the store has everything.
+pub(in crate::store) fn lost(
+    store: &Place,
+    identity: u64,
+    taken: &BTreeSet<String>,
+) -> Vec<(PathBuf, &'static str)> {
+    let folder = Folder::of(store);
+    let aside = folder
+        .aside()
+        .into_iter()
+        .map(|path| (path, "it was set aside as damaged or of another store"));
+    let mut lost: Vec<(PathBuf, &'static str)> = aside.collect();
+    let listing = folder.list().unwrap_or_default();
+    for name in listing.saved.iter().filter(|name| !taken.contains(name.as_str())) {
+        // What cannot be read now may be some other time, or has been taken in meanwhile.
+        let flaw = match folder.read(name, FILE_BYTES_MAX) {
+            Ok(Some(bytes)) => decode_spooled(&bytes, identity, name).err(),
+            Ok(None) => Some("it is too long"),
+            Err(_) => None,
+        };
+        lost.extend(flaw.map(|flaw| (folder.saved(name), flaw)));
+    }
+    lost
 }

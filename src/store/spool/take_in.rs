@@ -29,7 +29,7 @@ use crate::sync::lock;
 // Beyond this, what is left waits for the next transaction: memory is bounded.
 const RAW_BYTES: usize = 16 << 20;
 // The longest document there can be, what else a file may have, and room to spare.
-const FILE_BYTES_MAX: u64 = 2 * Limits::DOCUMENT_BYTES_MAX as u64;
+pub(super) const FILE_BYTES_MAX: u64 = 2 * Limits::DOCUMENT_BYTES_MAX as u64;
 
 /// What was read from the spool, for one transaction. Nobody else takes it in meanwhile.
 pub(in crate::store) struct Gathered<'a> {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::checkpoint::{Entry, Id};
 use crate::codec::KeyId;
 use crate::error::Error;
+use crate::store::lossy;
 use crate::store::sealing::Sealing;
 
 // A store of which everything is damaged must not fill the memory with words.
@@ -18,8 +19,10 @@ const FINDINGS_MAX: usize = 10_000;
 #[non_exhaustive]
 pub struct Verification {
     /// The store, links resolved.
+    #[serde(serialize_with = "lossy::path")]
     pub path: PathBuf,
     /// Whether all of it was read: false if the one who watched ended it.
+    #[serde(skip)]
     pub is_whole: bool,
     /// Number of pages that are in use.
     pub pages: u64,
@@ -74,6 +77,9 @@ pub struct Finding {
 pub enum Harm {
     /// No checkpoint: what is damaged is needed for upkeep only, or shows elsewhere, too.
     Upkeep,
+    /// A save that was acknowledged lies beside the store and cannot be taken in. The store itself
+    /// is not damaged by that, and a repair does not bring it back.
+    Aside,
     /// A checkpoint that is whole is not found everywhere, or cannot be removed.
     Listing,
     /// A checkpoint or a captured file cannot be read, or is lost.
@@ -84,6 +90,7 @@ impl fmt::Display for Harm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Upkeep => "upkeep",
+            Self::Aside => "aside",
             Self::Listing => "listing",
             Self::Reading => "reading",
         })
@@ -94,7 +101,25 @@ impl Verification {
     /// Whether all of it was read, and nothing is wrong. What is encrypted takes its key for that.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.is_whole && self.sealed == 0 && self.findings.is_empty()
+        self.is_complete() && !self.is_damaged()
+    }
+
+    /// Whether everything was looked into: it was not ended, and no key was missing.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.is_whole && self.sealed == 0
+    }
+
+    /// Whether anything is wrong.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        !self.findings.is_empty()
+    }
+
+    /// Whether anything is wrong that [`Store::repair`](crate::Store::repair) is for.
+    #[must_use]
+    pub fn needs_repair(&self) -> bool {
+        self.more > 0 || self.findings.iter().any(|finding| finding.harm != Harm::Aside)
     }
 
     pub(super) fn find(&mut self, harm: Harm, place: impl Into<String>, reason: impl fmt::Display) {

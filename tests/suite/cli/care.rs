@@ -93,7 +93,10 @@ fn what_cannot_be_opened_at_all_is_told_and_left_alone() {
     let said = test.run("repair").failed(5);
     assert!(said.contains("nothing can be saved, nothing was changed"), "{said}");
     assert!(fs::read(&store).unwrap() == vec![7; 50_000]);
-    test.run("verify").failed(1);
+    // A store was opened here, so that it is damage and not another file.
+    assert!(said.ends_with("hint: restore a backup; the file is as it was\n"), "{said}");
+    let (told, _) = test.told("verify", 5);
+    assert!(told.contains("it cannot be opened: "), "{told}");
     assert!(Test::new().run("verify").failed(3).contains("there is no store"));
 }
 
@@ -132,6 +135,104 @@ fn a_copy_is_made_and_never_replaces_anything_unasked() {
     assert_eq!(test.run("list --json --store copy.redb").done(), test.run("list --json").done());
     assert!(test.run("backup copy.redb").failed(4).contains("--overwrite replaces it"));
     test.told("backup copy.redb --overwrite", 0);
-    test.run("backup .waypost/store.redb --overwrite").failed(4);
-    test.run("backup none/copy.redb").failed(1);
+    let said = test.run("backup .waypost/store.redb --overwrite").failed(4);
+    assert!(said.contains("it is the store itself\nhint: name another file"), "{said}");
+    let said = test.run("backup none/copy.redb").failed(1);
+    assert!(said.starts_with("error: cannot write into none: "), "{said}");
+    assert!(test.run("backup .").failed(1).contains("hint: name a file and not a directory"));
+    for command in ["backup -", "key -"] {
+        assert!(test.run(command).failed(2).contains("one of this name is ./-"), "{command}");
+        assert!(!test.path().join("-").exists());
+    }
+}
+
+/// Any file was replaced, and a copy could be made where the next command removes it.
+#[test]
+fn a_copy_replaces_only_stores_and_has_no_name_that_the_store_needs() {
+    let test = Test::filled();
+    test.write("notes.txt", "not a store");
+    test.run("backup notes.txt --overwrite").failed(4);
+    assert_eq!(fs::read_to_string(test.path().join("notes.txt")).unwrap(), "not a store");
+    test.write("empty", "");
+    test.run("backup empty --overwrite").done();
+    for suffix in ["journal", "lock", "new", "spool", "spool/x.save"] {
+        for flag in ["", "--overwrite"] {
+            let said = test.run(&format!("backup .waypost/store.redb.{suffix} {flag}"));
+            assert!([Some(1), Some(4)].contains(&said.code), "{suffix} {flag}: {}", said.stderr);
+        }
+    }
+    let said = test.run("backup .waypost/store.redb.journal").failed(4);
+    assert!(said.contains("belongs to the store"), "{said}");
+    test.told("verify", 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_copy_does_not_replace_what_a_link_leads_to_unless_that_is_a_store() {
+    let test = Test::filled();
+    test.write("notes.txt", "not a store");
+    std::os::unix::fs::symlink("notes.txt", test.path().join("link")).unwrap();
+    test.run("backup link --overwrite").failed(4);
+    test.run("backup /dev/null --overwrite").failed(4);
+    assert_eq!(fs::read_to_string(test.path().join("notes.txt")).unwrap(), "not a store");
+}
+
+/// It was told once, by whichever command came next, and then forgotten.
+#[test]
+fn a_save_that_could_not_be_taken_in_stays_a_finding() {
+    let test = Test::filled();
+    let name = "0190f2e0-0000-7000-8000-000000000001.save";
+    let folder = test.path().join(".waypost/store.redb.spool");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join(name), "not a save").unwrap();
+    let (told, said) = test.told("verify", 5);
+    let line = format!("aside    spooled save [HERE]/.waypost/store.redb.spool/{name}: it is no ");
+    assert!(told.contains(&line), "{told}");
+    assert!(said.contains("1 finding: saves beside the store cannot be taken in"), "{said}");
+    assert!(test.run("stats").stderr.contains("was set aside as"));
+    let (told, _) = test.told("verify", 5);
+    let line = format!("spool/aside/{name}: it was set aside as damaged or of another store; save");
+    assert!(told.contains(&line), "{told}");
+    let (told, said) = test.told("repair", 0);
+    assert!(told.contains("damage  none"), "{told}");
+    assert!(said.contains("1 save lies beside the store and cannot be taken in"), "{said}");
+    fs::remove_file(folder.join("aside").join(name)).unwrap();
+    test.told("verify", 0);
+}
+
+#[test]
+fn a_program_is_told_whether_all_was_read_and_whether_it_is_damaged() {
+    let of = |test: &Test, code: i32| {
+        let told: Value = serde_json::from_str(&test.told("verify --json", code).0).unwrap();
+        (told["is_complete"].as_bool().unwrap(), told["is_damaged"].as_bool().unwrap())
+    };
+    assert_eq!(of(&Test::filled(), 0), (true, false));
+    assert_eq!(of(&damaged(), 5), (true, true));
+    let sealed = Test::new();
+    sealed.run("key k").done();
+    sealed.feed("save --key-file k", "1").done();
+    assert_eq!(of(&sealed, 0), (false, false));
+    let told: Value = serde_json::from_str(&Test::filled().run("repair --json").done()).unwrap();
+    assert_eq!((&told["needed"], &told["checkpoints"]), (&Value::Bool(false), &Value::from(3)));
+}
+
+/// The object broke off where the path was to come.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_is_no_text_is_told_as_far_as_it_is() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let test = Test::new();
+    let name = OsStr::from_bytes(b"bad\xffname.redb");
+    for args in ["save", "verify --json", "stats --json", "doctor --json", "repair --json"] {
+        let mut command = test.command(args);
+        command.env("WAYPOST_STORE", name);
+        let mut child = command.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"1").ok();
+        let told = test.ended(child).done();
+        if args != "save" {
+            assert!(serde_json::from_str::<Value>(&told).is_ok(), "{args}: {told}");
+            assert!(told.contains("bad\u{fffd}name.redb"), "{args}: {told}");
+        }
+    }
 }

@@ -86,6 +86,9 @@ fn a_store_in_good_order_is_told_line_by_line() {
     let store = of("store");
     assert!(store.starts_with("ok    store     [HERE]/.waypost/store.redb, in this directory: "));
     assert!(store.ends_with(", format 1, checkpoints: 3, the newest 0s ago"), "{store}");
+    assert!(of("versions").ends_with("reads formats 1 to 2; 2 is of encrypted stores"));
+    assert_eq!(of("key"), "ok    key       the store is not encrypted");
+    assert!(shown.contains("-> documents are not read here: waypost verify"), "{shown}");
     assert_eq!(of("lock"), "ok    lock      no other process has the store");
     assert!(of("disk").contains("a durable write of 4 KiB takes "));
     assert_eq!(of("git"), "ok    git       ignores the store");
@@ -140,10 +143,10 @@ fn saves_beside_a_store_that_is_held_are_told_and_so_is_what_cannot_be_taken_in(
     let id = test.feed("save", "[1, 2, 3]").done();
     let told = test.feed("save --json", "4").done();
     assert_eq!(serde_json::from_str::<Value>(&told).unwrap()["sequence"], 0);
-    test.doctor("--wait 0", 0).has("spool", "ok", "2 saves, ");
+    test.doctor("--wait 0", 0).has("spool", "ok", "2 saves wait beside the store, ");
     let folder = test.path().join(format!("{STORE}.spool"));
     drop(held);
-    test.doctor("", 0).has("spool", "ok", "do not remove them");
+    test.doctor("", 0).has("spool", "ok", "do not remove it");
     let shown = test.run(&format!("show {} --json", id.trim())).done();
     assert_eq!(serde_json::from_str::<Value>(&shown).unwrap()["document"], json!([1, 2, 3]));
     let damaged = folder.join("0190f2e0-0000-7000-8000-000000000001.save");
@@ -158,7 +161,22 @@ fn saves_beside_a_store_that_is_held_are_told_and_so_is_what_cannot_be_taken_in(
     let stats: Value = serde_json::from_str(&test.run("stats --json").done()).unwrap();
     assert_eq!(stats["spool"]["set_aside"], 1);
     assert_eq!(stats["checkpoints"], 5);
-    test.doctor("", 0).has("spool", "warn", "1 files could not be taken in -> damaged or foreign");
+    test.doctor("", 0).has(
+        "spool",
+        "warn",
+        "1 file was set aside as damaged or of another store ->",
+    );
+    fs::write(&damaged, "not a save").unwrap();
+    fs::write(folder.join("notes.txt"), "").unwrap();
+    let held = redb::Database::open(test.path().join(STORE)).unwrap();
+    test.feed("save", "5").done();
+    drop(held);
+    let told = test.doctor("", 0);
+    for part in
+        ["1 save waits", "1 file is damaged", "1 file was set aside", "1 thing is not its own"]
+    {
+        told.has("spool", "warn", part);
+    }
 }
 
 /// A copy of the files of a store in use is what a process that is killed leaves behind.
@@ -189,6 +207,88 @@ fn damage_has_its_own_exit_code() {
     assert_eq!(told.0["damaged"], true);
     let stderr = test.run("doctor").stderr;
     assert!(stderr.starts_with("error: 1 of "), "{stderr}");
+}
+
+/// The advice was to move it away, and `repair` would have saved all of it.
+#[test]
+fn a_store_whose_start_is_damaged_is_no_file_of_another_kind() {
+    let whole = fs::read(Test::filled().path().join(STORE)).unwrap();
+    for at in 0..9 {
+        let test = Test::new();
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x55;
+        test.put(STORE, &bytes);
+        let told = test.doctor("", 5);
+        told.has("store", "bad", "it was a store, and now");
+        told.has("store", "bad", "-> waypost repair saves");
+        assert!(test.run("list").failed(5).contains("waypost repair"));
+        if at == 3 {
+            test.run("repair").done();
+            assert_eq!(test.run("list --json").done().lines().count(), 3);
+        }
+    }
+    // Nothing of its start is left, but a store was opened here.
+    let test = Test::filled();
+    let mut bytes = whole;
+    bytes[..4096].fill(0);
+    test.put(STORE, &bytes);
+    assert_eq!(test.doctor("", 5).0["damaged"], true);
+}
+
+/// It was told as not closed, and the next command failed.
+#[test]
+fn a_store_that_was_cut_is_damaged() {
+    let test = Test::filled();
+    let whole = fs::read(test.path().join(STORE)).unwrap();
+    for length in [whole.len() - 1, whole.len() / 2, 4096, 400] {
+        test.put(STORE, &whole[..length]);
+        let told = test.doctor("", 5);
+        assert_eq!(told.check("store").0, "bad", "{length}");
+        assert_eq!(test.run("verify").code, Some(5), "{length}");
+    }
+}
+
+#[test]
+fn keys_are_told_and_whether_they_fit() {
+    let test = Test::new();
+    let id = test.run("key store.key").done().trim().to_owned();
+    test.run("key other.key").done();
+    test.feed("save --key-file store.key --quiet", "1").done();
+    let has = format!("encrypted with key {id}");
+    test.doctor("", 0).has("key", "warn", &format!("{has}, and none is given"));
+    test.doctor("--key-file store.key", 0).has("key", "ok", &format!("{has}, given by store.key"));
+    test.doctor("--key-file other.key", 1).has("key", "bad", &format!("{has}, and another is"));
+    let told = test.doctor("--key-file none.key", 1);
+    told.has("key", "bad", "cannot read none.key, named by --key-file");
+    test.write(".waypost/config.yaml", "checkpoint:\n  storage:\n    key_file: gone.key\n");
+    let told = test.doctor("", 1);
+    told.has("config", "ok", "is valid");
+    told.has("key", "bad", "gone.key, named by key_file in the config of the project");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_holder_that_is_stopped_is_told_with_what_ends_it() {
+    let test = Test::filled();
+    let mut child = test.spawn("save --lines");
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
+    std::io::Write::write_all(&mut stdin, b"1\n").unwrap();
+    std::io::BufRead::read_line(&mut stdout, &mut String::new()).unwrap();
+    let signal = |name: &str| {
+        let id = child.id().to_string();
+        assert!(std::process::Command::new("kill").args([name, &id]).status().unwrap().success());
+    };
+    signal("-STOP");
+    // Until the system has done so.
+    let stat = format!("/proc/{}/stat", child.id());
+    while !fs::read_to_string(&stat).unwrap().contains(") T ") {}
+    let advice = format!("`kill -CONT {0}` lets it go on, `kill -9 {0}` ends it", child.id());
+    test.doctor("--wait 0", 0).has("lock", "warn", &advice);
+    assert!(test.run("list --wait 0").failed(6).contains(&advice));
+    signal("-CONT");
+    drop(stdin);
+    child.wait().unwrap();
 }
 
 #[test]

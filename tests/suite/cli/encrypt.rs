@@ -53,7 +53,28 @@ fn a_key_comes_from_a_file_or_from_the_environment() {
     assert!(test.run("show a --key-file missing").failed(1).contains("cannot read missing"));
     assert!(test.run("show a --key-file .waypost").failed(1).contains("cannot read .waypost"));
     test.write("text", "a text of any kind");
-    assert!(test.run("list --key-file text").failed(4).contains("error: text: invalid key: "));
+    let told = test.run("list --key-file text").failed(4);
+    assert!(told.contains("error: text, named by --key-file: invalid key: "), "{told}");
+}
+
+/// It kept lists from working, which take no key.
+#[test]
+fn a_key_that_is_lost_is_missed_only_where_it_is_needed() {
+    let (test, id) = encrypted();
+    test.write(".waypost/config.yaml", "checkpoint:\n  storage:\n    key_file: gone.key\n");
+    let Ended { code, stderr, .. } = test.run("list");
+    assert_eq!(code, Some(0), "{stderr}");
+    let lost = "cannot read [HERE]/gone.key, named by key_file in the config of the project: ";
+    assert!(stderr.starts_with(&format!("warning: {lost}")), "{stderr}");
+    assert_eq!(test.run("verify").code, Some(0));
+    assert!(test.run("show a").failed(4).contains(&id));
+    assert!(test.feed("save", "1").failed(1).contains(lost));
+    // A new store is not made without the key that it was to have.
+    fs::remove_file(test.path().join(".waypost/store.redb")).unwrap();
+    test.feed("save", "1").failed(1);
+    assert!(!test.path().join(".waypost/store.redb").exists());
+    let child = test.command("list").env("WAYPOST_KEY_FILE", "none").spawn().unwrap();
+    assert!(test.ended(child).failed(1).contains("cannot read none, named by WAYPOST_KEY_FILE"));
 }
 
 /// What should have been encrypted, and was not, cannot be made good again.
@@ -109,7 +130,10 @@ fn a_store_is_encrypted_gets_another_key_and_is_decrypted() {
     let told = test.feed("save --key-file one.key", "1").failed(4);
     assert!(told.contains("the store is not encrypted"), "{told}");
     let show = |flags: &str| test.run(&format!("show a --document {flags}"));
-    test.run("rekey --new-key-file one.key").done();
+    let ended = test.run("rekey --new-key-file one.key");
+    let id = ended.stdout.lines().next().unwrap().strip_prefix("key        ").unwrap().to_owned();
+    assert!(test.run("stats").done().contains(&id));
+    assert!(ended.stdout.contains("next       waypost compact"), "{}", ended.stdout);
     assert!(show("--key-file one.key").done().contains(SECRET));
     show("").failed(4);
     test.run("rekey --new-key-file two.key").failed(4);
@@ -117,10 +141,12 @@ fn a_store_is_encrypted_gets_another_key_and_is_decrypted() {
     show("--key-file one.key").failed(4);
     assert!(show("--key-file one.key --key-file two.key").done().contains(SECRET));
     test.run("rekey --plain").failed(4);
-    test.run("rekey --plain --key-file two.key").done();
+    let told = test.run("rekey --plain --key-file two.key").done();
+    assert!(told.starts_with("key        none: not encrypted\n"), "{told}");
     assert!(show("").done().contains(SECRET));
     assert!(test.run("log --operations").done().contains("rekey"));
-    test.run("rekey").failed(2);
+    let told = test.run("rekey").failed(2);
+    assert!(told.contains("--new-key-file") && told.contains("--plain"), "{told}");
 }
 
 /// Whatever it has done until then, both keys together read everything, and it goes on.

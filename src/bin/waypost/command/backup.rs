@@ -1,9 +1,10 @@
 //! `waypost backup`: a consistent copy of the store while others work.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use serde::Serialize;
 use waypost::{Backup, Copied};
 
@@ -33,7 +34,7 @@ pub(super) struct Args {
     #[arg(value_name = "PATH")]
     path: PathBuf,
 
-    /// Replace a file that is there
+    /// Replace a store that is there; nothing else is replaced
     #[arg(long)]
     overwrite: bool,
 }
@@ -47,6 +48,10 @@ struct Shown<'a> {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let Args { path, overwrite } = args;
+    if path.as_os_str() == "-" {
+        return Err(Refusal::NoStream.into());
+    }
+    check_place(path)?;
     if path.exists() && !overwrite {
         return Err(Refusal::Exists { path: path.clone() }.into());
     }
@@ -77,4 +82,16 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         output::fields(out, &fields, global)?;
     }
     Ok(())
+}
+
+/// Refuses a place where no file can be, by the name that was given.
+fn check_place(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        let error = io::Error::from(io::ErrorKind::IsADirectory);
+        return Err(error).with_context(|| format!("cannot write {}", path.display()));
+    }
+    let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let Some(directory) = directory else { return Ok(()) };
+    let found = fs::metadata(directory);
+    found.map(drop).with_context(|| format!("cannot write into {}", directory.display()))
 }

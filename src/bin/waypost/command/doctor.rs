@@ -2,6 +2,7 @@
 
 mod check;
 mod disk;
+mod key;
 mod modes;
 mod project;
 mod store;
@@ -45,7 +46,8 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
     let why = open::why(global, &path)?;
     let looking = Progress::new("looking", global);
     let mut seen = Seen::default();
-    let mut report = Report { store: path.clone(), checks: Vec::new(), is_damaged: false };
+    let mut report =
+        Report { store: path.display().to_string(), checks: Vec::new(), is_damaged: false };
     // What may not be looked at may be there.
     let found = if path.try_exists().unwrap_or(true) {
         let wait = global.wait.min(WAIT_MAX);
@@ -60,6 +62,7 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
     report.is_damaged = store::is_damaged(found.as_ref());
     report.checks.extend(store::checks(&path, why, found.as_ref()));
     let inspection = found.and_then(Result::ok);
+    report.checks.push(key::check(&path, inspection.as_ref(), global));
     report.checks.extend(disk::checks(&path, inspection.as_ref()));
     report.checks.extend(modes::check(&path));
     report.checks.extend(around(&path, inspection.as_ref(), &mut seen));
@@ -78,11 +81,11 @@ fn around(path: &Path, found: Option<&Inspection>, seen: &mut Seen) -> Vec<Check
 }
 
 fn versions() -> Check {
-    let (version, format) = (env!("CARGO_PKG_VERSION"), Store::FORMAT);
-    let older = match Store::FORMAT_OLDEST {
-        oldest if oldest < format => format!(", and reads those from {oldest} on"),
-        _ => String::new(),
-    };
-    let finding = format!("waypost {version}, writes format {format}{older}");
+    let (version, oldest, newest) =
+        (env!("CARGO_PKG_VERSION"), Store::FORMAT_OLDEST, Store::FORMAT);
+    // A plain store is not outdated by having the first.
+    let finding = format!(
+        "waypost {version}, reads formats {oldest} to {newest}; {newest} is of encrypted stores"
+    );
     Check::ok("versions", finding)
 }

@@ -79,10 +79,10 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let next = next(&place, global);
     lines.next(&next)?;
     let outcome = Outcome {
-        store: store.path().to_owned(),
+        store: store.path().display().to_string(),
         created: place.is_new,
         checkpoints: store.count()?,
-        above,
+        above: above.map(|it| it.display().to_string()),
         ignored_by_git: report::is_ignored(&ignored),
         found: survey.layouts,
         has_more: survey.is_cut,
@@ -210,7 +210,7 @@ fn next(place: &Place, global: &Global) -> Vec<String> {
 
 /// The command with the store that was named, if the next one has to name it, too.
 fn waypost(global: &Global) -> String {
-    match global.store().filter(|_| open::is_flag_given()) {
+    match global.store().filter(|_| open::is_flag_given("--store")) {
         Some(path) => format!("waypost --store {}", quoted(&path.display().to_string())),
         None => "waypost".to_owned(),
     }

@@ -1,5 +1,6 @@
 //! `waypost key`: a file with a new key.
 
+use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
@@ -35,13 +36,16 @@ pub(super) struct Args {
 
 #[derive(Serialize)]
 struct Made<'a> {
-    path: &'a PathBuf,
+    path: Cow<'a, str>,
     id: KeyId,
 }
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
-    let key = SecretKey::generate();
     let path = &args.file;
+    if path.as_os_str() == "-" {
+        return Err(Refusal::NoStream.into());
+    }
+    let key = SecretKey::generate();
     // What is encrypted with a key that a loss of power takes is lost with it.
     match private::write_lasting(path, format!("{}\n", key.to_hex()).as_bytes()) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -50,7 +54,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         made => made.with_context(|| format!("cannot make {}", path.display()))?,
     }
     if global.json {
-        return Ok(output::json_line(out, &Made { path, id: key.id() })?);
+        return Ok(output::json_line(out, &Made { path: path.to_string_lossy(), id: key.id() })?);
     }
     Ok(writeln!(out, "{}", key.id())?)
 }

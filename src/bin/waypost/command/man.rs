@@ -32,7 +32,7 @@ pub(super) struct Args {
 
 #[derive(Serialize)]
 struct Written {
-    pages: Vec<PathBuf>,
+    pages: Vec<String>,
 }
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
@@ -43,6 +43,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let mut pages = Vec::new();
     write_all(&tree, dir, &mut pages)?;
     if global.json {
+        let pages = pages.iter().map(|path| path.display().to_string()).collect();
         return Ok(output::json_line(out, &Written { pages })?);
     }
     Ok(pages.iter().try_for_each(|path| writeln!(out, "{}", path.display()))?)

@@ -6,6 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use serde::Serialize;
+use waypost::{KeyId, Rekeyed};
 
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -38,13 +40,14 @@ Examples:
 /// end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[group(id = "to", required = true, multiple = false)]
 pub(super) struct Args {
     /// The key to encrypt everything with from now on
-    #[arg(long, value_name = "FILE", required_unless_present = "plain")]
+    #[arg(long, value_name = "FILE")]
     new_key_file: Option<PathBuf>,
 
     /// Decrypt everything
-    #[arg(long, conflicts_with = "new_key_file")]
+    #[arg(long)]
     plain: bool,
 }
 
@@ -70,6 +73,14 @@ fn left_beside(store: &Path) -> Vec<PathBuf> {
     left
 }
 
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    rekeyed: Rekeyed,
+    /// What the store has now.
+    key: Option<KeyId>,
+}
+
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let new = args.new_key_file.as_deref().map(|path| keys::of_file(path, global)).transpose()?;
     let to = new.as_ref().map(waypost::SecretKey::id);
@@ -79,9 +90,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let rekeyed = store.rekey_with(to, &mut |step| watcher.step(step))?;
     let stopped = watcher.stopped();
     if global.json {
-        output::json_line(out, &rekeyed)?;
+        output::json_line(out, &Shown { rekeyed, key: to })?;
     } else {
-        output::fields(out, &Fields::of_rekeyed(rekeyed), global)?;
+        output::fields(out, &Fields::of_rekeyed(rekeyed, to), global)?;
     }
     out.flush()?;
     if let Some((signal, _)) = stopped {

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Repair, Repaired, Store, Verify};
+use waypost::{Harm, Repair, Repaired, Store, Verification, Verify};
 
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::interrupt;
 use crate::keys;
 use crate::open;
-use crate::output::{self, Fields, grouped, plain};
+use crate::output::{self, Fields, counted, grouped, plain};
 use crate::progress::{Progress, Watcher};
 
 const EXAMPLES: &str = "\
@@ -61,7 +61,8 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let keys = keys::given(global, &path)?;
     let how = Verify { wait: global.wait, keys: keys.clone() };
     let verified = Store::verify_with(&path, &how, &mut |step| watcher.step(step));
-    let needed = verified.as_ref().map_or(true, |it| !it.findings.is_empty());
+    let needed = verified.as_ref().map_or(true, Verification::needs_repair);
+    let beside = verified.as_ref().map_or(0, count_beside);
     // Without its key nobody can tell that nothing is wrong.
     let lacks_key = verified.as_ref().is_ok_and(|it| it.sealed > 0);
     if let Err(error @ (waypost::Error::Locked { .. } | waypost::Error::TooNew { .. })) = verified {
@@ -77,9 +78,13 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             ..Repair::default()
         };
         repaired = Store::repair(&path, &how, &mut |step| watcher.step(step))?;
-    } else {
+    } else if let Ok(verified) = verified {
+        // What a store has that is left alone.
         repaired.path = path;
         repaired.is_whole = true;
+        repaired.checkpoints = verified.checkpoints;
+        repaired.deleted = verified.deleted;
+        repaired.artifacts = verified.artifacts;
     }
     let stopped = watcher.stopped();
     if global.json {
@@ -95,7 +100,18 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if let Some((signal, _)) = stopped {
         return Err(signal.error("the store is as it was".to_owned()));
     }
+    if beside > 0 {
+        let what = counted(beside, "save lies", "saves lie");
+        global.warn(format_args!(
+            "{what} beside the store and cannot be taken in: `waypost verify` says what to do"
+        ));
+    }
     ended(&repaired)
+}
+
+/// How many saves there are that no repair brings back.
+fn count_beside(verified: &Verification) -> u64 {
+    verified.findings.iter().filter(|finding| finding.harm == Harm::Aside).count() as u64
 }
 
 fn fields(repaired: &Repaired, needed: bool, args: &Args) -> Fields {

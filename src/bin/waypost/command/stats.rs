@@ -1,7 +1,7 @@
 //! `waypost stats`: what the store holds, in numbers.
 
+use std::borrow::Cow;
 use std::io::Write;
-use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub(super) struct Args {}
 /// What is found, and where.
 #[derive(Serialize)]
 struct Shown<'a> {
-    path: &'a Path,
+    path: Cow<'a, str>,
     #[serde(flatten)]
     stats: Stats,
 }
@@ -34,7 +34,7 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
     let (path, stats) = (store.path(), store.stats()?);
     let damaged = stats.damaged;
     if global.json {
-        output::json_line(out, &Shown { path, stats })?;
+        output::json_line(out, &Shown { path: path.to_string_lossy(), stats })?;
     } else {
         output::fields(out, &Fields::of_stats(&stats, path), global)?;
     }

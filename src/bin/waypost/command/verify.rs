@@ -26,8 +26,9 @@ Examples:
 /// Checks every page, entry, document and captured file by its checksum, and follows every row
 /// both ways. Changes nothing, and lets others work meanwhile. Each finding says whom it hurts:
 /// `reading` (a checkpoint or file cannot be read), `listing` (a checkpoint is whole, but not
-/// found everywhere, or cannot be removed) or `upkeep` (no checkpoint). Exits with 5 if there is
-/// any; `waypost repair` then saves what can be read. Of what is encrypted with a key that was not
+/// found everywhere, or cannot be removed), `aside` (a save was acknowledged, lies beside the
+/// store, and cannot be taken in) or `upkeep` (no checkpoint). Exits with 5 if there is any;
+/// `waypost repair` then saves what can be read. Of what is encrypted with a key that was not
 /// given, only what is stored is checked: `not checked` counts it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -37,6 +38,8 @@ pub(super) struct Args {}
 struct Shown<'a> {
     #[serde(flatten)]
     verified: &'a Verification,
+    is_complete: bool,
+    is_damaged: bool,
     seconds: f64,
 }
 
@@ -45,12 +48,13 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
     interrupt::listen()?;
     let begun = Instant::now();
     let mut watcher = Watcher::new(Progress::new("checking pages", global));
-    let how = Verify { wait: global.wait, keys: keys::given(global, &path)? };
+    let how = Verify { wait: global.wait, keys: keys::given_or_told(global, &path)? };
     let verified = Store::verify_with(path, &how, &mut |step| watcher.step(step))?;
     let stopped = watcher.stopped();
     let seconds = begun.elapsed().as_secs_f64();
     if global.json {
-        output::json_line(out, &Shown { verified: &verified, seconds })?;
+        let (is_complete, is_damaged) = (verified.is_complete(), verified.is_damaged());
+        output::json_line(out, &Shown { verified: &verified, is_complete, is_damaged, seconds })?;
     } else {
         output::fields(out, &fields(&verified, seconds), global)?;
         for finding in &verified.findings {
@@ -63,7 +67,11 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
         return Err(signal.error(format!("while {}; nothing was changed", step.stage)));
     }
     let count = verified.findings.len() as u64 + verified.more;
-    if count == 0 { Ok(()) } else { Err(Refusal::Unsound { count }.into()) }
+    match count {
+        0 => Ok(()),
+        _ if verified.needs_repair() => Err(Refusal::Unsound { count }.into()),
+        _ => Err(Refusal::SetAside { count }.into()),
+    }
 }
 
 fn fields(verified: &Verification, seconds: f64) -> Fields {
@@ -87,9 +95,28 @@ fn fields(verified: &Verification, seconds: f64) -> Fields {
     fields.text("journal", Some(verified.waiting).filter(|waiting| *waiting > 0));
     fields.text("time", Some(format!("{seconds:.1} s")));
     let findings = match verified.findings.len() as u64 + verified.more {
-        0 => "none".to_owned(),
+        0 if verified.is_whole => "none".to_owned(),
+        0 => "none so far".to_owned(),
         count => grouped(count),
     };
     fields.text("findings", Some(findings));
     fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_read_to_its_end_is_not_said_to_be_without_findings() {
+        let said = |is_whole| {
+            let mut verified = Verification::default();
+            verified.is_whole = is_whole;
+            let mut text = Vec::new();
+            fields(&verified, 0.0).plainly(&mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        assert!(said(true).ends_with("findings     none\n"));
+        assert!(said(false).ends_with("findings     none so far\n"));
+    }
 }

@@ -37,8 +37,13 @@ pub(crate) enum Refusal {
     EmptyKey { variable: &'static str },
     #[error("{count} of {total} checkpoints are damaged")]
     Damaged { count: u64, total: u64 },
-    #[error("{count} findings: the store is damaged")]
+    #[error("{}: the store is damaged", findings(*count))]
     Unsound { count: u64 },
+    #[error("{}: saves beside the store cannot be taken in", findings(*count))]
+    SetAside { count: u64 },
+    /// What `-` means for other commands.
+    #[error("- is no file: there is nothing to read or write but a file here")]
+    NoStream,
     #[error("{} is there already", path.display())]
     Taken { path: PathBuf },
     #[error("there is no policy to prune by")]
@@ -125,6 +130,10 @@ pub(crate) enum Refusal {
     /// Values that are right alone and not together.
     #[error("{0}")]
     Usage(String),
+}
+
+fn findings(count: u64) -> String {
+    if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") }
 }
 
 fn paths(count: usize) -> String {

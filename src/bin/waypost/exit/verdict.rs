@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use waypost::Error;
 
 use super::{Exit, Refusal};
+use crate::stopped;
 
 /// What an error means for the user.
 #[derive(Debug, Clone)]
@@ -65,14 +66,29 @@ fn of_library(error: &Error) -> Verdict {
         Error::NotAStore { .. } => {
             Verdict::new(Exit::Failed, "not_a_store").hint("name the file of a store with --store")
         }
+        Error::Corrupt { reason, .. } if reason.contains("nothing can be saved") => {
+            Verdict::new(Exit::Damaged, "corrupt").hint("restore a backup; the file is as it was")
+        }
         Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
         Error::Key { .. } => refused("key", "give its key with --key-file; lists do without"),
-        Error::Locked { .. } => Verdict::new(Exit::Locked, "locked")
-            .hint("wait longer with --wait, or end that process"),
+        Error::Locked { holder, .. } => {
+            let locked = Verdict::new(Exit::Locked, "locked");
+            match stopped::advice(holder) {
+                Some(advice) => locked.hint(advice),
+                None => locked.hint("wait longer with --wait, or end that process"),
+            }
+        }
         // Files that a user names are read by the command, and not by the library.
         Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
             Verdict::new(Exit::Failed, "io").hint("make the directory of the store first")
+        }
+        Error::Io { path, source }
+            if source.kind() == ErrorKind::IsADirectory
+                && path.extension().is_some_and(|it| it == "lock" || it == "journal") =>
+        {
+            Verdict::new(Exit::Failed, "io")
+                .hint("move that directory away: the store needs a file of this name")
         }
         Error::Io { source, .. } => of_system(source),
         // The library may learn to fail in new ways.
@@ -93,6 +109,7 @@ fn of_invalid(what: &str, reason: &str) -> Verdict {
             refused.hint("`waypost rekey` encrypts the store; or leave the key out")
         }
         "key" => refused.hint("`waypost key FILE` makes a file with one"),
+        "path" => refused.hint("name another file; what is there is as it was"),
         "line" => refused.hint("`waypost save --help` tells what a line is"),
         _ if what.starts_with("about.") => {
             refused.hint("`waypost save --help` has the fields and what they take")
@@ -154,6 +171,12 @@ fn of_command(refusal: &Refusal) -> Verdict {
         ),
         Refusal::Unsound { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost repair --dry-run` tells what can be saved, `waypost repair` saves it"),
+        Refusal::SetAside { .. } => Verdict::new(Exit::Damaged, "corrupt").hint(
+            "save them again from where they came, then remove the files; the store is whole",
+        ),
+        Refusal::NoStream => {
+            Verdict::new(Exit::Usage, "usage").hint("name a file; one of this name is ./-")
+        }
         Refusal::Taken { .. } => refused("exists", "name a file that is not there with --into"),
         Refusal::NoPolicy => Verdict::new(Exit::Usage, "no_policy")
             .hint("name one with --policy, or set one with `waypost policy set`"),

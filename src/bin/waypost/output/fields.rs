@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::builder::styling::Style;
-use waypost::{Artifact, Compacted, Entry, Rekeyed, Stats, Timestamp};
+use waypost::{Artifact, Compacted, Entry, KeyId, Rekeyed, Stats, Timestamp};
 
 use super::human::{ago, plain, size};
 
@@ -100,12 +100,16 @@ impl Fields {
     }
 
     /// What was stored under another key.
-    pub(crate) fn of_rekeyed(rekeyed: Rekeyed) -> Self {
+    pub(crate) fn of_rekeyed(rekeyed: Rekeyed, key: Option<KeyId>) -> Self {
         let mut fields = Self::default();
+        let key = key.map_or_else(|| "none: not encrypted".to_owned(), |key| key.to_string());
+        fields.text("key", Some(key));
         fields.text("documents", Some(rekeyed.documents));
         fields.text("files", Some(rekeyed.contents));
         fields.text("damaged", Some(rekeyed.damaged).filter(|count| *count > 0));
         fields.text("no key", Some(rekeyed.sealed).filter(|count| *count > 0));
+        let next = "waypost compact clears free pages, which hold what was there before";
+        fields.text("next", Some(next).filter(|_| rekeyed.documents + rekeyed.contents > 0));
         fields
     }
 

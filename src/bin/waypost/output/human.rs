@@ -22,6 +22,11 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
+/// How many there are of what is called otherwise when it is one.
+pub(crate) fn counted(count: u64, one: &str, several: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { several })
+}
+
 /// A number with a comma before every three digits.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();

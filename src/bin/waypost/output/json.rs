@@ -37,9 +37,10 @@ impl More {
 }
 
 /// Writes an object as one line of JSON.
-pub(crate) fn json_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut out, &Versioned::new(value))?;
-    writeln!(out)
+pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    // What fails on the way must not leave half an object.
+    let text = serde_json::to_string(&Versioned::new(value))?;
+    writeln!(out, "{text}")
 }
 
 /// An object without its last brace, for members that are written as they are spelled.

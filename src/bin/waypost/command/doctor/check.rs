@@ -1,7 +1,6 @@
 //! A check and what came of it, for a person and for a program.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::builder::styling::{AnsiColor, Style};
@@ -69,7 +68,7 @@ impl Check {
 /// All checks.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
-    pub(super) store: PathBuf,
+    pub(super) store: String,
     pub(super) checks: Vec<Check>,
     #[serde(rename = "damaged")]
     pub(super) is_damaged: bool,

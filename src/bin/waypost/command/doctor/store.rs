@@ -5,7 +5,8 @@ use std::path::Path;
 use waypost::{Contents, Error, Holder, Inspection, Result, Spooled, State, Timestamp};
 
 use super::check::Check;
-use crate::output::{age, grouped, size};
+use crate::output::{age, counted, grouped, quoted, size};
+use crate::stopped;
 
 const NAME: &str = "store";
 const LOCK: &str = "lock";
@@ -42,7 +43,9 @@ pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>)
 fn unreadable(place: &str, error: &Error) -> Check {
     let advice = match error {
         Error::Corrupt { .. } => "waypost repair saves what can be read, and keeps the old file",
-        Error::NotAStore { .. } => "move it away, or name the file of a store with --store",
+        Error::NotAStore { .. } => {
+            "name the file of a store with --store; if it was one, restore a backup of it"
+        }
         Error::TooNew { .. } => "a newer waypost reads it",
         Error::TooOld { .. } => "an older waypost reads it",
         _ => "whoever it belongs to can let you read it",
@@ -63,7 +66,7 @@ fn opened(place: &str, found: &Inspection) -> Check {
         State::Unclosed => {
             let finding = format!("{place}: {bytes}, not closed, as after a crash");
             Check::warn(NAME, finding)
-                .advise("the next command that opens it repairs it, such as waypost stats")
+                .advise("the next command that opens it repairs it; waypost verify reads it all")
         }
         // The lock says so.
         _ => Check::ok(NAME, format!("{place}: {bytes}")),
@@ -91,7 +94,7 @@ fn contained(place: &str, contents: &Contents) -> Check {
         return Check::ok(NAME, finding)
             .advise(format!("waypost compact frees {bytes} of them; then none can be restored"));
     }
-    Check::ok(NAME, finding)
+    Check::ok(NAME, finding).advise("documents are not read here: waypost verify reads them all")
 }
 
 /// What a change of the key left undone.
@@ -116,27 +119,39 @@ fn journal(found: &Inspection) -> Option<Check> {
 /// What lies in the folder for saves that could not have the store.
 fn spool(found: &Inspection, path: &Path) -> Option<Check> {
     const NAME: &str = "spool";
-    let Spooled { checkpoints, bytes, set_aside, strange, .. } = found.spool;
-    let folder = format!("{}.spool", path.display());
+    let Spooled { checkpoints, bytes, damaged, set_aside, strange, .. } = found.spool;
+    let folder = quoted(&format!("{}.spool", path.display()));
+    let (mut findings, mut advice) = (Vec::new(), Vec::new());
+    if checkpoints > 0 {
+        let saves = counted(checkpoints, "save waits", "saves wait");
+        findings.push(format!("{saves} beside the store, {}", size(bytes)));
+        if !matches!(found.state, State::Held) {
+            let next =
+                "the next command that opens the store takes what waits in: do not remove it";
+            advice.push(next.to_owned());
+        }
+    }
+    if damaged > 0 {
+        findings.push(counted(damaged, "file is damaged", "files are damaged"));
+    }
     if set_aside > 0 {
-        let finding = format!("{} files could not be taken in", grouped(set_aside));
-        return Some(
-            Check::warn(NAME, finding).advise(format!("damaged or foreign saves: {folder}/aside")),
-        );
+        let aside = counted(set_aside, "file was set aside", "files were set aside");
+        findings.push(format!("{aside} as damaged or of another store"));
+    }
+    if damaged + set_aside > 0 {
+        advice.push("waypost verify names the files that cannot be taken in".to_owned());
     }
     if strange > 0 {
-        let finding = format!("{} things that are not its own", grouped(strange));
-        return Some(Check::warn(NAME, finding).advise(format!("look at {folder}")));
+        let strange = counted(strange, "thing is", "things are");
+        findings.push(format!("{strange} not its own"));
+        advice.push(format!("look at {folder}"));
     }
-    if checkpoints == 0 {
+    if findings.is_empty() {
         return None;
     }
-    let finding = format!("{} saves, {}, wait beside the store", grouped(checkpoints), size(bytes));
-    Some(match found.state {
-        State::Held => Check::ok(NAME, finding),
-        _ => Check::ok(NAME, finding)
-            .advise("do not remove them: the next command that opens the store takes them in"),
-    })
+    let is_bad = damaged + set_aside + strange > 0;
+    let check = if is_bad { Check::warn } else { Check::ok }(NAME, findings.join("; "));
+    Some(if advice.is_empty() { check } else { check.advise(advice.join("; ")) })
 }
 
 fn held(holder: &Holder, state: &State) -> Check {
@@ -144,8 +159,12 @@ fn held(holder: &Holder, state: &State) -> Check {
     let since = since.map(|since| Timestamp::now().saturating_since(since));
     let since = since.map(|since| format!(" for {}", age(since))).unwrap_or_default();
     match state {
-        State::Held => Check::warn(LOCK, format!("{name} has the store{since}, and keeps it"))
-            .advise("others wait for it, see --wait; end that process if it hangs"),
+        State::Held => {
+            let advice = stopped::advice(name).unwrap_or_else(|| {
+                "others wait for it, see --wait; end that process if it hangs".to_owned()
+            });
+            Check::warn(LOCK, format!("{name} has the store{since}, and keeps it")).advise(advice)
+        }
         _ => Check::ok(LOCK, format!("{name} had the store{since}, and let go when asked")),
     }
 }

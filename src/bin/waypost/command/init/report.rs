@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use clap::builder::styling::Style;
@@ -23,11 +23,11 @@ const NAME_WIDTH: usize = 8;
 /// All of it, for a program.
 #[derive(Debug, Serialize)]
 pub(super) struct Outcome {
-    pub(super) store: PathBuf,
+    pub(super) store: String,
     pub(super) created: bool,
     pub(super) checkpoints: u64,
     /// The store of a directory above, which no longer counts from here.
-    pub(super) above: Option<PathBuf>,
+    pub(super) above: Option<String>,
     /// `null` without git, or where nobody can tell.
     pub(super) ignored_by_git: Option<bool>,
     pub(super) found: BTreeMap<Layout, Lot>,

@@ -43,6 +43,8 @@ fn all_errors_at_a_glance() {
         leave the file out of --capture
     4 invalid: invalid phase: has a control character
         `waypost save --help` tells what is taken
+    4 invalid: invalid path: it is the store itself
+        name another file; what is there is as it was
     4 limit: length of the document is beyond the limit of 67108864
         save less at once: leave out what is not needed to go on
     1 too_new: p/store.redb has format 2, newer than 1, the newest this build reads
@@ -53,6 +55,9 @@ fn all_errors_at_a_glance() {
         name the file of a store with --store
     5 corrupt: damaged data in checkpoint a-1: the sum is wrong
         `waypost verify` tells all that is damaged, `waypost repair` saves the rest
+    5 corrupt: damaged data in p/store.redb: none of its tables can be found; nothing can be
+      saved
+        restore a backup; the file is as it was
     4 key: checkpoint a-1 is encrypted with key 0123456789abcdef, and no key was given
         give its key with --key-file; lists do without
     4 invalid: invalid key: one was given, and the store is not encrypted
@@ -71,6 +76,8 @@ fn all_errors_at_a_glance() {
         use a place that can be written to
     1 io: cannot access p/store.redb: operation interrupted
         check the path and the disk; run it again
+    1 io: cannot access p/store.redb.lock: is a directory
+        move that directory away: the store needs a file of this name
     3 no_store: there is no store at p/store.redb
         `waypost init` or `waypost save` makes one, --store names another
     3 not_found: nothing matches --issue 43 --status failed
@@ -166,6 +173,10 @@ fn all_errors_at_a_glance() {
         all others were read; `waypost verify` tells all, `waypost repair` saves the rest
     5 corrupt: 2 findings: the store is damaged
         `waypost repair --dry-run` tells what can be saved, `waypost repair` saves it
+    5 corrupt: 1 finding: saves beside the store cannot be taken in
+        save them again from where they came, then remove the files; the store is whole
+    2 usage: - is no file: there is nothing to read or write but a file here
+        name a file; one of this name is ./-
     4 exists: checkpoint a-1 is there again: it was saved or imported since
         delete it first; nothing was restored
     4 unconfirmed: nobody is there to be asked: remove 3 of 4 checkpoints by policy crunch,

@@ -59,11 +59,16 @@ fn library() -> Vec<Error> {
         invalid("prune_on_save", "there is no policy to prune by"),
         invalid("artifact path a/../b", "has a part that leads elsewhere"),
         invalid("phase", "has a control character"),
+        invalid("path", "it is the store itself"),
         Error::Limit { what: text("length of the document"), limit: 67_108_864 },
         Error::TooNew { path: store(), found: 2, supported: 1 },
         Error::TooOld { path: store(), found: 0, oldest: 1 },
         Error::NotAStore { path: store(), reason: text("it is a directory") },
         Error::Corrupt { place: text("checkpoint a-1"), reason: text("the sum is wrong") },
+        Error::Corrupt {
+            place: text("p/store.redb"),
+            reason: text("none of its tables can be found; nothing can be saved"),
+        },
         Error::Key {
             what: text("checkpoint a-1"),
             id: text("0123456789abcdef"),
@@ -81,6 +86,10 @@ fn library() -> Vec<Error> {
         io(ErrorKind::StorageFull),
         io(ErrorKind::ReadOnlyFilesystem),
         io(ErrorKind::Interrupted),
+        Error::Io {
+            path: PathBuf::from("p/store.redb.lock"),
+            source: io::Error::from(ErrorKind::IsADirectory),
+        },
     ]
 }
 
@@ -93,6 +102,8 @@ fn command() -> Vec<Refusal> {
         Refusal::Skipped { what: "lines were refused", count: 1, total: 3 },
         Refusal::Damaged { count: 1, total: 3 },
         Refusal::Unsound { count: 2 },
+        Refusal::SetAside { count: 1 },
+        Refusal::NoStream,
         Refusal::Alive { id: text("a-1") },
         Refusal::Unconfirmed(text("Remove 3 of 4 checkpoints by policy crunch, restorably")),
         Refusal::Declined,

@@ -1,0 +1,42 @@
+//! What a file is that the engine does not take for a store: a damaged one, or something else.
+//!
+//! Whoever is told that it is something else may move it away. Must never write, or wait for a
+//! file that is no file.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use redb::TableHandle as _;
+
+use super::disk::Place;
+use super::lock::LockFile;
+use super::pages::{Commit, Pages, Seen};
+use super::table::{FRAMES, RECORDS};
+use crate::error::Error;
+
+/// Why a file is refused: as damaged, if it is or was a store all the same.
+pub(super) fn refused(path: &Path, reason: &str) -> Error {
+    if is_store(path) || was_opened(path) {
+        let reason = format!("it was a store, and now {reason}");
+        return Error::corrupt(path.display().to_string(), reason);
+    }
+    Error::NotAStore { path: path.to_owned(), reason: reason.to_owned() }
+}
+
+/// Whether a file has the tables of a store, however its first bytes are.
+pub(super) fn is_store(path: &Path) -> bool {
+    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
+    let Ok(pages) = File::open(path).and_then(Pages::open) else { return false };
+    [Commit::Last, Commit::Before].into_iter().any(|commit| {
+        let tables = pages.tables(commit, &mut Seen::default());
+        let has = |name: &str| tables.iter().any(|table| table.name == name);
+        has(RECORDS.name()) && has(FRAMES.name())
+    })
+}
+
+/// Whether a store was opened under this name: whoever does so writes down which one it is.
+fn was_opened(path: &Path) -> bool {
+    LockFile::of(&Place::real(path.to_owned())).known().is_some()
+}
