@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use redb::{Key, ReadOnlyTable, ReadTransaction, TableDefinition, Value};
+use redb::{Key, ReadOnlyTable, ReadTransaction, TableDefinition, TableHandle as _, Value};
 
 use super::tally::{Harm, Verification};
 use crate::checkpoint::Entry;
@@ -15,9 +15,10 @@ use crate::store::bases::Bases;
 use crate::store::held::{Held, Source};
 use crate::store::names::Names;
 use crate::store::options::Limits;
+use crate::store::pages::MASTER;
 use crate::store::read::Lookup;
 use crate::store::table::{
-    ARTIFACTS, BLOBS, CHILDREN, DELETED, FRAMES, HOLDERS, IDS, INDEX, In, NAMES, RECORDS,
+    ARTIFACTS, BLOBS, CHILDREN, DELETED, FRAMES, HOLDERS, IDS, INDEX, In, META, NAMES, RECORDS,
     open_if_made, without_panics,
 };
 use crate::store::unpack::Unpacker;
@@ -114,6 +115,26 @@ impl Tables<'_> {
     }
 }
 
+/// Whom the loss of a page of a table hurts.
+pub(super) fn harm_to(table: &str) -> Harm {
+    let read = [
+        MASTER,
+        META.name(),
+        RECORDS.name(),
+        FRAMES.name(),
+        NAMES.name(),
+        DELETED.name(),
+        ARTIFACTS.name(),
+        BLOBS.name(),
+    ];
+    let followed = [INDEX.name(), IDS.name(), CHILDREN.name(), HOLDERS.name()];
+    match table {
+        table if read.contains(&table) => Harm::Reading,
+        table if followed.contains(&table) => Harm::Listing,
+        _ => Harm::Upkeep,
+    }
+}
+
 /// Calls `take` with the rows behind a key, until it says that it has enough.
 ///
 /// Where rows cannot be read, says so and goes on behind them.
@@ -144,7 +165,7 @@ pub(super) fn each_after<const N: usize, V: Value>(
             Ok(())
         });
         let Err(error) = read else { return };
-        found.find(Harm::Reading, format!("table {name}"), format!("rows are lost: {error}"));
+        found.find(harm_to(name), format!("table {name}"), format!("rows are lost: {error}"));
         match readable_after(table, from, path) {
             Some(readable) => from = readable,
             None => return,
