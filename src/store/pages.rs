@@ -6,6 +6,7 @@
 
 mod header;
 mod node;
+mod stray;
 #[cfg(test)]
 mod tests;
 
@@ -15,9 +16,15 @@ use std::io;
 
 use header::Header;
 use node::{Branch, Leaf};
+pub(super) use stray::Stray;
 
+/// The table of the tables of a store.
+pub(super) const MASTER: &str = "tables";
+/// The table of the tables that the engine has for itself.
+const ENGINE_MASTER: &str = "tables of the engine";
 /// The engine's pages are so long, or this times a power of two.
 const PAGE_BYTES: u64 = 4096;
+const PAGE_STEP: usize = 4096;
 // Lists of free pages are the longest that a store has; a damaged number must not ask for more.
 const ORDER_MAX: u8 = 12;
 // A tree of a million pages is four levels high.
@@ -83,12 +90,18 @@ pub(super) enum Commit {
 #[derive(Default)]
 pub(super) struct Seen {
     pages: HashSet<u64>,
+    /// Where those start that passed their sums; of longer ones all parts.
+    whole: HashSet<u64>,
     pub(super) bad: Vec<BadPage>,
 }
 
 impl Seen {
     pub(super) fn pages(&self) -> u64 {
         self.pages.len() as u64
+    }
+
+    fn keep(&mut self, at: u64, bytes: usize) {
+        self.whole.extend((at..at + bytes as u64).step_by(PAGE_STEP));
     }
 }
 
@@ -111,12 +124,29 @@ impl Pages {
         self.header.faults(self.file_bytes)
     }
 
+    /// The commits that the file tells of, first the one that counts.
+    ///
+    /// As the engine has it, unless the file was closed and what it is marked with leads to the
+    /// older one.
+    pub(super) fn commits(&self) -> [Commit; 2] {
+        if self.header.leads_back() {
+            [Commit::Before, Commit::Last]
+        } else {
+            [Commit::Last, Commit::Before]
+        }
+    }
+
+    /// Whether both commits are as they were written, so that it is known which is the last.
+    pub(super) fn is_sure(&self) -> bool {
+        self.header.is_sure()
+    }
+
     /// The tables of a commit, those of the engine itself included.
     pub(super) fn tables(&self, commit: Commit, seen: &mut Seen) -> Vec<Table> {
         let mut tables = Vec::new();
         let shape = Shape { key: None, value: None };
-        for root in self.header.roots(commit) {
-            let master = Table { name: "tables".to_owned(), root: Some(root), shape };
+        for (name, root) in [MASTER, ENGINE_MASTER].into_iter().zip(self.header.roots(commit)) {
+            let master = Table { name: name.to_owned(), root, shape };
             self.walk(&master, seen, &mut |row| tables.extend(Table::parse(row.key, row.value)));
         }
         tables
@@ -200,7 +230,9 @@ impl Walk<'_> {
 
     fn leaf(&mut self, leaf: &Leaf<'_>, at: u64, sum: u128) {
         let is_checked = leaf.sum() == Some(sum);
-        if !is_checked {
+        if is_checked {
+            self.seen.keep(at, leaf.length());
+        } else {
             self.note(Some(at), "checksum differs");
         }
         for number in 0..leaf.count() {
@@ -211,7 +243,9 @@ impl Walk<'_> {
     }
 
     fn branch(&mut self, branch: &Branch<'_>, (at, sum): (u64, u128), depth: usize) {
-        if branch.sum() != Some(sum) {
+        if branch.sum() == Some(sum) {
+            self.seen.keep(at, branch.length());
+        } else {
             self.note(Some(at), "checksum differs");
         }
         for number in 0..branch.count() {

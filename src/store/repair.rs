@@ -4,10 +4,13 @@
 //! Must never change a byte of the old file or its journal, or put anything in their place that is
 //! not complete, checked and on disk.
 
+mod chunks;
 mod documents;
 mod keys;
 mod rows;
 mod salvage;
+mod strays;
+mod trees;
 mod write;
 
 use std::fs::{self, File};
@@ -100,11 +103,14 @@ pub struct Repaired {
     pub artifacts: u64,
     /// Number of operations of the log that were saved.
     pub operations: u64,
-    /// What was not saved.
+    /// What was not saved, entries of those that are documents only included.
     pub lost: Vec<Lost>,
+    /// What was saved though it may have been deleted before, or changed since: no table leads to
+    /// it any more.
+    pub unsure: Vec<Lost>,
 }
 
-/// Something that a repair could not save.
+/// Something that a repair could not save, or is not sure of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Lost {
@@ -120,16 +126,18 @@ impl Store {
     /// Puts all that can be read of a damaged store into a new one.
     ///
     /// Ids, times, tags, sources, captured files, what can be restored, settings and the log are
-    /// kept. A document whose entry is lost becomes an archived checkpoint in the series
-    /// `salvaged`. By default the new store takes the place of the old one at the end, in one step,
-    /// and the old one and its journal stay beside it as `NAME.damaged-TIME`; until then the old
-    /// one is as it was, whatever happens. Nobody can use the store meanwhile. Takes memory for all
-    /// rows, some hundred bytes a checkpoint, and room on disk for the new store.
+    /// kept. Where the pages that lead to rows are lost, all others are looked through for rows
+    /// that their own sums prove; what is not sure then is named. A document whose entry is lost
+    /// becomes an archived checkpoint in the series `salvaged`. By default the new store takes the
+    /// place of the old one at the end, in one step, and the old one and its journal stay beside
+    /// it as `NAME.damaged-TIME`; until then the old one is as it was, whatever happens. Nobody can
+    /// use the store meanwhile. Takes memory for all rows, some hundred bytes a checkpoint, and
+    /// room on disk for the new store.
     ///
     /// `watch` hears how far it is and may end it; see [`Step`].
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if nothing of it can be read, [`Error::Key`] if anything is encrypted
+    /// [`Error::Corrupt`] if nothing of it can be saved, [`Error::Key`] if anything is encrypted
     /// with a key that was not given, [`Error::TooNew`], [`Error::Locked`], or [`Error::Io`];
     /// nothing was changed then.
     pub fn repair(
@@ -168,6 +176,13 @@ impl Store {
         });
         clear(&new_path);
         made.map(|()| work.repaired)
+    }
+}
+
+impl Lost {
+    /// Something that is no checkpoint.
+    fn of_rows(place: &str, reason: &str) -> Self {
+        Self { place: place.to_owned(), reason: reason.to_owned(), checkpoint: None }
     }
 }
 
@@ -234,6 +249,8 @@ impl Work<'_> {
         self.next_sequence = self.rows.next_sequence().max(sequence.saturating_add(1));
         let mut salvage = Salvage::new(self.rows, journal, &self.keys);
         salvage.lost.append(&mut lost);
+        let unsure = self.rows.strays.unsure.iter();
+        salvage.unsure = unsure.map(|(place, reason)| Lost::of_rows(place, reason)).collect();
         let total = salvage.left();
         let mut part: Vec<Saved> = Vec::new();
         let mut part_bytes = 0;
@@ -261,18 +278,22 @@ impl Work<'_> {
             store.map_or(Ok(()), |store| write::add(store, part))?;
         }
         self.repaired.lost = salvage.lost;
+        self.repaired.unsure = salvage.unsure;
         self.repaired.is_whole = true;
+        let Repaired { checkpoints, deleted, lost, path, .. } = &self.repaired;
+        let is_nothing = checkpoints + deleted == 0;
+        if is_nothing && (!lost.is_empty() || !self.rows.is_store) {
+            return Err(nothing(path));
+        }
         Ok(ControlFlow::Continue(()))
     }
 
     fn note(&mut self, notes: &Notes) {
         self.repaired.operations = notes.operations.len() as u64;
-        let lost = |place: &String| Lost {
-            place: place.clone(),
-            reason: "it is damaged".to_owned(),
-            checkpoint: None,
-        };
-        self.repaired.lost.extend(notes.lost.iter().map(lost));
+        let lost = notes.lost.iter().map(|place| Lost::of_rows(place, "it is damaged"));
+        self.repaired.lost.extend(lost);
+        let lost = self.rows.strays.lost.iter().map(|(place, reason)| Lost::of_rows(place, reason));
+        self.repaired.lost.extend(lost);
     }
 
     fn count(&mut self, saved: &Saved) {
@@ -311,15 +332,19 @@ impl Work<'_> {
 
 /// Refuses what is no store, or a newer one.
 fn check(rows: &Rows, path: &Path) -> Result<()> {
-    if !rows.is_store {
-        let reason = "none of its tables can be found; nothing can be saved, nothing was changed";
-        return Err(Error::corrupt(path.display().to_string(), reason));
+    if !rows.is_store && rows.strays.frames.is_empty() {
+        return Err(nothing(path));
     }
     let found = rows.meta.get(FORMAT_KEY).map_or(0, |it| u32::try_from(*it).unwrap_or(u32::MAX));
     if found > FORMAT {
         return Err(Error::TooNew { path: path.to_owned(), found, supported: FORMAT });
     }
     Ok(())
+}
+
+fn nothing(path: &Path) -> Error {
+    let reason = "nothing can be saved, nothing was changed; restore a backup";
+    Error::corrupt(path.display().to_string(), reason)
 }
 
 /// What the journal has and the tables lack, what of it is lost, and the last sequence in it.

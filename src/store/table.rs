@@ -176,11 +176,10 @@ pub(super) fn is_of_engine(error: &Error, path: &Path) -> bool {
 }
 
 /// Runs `work`, and turns a panic of the engine over damaged pages into an error.
+///
+/// What the panic says is about the engine's own code, and tells nobody what to do.
 pub(super) fn without_panics<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        let reason = format!("the storage engine panicked: {}", text.unwrap_or("no reason given"));
-        Err(Error::corrupt(path.display().to_string(), reason))
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(Error::corrupt(path.display().to_string(), "a page that it takes is damaged"))
     })
 }

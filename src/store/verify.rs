@@ -20,13 +20,13 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use redb::{ReadableTable as _, ReadableTableMetadata as _};
+use redb::{ReadableTable as _, ReadableTableMetadata as _, TableHandle as _};
 
 use super::Store;
 use super::file;
 use super::held::Held;
 use super::pages::{Commit, Pages, Seen};
-use super::table::{In, without_panics};
+use super::table::{BLOBS, DELETED, FRAMES, IDS, INDEX, In, META, RECORDS, without_panics};
 use super::watch::{Stage, Step, Watch, unwatched};
 use crate::codec::Keyring;
 #[cfg(feature = "encrypt")]
@@ -160,16 +160,16 @@ impl<'a> Verifier<'a> {
             }
             Err(error) => return Err(error),
         }
-        let parts: [Part<'a>; 7] = [
-            Self::notes,
-            Self::checkpoints,
-            Self::deleted,
-            Self::index,
-            Self::ids,
-            Self::frames,
-            Self::contents,
+        let parts: [(&str, Part<'a>); 7] = [
+            (META.name(), Self::notes),
+            (RECORDS.name(), Self::checkpoints),
+            (DELETED.name(), Self::deleted),
+            (INDEX.name(), Self::index),
+            (IDS.name(), Self::ids),
+            (FRAMES.name(), Self::frames),
+            (BLOBS.name(), Self::contents),
         ];
-        let outcome = self.run_all(&parts);
+        let outcome = self.run_all(parts);
         let unlike = self.found.unlike;
         if unlike > 0 {
             let reason = format!("{unlike} are not under its key: rekey puts them there");
@@ -178,12 +178,15 @@ impl<'a> Verifier<'a> {
         outcome
     }
 
-    fn run_all(&mut self, parts: &[Part<'a>]) -> Result<ControlFlow<()>> {
-        for part in parts {
+    fn run_all(&mut self, parts: [(&str, Part<'a>); 7]) -> Result<ControlFlow<()>> {
+        for (table, part) in parts {
             match part(self) {
                 Ok(ControlFlow::Continue(())) => {}
-                Err(error @ Error::Corrupt { .. }) => {
-                    self.found.find_error(Harm::Reading, None, &error);
+                Err(Error::Corrupt { place, reason }) => {
+                    // The engine names only the file.
+                    let is_file = place == self.held.path.display().to_string();
+                    let place = if is_file { format!("table {table}") } else { place };
+                    self.found.find(tables::harm_to(table), place, reason);
                     // After a panic nothing in its memory is to be relied on.
                     self.held.let_go();
                 }
@@ -216,9 +219,10 @@ impl<'a> Verifier<'a> {
             let place = bad.at.map_or("a page".to_owned(), |at| format!("page at byte {at}"));
             let place = format!("{place}, table {}", bad.table);
             // Which checkpoints that hurts shows when they are read.
-            self.found.find(Harm::Upkeep, place, bad.reason);
+            self.found.find(tables::harm_to(&bad.table), place, bad.reason);
         }
-        Ok(seen.pages() > 0)
+        // Without its start a file shows only by its pages what it is.
+        Ok(seen.pages() > 0 || !pages.masters().is_empty())
     }
 
     fn notes(&mut self) -> Result<ControlFlow<()>> {

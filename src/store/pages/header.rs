@@ -64,7 +64,7 @@ impl Header {
 
     /// What is wrong, for a file of this length.
     pub(super) fn faults(&self, file_bytes: u64) -> Vec<&'static str> {
-        let [last, before] = [Commit::Last, Commit::Before].map(|commit| self.slot(commit));
+        let last = self.slot(Commit::Last);
         let is_closed = !self.is_unclosed();
         let faults = [
             (!self.has_magic, "it does not start like a store"),
@@ -72,17 +72,26 @@ impl Header {
             (is_closed && self.file_bytes > file_bytes, "the end of the file is missing"),
             (is_closed && self.file_bytes < file_bytes, "the file is longer than it says"),
             (!last.is_checked, "the checksum of the last commit differs"),
-            (
-                is_closed && before.is_checked && before.transaction > last.transaction,
-                "it leads to a commit before the last one",
-            ),
+            (self.leads_back(), "it leads to a commit before the last one"),
         ];
         faults.into_iter().filter(|(is_fault, _)| *is_fault).map(|(_, reason)| reason).collect()
     }
 
+    /// Whether the file was closed, and is marked as if its last commit were the one before.
+    pub(super) fn leads_back(&self) -> bool {
+        let [last, before] = [Commit::Last, Commit::Before].map(|commit| self.slot(commit));
+        !self.is_unclosed() && before.is_checked && before.transaction > last.transaction
+    }
+
+    /// Whether it is known which commit is the last: a crash may leave one that is half written.
+    pub(super) fn is_sure(&self) -> bool {
+        let is_whole = self.slots.iter().all(|slot| slot.is_checked);
+        is_whole || (self.is_unclosed() && self.slot(Commit::Last).is_checked)
+    }
+
     /// The trees of a commit: the tables of the store, and those of the engine.
-    pub(super) fn roots(&self, commit: Commit) -> impl Iterator<Item = Root> + use<> {
-        self.slot(commit).roots.into_iter().flatten()
+    pub(super) fn roots(&self, commit: Commit) -> [Option<Root>; 2] {
+        self.slot(commit).roots
     }
 
     /// Where in the file a page is.

@@ -28,6 +28,27 @@ impl<'a> Leaf<'a> {
         self.count
     }
 
+    /// How long the page is.
+    pub(super) fn length(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// How much of its page is used, as its start says; `None` if that is not the start of a leaf.
+    pub(super) fn used(&self) -> Option<usize> {
+        let mut end = self.keys_start();
+        for number in 0..self.count {
+            end = self.key_end(number).filter(|key_end| *key_end >= end)?;
+        }
+        // Leaves are split long before their keys fill a page.
+        if self.count == 0 || end > self.bytes.len() {
+            return None;
+        }
+        for number in 0..self.count {
+            end = self.value_end(number).filter(|value_end| *value_end >= end)?;
+        }
+        Some(end)
+    }
+
     /// The sum of what is used of the page.
     pub(super) fn sum(&self) -> Option<u128> {
         let end = self.value_end(self.count.checked_sub(1)?)?;
@@ -85,6 +106,11 @@ impl<'a> Branch<'a> {
 
     pub(super) fn new(bytes: &'a [u8], shape: Shape) -> Self {
         Self { bytes, shape, keys: count(bytes) }
+    }
+
+    /// How long the page is.
+    pub(super) fn length(&self) -> usize {
+        self.bytes.len()
     }
 
     /// How many pages are below.

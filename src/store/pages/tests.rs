@@ -6,7 +6,7 @@ use std::path::Path;
 
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 
-use super::{Commit, Pages, Seen};
+use super::{Commit, Header, Pages, Seen, Shape};
 
 const FIXED: TableDefinition<'_, [u8; 14], &[u8]> = TableDefinition::new("fixed");
 const TEXTS: TableDefinition<'_, &str, u64> = TableDefinition::new("texts");
@@ -91,6 +91,92 @@ fn pages_have_the_rows_that_the_engine_reads() {
     assert!(by_pages(&path, &mut seen) == expected);
     assert_eq!(seen.bad, []);
     assert!(seen.pages() > 100);
+}
+
+/// Overwrites the page at a place with zeros.
+fn zero(path: &Path, at: u64) {
+    let mut bytes = std::fs::read(path).unwrap();
+    let at = usize::try_from(at).unwrap();
+    bytes[at..at + super::PAGE_STEP].fill(0);
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn rows_below_a_lost_root_are_found_in_their_leaves() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file.redb");
+    fill(&path);
+    let expected = by_engine(&path);
+    let pages = Pages::open(File::open(&path).unwrap()).unwrap();
+    let tables = pages.tables(Commit::Last, &mut Seen::default());
+    let fixed = tables.iter().find(|table| table.name == "fixed").unwrap();
+    let root = fixed.root.unwrap().page;
+    assert_eq!(root >> 59, 0, "a branch is one page long");
+    zero(&path, Header::offset(root, 0));
+    let pages = Pages::open(File::open(&path).unwrap()).unwrap();
+    let mut seen = Seen::default();
+    for table in pages.tables(Commit::Last, &mut seen) {
+        pages.walk(&table, &mut seen, &mut |_| assert_ne!(table.name, "fixed"));
+    }
+    let mut rows = Rows::new();
+    let shape = Shape { key: Some(14), value: None };
+    pages.strays(&seen, &[shape], &mut |leaf| {
+        for row in leaf.rows {
+            let mut value = vec![0; row.value.len()];
+            pages.read(row.at, &mut value).unwrap();
+            assert_eq!(value, row.value, "it is where it says");
+            rows.insert(("fixed".to_owned(), row.key.to_vec()), value);
+        }
+    });
+    // Those that were removed are found, too.
+    for (key, value) in expected.iter().filter(|((table, _), _)| table == "fixed") {
+        assert_eq!(rows.get(key), Some(value));
+    }
+}
+
+#[test]
+fn tables_are_found_without_the_start_of_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file.redb");
+    fill(&path);
+    let expected = by_engine(&path);
+    zero(&path, 0);
+    let pages = Pages::open(File::open(&path).unwrap()).unwrap();
+    assert!(pages.tables(Commit::Last, &mut Seen::default()).is_empty());
+    assert!(!pages.is_sure());
+    let found = pages.masters().into_iter().any(|tables| {
+        let mut seen = Seen::default();
+        let mut rows = 0;
+        for table in &tables {
+            let is_ours = ["fixed", "texts", "bare"].contains(&table.name.as_str());
+            pages.walk(table, &mut seen, &mut |_| rows += usize::from(is_ours));
+        }
+        seen.bad.is_empty() && rows == expected.len()
+    });
+    assert!(found);
+}
+
+#[test]
+fn what_only_looks_like_a_leaf_is_no_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let mut state = 1_u64;
+    let mut bytes: Vec<u8> = Vec::new();
+    while bytes.len() < 40 * super::PAGE_STEP {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        bytes.extend((state >> 16).to_le_bytes().iter().take(4));
+    }
+    for page in bytes.chunks_mut(super::PAGE_STEP) {
+        // One row, and that longer than any page.
+        page[..8].copy_from_slice(&[1, 0, 1, 0, 0xff, 0xff, 0xff, 0xff]);
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let pages = Pages::open(File::open(&path).unwrap()).unwrap();
+    let shapes = [None, Some(8), Some(14)].map(|key| Shape { key, value: None });
+    pages.strays(&Seen::default(), &shapes, &mut |leaf| {
+        panic!("{} rows of shape {}", leaf.rows.len(), leaf.shape);
+    });
+    assert!(pages.masters().is_empty());
 }
 
 #[test]

@@ -1,17 +1,19 @@
 //! Documents of a damaged store: whatever frame can be decoded is, wherever a chain is broken.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::rows::Rows;
+use super::chunks::versions;
+use super::rows::{Place, Rows};
 use crate::checkpoint::Hash;
 use crate::codec::{Flaw, FoundFrame, Frames, KeyId};
-use crate::key::{blob_rows, frame_rows};
+use crate::key::{blob_row, blob_rows, frame_row, frame_rows};
 use crate::store::blobs;
 use crate::store::chain::STEPS_MAX;
 use crate::store::options::Limits;
 use crate::store::recent::Recent;
+use crate::store::table::{FORMAT_KEY, KEY_KEY};
 
 // What many others stand on is read again soon.
 const KEPT_BYTES: usize = 64 << 20;
@@ -22,6 +24,9 @@ pub(super) struct Documents<'a> {
     journal: BTreeMap<u64, Vec<u8>>,
     pub(super) frames: Frames,
     kept: Recent<u64, Arc<Vec<u8>>>,
+    /// Where frames are that were found outside of the tables and passed their sums; nowhere for
+    /// those of which none did.
+    found: HashMap<u64, Vec<Place>>,
     /// A key that something takes and that is not at hand.
     pub(super) lacks: Cell<Option<KeyId>>,
 }
@@ -29,7 +34,7 @@ pub(super) struct Documents<'a> {
 impl<'a> Documents<'a> {
     pub(super) fn new(rows: &'a Rows, journal: BTreeMap<u64, Vec<u8>>, frames: Frames) -> Self {
         let (kept, lacks) = (Recent::new(KEPT_BYTES), Cell::default());
-        Self { rows, journal, frames, kept, lacks }
+        Self { rows, journal, frames, kept, found: HashMap::new(), lacks }
     }
 
     /// The frame at a sequence as it is stored; empty if there is none.
@@ -37,12 +42,81 @@ impl<'a> Documents<'a> {
         if let Some(frame) = self.journal.get(&sequence) {
             return frame.clone();
         }
+        if let Some(places) = self.found.get(&sequence).filter(|places| !places.is_empty()) {
+            return self.rows.values(places.iter()).unwrap_or_default();
+        }
         let chunks = self.rows.frames.range(frame_rows(sequence)).map(|(_, place)| place);
         self.rows.values(chunks).unwrap_or_default()
     }
 
     /// The raw bytes at a sequence, or why they cannot be had.
     pub(super) fn raw(&mut self, wanted: u64) -> Result<Arc<Vec<u8>>, String> {
+        self.listed(wanted).or_else(|reason| {
+            let lacked = self.lacks.get();
+            let found = self.seek(wanted, 0);
+            self.forget_former(lacked, found.is_some());
+            found.ok_or(reason)
+        })
+    }
+
+    /// Forgets a key that only what was found outside of the tables takes, if that is not needed,
+    /// or the store is known to have another key or none.
+    fn forget_former(&self, lacked: Option<KeyId>, is_found: bool) {
+        let meta = &self.rows.meta;
+        let key = meta.get(KEY_KEY).map(|number| KeyId::from_number(*number));
+        if is_found || (meta.contains_key(FORMAT_KEY) && key != self.lacks.get()) {
+            self.lacks.set(lacked);
+        }
+    }
+
+    /// The raw bytes at a sequence, by whatever chunks there are, in the tables or not: those that
+    /// make a frame that passes its sum, on a base that does.
+    fn seek(&mut self, sequence: u64, depth: usize) -> Option<Arc<Vec<u8>>> {
+        if let Some(raw) = self.kept.get(&sequence) {
+            return Some(raw.clone());
+        }
+        if depth > STEPS_MAX || self.rows.strays.frames.is_empty() {
+            return None;
+        }
+        if let Some(bytes) = self.journal.get(&sequence).cloned() {
+            return self.proven(sequence, &bytes, depth);
+        }
+        let rows = self.rows;
+        let versions = match self.found.get(&sequence) {
+            Some(places) => vec![places.clone()],
+            None => versions(|chunk| {
+                let row = frame_row(sequence, chunk);
+                (rows.frames.get(&row), rows.strays.frames.get(&row))
+            }),
+        };
+        for places in versions {
+            let bytes = rows.values(places.iter()).unwrap_or_default();
+            if let Some(raw) = self.proven(sequence, &bytes, depth) {
+                self.kept.insert(sequence, raw.clone(), raw.len());
+                self.found.insert(sequence, places);
+                return Some(raw);
+            }
+        }
+        self.found.insert(sequence, Vec::new());
+        None
+    }
+
+    /// The raw bytes of a frame, if it passes its sum.
+    fn proven(&mut self, sequence: u64, bytes: &[u8], depth: usize) -> Option<Arc<Vec<u8>>> {
+        let found = FoundFrame::parse(bytes).ok()?;
+        if found.raw_bytes > Limits::DOCUMENT_BYTES_MAX as u64 {
+            return None;
+        }
+        let base = match found.base(sequence).ok()? {
+            Some(base) => Some(self.seek(base, depth + 1)?),
+            None => None,
+        };
+        let (raw, is_right) = self.step(sequence, bytes, base.as_ref()).ok()?;
+        is_right.then_some(raw)
+    }
+
+    /// The raw bytes at a sequence by the rows of the tables.
+    fn listed(&mut self, wanted: u64) -> Result<Arc<Vec<u8>>, String> {
         let damaged = |sequence: u64, reason: &str| match sequence {
             same if same == wanted => reason.to_owned(),
             other => format!("it is stored as a difference to frame {other}, and {reason}"),
@@ -110,12 +184,30 @@ impl<'a> Documents<'a> {
 
     /// A captured content of this length.
     pub(super) fn content(&self, hash: &Hash, length: u64) -> Result<Vec<u8>, String> {
-        let chunks = self.rows.blobs.range(blob_rows(hash)).map(|(_, place)| place);
-        let bytes = self.rows.values(chunks).map_err(|error| error.to_string())?;
+        let rows = self.rows;
+        let chunks = rows.blobs.range(blob_rows(hash)).map(|(_, place)| place);
+        let bytes = rows.values(chunks).map_err(|error| error.to_string())?;
+        self.unpacked(&bytes, hash, length).or_else(|reason| {
+            if rows.strays.blobs.is_empty() {
+                return Err(reason);
+            }
+            let versions = versions(|chunk| {
+                let row = blob_row(hash, chunk);
+                (rows.blobs.get(&row), rows.strays.blobs.get(&row))
+            });
+            let lacked = self.lacks.get();
+            let mut bytes = versions.iter().filter_map(|places| rows.values(places.iter()).ok());
+            let found = bytes.find_map(|bytes| self.unpacked(&bytes, hash, length).ok());
+            self.forget_former(lacked, found.is_some());
+            found.ok_or(reason)
+        })
+    }
+
+    fn unpacked(&self, bytes: &[u8], hash: &Hash, length: u64) -> Result<Vec<u8>, String> {
         if bytes.is_empty() {
             return Err("its content is missing".to_owned());
         }
-        let content = blobs::unpack(&self.frames, &bytes, (hash, length));
+        let content = blobs::unpack(&self.frames, bytes, (hash, length));
         let content = content.map_err(|flaw| self.reason(flaw).to_owned())?;
         if Hash::of(&content) == *hash { Ok(content) } else { Err("its hash differs".to_owned()) }
     }

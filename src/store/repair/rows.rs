@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use redb::TableHandle as _;
 
+use super::strays::{self, Strays};
+use super::trees::{Trees, has_all};
 use crate::codec::NameKind;
 use crate::key::{BlobBytes, DeletedBytes, FrameBytes, NameId, RecordBytes, frame_sequence};
 use crate::store::names;
-use crate::store::pages::{Commit, Pages, Row, Seen, Shape, Table};
+use crate::store::pages::{Pages, Row, Seen, Shape, Table};
 use crate::store::table::{
     ARTIFACTS, BLOBS, DELETED, FRAMES, META, NAMES, OPERATIONS, RECORDS, SETTINGS, TAKEN,
 };
@@ -20,15 +22,17 @@ use crate::store::table::{
 /// Where in the file a value is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    at: u64,
-    bytes: usize,
+    pub(super) at: u64,
+    pub(super) bytes: usize,
 }
 
 /// What there is of a store. Takes some hundred bytes of memory for each checkpoint.
 pub(super) struct Rows {
-    pages: Pages,
+    pub(super) pages: Pages,
     /// Whether the tables that every store has are there.
     pub(super) is_store: bool,
+    /// What was found where no table leads.
+    pub(super) strays: Strays,
     pub(super) meta: HashMap<String, u64>,
     pub(super) names: HashMap<NameId, (NameKind, Arc<str>)>,
     pub(super) records: BTreeMap<RecordBytes, Place>,
@@ -45,18 +49,11 @@ pub(super) struct Rows {
 impl Rows {
     /// Reads all pages that lead to rows.
     pub(super) fn read(pages: Pages) -> Self {
-        let mut seen = Seen::default();
-        let mut tables = pages.tables(Commit::Last, &mut seen);
-        if !has_all(&tables) {
-            // Better what was there before the last commit than nothing.
-            let before = pages.tables(Commit::Before, &mut Seen::default());
-            if has_all(&before) {
-                (tables, seen) = (before, Seen::default());
-            }
-        }
+        let mut trees = Trees::find(&pages);
         let mut rows = Self {
             pages,
-            is_store: has_all(&tables),
+            is_store: has_all(&trees.tables),
+            strays: Strays::default(),
             meta: HashMap::new(),
             names: HashMap::new(),
             records: BTreeMap::new(),
@@ -68,9 +65,10 @@ impl Rows {
             settings: None,
             taken: BTreeSet::new(),
         };
-        for table in &tables {
-            rows.take(table, &mut seen);
+        for table in &trees.tables {
+            rows.take(table, &mut trees.seen);
         }
+        strays::look(&mut rows, &trees);
         rows
     }
 
@@ -116,7 +114,7 @@ impl Rows {
             name if name == NAMES.name() => self.take_names(table, seen),
             name if name == SETTINGS.name() => {
                 let mut found = None;
-                self.walk(table, width(None), seen, &mut |row| found = Some(Place::of(row)));
+                self.walk(table, width(None), seen, &mut |row| found = Some(Place::of(&row)));
                 self.settings = found;
             }
             name if name == TAKEN.name() => {
@@ -148,7 +146,7 @@ impl Rows {
         let shape = Shape { key: Some(N), value: None };
         self.walk(table, shape, seen, &mut |row| {
             if let Ok(key) = row.key.try_into() {
-                rows.entry(key).or_insert_with(|| Place::of(row));
+                rows.entry(key).or_insert_with(|| Place::of(&row));
             }
         });
         rows
@@ -177,13 +175,7 @@ impl Rows {
 }
 
 impl Place {
-    #[expect(clippy::needless_pass_by_value, reason = "a row is used up")]
-    fn of(row: Row<'_>) -> Self {
+    pub(super) fn of(row: &Row<'_>) -> Self {
         Self { at: row.at, bytes: row.value.len() }
     }
-}
-
-fn has_all(tables: &[Table]) -> bool {
-    let has = |name: &str| tables.iter().any(|table| table.name == name);
-    has(RECORDS.name()) && has(FRAMES.name())
 }

@@ -10,6 +10,7 @@ use super::Lost;
 use super::documents::Documents;
 use super::keys::Keys;
 use super::rows::Rows;
+use super::strays::FOUND;
 use crate::checkpoint::{
     Artifact, Entry, Id, Layout, NewArtifact, Series, SourceForm, Status, Timestamp, Trigger,
 };
@@ -58,6 +59,7 @@ pub(super) struct Salvage<'a> {
     pub(super) lost: Vec<Lost>,
     /// Why nothing can be stored anew.
     pub(super) failure: Option<Error>,
+    pub(super) unsure: Vec<Lost>,
 }
 
 impl<'a> Salvage<'a> {
@@ -81,12 +83,14 @@ impl<'a> Salvage<'a> {
             owners.entry(entry.sequence).or_insert_with(|| Owner::Journal(Box::new(entry)));
         }
         let stored = rows.frames.keys().map(|row| frame_sequence(*row));
-        let sequences = owners.keys().copied().chain(stored).collect();
+        let lone = rows.strays.lone.iter().copied();
+        let sequences = owners.keys().copied().chain(stored).chain(lone).collect();
         let documents = Documents::new(rows, frames, Frames::new(keys.ring.clone()));
-        let (kept, lost) = (HashSet::new(), Vec::new());
+        let (kept, lost, unsure) = (HashSet::new(), Vec::new(), Vec::new());
         let key = keys.store;
+        let failure = None;
         let mut this =
-            Self { rows, documents, key, owners, sequences, times, kept, lost, failure: None };
+            Self { rows, documents, key, owners, sequences, times, kept, lost, unsure, failure };
         this.learn_times();
         this
     }
@@ -100,6 +104,7 @@ impl<'a> Salvage<'a> {
     pub(super) fn next(&mut self) -> Option<Saved> {
         let sequence = self.sequences.pop_first()?;
         let owner = self.owners.remove(&sequence);
+        let has_owner = owner.is_some();
         let entry = owner.and_then(|owner| self.entry(sequence, owner));
         let raw = match self.documents.raw(sequence) {
             Ok(raw) => raw,
@@ -112,8 +117,20 @@ impl<'a> Salvage<'a> {
             Some((entry, deleted)) if entry.raw_bytes() == raw.len() as u64 => {
                 (entry, deleted, false)
             }
-            _ => (self.make_up(sequence, &raw)?, None, true),
+            other => {
+                let made_up = self.make_up(sequence, &raw)?;
+                // One that is damaged has been named.
+                if other.is_some() || !has_owner {
+                    self.lose(format!("entry {sequence}"), None, "all but the document is lost");
+                }
+                (made_up, None, true)
+            }
         };
+        let is_lone = is_made_up && self.rows.strays.lone.contains(&sequence);
+        if is_lone || self.is_stray(sequence) {
+            let (place, reason) = (format!("checkpoint {}", entry.id), FOUND.to_owned());
+            self.unsure.push(Lost { place, reason, checkpoint: Some(entry.id.clone()) });
+        }
         let frame = self.frame(sequence, &raw).map_err(|error| self.failure = Some(error)).ok()?;
         self.kept.insert(sequence);
         let artifacts = self.artifacts(&entry, is_made_up);
@@ -283,10 +300,20 @@ impl<'a> Salvage<'a> {
     ) {
         match entry {
             Some((entry, _)) => {
+                let doubt =
+                    if self.is_stray(sequence) { "; may have been deleted before" } else { "" };
+                let reason = format!("{reason}{doubt}");
                 self.lose(format!("checkpoint {}", entry.id), Some(&entry.id), reason);
             }
+            // What looks like a document, and is none, was never one.
+            None if self.rows.strays.lone.contains(&sequence) => {}
             None => self.lose(format!("frame {sequence}"), None, reason),
         }
+    }
+
+    /// Whether no table leads to its entry.
+    fn is_stray(&self, sequence: u64) -> bool {
+        self.rows.strays.entries.contains(&sequence)
     }
 
     pub(super) fn lose(&mut self, place: String, id: Option<&Id>, reason: impl Into<String>) {

@@ -13,7 +13,7 @@ use crate::key::{ANY_NAME, DeletedBytes, NameId, RecordBytes, RecordKey, index_r
 use crate::store::artifact::artifacts_in;
 use crate::store::deleted::restorable;
 use crate::store::listing::listed_names;
-use crate::store::table::In;
+use crate::store::table::{In, is_of_engine, without_panics};
 
 /// Checks a checkpoint that is there.
 pub(super) fn check_record(
@@ -27,16 +27,47 @@ pub(super) fn check_record(
         Ok(entry) => entry,
         Err(error) => return found.find_error(Harm::Reading, None, &error),
     };
-    check_document(tables, &entry, found);
-    match tables.unpacker().bytes(entry.sequence) {
-        Ok(bytes) if bytes.len() as u64 != entry.stored_bytes => {
-            found.find_at(Harm::Upkeep, &entry, "its entry gives another length on disk");
-        }
-        _ => {}
+    check_stored(tables, &entry, found);
+    let listed = without_panics(tables.path, || check_listed(tables, &entry, found));
+    if let Err(error) = listed {
+        blame(tables, (Harm::Listing, &entry), &error, found);
     }
-    check_artifacts(tables, &entry, found);
-    if let Err(error) = check_listed(tables, &entry, found) {
-        found.find_error(Harm::Listing, Some(&entry), &error);
+}
+
+/// Checks what is stored for an entry. A page that is lost hurts each checkpoint that has
+/// something on it, so each is named.
+fn check_stored(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
+    let checked = without_panics(tables.path, || {
+        check_document(tables, entry, found);
+        match tables.unpacker().bytes(entry.sequence) {
+            Ok(bytes) if bytes.len() as u64 != entry.stored_bytes => {
+                found.find_at(Harm::Upkeep, entry, "its entry gives another length on disk");
+            }
+            _ => {}
+        }
+        Ok(())
+    });
+    let captured = without_panics(tables.path, || {
+        check_artifacts(tables, entry, found);
+        Ok(())
+    });
+    for error in [checked, captured].into_iter().filter_map(Result::err) {
+        blame(tables, (Harm::Reading, entry), &error, found);
+    }
+}
+
+/// Names the checkpoint that an error is about, where the engine knows only the file.
+fn blame(
+    tables: &Tables<'_>,
+    (harm, entry): (Harm, &Entry),
+    error: &Error,
+    found: &mut Verification,
+) {
+    match error {
+        Error::Corrupt { reason, .. } if is_of_engine(error, tables.path) => {
+            found.find_at(harm, entry, reason);
+        }
+        other => found.find_error(harm, Some(entry), other),
     }
 }
 
@@ -49,10 +80,7 @@ pub(super) fn check_deleted(
     found.rows += 1;
     found.deleted += 1;
     match restorable(*row, value, |key, record| tables.lookup().decode(key, record)) {
-        Ok(deleted) => {
-            check_document(tables, &deleted.entry, found);
-            check_artifacts(tables, &deleted.entry, found);
-        }
+        Ok(deleted) => check_stored(tables, &deleted.entry, found),
         Err(error) => found.find_error(Harm::Reading, None, &error),
     }
 }
@@ -61,7 +89,7 @@ fn check_document(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) 
     let checkpoint = match tables.unpacker().raw(entry) {
         Ok(raw) => Checkpoint { entry: entry.clone(), raw },
         Err(Error::Key { .. }) => return check_sealed(tables, entry, found),
-        Err(error) => return found.find_error(Harm::Reading, Some(entry), &error),
+        Err(error) => return blame(tables, (Harm::Reading, entry), &error, found),
     };
     let is_document = checkpoint.state::<IgnoredAny>();
     // A file that it came from must come out of it again.
@@ -85,7 +113,7 @@ fn check_sealed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
     found.sealed += 1;
     let bytes = match tables.unpacker().bytes(entry.sequence) {
         Ok(bytes) => bytes,
-        Err(error) => return found.find_error(Harm::Reading, Some(entry), &error),
+        Err(error) => return blame(tables, (Harm::Reading, entry), &error, found),
     };
     let stored = FoundFrame::parse(&bytes).and_then(|frame| {
         // Of one that is not sealed, what its sum is of cannot be had.
@@ -110,7 +138,7 @@ fn check_artifacts(tables: &Tables<'_>, entry: &Entry, found: &mut Verification)
     };
     match artifacts {
         Ok(artifacts) => found.artifacts += artifacts.len() as u64,
-        Err(error) => found.find_error(Harm::Reading, Some(entry), &error),
+        Err(error) => blame(tables, (Harm::Reading, entry), &error, found),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use redb::{Key, ReadOnlyTable, ReadTransaction, TableDefinition, Value};
+use redb::{Key, ReadOnlyTable, ReadTransaction, TableDefinition, TableHandle as _, Value};
 
 use super::tally::{Harm, Verification};
 use crate::checkpoint::Entry;
@@ -15,6 +15,7 @@ use crate::store::bases::Bases;
 use crate::store::held::{Held, Source};
 use crate::store::names::Names;
 use crate::store::options::Limits;
+use crate::store::pages::MASTER;
 use crate::store::read::Lookup;
 use crate::store::sealing::Sealing;
 use crate::store::table::{
@@ -128,6 +129,26 @@ fn sealing_of(transaction: &ReadTransaction, path: &Path) -> Sealing {
     noted.unwrap_or_default()
 }
 
+/// Whom the loss of a page of a table hurts.
+pub(super) fn harm_to(table: &str) -> Harm {
+    let read = [
+        MASTER,
+        META.name(),
+        RECORDS.name(),
+        FRAMES.name(),
+        NAMES.name(),
+        DELETED.name(),
+        ARTIFACTS.name(),
+        BLOBS.name(),
+    ];
+    let followed = [INDEX.name(), IDS.name(), CHILDREN.name(), HOLDERS.name()];
+    match table {
+        table if read.contains(&table) => Harm::Reading,
+        table if followed.contains(&table) => Harm::Listing,
+        _ => Harm::Upkeep,
+    }
+}
+
 /// Calls `take` with the rows behind a key, until it says that it has enough.
 ///
 /// Where rows cannot be read, says so and goes on behind them.
@@ -158,7 +179,7 @@ pub(super) fn each_after<const N: usize, V: Value>(
             Ok(())
         });
         let Err(error) = read else { return };
-        found.find(Harm::Reading, format!("table {name}"), format!("rows are lost: {error}"));
+        found.find(harm_to(name), format!("table {name}"), format!("rows are lost: {error}"));
         match readable_after(table, from, path) {
             Some(readable) => from = readable,
             None => return,

@@ -100,6 +100,22 @@ fn what_cannot_be_opened_at_all_is_told_and_left_alone() {
     assert!(Test::new().run("verify").failed(3).contains("there is no store"));
 }
 
+/// All was lost with the first page, though nothing but the way to the rest is on it.
+#[test]
+fn a_store_without_its_first_page_is_damaged_and_saved() {
+    let test = Test::filled();
+    let store = test.path().join(".waypost/store.redb");
+    let mut bytes = fs::read(&store).unwrap();
+    bytes[..4096].fill(0);
+    fs::write(&store, bytes).unwrap();
+    test.told("verify", 5);
+    let (told, said) = test.told("repair", 7);
+    assert!(told.contains("unsure  table tables: "), "{told}");
+    assert!(said.contains("may not be as they were last"), "{said}");
+    test.told("verify", 0);
+    assert_eq!(test.run("list --json").done().lines().count(), 3);
+}
+
 /// A page that every way to the data leads through, in a file that a crash left: the engine gives
 /// up, and the documents are all there.
 #[test]

@@ -156,7 +156,7 @@ impl Paths {
 }
 
 /// Panics of the engine are expected by the hundred, and telling of one takes longer than a case.
-fn hush_engine() {
+pub(super) fn hush_engine() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let tell = panic::take_hook();

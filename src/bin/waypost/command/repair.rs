@@ -25,11 +25,13 @@ Examples:
 /// Save what can be read of a damaged store into a new one
 ///
 /// Everything that can be read is kept: ids, times, tags, captured files, what can be restored, the
-/// settings and the log. A document whose entry is lost becomes an archived checkpoint in the
-/// series `salvaged`. The new store takes the place of the old one in one step at the end; the old
-/// one stays beside it as `NAME.damaged-TIME`, with all its bytes. A store with nothing wrong is
-/// left alone. One that is encrypted takes its key. Exits with 7 if something was lost, and with 5
-/// if nothing could be read.
+/// settings and the log. Where the pages that lead to checkpoints are lost, all others are looked
+/// through for what proves itself; what may have been deleted or changed since is `unsure` then. A
+/// document whose entry is lost becomes an archived checkpoint in the series `salvaged`. The new
+/// store takes the place of the old one in one step at the end; the old one stays beside it as
+/// `NAME.damaged-TIME`, with all its bytes. A store with nothing wrong is left alone. One that is
+/// encrypted takes its key. Exits with 7 if something was lost or is unsure, and with 5 if nothing
+/// can be saved: then nothing was changed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -95,6 +97,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         for lost in &repaired.lost {
             writeln!(out, "lost  {}", plain(&format!("{}: {}", lost.place, lost.reason)))?;
         }
+        for unsure in &repaired.unsure {
+            writeln!(out, "unsure  {}", plain(&format!("{}: {}", unsure.place, unsure.reason)))?;
+        }
     }
     out.flush()?;
     if let Some((signal, _)) = stopped {
@@ -130,16 +135,20 @@ fn fields(repaired: &Repaired, needed: bool, args: &Args) -> Fields {
     fields.text("deleted", Some(grouped(repaired.deleted)).filter(|_| repaired.deleted > 0));
     fields.text("artifacts", Some(grouped(repaired.artifacts)).filter(|_| repaired.artifacts > 0));
     fields.text("lost", Some(grouped(repaired.lost.len() as u64)));
+    let unsure = repaired.unsure.len() as u64;
+    fields.text("unsure", Some(grouped(unsure)).filter(|_| unsure > 0));
     fields.text("into", repaired.into.as_ref().map(|path| path.display()));
     fields.text("old store", repaired.aside.as_ref().map(|path| path.display()));
     fields
 }
 
 fn ended(repaired: &Repaired) -> Result<()> {
-    let count = repaired.lost.len() as u64;
-    if count == 0 {
-        return Ok(());
-    }
-    let total = count + repaired.checkpoints + repaired.deleted;
-    Err(Refusal::Skipped { what: "could not be saved", count, total }.into())
+    let [lost, unsure] = [&repaired.lost, &repaired.unsure].map(|it| it.len() as u64);
+    let saved = repaired.checkpoints + repaired.deleted;
+    let (what, count, total) = match (lost, unsure) {
+        (0, 0) => return Ok(()),
+        (0, _) => ("may not be as they were last", unsure, saved.max(unsure)),
+        _ => ("could not be saved", lost, saved + lost),
+    };
+    Err(Refusal::Skipped { what, count, total }.into())
 }
