@@ -92,8 +92,8 @@ pub(super) fn lock_at(file: &File, path: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses a locked file that is not the one at its path any more: whoever had the lock may have put
-/// another in its place, and what is saved into this one would be found by nobody.
+/// Refuses a locked file that is not the one at its path any more: whoever had the lock may have
+/// put another in its place, and what is saved into this one would be found by nobody.
 pub(super) fn check_place(
     disk: &dyn Disk,
     file: &dyn DiskFile,

@@ -20,7 +20,9 @@ const OWN: [&str; 6] = [
 ];
 
 pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    let directory = path::directory_between(place.path, "crunch", "checkpoints");
+    // What is below the directory of another system is that one's, whatever lies above.
+    let directory = path::directory_between(place.path, "crunch", "checkpoints")
+        .filter(|name| !path::ANCHORS.contains(name));
     if !is_crunch(document, directory.is_some()) {
         return None;
     }

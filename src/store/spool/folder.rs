@@ -46,8 +46,8 @@ pub(super) struct Listing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     Nothing,
-    /// Nothing, and another one may have better luck: somebody took it for left behind before it was
-    /// locked, or removed the folder.
+    /// Nothing, and another one may have better luck: somebody took it for left behind before it
+    /// was locked, or removed the folder.
     Swept,
     /// It may be there under its name, now or after a loss of power.
     Perhaps,

@@ -28,6 +28,11 @@ pub(super) fn check_record(
         Err(error) => return found.find_error(Harm::Reading, None, &error),
     };
     check_stored(tables, &entry, found);
+    let length = without_panics(tables.path, || tables.unpacker().bytes(entry.sequence));
+    // That of a deleted one may be stored anew, and its entry learns of it when it is restored.
+    if length.is_ok_and(|bytes| bytes.len() as u64 != entry.stored_bytes) {
+        found.find_at(Harm::Upkeep, &entry, "its entry gives another length on disk");
+    }
     let listed = without_panics(tables.path, || check_listed(tables, &entry, found));
     if let Err(error) = listed {
         blame(tables, (Harm::Listing, &entry), &error, found);
@@ -39,12 +44,6 @@ pub(super) fn check_record(
 fn check_stored(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
     let checked = without_panics(tables.path, || {
         check_document(tables, entry, found);
-        match tables.unpacker().bytes(entry.sequence) {
-            Ok(bytes) if bytes.len() as u64 != entry.stored_bytes => {
-                found.find_at(Harm::Upkeep, entry, "its entry gives another length on disk");
-            }
-            _ => {}
-        }
         Ok(())
     });
     let captured = without_panics(tables.path, || {

@@ -107,8 +107,8 @@ fn the_name_of_the_spool_is_on_disk_though_it_was_made_again() {
     assert_eq!([spool(), spool()], [2, 1]);
 }
 
-/// A file of the spool whose folder could not be synced was removed, and its checkpoint saved by the
-/// holder and deleted; a loss of power brought the file back, and the checkpoint with it.
+/// A file of the spool whose folder could not be synced was removed, and its checkpoint saved by
+/// the holder and deleted; a loss of power brought the file back, and the checkpoint with it.
 #[test]
 fn what_was_spooled_half_way_and_deleted_since_does_not_come_back() {
     let disk = SimulatedDisk::default();
