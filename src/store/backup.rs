@@ -36,6 +36,8 @@ const CACHE_BYTES: usize = 32 << 20;
 const TRIES: usize = 16;
 // Far longer than a copy has no lock before it gets its name.
 const LEFT_AFTER: Duration = Duration::from_mins(1);
+// Of a name that nobody gives to a copy that is to stay.
+const UNFINISHED: &str = ".unfinished";
 // What this and other processes make beside a store.
 const BESIDE: [&str; 5] = [".journal", ".lock", ".new", ".repaired", ".spool"];
 
@@ -97,10 +99,10 @@ impl Store {
     ) -> Result<Copied> {
         let path = file::resolve(path.as_ref());
         check_target(&path, self.path(), backup)?;
-        sweep(&path);
+        sweep(&path, self.path());
         // Of this call alone: another one at the same time makes one of its own.
         let unique = uuid::Uuid::new_v4().simple();
-        let new_path = file::beside(&path, &format!(".backup-{unique}"));
+        let new_path = file::beside(&path, &format!(".backup-{unique}{UNFINISHED}"));
         let copied = self.make_copy(&new_path, watch).and_then(|copied| match copied {
             Some(copied) => self.put_in_place(&new_path, &path, backup).map(|()| Some(copied)),
             None => Ok(None),
@@ -143,12 +145,21 @@ impl Store {
     }
 
     fn put_in_place(&self, new_path: &Path, path: &Path, backup: Backup) -> Result<()> {
-        if backup.overwrite {
+        // While it waits, nobody takes it for left behind.
+        let _own = locked(new_path)?;
+        let there = if backup.overwrite {
             // Whoever has what is there would go on saving into a file without a name.
-            let _others_wait = when_free(path, self.shared.options.wait, || lock_any(path))?;
-            fs::rename(new_path, path).at(path)?;
+            when_free(path, self.shared.options.wait, || lock_any(path))?
         } else {
-            file::place(new_path, path).at(path)?;
+            None
+        };
+        match there {
+            // Copying takes long, and another file may have come meanwhile.
+            Some(_others_wait) => {
+                check_replaced(path)?;
+                fs::rename(new_path, path).at(path)?;
+            }
+            None => file::place(new_path, path).at(path)?,
         }
         file::sync_parent(path).at(path)
     }
@@ -184,13 +195,15 @@ impl Store {
 
 /// Removes what backups left that were killed on their way to the same place. One that is at it has
 /// its file locked, but for moments, in which nobody takes it for old.
-fn sweep(path: &Path) {
+fn sweep(path: &Path, store: &Path) {
     let Some(name) = path.file_name() else { return };
     let start = format!("{}.backup-", name.to_string_lossy());
     for found in fs::read_dir(file::parent(path)).into_iter().flatten().flatten() {
         let name = found.file_name();
         let unique = name.to_str().and_then(|name| name.strip_prefix(&start));
-        let is_ours = unique.is_some_and(|it| uuid::Uuid::try_parse(it).is_ok());
+        let unique = unique.and_then(|name| name.strip_suffix(UNFINISHED));
+        let is_ours = unique.is_some_and(|it| it.len() == 32 && uuid::Uuid::try_parse(it).is_ok())
+            && found.path() != store;
         let age = found.metadata().ok().filter(fs::Metadata::is_file);
         let age = age.and_then(|it| it.modified().ok()?.elapsed().ok());
         let is_free = || File::open(found.path()).is_ok_and(|it| it.try_lock().is_ok());
@@ -198,6 +211,16 @@ fn sweep(path: &Path) {
             let _ = fs::remove_file(found.path());
         }
     }
+}
+
+/// Refuses to replace what is no store.
+fn check_replaced(path: &Path) -> Result<()> {
+    let found = fs::metadata(path).at(path)?;
+    // Nothing is lost with an empty file.
+    if (found.is_file() && found.len() == 0) || kind::is_store(path) {
+        return Ok(());
+    }
+    Err(Error::invalid("path", "what is there is no store, and is not replaced"))
 }
 
 /// Refuses names that a copy must not have.
@@ -215,10 +238,7 @@ fn check_target(path: &Path, store: &Path, backup: Backup) -> Result<()> {
         Ok(_) if !backup.overwrite => {
             return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(path);
         }
-        // Nothing is lost with it.
-        Ok(found) if found.is_file() && found.len() == 0 => return Ok(()),
-        Ok(_) if kind::is_store(path) => {}
-        Ok(_) => return refused("what is there is no store, and is not replaced"),
+        Ok(_) => check_replaced(path)?,
     }
     if !RealDisk.is_free(path).at(path)? {
         let holder = LockFile::of(&Place::real(path.to_owned())).holder();

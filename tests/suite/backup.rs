@@ -136,3 +136,26 @@ fn a_damaged_store_is_not_copied_as_if_it_were_whole() {
     assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");
     assert!(!copy.exists());
 }
+
+/// Whoever keeps copies under names like those of unfinished ones lost them to the next backup.
+#[test]
+fn only_what_a_backup_left_unfinished_is_swept() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("store.redb")).unwrap();
+    store.save(NewEntry::default(), &1).unwrap();
+    let unique = "0123456789abcdef0123456789abcdef";
+    let names = [
+        format!("copy.redb.backup-{unique}"),
+        "copy.redb.backup-01234567-89ab-cdef-0123-456789abcdef".to_owned(),
+        "copy.redb.backup-1.unfinished".to_owned(),
+        format!("copy.redb.backup-{unique}.unfinished"),
+    ];
+    let old = std::time::SystemTime::now() - Duration::from_hours(1);
+    for name in &names {
+        let file = fs::File::create(dir.path().join(name)).unwrap();
+        file.set_modified(old).unwrap();
+    }
+    store.backup(dir.path().join("copy.redb")).unwrap();
+    let is_there = |name: &String| dir.path().join(name).exists();
+    assert_eq!(names.iter().map(is_there).collect::<Vec<_>>(), [true, true, true, false]);
+}
