@@ -152,6 +152,21 @@ impl Pages {
         tables
     }
 
+    /// The first page of the tables that the engine has for itself which is not as it was written.
+    ///
+    /// Over these the engine may end the whole process: it panics once more while it clears up.
+    /// They are few, and grow with the file by a few bytes for each hundred pages.
+    pub(super) fn engine_fault(&self) -> Option<BadPage> {
+        let mut seen = Seen::default();
+        let [_, root] = self.header.roots(self.commits()[0]);
+        let shape = Shape { key: None, value: None };
+        let master = Table { name: ENGINE_MASTER.to_owned(), root, shape };
+        let mut tables = Vec::new();
+        self.walk(&master, &mut seen, &mut |row| tables.extend(Table::parse(row.key, row.value)));
+        tables.iter().for_each(|table| self.walk(table, &mut seen, &mut |_| ()));
+        seen.bad.into_iter().next()
+    }
+
     /// Calls `visit` with every row of a table that can be found, in the order of keys as long as
     /// nothing is damaged.
     pub(super) fn walk(&self, table: &Table, seen: &mut Seen, visit: &mut dyn FnMut(Row<'_>)) {
@@ -167,13 +182,17 @@ impl Pages {
 
     /// Where a page is, and what is there of it; zeros where the file ends before.
     fn page(&self, number: u64) -> Option<(u64, Vec<u8>)> {
-        let order = u8::try_from(number >> 59).ok().filter(|order| *order <= ORDER_MAX)?;
-        let at = Header::offset(number, order);
-        let length = PAGE_BYTES << order;
+        let (at, length) = Self::place(number)?;
         let there = self.file_bytes.checked_sub(at).filter(|there| *there > 0)?.min(length);
         let mut bytes = vec![0; usize::try_from(length).ok()?];
         read_at(&self.file, at, &mut bytes[..usize::try_from(there).ok()?]).ok()?;
         Some((at, bytes))
+    }
+
+    /// Where a page begins, and how long it is.
+    fn place(number: u64) -> Option<(u64, u64)> {
+        let order = u8::try_from(number >> 59).ok().filter(|order| *order <= ORDER_MAX)?;
+        Some((Header::offset(number, order), PAGE_BYTES << order))
     }
 }
 
@@ -213,12 +232,15 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn descend(&mut self, root: Root, depth: usize) {
+        // Before it is read: a branch may name a long page as often as it has room.
+        if let Some((at, _)) = Pages::place(root.page)
+            && (depth > DEPTH_MAX || !self.seen.pages.insert(at))
+        {
+            return self.note(Some(at), "it is named twice");
+        }
         let Some((at, bytes)) = self.pages.page(root.page) else {
             return self.note(None, "a page beyond the end of the file is named");
         };
-        if depth > DEPTH_MAX || !self.seen.pages.insert(at) {
-            return self.note(Some(at), "it is named twice");
-        }
         match bytes[0] {
             node::LEAF => self.leaf(&Leaf::new(&bytes, self.table.shape), at, root.sum),
             node::BRANCH => {

@@ -400,8 +400,16 @@ fn exchange(new_path: &Path, path: &Path, now: Timestamp) -> Result<PathBuf> {
     link_or_copy(path, &aside).at(&aside)?;
     // Should the power be lost, the old one must not be without a name.
     file::sync_parent(path).at(path)?;
-    // The journal stays: whoever opens the new store finds that it has all of it, and removes it.
+    // Nobody may open the new one, and make a journal of its own, before that of the old one is
+    // gone: it has another name by now, and what is damaged in it would be refused again.
+    let new = File::open(new_path).at(new_path)?;
+    new.try_lock().map_err(io::Error::from).at(new_path)?;
     fs::rename(new_path, path).at(path)?;
+    match fs::remove_file(&journal) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).at(&journal),
+        _ => {}
+    }
+    file::sync_parent(path).at(path)?;
     Ok(aside)
 }
 

@@ -101,6 +101,12 @@ impl<'a> Documents<'a> {
         None
     }
 
+    /// How long the frame is that was found outside of the tables, if it was.
+    pub(super) fn found_bytes(&self, sequence: u64) -> Option<u64> {
+        let places = self.found.get(&sequence).filter(|places| !places.is_empty())?;
+        Some(places.iter().map(|place| place.bytes as u64).sum())
+    }
+
     /// The raw bytes of a frame, if it passes its sum.
     fn proven(&mut self, sequence: u64, bytes: &[u8], depth: usize) -> Option<Arc<Vec<u8>>> {
         let found = FoundFrame::parse(bytes).ok()?;

@@ -3,6 +3,7 @@
 //! Nothing here is believed: a row is as good as the sum that it passes later. Where a value has no
 //! sum of its own, only what lies in a page that passed its sum is taken.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use super::trees::{Trees, has_all};
 use crate::codec::NameKind;
 use crate::key::{BlobBytes, DeletedBytes, FrameBytes, NameId, RecordBytes, frame_sequence};
 use crate::store::names;
+use crate::store::options::Limits;
 use crate::store::pages::{Pages, Row, Seen, Shape, Table};
 use crate::store::table::{
     ARTIFACTS, BLOBS, DELETED, FRAMES, META, NAMES, OPERATIONS, RECORDS, SETTINGS, TAKEN,
@@ -37,6 +39,10 @@ pub(super) struct Rows {
     pub(super) names: HashMap<NameId, (NameKind, Arc<str>)>,
     pub(super) records: BTreeMap<RecordBytes, Place>,
     pub(super) frames: BTreeMap<FrameBytes, Place>,
+    /// Above all sequences in pages of these that pass their sums.
+    next_checked: u64,
+    /// Rows whose keys others have, too.
+    pub(super) spares: Spares,
     pub(super) deleted: BTreeMap<DeletedBytes, Place>,
     pub(super) artifacts: BTreeMap<FrameBytes, Place>,
     pub(super) blobs: BTreeMap<BlobBytes, Place>,
@@ -44,6 +50,19 @@ pub(super) struct Rows {
     pub(super) settings: Option<Place>,
     /// The names of files of the spool that were taken in.
     pub(super) taken: BTreeSet<String>,
+}
+
+/// Rows by their keys, and those whose keys were taken.
+type Taken<const N: usize> = (BTreeMap<[u8; N], Place>, Vec<([u8; N], Place)>);
+
+/// Rows whose keys others have, too, by table.
+#[derive(Default)]
+pub(super) struct Spares {
+    pub(super) records: Vec<(RecordBytes, Place)>,
+    pub(super) frames: Vec<(FrameBytes, Place)>,
+    pub(super) deleted: Vec<(DeletedBytes, Place)>,
+    pub(super) artifacts: Vec<(FrameBytes, Place)>,
+    pub(super) blobs: Vec<(BlobBytes, Place)>,
 }
 
 impl Rows {
@@ -58,6 +77,8 @@ impl Rows {
             names: HashMap::new(),
             records: BTreeMap::new(),
             frames: BTreeMap::new(),
+            next_checked: 1,
+            spares: Spares::default(),
             deleted: BTreeMap::new(),
             artifacts: BTreeMap::new(),
             blobs: BTreeMap::new(),
@@ -86,15 +107,21 @@ impl Rows {
     ) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         for place in places {
+            // A document and what is around it; rows that overlap could be without end.
+            if bytes.len() + place.bytes > 2 * Limits::DOCUMENT_BYTES_MAX {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
             bytes.extend_from_slice(&self.value(*place)?);
         }
         Ok(bytes)
     }
 
     /// The first sequence that no checkpoint in the tables ever had, as far as that can be told.
+    ///
+    /// A key on a page that fails its sum may be any number, and what a journal has before that
+    /// would be passed over.
     pub(super) fn next_sequence(&self) -> u64 {
-        let last = self.frames.last_key_value().map_or(1, |(row, _)| frame_sequence(*row) + 1);
-        last.max(self.meta.get("sequence").copied().unwrap_or(1))
+        self.next_checked.max(self.meta.get("sequence").copied().unwrap_or(1))
     }
 
     fn take(&mut self, table: &Table, seen: &mut Seen) {
@@ -127,29 +154,61 @@ impl Rows {
                 self.taken = taken;
             }
             name if name == OPERATIONS.name() => {
-                let operations = self.placed(table, seen);
+                let (operations, _) = self.placed(table, seen);
                 let number = |(key, place)| (u64::from_le_bytes(key), place);
                 self.operations = operations.into_iter().map(number).collect();
             }
-            name if name == RECORDS.name() => self.records = self.placed(table, seen),
-            name if name == FRAMES.name() => self.frames = self.placed(table, seen),
-            name if name == DELETED.name() => self.deleted = self.placed(table, seen),
-            name if name == ARTIFACTS.name() => self.artifacts = self.placed(table, seen),
-            name if name == BLOBS.name() => self.blobs = self.placed(table, seen),
+            name if name == RECORDS.name() => {
+                (self.records, self.spares.records) = self.placed(table, seen);
+            }
+            name if name == FRAMES.name() => self.take_frames(table, seen),
+            name if name == DELETED.name() => {
+                (self.deleted, self.spares.deleted) = self.placed(table, seen);
+            }
+            name if name == ARTIFACTS.name() => {
+                (self.artifacts, self.spares.artifacts) = self.placed(table, seen);
+            }
+            name if name == BLOBS.name() => {
+                (self.blobs, self.spares.blobs) = self.placed(table, seen);
+            }
             // Rows that lead to others are made anew.
             _ => {}
         }
     }
 
-    fn placed<const N: usize>(&self, table: &Table, seen: &mut Seen) -> BTreeMap<[u8; N], Place> {
-        let mut rows = BTreeMap::new();
-        let shape = Shape { key: Some(N), value: None };
-        self.walk(table, shape, seen, &mut |row| {
-            if let Ok(key) = row.key.try_into() {
-                rows.entry(key).or_insert_with(|| Place::of(&row));
+    fn take_frames(&mut self, table: &Table, seen: &mut Seen) {
+        let mut next = 1;
+        let (frames, spares) = self.placed_with(table, seen, &mut |row: &Row<'_>, key| {
+            if row.is_checked {
+                next = next.max(frame_sequence(key).saturating_add(1));
             }
         });
-        rows
+        (self.frames, self.spares.frames, self.next_checked) = (frames, spares, next);
+    }
+
+    fn placed<const N: usize>(&self, table: &Table, seen: &mut Seen) -> Taken<N> {
+        self.placed_with(table, seen, &mut |_, _| ())
+    }
+
+    /// The rows of a table, and those that have the key of another one: damage to a key may have
+    /// made it that.
+    fn placed_with<const N: usize>(
+        &self,
+        table: &Table,
+        seen: &mut Seen,
+        hear: &mut dyn FnMut(&Row<'_>, [u8; N]),
+    ) -> Taken<N> {
+        let (mut rows, mut spares) = (BTreeMap::new(), Vec::new());
+        let shape = Shape { key: Some(N), value: None };
+        self.walk(table, shape, seen, &mut |row| {
+            let Ok(key) = row.key.try_into() else { return };
+            hear(&row, key);
+            match rows.entry(key) {
+                Entry::Vacant(place) => _ = place.insert(Place::of(&row)),
+                Entry::Occupied(_) => spares.push((key, Place::of(&row))),
+            }
+        });
+        (rows, spares)
     }
 
     fn take_names(&mut self, table: &Table, seen: &mut Seen) {

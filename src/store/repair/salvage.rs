@@ -127,7 +127,11 @@ impl<'a> Salvage<'a> {
             }
         };
         let is_lone = is_made_up && self.rows.strays.lone.contains(&sequence);
-        if is_lone || self.is_stray(sequence) {
+        // A save that was cut short may have left a frame of the same sequence, which was given out
+        // again after it; its length tells them apart, mostly.
+        let found_bytes = self.documents.found_bytes(sequence);
+        let is_other = !is_made_up && found_bytes.is_some_and(|it| it != entry.stored_bytes);
+        if is_lone || is_other || self.is_stray(sequence) {
             let (place, reason) = (format!("checkpoint {}", entry.id), FOUND.to_owned());
             self.unsure.push(Lost { place, reason, checkpoint: Some(entry.id.clone()) });
         }

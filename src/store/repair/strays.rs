@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use redb::TableHandle as _;
 
-use super::rows::{Place, Rows};
+use super::rows::{Place, Rows, Spares};
 use super::trees::{Trees, keyed};
 use crate::checkpoint::Timestamp;
 use crate::codec::{NameKind, check, decode_artifact, decode_deleted, decode_entry, decode_note};
@@ -72,6 +72,7 @@ pub(super) fn look(rows: &mut Rows, trees: &Trees) {
     let shapes = [keyed(14), keyed(8), keyed(22), keyed(34), shape];
     let mut found = Found::default();
     rows.pages.strays(&trees.seen, &shapes, &mut |leaf| found.add(&leaf));
+    found.add_spares(rows);
     if !trees.is_last && rows.is_store {
         let reason = "the last state of the store cannot be told from those before: what was \
                       changed or deleted last may be as it was before";
@@ -93,14 +94,29 @@ impl Found {
                 RECORD => self.add_record(row),
                 FRAME => self.add_frame(row),
                 DELETION => self.add_deleted(row),
-                BLOB => {
-                    if let Ok(key) = row.key.try_into() {
-                        add_version(self.blobs.entry(key).or_default(), row);
-                    }
-                }
+                BLOB => self.add_blob(row),
                 NAME => self.add_name(row),
                 _ => {}
             }
+        }
+    }
+
+    fn add_spares(&mut self, rows: &Rows) {
+        let Spares { records, frames, deleted, artifacts, blobs } = &rows.spares;
+        let mut each = |key: &[u8], place: Place, add: &mut dyn FnMut(&mut Self, &Row<'_>)| {
+            if let Ok(value) = rows.value(place) {
+                add(self, &Row { key, value: &value, at: place.at, is_checked: false });
+            }
+        };
+        records.iter().for_each(|(key, it)| each(key, *it, &mut Self::add_record));
+        frames.iter().chain(artifacts).for_each(|(key, it)| each(key, *it, &mut Self::add_frame));
+        deleted.iter().for_each(|(key, it)| each(key, *it, &mut Self::add_deleted));
+        blobs.iter().for_each(|(key, it)| each(key, *it, &mut Self::add_blob));
+    }
+
+    fn add_blob(&mut self, row: &Row<'_>) {
+        if let Ok(key) = row.key.try_into() {
+            add_version(self.blobs.entry(key).or_default(), row);
         }
     }
 

@@ -58,7 +58,8 @@ fn make(path: &Path) -> Vec<Checkpoint> {
 /// The values of the rows that each checkpoint stands on, as the file has them: its entry, its
 /// document, and the documents of its series before it, some of which are bases.
 fn values(path: &Path, checkpoints: &[Checkpoint]) -> BTreeMap<Id, Vec<Vec<u8>>> {
-    let transaction = Database::open(path).unwrap().begin_read().unwrap();
+    let database = Database::open(path).unwrap();
+    let transaction = database.begin_read().unwrap();
     let mut rows: BTreeMap<u64, Vec<Vec<u8>>> = BTreeMap::new();
     let mut entries = BTreeMap::new();
     for row in transaction.open_table(FRAMES).unwrap().iter().unwrap() {
