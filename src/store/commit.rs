@@ -383,7 +383,9 @@ impl Shared {
 /// A journal pays for saves that follow each other, and cannot tell whether an id is taken, nor
 /// which content is there already.
 fn suits_journal(open: &Open, journal: &Journal, drafts: &[Draft]) -> bool {
-    drafts.iter().all(|draft| !draft.has_own_id && draft.artifacts.is_empty())
+    // So many names of the greatest length still fit into what is read of a journal.
+    drafts.len() <= GROUP_MAX
+        && drafts.iter().all(|draft| !draft.has_own_id && draft.artifacts.is_empty())
         && !Journal::is_too_much(bytes_of(drafts))
         && (open.has_saved.load(Ordering::Relaxed) || journal.is_open() || is_relaxed(drafts))
 }
@@ -392,7 +394,10 @@ fn suits_journal(open: &Open, journal: &Journal, drafts: &[Draft]) -> bool {
 fn bytes_of(drafts: &[Draft]) -> u64 {
     // Names, and what else an entry has.
     const ENTRY_BYTES: usize = 512;
-    let texts = |draft: &Draft| draft.entry.warnings.iter().map(String::len).sum::<usize>();
+    let texts = |Draft { entry, .. }: &Draft| {
+        let lists = entry.warnings.iter().chain(&entry.tags).map(String::len);
+        lists.sum::<usize>() + entry.source_path.as_ref().map_or(0, String::len)
+    };
     let payload = |draft: &Draft| draft.packed.as_ref().map_or(0, |it| it.frame.payload_bytes());
     let bytes = |draft: &Draft| ENTRY_BYTES + texts(draft) + payload(draft);
     drafts.iter().map(|draft| bytes(draft) as u64).sum()

@@ -120,10 +120,13 @@ impl Writer<'_> {
 
     /// Names the one of these that keeps all of them from being removed, if it is one.
     pub(super) fn named(&self, error: Error, entries: &[Entry]) -> Error {
-        let is_hurt = |it: &&Entry| matches!(self.is_detachable(it.sequence), Ok(false));
+        let is_hurt =
+            |it: &&Entry| matches!(self.unless_damaged(self.dependents(it.sequence)), Ok(None));
         match entries.iter().find(is_hurt) {
-            Some(it) => Error::corrupt(format!("checkpoint {}", it.id), DEPENDENTS_DAMAGED),
-            None => error,
+            Some(it) if matches!(error, Error::Corrupt { .. }) => {
+                Error::corrupt(format!("checkpoint {}", it.id), DEPENDENTS_DAMAGED)
+            }
+            _ => error,
         }
     }
 

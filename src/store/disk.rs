@@ -36,11 +36,14 @@ pub(super) struct FoundFile {
     pub(super) id: Option<FileId>,
 }
 
-/// Which file it is, whatever its name. No other has it for as long as this one is there or open.
+/// Which file it is, whatever its name. No other has it for as long as this one is there or open,
+/// nor later where the system tells when a file was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileId {
     pub(super) device: u64,
     pub(super) inode: u64,
+    /// When it was made, in nanoseconds; zero where the system does not tell.
+    pub(super) born: u64,
 }
 
 impl FileId {
@@ -50,7 +53,9 @@ impl FileId {
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt as _;
-            Some(Self { device: found.dev(), inode: found.ino() })
+            let born = found.created().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+            let born = born.and_then(|it| u64::try_from(it.as_nanos()).ok()).unwrap_or(0);
+            Some(Self { device: found.dev(), inode: found.ino(), born })
         }
         #[cfg(not(unix))]
         {

@@ -118,6 +118,11 @@ impl Keeper {
         }
     }
 
+    /// Has the next call that can report it tell an error, which keeps nobody from trying anything.
+    pub(super) fn tell(&self, error: Error) {
+        self.lock().failure = Some(error);
+    }
+
     /// Whether the same would hardly succeed if it were tried again.
     fn has_failed_lately(&self) -> bool {
         self.lock().failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER)
@@ -178,7 +183,8 @@ fn run(shared: &Shared) {
         if shared.keeper.is_settling_due() {
             shared.keeper.note_failure(shared.turn.if_open(|open| shared.settle(open)));
         }
-        if shared.turn.is_over() {
+        let is_vain = shared.turn.is_unwritten() && shared.keeper.has_failed_lately();
+        if shared.turn.is_over() && !is_vain {
             shared.let_go();
         } else if !shared.keeper.has_failed_lately() {
             shared.keeper.note_failure(shared.turn.if_open(|open| shared.take_in(open)));

@@ -153,8 +153,8 @@ impl fmt::Display for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "\n{:016x}", self.identity)?;
         // Before what it is sealed with: who reads half of this does not know that, and waits.
-        if let Some(FileId { device, inode }) = self.file {
-            writeln!(f, "{device:016x}{inode:016x}")?;
+        if let Some(FileId { device, inode, born }) = self.file {
+            writeln!(f, "{device:016x}{inode:016x}{born:016x}")?;
         }
         match self.sealing {
             Sealing::With(id) => writeln!(f, "{id}"),
@@ -169,8 +169,9 @@ fn number(digits: &str) -> Option<u64> {
 }
 
 fn file_id(digits: &str) -> Option<FileId> {
-    let (device, inode) = digits.split_at_checked(16)?;
-    Some(FileId { device: number(device)?, inode: number(inode)? })
+    let (device, rest) = digits.split_at_checked(16)?;
+    let (inode, born) = rest.split_at_checked(16)?;
+    Some(FileId { device: number(device)?, inode: number(inode)?, born: number(born)? })
 }
 
 fn open(path: &Path) -> Result<File> {

@@ -240,6 +240,9 @@ impl Turn {
     /// Lets the file go once no call uses it, after `last` has been done with it.
     pub(super) fn release(&self, last: impl FnOnce(&Open)) {
         let closed = self.close(&mut write(&self.open), last);
+        if closed.is_err() {
+            self.keeper.note_open();
+        }
         self.keeper.note_failure(closed);
     }
 
@@ -250,7 +253,7 @@ impl Turn {
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let mut open = write(&self.open);
-        self.close(&mut open, last)?;
+        self.close(&mut open, last).inspect_err(|_| self.keeper.note_open())?;
         work()
     }
 
@@ -338,8 +341,11 @@ impl Turn {
 
     /// Writes the file anew if need be, for whoever has it.
     fn write_anew(&self, open: Option<&Open>) -> Result<()> {
-        if open.is_some() && self.is_unwritten() {
-            file::write_anew(self.disk(), self.path()).at(self.path())?;
+        if let Some(open) = open.filter(|_| self.is_unwritten()) {
+            // What is not at the path any more, nobody will find.
+            if !self.is_replaced(open) {
+                file::write_anew(self.disk(), self.path(), open.file).at(self.path())?;
+            }
             self.unwritten.store(false, Ordering::Release);
         }
         Ok(())

@@ -67,6 +67,11 @@ impl Folder {
         self.disk.stamp(&self.path)
     }
 
+    /// Whether a path is that of the folder, or of something in it.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        path.starts_with(&self.path)
+    }
+
     /// Whether it is a link, which keeps everybody from what is there.
     pub(super) fn is_link(&self) -> bool {
         self.disk.is_link(&self.path)

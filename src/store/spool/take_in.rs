@@ -108,10 +108,11 @@ impl Shared {
 
     /// Goes on without what could not be taken in, unless the engine itself has failed.
     pub(in crate::store) fn pass_over(&self, error: Error) -> Result<()> {
-        if is_of_engine(&error, self.turn.path()) {
+        let is_of_folder = matches!(&error, Error::Io { path, .. } if self.spool.folder.has(path));
+        if is_of_engine(&error, self.turn.path()) && !is_of_folder {
             return Err(error);
         }
-        self.keeper.note_failure(Err(error));
+        self.keeper.tell(error);
         Ok(())
     }
 
@@ -204,8 +205,14 @@ impl Shared {
             return Ok(Gathered::none());
         }
         let mut seen = lock(&self.spool.seen);
-        let listing = seen.news(&self.spool.folder)?;
-        let Some(listing) = listing else { return Ok(Gathered::none()) };
+        let listing = match seen.news(&self.spool.folder) {
+            Ok(Some(listing)) => listing,
+            Ok(None) => return Ok(Gathered::none()),
+            Err(error) => {
+                seen.rest();
+                return Err(error);
+            }
+        };
         let mut gathered = Gathered { seen: Some(seen), ..Gathered::none() };
         let noted = noted(open, self.turn.path())?;
         let (again, new): (Vec<&Id>, Vec<&Id>) =
@@ -296,7 +303,7 @@ impl Shared {
             (Ok(path), Some(hear)) => hear(SetAside { path, reason: reason.to_owned() }),
             (Ok(_), None) => {}
             // It stays where it is, for the next one to try.
-            (Err(error), _) => self.keeper.note_failure(Err(error)),
+            (Err(error), _) => self.keeper.tell(error),
         }
     }
 }

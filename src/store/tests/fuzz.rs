@@ -124,7 +124,8 @@ fn any_text_of_a_lock_file_is_read_or_refused() {
         let mut tape = Tape::new(input);
         let key = KeyId::from_number(tape.number());
         let sealing = *tape.pick(&[Sealing::Plain, Sealing::With(key), Sealing::Unknown]);
-        let file = tape.maybe(|it| FileId { device: it.number(), inode: it.number() });
+        let id = |it: &mut Tape<'_>| [it.number(), it.number(), it.number()];
+        let file = tape.maybe(id).map(|[device, inode, born]| FileId { device, inode, born });
         let known = Known { identity: tape.number(), file, sealing };
         let text = format!("{}{known}", tape.name());
         assert_eq!(Known::parse(&text), Some(known));

@@ -184,8 +184,8 @@ fn a_lock_file_that_does_not_say_which_file_it_was_is_read() {
     let lock_file = LockFile::of(&Place::real(path));
     let known = lock_file.known().unwrap();
     let text = fs::read_to_string(&lock_path).unwrap();
-    assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [0, 16, 32, 5]);
-    let old: Vec<&str> = text.lines().filter(|line| line.len() != 32).collect();
+    assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [0, 16, 48, 5]);
+    let old: Vec<&str> = text.lines().filter(|line| line.len() != 48).collect();
     fs::write(&lock_path, old.join("\n") + "\n").unwrap();
     let old = lock_file.known().unwrap();
     assert_eq!((old.identity, old.sealing), (known.identity, known.sealing));

@@ -333,8 +333,8 @@ proptest! {
 }
 
 /// Whoever had the store gave what it saved a place before what others had spooled by then. The
-/// order of arrival was wrong, so the store took its clock for set back, and a series for completed that
-/// had gone on since: what it still needed was pruned.
+/// order of arrival was wrong, so the store took its clock for set back, and a series for completed
+/// that had gone on since: what it still needed was pruned.
 #[test]
 fn what_was_spooled_before_a_save_arrived_before_it() {
     let dir = tempfile::tempdir().unwrap();

@@ -389,7 +389,7 @@ impl DiskFile for SimulatedFile {
     }
 
     fn id(&self) -> io::Result<Option<FileId>> {
-        Ok(Some(FileId { device: 0, inode: self.file as u64 }))
+        Ok(Some(FileId { device: 0, inode: self.file as u64, born: 0 }))
     }
 
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
