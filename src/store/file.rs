@@ -13,6 +13,7 @@ use super::disk::{Disk, DiskFile, FileId, FoundFile, Place, RealDisk};
 use super::kind;
 use super::lock::LockFile;
 use super::options::Options;
+use super::pages::Pages;
 use super::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engine_error};
 use super::write::begin;
 use crate::codec::KeyId;
@@ -62,6 +63,9 @@ pub(super) fn open(
         return Err(Refusal::Held);
     }
     if is_first {
+        if disk.is_shared() {
+            check_engine(path)?;
+        }
         probe(disk, path)?;
     }
     let database =
@@ -69,6 +73,25 @@ pub(super) fn open(
     check_place(disk, file.as_ref(), path)?;
     check_format(&database.begin_read().within(path)?, path)?;
     Ok((database, file.id().at(path)?))
+}
+
+/// Refuses a file over whose damage the engine would end the process when it closes it.
+fn check_engine(path: &Path) -> Result<(), Refusal> {
+    let file = File::open(path).at(path)?;
+    match file.try_lock_shared() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(Refusal::Held),
+        Err(TryLockError::Error(error)) => return Err(io_error(path, error).into()),
+    }
+    let pages = Pages::open(file).at(path)?;
+    // What a crash left, the engine checks itself, and another start it refuses.
+    if pages.is_unclosed() || !pages.header_faults().is_empty() {
+        return Ok(());
+    }
+    let Some(bad) = pages.engine_fault() else { return Ok(()) };
+    let at = bad.at.map_or("beyond its end".to_owned(), |at| format!("at byte {at}"));
+    let reason = format!("{} {at}, of the {}", bad.reason, bad.table);
+    Err(Error::corrupt(path.display().to_string(), reason).into())
 }
 
 /// Opens the store so that it cannot be changed; `None` if it has to be repaired first.
@@ -149,9 +172,13 @@ fn create_empty(disk: &dyn Disk, path: &Path, key: Option<KeyId>) -> Result<(), 
 /// Writes the whole file anew, as it is read now, and syncs it.
 ///
 /// After a failed sync the kernel takes for written what it could not write, and no later sync
-/// writes it. Nobody else may have the file, and nothing may have been written since.
-pub(super) fn write_anew(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+/// writes it. Nobody else may have the file, and nothing may have been written since. Another file
+/// that was put at the path is left alone.
+pub(super) fn write_anew(disk: &dyn Disk, path: &Path, wanted: Option<FileId>) -> io::Result<()> {
     let file = disk.open_to_write(path)?;
+    if file.id()? != wanted {
+        return Ok(());
+    }
     let mut part = vec![0; WRITTEN_AT_ONCE];
     let (mut at, end) = (0, file.length()?);
     while at < end {
