@@ -50,7 +50,8 @@ pub(super) struct Salvage<'a> {
     documents: Documents<'a>,
     /// What frames are to be sealed with.
     key: Option<KeyId>,
-    owners: BTreeMap<u64, Owner>,
+    /// Damage to a key may have made it that of another sequence, so there may be several.
+    owners: BTreeMap<u64, Vec<Owner>>,
     /// What is left to be looked at, in the order of sequences.
     sequences: BTreeSet<u64>,
     /// When checkpoints were saved, as far as others know.
@@ -65,22 +66,22 @@ pub(super) struct Salvage<'a> {
 impl<'a> Salvage<'a> {
     /// `journal` is what waits to be put into the tables.
     pub(super) fn new(rows: &'a Rows, journal: Vec<Placed>, keys: &Keys) -> Self {
-        let mut owners = BTreeMap::new();
+        let mut owners: BTreeMap<u64, Vec<Owner>> = BTreeMap::new();
         let mut times = BTreeMap::new();
         for key in rows.records.keys() {
             let RecordKey { time, sequence } = RecordKey::from_bytes(*key);
             times.insert(sequence, time);
-            owners.insert(sequence, Owner::Record(*key));
+            owners.entry(sequence).or_default().push(Owner::Record(*key));
         }
         for row in rows.deleted.keys() {
             let RecordKey { time, sequence } = deleted_at(*row).1;
             times.insert(sequence, time);
-            owners.entry(sequence).or_insert(Owner::Deleted(*row));
+            owners.entry(sequence).or_default().push(Owner::Deleted(*row));
         }
         let mut frames = BTreeMap::new();
         for Placed { entry, frame } in journal {
             frames.insert(entry.sequence, frame);
-            owners.entry(entry.sequence).or_insert_with(|| Owner::Journal(Box::new(entry)));
+            owners.entry(entry.sequence).or_default().push(Owner::Journal(Box::new(entry)));
         }
         let stored = rows.frames.keys().map(|row| frame_sequence(*row));
         let lone = rows.strays.lone.iter().copied();
@@ -103,9 +104,9 @@ impl<'a> Salvage<'a> {
     /// What is saved of the next checkpoint; `None` if nothing is, and at the end.
     pub(super) fn next(&mut self) -> Option<Saved> {
         let sequence = self.sequences.pop_first()?;
-        let owner = self.owners.remove(&sequence);
-        let has_owner = owner.is_some();
-        let entry = owner.and_then(|owner| self.entry(sequence, owner));
+        let owners = self.owners.remove(&sequence).unwrap_or_default();
+        let has_owner = !owners.is_empty();
+        let entry = self.entry(sequence, owners);
         let raw = match self.documents.raw(sequence) {
             Ok(raw) => raw,
             Err(reason) => {
@@ -145,8 +146,25 @@ impl<'a> Salvage<'a> {
     }
 
     /// The entry that an owner has, and when and by whom it was deleted.
-    fn entry(&mut self, sequence: u64, owner: Owner) -> Option<(Entry, Option<(Timestamp, u64)>)> {
-        let found = match owner {
+    /// The first entry that can be read.
+    fn entry(
+        &mut self,
+        sequence: u64,
+        owners: Vec<Owner>,
+    ) -> Option<(Entry, Option<(Timestamp, u64)>)> {
+        let mut why = None;
+        for owner in owners {
+            match self.entry_of(owner) {
+                Ok(found) => return Some(found),
+                Err(reason) => _ = why.get_or_insert(reason),
+            }
+        }
+        self.lose(format!("entry {sequence}"), None, why?);
+        None
+    }
+
+    fn entry_of(&self, owner: Owner) -> Result<(Entry, Option<(Timestamp, u64)>), &'static str> {
+        match owner {
             Owner::Journal(entry) => Ok((*entry, None)),
             Owner::Record(key) => {
                 let value = self.rows.records.get(&key).map(|place| self.rows.value(*place));
@@ -162,9 +180,7 @@ impl<'a> Salvage<'a> {
                     Ok((entry, Some((at, found.operation))))
                 })
             }
-        };
-        let place = format!("entry {sequence}");
-        found.map_err(|reason| self.lose(place, None, reason)).ok()
+        }
     }
 
     /// Reads a record; names that are lost get others, which say so.

@@ -204,3 +204,42 @@ fn a_store_of_which_nothing_can_be_saved_stays_where_it_is() {
     let names: BTreeSet<_> = names.map(|name| name.into_string().unwrap()).collect();
     assert!(names.iter().all(|name| !name.contains("damaged-")), "{names:?}");
 }
+
+/// The key of an entry was damaged so that it had the sequence of another, and both were lost.
+#[test]
+fn an_entry_whose_key_becomes_that_of_another_costs_only_itself() {
+    hush_engine();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().canonicalize().unwrap().join("store.redb");
+    let known = make(&path);
+    let database = Database::open(&path).unwrap();
+    let records = database.begin_read().unwrap().open_table(RECORDS).unwrap();
+    let keys: Vec<_> = records.iter().unwrap().map(|row| row.unwrap().0.value()).collect();
+    drop((records, database));
+    let bytes = fs::read(&path).unwrap();
+    let (damaged, saved) = (path.with_extension("damaged"), path.with_extension("saved"));
+    let last = |key: [u8; 14]| key[13];
+    let mut repairs = 0;
+    for (key, other) in [(keys[2], keys[9]), (keys[9], keys[2]), (keys[20], keys[21])] {
+        let places = (0..bytes.len() - key.len()).filter(|at| bytes[*at..].starts_with(&key));
+        for at in places {
+            let mut file = bytes.clone();
+            file[at + 13] = last(other);
+            fs::write(&damaged, &file).unwrap();
+            if Store::verify(&damaged, Duration::ZERO).is_ok_and(|it| it.is_clean()) {
+                continue;
+            }
+            let case = format!("byte {}", at + 13);
+            let repaired = repair(&damaged, &saved).unwrap();
+            let own = |it: &&Checkpoint| it.entry.sequence != u64::from(last(key));
+            let whole = known.iter().filter(own).map(|it| &it.entry.id).collect();
+            let store = Store::open(&saved).unwrap();
+            check(&case, &store, &known, &whole);
+            check_told(&case, &store, &known, &repaired);
+            store.close().unwrap();
+            fs::remove_file(&saved).unwrap();
+            repairs += 1;
+        }
+    }
+    assert!(repairs >= 3, "{repairs}");
+}
