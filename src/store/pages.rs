@@ -163,7 +163,9 @@ impl Pages {
         let master = Table { name: ENGINE_MASTER.to_owned(), root, shape };
         let mut tables = Vec::new();
         self.walk(&master, &mut seen, &mut |row| tables.extend(Table::parse(row.key, row.value)));
-        tables.iter().for_each(|table| self.walk(table, &mut seen, &mut |_| ()));
+        for table in &tables {
+            self.walk(table, &mut seen, &mut |_| ());
+        }
         seen.bad.into_iter().next()
     }
 

@@ -183,7 +183,9 @@ impl Shared {
         match self.put(identity, &alone, seals) {
             Ok(()) => Some(part.into_iter().zip(alone.into_iter().map(|it| it.entry)).collect()),
             Err(name) => {
-                part.into_iter().for_each(|at| drafts[at].left.clone_from(&name));
+                for at in part {
+                    drafts[at].left.clone_from(&name);
+                }
                 Some(Vec::new())
             }
         }

@@ -38,6 +38,9 @@ pub(super) struct Saved {
     pub(super) is_made_up: bool,
 }
 
+/// An entry, and when it was deleted and by which operation, if it was.
+type Known = (Entry, Option<(Timestamp, u64)>);
+
 /// Where the entry of a checkpoint is.
 enum Owner {
     Record(RecordBytes),
@@ -91,7 +94,7 @@ impl<'a> Salvage<'a> {
         let key = keys.store;
         let failure = None;
         let mut this =
-            Self { rows, documents, key, owners, sequences, times, kept, lost, unsure, failure };
+            Self { rows, documents, key, owners, sequences, times, kept, lost, failure, unsure };
         this.learn_times();
         this
     }
@@ -147,11 +150,7 @@ impl<'a> Salvage<'a> {
 
     /// The entry that an owner has, and when and by whom it was deleted.
     /// The first entry that can be read.
-    fn entry(
-        &mut self,
-        sequence: u64,
-        owners: Vec<Owner>,
-    ) -> Option<(Entry, Option<(Timestamp, u64)>)> {
+    fn entry(&mut self, sequence: u64, owners: Vec<Owner>) -> Option<Known> {
         let mut why = None;
         for owner in owners {
             match self.entry_of(owner) {
@@ -163,7 +162,7 @@ impl<'a> Salvage<'a> {
         None
     }
 
-    fn entry_of(&self, owner: Owner) -> Result<(Entry, Option<(Timestamp, u64)>), &'static str> {
+    fn entry_of(&self, owner: Owner) -> Result<Known, &'static str> {
         match owner {
             Owner::Journal(entry) => Ok((*entry, None)),
             Owner::Record(key) => {

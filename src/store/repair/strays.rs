@@ -108,10 +108,18 @@ impl Found {
                 add(self, &Row { key, value: &value, at: place.at, is_checked: false });
             }
         };
-        records.iter().for_each(|(key, it)| each(key, *it, &mut Self::add_record));
-        frames.iter().chain(artifacts).for_each(|(key, it)| each(key, *it, &mut Self::add_frame));
-        deleted.iter().for_each(|(key, it)| each(key, *it, &mut Self::add_deleted));
-        blobs.iter().for_each(|(key, it)| each(key, *it, &mut Self::add_blob));
+        for (key, place) in records {
+            each(key, *place, &mut Self::add_record);
+        }
+        for (key, place) in frames.iter().chain(artifacts) {
+            each(key, *place, &mut Self::add_frame);
+        }
+        for (key, place) in deleted {
+            each(key, *place, &mut Self::add_deleted);
+        }
+        for (key, place) in blobs {
+            each(key, *place, &mut Self::add_blob);
+        }
     }
 
     fn add_blob(&mut self, row: &Row<'_>) {

@@ -154,7 +154,9 @@ fn a_repair_that_is_killed_leaves_the_old_store_or_the_new_one() {
         let aside = beside(&path, ".damaged-");
         assert!(aside.iter().any(|it| fs::read(it).unwrap() == before), "the old store is gone");
         made += 1;
-        aside.iter().for_each(|it| fs::remove_file(it).unwrap());
+        for it in &aside {
+            fs::remove_file(it).unwrap();
+        }
         fs::write(&path, &before).unwrap();
     });
     println!("{killed} killed, {made} repaired");
