@@ -209,19 +209,20 @@ fn others_save_while_a_store_is_verified() {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         let saver = scope.spawn(|| {
-            let mut saved = 0;
+            let mut saved = 0_u64;
             while !is_over.load(Ordering::Relaxed) || saved == 0 {
                 let entry = store.save(NewEntry::default(), &saved).unwrap();
                 store.delete(&[entry.id]).unwrap();
                 saved += 1;
             }
+            saved
         });
         let found = verify(&path);
         is_over.store(true, Ordering::Relaxed);
-        saver.join().unwrap();
+        let saved = saver.join().unwrap();
         assert_eq!(found.findings, []);
-        // One may have been saved and not deleted yet.
-        assert!((3000..=3001).contains(&found.checkpoints), "{}", found.checkpoints);
+        // One may be there and not deleted yet whenever the file is looked at, which is in parts.
+        assert!((3000..=3000 + saved).contains(&found.checkpoints), "{}", found.checkpoints);
     });
 }
 
