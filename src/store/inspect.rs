@@ -1,6 +1,7 @@
 //! Looking at a store without changing it, whatever state it is in.
 //!
-//! Must never repair, lock out others for long, or stop at the first thing that is wrong.
+//! Must never repair, stop at the first thing that is wrong, or lock out others for longer than it
+//! takes to open the store.
 
 use std::fs;
 use std::path::{Path, PathBuf};
