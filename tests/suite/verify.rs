@@ -219,10 +219,10 @@ fn others_save_while_a_store_is_verified() {
         });
         let found = verify(&path);
         is_over.store(true, Ordering::Relaxed);
-        let saved = saver.join().unwrap();
+        let count = saver.join().unwrap();
         assert_eq!(found.findings, []);
         // One may be there and not deleted yet whenever the file is looked at, which is in parts.
-        assert!((3000..=3000 + saved).contains(&found.checkpoints), "{}", found.checkpoints);
+        assert!((3000..=3000 + count).contains(&found.checkpoints), "{}", found.checkpoints);
     });
 }
 
