@@ -100,9 +100,7 @@ impl Seen {
         self.is_quiet = is_old && listing.saved.is_empty();
         Ok((!listing.saved.is_empty()).then_some(listing))
     }
-}
 
-impl Seen {
     /// Lets others do their work for a while before the same is tried again.
     fn rest(&mut self) {
         self.rests_until = Some(Instant::now() + RETRY_AFTER);

@@ -61,8 +61,9 @@ pub(crate) fn named(global: &Global, store: &Path) -> Vec<Named> {
         let key = text.to_str().unwrap_or_default().parse::<SecretKey>().context(VARIABLE);
         keys.push(Named { from: VARIABLE.to_owned(), key, is_of_project: false });
     }
-    match of_project(store) {
-        _ if !keys.is_empty() => {}
+    // What is given counts alone, so the config need not be read.
+    let of_project = if keys.is_empty() { of_project(store) } else { Ok(None) };
+    match of_project {
         Ok(None) => {}
         Ok(Some(path)) => {
             let by = ", named by key_file in the config of the project";
