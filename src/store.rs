@@ -28,6 +28,7 @@ mod listing;
 mod lock;
 mod lossy;
 mod names;
+mod open;
 mod operation;
 mod options;
 mod overlay;

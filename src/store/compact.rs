@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use super::Store;
 use super::file;
+use super::open::Open;
 use super::read::Snapshot;
 use super::table::{ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, In, RECORDS};
-use super::turn::Open;
 use super::watch::{Stage, Step, Watch, unwatched};
 use super::write::{begin, transact};
 use crate::codec::encode_entry;

@@ -1,7 +1,7 @@
 //! Checkpoints between the journal and the tables, and the sequences they get.
 
 use super::draft::{Draft, Packed};
-use super::turn::Open;
+use super::open::Open;
 use crate::checkpoint::Entry;
 use crate::codec::Placed;
 use crate::error::{Error, Result};

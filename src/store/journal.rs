@@ -218,17 +218,21 @@ pub(super) fn frame(placed: &Placed, chain: u64, out: &mut Vec<u8>) -> u64 {
     sum
 }
 
-/// What a journal holds of a store, from `sequence` on: what its tables may lack after a crash.
+/// What is there when a store is opened.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    /// What the tables may lack after a crash.
+    pub(super) placed: Vec<Placed>,
+    /// Where the journal of another store was moved to.
+    pub(super) aside: Option<PathBuf>,
+}
+
+/// What a journal holds of a store, from `sequence` on.
 ///
 /// The journal of another store is put aside. One that is damaged before its end is left as it is.
-pub(super) fn read(
-    disk: &dyn Disk,
-    path: &Path,
-    identity: u64,
-    sequence: u64,
-) -> Result<Vec<Placed>> {
+pub(super) fn read(disk: &dyn Disk, path: &Path, identity: u64, sequence: u64) -> Result<Left> {
     let Some(bytes) = read_bytes(disk, path)? else {
-        return Ok(Vec::new());
+        return Ok(Left::default());
     };
     let named = identified(&bytes).map(|(named, _)| named);
     let rest = bytes.get(HEADER_BYTES..).unwrap_or_default();
@@ -242,13 +246,25 @@ pub(super) fn read(
     if mark::current(&bytes, end, (identity, sequence)).any(|mark| mark.synced > end as u64) {
         return Err(damaged(path, end));
     }
-    if let Some(named) = named.filter(|_| !is_own) {
-        let aside = file::beside(path, &format!(".{named:016x}"));
-        disk.rename(path, &aside).at(path)?;
-    }
     // Else it was cut short before the first sync, so nothing in it was acknowledged.
+    let named = named.filter(|_| !is_own);
+    let aside = named.map(|named| set_aside(disk, path, named)).transpose()?;
     placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
-    Ok(placed)
+    Ok(Left { placed, aside })
+}
+
+/// Moves a journal away for whom it belongs to, under a name that nothing has.
+fn set_aside(disk: &dyn Disk, path: &Path, identity: u64) -> Result<PathBuf> {
+    let mut aside = file::beside(path, &format!(".{identity:016x}"));
+    for number in 1_u64.. {
+        match disk.look(&aside) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+            Err(error) => return Err(error).at(&aside),
+            Ok(_) => aside = file::beside(path, &format!(".{identity:016x}-{number}")),
+        }
+    }
+    disk.rename(path, &aside).at(path)?;
+    Ok(aside)
 }
 
 fn damaged(path: &Path, at: usize) -> Error {

@@ -9,8 +9,8 @@ use redb::{
 
 use super::chain::{Chain, STEPS_MAX, is_too_long};
 use super::names::{self, Names};
+use super::open::Open;
 use super::table::{FRAMES, IDS, INDEX, In, NAMES, RECORDS};
-use super::turn::Open;
 use super::unpack::Unpacker;
 use crate::checkpoint::{Checkpoint, Entry, Id, Series, Timestamp};
 use crate::codec::{FoundFrame, NameKind, decode_dependents, decode_entry, decode_id};

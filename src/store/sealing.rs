@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 
 use redb::ReadableTable as _;
 
+use super::open::Open;
 use super::table::{FORMAT_KEY, In, KEY_KEY, META, PLAIN_FORMAT, REKEY_KEY, SEALED_FORMAT};
-use super::turn::Open;
 use super::write::Writer;
 use crate::codec::{Flaw, Frame, Frames, KeyId, Keyring};
 use crate::error::{Error, Result};

@@ -7,9 +7,9 @@ use redb::{ReadableDatabase, ReadableTable as _};
 use serde::{Deserialize, Serialize};
 
 use super::Store;
+use super::open::Open;
 use super::operation::{Action, Operation};
 use super::table::{In, META, RING_KEY, SETTINGS, open_if_made};
-use super::turn::Open;
 use super::write::Writer;
 use crate::codec::{decode_note, encode_note};
 use crate::error::{Error, Result};

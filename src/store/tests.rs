@@ -71,7 +71,7 @@ type BasesOf = BTreeMap<u64, Option<u64>>;
 fn links(store: &Store) -> (BasesOf, BTreeSet<(u64, u64)>) {
     let mut frames: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
     let mut rows = BTreeSet::new();
-    let read = |open: &super::turn::Open| {
+    let read = |open: &super::open::Open| {
         let transaction = open.database.begin_read().unwrap();
         for row in transaction.open_table(FRAMES).unwrap().iter().unwrap() {
             let (key, value) = row.unwrap();

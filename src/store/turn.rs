@@ -4,32 +4,24 @@
 //! Whoever waits holds a shared lock on the lock file beside the store; the holder looks whether
 //! it could lock that file for itself alone, and if not, lets go. All locks end with their process.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redb::{Database, Durability};
+use redb::Database;
 
-use super::bases::Bases;
 use super::disk::{Disk, FileId, Place};
 use super::file::{self, Refusal};
-use super::intake::Intake;
-use super::journal::{self, Journal};
 use super::keeper::Keeper;
 use super::lock::{Known, LockFile};
-use super::names::Names;
+use super::open::Open;
 use super::options::{Hold, Options};
 use super::sealing::Sealing;
-use super::settings::{self, Settings};
 use super::table::{Found, is_of_engine, without_panics};
-use super::write::transact;
-use crate::checkpoint::Series;
-use crate::codec::{Frames, KeyId};
+use crate::codec::Frames;
 use crate::error::{At, Error, Result};
-use crate::key::NameId;
 use crate::sync::{lock, read, try_read, try_write, write};
 
 // Short beside the 6 to 7 syncs that closing and opening take.
@@ -48,43 +40,6 @@ pub(super) enum Patience {
     Usual,
     /// Until then, whatever other threads of this process wait for.
     Until(Instant),
-}
-
-/// The file while this process has it.
-pub(super) struct Open {
-    pub(super) database: Database,
-    /// Of this store and no other that may come in its place.
-    pub(super) identity: u64,
-    /// Which file it is.
-    pub(super) file: Option<FileId>,
-    pub(super) names: Names,
-    pub(super) frames: Arc<Frames>,
-    pub(super) bases: Bases,
-    pub(super) document_bytes_max: usize,
-    pub(super) artifact_bytes_max: usize,
-    /// Whether any file was ever captured, so that nothing is looked for where none was.
-    pub(super) has_artifacts: AtomicBool,
-    /// Taken first of the three locks. Held from writing a save until it is pending.
-    pub(super) journal: Mutex<Journal>,
-    /// Taken second. Held for the whole of a write transaction.
-    pub(super) next_name: Mutex<NameId>,
-    /// Taken last, and for a moment only.
-    pub(super) intake: Mutex<Intake>,
-    /// Number of saves that are acknowledged and not yet in the tables for all to see.
-    pub(super) unsettled: AtomicUsize,
-    /// How often something was written.
-    pub(super) commits: AtomicU64,
-    /// How many were added to each series since it was looked at what of it could be pruned.
-    pub(super) looked: Mutex<HashMap<Series, usize>>,
-    /// `None` if they cannot be read.
-    pub(super) settings: RwLock<Option<Arc<Settings>>>,
-    /// What everything is sealed with. Changes only while the journal is held.
-    pub(super) key: RwLock<Option<KeyId>>,
-    /// Whether some may still be as it was before that.
-    pub(super) is_rekeying: AtomicBool,
-    /// Whether there was a save since the file was opened.
-    pub(super) has_saved: AtomicBool,
-    since: Instant,
 }
 
 pub(super) struct Turn {
@@ -480,48 +435,11 @@ impl Turn {
         }
     }
 
-    /// Puts into the tables what a journal has that they lack.
     fn ready(&self, database: Database, file: Option<FileId>) -> Result<Open> {
-        let Found { next_sequence, next_name, identity, has_artifacts, key, is_rekeying } =
-            Found::read(&database, self.path())?;
-        *lock(&self.identity) = Some(identity);
-        if next_sequence == 1 {
-            // Whoever made it may have been killed before its name was on disk; from the first
-            // checkpoint on that must not be so.
-            let directory = file::parent(self.path());
-            self.disk().sync_directory(directory).at(directory)?;
-        }
-        let journal_path = file::beside(self.path(), ".journal");
-        let left = journal::read(self.disk(), &journal_path, identity, next_sequence)?;
-        let settings = settings::load(&database, self.path());
-        let open = Open {
-            database,
-            identity,
-            file,
-            names: Names::default(),
-            frames: self.frames.clone(),
-            bases: Bases::new(self.options.cache_bytes / 2),
-            document_bytes_max: self.options.limits.document_bytes,
-            artifact_bytes_max: self.options.limits.artifact_bytes,
-            has_artifacts: AtomicBool::new(has_artifacts),
-            next_name: Mutex::new(next_name),
-            unsettled: AtomicUsize::new(left.len()),
-            intake: Mutex::new(Intake::new(next_sequence, left)),
-            journal: Mutex::new(Journal::new(self.place.disk.clone(), journal_path, identity)),
-            commits: AtomicU64::new(0),
-            looked: Mutex::new(HashMap::new()),
-            settings: RwLock::new(settings.ok().map(Arc::new)),
-            key: RwLock::new(key),
-            is_rekeying: AtomicBool::new(is_rekeying),
-            has_saved: AtomicBool::new(false),
-            since: Instant::now(),
-        };
-        if open.unsettled.load(Ordering::Relaxed) > 0 {
-            let now = (self.options.clock)();
-            // What a crash undid is pruned again.
-            transact(&open, self.path(), Durability::Immediate, |it| it.prune_on_save(now))?;
-        }
-        lock(&open.journal).remove();
+        let found = Found::read(&database, self.path())?;
+        *lock(&self.identity) = Some(found.identity);
+        let (frames, options) = (self.frames.clone(), &self.options);
+        let open = Open::new((database, file, found), frames, &self.place, options)?;
         self.used_micros.store(self.now_micros(), Ordering::Relaxed);
         self.keeper.note_open();
         Ok(open)

@@ -9,6 +9,7 @@ use redb::{Database, Durability, ReadableTable as _, Table, WriteTransaction};
 
 use super::artifact::ArtifactTables;
 use super::draft::{Draft, Packed};
+use super::open::Open;
 use super::options::Limits;
 use super::prune_on_save::{Added, Touched};
 use super::read::Lookup;
@@ -17,7 +18,6 @@ use super::table::{
     CHILDREN, DELETED, FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, is_of_engine,
     without_panics,
 };
-use super::turn::Open;
 use super::unpack::{CHUNK_BYTES_MIN, Unpacker};
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{NameKind, Placed, encode_entry};

@@ -3,11 +3,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use waypost::{
     ArtifactStatus, Durability, Entry, Hold, NewArtifact, NewEntry, Options, Policy, Query, Rule,
-    Settings, Store,
+    SetAside, Settings, Store,
 };
 
 struct Place {
@@ -234,13 +235,27 @@ fn the_journal_of_another_store_is_left_out() {
         save(&store, number);
     }
     let copy = place.crashed();
-    fs::remove_file(&copy).unwrap();
-    let other = Store::open(&copy).unwrap();
-    assert!(sequences(&other).is_empty());
-    // It is put aside, since whom it belongs to may want it.
-    let name = |file: std::io::Result<fs::DirEntry>| file.unwrap().file_name();
-    let mut names = fs::read_dir(place.dir.path()).unwrap().map(name);
-    assert!(names.any(|name| name.to_string_lossy().contains("copy-1.redb.journal.")));
+    let journal = with_suffix(&copy, ".journal");
+    let bytes = fs::read(&journal).unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    // It is put aside, since whom it belongs to may want it; and a second one in its own place.
+    for _ in 0..2 {
+        fs::remove_file(&copy).unwrap();
+        fs::write(&journal, &bytes).unwrap();
+        let tell = told.clone();
+        let hear = move |aside: SetAside| tell.lock().unwrap().push(aside);
+        let options = Options { on_set_aside: Some(Arc::new(hear)), ..Options::default() };
+        let other = Store::open_with(&copy, options).unwrap();
+        assert!(sequences(&other).is_empty());
+        other.close().unwrap();
+    }
+    let told = told.lock().unwrap();
+    assert_eq!(told.len(), 2);
+    assert_ne!(told[0].path, told[1].path);
+    for aside in told.iter() {
+        assert_eq!(aside.reason, "it is the journal of another store");
+        assert!(fs::read(&aside.path).unwrap() == bytes, "{}", aside.path.display());
+    }
 }
 
 /// Items of one round and of the next have the same lengths, so after a lost write an old item can

@@ -167,7 +167,7 @@ fn tell_set_aside(global: &Global) -> impl Fn(SetAside) + Send + Sync + use<> {
     let global = global.clone();
     move |SetAside { path, reason, .. }| {
         let path = path.display();
-        global.warn(format_args!("a spooled save was set aside as {path}: {reason}"));
+        global.warn(format_args!("a file was set aside as {path}: {reason}"));
     }
 }
 

@@ -66,7 +66,7 @@ impl Specimen {
     /// The sequences that are read of these bytes.
     fn read(&self, bytes: &[u8], next_sequence: u64) -> Result<Vec<u64>, Error> {
         fs::write(self.path(), bytes).unwrap();
-        let placed = read(&RealDisk, &self.path(), IDENTITY, next_sequence)?;
+        let placed = read(&RealDisk, &self.path(), IDENTITY, next_sequence)?.placed;
         assert!(placed.iter().all(|it| *it == self.placed(it.entry.sequence)));
         Ok(placed.iter().map(|it| it.entry.sequence).collect())
     }

@@ -26,7 +26,7 @@ pub struct Spooled {
     pub strange: u64,
 }
 
-/// A file of the spool that was not taken in, and where it was moved to.
+/// A file beside the store that was not taken in, and where it was moved to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetAside {

@@ -18,11 +18,11 @@ use crate::codec::{Flaw, FoundFrame, Frames, KeyId, Placed, decode_spooled, spoo
 use crate::error::{Error, Result};
 use crate::store::disk::Place;
 use crate::store::draft::Draft;
+use crate::store::open::Open;
 use crate::store::options::{Durability, Limits};
 use crate::store::pack::Reach;
 use crate::store::sealing::no_key;
 use crate::store::table::{In, TAKEN, is_of_engine, open_if_made};
-use crate::store::turn::Open;
 use crate::store::write::Writer;
 use crate::sync::lock;
 

@@ -1,0 +1,117 @@
+//! The open file: what of it is in memory while this process has it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Instant;
+
+use redb::{Database, Durability};
+
+use super::bases::Bases;
+use super::disk::{FileId, Place};
+use super::file;
+use super::intake::Intake;
+use super::journal::{self, Journal, Left};
+use super::names::Names;
+use super::options::Options;
+use super::settings::{self, Settings};
+use super::spool::SetAside;
+use super::table::Found;
+use super::write::transact;
+use crate::checkpoint::Series;
+use crate::codec::{Frames, KeyId};
+use crate::error::{At, Result};
+use crate::key::NameId;
+use crate::sync::lock;
+
+/// The file while this process has it.
+pub(super) struct Open {
+    pub(super) database: Database,
+    /// Of this store and no other that may come in its place.
+    pub(super) identity: u64,
+    /// Which file it is.
+    pub(super) file: Option<FileId>,
+    pub(super) names: Names,
+    pub(super) frames: Arc<Frames>,
+    pub(super) bases: Bases,
+    pub(super) document_bytes_max: usize,
+    pub(super) artifact_bytes_max: usize,
+    /// Whether any file was ever captured, so that nothing is looked for where none was.
+    pub(super) has_artifacts: AtomicBool,
+    /// Taken first of the three locks. Held from writing a save until it is pending.
+    pub(super) journal: Mutex<Journal>,
+    /// Taken second. Held for the whole of a write transaction.
+    pub(super) next_name: Mutex<NameId>,
+    /// Taken last, and for a moment only.
+    pub(super) intake: Mutex<Intake>,
+    /// Number of saves that are acknowledged and not yet in the tables for all to see.
+    pub(super) unsettled: AtomicUsize,
+    /// How often something was written.
+    pub(super) commits: AtomicU64,
+    /// How many were added to each series since it was looked at what of it could be pruned.
+    pub(super) looked: Mutex<HashMap<Series, usize>>,
+    /// `None` if they cannot be read.
+    pub(super) settings: RwLock<Option<Arc<Settings>>>,
+    /// What everything is sealed with. Changes only while the journal is held.
+    pub(super) key: RwLock<Option<KeyId>>,
+    /// Whether some may still be as it was before that.
+    pub(super) is_rekeying: AtomicBool,
+    /// Whether there was a save since the file was opened.
+    pub(super) has_saved: AtomicBool,
+    pub(super) since: Instant,
+}
+
+impl Open {
+    /// Puts into the tables what a journal has that they lack.
+    pub(super) fn new(
+        (database, file, found): (Database, Option<FileId>, Found),
+        frames: Arc<Frames>,
+        place: &Place,
+        options: &Options,
+    ) -> Result<Self> {
+        let (path, disk) = (place.path.as_path(), place.disk.as_ref());
+        let Found { next_sequence, next_name, identity, has_artifacts, key, is_rekeying } = found;
+        if next_sequence == 1 {
+            // Whoever made it may have been killed before its name was on disk; from the first
+            // checkpoint on that must not be so.
+            let directory = file::parent(path);
+            disk.sync_directory(directory).at(directory)?;
+        }
+        let journal_path = file::beside(path, ".journal");
+        let Left { placed: left, aside } =
+            journal::read(disk, &journal_path, identity, next_sequence)?;
+        if let (Some(path), Some(hear)) = (aside, &options.on_set_aside) {
+            hear(SetAside { path, reason: "it is the journal of another store".to_owned() });
+        }
+        let settings = settings::load(&database, path);
+        let open = Self {
+            database,
+            identity,
+            file,
+            names: Names::default(),
+            frames,
+            bases: Bases::new(options.cache_bytes / 2),
+            document_bytes_max: options.limits.document_bytes,
+            artifact_bytes_max: options.limits.artifact_bytes,
+            has_artifacts: AtomicBool::new(has_artifacts),
+            next_name: Mutex::new(next_name),
+            unsettled: AtomicUsize::new(left.len()),
+            intake: Mutex::new(Intake::new(next_sequence, left)),
+            journal: Mutex::new(Journal::new(place.disk.clone(), journal_path, identity)),
+            commits: AtomicU64::new(0),
+            looked: Mutex::new(HashMap::new()),
+            settings: RwLock::new(settings.ok().map(Arc::new)),
+            key: RwLock::new(key),
+            is_rekeying: AtomicBool::new(is_rekeying),
+            has_saved: AtomicBool::new(false),
+            since: Instant::now(),
+        };
+        if open.unsettled.load(Ordering::Relaxed) > 0 {
+            let now = (options.clock)();
+            // What a crash undid is pruned again.
+            transact(&open, path, Durability::Immediate, |it| it.prune_on_save(now))?;
+        }
+        lock(&open.journal).remove();
+        Ok(open)
+    }
+}
