@@ -38,8 +38,6 @@ const TRIES: usize = 16;
 const LEFT_AFTER: Duration = Duration::from_mins(1);
 // Of a name that nobody gives to a copy that is to stay.
 const UNFINISHED: &str = ".unfinished";
-// What this and other processes make beside a store.
-const BESIDE: [&str; 5] = [".journal", ".lock", ".new", ".repaired", ".spool"];
 
 /// How a backup is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -225,13 +223,7 @@ fn check_replaced(path: &Path) -> Result<()> {
 
 /// Refuses names that a copy must not have.
 fn check_target(path: &Path, store: &Path, backup: Backup) -> Result<()> {
-    let refused = |reason| Err(Error::invalid("path", reason));
-    if path == store {
-        return refused("it is the store itself");
-    }
-    if BESIDE.iter().any(|suffix| path.starts_with(file::beside(store, suffix))) {
-        return refused("what lies there belongs to the store, and is taken in or removed");
-    }
+    file::check_apart(path, store)?;
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error).at(path),

@@ -21,6 +21,8 @@ use crate::error::{At, Error, Result};
 
 // Enough for a disk to be busy, and little memory.
 const WRITTEN_AT_ONCE: usize = 256 << 10;
+// What this and other processes make beside a store.
+const BESIDE: [&str; 5] = [".journal", ".lock", ".new", ".repaired", ".spool"];
 
 /// Why the file was not opened.
 pub(super) enum Refusal {
@@ -262,6 +264,18 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// Refuses a copy of a store at a path that is the store's own.
+pub(super) fn check_apart(path: &Path, store: &Path) -> Result<()> {
+    let refused = |reason| Err(Error::invalid("path", reason));
+    if path == store {
+        return refused("it is the store itself");
+    }
+    if BESIDE.iter().any(|suffix| path.starts_with(beside(store, suffix))) {
+        return refused("what lies there belongs to the store, and is taken in or removed");
+    }
+    Ok(())
 }
 
 /// Gives a file a name that nothing has.

@@ -146,6 +146,10 @@ impl Store {
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Repaired> {
         let path = file::resolve(path.as_ref());
+        let place = repair.into.as_deref().map_or_else(|| path.clone(), file::resolve);
+        if repair.into.is_some() {
+            file::check_apart(&place, &path)?;
+        }
         let old = when_free(&path, repair.wait, || lock_alone(&path))?;
         let rows = Rows::read(Pages::open(old.try_clone().at(&path)?).at(&path)?);
         check(&rows, &path)?;
@@ -156,7 +160,6 @@ impl Store {
             next_sequence: 0,
             watch,
         };
-        let place = repair.into.as_deref().map_or_else(|| path.clone(), file::resolve);
         if repair.dry_run {
             // Whether it was ended is told by what is returned.
             let _ = work.save(None)?;
