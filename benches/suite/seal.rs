@@ -14,7 +14,10 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("seal");
     group.sample_size(20);
     for (size, bytes) in SIZES {
-        for (name, keys) in [("plain", Vec::new()), ("sealed", vec![SecretKey::generate()])] {
+        for (name, keys) in [
+            ("plain", Vec::new()),
+            ("sealed", vec![SecretKey::generate().expect("random numbers")]),
+        ] {
             let directory = place::temporary();
             let options = Options { keys, cache_bytes: 1 << 20, ..Options::default() };
             let path = directory.path().join("store.redb");

@@ -29,10 +29,10 @@ const ID_DOMAIN: &[u8] = b"waypost key id 1\0";
 /// ```
 /// use waypost::{NewEntry, Options, SecretKey, Store};
 ///
-/// # fn main() -> waypost::Result<()> {
-/// # let dir = tempfile::tempdir().unwrap();
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("store.redb");
-/// let key = SecretKey::generate();
+/// let key = SecretKey::generate()?;
 /// let options = Options { keys: vec![key.clone()], ..Options::default() };
 /// let store = Store::open_with(&path, options)?;
 /// let saved = store.save(NewEntry::default(), &"for nobody else")?;
@@ -55,11 +55,12 @@ pub struct SecretKey {
 impl SecretKey {
     /// Returns a new key.
     ///
-    /// # Panics
+    /// # Errors
     /// If the system has no random numbers.
-    #[must_use]
-    pub fn generate() -> Self {
-        Self::from_bytes(chacha20poly1305::Key::generate().into())
+    pub fn generate() -> io::Result<Self> {
+        let bytes = chacha20poly1305::Key::try_generate()
+            .map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(Self::from_bytes(bytes.into()))
     }
 
     /// Takes 32 bytes that nobody can guess. A password is not that.
@@ -207,7 +208,7 @@ mod tests {
     #[test]
     fn a_key_is_known_by_its_id_alone() {
         assert_eq!(format!("{:?}", key()), format!("SecretKey({})", key().id()));
-        assert_ne!(SecretKey::generate().id(), SecretKey::generate().id());
+        assert_ne!(SecretKey::generate().unwrap().id(), SecretKey::generate().unwrap().id());
         let hex = key().to_hex();
         assert!(!hex.contains(&key().id().to_string()));
     }

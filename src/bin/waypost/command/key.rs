@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if path.as_os_str() == "-" {
         return Err(Refusal::NoStream.into());
     }
-    let key = SecretKey::generate();
+    let key = SecretKey::generate().context("cannot make a key")?;
     // What is encrypted with a key that a loss of power takes is lost with it.
     match private::write_lasting(path, format!("{}\n", key.to_hex()).as_bytes()) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
