@@ -1,6 +1,6 @@
 //! The reader of pages, held to what the engine itself reads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 
@@ -132,6 +132,32 @@ fn rows_below_a_lost_root_are_found_in_their_leaves() {
     for (key, value) in expected.iter().filter(|((table, _), _)| table == "fixed") {
         assert_eq!(rows.get(key), Some(value));
     }
+}
+
+/// A branch that named one long page in all its places had it read as often.
+#[test]
+fn a_page_that_is_named_often_is_read_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file.redb");
+    fill(&path);
+    let pages = Pages::open(File::open(&path).unwrap()).unwrap();
+    let tables = pages.tables(Commit::Last, &mut Seen::default());
+    let fixed = tables.iter().find(|table| table.name == "fixed").unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let root = usize::try_from(Header::offset(fixed.root.unwrap().page, 0)).unwrap();
+    let children = usize::from(u16::from_le_bytes([bytes[root + 2], bytes[root + 3]])) + 1;
+    assert!(bytes[root] == 2 && children > 2, "a branch");
+    // Behind a sum of 16 bytes for each there is a number of 8.
+    let numbers = root + 8 + 16 * children;
+    for number in 1..children {
+        bytes.copy_within(numbers..numbers + 8, numbers + 8 * number);
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let (mut keys, mut seen) = (BTreeSet::new(), Seen::default());
+    pages.walk(fixed, &mut seen, &mut |row| assert!(keys.insert(row.key.to_vec())));
+    assert!(!keys.is_empty());
+    let again = seen.bad.iter().filter(|bad| bad.reason == "it is named twice").count();
+    assert_eq!(again, children - 1);
 }
 
 #[test]
