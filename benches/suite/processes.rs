@@ -1,4 +1,5 @@
-//! Durable saves of eight processes into one store, with and without the spool.
+//! Durable saves of eight processes into one store, with and without the spool, and reads beside
+//! them.
 //!
 //! `cargo bench --bench suite -- processes`. The processes are this program itself.
 
@@ -9,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use waypost::{Durability, Options, State, Store};
+use waypost::{Durability, Options, Query, State, Store};
 
 use crate::place;
 use crate::save::Saver;
@@ -19,6 +20,9 @@ const DURING: Duration = Duration::from_secs(6);
 // Of a writer: where the store is, after how many milliseconds it spools, and its number.
 const ROLE: &str = "WAYPOST_BENCH_WRITER";
 const NEVER: u64 = u64::MAX;
+// Of a reader, which opens the store for each read as a command does, in the place of that number.
+const READER: u64 = u64::MAX - 1;
+const READERS: u32 = 2;
 
 /// Runs as one of the processes, if this is one.
 pub(crate) fn is_writer() -> bool {
@@ -27,12 +31,35 @@ pub(crate) fn is_writer() -> bool {
     let mut number = || words.next().and_then(|word| word.parse::<u64>().ok()).expect("a number");
     let (after, seed) = (number(), number());
     let path = words.next().expect("a path");
+    if after == READER {
+        read(Path::new(path));
+        return true;
+    }
     let spool_after = if after == NEVER { Duration::MAX } else { Duration::from_millis(after) };
     let wait = Duration::from_mins(1);
     let options = Options { spool_after, wait, open_late: true, ..Options::default() };
     let store = Store::open_with(path, options).expect("a store");
     let mut saver = Saver::new(u32::try_from(seed).expect("a small number"));
     saver.save(&store, Durability::Immediate);
+    let times = measure(|| drop(saver.save(&store, Durability::Immediate)));
+    store.close().expect("it is closed");
+    tell(&times);
+    true
+}
+
+/// Reads what is newest, each time as a command does.
+fn read(path: &Path) {
+    let options = Options { wait: Duration::from_mins(1), ..Options::default() };
+    let times = measure(|| {
+        let store = Store::open_with(path, options.clone()).expect("a store");
+        store.latest(&Query::default()).expect("it is read").expect("one is there");
+        store.close().expect("it is closed");
+    });
+    tell(&times);
+}
+
+/// Runs `work` again and again once all are ready.
+fn measure(mut work: impl FnMut()) -> Vec<u128> {
     println!("ready");
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).expect("a line");
@@ -40,14 +67,16 @@ pub(crate) fn is_writer() -> bool {
     let mut times = Vec::new();
     while start.elapsed() < DURING {
         let since = Instant::now();
-        saver.save(&store, Durability::Immediate);
+        work();
         times.push(since.elapsed().as_micros());
     }
-    store.close().expect("it is closed");
+    times
+}
+
+fn tell(times: &[u128]) {
     for time in times {
         println!("{time}");
     }
-    true
 }
 
 /// Prints how many are saved, and how long that takes.
@@ -61,6 +90,13 @@ pub(crate) fn print() {
         let name = if after == NEVER { "never".to_owned() } else { format!("{after} ms") };
         report(&name, &run(writers));
     }
+    let directory = place::temporary();
+    let path = directory.path().join("store.redb");
+    let writers: Vec<_> = (0..WRITERS).map(|seed| start(&path, 20, seed)).collect();
+    let readers: Vec<_> = (0..READERS).map(|seed| start(&path, READER, seed)).collect();
+    let [saves, reads] = run_all([writers, readers]);
+    report(&format!("20 ms, beside {READERS} readers"), &saves);
+    report("reads of those", &reads);
     for after in [20, 10, 5, 2] {
         let directory = place::temporary();
         let path = directory.path().join("store.redb");
@@ -101,16 +137,25 @@ fn stopped(path: &Path) -> Child {
     }
 }
 
-/// Lets them all begin, and returns how long each save took, in microseconds.
-fn run(mut writers: Vec<Child>) -> Vec<u64> {
-    for writer in &mut writers {
-        writer.stdin.take().expect("a pipe").write_all(b"\n").expect("it listens");
+/// Lets them all begin, and returns how long each call took, in microseconds.
+fn run(writers: Vec<Child>) -> Vec<u64> {
+    let [times] = run_all([writers]);
+    times
+}
+
+fn run_all<const KINDS: usize>(mut kinds: [Vec<Child>; KINDS]) -> [Vec<u64>; KINDS] {
+    for child in kinds.iter_mut().flatten() {
+        child.stdin.take().expect("a pipe").write_all(b"\n").expect("it listens");
     }
+    kinds.map(times)
+}
+
+fn times(children: Vec<Child>) -> Vec<u64> {
     let mut times = Vec::new();
-    for mut writer in writers {
+    for mut child in children {
         let mut text = String::new();
-        writer.stdout.take().expect("a pipe").read_to_string(&mut text).expect("numbers");
-        assert!(writer.wait().expect("it ends").success());
+        child.stdout.take().expect("a pipe").read_to_string(&mut text).expect("numbers");
+        assert!(child.wait().expect("it ends").success());
         times.extend(text.lines().filter_map(|line| line.parse::<u64>().ok()));
     }
     times.sort_unstable();
