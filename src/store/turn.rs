@@ -475,3 +475,20 @@ impl Turn {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_waited_longer_looks_more_often() {
+        let waits = [0, 1, 25, 100, 400, 3000, 600_000].map(Duration::from_millis);
+        let longest = waits.map(|waited| {
+            let looks = (0..2048).map(|nanos| pause(waited + Duration::from_nanos(nanos)));
+            looks.max().unwrap()
+        });
+        assert!(longest[0] < YIELD, "a newcomer sees that the file is free: {longest:?}");
+        assert!(longest[..5].is_sorted_by(|a, b| a > b), "{longest:?}");
+        assert!(pause(waits[6]) >= PAUSE_MIN / 2, "no processor is kept busy: {longest:?}");
+    }
+}
