@@ -34,6 +34,7 @@ mod options;
 mod overlay;
 mod pack;
 mod pages;
+mod pause;
 mod prune_on_save;
 mod read;
 mod recent;

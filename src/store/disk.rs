@@ -98,6 +98,11 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
     /// Makes a directory that only its owner may enter, unless it is there.
     fn create_directory(&self, directory: &Path) -> io::Result<()>;
 
+    /// How long a journal may get before it starts over, which has room for so many bytes.
+    fn journal_bytes(&self, most: u64) -> u64 {
+        most
+    }
+
     /// The names in a directory, in no order.
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>>;
 

@@ -22,7 +22,9 @@ use crate::error::{At, Error, Result};
 // Enough for a disk to be busy, and little memory.
 const WRITTEN_AT_ONCE: usize = 256 << 10;
 // What this and other processes make beside a store.
-const BESIDE: [&str; 5] = [".journal", ".lock", ".new", ".repaired", ".spool"];
+const BESIDE: [&str; 5] = [".journal", ".lock", ".new", REPAIRED, ".spool"];
+/// Of a repair that is not done; of a name that nobody gives to what is to stay.
+pub(super) const REPAIRED: &str = ".repair.unfinished";
 
 /// Why the file was not opened.
 pub(super) enum Refusal {
@@ -256,8 +258,14 @@ pub(super) fn refusal(error: DatabaseError, path: &Path) -> Refusal {
 /// The one name of a store by which all find its journal and lock, whatever links and changes of
 /// directory there are.
 pub(super) fn resolve(path: &Path) -> PathBuf {
-    let by_parent = || Some(fs::canonicalize(parent(path)).ok()?.join(path.file_name()?));
-    fs::canonicalize(path).ok().or_else(by_parent).unwrap_or_else(|| path.to_owned())
+    if let Ok(found) = fs::canonicalize(path) {
+        return found;
+    }
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => resolve(parent).join(name),
+        _ => path,
+    }
 }
 
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -266,16 +274,29 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Refuses a copy of a store at a path that is the store's own.
+/// Refuses a copy of a store at a path that one of them takes for its own.
 pub(super) fn check_apart(path: &Path, store: &Path) -> Result<()> {
     let refused = |reason| Err(Error::invalid("path", reason));
     if path == store {
         return refused("it is the store itself");
     }
-    if BESIDE.iter().any(|suffix| path.starts_with(beside(store, suffix))) {
+    if is_beside(path, store) {
         return refused("what lies there belongs to the store, and is taken in or removed");
     }
+    if is_beside(store, path) {
+        return refused("the store would lie where what belongs to the copy does, and be removed");
+    }
     Ok(())
+}
+
+/// Whether a file has a name, or lies in a folder, that processes make beside a store.
+fn is_beside(path: &Path, store: &Path) -> bool {
+    let (path, store) = (path.as_os_str().as_encoded_bytes(), store.as_os_str());
+    let Some(rest) = path.strip_prefix(store.as_encoded_bytes()) else { return false };
+    let separators = [None, Some(&b'.'), Some(&b'/'), Some(&b'\\')];
+    BESIDE.iter().any(|suffix| {
+        rest.strip_prefix(suffix.as_bytes()).is_some_and(|rest| separators.contains(&rest.first()))
+    })
 }
 
 /// Gives a file a name that nothing has.

@@ -18,12 +18,11 @@ use super::file::{self, Refusal};
 use super::lock::LockFile;
 use super::names::Names;
 use super::overlay::Overlay;
+use super::pause::{YIELD, pause};
 use super::table::{IDENTITY_KEY, In, META, without_panics};
 use crate::codec::{Frames, Keyring};
 use crate::error::{At, Error, Result};
 
-// As often as a call that waits for its turn looks.
-const POLL: Duration = Duration::from_millis(1);
 // As long as any turn, at least.
 const TURN_MIN: Duration = Duration::from_millis(20);
 // As much as others have for the same, and half of it again for documents.
@@ -100,8 +99,7 @@ impl<'a> Held<'a> {
     pub(super) fn give_way(&mut self) {
         if self.source.is_some() && self.since.elapsed() >= TURN_MIN && is_awaited(self.path) {
             self.let_go();
-            // Long enough for the one who waits to notice that the file is free.
-            thread::sleep(3 * POLL);
+            thread::sleep(YIELD);
         }
     }
 
@@ -143,7 +141,7 @@ pub(super) fn when_free<T>(
         }
         // Whoever cannot announce itself, in a directory that is not its own, may still be lucky.
         announcement = announcement.or_else(|| lock_file.announce().ok().flatten());
-        thread::sleep(POLL);
+        thread::sleep(pause(waited));
     }
 }
 

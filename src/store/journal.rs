@@ -26,8 +26,6 @@ pub(super) use scan::scan;
 
 /// Content beyond this is put into the tables for good.
 const BYTES_MAX: u64 = 4 << 20;
-// What starts over often in the unit tests, so that the simulated disk cuts that, too.
-const FULL_BYTES: u64 = if cfg!(test) { 16 << 10 } else { BYTES_MAX };
 // Full, and a group of the largest size behind it, with room to spare.
 const FILE_BYTES_MAX: u64 = 8 * BYTES_MAX;
 // Blocks that are there already make a sync cheaper than ones that the file system has to find.
@@ -90,7 +88,7 @@ impl Journal {
 
     /// Whether it should start over before more is added.
     pub(super) fn is_full(&self) -> bool {
-        self.end >= FULL_BYTES
+        self.end >= self.disk.journal_bytes(BYTES_MAX)
     }
 
     /// Makes the file and room for content of about this length; false if that cannot be had.
@@ -248,24 +246,26 @@ pub(super) fn read(disk: &dyn Disk, path: &Path, identity: u64, sequence: u64) -
     if mark::current(&bytes, end, (identity, sequence)).any(|mark| mark.synced > end as u64) {
         return Err(damaged(path, end));
     }
-    // Else it was cut short before the first sync, so nothing in it was acknowledged.
-    let named = named.filter(|_| !is_own);
-    let aside = named.map(|named| set_aside(disk, path, named)).transpose()?;
+    let other = named.filter(|_| !is_own);
+    let aside = other.map(|other| set_aside(disk, path, other)).transpose()?;
+    // If it names no store, it was cut short before the first sync: nothing in it was acknowledged.
     placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
     Ok(Left { placed, aside })
 }
 
 /// Moves a journal away for whom it belongs to, under a name that nothing has.
 fn set_aside(disk: &dyn Disk, path: &Path, identity: u64) -> Result<PathBuf> {
+    let directory = file::parent(path);
+    let there = disk.list(directory).at(directory)?;
     let mut aside = file::beside(path, &format!(".{identity:016x}"));
     for number in 1_u64.. {
-        match disk.look(&aside) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
-            Err(error) => return Err(error).at(&aside),
-            Ok(_) => aside = file::beside(path, &format!(".{identity:016x}-{number}")),
+        if !there.iter().any(|name| Some(name.as_os_str()) == aside.file_name()) {
+            break;
         }
+        aside = file::beside(path, &format!(".{identity:016x}-{number}"));
     }
     disk.rename(path, &aside).at(path)?;
+    disk.sync_directory(directory).at(directory)?;
     Ok(aside)
 }
 

@@ -37,7 +37,8 @@ pub struct Options {
     /// [`spool_after`](Self::spool_after) though another process has the file, for a program that
     /// only saves; whatever is wrong with the file then shows later. False by default.
     pub open_late: bool,
-    /// Asked every few milliseconds of such a wait; `false` ends it as if its time were over.
+    /// Asked again and again, up to ten times a millisecond of such a wait; `false` ends it as if
+    /// its time were over.
     pub keeps_waiting: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// Triggers whose saves are [`Durability::Relaxed`] unless the save says otherwise.
     pub relaxed: Vec<Trigger>,

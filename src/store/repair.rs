@@ -138,8 +138,9 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if nothing of it can be saved, [`Error::Key`] if anything is encrypted
-    /// with a key that was not given, [`Error::TooNew`], [`Error::Locked`], or [`Error::Io`];
-    /// nothing was changed then.
+    /// with a key that was not given, [`Error::Invalid`] if the new store is to have a name that
+    /// belongs to the old one or the other way round, [`Error::TooNew`], [`Error::Locked`], or
+    /// [`Error::Io`]; nothing was changed then.
     pub fn repair(
         path: impl AsRef<Path>,
         repair: &Repair,
@@ -149,6 +150,9 @@ impl Store {
         let place = repair.into.as_deref().map_or_else(|| path.clone(), file::resolve);
         if repair.into.is_some() {
             file::check_apart(&place, &path)?;
+            if place.exists() {
+                return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&place);
+            }
         }
         let old = when_free(&path, repair.wait, || lock_alone(&path))?;
         let rows = Rows::read(Pages::open(old.try_clone().at(&path)?).at(&path)?);
@@ -169,10 +173,7 @@ impl Store {
             work.note(&Notes::read(&rows));
             return Ok(work.repaired);
         }
-        if repair.into.is_some() && place.exists() {
-            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&place);
-        }
-        let new_path = file::beside(&place, ".repaired");
+        let new_path = file::beside(&place, file::REPAIRED);
         let made = work.make(&new_path, repair).and_then(|made| match made {
             ControlFlow::Continue(()) => work.put_in_place(&new_path, &place, repair, &old),
             ControlFlow::Break(()) => Ok(()),

@@ -18,6 +18,7 @@ use super::keeper::Keeper;
 use super::lock::{Known, LockFile};
 use super::open::Open;
 use super::options::{Hold, Options};
+use super::pause::{YIELD, pause};
 use super::sealing::Sealing;
 use super::table::{Found, is_of_engine, without_panics};
 use crate::codec::Frames;
@@ -28,15 +29,8 @@ use crate::sync::{lock, read, try_read, try_write, write};
 const POLL: Duration = Duration::from_millis(1);
 // Lets a turn do enough work to be worth those syncs.
 const TURN_MIN: Duration = Duration::from_millis(20);
-// A first look must come within `YIELD`; more looks than the shortest allows cost a processor.
-const PAUSE_MAX: Duration = Duration::from_millis(2);
-const PAUSE_MIN: Duration = Duration::from_micros(200);
-// Two turns: whoever has waited so long looks twice as often.
-const GROWN_OLD: Duration = Duration::from_millis(50);
 // How often it is looked, at `POLL`, what somebody writes who is at it.
 const SIGNING: u32 = 5;
-// Long enough for the one who waits to notice, within `PAUSE_MAX`, that the file is free.
-const YIELD: Duration = Duration::from_millis(3);
 
 /// For how long a call waits for its turn.
 #[derive(Debug, Clone, Copy)]
@@ -73,17 +67,6 @@ pub(super) struct Turn {
     gave_up: Mutex<Option<(Instant, Error)>>,
     /// When the file was let go for another process, in microseconds from `start`.
     yielded_micros: AtomicU64,
-}
-
-/// How long whoever waits for its turn leaves between two looks, having waited so long.
-///
-/// Nobody knows who came first, but who looks more often is more often the first to see the file
-/// free. If all looked as often, one of a hundred turns of eight processes would come after six
-/// times the usual wait; so it is three times.
-fn pause(waited: Duration) -> Duration {
-    let pause = PAUSE_MAX.mul_f64(GROWN_OLD.div_duration_f64(GROWN_OLD + waited)).max(PAUSE_MIN);
-    // Not all at the same moment.
-    pause.mul_f64(0.75 + f64::from(waited.subsec_nanos() % 1024) / 2048.0)
 }
 
 impl Turn {
@@ -249,6 +232,10 @@ impl Turn {
                 Ok(())
             });
             self.keeper.note_failure(result);
+            if self.yielded_micros.load(Ordering::Relaxed) > 0 {
+                // Only now can others see that the file is free.
+                self.yielded_micros.store(self.now_micros(), Ordering::Relaxed);
+            }
         }
         Ok(())
     }
@@ -473,22 +460,5 @@ impl Turn {
             "" => format!("process {process}"),
             label => format!("process {process} ({label})"),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_has_waited_longer_looks_more_often() {
-        let waits = [0, 1, 25, 100, 400, 3000, 600_000].map(Duration::from_millis);
-        let longest = waits.map(|waited| {
-            let looks = (0..2048).map(|nanos| pause(waited + Duration::from_nanos(nanos)));
-            looks.max().unwrap()
-        });
-        assert!(longest[0] < YIELD, "a newcomer sees that the file is free: {longest:?}");
-        assert!(longest[..5].is_sorted_by(|a, b| a > b), "{longest:?}");
-        assert!(pause(waits[6]) >= PAUSE_MIN / 2, "no processor is kept busy: {longest:?}");
     }
 }

@@ -252,12 +252,36 @@ fn a_repair_that_is_not_wanted_or_ended_changes_nothing() {
     assert!(files() == before);
     let into = Repair { into: Some(path.clone()), ..Repair::default() };
     let refused = Store::repair(&path, &into, &mut |_| ControlFlow::Continue(()));
-    assert!(matches!(refused, Err(Error::Io { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
     assert!(files() == before);
     // What a repair left that was killed is in nobody's way.
-    fs::write(path.with_file_name("store.redb.repaired"), "half a store").unwrap();
+    fs::write(path.with_file_name("store.redb.repair.unfinished"), "half a store").unwrap();
     let told = repair(&path);
     assert_eq!((told.checkpoints, told.salvaged), (9, 1));
+}
+
+/// A store that had the name of a repair under way was removed by the repair.
+#[test]
+fn a_store_that_lies_where_the_new_one_has_something_of_its_own_is_not_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("new.redb");
+    for name in ["repair.unfinished", "repair.unfinished.journal", "journal", "new"] {
+        let path = dir.path().join(format!("new.redb.{name}"));
+        let store = Store::open(&path).unwrap();
+        store.save(NewEntry::default(), &1).unwrap();
+        let backup = store.backup(&place);
+        assert!(matches!(backup, Err(Error::Invalid { .. })), "{name}: {backup:?}");
+        store.close().unwrap();
+        let into = Repair { into: Some(place.clone()), ..Repair::default() };
+        let refused = Store::repair(&path, &into, &mut |_| ControlFlow::Continue(()));
+        assert!(matches!(refused, Err(Error::Invalid { .. })), "{name}: {refused:?}");
+        assert_eq!(Store::open(&path).unwrap().count().unwrap(), 1, "{name}");
+    }
+    assert!(!place.exists());
+    let into = Repair { into: Some(dir.path().join("new.redb.newer")), ..Repair::default() };
+    let path = dir.path().join("new.redb");
+    Store::open(&path).unwrap().save(NewEntry::default(), &1).unwrap();
+    Store::repair(&path, &into, &mut |_| ControlFlow::Continue(())).unwrap();
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn a_repair_into_another_file_that_is_killed_leaves_the_store_as_it_is() {
     let again = run(&path, "repair --into saved.redb");
     assert_eq!(again.status.code(), Some(7), "{again:?}");
     is_whole(&into, CHECKPOINTS - 1);
-    assert_eq!(beside(&into, ".repaired"), [] as [PathBuf; 0]);
+    assert_eq!(beside(&into, ".repair.unfinished"), [] as [PathBuf; 0]);
     assert!(fs::read(&path).unwrap() == before);
 }
 
@@ -163,5 +163,5 @@ fn a_repair_that_is_killed_leaves_the_old_store_or_the_new_one() {
     let again = run(&path, "repair");
     assert_eq!(again.status.code(), Some(7), "{again:?}");
     is_whole(&path, CHECKPOINTS - 1);
-    assert_eq!(beside(&path, ".repaired"), [] as [PathBuf; 0]);
+    assert_eq!(beside(&path, ".repair.unfinished"), [] as [PathBuf; 0]);
 }

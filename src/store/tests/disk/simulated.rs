@@ -15,6 +15,8 @@ use super::image::Image;
 use crate::store::disk::{Disk, DiskFile, FileId, FoundFile};
 use crate::sync::lock;
 
+const JOURNAL_BYTES: u64 = 16 << 10;
+
 /// Something that was done to a disk. Files have numbers, since names come and go.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
@@ -357,6 +359,11 @@ impl Disk for SimulatedDisk {
 
     fn is_shared(&self) -> bool {
         false
+    }
+
+    /// So that the short workloads of the simulation start one over now and then.
+    fn journal_bytes(&self, most: u64) -> u64 {
+        most.min(JOURNAL_BYTES)
     }
 
     fn is_free(&self, _: &Path) -> io::Result<bool> {
