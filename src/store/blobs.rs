@@ -8,11 +8,11 @@ use std::path::Path;
 use redb::{ReadableTable, Table};
 
 use super::options::Limits;
-use super::table::In;
+use super::table::{In, OUT_OF_ORDER};
 use super::unpack::CHUNK_BYTES_MIN;
 use crate::checkpoint::Hash;
 use crate::codec::{Flaw, FoundFrame, Frames};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::{BlobBytes, blob_chunk, blob_hash, blob_row, blob_rows};
 
 // Three to a page of 4 KiB, and one to a page where there are many; as for documents, but keys are
@@ -56,6 +56,10 @@ pub(super) fn stored_bytes(
         }
         let behind = (Bound::Excluded(*rows.end()), Bound::Unbounded);
         next = table.range::<BlobBytes>(behind).within(path)?.next().transpose().within(path)?;
+        // A damaged page may have any order, and this would be without end.
+        if next.as_ref().is_some_and(|(row, _)| row.value() <= *rows.end()) {
+            return Err(Error::corrupt("table blobs", OUT_OF_ORDER));
+        }
     }
     Ok(total)
 }

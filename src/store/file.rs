@@ -286,6 +286,14 @@ pub(super) fn check_apart(path: &Path, store: &Path) -> Result<()> {
     if is_beside(store, path) {
         return refused("the store would lie where what belongs to the copy does, and be removed");
     }
+    // Whichever store that is, there now or not.
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let is_named = [".journal", ".lock", REPAIRED].iter().any(|it| name.ends_with(it.as_bytes()));
+    let is_spooled =
+        path.ancestors().skip(1).any(|it| it.extension().is_some_and(|it| it == "spool"));
+    if is_named || is_spooled {
+        return refused("what has such a name belongs to a store, and is taken in or removed");
+    }
     Ok(())
 }
 

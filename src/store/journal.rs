@@ -223,13 +223,14 @@ pub(super) fn frame(placed: &Placed, chain: u64, out: &mut Vec<u8>) -> u64 {
 pub(super) struct Left {
     /// What the tables may lack after a crash.
     pub(super) placed: Vec<Placed>,
-    /// Where the journal of another store was moved to.
-    pub(super) aside: Option<PathBuf>,
+    /// Where something was moved to that is no journal of this store, and what it is.
+    pub(super) aside: Option<(PathBuf, &'static str)>,
 }
 
 /// What a journal holds of a store, from `sequence` on.
 ///
-/// The journal of another store is put aside. One that is damaged before its end is left as it is.
+/// The journal of another store is put aside, and so is what is no journal. One that is damaged
+/// before its end is left as it is.
 pub(super) fn read(disk: &dyn Disk, path: &Path, identity: u64, sequence: u64) -> Result<Left> {
     let Some(bytes) = read_bytes(disk, path)? else {
         return Ok(Left::default());
@@ -246,23 +247,36 @@ pub(super) fn read(disk: &dyn Disk, path: &Path, identity: u64, sequence: u64) -
     if mark::current(&bytes, end, (identity, sequence)).any(|mark| mark.synced > end as u64) {
         return Err(damaged(path, end));
     }
-    let other = named.filter(|_| !is_own);
-    let aside = other.map(|other| set_aside(disk, path, other)).transpose()?;
-    // If it names no store, it was cut short before the first sync: nothing in it was acknowledged.
+    let aside = match named.filter(|_| !is_own) {
+        Some(other) => {
+            let path = set_aside(disk, path, &format!("{other:016x}"))?;
+            Some((path, "it is the journal of another store"))
+        }
+        None if !is_own && !is_begun(&bytes) => {
+            Some((set_aside(disk, path, "strange")?, "it is no journal"))
+        }
+        // Its own; or it was cut short before the first sync, so nothing in it was acknowledged.
+        None => None,
+    };
     placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
     Ok(Left { placed, aside })
 }
 
+/// Whether bytes start as a journal does, of whose start any part may be lost with the power.
+fn is_begun(bytes: &[u8]) -> bool {
+    bytes.iter().zip(MAGIC).all(|(byte, magic)| *byte == 0 || byte == magic)
+}
+
 /// Moves a journal away for whom it belongs to, under a name that nothing has.
-fn set_aside(disk: &dyn Disk, path: &Path, identity: u64) -> Result<PathBuf> {
+fn set_aside(disk: &dyn Disk, path: &Path, suffix: &str) -> Result<PathBuf> {
     let directory = file::parent(path);
     let there = disk.list(directory).at(directory)?;
-    let mut aside = file::beside(path, &format!(".{identity:016x}"));
+    let mut aside = file::beside(path, &format!(".{suffix}"));
     for number in 1_u64.. {
         if !there.iter().any(|name| Some(name.as_os_str()) == aside.file_name()) {
             break;
         }
-        aside = file::beside(path, &format!(".{identity:016x}-{number}"));
+        aside = file::beside(path, &format!(".{suffix}-{number}"));
     }
     disk.rename(path, &aside).at(path)?;
     disk.sync_directory(directory).at(directory)?;
@@ -272,7 +286,7 @@ fn set_aside(disk: &dyn Disk, path: &Path, identity: u64) -> Result<PathBuf> {
 fn damaged(path: &Path, at: usize) -> Error {
     let place = format!("byte {at} of {}", path.display());
     let reason = "the journal is damaged before its end, and saves are in it that the store lacks; \
-                  nothing was changed, and `waypost repair` saves all that can be read";
+                  it stays as it is, and `waypost repair` saves all that can be read";
     Error::corrupt(place, reason)
 }
 

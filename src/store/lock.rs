@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -14,8 +14,10 @@ use super::file;
 use super::sealing::Sealing;
 use crate::checkpoint::Timestamp;
 use crate::codec::KeyId;
-use crate::error::{At, Result};
+use crate::error::{At, Error, Result};
 
+/// What the name of whoever has a store starts with.
+pub(super) const SIGNED: &str = "process ";
 const HOLDER_CHARS_MAX: usize = 200;
 // What stands in place of a key if nothing is sealed.
 const PLAIN: &str = "plain";
@@ -71,6 +73,7 @@ impl LockFile {
     pub(super) fn sign(&self, name: &str, known: Option<Known>) -> Result<()> {
         let Some(path) = self.path.as_deref() else { return Ok(()) };
         let mut file = open(path)?;
+        check(&file, path)?;
         let text = name.replace('\n', " ") + &known.map_or(String::new(), |it| it.to_string());
         file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).at(path)
     }
@@ -127,6 +130,18 @@ impl LockFile {
             Err(TryLockError::Error(error)) => Err(error).at(path),
         }
     }
+}
+
+/// Refuses to write over what nobody wrote who had a store.
+fn check(mut file: &File, path: &Path) -> Result<()> {
+    let mut start = Vec::new();
+    file.take(SIGNED.len() as u64).read_to_end(&mut start).at(path)?;
+    // Whoever signed may not have come to the end of it; who lets go signs with no name.
+    if SIGNED.as_bytes().starts_with(&start) || start.starts_with(b"\n") {
+        return file.rewind().at(path);
+    }
+    let reason = "it is no lock file of a store; move it away, or name another store";
+    Err(Error::corrupt(path.display().to_string(), reason))
 }
 
 impl Known {

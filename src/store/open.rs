@@ -80,8 +80,8 @@ impl Open {
         let journal_path = file::beside(path, ".journal");
         let Left { placed: left, aside } =
             journal::read(disk, &journal_path, identity, next_sequence)?;
-        if let (Some(path), Some(hear)) = (aside, &options.on_set_aside) {
-            hear(SetAside { path, reason: "it is the journal of another store".to_owned() });
+        if let (Some((path, reason)), Some(hear)) = (aside, &options.on_set_aside) {
+            hear(SetAside { path, reason: reason.to_owned() });
         }
         let settings = settings::load(&database, path);
         let open = Self {

@@ -60,8 +60,8 @@ pub struct Options {
     pub keys: Vec<SecretKey>,
     /// Hears how far a repair after an unclean end has come, from 0 to 1. Must not use the store.
     pub on_repair: Option<Arc<dyn Fn(f64) + Send + Sync>>,
-    /// Hears of each file of the spool that was damaged or of another store, and of a journal of
-    /// another store. Must not use the store.
+    /// Hears of each file of the spool that was damaged or of another store, and of what
+    /// is in the place of the journal and is none of this store. Must not use the store.
     pub on_set_aside: Option<Arc<dyn Fn(SetAside) + Send + Sync>>,
 }
 

@@ -10,7 +10,7 @@ use redb::{
 use super::chain::{Chain, STEPS_MAX, is_too_long};
 use super::names::{self, Names};
 use super::open::Open;
-use super::table::{FRAMES, IDS, INDEX, In, NAMES, RECORDS};
+use super::table::{FRAMES, IDS, INDEX, In, NAMES, OUT_OF_ORDER, RECORDS};
 use super::unpack::Unpacker;
 use crate::checkpoint::{Checkpoint, Entry, Id, Series, Timestamp};
 use crate::codec::{FoundFrame, NameKind, decode_dependents, decode_entry, decode_id};
@@ -368,6 +368,10 @@ pub(super) fn causes(
             break;
         };
         let found = indexed_cause(row.within(path)?.0.value());
+        // A damaged page may have any order, and this would be without end.
+        if found < cause {
+            return Err(Error::corrupt("table index", OUT_OF_ORDER));
+        }
         causes.push(found);
         next = found.checked_add(1);
     }

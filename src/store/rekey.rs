@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::blobs::{insert_blob, seed, stored, unpack};
 use super::operation::{Action, Operation};
 use super::options::Limits;
-use super::table::In;
+use super::table::{In, OUT_OF_ORDER};
 use super::unpack::Unpacker;
 use super::watch::{Stage, Step, Watch, unwatched};
 use super::write::Writer;
@@ -172,7 +172,7 @@ impl Store {
             let part = self.shared.write(|writer| writer.rekey_records(from, to))?;
             done.documents += part.changed;
             seen += part.seen;
-            next = part.next;
+            next = onward(&from, part.next, "records")?;
             give_way();
         }
         // Then what no record leads to: of deleted checkpoints, and where a record is damaged.
@@ -185,7 +185,7 @@ impl Store {
             done.documents += part.changed;
             done.damaged += part.damaged;
             done.sealed += part.sealed;
-            next = part.next;
+            next = onward(&from, part.next, "frames")?;
             give_way();
         }
         let mut next = Some(blob_row(&Hash::from_bytes([0; 32]), 0));
@@ -197,12 +197,20 @@ impl Store {
             done.contents += part.changed;
             done.damaged += part.damaged;
             done.sealed += part.sealed;
-            next = part.next;
+            next = onward(&from, part.next, "blobs")?;
             give_way();
         }
         done.is_done = done.sealed == 0;
         Ok(())
     }
+}
+
+/// Where to go on: a damaged page may have any order, and lead back.
+fn onward<R: Ord>(from: &R, next: Option<R>, table: &str) -> Result<Option<R>> {
+    if next.as_ref().is_some_and(|next| next <= from) {
+        return Err(Error::corrupt(format!("table {table}"), OUT_OF_ORDER));
+    }
+    Ok(next)
 }
 
 impl Writer<'_> {

@@ -144,6 +144,9 @@ impl Found {
     }
 }
 
+/// What is said of keys that lead back.
+pub(super) const OUT_OF_ORDER: &str = "its keys are out of order";
+
 /// Names the store that an error of redb is about.
 pub(super) trait In<T> {
     fn within(self, path: &Path) -> Result<T>;

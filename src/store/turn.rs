@@ -15,7 +15,7 @@ use redb::Database;
 use super::disk::{Disk, FileId, Place};
 use super::file::{self, Refusal};
 use super::keeper::Keeper;
-use super::lock::{Known, LockFile};
+use super::lock::{Known, LockFile, SIGNED};
 use super::open::Open;
 use super::options::{Hold, Options};
 use super::pause::{YIELD, pause};
@@ -457,8 +457,8 @@ impl Turn {
     fn name(&self) -> String {
         let process = std::process::id();
         match self.options.label.as_str() {
-            "" => format!("process {process}"),
-            label => format!("process {process} ({label})"),
+            "" => format!("{SIGNED}{process}"),
+            label => format!("{SIGNED}{process} ({label})"),
         }
     }
 }

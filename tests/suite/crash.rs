@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use waypost::{
-    ArtifactStatus, Durability, Entry, Hold, NewArtifact, NewEntry, Options, Policy, Query, Rule,
-    SetAside, Settings, Store,
+    ArtifactStatus, Durability, Entry, Error, Hold, NewArtifact, NewEntry, Options, Policy, Query,
+    Rule, SetAside, Settings, Store,
 };
 
 struct Place {
@@ -256,6 +256,29 @@ fn the_journal_of_another_store_is_left_out() {
         assert_eq!(aside.reason, "it is the journal of another store");
         assert!(fs::read(&aside.path).unwrap() == bytes, "{}", aside.path.display());
     }
+}
+
+/// Whatever lay there was removed, or written over.
+#[test]
+fn what_is_no_journal_and_no_lock_is_kept() {
+    let place = Place::new();
+    place.open().close().unwrap();
+    let (journal, lock) =
+        (with_suffix(&place.path(), ".journal"), with_suffix(&place.path(), ".lock"));
+    fs::write(&journal, "my notes").unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = told.clone();
+    let hear = move |aside: SetAside| tell.lock().unwrap().push(aside);
+    let options = Options { on_set_aside: Some(Arc::new(hear)), ..Options::default() };
+    Store::open_with(place.path(), options).unwrap().close().unwrap();
+    let told = told.lock().unwrap();
+    assert_eq!((told.len(), told[0].reason.as_str()), (1, "it is no journal"));
+    assert_eq!(fs::read_to_string(&told[0].path).unwrap(), "my notes");
+    fs::write(&lock, "my notes").unwrap();
+    let refused = Store::open(place.path()).map(drop);
+    let Err(Error::Corrupt { place: named, .. }) = refused else { panic!("{refused:?}") };
+    assert!(named.ends_with("store.redb.lock"), "{named}");
+    assert_eq!(fs::read_to_string(&lock).unwrap(), "my notes");
 }
 
 /// Items of one round and of the next have the same lengths, so after a lost write an old item can

@@ -2,6 +2,7 @@
 
 mod cases;
 mod journal;
+mod order;
 mod pages;
 mod specimen;
 mod whole;

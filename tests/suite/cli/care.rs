@@ -182,6 +182,14 @@ fn a_copy_replaces_only_stores_and_has_no_name_that_the_store_needs() {
     }
     let said = test.run("backup .waypost/store.redb.journal").failed(4);
     assert!(said.contains("belongs to the store"), "{said}");
+    test.put("other.redb.spool/x", "");
+    // Nor one that another store needs, though that may not be there yet.
+    for name in ["other.redb.journal", "other.redb.lock", "other.redb.spool/copy.redb"] {
+        for command in ["backup", "repair --into"] {
+            let said = test.run(&format!("{command} {name}")).failed(4);
+            assert!(said.contains("belongs to a store"), "{command} {name}: {said}");
+        }
+    }
     test.told("verify", 0);
 }
 

@@ -62,6 +62,15 @@ fn forever() -> Options {
 }
 
 #[test]
+fn a_store_that_is_gone_from_beside_its_saves_is_told() {
+    let test = Test::new();
+    fs::create_dir_all(test.path().join(".waypost/store.redb.spool")).unwrap();
+    test.doctor("", 0).has("store", "ok", "none yet");
+    test.write(".waypost/store.redb.journal", "of a store that is gone");
+    test.doctor("", 0).has("store", "warn", "saves of it may lie beside it");
+}
+
+#[test]
 fn no_store_yet_is_not_bad() {
     let test = Test::new();
     let told = test.doctor("", 0);

@@ -40,7 +40,7 @@ fn pages_that_are_zero_swapped_or_cut_off_lie_about_nothing() {
     let (specimen, bytes) = specimen();
     let pages = bytes.len() / PAGE;
     let case = |number: usize| -> Option<Case> {
-        let (kind, page) = (number % 3, number / 3);
+        let (kind, page) = (number % 4, number / 4);
         let mut damaged = bytes.clone();
         let at = page * PAGE;
         if page >= pages {
@@ -56,6 +56,12 @@ fn pages_that_are_zero_swapped_or_cut_off_lie_about_nothing() {
                 damaged.copy_within(at..at + PAGE, other);
                 damaged[at..at + PAGE].copy_from_slice(&bytes[other..other + PAGE]);
                 "swapped"
+            }
+            2 => {
+                // Two pages of one table that are the same lead back and forth.
+                let other = (page + 1) % pages * PAGE;
+                damaged.copy_within(at..at + PAGE, other);
+                "copied over the next"
             }
             _ => {
                 // At the start of the page, or within it.

@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         // What a store has that is left alone.
         repaired.path = path;
         repaired.is_whole = true;
-        repaired.checkpoints = verified.checkpoints;
+        repaired.checkpoints = verified.checkpoints + verified.waiting;
         repaired.deleted = verified.deleted;
         repaired.artifacts = verified.artifacts;
     }
@@ -148,7 +148,8 @@ fn ended(repaired: &Repaired) -> Result<()> {
     let (what, count, total) = match (lost, unsure) {
         (0, 0) => return Ok(()),
         (0, _) => ("may not be as they were last", unsure, saved.max(unsure)),
-        _ => ("could not be saved", lost, saved + lost),
+        // Those without their entries are both saved and lost.
+        _ => ("could not be saved", lost, (saved + lost).saturating_sub(repaired.salvaged)),
     };
     Err(Refusal::Skipped { what, count, total }.into())
 }

@@ -63,9 +63,8 @@ fn of_library(error: &Error) -> Verdict {
             .hint("upgrade waypost to read it; nothing was changed"),
         Error::TooOld { .. } => Verdict::new(Exit::Failed, "too_old")
             .hint("use an older waypost to read it; nothing was changed"),
-        Error::NotAStore { .. } => {
-            Verdict::new(Exit::Failed, "not_a_store").hint("name the file of a store with --store")
-        }
+        Error::NotAStore { .. } => Verdict::new(Exit::Failed, "not_a_store")
+            .hint("name the file of a store with --store; `waypost repair` may save one that was"),
         Error::Corrupt { reason, .. } if reason.contains("nothing can be saved") => {
             Verdict::new(Exit::Damaged, "corrupt").hint("restore a backup; the file is as it was")
         }

@@ -1,6 +1,7 @@
 //! The store itself: whether it opens, what is in it, who has it.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use waypost::{Contents, Error, Holder, Inspection, Result, Spooled, State, Timestamp};
 
@@ -24,7 +25,7 @@ pub(super) fn is_damaged(found: Option<&Result<Inspection>>) -> bool {
 pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>) -> Vec<Check> {
     let place = format!("{}, {why}", path.display());
     match found {
-        None => vec![Check::ok(NAME, format!("{place}: none yet")).advise("waypost init")],
+        None => vec![absent(path, &place)],
         Some(Err(error)) => vec![unreadable(&place, error)],
         Some(Ok(found)) => {
             let journal = journal(found);
@@ -40,11 +41,25 @@ pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>)
     }
 }
 
+fn absent(path: &Path, place: &str) -> Check {
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let is_spooled = fs::read_dir(beside(".spool")).is_ok_and(|mut it| it.next().is_some());
+    if is_spooled || beside(".journal").exists() {
+        return Check::warn(NAME, format!("{place}: gone, and saves of it may lie beside it"))
+            .advise("put the store back before anything else; another one does not take them in");
+    }
+    Check::ok(NAME, format!("{place}: none yet")).advise("waypost init")
+}
+
 fn unreadable(place: &str, error: &Error) -> Check {
     let advice = match error {
         Error::Corrupt { .. } => "waypost repair saves what can be read, and keeps the old file",
         Error::NotAStore { .. } => {
-            "name the file of a store with --store; if it was one, restore a backup of it"
+            "name the file of a store with --store; if it was one, waypost repair may save it"
         }
         Error::TooNew { .. } => "a newer waypost reads it",
         Error::TooOld { .. } => "an older waypost reads it",

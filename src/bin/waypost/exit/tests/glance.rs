@@ -52,7 +52,7 @@ fn all_errors_at_a_glance() {
     1 too_old: p/store.redb has format 0, older than 1, the oldest this build reads
         use an older waypost to read it; nothing was changed
     1 not_a_store: p/store.redb is not a waypost store: it is a directory
-        name the file of a store with --store
+        name the file of a store with --store; `waypost repair` may save one that was
     5 corrupt: damaged data in checkpoint a-1: the sum is wrong
         `waypost verify` tells all that is damaged, `waypost repair` saves the rest
     5 corrupt: damaged data in p/store.redb: none of its tables can be found; nothing can be
