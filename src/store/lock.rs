@@ -14,7 +14,7 @@ use super::file;
 use super::sealing::Sealing;
 use crate::checkpoint::Timestamp;
 use crate::codec::KeyId;
-use crate::error::{At, Error, Result};
+use crate::error::{At, Result};
 
 /// What the name of whoever has a store starts with.
 pub(super) const SIGNED: &str = "process ";
@@ -136,12 +136,14 @@ impl LockFile {
 fn check(mut file: &File, path: &Path) -> Result<()> {
     let mut start = Vec::new();
     file.take(SIGNED.len() as u64).read_to_end(&mut start).at(path)?;
-    // Whoever signed may not have come to the end of it; who lets go signs with no name.
-    if SIGNED.as_bytes().starts_with(&start) || start.starts_with(b"\n") {
+    // Whoever signed may not have come to the end of it, and a loss of power may leave zeros; who
+    // lets go signs with no name.
+    let is_signed = start.iter().zip(SIGNED.bytes()).all(|(byte, sign)| [0, sign].contains(byte));
+    if is_signed || start.starts_with(b"\n") {
         return file.rewind().at(path);
     }
     let reason = "it is no lock file of a store; move it away, or name another store";
-    Err(Error::corrupt(path.display().to_string(), reason))
+    Err(io::Error::other(reason)).at(path)
 }
 
 impl Known {

@@ -40,7 +40,6 @@ mod tests {
         assert!(longest[..5].is_sorted_by(|a, b| a > b), "{longest:?}");
         assert!(longest[4..].is_sorted_by(|a, b| a < b), "{longest:?}");
         let millis = |number: u64| Duration::from_micros(number * 1000);
-        // By half at most, so that no two look at the same moments for ever.
         assert!(longest[0] <= millis(2) && longest[6] <= millis(2) && millis(2) < YIELD);
         assert!(pause(Duration::from_mins(1)) >= millis(1), "at rest");
         assert!(pause(Duration::MAX / 2) <= millis(2), "no wait is too long to tell");
