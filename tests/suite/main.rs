@@ -21,6 +21,7 @@ mod fuzz;
 mod inspect;
 mod layouts;
 mod model;
+mod mounted;
 mod names;
 mod processes;
 mod query;

@@ -8,6 +8,8 @@
 mod care;
 mod create;
 mod kill;
+#[cfg(target_os = "linux")]
+mod power;
 mod stop;
 
 use std::collections::HashMap;
@@ -61,13 +63,18 @@ impl Writer {
 
     /// Saves a document; the id, or `None` if the process is gone.
     fn save(&mut self, document: &Value) -> Option<String> {
+        let id = self.answer(document)?;
+        assert!(!id.starts_with("error: "), "{id}");
+        Some(id)
+    }
+
+    /// Sends a document; the id or the error that comes back, or `None` if the process is gone.
+    fn answer(&mut self, document: &Value) -> Option<String> {
         let input = self.input.as_mut().expect("it was not ended");
         writeln!(input, "{document}").ok()?;
         let mut answer = String::new();
         self.output.read_line(&mut answer).ok()?;
-        let id = answer.strip_suffix('\n')?;
-        assert!(!id.starts_with("error: "), "{id}");
-        Some(id.to_owned())
+        Some(answer.strip_suffix('\n')?.to_owned())
     }
 
     /// Ends its input, and waits until it is gone; says how, and what it complained about.

@@ -1,0 +1,102 @@
+//! File systems of their own, for tests of what only a real one does: cut power, run full.
+//!
+//! They need root, `mount` and `mkfs.ext4`. Where one of these is missing, a test that asks for a
+//! file system gets none, and says on standard error that it tested nothing.
+
+#![cfg(target_os = "linux")]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+// FS_IOC_GOINGDOWN with "do not flush the log": the file system drops what it has not written, and
+// refuses everything from then on. The crate has no unsafe code, so Python makes the call.
+const GO_DOWN: &str = "
+import fcntl, os, struct, sys
+root = os.open(sys.argv[1], os.O_RDONLY)
+sys.stdin.read(1)
+fcntl.ioctl(root, 0x8004587D, struct.pack('I', 2))
+";
+
+/// A mounted file system, unmounted and removed when dropped.
+pub(crate) struct Mounted {
+    dir: TempDir,
+    options: &'static str,
+}
+
+impl Mounted {
+    /// An empty ext4 of this size; `None` where none can be had.
+    pub(crate) fn ext4(mebibytes: u32, options: &'static str) -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let image = dir.path().join("image");
+        std::fs::File::create(&image).unwrap().set_len(u64::from(mebibytes) << 20).unwrap();
+        std::fs::create_dir(dir.path().join("root")).unwrap();
+        let mounted = Self { dir, options };
+        let made = run(Command::new("mkfs.ext4").args(["-q", "-F", "-m", "0"]).arg(&image));
+        match made.and_then(|()| mounted.mount()) {
+            Ok(()) => Some(mounted),
+            Err(reason) => {
+                // The macros would write where the output of a passed test is dropped.
+                let _ = writeln!(std::io::stderr(), "NOT TESTED: cannot mount an ext4: {reason}");
+                None
+            }
+        }
+    }
+
+    /// Its top directory.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join("root")
+    }
+
+    /// Makes ready to cut the power, so that the cut itself takes no time.
+    pub(crate) fn power_switch(&self) -> PowerSwitch {
+        let mut command = Command::new("python3");
+        command.args(["-c", GO_DOWN]).arg(self.path()).stdin(Stdio::piped());
+        PowerSwitch(command.spawn().unwrap())
+    }
+
+    /// Mounts it again after a cut. No process may have a file of it open.
+    pub(crate) fn restart(&self) {
+        run(Command::new("umount").arg(self.path())).unwrap();
+        self.mount().unwrap();
+    }
+
+    fn mount(&self) -> Result<(), String> {
+        let options = format!("loop,{}", self.options);
+        let image = self.dir.path().join("image");
+        run(Command::new("mount").args(["-o", &options]).arg(image).arg(self.root()))
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().join("root")
+    }
+}
+
+/// What cuts the power of a file system.
+pub(crate) struct PowerSwitch(Child);
+
+impl PowerSwitch {
+    /// Loses all that was not synced, as a loss of power does. Open files are dead from then on.
+    pub(crate) fn cut(mut self) {
+        self.0.stdin.take().unwrap().write_all(b"!").unwrap();
+        assert!(self.0.wait().unwrap().success());
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        // Lazily, since a test that failed may have left processes behind.
+        let _ = run(Command::new("umount").arg("-l").arg(self.root()));
+    }
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let name = Path::new(command.get_program()).display().to_string();
+    match command.output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+        Err(error) => Err(format!("{name}: {error}")),
+    }
+}
