@@ -103,6 +103,9 @@ pub use query::{Cursor, Page, Query};
 pub use retention::{
     Age, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan, plan_completed,
 };
+// For the command alone, so that one place opens files.
+#[doc(hidden)]
+pub use store::opening;
 pub use store::{
     Action, Arrivals, Backup, Compacted, Contents, Copied, Deleted, Draft, Durability, Finding,
     Harm, Hold, Holder, Inspection, Limits, Lost, Operation, Options, Position, Rekeyed, Repair,

@@ -48,6 +48,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod unfinished;
 mod unpack;
 mod verify;
 mod watch;
@@ -73,7 +74,7 @@ pub use compact::Compacted;
 use deleted::Removal;
 pub use deleted::Restorable;
 use disk::Place;
-pub(crate) use disk::private;
+pub use disk::opening;
 pub use draft::Draft;
 pub(crate) use file::sync_parent;
 pub use inspect::{Contents, Holder, Inspection, State};

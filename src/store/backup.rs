@@ -16,7 +16,7 @@ use redb::{
 use serde::Serialize;
 
 use super::Store;
-use super::disk::{Disk as _, DiskFile as _, Place, RealDisk, private};
+use super::disk::{Disk as _, DiskFile as _, Place, RealDisk, opening};
 use super::file::{self, Refusal};
 use super::held::when_free;
 use super::kind;
@@ -25,6 +25,7 @@ use super::lossy;
 use super::pages::read_at;
 use super::spool::Spooled;
 use super::table::{FRAMES, IDENTITY_KEY, In, META, RECORDS, without_panics};
+use super::unfinished::{self, Making};
 use super::watch::{Stage, Step, Watch, unwatched};
 use crate::codec::check;
 use crate::error::{At, Error, Result};
@@ -36,8 +37,6 @@ const CACHE_BYTES: usize = 32 << 20;
 const TRIES: usize = 16;
 // Far longer than a copy has no lock before it gets its name.
 const LEFT_AFTER: Duration = Duration::from_mins(1);
-// Of a name that nobody gives to a copy that is to stay.
-const UNFINISHED: &str = ".unfinished";
 
 /// How a backup is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -97,10 +96,8 @@ impl Store {
     ) -> Result<Copied> {
         let path = file::resolve(path.as_ref());
         check_target(&path, self.path(), backup)?;
-        sweep(&path, self.path());
-        // Of this call alone: another one at the same time makes one of its own.
-        let unique = uuid::Uuid::new_v4().simple();
-        let new_path = file::beside(&path, &format!(".backup-{unique}{UNFINISHED}"));
+        unfinished::sweep(&RealDisk, &path, Making::Backup, LEFT_AFTER);
+        let new_path = unfinished::name(&path, Making::Backup);
         let copied = self.make_copy(&new_path, watch).and_then(|copied| match copied {
             Some(copied) => self.put_in_place(&new_path, &path, backup).map(|()| Some(copied)),
             None => Ok(None),
@@ -119,8 +116,8 @@ impl Store {
 
     /// Makes a copy that is complete and on disk; `None` if it was ended.
     fn make_copy(&self, new_path: &Path, watch: Watch<'_>) -> Result<Option<Copied>> {
-        let source = File::open(self.path()).at(self.path())?;
-        let target = locked(new_path)?;
+        let source = opening::read(self.path()).at(self.path())?;
+        let target = locked(opening::make(new_path), new_path)?;
         let mut copy = Copy { source, target, sums: Vec::new() };
         if copy.once(watch).at(new_path)?.is_break() {
             return Ok(None);
@@ -144,7 +141,7 @@ impl Store {
 
     fn put_in_place(&self, new_path: &Path, path: &Path, backup: Backup) -> Result<()> {
         // While it waits, nobody takes it for left behind.
-        let _own = locked(new_path)?;
+        let _own = locked(opening::read(new_path), new_path)?;
         let there = if backup.overwrite {
             // Whoever has what is there would go on saving into a file without a name.
             when_free(path, self.shared.options.wait, || lock_any(path))?
@@ -157,7 +154,7 @@ impl Store {
                 check_replaced(path)?;
                 fs::rename(new_path, path).at(path)?;
             }
-            None => file::place(new_path, path).at(path)?,
+            None => opening::rename_new(new_path, path).at(path)?,
         }
         file::sync_parent(path).at(path)
     }
@@ -188,26 +185,6 @@ impl Store {
         }
         let holder = "processes that end without closing it".to_owned();
         Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })
-    }
-}
-
-/// Removes what backups left that were killed on their way to the same place. One that is at it has
-/// its file locked, but for moments, in which nobody takes it for old.
-fn sweep(path: &Path, store: &Path) {
-    let Some(name) = path.file_name() else { return };
-    let start = format!("{}.backup-", name.to_string_lossy());
-    for found in fs::read_dir(file::parent(path)).into_iter().flatten().flatten() {
-        let name = found.file_name();
-        let unique = name.to_str().and_then(|name| name.strip_prefix(&start));
-        let unique = unique.and_then(|name| name.strip_suffix(UNFINISHED));
-        let is_ours = unique.is_some_and(|it| it.len() == 32 && uuid::Uuid::try_parse(it).is_ok())
-            && found.path() != store;
-        let age = found.metadata().ok().filter(fs::Metadata::is_file);
-        let age = age.and_then(|it| it.modified().ok()?.elapsed().ok());
-        let is_free = || File::open(found.path()).is_ok_and(|it| it.try_lock().is_ok());
-        if is_ours && age.is_some_and(|age| age > LEFT_AFTER) && is_free() {
-            let _ = fs::remove_file(found.path());
-        }
     }
 }
 
@@ -274,7 +251,7 @@ impl Copy {
     /// Copies from the file that is at `path` now, and all of it if that is another one.
     fn follow(&mut self, path: &Path) -> io::Result<()> {
         if !file::is_at(&RealDisk, self.source.id()?, path)? {
-            self.source = File::open(path)?;
+            self.source = opening::read(path)?;
             self.sums.clear();
         }
         Ok(())
@@ -317,9 +294,8 @@ impl Counts {
 }
 
 /// A file to copy to, which no other backup writes at the same time.
-fn locked(path: &Path) -> Result<File> {
-    let mut options = private();
-    let file = options.read(true).write(true).create(true).truncate(false).open(path).at(path)?;
+fn locked(opened: io::Result<File>, path: &Path) -> Result<File> {
+    let file = opened.at(path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
@@ -335,7 +311,7 @@ fn lock_any(path: &Path) -> Result<Option<File>, Refusal> {
     if !RealDisk.is_file(path) {
         return Ok(None);
     }
-    let file = File::open(path).at(path)?;
+    let file = opening::read(path).at(path)?;
     file::lock_at(&file, path)?;
     Ok(Some(file))
 }
@@ -355,7 +331,7 @@ fn finish(target: File, path: &Path, counts: &Counts) -> Result<()> {
     }
     identify(&database, path)?;
     drop(database);
-    File::open(path).and_then(|file| file.sync_all()).at(path)
+    opening::read(path).and_then(|file| file.sync_all()).at(path)
 }
 
 fn identify(database: &Database, path: &Path) -> Result<()> {

@@ -4,13 +4,15 @@
 //! tests can put a disk below it that fails or loses its power. Must never decide anything: when
 //! to sync, and what a failure means, is the caller's.
 
+pub mod opening;
+
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase};
 
@@ -69,19 +71,28 @@ impl FileId {
 pub(super) trait Disk: fmt::Debug + Send + Sync {
     fn look(&self, path: &Path) -> io::Result<FoundFile>;
 
-    /// Opens a file that is there, to read or sync it.
+    /// Opens a regular file that is there, to read or sync it; no link is followed.
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Opens a file that is there, to write to it, too.
+    /// As [`Disk::open`], to write to it, too.
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Makes a file that only its owner may read, or empties the one that is there.
+    /// Opens a directory, to know it again.
+    fn open_directory(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Makes a file that only its owner may read; an error if anything has the name.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
     /// What is renamed lasts once its directory is synced.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
+    /// As [`Disk::rename`]; an error if anything has the new name.
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
+
     fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// How long ago a file was last changed, if that can be told.
+    fn age(&self, path: &Path) -> Option<Duration>;
 
     /// Makes a file that is not there, and holds it for as long as it is open.
     fn create_held(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
@@ -156,33 +167,45 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(File::open(path)?))
+        Ok(Box::new(opening::read(path)?))
     }
 
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(OpenOptions::new().read(true).write(true).open(path)?))
+        Ok(Box::new(opening::read_and_write(path)?))
+    }
+
+    fn open_directory(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(opening::directory(path)?))
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(create_private(path)?))
+        Ok(Box::new(opening::make(path)?))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }
 
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        opening::rename_new(from, to)
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }
 
+    fn age(&self, path: &Path) -> Option<Duration> {
+        fs::symlink_metadata(path).ok()?.modified().ok()?.elapsed().ok()
+    }
+
     fn create_held(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let file = private().write(true).create_new(true).open(path)?;
+        let file = opening::make(path)?;
         file.try_lock()?;
         Ok(Box::new(file))
     }
 
     fn is_held(&self, path: &Path) -> bool {
-        !File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+        !opening::read(path).is_ok_and(|file| file.try_lock().is_ok())
     }
 
     fn is_file(&self, path: &Path) -> bool {
@@ -215,7 +238,7 @@ impl Disk for RealDisk {
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
         // Elsewhere a directory is no file, and a rename lasts by itself.
         #[cfg(unix)]
-        File::open(directory)?.sync_all()?;
+        opening::directory(directory)?.sync_all()?;
         #[cfg(not(unix))]
         let _ = directory;
         Ok(())
@@ -226,7 +249,7 @@ impl Disk for RealDisk {
     }
 
     fn is_free(&self, path: &Path) -> io::Result<bool> {
-        match File::open(path)?.try_lock() {
+        match opening::read(path)?.try_lock() {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(error),
@@ -234,11 +257,16 @@ impl Disk for RealDisk {
     }
 
     fn create_engine(&self, path: &Path) -> Result<Database, DatabaseError> {
-        Builder::new().create_file(create_private(path)?)
+        Builder::new().create_file(opening::make(path)?)
     }
 
     fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError> {
-        builder.open(path)
+        let file = opening::read_and_write(path)?;
+        if file.metadata()?.len() == 0 {
+            // The engine would make a store of it.
+            return Err(io::Error::from(io::ErrorKind::InvalidData).into());
+        }
+        builder.create_file(file)
     }
 
     fn read_engine(&self, path: &Path) -> Result<Option<ReadOnlyDatabase>, DatabaseError> {
@@ -286,16 +314,4 @@ impl DiskFile for File {
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
     }
-}
-
-/// How a file is opened that only its owner may read.
-pub(crate) fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-fn create_private(path: &Path) -> io::Result<File> {
-    private().read(true).write(true).create(true).truncate(true).open(path)
 }

@@ -3,28 +3,28 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use redb::{
     Builder, Database, DatabaseError, Durability, ReadOnlyDatabase, ReadTransaction,
     ReadableDatabase, TableError,
 };
 
-use super::disk::{Disk, DiskFile, FileId, FoundFile, Place, RealDisk};
+use super::disk::{Disk, DiskFile, FileId, FoundFile, Place, RealDisk, opening};
 use super::kind;
 use super::lock::LockFile;
 use super::options::Options;
 use super::pages::Pages;
 use super::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engine_error};
+use super::unfinished::{self, Making};
 use super::write::begin;
 use crate::codec::KeyId;
 use crate::error::{At, Error, Result};
 
 // Enough for a disk to be busy, and little memory.
 const WRITTEN_AT_ONCE: usize = 256 << 10;
-// What this and other processes make beside a store.
-const BESIDE: [&str; 5] = [".journal", ".lock", ".new", REPAIRED, ".spool"];
-/// Of a repair that is not done; of a name that nobody gives to what is to stay.
-pub(super) const REPAIRED: &str = ".repair.unfinished";
+// What this and other processes make beside a store, but for what is not finished.
+const BESIDE: [&str; 3] = [".journal", ".lock", ".spool"];
 
 /// Why the file was not opened.
 pub(super) enum Refusal {
@@ -81,7 +81,7 @@ pub(super) fn open(
 
 /// Refuses a file over whose damage the engine would end the process when it closes it.
 fn check_engine(path: &Path) -> Result<(), Refusal> {
-    let file = File::open(path).at(path)?;
+    let file = opening::read(path).at(path)?;
     match file.try_lock_shared() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(Refusal::Held),
@@ -157,13 +157,17 @@ fn create(place: &Place, lock_file: &LockFile, key: Option<KeyId>) -> Result<(),
     if disk.look(path).is_ok() {
         return Ok(());
     }
-    let new_path = beside(path, ".new");
-    if let Err(refusal) = create_empty(disk, &new_path, key) {
+    // Nobody else is at it, so whatever is left can go.
+    unfinished::sweep(disk, path, Making::Store, Duration::ZERO);
+    let new_path = unfinished::name(path, Making::Store);
+    let made = create_empty(disk, &new_path, key).and_then(|()| {
+        // Its name lasts once whoever opens it has synced the directory.
+        Ok(disk.rename_new(&new_path, path).at(path)?)
+    });
+    if made.is_err() {
         let _ = disk.remove(&new_path);
-        return Err(refusal);
     }
-    // Its name lasts once whoever opens it has synced the directory.
-    Ok(disk.rename(&new_path, path).at(path)?)
+    made
 }
 
 fn create_empty(disk: &dyn Disk, path: &Path, key: Option<KeyId>) -> Result<(), Refusal> {
@@ -288,7 +292,8 @@ pub(super) fn check_apart(path: &Path, store: &Path) -> Result<()> {
     }
     // Whichever store that is, there now or not.
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    let is_named = [".journal", ".lock", REPAIRED].iter().any(|it| name.ends_with(it.as_bytes()));
+    let is_named =
+        [".journal", ".lock", unfinished::ENDING].iter().any(|it| name.ends_with(it.as_bytes()));
     let is_spooled =
         path.ancestors().skip(1).any(|it| it.extension().is_some_and(|it| it == "spool"));
     if is_named || is_spooled {
@@ -299,23 +304,15 @@ pub(super) fn check_apart(path: &Path, store: &Path) -> Result<()> {
 
 /// Whether a file has a name, or lies in a folder, that processes make beside a store.
 fn is_beside(path: &Path, store: &Path) -> bool {
+    if unfinished::is_swept(path, store) {
+        return true;
+    }
     let (path, store) = (path.as_os_str().as_encoded_bytes(), store.as_os_str());
     let Some(rest) = path.strip_prefix(store.as_encoded_bytes()) else { return false };
     let separators = [None, Some(&b'.'), Some(&b'/'), Some(&b'\\')];
     BESIDE.iter().any(|suffix| {
         rest.strip_prefix(suffix.as_bytes()).is_some_and(|rest| separators.contains(&rest.first()))
     })
-}
-
-/// Gives a file a name that nothing has.
-pub(super) fn place(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::hard_link(from, to) {
-        Ok(()) => fs::remove_file(from),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // Not every file system has links.
-        Err(_) if to.exists() => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => fs::rename(from, to),
-    }
 }
 
 /// Makes a renamed file last: its name is on disk only with its directory.

@@ -3,7 +3,6 @@
 //!
 //! Must never write to the file: what a crash left is repaired in memory.
 
-use std::fs::File;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use redb::{
 };
 
 use super::bases::Bases;
-use super::disk::{Disk as _, Place, RealDisk};
+use super::disk::{Disk as _, Place, RealDisk, opening};
 use super::file::{self, Refusal};
 use super::lock::LockFile;
 use super::names::Names;
@@ -147,7 +146,7 @@ pub(super) fn when_free<T>(
 
 fn open(path: &Path) -> Result<Source, Refusal> {
     file::check_file(RealDisk.look(path).at(path)?, path)?;
-    let file = File::open(path).at(path)?;
+    let file = opening::read(path).at(path)?;
     if !RealDisk.is_free(path).at(path)? {
         return Err(Refusal::Held);
     }
@@ -165,7 +164,7 @@ fn open_locked(path: &Path) -> Result<Source, Refusal> {
             Ok(Source::Closed(database))
         }
         Err(DatabaseError::RepairAborted) => {
-            let Some(overlay) = Overlay::new(File::open(path).at(path)?).at(path)? else {
+            let Some(overlay) = Overlay::new(opening::read(path).at(path)?).at(path)? else {
                 return Err(Refusal::Held);
             };
             let database = builder.create_with_backend(overlay);

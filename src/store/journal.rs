@@ -270,15 +270,18 @@ fn is_begun(bytes: &[u8]) -> bool {
 /// Moves a journal away for whom it belongs to, under a name that nothing has.
 fn set_aside(disk: &dyn Disk, path: &Path, suffix: &str) -> Result<PathBuf> {
     let directory = file::parent(path);
-    let there = disk.list(directory).at(directory)?;
     let mut aside = file::beside(path, &format!(".{suffix}"));
     for number in 1_u64.. {
-        if !there.iter().any(|name| Some(name.as_os_str()) == aside.file_name()) {
-            break;
+        match disk.rename_new(path, &aside) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                aside = file::beside(path, &format!(".{suffix}-{number}"));
+            }
+            renamed => {
+                renamed.at(path)?;
+                break;
+            }
         }
-        aside = file::beside(path, &format!(".{suffix}-{number}"));
     }
-    disk.rename(path, &aside).at(path)?;
     disk.sync_directory(directory).at(directory)?;
     Ok(aside)
 }

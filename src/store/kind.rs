@@ -3,12 +3,12 @@
 //! Whoever is told that it is something else may move it away. Must never write, or wait for a
 //! file that is no file.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 
 use redb::TableHandle as _;
 
-use super::disk::Place;
+use super::disk::{Place, opening};
 use super::lock::LockFile;
 use super::pages::{Commit, Pages, Seen};
 use super::table::{FRAMES, RECORDS};
@@ -28,7 +28,7 @@ pub(super) fn is_store(path: &Path) -> bool {
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return false;
     }
-    let Ok(pages) = File::open(path).and_then(Pages::open) else { return false };
+    let Ok(pages) = opening::read(path).and_then(Pages::open) else { return false };
     [Commit::Last, Commit::Before].into_iter().any(|commit| {
         let tables = pages.tables(commit, &mut Seen::default());
         let has = |name: &str| tables.iter().any(|table| table.name == name);

@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::disk::{Disk as _, FileId, Place, RealDisk, private};
+use super::disk::{FileId, Place, opening};
 use super::file;
 use super::sealing::Sealing;
 use crate::checkpoint::Timestamp;
@@ -116,7 +116,7 @@ impl LockFile {
     fn read(&self) -> String {
         let mut text = String::new();
         let mut read =
-            |path: &Path| File::open(path)?.take(TEXT_BYTES_MAX).read_to_string(&mut text);
+            |path: &Path| opening::read(path)?.take(TEXT_BYTES_MAX).read_to_string(&mut text);
         let read = self.path.as_deref().map(&mut read);
         if matches!(read, Some(Ok(_))) { text } else { String::new() }
     }
@@ -192,9 +192,5 @@ fn file_id(digits: &str) -> Option<FileId> {
 }
 
 fn open(path: &Path) -> Result<File> {
-    // What it leads to would be written over.
-    if RealDisk.is_link(path) {
-        return Err(io::Error::other("it is a link, which is not followed")).at(path);
-    }
-    private().read(true).write(true).create(true).truncate(false).open(path).at(path)
+    opening::read_and_write_or_make(path).at(path)
 }

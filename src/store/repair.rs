@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::disk::{DiskFile as _, Place, RealDisk};
+use super::disk::{Disk as _, DiskFile as _, Place, RealDisk, opening};
 use super::file::{self, Refusal};
 use super::held::when_free;
 use super::journal;
@@ -31,6 +31,7 @@ use super::pages::Pages;
 use super::sealing::no_key;
 use super::spool::Spooled;
 use super::table::{FORMAT, FORMAT_KEY, IDENTITY_KEY};
+use super::unfinished::{self, Making};
 use super::watch::{Stage, Step, Watch, unwatched};
 use super::{Store, Verification};
 use crate::checkpoint::{Id, Timestamp};
@@ -46,6 +47,8 @@ use write::Notes;
 // One transaction takes this much, or so many.
 const PART_BYTES: usize = 8 << 20;
 const PART: usize = 1024;
+// Far longer than a new store is without a lock while it is made.
+const LEFT_AFTER: Duration = Duration::from_mins(1);
 
 /// How a store is repaired.
 #[derive(Debug, Clone)]
@@ -173,12 +176,15 @@ impl Store {
             work.note(&Notes::read(&rows));
             return Ok(work.repaired);
         }
-        let new_path = file::beside(&place, file::REPAIRED);
+        // Who repairs a store in place has it alone; into another place several may.
+        let left_after = if repair.into.is_some() { LEFT_AFTER } else { Duration::ZERO };
+        unfinished::sweep(&RealDisk, &place, Making::Repair, left_after);
+        let new_path = unfinished::name(&place, Making::Repair);
         let made = work.make(&new_path, repair).and_then(|made| match made {
             ControlFlow::Continue(()) => work.put_in_place(&new_path, &place, repair, &old),
             ControlFlow::Break(()) => Ok(()),
         });
-        clear(&new_path);
+        unfinished::remove(&RealDisk, &new_path);
         made.map(|()| work.repaired)
     }
 }
@@ -203,7 +209,6 @@ impl Work<'_> {
     /// Makes the new store under another name, and checks it.
     fn make(&mut self, new_path: &Path, repair: &Repair) -> Result<ControlFlow<()>> {
         let is_in_place = repair.into.is_none();
-        clear(new_path);
         let store = Store::open_with(new_path, repair.options_of_new(&self.keys))?;
         if self.save(Some(&store))?.is_break() {
             return Ok(ControlFlow::Break(()));
@@ -223,7 +228,7 @@ impl Work<'_> {
             let reason = format!("the new store is not whole: {}: {}", first.place, first.reason);
             return Err(Error::corrupt(new_path.display().to_string(), reason));
         }
-        File::open(new_path).and_then(|file| file.sync_all()).at(new_path)?;
+        opening::read(new_path).and_then(|file| file.sync_all()).at(new_path)?;
         Ok(ControlFlow::Continue(()))
     }
 
@@ -319,7 +324,7 @@ impl Work<'_> {
         old: &File,
     ) -> Result<()> {
         if repair.into.is_some() {
-            file::place(new_path, place).at(place)?;
+            opening::rename_new(new_path, place).at(place)?;
         } else {
             // It takes long, and a lock does not keep anybody from moving files.
             if !file::is_at(&RealDisk, old.id().at(place)?, place).at(place)? {
@@ -385,30 +390,29 @@ fn bytes_of(saved: &Saved) -> usize {
 
 /// Keeps all others from the file, for as long as the result lives.
 fn lock_alone(path: &Path) -> Result<File, Refusal> {
-    let old = File::open(path).at(path)?;
+    let old = opening::read(path).at(path)?;
     file::lock_at(&old, path)?;
     Ok(old)
 }
 
 /// Puts a new store in the place of an old one, which stays under another name.
 ///
-/// The old one has its name until the new one has it.
+/// The old one has its name until the new one has it, and at no time has either two: a store with
+/// two names is refused, and whoever is killed here leaves one that opens.
 fn exchange(new_path: &Path, path: &Path, now: Timestamp) -> Result<PathBuf> {
     let time: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let aside = file::beside(path, &format!(".damaged-{time}"));
     let (journal, journal_aside) =
         (file::beside(path, ".journal"), file::beside(&aside, ".journal"));
-    if journal.exists() {
-        link_or_copy(&journal, &journal_aside).at(&journal_aside)?;
+    if RealDisk.is_file(&journal) {
+        copy(&journal, &journal_aside).at(&journal_aside)?;
     }
-    link_or_copy(path, &aside).at(&aside)?;
-    // Should the power be lost, the old one must not be without a name.
-    file::sync_parent(path).at(path)?;
     // Nobody may open the new one, and make a journal of its own, before that of the old one is
     // gone: it has another name by now, and what is damaged in it would be refused again.
-    let new = File::open(new_path).at(new_path)?;
+    let new = opening::read(new_path).at(new_path)?;
     new.try_lock().map_err(io::Error::from).at(new_path)?;
-    fs::rename(new_path, path).at(path)?;
+    change_names(new_path, path, &aside)?;
+    file::sync_parent(path).at(path)?;
     match fs::remove_file(&journal) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).at(&journal),
         _ => {}
@@ -417,20 +421,26 @@ fn exchange(new_path: &Path, path: &Path, now: Timestamp) -> Result<PathBuf> {
     Ok(aside)
 }
 
-/// Not every file system has links.
-fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::hard_link(from, to) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            fs::copy(from, to)?;
-            File::open(to)?.sync_all()
-        }
-        other => other,
+/// Gives the name of the old store to the new one, and `aside` to the old one.
+fn change_names(new_path: &Path, path: &Path, aside: &Path) -> Result<()> {
+    // Not the other way round: what is left unfinished is removed by the next repair, and the old
+    // store must never be that.
+    opening::rename_new(new_path, aside).at(aside)?;
+    // Should the power be lost, the old one must not be without a name.
+    let exchanged = file::sync_parent(path).and_then(|()| opening::exchange(aside, path));
+    if matches!(exchanged, Ok(true)) {
+        return Ok(());
     }
+    fs::rename(aside, new_path).at(new_path)?;
+    exchanged.at(path)?;
+    copy(path, aside).at(aside)?;
+    file::sync_parent(path).at(path)?;
+    fs::rename(new_path, path).at(path)
 }
 
-/// Removes what a repair leaves that did not come to its end.
-fn clear(new_path: &Path) {
-    for suffix in ["", ".journal", ".lock", ".new"] {
-        let _ = fs::remove_file(file::beside(new_path, suffix));
-    }
+/// Copies a file to a name that nothing has, and makes the copy last.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut target = opening::make(to)?;
+    let copied = opening::read(from).and_then(|mut from| io::copy(&mut from, &mut target));
+    copied.and_then(|_| target.sync_all()).inspect_err(|_| drop(fs::remove_file(to)))
 }

@@ -13,7 +13,6 @@ mod spool;
 mod tables;
 mod tally;
 
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Mutex;
@@ -23,6 +22,7 @@ use std::time::Duration;
 use redb::{ReadableTable as _, ReadableTableMetadata as _, TableHandle as _};
 
 use super::Store;
+use super::disk::opening;
 use super::file;
 use super::held::Held;
 use super::pages::{Commit, Pages, Seen};
@@ -204,7 +204,7 @@ impl<'a> Verifier<'a> {
         if let Some(Error::Locked { .. } | Error::TooNew { .. } | Error::TooOld { .. }) = held {
             return held.map_or(Ok(false), Err);
         }
-        let pages = Pages::open(File::open(path).at(path)?).at(path)?;
+        let pages = Pages::open(opening::read(path).at(path)?).at(path)?;
         let mut seen = walk(&pages, Commit::Last);
         if pages.is_unclosed() && !seen.bad.is_empty() {
             // A crash may have left the last commit half there; then the one before counts.

@@ -255,9 +255,18 @@ fn a_repair_that_is_not_wanted_or_ended_changes_nothing() {
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
     assert!(files() == before);
     // What a repair left that was killed is in nobody's way.
-    fs::write(path.with_file_name("store.redb.repair.unfinished"), "half a store").unwrap();
+    let unique = "0123456789abcdef0123456789abcdef";
+    let left = [
+        format!("store.redb.repair-{unique}.unfinished"),
+        format!("store.redb.repair-{unique}.unfinished.lock"),
+        format!("store.redb.repair-{unique}.unfinished.new-{unique}.unfinished"),
+    ];
+    for name in &left {
+        fs::write(path.with_file_name(name), "half a store").unwrap();
+    }
     let told = repair(&path);
     assert_eq!((told.checkpoints, told.salvaged), (9, 1));
+    assert!(left.iter().all(|name| !path.with_file_name(name).exists()));
 }
 
 /// A store that had the name of a repair under way was removed by the repair.
@@ -265,7 +274,8 @@ fn a_repair_that_is_not_wanted_or_ended_changes_nothing() {
 fn a_store_that_lies_where_the_new_one_has_something_of_its_own_is_not_removed() {
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join("new.redb");
-    for name in ["repair.unfinished", "repair.unfinished.journal", "journal", "new"] {
+    let unfinished = "repair-0123456789abcdef0123456789abcdef.unfinished";
+    for name in [unfinished, &format!("{unfinished}.journal"), "journal"] {
         let path = dir.path().join(format!("new.redb.{name}"));
         let store = Store::open(&path).unwrap();
         store.save(NewEntry::default(), &1).unwrap();

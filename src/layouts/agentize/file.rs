@@ -7,7 +7,7 @@ use std::path::Path;
 use uuid::Uuid;
 
 use crate::error::{At, Result};
-use crate::store::{private, sync_parent};
+use crate::store::{opening, sync_parent};
 
 /// Puts a file with `bytes` in the place of `path`.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -25,6 +25,6 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = private().write(true).create_new(true).open(path).at(path)?;
+    let mut file = opening::make(path).at(path)?;
     file.write_all(bytes).and_then(|()| file.sync_all()).at(path)
 }

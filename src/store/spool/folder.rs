@@ -195,17 +195,18 @@ impl Folder {
     pub(super) fn set_aside(&self, name: &Id) -> Result<PathBuf> {
         let aside = self.path.join(ASIDE);
         self.make(&aside).at(&aside)?;
-        let there = self.disk.list(&aside).at(&aside)?;
-        let mut to = format!("{name}{SAVED}");
+        let mut to = aside.join(format!("{name}{SAVED}"));
         for number in 1_u64.. {
-            // A rename would replace what is there.
-            if !there.iter().any(|it| it.as_os_str() == to.as_str()) {
-                break;
+            match self.disk.rename_new(&self.saved(name), &to) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    to = aside.join(format!("{name}-{number}{SAVED}"));
+                }
+                renamed => {
+                    renamed.at(&to)?;
+                    break;
+                }
             }
-            to = format!("{name}-{number}{SAVED}");
         }
-        let to = aside.join(to);
-        self.disk.rename(&self.saved(name), &to).at(&to)?;
         Ok(to)
     }
 
@@ -242,7 +243,7 @@ impl Folder {
             folder.id().and_then(|id| file::is_at(self.disk.as_ref(), id, &self.path))
         };
         if !lasting.as_deref().is_some_and(|folder| matches!(is_at(folder), Ok(true))) {
-            let folder = self.disk.open(&self.path).ok();
+            let folder = self.disk.open_directory(&self.path).ok();
             self.disk.sync_directory(file::parent(&self.path))?;
             *lasting = folder;
         }

@@ -10,9 +10,11 @@ use super::export::files::system::{self, Identity};
 pub(super) const IS_OWN: &str = "is the store itself";
 
 // The store, and what it keeps beside it.
-const SUFFIXES: [&str; 5] = ["", ".journal", ".lock", ".new", SPOOL];
+const SUFFIXES: [&str; 4] = ["", ".journal", ".lock", SPOOL];
 // The one of these that is a directory.
 const SPOOL: &str = ".spool";
+// What the name of a file ends with that is yet to become a store.
+const UNFINISHED: &str = ".unfinished";
 
 /// The files of a store.
 #[derive(Debug, Default)]
@@ -38,6 +40,9 @@ impl Own {
 
     /// Whether what has this name is part of the store. What a link leads to is not looked at.
     pub(super) fn has(&self, path: &Path) -> bool {
+        if self.is_unfinished(path) {
+            return true;
+        }
         let found = fs::symlink_metadata(path).ok();
         let identity = found.as_ref().and_then(system::identity);
         let is_spool = |above: &&Path| above.to_string_lossy().ends_with(SPOOL);
@@ -47,6 +52,16 @@ impl Own {
         identity.is_some_and(|identity| self.identities.contains(&identity))
             || (self.paths.iter().any(|own| own.file_name() == path.file_name())
                 && resolve(path).is_ok_and(|path| self.paths.contains(&path)))
+    }
+
+    /// Whether it is a store, a backup or a repair on its way to its name beside this store.
+    fn is_unfinished(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        let is_beside = |own: &PathBuf| {
+            let start = own.file_name().unwrap_or_default().as_encoded_bytes();
+            name.starts_with(start) && resolve(path).is_ok_and(|it| it.parent() == own.parent())
+        };
+        name.ends_with(UNFINISHED.as_bytes()) && self.paths.iter().any(is_beside)
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use waypost::Error;
 
 use super::{Exit, Refusal};
+use crate::output::quoted;
 use crate::stopped;
 
 /// What an error means for the user.
@@ -82,12 +83,12 @@ fn of_library(error: &Error) -> Verdict {
         Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
             Verdict::new(Exit::Failed, "io").hint("make the directory of the store first")
         }
-        Error::Io { path, source }
-            if source.kind() == ErrorKind::IsADirectory
-                && path.extension().is_some_and(|it| it == "lock" || it == "journal") =>
-        {
-            Verdict::new(Exit::Failed, "io")
-                .hint("move that directory away: the store needs a file of this name")
+        // A link, a directory or a FIFO where the store has a file of its own.
+        Error::Io { path, source } if source.kind() == ErrorKind::InvalidInput => {
+            let path = path.display().to_string();
+            let aside = quoted(&format!("{path}.aside"));
+            let hint = format!("nothing was changed; move it away: mv {} {aside}", quoted(&path));
+            Verdict::new(Exit::Failed, "io").hint(hint)
         }
         Error::Io { source, .. } => of_system(source),
         // The library may learn to fail in new ways.

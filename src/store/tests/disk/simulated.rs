@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, StorageBackend};
 
@@ -211,11 +212,8 @@ impl SimulatedDisk {
     fn make(&self, path: &Path) -> io::Result<SimulatedFile> {
         let mut state = lock(&self.state);
         state.begin(Call::Create)?;
-        // An old file of this name is emptied.
-        if let Some(file) = state.files.names.get(path).copied() {
-            state.files.images[file].set_length(0);
-            state.changes.push(Change::Resize { file, length: 0 });
-            return Ok(self.file(file));
+        if state.files.names.contains_key(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
         }
         let file = state.files.images.len();
         state.files.images.push(Image::default());
@@ -291,6 +289,10 @@ impl Disk for SimulatedDisk {
         self.open(path)
     }
 
+    fn open_directory(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        self.open(path)
+    }
+
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         Ok(Box::new(self.make(path)?))
     }
@@ -301,6 +303,18 @@ impl Disk for SimulatedDisk {
         state.begin(Call::Rename)?;
         state.name(vec![(from.to_owned(), None), (to.to_owned(), Some(file))]);
         Ok(())
+    }
+
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        if lock(&self.state).files.names.contains_key(to) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.rename(from, to)
+    }
+
+    /// All that is there was left by the boot before.
+    fn age(&self, _: &Path) -> Option<Duration> {
+        Some(Duration::MAX)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

@@ -1,0 +1,270 @@
+//! How files are opened, made and renamed: the one place that does so, for the store and for the
+//! command.
+//!
+//! The directory of a store may come from somebody else, a cloned repository for example, so
+//! anything may wait under a name that the store is about to use. Must never follow a symbolic link
+//! at the end of a path, empty a file that is there, or wait for somebody to open the other end of
+//! a FIFO; only what a user names himself, to be read, may be a link.
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// Opens a regular file to read it.
+///
+/// # Errors
+/// As the system says; [`ErrorKind::InvalidInput`] if it is anything but a regular file.
+pub fn read(path: &Path) -> io::Result<File> {
+    regular(OpenOptions::new().read(true), path)
+}
+
+/// As [`read`], to write to it as well. The file must have no other name: whoever knows it by that
+/// one does not expect the change.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_and_write(path: &Path) -> io::Result<File> {
+    let file = regular(OpenOptions::new().read(true).write(true), path)?;
+    match names(&file.metadata()?) {
+        0 | 1 => Ok(file),
+        names => Err(refused(&format!("it has {names} names (hard links), and is not changed"))),
+    }
+}
+
+/// Opens a regular file that the user named, to read it. A symbolic link is followed.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_named(path: &Path) -> io::Result<File> {
+    let file = system::without_waiting(OpenOptions::new().read(true)).open(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Makes a file that only its owner may read, to read and write it.
+///
+/// # Errors
+/// As the system says; [`ErrorKind::AlreadyExists`] if anything has the name.
+pub fn make(path: &Path) -> io::Result<File> {
+    system::private(OpenOptions::new().read(true).write(true).create_new(true)).open(path)
+}
+
+/// As [`make`], for all to read whom the umask lets.
+///
+/// # Errors
+/// As [`make`].
+pub fn make_for_all(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+/// As [`read_and_write`]; makes the file if there is none.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_and_write_or_make(path: &Path) -> io::Result<File> {
+    loop {
+        match read_and_write(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            opened => return opened,
+        }
+        match make(path) {
+            // Another process was quicker.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            made => return made,
+        }
+    }
+}
+
+/// Opens a directory, to sync it or to know it again.
+///
+/// # Errors
+/// As the system says.
+pub fn directory(path: &Path) -> io::Result<File> {
+    system::directory(OpenOptions::new().read(true)).open(path)
+}
+
+/// Renames a file if nothing has the new name.
+///
+/// # Errors
+/// As the system says; [`ErrorKind::AlreadyExists`] if anything has the name.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    if let Some(renamed) = system::rename_new(from, to) {
+        return renamed;
+    }
+    match fs::symlink_metadata(to) {
+        Err(error) if error.kind() == ErrorKind::NotFound => fs::rename(from, to),
+        Err(error) => Err(error),
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+    }
+}
+
+/// Has two files change their names in one step; false where the file system cannot do that.
+///
+/// # Errors
+/// As the system says.
+pub fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
+    system::exchange(one, other).map_or(Ok(false), |exchanged| exchanged.map(|()| true))
+}
+
+/// How many names a file has; 1 where the system does not tell.
+#[must_use]
+pub fn names(found: &Metadata) -> u64 {
+    system::names(found)
+}
+
+/// What a file is that is neither a regular file nor a directory, in words.
+#[must_use]
+pub fn kind(kind: FileType) -> &'static str {
+    if kind.is_symlink() {
+        "a symbolic link"
+    } else if kind.is_dir() {
+        "a directory"
+    } else {
+        system::special(kind)
+    }
+}
+
+fn regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let opened = system::without_following(system::without_waiting(options)).open(path);
+    match opened {
+        Ok(file) => {
+            check(&file.metadata()?)?;
+            Ok(file)
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(error),
+        // Systems differ in how they refuse a link, a directory or a socket.
+        Err(error) => {
+            let found = fs::symlink_metadata(path);
+            found.map_or(Ok(()), |found| check(&found))?;
+            Err(error)
+        }
+    }
+}
+
+fn check(found: &Metadata) -> io::Result<()> {
+    if found.is_file() {
+        return Ok(());
+    }
+    Err(refused(&format!("it is {}, and no regular file", kind(found.file_type()))))
+}
+
+fn refused(reason: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, reason)
+}
+
+#[cfg(unix)]
+mod system {
+    use std::fs::{FileType, Metadata, OpenOptions};
+    use std::io;
+    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+    use std::path::Path;
+
+    use rustix::fs::OFlags;
+
+    // Each of these sets all flags anew, so they are asked for together.
+    fn flags(flags: OFlags) -> i32 {
+        i32::try_from(flags.bits()).unwrap_or_default()
+    }
+
+    pub(super) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+        options.custom_flags(flags(OFlags::NONBLOCK))
+    }
+
+    pub(super) fn without_following(options: &mut OpenOptions) -> &mut OpenOptions {
+        options.custom_flags(flags(OFlags::NONBLOCK | OFlags::NOFOLLOW))
+    }
+
+    pub(super) fn directory(options: &mut OpenOptions) -> &mut OpenOptions {
+        options.custom_flags(flags(OFlags::DIRECTORY))
+    }
+
+    pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+        options.mode(0o600)
+    }
+
+    pub(super) fn names(found: &Metadata) -> u64 {
+        found.nlink()
+    }
+
+    pub(super) fn special(kind: FileType) -> &'static str {
+        match kind {
+            _ if kind.is_fifo() => "a FIFO",
+            _ if kind.is_socket() => "a socket",
+            _ => "a device",
+        }
+    }
+
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    fn renamed(from: &Path, to: &Path, flags: rustix::fs::RenameFlags) -> Option<io::Result<()>> {
+        use rustix::fs::{CWD, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, flags) {
+            // Not of this kernel, or not of this file system.
+            Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => None,
+            renamed => Some(renamed.map_err(io::Error::from)),
+        }
+    }
+
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    pub(super) fn rename_new(from: &Path, to: &Path) -> Option<io::Result<()>> {
+        renamed(from, to, rustix::fs::RenameFlags::NOREPLACE)
+    }
+
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    pub(super) fn exchange(one: &Path, other: &Path) -> Option<io::Result<()>> {
+        renamed(one, other, rustix::fs::RenameFlags::EXCHANGE)
+    }
+
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    pub(super) fn rename_new(_: &Path, _: &Path) -> Option<io::Result<()>> {
+        None
+    }
+
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    pub(super) fn exchange(_: &Path, _: &Path) -> Option<io::Result<()>> {
+        None
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use std::fs::{FileType, Metadata, OpenOptions};
+    use std::io;
+    use std::path::Path;
+
+    pub(super) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+        options
+    }
+
+    pub(super) fn without_following(options: &mut OpenOptions) -> &mut OpenOptions {
+        options
+    }
+
+    pub(super) fn directory(options: &mut OpenOptions) -> &mut OpenOptions {
+        options
+    }
+
+    pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+        options
+    }
+
+    pub(super) fn names(_: &Metadata) -> u64 {
+        1
+    }
+
+    pub(super) fn special(_: FileType) -> &'static str {
+        "a device"
+    }
+
+    pub(super) fn rename_new(_: &Path, _: &Path) -> Option<io::Result<()>> {
+        None
+    }
+
+    pub(super) fn exchange(_: &Path, _: &Path) -> Option<io::Result<()>> {
+        None
+    }
+}

@@ -1,0 +1,92 @@
+//! Files that are not finished: a store, a backup or a repair on its way to its name.
+//!
+//! Each has a name that no other file ever has, so nothing can wait there, and what has such a name
+//! is ours. Must never remove anything else.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::disk::Disk;
+use super::file::{beside, parent};
+
+/// What such a name ends with; nobody calls so what is to stay.
+pub(super) const ENDING: &str = ".unfinished";
+// A UUID without hyphens.
+const UNIQUE_CHARS: usize = 32;
+// What a store has beside it that is made under such a name.
+const BESIDE: [&str; 3] = ["", ".journal", ".lock"];
+
+/// What is being made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Making {
+    Store,
+    Backup,
+    Repair,
+}
+
+impl Making {
+    const ALL: [Self; 3] = [Self::Store, Self::Backup, Self::Repair];
+
+    fn start(self) -> &'static str {
+        match self {
+            Self::Store => ".new-",
+            Self::Backup => ".backup-",
+            Self::Repair => ".repair-",
+        }
+    }
+}
+
+/// A new name for what becomes the file at `path`.
+pub(super) fn name(path: &Path, making: Making) -> PathBuf {
+    let unique = uuid::Uuid::new_v4().simple();
+    beside(path, &format!("{}{unique}{ENDING}", making.start()))
+}
+
+/// Removes a file that is not finished, and what a store has beside it.
+pub(super) fn remove(disk: &dyn Disk, unfinished: &Path) {
+    for suffix in BESIDE {
+        let _ = disk.remove(&beside(unfinished, suffix));
+    }
+}
+
+/// Removes what killed processes left of what was to become the file at `path`.
+///
+/// Others that are at it now have their files locked, but for moments, which are shorter than
+/// `age_min`.
+pub(super) fn sweep(disk: &dyn Disk, path: &Path, making: Making, age_min: Duration) {
+    let directory = parent(path);
+    for name in disk.list(directory).unwrap_or_default() {
+        let left = directory.join(&name);
+        let is_left = || rest(&name, path).is_some_and(|rest| is_of(rest, making));
+        let is_old = || disk.age(&left).is_some_and(|age| age >= age_min);
+        if is_left() && disk.is_file(&left) && is_old() && !disk.is_held(&left) {
+            let _ = disk.remove(&left);
+        }
+    }
+}
+
+/// Whether a file has a name that [`sweep`] removes on its way to the file at `path`.
+pub(super) fn is_swept(name: &Path, path: &Path) -> bool {
+    let is_beside = parent(name) == parent(path);
+    let rest = name.file_name().and_then(|name| rest(name, path));
+    is_beside && rest.is_some_and(|rest| Making::ALL.iter().any(|making| is_of(rest, *making)))
+}
+
+/// What follows the name of a file in that of another.
+fn rest<'a>(name: &'a OsStr, path: &Path) -> Option<&'a str> {
+    let start = path.file_name()?.as_encoded_bytes();
+    std::str::from_utf8(name.as_encoded_bytes().strip_prefix(start)?).ok()
+}
+
+fn is_of(rest: &str, making: Making) -> bool {
+    let inner = |rest| behind(rest, Making::Store) == Some("");
+    behind(rest, making).is_some_and(|rest| BESIDE.contains(&rest) || inner(rest))
+}
+
+/// What follows the ending of a name that was made here.
+fn behind(rest: &str, making: Making) -> Option<&str> {
+    let (unique, rest) = rest.strip_prefix(making.start())?.split_at_checked(UNIQUE_CHARS)?;
+    uuid::Uuid::try_parse(unique).ok()?;
+    rest.strip_prefix(ENDING)
+}
