@@ -46,6 +46,9 @@ pub struct Verification {
     /// How many documents and contents are under another key than the store, or under none though
     /// it has one. No save leaves such a one: a rekey that was not done does, or somebody else.
     pub unlike: u64,
+    /// Whether a [`Store::rekey`](crate::Store::rekey) has begun and is not done, so that some may
+    /// be under another key, or under none. That is no damage: run it again.
+    pub is_rekeying: bool,
     /// Number of rows that were followed to where they lead.
     pub rows: u64,
     /// How many checkpoints wait in the journal; whoever opens the store next takes them in.
@@ -171,6 +174,7 @@ impl Verification {
         self.content_bytes += part.content_bytes;
         self.sealed += part.sealed;
         self.unlike += part.unlike;
+        self.is_rekeying |= part.is_rekeying;
         self.rows += part.rows;
         self.more += part.more;
         part.findings.into_iter().for_each(|finding| self.note(finding));

@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::ops::ControlFlow;
 use std::thread;
 use std::time::Duration;
+
+use waypost::{Options, SecretKey, Store};
 
 use super::{Ended, Test};
 
@@ -180,6 +183,31 @@ fn a_key_that_is_changed_by_a_command_that_is_killed_loses_nothing() {
     assert!(killed > 0, "none was killed");
     test.run(rekey).done();
     is_whole("--key-file two.key");
+}
+
+/// It was told as damage, with the advice to repair the store.
+#[test]
+fn a_rekey_that_was_interrupted_is_no_damage_for_verify() {
+    let (test, _) = encrypted();
+    test.run("key two.key").done();
+    let path = test.path().join(".waypost/store.redb");
+    let key = |name: &str| {
+        let read = fs::read_to_string(test.path().join(name)).unwrap();
+        read.trim().parse::<SecretKey>().unwrap()
+    };
+    let keys = vec![key("store.key"), key("two.key")];
+    let to = keys[1].id();
+    let store = Store::open_with(&path, Options { keys, ..Options::default() }).unwrap();
+    store.rekey_with(Some(to), &mut |_| ControlFlow::Break(())).unwrap();
+    store.close().unwrap();
+    let both = "--key-file store.key --key-file two.key";
+    let told = test.run(&format!("verify {both}")).done();
+    assert!(told.contains("rekey        not done"), "{told}");
+    assert!(told.contains("waypost rekey again") && told.contains("findings     none"), "{told}");
+    let told = test.run(&format!("verify --json {both}")).done();
+    assert!(told.contains("\"is_rekeying\":true,"), "{told}");
+    test.run(&format!("rekey --new-key-file two.key {both}")).done();
+    assert!(!test.run("verify --key-file two.key").done().contains("rekey"));
 }
 
 #[test]
