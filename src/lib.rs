@@ -108,7 +108,7 @@ pub use retention::{
 pub use store::opening;
 pub use store::{
     Action, Arrivals, Backup, Compacted, Contents, Copied, Deleted, Draft, Durability, Finding,
-    Harm, Hold, Holder, Inspection, Limits, Lost, Operation, Options, Position, Rekeyed, Repair,
-    Repaired, Restorable, SetAside, Settings, Spooled, Stage, State, Stats, Step, Store,
+    Harm, Hold, Holder, Inspection, Limits, LockText, Lost, Operation, Options, Position, Rekeyed,
+    Repair, Repaired, Restorable, SetAside, Settings, Spooled, Stage, State, Stats, Step, Store,
     Verification, Verify,
 };

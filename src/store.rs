@@ -77,7 +77,7 @@ use disk::Place;
 pub use disk::opening;
 pub use draft::Draft;
 pub(crate) use file::sync_parent;
-pub use inspect::{Contents, Holder, Inspection, State};
+pub use inspect::{Contents, Holder, Inspection, LockText, State};
 use keeper::Keeper;
 pub use operation::{Action, Operation};
 pub use options::{Durability, Hold, Limits, Options};

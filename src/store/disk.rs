@@ -124,8 +124,12 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
     /// Makes last what was made, renamed and removed in a directory.
     fn sync_directory(&self, directory: &Path) -> io::Result<()>;
 
-    /// Whether others may use the files at the same time, so that locks are needed.
-    fn is_shared(&self) -> bool;
+    /// Opens a file to lock and write it, or makes one that only its owner may read. No link is
+    /// followed, and what is in the file stays.
+    fn open_lock(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Whether the files are real ones, so that [`Pages`](super::pages::Pages) can read them.
+    fn is_real(&self) -> bool;
 
     /// Whether nobody has the engine's file.
     fn is_free(&self, path: &Path) -> io::Result<bool>;
@@ -137,6 +141,13 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
 
     /// Opens the engine's file without changing a byte; `None` if that cannot be had.
     fn read_engine(&self, path: &Path) -> Result<Option<ReadOnlyDatabase>, DatabaseError>;
+}
+
+/// A lock on a file: one process has an exclusive one, or many have shared ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lock {
+    Shared,
+    Exclusive,
 }
 
 /// A file of a [`Disk`].
@@ -151,6 +162,12 @@ pub(super) trait DiskFile: fmt::Debug + Send + Sync {
 
     /// Writes all of `bytes`; past the end, too.
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
+
+    fn set_length(&self, length: u64) -> io::Result<()>;
+
+    /// Takes a lock that lasts as long as the file is open; false if another process has one that
+    /// is in the way.
+    fn try_lock(&self, kind: Lock) -> io::Result<bool>;
 
     /// Makes content and length last.
     fn sync(&self) -> io::Result<()>;
@@ -244,16 +261,16 @@ impl Disk for RealDisk {
         Ok(())
     }
 
-    fn is_shared(&self) -> bool {
+    fn open_lock(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(opening::read_and_write_or_make(path)?))
+    }
+
+    fn is_real(&self) -> bool {
         true
     }
 
     fn is_free(&self, path: &Path) -> io::Result<bool> {
-        match opening::read(path)?.try_lock() {
-            Ok(()) => Ok(true),
-            Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        DiskFile::try_lock(&opening::read(path)?, Lock::Exclusive)
     }
 
     fn create_engine(&self, path: &Path) -> Result<Database, DatabaseError> {
@@ -309,6 +326,22 @@ impl DiskFile for File {
         let mut file = self;
         io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
         io::Write::write_all(&mut file, bytes)
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn try_lock(&self, kind: Lock) -> io::Result<bool> {
+        let taken = match kind {
+            Lock::Shared => self.try_lock_shared(),
+            Lock::Exclusive => self.try_lock(),
+        };
+        match taken {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
     }
 
     fn sync(&self) -> io::Result<()> {

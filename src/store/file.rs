@@ -67,7 +67,7 @@ pub(super) fn open(
         return Err(Refusal::Held);
     }
     if is_first {
-        if disk.is_shared() {
+        if disk.is_real() {
             check_engine(path)?;
         }
         probe(disk, path)?;

@@ -15,7 +15,7 @@ use super::deleted::restorable;
 use super::disk::Place;
 use super::file::{self, Refusal};
 use super::held::Held;
-use super::lock::LockFile;
+use super::lock::{Content, LockFile};
 use super::names::Names;
 use super::read::Lookup;
 use super::settings::{self, Settings};
@@ -47,6 +47,8 @@ pub struct Inspection {
     pub spool: Spooled,
     /// Another process had the store when it was looked at first.
     pub holder: Option<Holder>,
+    /// What the lock file beside it holds.
+    pub lock_text: LockText,
     /// What is in it, as far as that can be told.
     pub state: State,
 }
@@ -59,6 +61,20 @@ pub struct Holder {
     pub name: String,
     /// Since when, if it said so.
     pub since: Option<Timestamp>,
+}
+
+/// What the lock file beside a store holds. It works as a lock whatever that is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LockText {
+    /// A whole text of a store, or nothing.
+    Whole,
+    /// The rest of a text, as a power cut leaves it; the next process that opens the store writes
+    /// a whole one.
+    Damaged,
+    /// Content that no store wrote. It stays as it is, so that nobody can learn from it which store
+    /// this is: saves that would be spooled wait for the store instead.
+    Foreign,
 }
 
 /// Whether a store can be looked into.
@@ -129,8 +145,10 @@ impl Store {
         let file_bytes = fs::metadata(&path).at(&path)?.len();
         let journal = fs::metadata(file::beside(&path, ".journal"));
         let journal_bytes = journal.ok().map(|found| found.len());
-        let spool = Spooled::of(&Place::real(path.clone()));
-        Ok(Inspection { path, file_bytes, journal_bytes, spool, holder, state })
+        let place = Place::real(path.clone());
+        let spool = Spooled::of(&place);
+        let lock_text = LockText::of(&LockFile::of(&place));
+        Ok(Inspection { path, file_bytes, journal_bytes, spool, holder, lock_text, state })
     }
 }
 
@@ -178,6 +196,16 @@ fn is_repairable(path: &Path) -> Result<bool> {
 impl Holder {
     fn of(lock_file: &LockFile) -> Self {
         Self { name: lock_file.holder(), since: lock_file.signed_at() }
+    }
+}
+
+impl LockText {
+    fn of(lock_file: &LockFile) -> Self {
+        match lock_file.content() {
+            Content::Whole(_) => Self::Whole,
+            Content::Damaged => Self::Damaged,
+            Content::Foreign => Self::Foreign,
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod check;
 mod faults;
 mod image;
 mod keys;
+mod lock_file;
 mod model;
 mod power;
 mod rekeyed;
@@ -144,9 +145,11 @@ impl Trial<'_> {
             return Ok(());
         }
         let disk = SimulatedDisk::with(files.clone());
+        let stated = lock_file::stated(&disk);
         let is_plain = candidates.iter().all(|it| it.key.is_none() && !it.is_mixed);
         let keys = if is_plain { Vec::new() } else { keys::all_for(candidates[0].key) };
         let store = told("cannot be opened", open(&disk, &later(), &keys))?;
+        lock_file::check(stated, &store)?;
         let opened = disk.changed();
         let found = told("is not whole", self.reader.read(&store, chance.happens(10)))?;
         let Some(before) = candidates.iter().rev().find(|wanted| wanted.allows(&found)) else {

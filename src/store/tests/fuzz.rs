@@ -8,7 +8,7 @@ use crate::codec::{KeyId, NameKind, Placed, check, decode_note, encode_note, tes
 use crate::retention::{Age, Policy};
 use crate::store::disk::FileId;
 use crate::store::journal::{frame, identified, items};
-use crate::store::lock::Known;
+use crate::store::lock::{Content, Known, Text};
 use crate::store::names;
 use crate::store::operation::{Action, Operation};
 use crate::store::sealing::Sealing;
@@ -127,19 +127,30 @@ fn any_text_of_a_lock_file_is_read_or_refused() {
         let id = |it: &mut Tape<'_>| [it.number(), it.number(), it.number()];
         let file = tape.maybe(id).map(|[device, inode, born]| FileId { device, inode, born });
         let known = Known { identity: tape.number(), file, sealing };
-        let text = format!("{}{known}", tape.name());
-        assert_eq!(Known::parse(&text), Some(known));
-        // Whoever reads while it is written has the beginning of it.
-        for (end, _) in text.char_indices() {
-            if let Some(part) = Known::parse(&text[..end]) {
-                assert_eq!((part.identity, part.sealing), (known.identity, Sealing::Unknown));
+        let holder = *tape.pick(&["", "process 7", "process 7 (a label)"]);
+        let whole = Text::new(holder, tape.maybe(|_| known));
+        let mut bytes = whole.to_bytes();
+        assert!(bytes.len() <= 512, "within a sector");
+        assert_eq!(Content::parse(&bytes), Content::Whole(whole.clone()));
+        // What a reader sees while the text is written, and what a power cut leaves.
+        for end in 0..bytes.len() {
+            let zeroed = [&bytes[..end], &vec![0; bytes.len() - end]].concat();
+            for part in [&bytes[..end], &zeroed] {
+                match Content::parse(part) {
+                    Content::Whole(Text { known: Some(part), .. }) => {
+                        let is_unknown = part.sealing == Sealing::Unknown;
+                        let known = Known { sealing: part.sealing, file: part.file, ..known };
+                        assert!(part == known && (is_unknown || whole.known == Some(part)));
+                    }
+                    Content::Whole(_) | Content::Damaged => {}
+                    Content::Foreign => panic!("{part:?} is ours"),
+                }
             }
         }
-        let mut bytes = text.into_bytes();
         tape.mutate(&mut bytes);
-        let text = String::from_utf8_lossy(&bytes);
-        if let Some(read) = Known::parse(&text) {
-            assert_eq!(Known::parse(&format!("name{read}")), Some(read));
+        if let Content::Whole(Text { holder, known: Some(known) }) = Content::parse(&bytes) {
+            let again = Text::new(&holder, Some(known));
+            assert_eq!(Content::parse(&again.to_bytes()), Content::Whole(again));
         }
     });
 }

@@ -184,18 +184,42 @@ fn a_lock_file_that_does_not_say_which_file_it_was_is_read() {
     let lock_file = LockFile::of(&Place::real(path));
     let known = lock_file.known().unwrap();
     let text = fs::read_to_string(&lock_path).unwrap();
-    assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [0, 16, 48, 5]);
-    let old: Vec<&str> = text.lines().filter(|line| line.len() != 48).collect();
+    assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [0, 16, 48, 5, 20]);
+    // As older builds wrote it: no file, no checksum.
+    let old: Vec<&str> = text.lines().filter(|line| line.len() <= 16).collect();
     fs::write(&lock_path, old.join("\n") + "\n").unwrap();
     let old = lock_file.known().unwrap();
     assert_eq!((old.identity, old.sealing), (known.identity, known.sealing));
-    for end in 0..text.len() {
-        fs::write(&lock_path, &text[..end]).unwrap();
-        assert!(
-            lock_file
-                .known()
-                .is_none_or(|it| it.sealing == crate::store::sealing::Sealing::Unknown)
-        );
+}
+
+/// A lock file that a power cut had left as zeros, or that held the notes of a user, refused every
+/// open of the store.
+#[test]
+fn a_store_opens_whatever_its_lock_file_holds() {
+    let (_dir, path, _) = two_stores();
+    let lock_path = file::beside(&path, ".lock");
+    let lock_file = LockFile::of(&Place::real(path.clone()));
+    let text = fs::read(&lock_path).unwrap();
+    let lost: [&[u8]; 4] = [b"", &[0; 85], b"proc", &text[..text.len() - 2]];
+    let foreign: [&[u8]; 3] =
+        [b"my notes\n0000000000000001\nplain\n", &[0xff; 5], &vec![7; 100_000]];
+    for content in lost {
+        fs::write(&lock_path, content).unwrap();
+        assert_eq!(lock_file.known(), None);
+        assert_eq!(count(&path), 1);
+        assert!(lock_file.known().is_some(), "it is written anew");
+    }
+    for content in foreign {
+        fs::write(&lock_path, content).unwrap();
+        assert_eq!(lock_file.known(), None);
+        assert_eq!(lock_file.holder(), "another process");
+        // It works as a lock all the same.
+        let waits = lock_file.announce().unwrap();
+        assert!(lock_file.is_awaited());
+        assert_eq!(count(&path), 1);
+        drop(waits);
+        assert!(!lock_file.is_awaited());
+        assert!(fs::read(&lock_path).unwrap() == content, "it is kept");
     }
 }
 

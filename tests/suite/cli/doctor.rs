@@ -206,6 +206,20 @@ fn what_a_kill_left_is_told_and_not_repaired() {
     test.doctor("", 0).has("store", "ok", "checkpoints: 2");
 }
 
+/// The lock file was told as good, or kept the store from being opened.
+#[test]
+fn a_lock_file_that_says_nothing_is_told_with_what_to_type() {
+    let test = Test::filled();
+    test.write(&format!("{STORE}.lock"), "\0\0\0\0");
+    test.doctor("", 0).has("lock-file", "ok", "is damaged, as after a power cut");
+    test.write(&format!("{STORE}.lock"), "my notes");
+    let told = test.doctor("", 0);
+    told.has("lock", "ok", "no other process has the store");
+    told.has("lock-file", "warn", "store.redb.lock holds content that waypost did not write");
+    told.has("lock-file", "warn", "store.redb.lock.old");
+    assert_eq!(test.run("list").code, Some(0));
+}
+
 #[test]
 fn damage_has_its_own_exit_code() {
     let test = Test::filled();

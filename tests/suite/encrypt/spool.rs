@@ -130,7 +130,7 @@ fn nothing_is_spooled_while_nobody_wrote_down_whether_the_store_is_encrypted() {
     let _held = place.hold();
     let lock = place.path.with_file_name("store.redb.lock");
     let text = fs::read_to_string(&lock).unwrap();
-    fs::write(&lock, text.strip_suffix("plain\n").unwrap()).unwrap();
+    fs::write(&lock, text.split("plain\n").next().unwrap()).unwrap();
     waits_in_vain(save(&known, 1));
     assert!(place.spooled().is_empty());
     fs::write(&lock, text).unwrap();

@@ -1,13 +1,17 @@
 //! Loss of power: what of the changes to a disk is still there afterwards.
 //!
 //! What was synced is. Of everything since, each write, each change of a length and each name may
-//! be there or not, whatever came before or after it; and of a write any of its sectors.
+//! be there or not, whatever came before or after it; and of a write any of its sectors. A file may
+//! have grown by a write without having its bytes: ext4 leaves zeros then.
 
 use super::chance::Chance;
 use super::simulated::{Change, Files};
 
 // Disks write so much at once or not at all.
 const SECTOR_BYTES: usize = 512;
+
+// Of writes that were not synced: the file has their length, and not their bytes.
+const ZEROS_PERCENT: usize = 5;
 
 /// What is sure to be there at some moment, and what may be.
 #[derive(Debug, Clone, Default)]
@@ -88,6 +92,10 @@ fn survive(files: &mut Files, changes: &[Change], chance: &mut Chance) {
             continue;
         }
         match change {
+            Change::Write { file, at, bytes } if chance.happens(ZEROS_PERCENT) => {
+                let image = &mut files.images[*file];
+                image.set_length(image.length().max(at + bytes.len() as u64));
+            }
             Change::Write { file, at, bytes } if chance.happens(torn_percent) => {
                 for (from, part) in sectors(*at, bytes) {
                     if chance.happens(50) {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, StorageBackend};
 
 use super::image::Image;
-use crate::store::disk::{Disk, DiskFile, FileId, FoundFile};
+use crate::store::disk::{Disk, DiskFile, FileId, FoundFile, Lock};
 use crate::sync::lock;
 
 const JOURNAL_BYTES: u64 = 16 << 10;
@@ -175,6 +175,13 @@ impl SimulatedDisk {
     /// Somebody removes the directories, and makes others in their place.
     pub(super) fn remake_directories(&self) {
         lock(&self.state).remade += 1;
+    }
+
+    /// Somebody else writes a file.
+    pub(super) fn scribble(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let file = self.open_lock(path)?;
+        file.set_length(0)?;
+        file.write_at(content, 0)
     }
 
     /// How many changes there were.
@@ -371,7 +378,11 @@ impl Disk for SimulatedDisk {
         Ok(())
     }
 
-    fn is_shared(&self) -> bool {
+    fn open_lock(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        self.open(path).or_else(|_| self.create(path))
+    }
+
+    fn is_real(&self) -> bool {
         false
     }
 
@@ -434,6 +445,15 @@ impl DiskFile for SimulatedFile {
                 Err(error(manner))
             }
         }
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    /// All is done by one process.
+    fn try_lock(&self, _: Lock) -> io::Result<bool> {
+        Ok(true)
     }
 
     fn sync(&self) -> io::Result<()> {

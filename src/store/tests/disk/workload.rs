@@ -22,6 +22,8 @@ use crate::store::{Durability, Hold, Options, Store};
 
 /// Where the store is.
 pub(super) const STORE: &str = "/disk/store.redb";
+/// Its lock file.
+pub(super) const LOCK: &str = "/disk/store.redb.lock";
 /// Microseconds of the first moment.
 const START: i64 = 1_800_000_000_000_000;
 /// More than this are deleted sooner than added to.
@@ -77,10 +79,14 @@ pub(super) fn open(disk: &SimulatedDisk, clock: &Arc<AtomicI64>, given: &[KeyId]
         clock: Arc::new(move || Timestamp::from_micros(clock.load(Ordering::Relaxed))),
         ..Options::default()
     };
-    let place = Place { path: PathBuf::from(STORE), disk: Arc::new(disk.clone()) };
-    let store = Store::open_at(place, keys::given(given, options))?;
+    let store = Store::open_at(place(disk), keys::given(given, options))?;
     store.shared.keeper.stop();
     Ok(store)
+}
+
+/// The place of the store of a simulated disk.
+pub(super) fn place(disk: &SimulatedDisk) -> Place {
+    Place { path: PathBuf::from(STORE), disk: Arc::new(disk.clone()) }
 }
 
 /// A clock for a store that was recovered, ahead of all others.

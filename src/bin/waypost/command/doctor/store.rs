@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use waypost::{Contents, Error, Holder, Inspection, Result, Spooled, State, Timestamp};
+use waypost::{Contents, Error, Holder, Inspection, LockText, Result, Spooled, State, Timestamp};
 
 use super::check::Check;
 use crate::output::{age, counted, grouped, quoted, size};
@@ -35,7 +35,8 @@ pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>)
             );
             let rekey = rekey(found);
             let spool = spool(found, path);
-            let all = [opened(&place, found), lock].into_iter().chain(rekey);
+            let all = [opened(&place, found), lock].into_iter();
+            let all = all.chain(lock_text(found)).chain(rekey);
             all.chain(journal).chain(spool).collect()
         }
     }
@@ -110,6 +111,31 @@ fn contained(place: &str, contents: &Contents) -> Check {
             .advise(format!("waypost compact frees {bytes} of them; then none can be restored"));
     }
     Check::ok(NAME, finding).advise("documents are not read here: waypost verify reads them all")
+}
+
+/// Content of the lock file that says nothing.
+fn lock_text(found: &Inspection) -> Option<Check> {
+    const NAME: &str = "lock-file";
+    let path = format!("{}.lock", found.path.display());
+    match found.lock_text {
+        LockText::Damaged => {
+            let finding = format!("the text in {path} is damaged, as after a power cut");
+            Some(
+                Check::ok(NAME, finding)
+                    .advise("the next command that opens the store rewrites it"),
+            )
+        }
+        LockText::Foreign => {
+            let finding = format!(
+                "{path} holds content that waypost did not write; it works as a lock, but saves \
+                 cannot be spooled while another process has the store"
+            );
+            let path = quoted(&path);
+            let advice = format!("when no process uses the store: mv {path} {path}.old");
+            Some(Check::warn(NAME, finding).advise(advice))
+        }
+        _ => None,
+    }
 }
 
 /// What a change of the key left undone.
