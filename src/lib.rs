@@ -65,6 +65,7 @@ mod tape;
 // In the order of layers: each uses only those above it.
 mod error;
 mod sync;
+mod threads;
 mod yaml;
 
 mod checkpoint;

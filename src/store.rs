@@ -55,6 +55,7 @@ mod watch;
 mod write;
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -65,7 +66,7 @@ use serde::Serialize;
 
 use crate::checkpoint::{Checkpoint, Entry, Id, NewEntry};
 use crate::codec::Frames;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Result};
 
 pub use arrivals::{Arrivals, Position};
 pub use backup::{Backup, Copied};
@@ -99,7 +100,8 @@ pub use watch::{Stage, Step};
 #[derive(Debug)]
 pub struct Store {
     shared: Arc<Shared>,
-    keeper: Option<JoinHandle<()>>,
+    /// Its thread, or why that could not be started; `None` once the store is closed.
+    keeper: Option<io::Result<JoinHandle<()>>>,
 }
 
 struct Shared {
@@ -155,7 +157,6 @@ impl Store {
     /// Opens the store at a place that may be on another disk than this machine's.
     fn open_at(place: Place, options: Options) -> Result<Self> {
         options.limits.validate()?;
-        let path = place.path.clone();
         let keeper = Arc::new(Keeper::default());
         let frames = Arc::new(Frames::new(options.keyring()));
         let shared = Arc::new(Shared {
@@ -167,7 +168,7 @@ impl Store {
             frames,
             last_raw_bytes: AtomicUsize::new(0),
         });
-        let keeper = Keeper::start(&shared).at(&path)?;
+        let keeper = Keeper::start(&shared);
         let store = Self { shared, keeper: Some(keeper) };
         // Whatever is wrong with the file shows here and not at the first save.
         store.shared.enter()?;
@@ -248,7 +249,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn count(&self) -> Result<u64> {
-        self.shared.turn.with(|open| {
+        self.shared.with(|open| {
             self.shared.settle(open)?;
             Snapshot::take(open, self.path())?.count()
         })
@@ -301,8 +302,9 @@ impl Store {
     /// # Errors
     /// [`Error::Io`], also from a flush in the background since the last call.
     pub fn flush(&self) -> Result<()> {
-        self.shared.flush()?;
-        self.shared.keeper.take_failure()
+        let flushed = self.shared.flush();
+        self.shared.tend();
+        flushed.and_then(|()| self.shared.keeper.take_failure())
     }
 
     /// Makes every save durable, lets the file go, and reports what dropping could not.
@@ -317,7 +319,7 @@ impl Store {
     /// Runs `work` on a snapshot of the store.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Snapshot<'_>) -> Result<T>) -> Result<T> {
         let path = self.path();
-        self.shared.turn.with(|open| {
+        self.shared.with(|open| {
             self.shared.settle(open)?;
             work(&Snapshot::take(open, path)?)
         })
@@ -355,8 +357,8 @@ impl Store {
     fn end(&mut self) {
         if let Some(keeper) = self.keeper.take() {
             self.shared.keeper.stop();
-            // The keeper never panics; if it did, its work is done here.
-            let _ = keeper.join();
+            // The keeper never panics; if it did, or never started, its work is done here.
+            let _ = keeper.map(JoinHandle::join);
             // Opens the file once more if it was broken, which makes everything durable.
             self.shared.keeper.note_failure(self.shared.flush());
             self.shared.let_go();

@@ -149,7 +149,7 @@ impl Shared {
             return Ok(());
         }
         // What one draft brings, the others of its batch need not.
-        let mut known: HashSet<Hash> = self.turn.with(|open| {
+        let mut known: HashSet<Hash> = self.with(|open| {
             let snapshot = Snapshot::take(open, self.turn.path())?;
             snapshot.whole_among(drafts.iter().flat_map(|draft| &draft.artifacts))
         })?;

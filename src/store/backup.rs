@@ -168,7 +168,7 @@ impl Store {
         let (shared, path) = (&self.shared, self.path());
         for _ in 0..TRIES {
             // Takes in what a crash left, and what was spooled.
-            let left_out = shared.turn.with(|open| {
+            let left_out = shared.with(|open| {
                 shared.take_in(open)?;
                 shared.settle_for_good(open)?;
                 let spooled = || Spooled::of(shared.turn.place()).checkpoints;

@@ -179,7 +179,7 @@ impl Shared {
         if drafts.is_empty() {
             return Ok(Vec::new());
         }
-        self.turn.within(patience, |open| {
+        self.within(patience, |open| {
             // What was acknowledged before this save began has a lower sequence than it.
             let mut spooled = self.take_in_most(open)?;
             let mut journal = lock(&open.journal);
@@ -239,7 +239,7 @@ impl Shared {
 
     /// Runs `work` in one transaction, which is on disk when this returns.
     pub(super) fn write<T>(&self, work: impl FnOnce(&mut Writer<'_>) -> Result<T>) -> Result<T> {
-        self.turn.with(|open| {
+        self.with(|open| {
             self.take_in(open)?;
             self.write_durably(open, &mut lock(&open.journal), work)
         })
@@ -251,7 +251,7 @@ impl Shared {
             return Ok(());
         }
         // Relaxed saves are in the journal. If the file had to be closed, opening it puts what the
-        // journal has into the tables for good.
+        // journal has into the tables for good. Called by `tend`, so it must not end with it.
         self.turn.with(|open| {
             lock(&open.journal).sync()?;
             self.keeper.note_durable();

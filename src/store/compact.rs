@@ -89,7 +89,7 @@ impl Store {
     /// Removes what nobody has any more, and moves the rest together.
     fn squeeze(&self, watch: Watch<'_>) -> Result<ControlFlow<()>> {
         let path = self.path();
-        self.shared.turn.alone(|open| {
+        self.shared.alone(|open| {
             if watch(Step::named(Stage::Sweep, 0)).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -104,7 +104,7 @@ impl Store {
     /// Writes tables anew that are worth it.
     fn fill(&self, watch: Watch<'_>) -> Result<()> {
         let path = self.path();
-        self.shared.turn.alone(|open| {
+        self.shared.alone(|open| {
             // Others may have saved since, and what is made durable must have all of it.
             self.shared.take_in(open)?;
             self.shared.settle_for_good(open)?;

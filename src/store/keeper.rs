@@ -1,15 +1,21 @@
 //! The keeper: one thread a store that lets the file go in time and makes relaxed saves durable.
 //!
-//! It sleeps while the file is closed and nothing is due.
+//! It sleeps while the file is closed and nothing is due. Where no thread can be started for it,
+//! every call does its duty at its end: the file is closed after each.
 
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::Shared;
+use super::open::Open;
 use super::options::{Hold, Options};
+use super::turn::Patience;
 use crate::error::{Error, Result};
 use crate::sync::lock;
+use crate::threads;
 
 // How soon another process that waits is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -25,6 +31,8 @@ const SETTLE_WITHIN: Duration = Duration::from_millis(10);
 pub(super) struct Keeper {
     duty: Mutex<Duty>,
     bell: Condvar,
+    /// True if no thread could be started.
+    is_absent: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -50,9 +58,10 @@ impl Duty {
 }
 
 impl Keeper {
-    pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<JoinHandle<()>> {
-        let shared = shared.clone();
-        thread::Builder::new().name("waypost-keeper".to_owned()).spawn(move || run(&shared))
+    pub(super) fn start(shared: &Arc<Shared>) -> io::Result<JoinHandle<()>> {
+        let kept = shared.clone();
+        threads::start(move || run(&kept))
+            .inspect_err(|_| shared.keeper.is_absent.store(true, Ordering::Relaxed))
     }
 
     pub(super) fn stop(&self) {
@@ -193,6 +202,43 @@ fn run(shared: &Shared) {
 }
 
 impl Shared {
+    /// Runs `work` with the file, waiting for the turn if need be.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
+        self.within(Patience::Usual, work)
+    }
+
+    /// As [`Shared::with`], but waits for so long.
+    pub(super) fn within<T>(
+        &self,
+        patience: Patience,
+        work: impl FnOnce(&Open) -> Result<T>,
+    ) -> Result<T> {
+        let result = self.turn.within(patience, work);
+        self.tend();
+        result
+    }
+
+    /// Runs `work` with the file while no other thread uses it.
+    pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Open) -> Result<T>) -> Result<T> {
+        let result = self.turn.alone(work);
+        self.tend();
+        result
+    }
+
+    /// Does the keeper's duty at the end of a call, if there is no thread for it.
+    ///
+    /// Nobody would notice later that another process waits or that a relaxed save is due.
+    pub(super) fn tend(&self) {
+        if !self.keeper.is_absent.load(Ordering::Relaxed) {
+            return;
+        }
+        if self.options.hold != Hold::Forever || self.turn.is_over() {
+            return self.let_go();
+        }
+        self.keeper.note_failure(self.flush());
+        self.keeper.note_failure(self.turn.if_open(|open| self.settle(open)));
+    }
+
     /// Puts everything into the tables for good and closes the file.
     pub(super) fn let_go(&self) {
         self.keeper.note_closed();

@@ -82,7 +82,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn key(&self) -> Result<Option<KeyId>> {
-        self.shared.turn.with(|open| Ok(open.key()))
+        self.shared.with(|open| Ok(open.key()))
     }
 
     /// Encrypts all documents and captured files with another key, or for the first time; or
@@ -118,7 +118,7 @@ impl Store {
         // What was spooled under the old key, and stays, was there before the new one was noted.
         self.shared.spool.look_anew();
         let is_all = done.is_done && done.damaged == 0;
-        self.shared.turn.with(|open| {
+        self.shared.with(|open| {
             self.shared.take_in(open)?;
             let mut journal = lock(&open.journal);
             self.shared.write_durably(open, &mut journal, |writer| {
@@ -139,7 +139,7 @@ impl Store {
 
     /// From now on whatever is saved has the new key.
     fn start_rekey(&self, to: Option<KeyId>) -> Result<()> {
-        self.shared.turn.with(|open| {
+        self.shared.with(|open| {
             for id in open.key().into_iter().chain(to) {
                 open.need_key(id)?;
             }

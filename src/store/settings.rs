@@ -50,7 +50,7 @@ impl Store {
     /// # Errors
     /// [`Error::Corrupt`] if they are damaged or written by a newer release.
     pub fn settings(&self) -> Result<Settings> {
-        self.shared.turn.with(|open| load(&open.database, self.path()))
+        self.shared.with(|open| load(&open.database, self.path()))
     }
 
     /// Changes the settings of the store, for whoever opens it from now on.
@@ -75,7 +75,7 @@ impl Store {
             Ok(())
         })?;
         // Whoever opens the file anew reads them; this opening may have others in mind.
-        self.shared.turn.with(|open| {
+        self.shared.with(|open| {
             lock(&open.looked).clear();
             let mut known = write(&open.settings);
             *known = load(&open.database, self.path()).ok().map(Arc::new);

@@ -9,6 +9,7 @@ mod fuzz;
 #[cfg(unix)]
 mod place;
 mod prune;
+mod threads;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};

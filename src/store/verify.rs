@@ -34,6 +34,7 @@ use crate::codec::SecretKey;
 use crate::error::{At, Error, Result};
 use crate::key::frame_sequence;
 use crate::sync::lock;
+use crate::threads::start_in;
 use frames::Owners;
 use tables::{Opener, Tables, each_after};
 pub use tally::{Finding, Harm, Verification};
@@ -434,7 +435,8 @@ fn shared<R: Sync>(opener: Opener<'_>, rows: &[R], check: Check<'_, R>) -> Verif
         }
     };
     thread::scope(|scope| {
-        let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+        // This thread does what the others leave, all of it if none can be started.
+        let others: Vec<_> = (1..workers).map_while(|_| start_in(scope, work).ok()).collect();
         let mut found = work();
         for other in others {
             // It catches all panics itself.

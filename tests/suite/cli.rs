@@ -19,6 +19,8 @@ mod init;
 #[cfg(target_os = "linux")]
 mod interrupt;
 mod json;
+#[cfg(target_os = "linux")]
+mod limits;
 mod lines;
 mod log;
 #[cfg(unix)]

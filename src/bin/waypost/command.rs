@@ -30,6 +30,8 @@ mod save;
 mod show;
 mod stats;
 mod tag;
+#[cfg(test)]
+mod tests;
 mod undelete;
 mod verify;
 mod watch;

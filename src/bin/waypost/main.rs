@@ -30,6 +30,9 @@ mod progress;
 mod report;
 mod scope;
 mod stopped;
+// Of the library, which does not offer it to others.
+#[path = "../../threads.rs"]
+mod threads;
 mod when;
 mod world;
 

@@ -1,41 +1,55 @@
 //! Work for all processors whose results are wanted in order.
 
 use std::panic::resume_unwind;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 
 use anyhow::Result;
+
+use crate::threads::start_in;
 
 /// Does `work` on what `produce` hands out, and gives the results to `consume` in the same order.
 ///
 /// `produce` hears `false` once nobody wants more. Threads get jobs in turn and are asked for
 /// results in turn: however long one of them takes, the others are two ahead at most, so the
-/// memory does not grow with the number of jobs.
+/// memory does not grow with the number of jobs. Where threads cannot be started, those that could
+/// do the work, or the caller alone.
 pub(crate) fn in_order<J: Send, R: Send>(
     produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<()> + Send,
     work: impl Fn(J) -> R + Sync,
-    consume: impl FnMut(R) -> Result<()>,
+    mut consume: impl FnMut(R) -> Result<()>,
 ) -> Result<()> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let work = &work;
     thread::scope(|scope| {
+        // What it needs is handed over once it runs, and stays here if it does not start.
+        let (to_producer, handed_over) = mpsc::sync_channel::<(_, Vec<_>)>(1);
+        let producer = start_in(scope, move || match handed_over.recv() {
+            Ok((produce, jobs)) => hand_out(produce, &jobs),
+            // There are no workers, so the caller produces.
+            Err(_) => Ok(()),
+        });
         let (mut jobs, mut results) = (Vec::new(), Vec::new());
-        for _ in 0..workers {
+        for _ in 0..producer.as_ref().map_or(0, |_| workers) {
             let (to_worker, of_producer) = mpsc::sync_channel(1);
             let (to_consumer, of_worker) = mpsc::sync_channel(1);
-            scope.spawn(move || {
+            let worker = start_in(scope, move || {
                 let mut done = of_producer.into_iter().map(work);
                 while done.next().is_some_and(|result| to_consumer.send(result).is_ok()) {}
             });
+            if worker.is_err() {
+                break;
+            }
             jobs.push(to_worker);
             results.push(of_worker);
         }
-        let producer = scope.spawn(move || {
-            let mut turns = jobs.iter().cycle();
-            produce(&mut |job| turns.next().is_some_and(|worker| worker.send(job).is_ok()))
-        });
+        let producer = match producer {
+            Ok(producer) if !jobs.is_empty() => producer,
+            _ => return alone(produce, work, consume),
+        };
+        to_producer.send((produce, jobs)).expect("the producer waits for its work");
         let turns = results.iter().cycle();
-        let consumed = turns.map_while(|worker| worker.recv().ok()).try_for_each(consume);
+        let consumed = turns.map_while(|worker| worker.recv().ok()).try_for_each(&mut consume);
         // Whoever still hands over hears that nobody takes any more.
         drop(results);
         let end = producer.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -43,54 +57,86 @@ pub(crate) fn in_order<J: Send, R: Send>(
     })
 }
 
+/// Hands out all that `produce` makes, to each worker in turn.
+fn hand_out<J>(
+    produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<()>,
+    workers: &[SyncSender<J>],
+) -> Result<()> {
+    let mut turns = workers.iter().cycle();
+    produce(&mut |job| turns.next().is_some_and(|worker| worker.send(job).is_ok()))
+}
+
+/// As [`in_order`], by the caller.
+fn alone<J, R>(
+    produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<()>,
+    work: impl Fn(J) -> R,
+    mut consume: impl FnMut(R) -> Result<()>,
+) -> Result<()> {
+    let mut consumed = Ok(());
+    let end = produce(&mut |job| {
+        consumed = consume(work(job));
+        consumed.is_ok()
+    });
+    consumed.and(end)
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::threads::with_at_most;
+
+    /// More threads than this make no difference: a producer, and a worker for each processor.
+    fn threads_max() -> usize {
+        1 + thread::available_parallelism().map_or(1, usize::from)
+    }
 
     #[test]
-    fn results_come_in_the_order_of_jobs_however_long_each_takes() {
-        let mut squares = Vec::new();
-        let produce = |hand_out: &mut dyn FnMut(u64) -> bool| {
-            (0..200).all(hand_out);
-            Ok(())
-        };
-        let work = |number: u64| {
-            thread::sleep(Duration::from_micros(number % 7 * 50));
-            number * number
-        };
-        in_order(produce, work, |square| {
-            squares.push(square);
-            Ok(())
-        })
-        .unwrap();
-        assert_eq!(squares, (0..200).map(|number| number * number).collect::<Vec<_>>());
+    fn results_come_in_the_order_of_jobs_however_long_each_takes_and_whatever_threads_start() {
+        for threads in 0..=threads_max() {
+            let mut squares = Vec::new();
+            let produce = |hand_out: &mut dyn FnMut(u64) -> bool| {
+                (0..200).all(hand_out);
+                Ok(())
+            };
+            let work = |number: u64| {
+                thread::sleep(Duration::from_micros(number % 7 * 50));
+                number * number
+            };
+            let consume = |square| {
+                squares.push(square);
+                Ok(())
+            };
+            with_at_most(threads, || in_order(produce, work, consume)).unwrap();
+            let expected: Vec<u64> = (0..200).map(|number| number * number).collect();
+            assert_eq!(squares, expected, "{threads} threads");
+        }
     }
 
     #[test]
     fn a_failure_at_either_end_ends_it() {
-        let endless = |hand_out: &mut dyn FnMut(u64) -> bool| {
-            (0..1_000_000).all(hand_out);
-            Ok(())
-        };
-        let refuse = |number| if number == 50 { anyhow::bail!("enough") } else { Ok(()) };
-        let error = in_order(endless, |number| number, refuse).unwrap_err();
-        assert_eq!(error.to_string(), "enough");
+        for threads in 0..=threads_max() {
+            let endless = |hand_out: &mut dyn FnMut(u64) -> bool| {
+                (0..1_000_000).all(hand_out);
+                Ok(())
+            };
+            let refuse = |number| if number == 50 { anyhow::bail!("enough") } else { Ok(()) };
+            let ended = with_at_most(threads, || in_order(endless, |number| number, refuse));
+            assert_eq!(ended.unwrap_err().to_string(), "enough", "{threads} threads");
 
-        let mut count = 0;
-        let broken = |hand_out: &mut dyn FnMut(u64) -> bool| {
-            (0..9).all(hand_out);
-            anyhow::bail!("no more to be had")
-        };
-        let consumed = in_order(
-            broken,
-            |number| number,
-            |_| {
+            let mut count = 0;
+            let broken = |hand_out: &mut dyn FnMut(u64) -> bool| {
+                (0..9).all(hand_out);
+                anyhow::bail!("no more to be had")
+            };
+            let consume = |_| {
                 count += 1;
                 Ok(())
-            },
-        );
-        assert_eq!((consumed.unwrap_err().to_string().as_str(), count), ("no more to be had", 9));
+            };
+            let ended = with_at_most(threads, || in_order(broken, |number| number, consume));
+            let told = ended.unwrap_err().to_string();
+            assert_eq!((told.as_str(), count), ("no more to be had", 9), "{threads} threads");
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use waypost::Step;
@@ -15,6 +15,7 @@ use waypost::Step;
 use crate::args::Global;
 use crate::interrupt::{self, Signal};
 use crate::output::{columns, cut, grouped};
+use crate::threads;
 
 const EVERY: Duration = Duration::from_millis(200);
 // Shorter work is over before a line of progress could be read.
@@ -67,7 +68,7 @@ impl Progress {
         let shared = Arc::new(Shared { state: Mutex::new(begun), over: Condvar::new() });
         let shown = shared.clone();
         // Work that cannot be shown is done all the same.
-        let thread = thread::Builder::new().spawn(move || shown.run()).ok();
+        let thread = threads::start(move || shown.run()).ok();
         Self { shown: thread.map(|thread| (shared, thread)) }
     }
 

@@ -1,5 +1,6 @@
 //! What the command itself has to refuse, beside what the library does.
 
+use std::io;
 use std::path::PathBuf;
 
 use waypost::{Error, Id, Policy, Series, Status};
@@ -121,6 +122,11 @@ pub(crate) enum Refusal {
     StateExists { path: PathBuf },
     #[error("{count} of {total} files are not as they were captured after they were written")]
     Unverified { count: u64, total: u64 },
+    /// Where the caller cannot do without.
+    #[error(
+        "cannot start a thread: {0}; `ulimit -u`, `ulimit -v` or pids.max of a cgroup limits it"
+    )]
+    NoThread(io::Error),
     /// What was done until then, and how to go on.
     #[error("interrupted{}{told}", if told.is_empty() { "" } else { ": " })]
     Interrupted { signal: Signal, told: String },

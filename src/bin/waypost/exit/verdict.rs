@@ -276,6 +276,9 @@ fn of_command(refusal: &Refusal) -> Verdict {
         }
         Refusal::Unverified { .. } => Verdict::new(Exit::Damaged, "unverified")
             .hint("look where the report says: what was replaced is kept there"),
+        Refusal::NoThread(_) => {
+            Verdict::new(Exit::Failed, "no_thread").hint("raise that limit, or use fewer --threads")
+        }
         // It tells how to go on where there is a way.
         Refusal::Interrupted { signal, .. } => Verdict::new((*signal).into(), "interrupted"),
         Refusal::Differs => Verdict::new(Exit::Failed, "differs"),

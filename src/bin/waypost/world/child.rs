@@ -7,7 +7,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::keys;
+use crate::exit::Refusal;
+use crate::{keys, threads};
 
 /// How long a program may take: gh asks a server, which is worth a wait, but not a long one.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -94,8 +95,9 @@ fn not_started(name: &str, error: &io::Error) -> String {
 }
 
 fn listen(name: &str, child: &mut Child, deadline: Instant) -> Result<Answer, String> {
-    let stdout = child.stdout.take().map(collect);
-    let stderr = child.stderr.take().map(collect);
+    let unheard = |error| format!("{name} cannot be asked: {}", Refusal::NoThread(error));
+    let stdout = child.stdout.take().map(collect).transpose().map_err(unheard)?;
+    let stderr = child.stderr.take().map(collect).transpose().map_err(unheard)?;
     let [stdout, stderr] = [stdout, stderr].map(|said| wait_for_all(name, said, deadline));
     let (stdout, stderr) = (stdout?, stderr?);
     loop {
@@ -109,15 +111,15 @@ fn listen(name: &str, child: &mut Child, deadline: Instant) -> Result<Answer, St
 }
 
 /// Reads in a thread of its own: what a child of the child holds open may never end.
-fn collect(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+fn collect(pipe: impl Read + Send + 'static) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
+    threads::start(move || {
         let mut bytes = Vec::new();
         let _ = pipe.take(BYTES_MAX + 1).read_to_end(&mut bytes);
         // Nobody may be there any more to take it.
         let _ = sender.send(bytes);
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 fn wait_for_all(
@@ -176,6 +178,15 @@ mod tests {
     fn a_program_that_never_stops_talking_is_ended() {
         for script in ["exec cat /dev/zero", "exec cat /dev/zero >&2"] {
             assert_eq!(sh(script, PATIENCE).unwrap_err(), "sh said more than 1048576 bytes");
+        }
+    }
+
+    #[test]
+    fn a_program_that_no_thread_can_listen_to_is_ended_and_told() {
+        for threads in [0, 1] {
+            let ended = threads::with_at_most(threads, || sh("exec sleep 90", PATIENCE));
+            let told = ended.unwrap_err();
+            assert!(told.starts_with("sh cannot be asked: cannot start a thread"), "{told}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! The measurement: the same loops for both, in turns.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,8 +18,10 @@ use super::report::{Documents, Measured, Report};
 use super::spread::Spread;
 use super::waypost::Waypost;
 use crate::args::Global;
+use crate::exit::Refusal;
 use crate::interrupt::{self, Signal};
 use crate::progress::Progress;
+use crate::threads::start_in;
 
 const ROUNDS: u32 = 10;
 const FLOOR_APPENDS: u32 = 20;
@@ -116,10 +119,14 @@ impl<C: Contender> Course<C> {
                     let count = share(plan.loops, plan.threads, thread) as usize;
                     let loops = rest.split_off_mut(..count).expect("each thread has its loops");
                     let saves = share(saves, plan.threads, thread);
-                    scope.spawn(move || save(contender, loops, saves))
+                    start_in(scope, move || save(contender, loops, saves))
                 })
                 .collect();
-            threads.into_iter().map(join).collect()
+            let outcome = |thread: io::Result<_>| match thread {
+                Ok(thread) => join(thread),
+                Err(error) => Err(Refusal::NoThread(error).into()),
+            };
+            threads.into_iter().map(outcome).collect()
         });
         contender.finish()?;
         self.elapsed += start.elapsed();

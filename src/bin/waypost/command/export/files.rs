@@ -23,8 +23,9 @@ use crate::args::Global;
 use crate::interrupt::{self, Signal};
 use crate::ordered::in_order;
 use crate::progress::Progress;
+use crate::threads::start_in;
 use claims::Lasts;
-use decide::Export;
+use decide::{Export, Places};
 use directory::Directory;
 pub(super) use place::Packing;
 use placer::Placer;
@@ -55,8 +56,12 @@ pub(super) fn run(
     thread::scope(|scope| {
         // While some are put in their places, the next are written.
         let (to_placer, batches) = mpsc::sync_channel(1);
-        let placing = scope.spawn(|| Placer::new(&directory).run(batches, global));
-        let mut export = Export::new(store, &directory, global, &progress, to_placer);
+        let placing = start_in(scope, || Placer::new(&directory).run(batches, global));
+        let placer = match &placing {
+            Ok(_) => Places::Elsewhere(to_placer),
+            Err(_) => Places::Here(Placer::new(&directory)),
+        };
+        let mut export = Export::new(store, &directory, global, &progress, placer);
         let decided = in_order(
             |hand_out| list(store, query, wish, hand_out),
             |part: Part| part.prepare(store, &directory, wish),
@@ -64,18 +69,23 @@ pub(super) fn run(
         );
         let decided = decided.and_then(|()| export.finish());
         let decided = match interrupt::caught(decided) {
-            Ok(Ok(())) => Ok((export.into_tally(), None)),
+            Ok(Ok(())) => export.into_tally().map(|tally| (tally, None)),
             // What is written by then is put in its places, and not written again the next time.
-            Ok(Err(signal)) => export.place_batch().map(|()| (export.into_tally(), Some(signal))),
+            Ok(Err(signal)) => export
+                .place_batch()
+                .and_then(|()| export.into_tally())
+                .map(|tally| (tally, Some(signal))),
             Err(error) => {
                 drop(export);
                 Err(error)
             }
         };
         // Whoever hands over to one that has failed hears only that nobody takes any more.
-        let placed = placing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        let counted = placing.map_or(Ok(Tally::default()), |placing| {
+            placing.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })?;
         let (mut tally, stopped) = decided?;
-        tally.add(placed);
+        tally.add(counted);
         Ok((tally, stopped))
     })
 }

@@ -4,7 +4,10 @@
 
 use std::io::{self, BufRead, Read as _};
 use std::mem;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+
+use crate::input::Input;
+use crate::threads;
 
 // Many enough that a sync is cheap beside them, few enough that the first does not wait long.
 const LINES_MAX: usize = 256;
@@ -21,6 +24,70 @@ pub(super) struct Line {
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::command) struct TooLong;
 
+/// The lines of an input, as many at a time as there are.
+pub(super) enum Lines {
+    /// Read by a thread while others are saved.
+    Ahead(Arc<Inbox>),
+    /// Read by the caller, since no thread could be started.
+    Direct { input: Input, line_bytes_max: usize, number: u64 },
+}
+
+impl Lines {
+    pub(super) fn of(input: Input, line_bytes_max: usize) -> Self {
+        let inbox = Arc::new(Inbox::default());
+        let own = inbox.clone();
+        let (to_filler, handed_over) = mpsc::sync_channel(1);
+        // Not joined: it may wait for input that nobody will answer.
+        let filler = threads::start(move || {
+            if let Ok(input) = handed_over.recv() {
+                own.fill(input, line_bytes_max);
+            }
+        });
+        match filler {
+            Ok(_) => {
+                to_filler.send(input).expect("the filler waits for its input");
+                Self::Ahead(inbox)
+            }
+            Err(_) => Self::Direct { input, line_bytes_max, number: 0 },
+        }
+    }
+
+    /// Takes all lines that wait, or the next one as soon as it comes; `None` at the end.
+    pub(super) fn take(&mut self) -> io::Result<Option<Vec<Line>>> {
+        match self {
+            Self::Ahead(inbox) => inbox.take(),
+            Self::Direct { input, line_bytes_max, number } => {
+                take_directly(input, *line_bytes_max, number)
+            }
+        }
+    }
+}
+
+/// Waits for one line, and takes those that came with it.
+fn take_directly(
+    input: &mut Input,
+    line_bytes_max: usize,
+    number: &mut u64,
+) -> io::Result<Option<Vec<Line>>> {
+    let mut lines: Vec<Line> = Vec::new();
+    while lines.is_empty() || (input.has_line() && lines.len() < LINES_MAX) {
+        let Some(text) = read_line(input, line_bytes_max)? else { break };
+        *number += 1;
+        let line = Line { number: *number, text };
+        if !line.is_blank() {
+            lines.push(line);
+        }
+    }
+    Ok(if lines.is_empty() { None } else { Some(lines) })
+}
+
+impl Line {
+    /// Blank lines are for people; there is nothing to save and nothing to answer.
+    fn is_blank(&self) -> bool {
+        self.text.as_ref().is_ok_and(|text| text.trim_ascii().is_empty())
+    }
+}
+
 /// Lines that were read and not yet taken.
 #[derive(Default)]
 pub(super) struct Inbox {
@@ -36,8 +103,8 @@ struct State {
 }
 
 impl Inbox {
-    /// Takes all lines that wait, or the next one as soon as it comes; `None` at the end.
-    pub(super) fn take(&self) -> io::Result<Option<Vec<Line>>> {
+    /// As [`Lines::take`].
+    fn take(&self) -> io::Result<Option<Vec<Line>>> {
         let mut state = self.wait_while(|state| state.lines.is_empty() && state.end.is_none());
         if state.lines.is_empty() {
             return state.end.take().unwrap_or(Ok(())).map(|()| None);
@@ -48,7 +115,7 @@ impl Inbox {
     }
 
     /// Fills the inbox with the lines of `input` up to its end.
-    pub(super) fn fill(&self, mut input: impl BufRead, line_bytes_max: usize) {
+    fn fill(&self, mut input: impl BufRead, line_bytes_max: usize) {
         for number in 1.. {
             match read_line(&mut input, line_bytes_max) {
                 Ok(Some(text)) => self.push(Line { number, text }),
@@ -59,8 +126,7 @@ impl Inbox {
     }
 
     fn push(&self, line: Line) {
-        // Blank lines are for people; there is nothing to save and nothing to answer.
-        if line.text.as_ref().is_ok_and(|text| text.trim_ascii().is_empty()) {
+        if line.is_blank() {
             return;
         }
         let is_full =

@@ -3,13 +3,11 @@
 //! Every line that is not blank gets exactly one answer, in order.
 
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::thread;
 
 use anyhow::{Context as _, Result};
 use waypost::{Draft, Entry, Error, Limits};
 
-use super::inbox::{Inbox, Line};
+use super::inbox::{Line, Lines};
 use super::switches::skip;
 use super::{Saver, answer, envelope};
 use crate::args::Global;
@@ -22,14 +20,11 @@ use crate::report::{Report, Reported};
 /// Saves lines of standard input until it ends, or until an interrupt: then what was read is still
 /// answered, and a line that is half there is not.
 pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Result<()> {
-    let inbox = Arc::new(Inbox::default());
-    let filled = inbox.clone();
-    // Not joined: it may wait for input that nobody will answer.
-    thread::spawn(move || filled.fill(Input::new(io::stdin()), line_bytes_max()));
+    let mut lines = Lines::of(Input::new(io::stdin()), line_bytes_max());
     interrupt::listen()?;
     let (mut count, mut total) = (0, 0_u64);
     loop {
-        let taken = inbox.take().context("cannot read standard input");
+        let taken = lines.take().context("cannot read standard input");
         let lines = match interrupt::caught(taken)? {
             Ok(Some(lines)) => lines,
             Ok(None) => break,

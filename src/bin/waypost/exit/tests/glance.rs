@@ -196,6 +196,9 @@ fn all_errors_at_a_glance() {
     5 corrupt: 1 of 12 checks found something bad
         `waypost verify` tells all that is damaged, `waypost repair` saves the rest
     130 interrupted: interrupted: 3,200 imported; run it again to go on
+    1 no_thread: cannot start a thread: operation would block; `ulimit -u`, `ulimit -v` or
+      pids.max of a cgroup limits it
+        raise that limit, or use fewer --threads
     1 differs: the documents differ
     2 usage: --loops 1 is less than --threads 2
         try --help

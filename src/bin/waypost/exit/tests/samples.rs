@@ -117,6 +117,7 @@ fn command() -> Vec<Refusal> {
             signal: Signal::Interrupt,
             told: text("3,200 imported; run it again to go on"),
         },
+        Refusal::NoThread(io::Error::from(ErrorKind::WouldBlock)),
         Refusal::Differs,
         Refusal::Usage(text("--loops 1 is less than --threads 2")),
     ]);

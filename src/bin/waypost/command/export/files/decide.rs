@@ -10,7 +10,7 @@ use super::directory::Directory;
 use super::index::{Beside, Indexes};
 use super::lines::{LineFile, Lines, Written};
 use super::place;
-use super::placer::Pending;
+use super::placer::{Pending, Placer};
 use super::prepare::{File, Prepared, Ready, State, drafted, stated};
 use super::tally::Tally;
 use crate::args::Global;
@@ -20,6 +20,14 @@ use crate::progress::Progress;
 // Enough to make a sync cheap beside them; little enough to be on disk within a second.
 const BATCH_FILES: usize = 4096;
 const BATCH_BYTES: u64 = 64 << 20;
+
+/// Who puts files in their places.
+pub(super) enum Places<'a> {
+    /// A thread, while the next are written.
+    Elsewhere(SyncSender<Vec<Pending>>),
+    /// The export itself, since no thread could be started.
+    Here(Placer<'a>),
+}
 
 /// An export under way: decides who gets a path, in order.
 pub(super) struct Export<'a> {
@@ -32,7 +40,7 @@ pub(super) struct Export<'a> {
     indexes: Indexes,
     batch: Vec<Pending>,
     batch_bytes: u64,
-    to_placer: SyncSender<Vec<Pending>>,
+    places: Places<'a>,
     /// How many checkpoints are on their way to their places.
     handed_over: u64,
     tally: Tally,
@@ -44,7 +52,7 @@ impl<'a> Export<'a> {
         directory: &'a Directory,
         global: &'a Global,
         progress: &'a Progress,
-        to_placer: SyncSender<Vec<Pending>>,
+        places: Places<'a>,
     ) -> Self {
         Self {
             store,
@@ -56,7 +64,7 @@ impl<'a> Export<'a> {
             indexes: Indexes::default(),
             batch: Vec::new(),
             batch_bytes: 0,
-            to_placer,
+            places,
             handed_over: 0,
             tally: Tally::default(),
         }
@@ -131,7 +139,12 @@ impl<'a> Export<'a> {
         let batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
         self.handed_over += batch.iter().map(|pending| pending.checkpoints).sum::<u64>();
-        self.to_placer.send(batch).ok().context("nobody puts files in their places")
+        match &mut self.places {
+            Places::Elsewhere(to_placer) => {
+                to_placer.send(batch).ok().context("nobody puts files in their places")
+            }
+            Places::Here(placer) => placer.take(batch, self.global),
+        }
     }
 
     /// Writes what all of it had to be known for.
@@ -148,9 +161,12 @@ impl<'a> Export<'a> {
         self.place_batch()
     }
 
-    /// Ends it. What is on its way to its place is not counted.
-    pub(super) fn into_tally(self) -> Tally {
-        self.tally
+    /// Ends it. What a thread puts in its place is not counted.
+    pub(super) fn into_tally(mut self) -> Result<Tally> {
+        if let Places::Here(placer) = self.places {
+            self.tally.add(placer.finish()?);
+        }
+        Ok(self.tally)
     }
 
     fn write_lines(&mut self, path: String, file: &LineFile) -> Result<()> {

@@ -29,6 +29,7 @@ pub(super) struct Pending {
 /// Puts drafts in their places.
 pub(super) struct Placer<'a> {
     directory: &'a Directory,
+    tally: Tally,
     /// Files of this export, which are not replaced by another one whose name counts as the same.
     own: HashSet<Identity>,
     /// Directories in which something was put in its place.
@@ -37,28 +38,37 @@ pub(super) struct Placer<'a> {
 
 impl<'a> Placer<'a> {
     pub(super) fn new(directory: &'a Directory) -> Self {
-        Self { directory, own: HashSet::new(), touched: BTreeSet::new() }
+        let (own, touched) = (HashSet::new(), BTreeSet::new());
+        Self { directory, tally: Tally::default(), own, touched }
     }
 
     /// Puts all that comes in its place, and makes sure that it lasts.
     pub(super) fn run(mut self, batches: Receiver<Vec<Pending>>, global: &Global) -> Result<Tally> {
-        let mut tally = Tally::default();
-        for batch in batches {
-            let synced = self.sync(batch.iter().map(|pending| &pending.draft));
-            synced.context("cannot sync the export")?;
-            for Pending { draft, path, name, layout, checkpoints } in batch {
-                let bytes = draft.bytes;
-                let placed = self.place(draft, &path);
-                if placed.with_context(|| format!("cannot write {path}"))? {
-                    tally.bytes += bytes;
-                    tally.export(layout, checkpoints);
-                } else {
-                    tally.refuse_for_other(global, &name, &path, checkpoints);
-                }
+        batches.into_iter().try_for_each(|batch| self.take(batch, global))?;
+        self.finish()
+    }
+
+    /// Puts drafts in their places.
+    pub(super) fn take(&mut self, batch: Vec<Pending>, global: &Global) -> Result<()> {
+        let synced = self.sync(batch.iter().map(|pending| &pending.draft));
+        synced.context("cannot sync the export")?;
+        for Pending { draft, path, name, layout, checkpoints } in batch {
+            let bytes = draft.bytes;
+            let placed = self.place(draft, &path);
+            if placed.with_context(|| format!("cannot write {path}"))? {
+                self.tally.bytes += bytes;
+                self.tally.export(layout, checkpoints);
+            } else {
+                self.tally.refuse_for_other(global, &name, &path, checkpoints);
             }
         }
-        self.finish().context("cannot sync the export")?;
-        Ok(tally)
+        Ok(())
+    }
+
+    /// Makes sure that all lasts, and tells what became of it.
+    pub(super) fn finish(self) -> Result<Tally> {
+        self.sync_names().context("cannot sync the export")?;
+        Ok(self.tally)
     }
 
     /// Makes sure that drafts last, so that they can be put in their places.
@@ -109,7 +119,7 @@ impl<'a> Placer<'a> {
     }
 
     /// Makes sure that names last.
-    fn finish(self) -> io::Result<()> {
+    fn sync_names(&self) -> io::Result<()> {
         if self.touched.is_empty() || self.sync_system() || !cfg!(unix) {
             return Ok(());
         }
