@@ -98,6 +98,22 @@ pub enum Error {
         reason: String,
     },
 
+    /// The file has several names: hard links. What is saved lies in a journal beside one of them
+    /// for a while, and who opens the file under another name would not see it. Nothing was
+    /// changed.
+    ///
+    /// A copy of it under each name that is needed mends that, made while nobody uses the store.
+    #[error("{} has {names} names ({}), and a save under one of them is not seen under the \
+        others", path.display(), listed(others))]
+    Linked {
+        /// The store.
+        path: PathBuf,
+        /// How many names it has.
+        names: u64,
+        /// Those of the others that are in the same directory.
+        others: Vec<PathBuf>,
+    },
+
     /// Stored bytes are damaged. What cannot be proved right is not returned.
     #[error("damaged data in {place}: {reason}")]
     Corrupt {
@@ -175,6 +191,9 @@ impl Error {
             Self::NotAStore { path, reason } => {
                 Self::NotAStore { path: path.clone(), reason: reason.clone() }
             }
+            Self::Linked { path, names, others } => {
+                Self::Linked { path: path.clone(), names: *names, others: others.clone() }
+            }
             Self::Corrupt { place, reason } => Self::corrupt(place, reason),
             Self::Key { what, id, reason } => {
                 Self::Key { what: what.clone(), id: id.clone(), reason }
@@ -188,6 +207,12 @@ impl Error {
             }
         }
     }
+}
+
+fn listed(others: &[PathBuf]) -> String {
+    let mut names: Vec<String> = others.iter().map(|path| path.display().to_string()).collect();
+    names.insert(0, "hard links".to_owned());
+    names.join(", ")
 }
 
 /// Names the path that an I/O error is about.

@@ -33,8 +33,11 @@ impl Place {
 /// What is found under a name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FoundFile {
-    pub(super) is_directory: bool,
+    /// What it is if it is no regular file, in words.
+    pub(super) is_other: Option<&'static str>,
     pub(super) bytes: u64,
+    /// How many names it has.
+    pub(super) names: u64,
     pub(super) id: Option<FileId>,
 }
 
@@ -69,6 +72,7 @@ impl FileId {
 
 /// A file system, as far as a store needs one.
 pub(super) trait Disk: fmt::Debug + Send + Sync {
+    /// What has a name; no link is followed.
     fn look(&self, path: &Path) -> io::Result<FoundFile>;
 
     /// Opens a regular file that is there, to read or sync it; no link is followed.
@@ -179,8 +183,13 @@ pub(super) struct RealDisk;
 
 impl Disk for RealDisk {
     fn look(&self, path: &Path) -> io::Result<FoundFile> {
-        let found = fs::metadata(path)?;
-        Ok(FoundFile { is_directory: found.is_dir(), bytes: found.len(), id: FileId::of(&found) })
+        let found = fs::symlink_metadata(path)?;
+        Ok(FoundFile {
+            is_other: (!found.is_file()).then(|| opening::kind(found.file_type())),
+            bytes: found.len(),
+            names: opening::names(&found),
+            id: FileId::of(&found),
+        })
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {

@@ -53,7 +53,7 @@ pub(super) fn open(
 ) -> Result<(Database, Option<FileId>), Refusal> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     match disk.look(path) {
-        Ok(found) => check_file(found, path)?,
+        Ok(found) => check_file(disk, found, path)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound && options.create => {
             let directory = parent(path);
             disk.look(directory).at(directory)?;
@@ -100,7 +100,7 @@ fn check_engine(path: &Path) -> Result<(), Refusal> {
 
 /// Opens the store so that it cannot be changed; `None` if it has to be repaired first.
 pub(super) fn open_read_only(path: &Path) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
-    check_file(RealDisk.look(path).at(path)?, path)?;
+    check_file(&RealDisk, RealDisk.look(path).at(path)?, path)?;
     let file = RealDisk.open(path).at(path)?;
     if !RealDisk.is_free(path).at(path)? {
         return Err(Refusal::Held);
@@ -138,12 +138,36 @@ pub(super) fn is_at(disk: &dyn Disk, file: Option<FileId>, path: &Path) -> io::R
     }
 }
 
-pub(super) fn check_file(found: FoundFile, path: &Path) -> Result<()> {
+/// Refuses what cannot be a store, or must not be used as one.
+pub(super) fn check_file(disk: &dyn Disk, found: FoundFile, path: &Path) -> Result<()> {
     match found {
-        FoundFile { is_directory: true, .. } => Err(not_a_store(path, "it is a directory")),
+        FoundFile { is_other: Some(kind), .. } => {
+            Err(not_a_store(path, &format!("it is {kind}, and no regular file")))
+        }
         FoundFile { bytes: 0, .. } => Err(not_a_store(path, "the file is empty")),
-        FoundFile { .. } => Ok(()),
+        FoundFile { names: 0 | 1, .. } => Ok(()),
+        FoundFile { names, id, .. } => {
+            Err(Error::Linked { path: path.to_owned(), names, others: others(disk, id, path) })
+        }
     }
+}
+
+/// As [`check_file`], of what is there now.
+pub(super) fn check_there(place: &Place) -> Result<()> {
+    let (path, disk) = (place.path.as_path(), place.disk.as_ref());
+    check_file(disk, disk.look(path).at(path)?, path)
+}
+
+/// The other names of a file in the same directory.
+fn others(disk: &dyn Disk, id: Option<FileId>, path: &Path) -> Vec<PathBuf> {
+    let directory = parent(path);
+    let names = disk.list(directory).unwrap_or_default().into_iter();
+    let is_it = |other: &PathBuf| {
+        other != path && id.is_some() && disk.look(other).is_ok_and(|found| found.id == id)
+    };
+    let mut others: Vec<PathBuf> = names.map(|name| directory.join(name)).filter(is_it).collect();
+    others.sort_unstable();
+    others
 }
 
 /// Makes an empty store under another name and moves it into place.

@@ -145,7 +145,7 @@ pub(super) fn when_free<T>(
 }
 
 fn open(path: &Path) -> Result<Source, Refusal> {
-    file::check_file(RealDisk.look(path).at(path)?, path)?;
+    file::check_file(&RealDisk, RealDisk.look(path).at(path)?, path)?;
     let file = opening::read(path).at(path)?;
     if !RealDisk.is_free(path).at(path)? {
         return Err(Refusal::Held);

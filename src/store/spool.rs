@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use super::Shared;
 use super::disk::Place;
 use super::draft::{Draft, Packed};
+use super::file;
 use super::options::Options;
 use super::sealing::{Sealing, Unsealed, bytes_of};
 use super::turn::Patience;
@@ -151,6 +152,10 @@ impl Shared {
     pub(super) fn spool(&self, drafts: &mut [Draft]) -> Vec<Option<Entry>> {
         let mut entries: Vec<Option<Entry>> = vec![None; drafts.len()];
         let Some(identity) = self.turn.identity() else { return entries };
+        if file::check_there(self.turn.place()).is_err() {
+            // Whoever has the store next would not find it; waiting for the store tells why.
+            return entries;
+        }
         let mut left = can_be_spooled(drafts);
         while !left.is_empty() {
             // A file takes its time, and whoever has the store may change its key meanwhile.

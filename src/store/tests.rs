@@ -7,6 +7,8 @@ mod disk;
 mod full;
 mod fuzz;
 #[cfg(unix)]
+mod linked;
+#[cfg(unix)]
 mod place;
 mod prune;
 mod threads;

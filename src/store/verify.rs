@@ -203,7 +203,13 @@ impl<'a> Verifier<'a> {
         let path = self.held.path;
         // Keeps others from changing it; if it cannot be opened, none of them can either.
         let held = self.held.source().err();
-        if let Some(Error::Locked { .. } | Error::TooNew { .. } | Error::TooOld { .. }) = held {
+        if let Some(
+            Error::Locked { .. }
+            | Error::TooNew { .. }
+            | Error::TooOld { .. }
+            | Error::Linked { .. },
+        ) = held
+        {
             return held.map_or(Ok(false), Err);
         }
         let pages = Pages::open(opening::read(path).at(path)?).at(path)?;

@@ -74,7 +74,10 @@ fn lose_power(disk: &Mounted, store: &Path, count: usize, answered: &Answered) {
         // A reader takes turns with them, so the store is closed and opened meanwhile.
         let mut reader = command(store, "list --json").spawn().unwrap();
         while answered.count() < before + count {
-            assert!(!writers.iter().any(|it| it.is_finished()), "one ended before the cut");
+            assert!(
+                !writers.iter().any(thread::ScopedJoinHandle::is_finished),
+                "one ended before the cut"
+            );
             thread::sleep(Duration::from_millis(1));
         }
         answered.is_cut.store(true, Ordering::Relaxed);

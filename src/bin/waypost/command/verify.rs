@@ -29,8 +29,8 @@ Examples:
 /// found everywhere, or cannot be removed), `aside` (a save was acknowledged, lies beside the
 /// store, and cannot be taken in) or `upkeep` (no checkpoint). Exits with 5 if there is any;
 /// `waypost repair` then saves what can be read. An unfinished rekey is no damage: it is told as
-/// `rekey`, and `waypost rekey` with both keys finishes it. Of what is encrypted with a key that was not
-/// given, only what is stored is checked: `not checked` counts it.
+/// `rekey`, and `waypost rekey` with both keys finishes it. Of what is encrypted with a key that
+/// was not given, only what is stored is checked: `not checked` counts it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {}

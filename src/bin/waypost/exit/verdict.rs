@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use waypost::Error;
 
@@ -66,6 +67,9 @@ fn of_library(error: &Error) -> Verdict {
             .hint("use an older waypost to read it; nothing was changed"),
         Error::NotAStore { .. } => Verdict::new(Exit::Failed, "not_a_store")
             .hint("name the file of a store with --store; `waypost repair` may save one that was"),
+        Error::Linked { path, .. } => {
+            Verdict::new(Exit::Refused, "linked").hint(linked_advice(path))
+        }
         Error::Corrupt { reason, .. } if reason.contains("nothing can be saved") => {
             Verdict::new(Exit::Damaged, "corrupt").hint("restore a backup; the file is as it was")
         }
@@ -94,6 +98,14 @@ fn of_library(error: &Error) -> Verdict {
         // The library may learn to fail in new ways.
         _ => Verdict::new(Exit::Failed, "failed"),
     }
+}
+
+/// How a store with several names becomes a file of its own. What lies beside its other names is
+/// not lost by that.
+pub(crate) fn linked_advice(path: &Path) -> String {
+    let path = path.display().to_string();
+    let (own, path) = (quoted(&format!("{path}.own")), quoted(&path));
+    format!("while nobody uses it, make it a file of its own: cp {path} {own} && mv {own} {path}")
 }
 
 /// What cannot be taken: by what it is.

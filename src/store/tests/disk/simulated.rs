@@ -283,9 +283,12 @@ impl Disk for SimulatedDisk {
     fn look(&self, path: &Path) -> io::Result<FoundFile> {
         let file = self.find(path)?;
         if is_directory(path) {
-            return Ok(FoundFile { is_directory: true, bytes: 0, id: file.id()? });
+            let is_other = Some("a directory");
+            return Ok(FoundFile { is_other, bytes: 0, names: 1, id: file.id()? });
         }
-        Ok(FoundFile { is_directory: false, bytes: file.length()?, id: file.id()? })
+        let names = lock(&self.state).files.names.values().filter(|it| **it == file.file).count();
+        let names = names as u64;
+        Ok(FoundFile { is_other: None, bytes: file.length()?, names, id: file.id()? })
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use waypost::{Contents, Error, Holder, Inspection, LockText, Result, Spooled, State, Timestamp};
 
 use super::check::Check;
+use crate::exit::linked_advice;
 use crate::output::{age, counted, grouped, quoted, size};
 use crate::stopped;
 
@@ -58,6 +59,10 @@ fn absent(path: &Path, place: &str) -> Check {
 
 fn unreadable(place: &str, error: &Error) -> Check {
     let advice = match error {
+        Error::Linked { path, .. } => {
+            let finding = format!("{place}: not used, {error}");
+            return Check::bad(NAME, finding).advise(linked_advice(path));
+        }
         Error::Corrupt { .. } => "waypost repair saves what can be read, and keeps the old file",
         Error::NotAStore { .. } => {
             "name the file of a store with --store; if it was one, waypost repair may save it"

@@ -53,6 +53,10 @@ fn all_errors_at_a_glance() {
         use an older waypost to read it; nothing was changed
     1 not_a_store: p/store.redb is not a waypost store: it is a directory
         name the file of a store with --store; `waypost repair` may save one that was
+    4 linked: p/store.redb has 2 names (hard links, p/file.json), and a save under one of
+      them is not seen under the others
+        while nobody uses it, make it a file of its own: cp p/store.redb p/store.redb.own &&
+          mv p/store.redb.own p/store.redb
     5 corrupt: damaged data in checkpoint a-1: the sum is wrong
         `waypost verify` tells all that is damaged, `waypost repair` saves the rest
     5 corrupt: damaged data in p/store.redb: none of its tables can be found; nothing can be
@@ -76,8 +80,8 @@ fn all_errors_at_a_glance() {
         use a place that can be written to
     1 io: cannot access p/store.redb: operation interrupted
         check the path and the disk; run it again
-    1 io: cannot access p/store.redb.lock: is a directory
-        move that directory away: the store needs a file of this name
+    1 io: cannot access p/store.redb.lock: it is a FIFO, and no regular file
+        nothing was changed; move it away: mv p/store.redb.lock p/store.redb.lock.aside
     3 no_store: there is no store at p/store.redb
         `waypost init` or `waypost save` makes one, --store names another
     3 not_found: nothing matches --issue 43 --status failed

@@ -64,6 +64,7 @@ fn library() -> Vec<Error> {
         Error::TooNew { path: store(), found: 2, supported: 1 },
         Error::TooOld { path: store(), found: 0, oldest: 1 },
         Error::NotAStore { path: store(), reason: text("it is a directory") },
+        Error::Linked { path: store(), names: 2, others: vec![file()] },
         Error::Corrupt { place: text("checkpoint a-1"), reason: text("the sum is wrong") },
         Error::Corrupt {
             place: text("p/store.redb"),
@@ -88,7 +89,10 @@ fn library() -> Vec<Error> {
         io(ErrorKind::Interrupted),
         Error::Io {
             path: PathBuf::from("p/store.redb.lock"),
-            source: io::Error::from(ErrorKind::IsADirectory),
+            source: io::Error::new(
+                ErrorKind::InvalidInput,
+                "it is a FIFO, and no regular file".to_owned(),
+            ),
         },
     ]
 }
