@@ -27,6 +27,7 @@ mod lifecycle;
 mod listing;
 mod lock;
 mod lossy;
+mod moved;
 mod names;
 mod open;
 mod operation;

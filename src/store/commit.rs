@@ -174,10 +174,15 @@ impl Shared {
         self.save_within(Patience::Usual, drafts)
     }
 
-    /// As [`Shared::save_all`], but waits for the turn for so long.
-    fn save_within(&self, patience: Patience, drafts: &mut [Draft]) -> Result<Vec<Result<Entry>>> {
+    /// As [`Shared::save_all`], but waits for the turn for so long; `None` if the store was moved
+    /// meanwhile, and nothing is acknowledged.
+    pub(super) fn try_save(
+        &self,
+        patience: Patience,
+        drafts: &mut [Draft],
+    ) -> Result<Option<Vec<Result<Entry>>>> {
         if drafts.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Some(Vec::new()));
         }
         self.within(patience, |open| {
             // What was acknowledged before this save began has a lower sequence than it.
@@ -192,12 +197,16 @@ impl Shared {
             self.drop_lost_bases(open, spooled.drafts())?;
             let outcomes = self.save_while(open, &mut journal, drafts, &mut spooled)?;
             open.bases.learn(drafts);
+            if self.turn.is_replaced(open) {
+                return Ok(None);
+            }
+            self.keep_journal(open, &mut journal)?;
             // Nor before what was saved is known: what is pruned must be forgotten, not learnt.
             if lock(&open.intake).pending_bytes() > PENDING_BYTES_MAX {
                 // The saves are durable whatever comes of this; the next reader tries it again.
                 self.keeper.note_failure(self.settle_and_prune(open));
             }
-            Ok(outcomes)
+            Ok(Some(outcomes))
         })
     }
 
@@ -239,10 +248,12 @@ impl Shared {
 
     /// Runs `work` in one transaction, which is on disk when this returns.
     pub(super) fn write<T>(&self, work: impl FnOnce(&mut Writer<'_>) -> Result<T>) -> Result<T> {
-        self.with(|open| {
+        let (value, is_moved) = self.with(|open| {
             self.take_in(open)?;
-            self.write_durably(open, &mut lock(&open.journal), work)
-        })
+            let value = self.write_durably(open, &mut lock(&open.journal), work)?;
+            Ok((value, self.turn.is_replaced(open)))
+        })?;
+        self.check_moved(is_moved).map(|()| value)
     }
 
     /// Makes every save so far durable.
@@ -253,7 +264,9 @@ impl Shared {
         // Relaxed saves are in the journal. If the file had to be closed, opening it puts what the
         // journal has into the tables for good. Called by `tend`, so it must not end with it.
         self.turn.with(|open| {
-            lock(&open.journal).sync()?;
+            let mut journal = lock(&open.journal);
+            journal.sync()?;
+            self.keep_journal(open, &mut journal)?;
             self.keeper.note_durable();
             Ok(())
         })
@@ -323,6 +336,7 @@ impl Shared {
         });
         let outcomes = outcomes.collect();
         let placed: Vec<Placed> = placed.into_iter().filter_map(Result::ok).collect();
+        self.tell_aside(journal);
         journal.append(&placed)?;
         if is_relaxed(drafts) {
             self.keeper.note_relaxed();

@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::disk::{Disk, DiskFile};
+use super::disk::{Disk, DiskFile, FileId};
 use super::file;
 use crate::codec::{Placed, check};
 use crate::error::{At, Error, Result};
@@ -37,6 +37,9 @@ const MAGIC: &[u8; 8] = b"waypostj";
 const HEADER_BYTES: usize = 16;
 const HEAD_BYTES: usize = 12;
 
+const OF_ANOTHER: &str = "it is the journal of another store";
+const STRANGE: &str = "it is no journal";
+
 /// A journal that this process writes. Made only when it is first needed.
 pub(super) struct Journal {
     disk: Arc<dyn Disk>,
@@ -44,6 +47,10 @@ pub(super) struct Journal {
     /// Of the store; content of another one does not count.
     identity: u64,
     file: Option<Box<dyn DiskFile>>,
+    /// Which file that is; `None` where the system does not tell.
+    id: Option<FileId>,
+    /// Where something was moved to that lay in the way of this journal, and what it is.
+    aside: Option<(PathBuf, &'static str)>,
     /// Where the next content goes.
     end: u64,
     /// The sum of the last item, or the identity if there is none.
@@ -66,6 +73,8 @@ impl Journal {
             path,
             identity,
             file: None,
+            id: None,
+            aside: None,
             end: HEADER_BYTES as u64,
             chain: identity,
             synced: 0,
@@ -138,17 +147,51 @@ impl Journal {
 
     /// Removes the file: the tables have everything, and that is on disk.
     ///
-    /// If the file stays, it says nothing that the tables do not know. That of another store, which
-    /// took the place of this one meanwhile, stays.
+    /// If the file stays, it says nothing that the tables do not know. Another file that took its
+    /// place meanwhile stays.
     pub(super) fn remove(&mut self) {
-        let is_at = |file: Box<dyn DiskFile>| {
-            file.id().and_then(|id| file::is_at(self.disk.as_ref(), id, &self.path))
+        let is_left = match &self.file {
+            Some(_) => !self.is_gone(),
+            None => matches!(self.stranger(), Ok(None)),
         };
-        let is_other = self.file.take().map(is_at).is_some_and(|it| matches!(it, Ok(false)));
         *self = Self::new(self.disk.clone(), std::mem::take(&mut self.path), self.identity);
-        if !is_other {
+        if is_left {
             let _ = self.disk.remove(&self.path);
         }
+    }
+
+    /// Removes the file that was read when the store was opened.
+    pub(super) fn remove_left(&self) {
+        let _ = self.disk.remove(&self.path);
+    }
+
+    /// Whether the file is not at its path any more: what is in it is lost with this process.
+    pub(super) fn is_gone(&self) -> bool {
+        let is_at = || file::is_at(self.disk.as_ref(), self.id, &self.path);
+        self.file.is_some() && !matches!(is_at(), Ok(true))
+    }
+
+    /// What was last moved out of the way, told once: where it is now, and what it is.
+    pub(super) fn aside(&mut self) -> Option<(PathBuf, &'static str)> {
+        self.aside.take()
+    }
+
+    /// What lies at the path, if that is no journal of this store.
+    fn stranger(&self) -> io::Result<Option<(String, &'static str)>> {
+        let file = match self.disk.open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let mut header = [0; HEADER_BYTES];
+        let length =
+            usize::try_from(file.length()?).map_or(HEADER_BYTES, |it| it.min(HEADER_BYTES));
+        file.read_at(&mut header[..length], 0)?;
+        Ok(match identified(&header) {
+            Some((identity, _)) if identity == self.identity => None,
+            Some((other, _)) => Some((format!("{other:016x}"), OF_ANOTHER)),
+            None if is_begun(&header) => None,
+            None => Some(("strange".to_owned(), STRANGE)),
+        })
     }
 
     fn attempt(&mut self, work: impl FnOnce(&mut Self) -> io::Result<()>) -> Result<()> {
@@ -166,6 +209,10 @@ impl Journal {
         if self.file.is_some() {
             return Ok(());
         }
+        if let Some((suffix, reason)) = self.stranger()? {
+            let aside = set_aside(self.disk.as_ref(), &self.path, &suffix);
+            self.aside = Some((aside.map_err(io::Error::other)?, reason));
+        }
         // An old one that could not be removed before: marks in it must not be taken for those of
         // this one, and that it was emptied may be lost with the power.
         match self.disk.remove(&self.path) {
@@ -173,6 +220,7 @@ impl Journal {
             _ => {}
         }
         let file = self.disk.create(&self.path)?;
+        self.id = file.id()?;
         let mut header = [0; HEADER_BYTES];
         header[..MAGIC.len()].copy_from_slice(MAGIC);
         header[MAGIC.len()..].copy_from_slice(&self.identity.to_le_bytes());
@@ -250,11 +298,9 @@ pub(super) fn read(disk: &dyn Disk, path: &Path, identity: u64, sequence: u64) -
     let aside = match named.filter(|_| !is_own) {
         Some(other) => {
             let path = set_aside(disk, path, &format!("{other:016x}"))?;
-            Some((path, "it is the journal of another store"))
+            Some((path, OF_ANOTHER))
         }
-        None if !is_own && !is_begun(&bytes) => {
-            Some((set_aside(disk, path, "strange")?, "it is no journal"))
-        }
+        None if !is_own && !is_begun(&bytes) => Some((set_aside(disk, path, "strange")?, STRANGE)),
         // Its own; or it was cut short before the first sync, so nothing in it was acknowledged.
         None => None,
     };

@@ -196,7 +196,8 @@ fn run(shared: &Shared) {
         if shared.turn.is_over() && !is_vain {
             shared.let_go();
         } else if !shared.keeper.has_failed_lately() {
-            shared.keeper.note_failure(shared.turn.if_open(|open| shared.take_in(open)));
+            let look = |open: &Open| shared.watch_journal(open).and_then(|()| shared.take_in(open));
+            shared.keeper.note_failure(shared.turn.if_open(look));
         }
     }
 }

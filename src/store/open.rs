@@ -111,7 +111,7 @@ impl Open {
             // What a crash undid is pruned again.
             transact(&open, path, Durability::Immediate, |it| it.prune_on_save(now))?;
         }
-        lock(&open.journal).remove();
+        lock(&open.journal).remove_left();
         Ok(open)
     }
 }

@@ -9,6 +9,8 @@ mod fuzz;
 #[cfg(unix)]
 mod linked;
 #[cfg(unix)]
+mod moved;
+#[cfg(unix)]
 mod place;
 mod prune;
 mod threads;

@@ -265,7 +265,7 @@ impl Turn {
     }
 
     /// Whether the path leads elsewhere; not if that cannot be told.
-    fn is_replaced(&self, open: &Open) -> bool {
+    pub(super) fn is_replaced(&self, open: &Open) -> bool {
         matches!(file::is_at(self.disk(), open.file, self.path()), Ok(false))
     }
 

@@ -8,6 +8,7 @@
 mod care;
 mod create;
 mod kill;
+mod moved;
 #[cfg(target_os = "linux")]
 mod power;
 mod stop;

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::super::disk::{Disk, DiskFile, Place};
+use super::super::disk::{Disk, DiskFile, FileId, Place};
 use super::super::file;
 use crate::checkpoint::Id;
 use crate::error::{At as _, Error, Result};
@@ -142,12 +142,15 @@ impl Folder {
             _ => Left::Nothing,
         });
         // As long as it is held, somebody is at it.
-        let put = written.and_then(|_held| {
+        let put = written.and_then(|(_held, folder)| {
             self.disk.rename(&unfinished, &saved).map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => Left::Swept,
                 _ => Left::Perhaps,
             })?;
-            self.sync().and_then(|()| self.make_lasting()).map_err(|_| Left::Perhaps)
+            self.sync().and_then(|()| self.make_lasting()).map_err(|_| Left::Perhaps)?;
+            // The file may be gone, since it was taken in; its folder may not.
+            let is_there = file::is_at(self.disk.as_ref(), folder, &self.path);
+            is_there.ok().filter(|is_there| *is_there).map(drop).ok_or(Left::Perhaps)
         });
         if put.is_err() {
             let _ = self.disk.remove(&unfinished);
@@ -156,12 +159,18 @@ impl Folder {
         put
     }
 
-    fn write(&self, unfinished: &Path, bytes: &[u8]) -> io::Result<Box<dyn DiskFile>> {
+    /// The file, and the folder that it is in.
+    fn write(
+        &self,
+        unfinished: &Path,
+        bytes: &[u8],
+    ) -> io::Result<(Box<dyn DiskFile>, Option<FileId>)> {
         self.make(&self.path)?;
+        let folder = self.disk.look(&self.path)?.id;
         let file = self.disk.create_held(unfinished)?;
         file.write_at(bytes, 0)?;
         file.sync()?;
-        Ok(file)
+        Ok((file, folder))
     }
 
     /// The bytes of a file, if they are no more than `bytes_max`.

@@ -137,6 +137,7 @@ struct State {
     is_full: bool,
     /// How often somebody removed the directories and made others.
     remade: usize,
+    is_remade_on_rename: bool,
     is_dead: bool,
 }
 
@@ -177,11 +178,32 @@ impl SimulatedDisk {
         lock(&self.state).remade += 1;
     }
 
+    /// Somebody else removes a file, if there is one.
+    pub(super) fn lose(&self, path: &Path) {
+        if self.find(path).is_ok() {
+            lock(&self.state).name(vec![(path.to_owned(), None)]);
+        }
+    }
+
     /// Somebody else writes a file.
     pub(super) fn scribble(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         let file = self.open_lock(path)?;
         file.set_length(0)?;
         file.write_at(content, 0)
+    }
+
+    /// As [`SimulatedDisk::remake_directories`], as soon as something is renamed.
+    pub(super) fn remake_directories_on_rename(&self) {
+        lock(&self.state).is_remade_on_rename = true;
+    }
+
+    /// Whether there is a file of the spool.
+    pub(super) fn has_spooled(&self) -> bool {
+        lock(&self.state)
+            .files
+            .names
+            .keys()
+            .any(|name| name.extension().is_some_and(|it| it == "save"))
     }
 
     /// How many changes there were.
@@ -312,6 +334,7 @@ impl Disk for SimulatedDisk {
         let mut state = lock(&self.state);
         state.begin(Call::Rename)?;
         state.name(vec![(from.to_owned(), None), (to.to_owned(), Some(file))]);
+        state.remade += usize::from(std::mem::take(&mut state.is_remade_on_rename));
         Ok(())
     }
 

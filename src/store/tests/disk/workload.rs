@@ -22,6 +22,7 @@ use crate::store::{Durability, Hold, Options, Store};
 
 /// Where the store is.
 pub(super) const STORE: &str = "/disk/store.redb";
+const JOURNAL: &str = "/disk/store.redb.journal";
 /// Its lock file.
 pub(super) const LOCK: &str = "/disk/store.redb.lock";
 /// Microseconds of the first moment.
@@ -195,7 +196,7 @@ impl Workload {
         if self.has_threads && self.chance.happens(25) {
             return self.threads();
         }
-        match self.chance.below(26) {
+        match self.chance.below(27) {
             0..=4 => self.save(Durability::Immediate),
             5..=7 => self.save(Durability::Relaxed),
             8 | 9 => self.batch(),
@@ -212,6 +213,7 @@ impl Workload {
             21 => self.let_go(),
             22 => self.flush(),
             23 | 24 => self.spool(),
+            25 => self.lose_journal(),
             _ => self.rare(),
         }
     }

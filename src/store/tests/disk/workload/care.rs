@@ -1,10 +1,11 @@
 //! Steps that leave what was saved as it is: settings, closing, compacting, and other keys.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use super::super::keys;
 use super::super::model::{Model, RING_KEPT, ring};
-use super::{Attempt, Workload, attempted};
+use super::{Attempt, JOURNAL, Workload, attempted};
 use crate::codec::KeyId;
 use crate::retention::{Policy, Rule};
 use crate::store::Settings;
@@ -37,6 +38,14 @@ impl Workload {
     pub(super) fn flush(&mut self) -> Attempt {
         let outcome = self.store.flush();
         attempted("flush", Vec::new(), outcome)
+    }
+
+    /// Somebody removes the journal when all of it is in the tables; what is saved from then on
+    /// must not go into a file that nobody finds.
+    pub(super) fn lose_journal(&mut self) -> Attempt {
+        let outcome = self.store.shared.write(|_| Ok(()));
+        self.disk.lose(Path::new(JOURNAL));
+        attempted("lose_journal", Vec::new(), outcome)
     }
 
     pub(super) fn compact(&mut self) -> Attempt {
