@@ -5,7 +5,7 @@
 
 #![cfg(target_os = "linux")]
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -16,6 +16,7 @@ use tempfile::TempDir;
 const GO_DOWN: &str = "
 import fcntl, os, struct, sys
 root = os.open(sys.argv[1], os.O_RDONLY)
+print(flush=True)
 sys.stdin.read(1)
 fcntl.ioctl(root, 0x8004587D, struct.pack('I', 2))
 ";
@@ -53,8 +54,12 @@ impl Mounted {
     /// Makes ready to cut the power, so that the cut itself takes no time.
     pub(crate) fn power_switch(&self) -> PowerSwitch {
         let mut command = Command::new("python3");
-        command.args(["-c", GO_DOWN]).arg(self.path()).stdin(Stdio::piped());
-        PowerSwitch(command.spawn().unwrap())
+        command.args(["-c", GO_DOWN]).arg(self.path());
+        let mut switch = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // It says when it is ready.
+        let read = switch.stdout.as_mut().unwrap().read_exact(&mut [0]);
+        read.unwrap();
+        PowerSwitch(switch)
     }
 
     /// Mounts it again after a cut. No process may have a file of it open.

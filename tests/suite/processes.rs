@@ -11,6 +11,8 @@ mod kill;
 mod moved;
 #[cfg(target_os = "linux")]
 mod power;
+#[cfg(target_os = "linux")]
+mod power_care;
 mod stop;
 
 use std::collections::HashMap;

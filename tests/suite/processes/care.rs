@@ -16,14 +16,14 @@ use waypost::{Durability, NewEntry, Store};
 use super::{command, document, ended, patient, send, store_in};
 
 const FRAMES: TableDefinition<'_, [u8; 8], &[u8]> = TableDefinition::new("frames");
-const CHECKPOINTS: u64 = 300;
+pub(super) const CHECKPOINTS: u64 = 300;
 
 fn kills() -> u32 {
     let kills = std::env::var("WAYPOST_CARE_KILLS").ok();
     kills.map_or(15, |kills| kills.parse().expect("a number"))
 }
 
-fn fill(path: &Path) {
+pub(super) fn fill(path: &Path) {
     let store = Store::open_with(path, patient()).unwrap();
     for number in 0..CHECKPOINTS {
         let draft = store.draft(NewEntry::default(), &document(0, number)).unwrap();
@@ -33,7 +33,7 @@ fn fill(path: &Path) {
 }
 
 /// Changes the last frame, on which nothing stands.
-fn damage(path: &Path) {
+pub(super) fn damage(path: &Path) {
     let database = redb::Database::open(path).unwrap();
     let transaction = database.begin_write().unwrap();
     {
@@ -48,13 +48,13 @@ fn damage(path: &Path) {
 
 /// Checks that a store is whole and has so many.
 #[track_caller]
-fn is_whole(path: &Path, checkpoints: u64) {
+pub(super) fn is_whole(path: &Path, checkpoints: u64) {
     let found = Store::verify(path, Duration::from_mins(1)).unwrap();
     assert!(found.is_clean(), "{found:?}");
     assert_eq!(found.checkpoints, checkpoints);
 }
 
-fn run(path: &Path, args: &str) -> Output {
+pub(super) fn run(path: &Path, args: &str) -> Output {
     command(path, args).output().unwrap()
 }
 
@@ -79,7 +79,7 @@ fn kill(path: &Path, args: &str, mut after: impl FnMut()) -> u32 {
 }
 
 /// The files beside a store whose names go on like this.
-fn beside(path: &Path, suffix: &str) -> Vec<PathBuf> {
+pub(super) fn beside(path: &Path, suffix: &str) -> Vec<PathBuf> {
     let start = format!("{}{suffix}", path.file_name().unwrap().to_str().unwrap());
     let all = fs::read_dir(path.parent().unwrap()).unwrap().map(|it| it.unwrap().path());
     all.filter(|it| it.file_name().unwrap().to_str().unwrap().starts_with(&start)).collect()

@@ -40,7 +40,7 @@ impl Answered {
 }
 
 /// `WAYPOST_POWER_CUTS` makes it longer.
-fn cuts() -> usize {
+pub(super) fn cuts() -> usize {
     let cuts = std::env::var("WAYPOST_POWER_CUTS").ok();
     cuts.map_or(CUTS, |cuts| cuts.parse().expect("a number"))
 }
