@@ -24,10 +24,10 @@ struct Scene {
 }
 
 impl Scene {
-    /// What `make` puts beside a store; `None` where no disk can be had.
-    fn new(make: impl FnOnce(&Path)) -> Option<Self> {
+    /// What `prepare` puts beside a store; `None` where no disk can be had.
+    fn new(prepare: impl FnOnce(&Path)) -> Option<Self> {
         let disk = Mounted::ext4(64, "data=ordered")?;
-        make(&disk.path().join("store.redb"));
+        prepare(&disk.path().join("store.redb"));
         let all = fs::read_dir(disk.path()).unwrap().map(|it| it.unwrap().path());
         let files = all.filter(|it| it.is_file()).map(|it| (it.clone(), fs::read(it).unwrap()));
         let files = files.collect();
@@ -55,8 +55,8 @@ impl Scene {
         assert!(Command::new("sync").arg("-f").arg(self.disk.path()).status().unwrap().success());
     }
 
-    /// Runs a command and cuts the power, at moments that are spread over the time it takes; `after`
-    /// looks at what is left each time.
+    /// Runs a command and cuts the power, at moments that are spread over the time it takes;
+    /// `after` looks at what is left each time.
     fn cut(&self, args: &str, mut after: impl FnMut()) {
         self.set_up();
         let start = Instant::now();
@@ -96,7 +96,7 @@ fn a_backup_that_loses_its_power_leaves_no_copy_or_all_of_it() {
 
 #[test]
 fn a_backup_over_another_that_loses_its_power_leaves_the_old_or_the_new_one() {
-    let make = |path: &Path| {
+    let prepare = |path: &Path| {
         fill(&path.with_file_name("copy.redb"));
         fill(path);
         // One more than the copy has.
@@ -104,7 +104,7 @@ fn a_backup_over_another_that_loses_its_power_leaves_the_old_or_the_new_one() {
         writer.save(&document(1, 0)).unwrap();
         assert!(writer.end().0.success());
     };
-    let Some(scene) = Scene::new(make) else { return };
+    let Some(scene) = Scene::new(prepare) else { return };
     let copy = scene.store().with_file_name("copy.redb");
     let old = fs::read(&copy).unwrap();
     let mut made = 0;
@@ -118,11 +118,11 @@ fn a_backup_over_another_that_loses_its_power_leaves_the_old_or_the_new_one() {
 
 #[test]
 fn a_repair_that_loses_its_power_leaves_the_old_store_or_the_new_one() {
-    let make = |path: &Path| {
+    let prepare = |path: &Path| {
         fill(path);
         damage(path);
     };
-    let Some(scene) = Scene::new(make) else { return };
+    let Some(scene) = Scene::new(prepare) else { return };
     let (path, before) = (scene.store(), scene.before());
     let mut made = 0;
     scene.cut("repair", || {
@@ -143,7 +143,7 @@ fn a_repair_that_loses_its_power_leaves_the_old_store_or_the_new_one() {
 #[test]
 fn a_repair_that_loses_its_power_loses_nothing_of_a_journal() {
     let mut answered = HashMap::new();
-    let make = |path: &Path| {
+    let prepare = |path: &Path| {
         let mut writer = Writer::start(path);
         while answered.len() < 30 || !path.with_extension("redb.journal").exists() {
             let number = answered.len() as u64;
@@ -153,6 +153,6 @@ fn a_repair_that_loses_its_power_loses_nothing_of_a_journal() {
         send(&writer.child, Signal::KILL);
         ended(writer.child);
     };
-    let Some(scene) = Scene::new(make) else { return };
+    let Some(scene) = Scene::new(prepare) else { return };
     scene.cut("repair", || check(&scene.store(), &answered));
 }
