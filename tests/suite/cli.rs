@@ -33,6 +33,8 @@ mod restore;
 mod resume;
 mod save;
 mod secrets;
+#[cfg(unix)]
+mod terminal;
 mod watch;
 
 use std::fs;

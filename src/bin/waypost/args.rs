@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fmt::Display;
-use std::io::{self, IsTerminal};
+use std::io::IsTerminal;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser}
 use serde::Serialize;
 use waypost::{Layout, Status};
 
-use crate::output::{json_line, plain};
+use crate::output::{json_line, plain, stderr};
 use crate::{keys, progress};
 
 /// What is told beside results, for a program.
@@ -89,7 +89,7 @@ impl Global {
     /// Tells a program something that is not a result.
     pub(crate) fn note_fact(&self, fact: &impl Serialize) {
         if !self.quiet {
-            let _ = json_line(&mut io::stderr(), fact);
+            let _ = json_line(&mut stderr(), fact);
         }
     }
 
@@ -97,7 +97,7 @@ impl Global {
     pub(crate) fn warn(&self, text: impl Display) {
         let warning = text.to_string();
         if self.json {
-            let _ = json_line(&mut io::stderr(), &Warning { warning });
+            let _ = json_line(&mut stderr(), &Warning { warning });
         } else {
             progress::say(format_args!("warning: {}", plain(&warning)));
         }

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, IsTerminal as _, Write};
 use anyhow::Result;
 
 use crate::exit::Refusal;
+use crate::output::stderr;
 
 /// Whether somebody is there to be asked.
 pub(crate) fn is_asked() -> bool {
@@ -16,7 +17,7 @@ pub(crate) fn confirm(question: &str) -> Result<()> {
     if !is_asked() {
         return Err(Refusal::Unconfirmed(question.to_owned()).into());
     }
-    if is_agreed(question, &mut io::stdin().lock(), &mut io::stderr().lock())? {
+    if is_agreed(question, &mut io::stdin().lock(), &mut stderr())? {
         return Ok(());
     }
     Err(Refusal::Declined.into())
@@ -24,7 +25,7 @@ pub(crate) fn confirm(question: &str) -> Result<()> {
 
 /// Asks somebody who is there about something that is no mistake: without a word it is done.
 pub(crate) fn offer(question: &str) -> Result<bool> {
-    is_taken(question, &mut io::stdin().lock(), &mut io::stderr().lock())
+    is_taken(question, &mut io::stdin().lock(), &mut stderr())
 }
 
 fn is_agreed(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> Result<bool> {

@@ -36,10 +36,12 @@ mod threads;
 mod when;
 mod world;
 
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+
+use output::Shown;
 
 fn main() -> ExitCode {
     let _witness = panics::hush_engine();
@@ -47,7 +49,8 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return report::usage(&error),
     };
-    let mut out = pager::paged(&cli.global, cli.is_long());
+    let is_terminal = io::stdout().is_terminal();
+    let mut out = Shown::if_terminal(pager::paged(&cli.global, cli.is_long()), is_terminal);
     let ended = cli.run(&mut out);
     // What was found before something went wrong is shown, too.
     let shown = out.flush();

@@ -9,6 +9,7 @@ mod json;
 pub(crate) mod palette;
 mod short;
 mod table;
+mod terminal;
 
 use std::io::{self, Write};
 
@@ -25,6 +26,7 @@ pub(crate) use human::{age, ago, counted, grouped, plain, quoted, short_id, shor
 pub(crate) use json::{More, VERSION, VERSION_KEY, json_line, json_open};
 pub(crate) use short::id_length;
 pub(crate) use table::{of_entries, table, width};
+pub(crate) use terminal::{Shown, is_hidden, stderr};
 
 /// The text of the file that a checkpoint came from.
 pub(crate) const SOURCE_TEXT: &str = "source_text";

@@ -14,7 +14,7 @@ use waypost::Step;
 
 use crate::args::Global;
 use crate::interrupt::{self, Signal};
-use crate::output::{columns, cut, grouped};
+use crate::output::{columns, cut, grouped, stderr};
 use crate::threads;
 
 const EVERY: Duration = Duration::from_millis(200);
@@ -199,7 +199,7 @@ pub(crate) fn say(text: impl Display) {
     let mut shown = lock(&SHOWN);
     draw("", &mut shown);
     // Without anyone to read it there is still work to do.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(stderr(), "{text}");
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

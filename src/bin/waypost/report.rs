@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::args::Global;
 use crate::exit::{Exit, Refusal, Verdict};
-use crate::output::{json_line, palette, plain};
+use crate::output::{is_hidden, json_line, palette, plain, stderr};
 
 /// An error in words, for a person or a program.
 #[derive(Debug, Serialize)]
@@ -75,12 +75,17 @@ pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     let wants_json = env::args_os().any(|arg| arg == "--json");
     if !error.use_stderr() || !wants_json {
+        let text = error.render().to_string();
         // With standard error closed, the exit code still tells.
-        let _ = error.print();
+        let _ = if text.lines().any(|line| line.contains(is_hidden)) {
+            write!(stderr(), "{text}")
+        } else {
+            error.print()
+        };
         return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
     }
     let report = of_usage(&error.render().to_string());
-    let _ = json_line(&mut io::stderr(), &Reported { error: &report });
+    let _ = json_line(&mut stderr(), &Reported { error: &report });
     Exit::Usage.into()
 }
 
@@ -98,14 +103,14 @@ fn of_usage(text: &str) -> Report {
 }
 
 fn show(report: &Report, global: &Global) -> io::Result<()> {
-    let mut stderr = io::stderr().lock();
+    let mut stderr = stderr();
     if global.json {
         return json_line(&mut stderr, &Reported { error: report });
     }
-    let bad = global.style(&stderr, palette::BAD);
+    let bad = global.style(&io::stderr(), palette::BAD);
     writeln!(stderr, "{bad}error:{bad:#} {}", plain(&report.message))?;
     if let Some(hint) = report.hint.as_ref().filter(|_| !global.quiet) {
-        let good = global.style(&stderr, palette::TITLE);
+        let good = global.style(&io::stderr(), palette::TITLE);
         writeln!(stderr, "{good}hint:{good:#} {hint}")?;
     }
     Ok(())

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use waypost::{Id, Timestamp};
 
+use super::terminal::is_hidden;
+
 /// A length in bytes, in units of 1024 and rounded down.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
@@ -92,11 +94,8 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("'{}'", name.replace('\'', "'\\''"))
 }
 
-/// A text that cannot move the cursor or change the colours of a terminal.
+/// A text that cannot act on a terminal, nor look like another one.
 pub(crate) fn plain(text: &str) -> String {
-    // Marks of direction would show a name as another one.
-    let is_mark = |char| matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_hidden = |char: char| char.is_control() || is_mark(char);
     let visible = |char: char| if is_hidden(char) { Err(char.escape_default()) } else { Ok(char) };
     text.chars().map(visible).fold(String::with_capacity(text.len()), |mut plain, char| {
         match char {

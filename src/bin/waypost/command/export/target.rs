@@ -1,19 +1,20 @@
 //! Where an export goes: standard output, or a file that is there as a whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
 use crate::exit::Refusal;
+use crate::output::Shown;
 use crate::private;
 
 /// Where an export goes.
 pub(in crate::command) enum Target<'a> {
     Stream(&'a mut dyn Write),
     /// A pipe or a device.
-    Opened(BufWriter<File>),
+    Opened(Shown<BufWriter<File>>),
     File {
         path: PathBuf,
         draft: PathBuf,
@@ -34,7 +35,9 @@ impl<'a> Target<'a> {
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
             let opened = OpenOptions::new().write(true).open(path);
             let opened = opened.with_context(|| format!("cannot write {}", path.display()))?;
-            return Ok(Self::Opened(BufWriter::new(opened)));
+            let is_terminal = opened.is_terminal();
+            let out = Shown::if_terminal(BufWriter::new(opened), is_terminal);
+            return Ok(Self::Opened(out));
         }
         if path.exists() && !overwrites {
             return Err(Refusal::Exists { path: path.to_owned() }.into());
@@ -83,14 +86,16 @@ impl Write for Target<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stream(out) => out.write(bytes),
-            Self::File { file, .. } | Self::Opened(file) => file.write(bytes),
+            Self::Opened(out) => out.write(bytes),
+            Self::File { file, .. } => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stream(out) => out.flush(),
-            Self::File { file, .. } | Self::Opened(file) => file.flush(),
+            Self::Opened(out) => out.flush(),
+            Self::File { file, .. } => file.flush(),
         }
     }
 }

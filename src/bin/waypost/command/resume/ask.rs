@@ -18,7 +18,7 @@ use crate::output::{self, Fields, plain};
 /// With `refusals` it cannot be resumed, and only the other answers are taken.
 pub(super) fn ask(chosen: &Chosen, refusals: &[String]) -> Result<Decision> {
     let now = Timestamp::now();
-    decide(chosen, refusals, now, &mut io::stdin().lock(), &mut io::stderr().lock())
+    decide(chosen, refusals, now, &mut io::stdin().lock(), &mut output::stderr())
 }
 
 fn decide(

@@ -78,7 +78,7 @@ fn target(args: &Args, store: &Store, global: &Global) -> Result<Target> {
     }
     let choices: Vec<String> = found.iter().map(name).collect();
     if is_asked_here(args, global) {
-        let at = ask::number(&choices, &mut io::stdin().lock(), &mut io::stderr().lock())?;
+        let at = ask::number(&choices, &mut io::stdin().lock(), &mut output::stderr())?;
         return Ok(found.swap_remove(at));
     }
     Err(Refusal::Unclear { wanted: args.target.clone(), choices }.into())
@@ -173,7 +173,7 @@ fn select(
         let refusal = Refusal::Unselected { series: series.clone(), count: lines.len() };
         return Err(refusal.into());
     }
-    let at = ask::number(&lines, &mut io::stdin().lock(), &mut io::stderr().lock())?;
+    let at = ask::number(&lines, &mut io::stdin().lock(), &mut output::stderr())?;
     named(store, candidates.swap_remove(at).entry, "It was selected.")
 }
 
