@@ -171,7 +171,8 @@ fn a_copy_replaces_only_stores_and_has_no_name_that_the_store_needs() {
     assert_eq!(fs::read_to_string(test.path().join("notes.txt")).unwrap(), "not a store");
     test.write("empty", "");
     test.run("backup empty --overwrite").done();
-    for suffix in ["journal", "lock", "new", "spool", "spool/x.save"] {
+    let unfinished = "new-0123456789abcdef0123456789abcdef.unfinished";
+    for suffix in ["journal", "lock", unfinished, "spool", "spool/x.save"] {
         for flag in ["", "--overwrite"] {
             let said = test.run(&format!("backup .waypost/store.redb.{suffix} {flag}"));
             assert!([Some(1), Some(4)].contains(&said.code), "{suffix} {flag}: {}", said.stderr);
