@@ -202,7 +202,9 @@ impl Error {
                 Self::Locked { path: path.clone(), holder: holder.clone(), waited: *waited }
             }
             Self::Io { path, source } => {
-                let source = io::Error::new(source.kind(), source.to_string());
+                // The code tells a disk that cannot read from one that is full.
+                let copy = || io::Error::new(source.kind(), source.to_string());
+                let source = source.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error);
                 Self::Io { path: path.clone(), source }
             }
         }

@@ -111,5 +111,5 @@ pub use store::{
     Action, Arrivals, Backup, Compacted, Contents, Copied, Deleted, Draft, Durability, Finding,
     Harm, Hold, Holder, Inspection, Limits, LockText, Lost, Operation, Options, Position, Rekeyed,
     Repair, Repaired, Restorable, SetAside, Settings, Spooled, Stage, State, Stats, Step, Store,
-    Verification, Verify,
+    Unreadable, Verification, Verify,
 };

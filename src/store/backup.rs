@@ -22,7 +22,6 @@ use super::held::when_free;
 use super::kind;
 use super::lock::LockFile;
 use super::lossy;
-use super::pages::read_at;
 use super::spool::Spooled;
 use super::table::{FRAMES, IDENTITY_KEY, In, META, RECORDS, without_panics};
 use super::unfinished::{self, Making};
@@ -237,7 +236,7 @@ impl Copy {
             }
             let length = length_at(start, total);
             // The file may have become shorter since.
-            let read = read_at(&self.source, start, &mut chunk[..length]);
+            let read = self.source.read_at(&mut chunk[..length], start);
             match read {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
                 other => other?,
@@ -263,7 +262,7 @@ impl Copy {
         let mut chunk = vec![0; CHUNK_BYTES];
         for (start, number) in (0..total).step_by(CHUNK_BYTES).zip(0..) {
             let length = length_at(start, total);
-            read_at(&self.source, start, &mut chunk[..length])?;
+            self.source.read_at(&mut chunk[..length], start)?;
             if self.sums.get(number) != Some(&check(0, &chunk[..length])) {
                 self.target.seek(SeekFrom::Start(start))?;
                 self.target.write_all(&chunk[..length])?;

@@ -144,7 +144,11 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
     fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError>;
 
     /// Opens the engine's file without changing a byte; `None` if that cannot be had.
-    fn read_engine(&self, path: &Path) -> Result<Option<ReadOnlyDatabase>, DatabaseError>;
+    fn read_engine(
+        &self,
+        path: &Path,
+        builder: &Builder,
+    ) -> Result<Option<ReadOnlyDatabase>, DatabaseError>;
 }
 
 /// A lock on a file: one process has an exclusive one, or many have shared ones.
@@ -295,8 +299,12 @@ impl Disk for RealDisk {
         builder.create_file(file)
     }
 
-    fn read_engine(&self, path: &Path) -> Result<Option<ReadOnlyDatabase>, DatabaseError> {
-        match Builder::new().open_read_only(path) {
+    fn read_engine(
+        &self,
+        path: &Path,
+        builder: &Builder,
+    ) -> Result<Option<ReadOnlyDatabase>, DatabaseError> {
+        match builder.open_read_only(path) {
             Ok(database) => Ok(Some(database)),
             Err(DatabaseError::RepairAborted) => Ok(None),
             Err(error) => Err(error),

@@ -100,13 +100,21 @@ fn check_engine(path: &Path) -> Result<(), Refusal> {
 
 /// Opens the store so that it cannot be changed; `None` if it has to be repaired first.
 pub(super) fn open_read_only(path: &Path) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
-    check_file(&RealDisk, RealDisk.look(path).at(path)?, path)?;
-    let file = RealDisk.open(path).at(path)?;
-    if !RealDisk.is_free(path).at(path)? {
+    open_read_only_on(&RealDisk, path)
+}
+
+/// As [`open_read_only`], on any disk.
+pub(super) fn open_read_only_on(
+    disk: &dyn Disk,
+    path: &Path,
+) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
+    check_file(disk, disk.look(path).at(path)?, path)?;
+    let file = disk.open(path).at(path)?;
+    if !disk.is_free(path).at(path)? {
         return Err(Refusal::Held);
     }
-    let opened = probe(&RealDisk, path)?;
-    check_place(&RealDisk, file.as_ref(), path)?;
+    let opened = probe(disk, path)?;
+    check_place(disk, file.as_ref(), path)?;
     Ok(opened)
 }
 
@@ -230,7 +238,7 @@ fn initialize(database: &Database, path: &Path, key: Option<KeyId>) -> Result<()
 
 /// Opens the file and checks its format without changing a byte, if it was closed cleanly.
 fn probe(disk: &dyn Disk, path: &Path) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
-    match disk.read_engine(path) {
+    match disk.read_engine(path, &Builder::new()) {
         Ok(Some(database)) => {
             let format = check_format(&database.begin_read().within(path)?, path)?;
             Ok(Some((database, format)))

@@ -7,12 +7,10 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redb::{
-    Builder, Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase as _,
-};
+use redb::{Builder, Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase as _};
 
 use super::bases::Bases;
-use super::disk::{Disk as _, Place, RealDisk, opening};
+use super::disk::{Disk, Place};
 use super::file::{self, Refusal};
 use super::lock::LockFile;
 use super::names::Names;
@@ -29,6 +27,7 @@ const CACHE_BYTES: usize = 32 << 20;
 
 /// A store that is held, and what was learnt about it.
 pub(super) struct Held<'a> {
+    pub(super) place: &'a Place,
     pub(super) path: &'a Path,
     pub(super) names: Names,
     pub(super) bases: Bases,
@@ -58,9 +57,10 @@ impl Source {
 
 impl<'a> Held<'a> {
     /// Takes hold of nothing yet; waits for other processes as long as `wait` says.
-    pub(super) fn new(path: &'a Path, wait: Duration, keys: Keyring) -> Self {
+    pub(super) fn new(place: &'a Place, wait: Duration, keys: Keyring) -> Self {
         Self {
-            path,
+            place,
+            path: &place.path,
             names: Names::default(),
             bases: Bases::new(CACHE_BYTES / 2),
             frames: Frames::new(keys),
@@ -74,8 +74,8 @@ impl<'a> Held<'a> {
     /// The file, once it is this process's turn.
     pub(super) fn source(&mut self) -> Result<&Source> {
         if self.source.is_none() {
-            let (path, wait) = (self.path, self.wait);
-            let source = without_panics(path, || when_free(path, wait, || open(path)))?;
+            let (place, path, wait) = (self.place, self.path, self.wait);
+            let source = without_panics(path, || when_free(path, wait, || open(place)))?;
             let identity = without_panics(path, || identity_of(&source, path))?;
             if self.identity.is_some_and(|before| Some(before) != identity) {
                 return Err(Error::corrupt("meta", "another store took its place meanwhile"));
@@ -144,27 +144,28 @@ pub(super) fn when_free<T>(
     }
 }
 
-fn open(path: &Path) -> Result<Source, Refusal> {
-    file::check_file(&RealDisk, RealDisk.look(path).at(path)?, path)?;
-    let file = opening::read(path).at(path)?;
-    if !RealDisk.is_free(path).at(path)? {
+fn open(place: &Place) -> Result<Source, Refusal> {
+    let (path, disk) = (place.path.as_path(), place.disk.as_ref());
+    file::check_file(disk, disk.look(path).at(path)?, path)?;
+    let file = disk.open(path).at(path)?;
+    if !disk.is_free(path).at(path)? {
         return Err(Refusal::Held);
     }
-    let source = open_locked(path)?;
-    file::check_place(&RealDisk, &file, path)?;
+    let source = open_locked(disk, path)?;
+    file::check_place(disk, file.as_ref(), path)?;
     Ok(source)
 }
 
-fn open_locked(path: &Path) -> Result<Source, Refusal> {
+fn open_locked(disk: &dyn Disk, path: &Path) -> Result<Source, Refusal> {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
-    match builder.open_read_only(path) {
-        Ok(database) => {
+    match disk.read_engine(path, &builder) {
+        Ok(Some(database)) => {
             file::check_format(&database.begin_read().within(path)?, path)?;
             Ok(Source::Closed(database))
         }
-        Err(DatabaseError::RepairAborted) => {
-            let Some(overlay) = Overlay::new(opening::read(path).at(path)?).at(path)? else {
+        Ok(None) => {
+            let Some(overlay) = Overlay::new(disk.open(path).at(path)?).at(path)? else {
                 return Err(Refusal::Held);
             };
             let database = builder.create_with_backend(overlay);

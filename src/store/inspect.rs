@@ -3,7 +3,7 @@
 //! Must never repair, stop at the first thing that is wrong, or lock out others for longer than it
 //! takes to open the store.
 
-use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,12 +12,13 @@ use redb::{ReadOnlyDatabase, ReadableDatabase as _, ReadableTable as _};
 
 use super::Store;
 use super::deleted::restorable;
-use super::disk::Place;
+use super::disk::{Disk, Place};
 use super::file::{self, Refusal};
 use super::held::Held;
 use super::lock::{Content, LockFile};
 use super::names::Names;
 use super::read::Lookup;
+use super::sectors::{Sectors, Unreadable};
 use super::settings::{self, Settings};
 use super::spool::Spooled;
 use super::table::{
@@ -51,6 +52,8 @@ pub struct Inspection {
     pub lock_text: LockText,
     /// What is in it, as far as that can be told.
     pub state: State,
+    /// What the disk cannot read of the file and of its journal, whatever lies there.
+    pub unreadable: Vec<Unreadable>,
 }
 
 /// Who has a store.
@@ -128,6 +131,7 @@ impl Store {
     /// every entry, those that were deleted and can be restored included. Reads every entry, but no
     /// document: about a second for a million checkpoints. What was not
     /// closed is repaired in memory instead, so that damage is told from what a crash leaves.
+    /// Then asks the disk for every byte of the file, while others may have it.
     ///
     /// # Errors
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Io`], or
@@ -138,32 +142,58 @@ impl Store {
         wait: Duration,
         hear: &mut dyn FnMut(&Entry),
     ) -> Result<Inspection> {
-        let path = file::resolve(path.as_ref());
-        let mut holder = None;
-        let state = without_panics(&path, || look(&path, wait, &mut holder, hear))?;
-        // Who let go when asked has taken its journal in.
-        let file_bytes = fs::metadata(&path).at(&path)?.len();
-        let journal = fs::metadata(file::beside(&path, ".journal"));
-        let journal_bytes = journal.ok().map(|found| found.len());
-        let place = Place::real(path.clone());
-        let spool = Spooled::of(&place);
-        let lock_text = LockText::of(&LockFile::of(&place));
-        Ok(Inspection { path, file_bytes, journal_bytes, spool, holder, lock_text, state })
+        inspect_at(&Place::real(file::resolve(path.as_ref())), wait, hear)
     }
 }
 
+/// As [`Store::inspect`], on any disk.
+pub(super) fn inspect_at(
+    place: &Place,
+    wait: Duration,
+    hear: &mut dyn FnMut(&Entry),
+) -> Result<Inspection> {
+    let (path, disk) = (place.path.as_path(), place.disk.as_ref());
+    let mut holder = None;
+    let state = without_panics(path, || look(place, wait, &mut holder, hear))?;
+    // Who let go when asked has taken its journal in.
+    let file_bytes = disk.look(path).at(path)?.bytes;
+    let journal_path = file::beside(path, ".journal");
+    let journal_bytes = disk.look(&journal_path).ok().map(|found| found.bytes);
+    let mut unreadable = unreadable(disk, path).at(path)?;
+    // Who has the store may remove its journal meanwhile.
+    unreadable.extend(self::unreadable(disk, &journal_path).unwrap_or_default());
+    Ok(Inspection {
+        path: place.path.clone(),
+        file_bytes,
+        journal_bytes,
+        spool: Spooled::of(place),
+        holder,
+        lock_text: LockText::of(&LockFile::of(place)),
+        state,
+        unreadable,
+    })
+}
+
+/// What the disk cannot read of a file.
+fn unreadable(disk: &dyn Disk, path: &Path) -> io::Result<Vec<Unreadable>> {
+    let file = Sectors::open(disk, path)?;
+    file.read_all();
+    Ok(file.unreadable(path))
+}
+
 fn look(
-    path: &Path,
+    place: &Place,
     wait: Duration,
     holder: &mut Option<Holder>,
     hear: &mut dyn FnMut(&Entry),
 ) -> Result<State> {
-    let lock_file = LockFile::of(&Place::real(path.to_owned()));
+    let path = place.path.as_path();
+    let lock_file = LockFile::of(place);
     let arrived = Instant::now();
     let mut announcement = None;
     loop {
-        match file::open_read_only(path) {
-            Ok(None) if is_repairable(path)? => return Ok(State::Unclosed),
+        match file::open_read_only_on(place.disk.as_ref(), path) {
+            Ok(None) if is_repairable(place)? => return Ok(State::Unclosed),
             Ok(Some((database, format))) => {
                 let contents = Contents::read(&database, format, path, hear)?;
                 return Ok(State::Closed(Box::new(contents)));
@@ -185,8 +215,8 @@ fn look(
 ///
 /// The engine takes one that was cut for one that is to be repaired, and fails only then. So it
 /// tries, in memory.
-fn is_repairable(path: &Path) -> Result<bool> {
-    match Held::new(path, Duration::ZERO, Keyring::default()).source() {
+fn is_repairable(place: &Place) -> Result<bool> {
+    match Held::new(place, Duration::ZERO, Keyring::default()).source() {
         Ok(_) => Ok(true),
         Err(Error::Locked { .. }) => Ok(false),
         Err(error) => Err(error),

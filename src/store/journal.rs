@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use super::disk::{Disk, DiskFile, FileId};
 use super::file;
+use super::sectors::{Sectors, Unreadable};
 use crate::codec::{Placed, check};
 use crate::error::{At, Error, Result};
 use mark::Mark;
@@ -280,20 +281,25 @@ pub(super) struct Left {
 /// The journal of another store is put aside, and so is what is no journal. One that is damaged
 /// before its end is left as it is.
 pub(super) fn read(disk: &dyn Disk, path: &Path, identity: u64, sequence: u64) -> Result<Left> {
-    let Some(bytes) = read_bytes(disk, path)? else {
+    let Some((bytes, unreadable)) = read_bytes(disk, path)? else {
         return Ok(Left::default());
     };
+    let damaged = |at| unreadable.first().map_or_else(|| damaged(path, at), unread);
     let named = identified(&bytes).map(|(named, _)| named);
     let rest = bytes.get(HEADER_BYTES..).unwrap_or_default();
     // A right sum is no torn write: this is content that must not be passed over.
-    let (mut placed, length) =
-        items(rest, identity).map_err(|at| damaged(path, HEADER_BYTES + at))?;
+    let (mut placed, length) = items(rest, identity).map_err(|at| damaged(HEADER_BYTES + at))?;
     // The first sum has the identity in it, whatever became of the header.
     let is_own = named == Some(identity) || !placed.is_empty();
     let end = if is_own { HEADER_BYTES + length } else { 0 };
     // What comes after a sync tells that all before was whole.
     if mark::current(&bytes, end, (identity, sequence)).any(|mark| mark.synced > end as u64) {
-        return Err(damaged(path, end));
+        return Err(damaged(end));
+    }
+    // Behind the mark that follows the last item nothing was ever written since.
+    let is_over = is_own && Mark::at(&bytes, end, identity).is_some();
+    if !is_over && !unreadable.is_empty() {
+        return Err(damaged(end));
     }
     let aside = match named.filter(|_| !is_own) {
         Some(other) => {
@@ -339,6 +345,16 @@ fn damaged(path: &Path, at: usize) -> Error {
     Error::corrupt(place, reason)
 }
 
+/// Saves may be there that the store lacks.
+fn unread(bytes: &Unreadable) -> Error {
+    let reason = format!(
+        "the disk cannot read them: {}; the journal stays as it is, and `waypost repair` saves all \
+         that can be read",
+        bytes.reason
+    );
+    Error::corrupt(bytes.to_string(), reason)
+}
+
 /// The identity that a journal names, and what follows.
 pub(super) fn identified(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (identity, rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
@@ -366,18 +382,19 @@ fn head(bytes: &[u8]) -> Option<(usize, u64)> {
     (length > 0).then_some((length, sum))
 }
 
-fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
-    let file = match disk.open(path) {
+/// What is in a journal, and what the disk cannot read of it, which is zeros then.
+fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Option<(Vec<u8>, Vec<Unreadable>)>> {
+    let file = match Sectors::open(disk, path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).at(path),
     };
-    let length = file.length().at(path)?;
+    let length = file.length();
     let length = usize::try_from(length).ok().filter(|_| length <= FILE_BYTES_MAX);
     let too_long = || Error::corrupt(path.display().to_string(), "the journal is too long");
     let mut bytes = vec![0; length.ok_or_else(too_long)?];
-    file.read_at(&mut bytes, 0).at(path)?;
-    Ok(Some(bytes))
+    file.read(0, &mut bytes);
+    Ok(Some((bytes, file.unreadable(path))))
 }
 
 /// The sum and the payload of the first item, if there is one, and what follows.

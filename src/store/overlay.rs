@@ -3,13 +3,12 @@
 //! So the engine can repair what a crash left, for somebody who only wants to look.
 
 use std::collections::HashMap;
-use std::fs::{File, TryLockError};
 use std::io;
 use std::sync::Mutex;
 
 use redb::StorageBackend;
 
-use super::pages::read_at;
+use super::disk::{DiskFile, Lock};
 use crate::sync::lock;
 
 const BLOCK: usize = 4096;
@@ -18,7 +17,7 @@ const BLOCK_BYTES: u64 = BLOCK as u64;
 /// A locked file, and what was written over it.
 #[derive(Debug)]
 pub(super) struct Overlay {
-    file: File,
+    file: Box<dyn DiskFile>,
     written: Mutex<Written>,
 }
 
@@ -33,27 +32,25 @@ struct Written {
 
 impl Overlay {
     /// Locks the file for as long as this lives; `None` if another process has it.
-    pub(super) fn new(file: File) -> io::Result<Option<Self>> {
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
+    pub(super) fn new(file: Box<dyn DiskFile>) -> io::Result<Option<Self>> {
+        if !file.try_lock(Lock::Exclusive)? {
+            return Ok(None);
         }
-        let bytes = file.metadata()?.len();
+        let bytes = file.length()?;
         let written = Written { blocks: HashMap::new(), bytes, file_bytes: bytes };
         Ok(Some(Self { file, written: Mutex::new(written) }))
     }
 }
 
 impl Written {
-    fn block(&self, file: &File, number: u64) -> io::Result<Vec<u8>> {
+    fn block(&self, file: &dyn DiskFile, number: u64) -> io::Result<Vec<u8>> {
         if let Some(block) = self.blocks.get(&number) {
             return Ok(block.clone());
         }
         let start = number * BLOCK_BYTES;
         let there = self.file_bytes.saturating_sub(start).min(BLOCK_BYTES);
         let mut block = vec![0; BLOCK];
-        read_at(file, start, &mut block[..within(there)])?;
+        file.read_at(&mut block[..within(there)], start)?;
         Ok(block)
     }
 }
@@ -85,7 +82,7 @@ impl StorageBackend for Overlay {
         }
         let mut at = 0;
         for (number, start, length) in parts(offset, out.len()) {
-            let block = written.block(&self.file, number)?;
+            let block = written.block(self.file.as_ref(), number)?;
             out[at..at + length].copy_from_slice(&block[start..start + length]);
             at += length;
         }
@@ -108,7 +105,7 @@ impl StorageBackend for Overlay {
         let mut written = lock(&self.written);
         let mut at = 0;
         for (number, start, length) in parts(offset, data.len()) {
-            let mut block = written.block(&self.file, number)?;
+            let mut block = written.block(self.file.as_ref(), number)?;
             block[start..start + length].copy_from_slice(&data[at..at + length]);
             written.blocks.insert(number, block);
             at += length;

@@ -11,9 +11,11 @@ mod stray;
 mod tests;
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io;
+use std::ops::Range;
 
+use super::disk::DiskFile;
+use super::sectors::Sectors;
 use header::Header;
 use node::{Branch, Leaf};
 pub(super) use stray::Stray;
@@ -29,12 +31,24 @@ const PAGE_STEP: usize = 4096;
 const ORDER_MAX: u8 = 12;
 // A tree of a million pages is four levels high.
 const DEPTH_MAX: usize = 64;
+/// Why a page is bad of which the disk cannot read a sector.
+pub(super) const UNREADABLE: &str = "the disk cannot read some of it";
 
 /// A file of the engine.
 pub(super) struct Pages {
-    file: File,
+    file: Sectors,
     file_bytes: u64,
     header: Header,
+    has_header: bool,
+}
+
+/// A page as it was read.
+struct Page {
+    at: u64,
+    /// Zeros where the file ends before, or the disk cannot read it.
+    bytes: Vec<u8>,
+    /// Whether the disk can read all of it.
+    is_read: bool,
 }
 
 /// Where a tree starts, and the sum of its first page.
@@ -93,6 +107,15 @@ pub(super) struct Seen {
     /// Where those start that passed their sums; of longer ones all parts.
     whole: HashSet<u64>,
     pub(super) bad: Vec<BadPage>,
+    /// Those of which the disk cannot read all.
+    pub(super) unread: Vec<UnreadPage>,
+}
+
+/// A page of which the disk cannot read all.
+pub(super) struct UnreadPage {
+    pub(super) bytes: Range<u64>,
+    /// The table that it belongs to.
+    pub(super) table: String,
 }
 
 impl Seen {
@@ -106,12 +129,27 @@ impl Seen {
 }
 
 impl Pages {
-    pub(super) fn open(file: File) -> io::Result<Self> {
-        let file_bytes = file.metadata()?.len();
+    pub(super) fn open(file: impl DiskFile + 'static) -> io::Result<Self> {
+        Self::over(Box::new(file))
+    }
+
+    pub(super) fn over(file: Box<dyn DiskFile>) -> io::Result<Self> {
+        let file = Sectors::new(file)?;
+        let file_bytes = file.length();
         let mut start = vec![0; header::BYTES];
         let there = usize::try_from(file_bytes).unwrap_or(usize::MAX).min(start.len());
-        read_at(&file, 0, &mut start[..there])?;
-        Ok(Self { file, file_bytes, header: Header::parse(&start) })
+        let has_header = file.read(0, &mut start[..there]);
+        Ok(Self { file, file_bytes, header: Header::parse(&start), has_header })
+    }
+
+    /// Whether the disk can read the header.
+    pub(super) fn has_header(&self) -> bool {
+        self.has_header
+    }
+
+    /// The file itself, as it is read.
+    pub(super) fn sectors(&self) -> &Sectors {
+        &self.file
     }
 
     /// Whether a crash left the file; then the last commit may be half there.
@@ -121,7 +159,7 @@ impl Pages {
 
     /// What is wrong with the start of the file.
     pub(super) fn header_faults(&self) -> Vec<&'static str> {
-        self.header.faults(self.file_bytes)
+        if self.has_header { self.header.faults(self.file_bytes) } else { vec![UNREADABLE] }
     }
 
     /// The commits that the file tells of, first the one that counts.
@@ -179,16 +217,16 @@ impl Pages {
 
     /// Reads bytes of the file.
     pub(super) fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
-        read_at(&self.file, at, bytes)
+        if self.file.read(at, bytes) { Ok(()) } else { Err(io::Error::other(UNREADABLE)) }
     }
 
-    /// Where a page is, and what is there of it; zeros where the file ends before.
-    fn page(&self, number: u64) -> Option<(u64, Vec<u8>)> {
+    /// A page, if it is within the file.
+    fn page(&self, number: u64) -> Option<Page> {
         let (at, length) = Self::place(number)?;
         let there = self.file_bytes.checked_sub(at).filter(|there| *there > 0)?.min(length);
         let mut bytes = vec![0; usize::try_from(length).ok()?];
-        read_at(&self.file, at, &mut bytes[..usize::try_from(there).ok()?]).ok()?;
-        Some((at, bytes))
+        let is_read = self.file.read(at, &mut bytes[..usize::try_from(there).ok()?]);
+        Some(Page { at, bytes, is_read })
     }
 
     /// Where a page begins, and how long it is.
@@ -240,14 +278,21 @@ impl Walk<'_> {
         {
             return self.note(Some(at), "it is named twice");
         }
-        let Some((at, bytes)) = self.pages.page(root.page) else {
+        let Some(Page { at, bytes, is_read }) = self.pages.page(root.page) else {
             return self.note(None, "a page beyond the end of the file is named");
         };
+        // The engine takes a page as a whole, even where nothing that is used of it is lost.
+        if !is_read {
+            self.note(Some(at), UNREADABLE);
+            let (bytes, table) = (at..at + bytes.len() as u64, self.table.name.clone());
+            self.seen.unread.push(UnreadPage { bytes, table });
+        }
         match bytes[0] {
             node::LEAF => self.leaf(&Leaf::new(&bytes, self.table.shape), at, root.sum),
             node::BRANCH => {
                 self.branch(&Branch::new(&bytes, self.table.shape), (at, root.sum), depth);
             }
+            _ if !is_read => {}
             _ => self.note(Some(at), "it is no page of a table"),
         }
     }
@@ -257,7 +302,7 @@ impl Walk<'_> {
         if is_checked {
             self.seen.keep(at, leaf.length());
         } else {
-            self.note(Some(at), "checksum differs");
+            self.note_sum(at);
         }
         for number in 0..leaf.count() {
             if let Some((key, value, offset)) = leaf.row(number) {
@@ -270,7 +315,7 @@ impl Walk<'_> {
         if branch.sum() == Some(sum) {
             self.seen.keep(at, branch.length());
         } else {
-            self.note(Some(at), "checksum differs");
+            self.note_sum(at);
         }
         for number in 0..branch.count() {
             if let Some(child) = branch.child(number) {
@@ -279,19 +324,14 @@ impl Walk<'_> {
         }
     }
 
+    /// Notes a page that fails its sum, unless it is known already why.
+    fn note_sum(&mut self, at: u64) {
+        if self.seen.bad.last().is_none_or(|last| last.at != Some(at)) {
+            self.note(Some(at), "checksum differs");
+        }
+    }
+
     fn note(&mut self, at: Option<u64>, reason: &'static str) {
         self.seen.bad.push(BadPage { at, table: self.table.name.clone(), reason });
     }
-}
-
-#[cfg(unix)]
-pub(super) fn read_at(file: &File, at: u64, bytes: &mut [u8]) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
-}
-
-#[cfg(not(unix))]
-pub(super) fn read_at(mut file: &File, at: u64, bytes: &mut [u8]) -> io::Result<()> {
-    use std::io::{Read as _, Seek as _, SeekFrom};
-    file.seek(SeekFrom::Start(at))?;
-    file.read_exact(bytes)
 }

@@ -6,14 +6,16 @@
 
 mod chunks;
 mod documents;
+mod exchange;
 mod keys;
 mod rows;
 mod salvage;
 mod strays;
+mod survey;
 mod trees;
+mod waiting;
 mod write;
 
-use std::fs::{self, File};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -21,27 +23,30 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::disk::{Disk as _, DiskFile as _, Place, RealDisk, opening};
+use super::disk::{DiskFile, FileId, Lock, Place, RealDisk, opening};
 use super::file::{self, Refusal};
 use super::held::when_free;
-use super::journal;
 use super::lossy;
 use super::options::Options;
 use super::pages::Pages;
 use super::sealing::no_key;
+use super::sectors::Unreadable;
 use super::spool::Spooled;
 use super::table::{FORMAT, FORMAT_KEY, IDENTITY_KEY};
 use super::unfinished::{self, Making};
 use super::watch::{Stage, Step, Watch, unwatched};
 use super::{Store, Verification};
 use crate::checkpoint::{Id, Timestamp};
+use crate::codec::Frames;
 #[cfg(feature = "encrypt")]
 use crate::codec::SecretKey;
-use crate::codec::{Frames, Placed};
 use crate::error::{At, Error, Result};
+use exchange::exchange;
 use keys::Keys;
 use rows::Rows;
 use salvage::{Salvage, Saved};
+pub(super) use survey::survey;
+use waiting::{Waiting, waiting};
 use write::Notes;
 
 // One transaction takes this much, or so many.
@@ -111,6 +116,8 @@ pub struct Repaired {
     /// What was saved though it may have been deleted before, or changed since: no table leads to
     /// it any more.
     pub unsure: Vec<Lost>,
+    /// What the disk cannot read of the store and its journal, as far as that was needed.
+    pub unreadable: Vec<Unreadable>,
 }
 
 /// Something that a repair could not save, or is not sure of.
@@ -149,44 +156,56 @@ impl Store {
         repair: &Repair,
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Repaired> {
-        let path = file::resolve(path.as_ref());
-        let place = repair.into.as_deref().map_or_else(|| path.clone(), file::resolve);
-        if repair.into.is_some() {
-            file::check_apart(&place, &path)?;
-            if place.exists() {
-                return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&place);
-            }
-        }
-        let old = when_free(&path, repair.wait, || lock_alone(&path))?;
-        let rows = Rows::read(Pages::open(old.try_clone().at(&path)?).at(&path)?);
-        check(&rows, &path)?;
-        let mut work = Work {
-            repaired: Repaired { path: path.clone(), ..Repaired::default() },
-            keys: Keys::of(repair, &rows)?,
-            rows: &rows,
-            next_sequence: 0,
-            watch,
-        };
-        if repair.dry_run {
-            // Whether it was ended is told by what is returned.
-            let _ = work.save(None)?;
-            if repair.into.is_some() {
-                work.repaired.checkpoints += Spooled::of(&Place::real(path)).checkpoints;
-            }
-            work.note(&Notes::read(&rows));
-            return Ok(work.repaired);
-        }
-        // Who repairs a store in place has it alone; into another place several may.
-        let left_after = if repair.into.is_some() { LEFT_AFTER } else { Duration::ZERO };
-        unfinished::sweep(&RealDisk, &place, Making::Repair, left_after);
-        let new_path = unfinished::name(&place, Making::Repair);
-        let made = work.make(&new_path, repair).and_then(|made| match made {
-            ControlFlow::Continue(()) => work.put_in_place(&new_path, &place, repair, &old),
-            ControlFlow::Break(()) => Ok(()),
-        });
-        unfinished::remove(&RealDisk, &new_path);
-        made.map(|()| work.repaired)
+        repair_at(&Place::real(file::resolve(path.as_ref())), repair, watch)
     }
+}
+
+/// As [`Store::repair`], of a store on any disk; elsewhere than on the real one only into another
+/// file, which is on that.
+pub(super) fn repair_at(
+    old: &Place,
+    repair: &Repair,
+    watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+) -> Result<Repaired> {
+    let path = old.path.as_path();
+    let place = repair.into.as_deref().map_or_else(|| path.to_owned(), file::resolve);
+    if repair.into.is_some() {
+        file::check_apart(&place, path)?;
+        if place.exists() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&place);
+        }
+    }
+    let file = when_free(path, repair.wait, || lock_alone(old))?;
+    let id = file.id().at(path)?;
+    let rows = Rows::read(Pages::over(file).at(path)?);
+    check(&rows, path)?;
+    let mut work = Work {
+        repaired: Repaired { path: path.to_owned(), ..Repaired::default() },
+        old,
+        keys: Keys::of(repair, &rows)?,
+        rows: &rows,
+        next_sequence: 0,
+        watch,
+    };
+    if repair.dry_run {
+        // Whether it was ended is told by what is returned.
+        let _ = work.save(None)?;
+        if repair.into.is_some() {
+            work.repaired.checkpoints += Spooled::of(old).checkpoints;
+        }
+        work.note(&Notes::read(&rows));
+        return Ok(work.repaired);
+    }
+    // Who repairs a store in place has it alone; into another place several may.
+    let left_after = if repair.into.is_some() { LEFT_AFTER } else { Duration::ZERO };
+    unfinished::sweep(&RealDisk, &place, Making::Repair, left_after);
+    let new_path = unfinished::name(&place, Making::Repair);
+    let made = work.make(&new_path, repair).and_then(|made| match made {
+        ControlFlow::Continue(()) => work.put_in_place(&new_path, &place, repair, id),
+        ControlFlow::Break(()) => Ok(()),
+    });
+    unfinished::remove(&RealDisk, &new_path);
+    made.map(|()| work.repaired)
 }
 
 impl Lost {
@@ -198,6 +217,7 @@ impl Lost {
 
 struct Work<'a> {
     repaired: Repaired,
+    old: &'a Place,
     rows: &'a Rows,
     /// Beyond all that were used, as far as that can be told.
     next_sequence: u64,
@@ -237,11 +257,10 @@ impl Work<'_> {
         // Opened anew, so that the next sequence is one that no frame has.
         let options = Options { create: false, ..repair.options_of_new(&self.keys) };
         let store = Store::open_with(new_path, options)?;
-        let old = Place::real(self.repaired.path.clone());
         let identity = self.rows.meta.get(IDENTITY_KEY).copied();
         // Where the new store has no key, what was spooled may still take one.
         let frames = Frames::new(self.keys.ring.clone());
-        let (count, lost) = store.shared.adopt(&old, identity, &self.rows.taken, &frames)?;
+        let (count, lost) = store.shared.adopt(self.old, identity, &self.rows.taken, &frames)?;
         self.repaired.checkpoints += count;
         let lost = lost.into_iter().map(|(place, reason)| Lost {
             place: place.display().to_string(),
@@ -254,9 +273,11 @@ impl Work<'_> {
 
     /// Saves what can be read, into a store if there is one.
     fn save(&mut self, store: Option<&Store>) -> Result<ControlFlow<()>> {
-        let (journal, mut lost, sequence) = waiting(&self.repaired.path, self.rows)?;
-        self.next_sequence = self.rows.next_sequence().max(sequence.saturating_add(1));
-        let mut salvage = Salvage::new(self.rows, journal, &self.keys);
+        let Waiting { placed, mut lost, last_sequence, unreadable } = waiting(self.old, self.rows)?;
+        self.repaired.unreadable = self.rows.pages.sectors().unreadable(&self.old.path);
+        self.repaired.unreadable.extend(unreadable);
+        self.next_sequence = self.rows.next_sequence().max(last_sequence.saturating_add(1));
+        let mut salvage = Salvage::new(self.rows, placed, &self.keys);
         salvage.lost.append(&mut lost);
         let unsure = self.rows.strays.unsure.iter();
         salvage.unsure = unsure.map(|(place, reason)| Lost::of_rows(place, reason)).collect();
@@ -321,13 +342,13 @@ impl Work<'_> {
         new_path: &Path,
         place: &Path,
         repair: &Repair,
-        old: &File,
+        old: Option<FileId>,
     ) -> Result<()> {
         if repair.into.is_some() {
             opening::rename_new(new_path, place).at(place)?;
         } else {
             // It takes long, and a lock does not keep anybody from moving files.
-            if !file::is_at(&RealDisk, old.id().at(place)?, place).at(place)? {
+            if !file::is_at(&RealDisk, old, place).at(place)? {
                 let reason = "another file took its place meanwhile; nothing was changed";
                 return Err(Error::corrupt(place.display().to_string(), reason));
             }
@@ -356,91 +377,18 @@ fn nothing(path: &Path) -> Error {
     Error::corrupt(path.display().to_string(), reason)
 }
 
-/// What the journal has and the tables lack, what of it is lost, and the last sequence in it.
-fn waiting(path: &Path, rows: &Rows) -> Result<(Vec<Placed>, Vec<Lost>, u64)> {
-    let journal_path = file::beside(path, ".journal");
-    let identity = rows.meta.get(IDENTITY_KEY).copied();
-    let scanned = match journal::scan(&RealDisk, &journal_path, identity, rows.next_sequence()) {
-        Ok(scanned) => scanned.unwrap_or_default(),
-        Err(error @ Error::Io { .. }) => return Err(error),
-        Err(error) => {
-            let (place, reason) = (journal_path.display().to_string(), error.to_string());
-            return Ok((Vec::new(), vec![Lost { place, reason, checkpoint: None }], 0));
-        }
-    };
-    let lost = scanned.gaps.iter().filter(|gap| gap.is_lost).map(|gap| Lost {
-        place: format!("byte {} of {}", gap.at, journal_path.display()),
-        reason: if gap.is_damage { "checksum differs" } else { "cut short, or damaged" }.to_owned(),
-        checkpoint: None,
-    });
-    let placed = scanned.items.into_iter().map(|mut item| {
-        if !item.is_checked {
-            let warning = "repair: its names could not be checked".to_owned();
-            item.placed.entry.warnings.push(warning);
-        }
-        item.placed
-    });
-    Ok((placed.collect(), lost.collect(), scanned.last_sequence))
-}
-
 fn bytes_of(saved: &Saved) -> usize {
     let contents = saved.artifacts.iter().filter_map(|it| it.content.as_ref()).map(Vec::len);
     saved.frame.len() + contents.sum::<usize>()
 }
 
 /// Keeps all others from the file, for as long as the result lives.
-fn lock_alone(path: &Path) -> Result<File, Refusal> {
-    let old = opening::read(path).at(path)?;
-    file::lock_at(&old, path)?;
-    Ok(old)
-}
-
-/// Puts a new store in the place of an old one, which stays under another name.
-///
-/// The old one has its name until the new one has it, and at no time has either two: a store with
-/// two names is refused, and whoever is killed here leaves one that opens.
-fn exchange(new_path: &Path, path: &Path, now: Timestamp) -> Result<PathBuf> {
-    let time: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
-    let aside = file::beside(path, &format!(".damaged-{time}"));
-    let (journal, journal_aside) =
-        (file::beside(path, ".journal"), file::beside(&aside, ".journal"));
-    if RealDisk.is_file(&journal) {
-        copy(&journal, &journal_aside).at(&journal_aside)?;
+fn lock_alone(old: &Place) -> Result<Box<dyn DiskFile>, Refusal> {
+    let (path, disk) = (old.path.as_path(), old.disk.as_ref());
+    let file = disk.open(path).at(path)?;
+    if !file.try_lock(Lock::Exclusive).at(path)? {
+        return Err(Refusal::Held);
     }
-    // Nobody may open the new one, and make a journal of its own, before that of the old one is
-    // gone: it has another name by now, and what is damaged in it would be refused again.
-    let new = opening::read(new_path).at(new_path)?;
-    new.try_lock().map_err(io::Error::from).at(new_path)?;
-    change_names(new_path, path, &aside)?;
-    file::sync_parent(path).at(path)?;
-    match fs::remove_file(&journal) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).at(&journal),
-        _ => {}
-    }
-    file::sync_parent(path).at(path)?;
-    Ok(aside)
-}
-
-/// Gives the name of the old store to the new one, and `aside` to the old one.
-fn change_names(new_path: &Path, path: &Path, aside: &Path) -> Result<()> {
-    // Not the other way round: what is left unfinished is removed by the next repair, and the old
-    // store must never be that.
-    opening::rename_new(new_path, aside).at(aside)?;
-    // Should the power be lost, the old one must not be without a name.
-    let exchanged = file::sync_parent(path).and_then(|()| opening::exchange(aside, path));
-    if matches!(exchanged, Ok(true)) {
-        return Ok(());
-    }
-    fs::rename(aside, new_path).at(new_path)?;
-    exchanged.at(path)?;
-    copy(path, aside).at(aside)?;
-    file::sync_parent(path).at(path)?;
-    fs::rename(new_path, path).at(path)
-}
-
-/// Copies a file to a name that nothing has, and makes the copy last.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let mut target = opening::make(to)?;
-    let copied = opening::read(from).and_then(|mut from| io::copy(&mut from, &mut target));
-    copied.and_then(|_| target.sync_all()).inspect_err(|_| drop(fs::remove_file(to)))
+    file::check_place(disk, file.as_ref(), path)?;
+    Ok(file)
 }

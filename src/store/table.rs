@@ -9,7 +9,7 @@ use redb::{
     TableDefinition, TableError, Value, WriteTransaction,
 };
 
-use super::names;
+use super::{names, sectors};
 use crate::codec::KeyId;
 use crate::error::{Error, Result};
 use crate::key::{
@@ -160,7 +160,7 @@ impl<T, E: Into<redb::Error>> In<T> for Result<T, E> {
 
 pub(super) fn engine_error(error: redb::Error, path: &Path) -> Error {
     match error {
-        redb::Error::Io(source) => Error::Io { path: path.to_owned(), source },
+        redb::Error::Io(source) => sectors::failed(path, source),
         redb::Error::PreviousIo => {
             let source = io::Error::other("an earlier write failed; the file is opened anew");
             Error::Io { path: path.to_owned(), source }

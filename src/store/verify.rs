@@ -4,10 +4,12 @@
 //! from it for long: all but a few checks look at rows that belong together, so the store may be
 //! let go, and change, between two parts.
 
+mod around;
 mod checkpoints;
 mod contents;
 mod frames;
 mod notes;
+mod pages;
 mod rows;
 mod spool;
 mod tables;
@@ -22,16 +24,15 @@ use std::time::Duration;
 use redb::{ReadableTable as _, ReadableTableMetadata as _, TableHandle as _};
 
 use super::Store;
-use super::disk::opening;
+use super::disk::Place;
 use super::file;
 use super::held::Held;
-use super::pages::{Commit, Pages, Seen};
 use super::table::{BLOBS, DELETED, FRAMES, IDS, INDEX, In, META, RECORDS, without_panics};
 use super::watch::{Stage, Step, Watch, unwatched};
 use crate::codec::Keyring;
 #[cfg(feature = "encrypt")]
 use crate::codec::SecretKey;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Result};
 use crate::key::frame_sequence;
 use crate::sync::lock;
 use crate::threads::start_in;
@@ -78,14 +79,22 @@ impl Store {
         verify: &Verify,
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Verification> {
-        let path = file::resolve(path.as_ref());
-        let found = Verification { path: path.clone(), ..Verification::default() };
-        let mut verifier =
-            Verifier { held: Held::new(&path, verify.wait, verify.keyring()), found, watch };
-        let outcome = verifier.run()?;
-        verifier.found.is_whole = outcome.is_continue();
-        Ok(verifier.found)
+        verify_at(&Place::real(file::resolve(path.as_ref())), verify, watch)
     }
+}
+
+/// As [`Store::verify_with`], on any disk.
+pub(super) fn verify_at(
+    place: &Place,
+    verify: &Verify,
+    watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+) -> Result<Verification> {
+    let found = Verification { path: place.path.clone(), ..Verification::default() };
+    let held = Held::new(place, verify.wait, verify.keyring());
+    let mut verifier = Verifier { held, found, watch };
+    let outcome = verifier.run()?;
+    verifier.found.is_whole = outcome.is_continue();
+    Ok(verifier.found)
 }
 
 /// How a store is verified.
@@ -148,7 +157,15 @@ impl<'a> Verifier<'a> {
         if (self.watch)(Step::named(Stage::Pages, 0)).is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        let is_engines = self.pages()?;
+        let pages = self.look()?;
+        let seen = self.pages(&pages);
+        let is_hurt = !seen.unread.is_empty() || !pages.has_header();
+        if is_hurt || (!self.found.unreadable.is_empty() && self.held.source().is_err()) {
+            return self.around(pages);
+        }
+        // Without its start a file shows only by its pages what it is.
+        let is_engines = seen.pages() > 0 || !pages.masters().is_empty();
+        drop(pages);
         match self.held.source() {
             Ok(_) => {}
             Err(error)
@@ -196,41 +213,6 @@ impl<'a> Verifier<'a> {
             }
         }
         Ok(ControlFlow::Continue(()))
-    }
-
-    /// Checks all pages; whether the file is one of the engine at all.
-    fn pages(&mut self) -> Result<bool> {
-        let path = self.held.path;
-        // Keeps others from changing it; if it cannot be opened, none of them can either.
-        let held = self.held.source().err();
-        if let Some(
-            Error::Locked { .. }
-            | Error::TooNew { .. }
-            | Error::TooOld { .. }
-            | Error::Linked { .. },
-        ) = held
-        {
-            return held.map_or(Ok(false), Err);
-        }
-        let pages = Pages::open(opening::read(path).at(path)?).at(path)?;
-        let mut seen = walk(&pages, Commit::Last);
-        if pages.is_unclosed() && !seen.bad.is_empty() {
-            // A crash may have left the last commit half there; then the one before counts.
-            let before = walk(&pages, Commit::Before);
-            seen = if before.bad.is_empty() && before.pages() > 0 { before } else { seen };
-        }
-        for fault in pages.header_faults() {
-            self.found.find(Harm::Reading, "header", fault);
-        }
-        self.found.pages = seen.pages();
-        for bad in &seen.bad {
-            let place = bad.at.map_or("a page".to_owned(), |at| format!("page at byte {at}"));
-            let place = format!("{place}, table {}", bad.table);
-            // Which checkpoints that hurts shows when they are read.
-            self.found.find(tables::harm_to(&bad.table), place, bad.reason);
-        }
-        // Without its start a file shows only by its pages what it is.
-        Ok(seen.pages() > 0 || !pages.masters().is_empty())
     }
 
     fn notes(&mut self) -> Result<ControlFlow<()>> {
@@ -404,14 +386,6 @@ impl<'a> Verifier<'a> {
             self.held.give_way();
         }
     }
-}
-
-fn walk(pages: &Pages, commit: Commit) -> Seen {
-    let mut seen = Seen::default();
-    for table in pages.tables(commit, &mut seen) {
-        pages.walk(&table, &mut seen, &mut |_| {});
-    }
-    seen
 }
 
 /// Checks rows on all processors.

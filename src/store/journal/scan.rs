@@ -9,6 +9,7 @@ use super::{HEAD_BYTES, HEADER_BYTES, first, head, identified, read_bytes};
 use crate::codec::{Placed, check};
 use crate::error::Result;
 use crate::store::disk::Disk;
+use crate::store::sectors::Unreadable;
 
 // How often as much as there is may be looked at while the next item is searched: bytes made for
 // it would take time with the square of their number.
@@ -19,6 +20,8 @@ const SEARCHES: usize = 64;
 pub(in crate::store) struct Scanned {
     pub(in crate::store) items: Vec<Found>,
     pub(in crate::store) gaps: Vec<Gap>,
+    /// What the disk cannot read.
+    pub(in crate::store) unreadable: Vec<Unreadable>,
     /// The last sequence that it tells of.
     pub(in crate::store) last_sequence: u64,
 }
@@ -54,7 +57,7 @@ pub(in crate::store) fn scan(
     identity: Option<u64>,
     next_sequence: u64,
 ) -> Result<Option<Scanned>> {
-    let Some(bytes) = read_bytes(disk, path)? else { return Ok(None) };
+    let Some((bytes, unreadable)) = read_bytes(disk, path)? else { return Ok(None) };
     let named = identified(&bytes).map(|(named, _)| named);
     let Some(identity) = identity.or(named) else { return Ok(None) };
     let (mut synced, mut last_sequence) = (0, 0);
@@ -63,12 +66,15 @@ pub(in crate::store) fn scan(
         last_sequence = last_sequence.max(mark.last);
     }
     let starts = bytes.get(HEADER_BYTES..).and_then(|rest| first(rest, identity)).is_some();
-    if named != Some(identity) && !starts && synced == 0 {
+    if named != Some(identity) && !starts && synced == 0 && unreadable.is_empty() {
         return Ok(None);
     }
     let left = bytes.len().saturating_mul(SEARCHES);
-    let mut scan = Scan { bytes: &bytes, identity, next_sequence, synced, left };
+    let unread = unreadable.iter().map(|it| it.at + it.bytes).max().unwrap_or(0);
+    let unread = usize::try_from(unread).unwrap_or(usize::MAX);
+    let mut scan = Scan { bytes: &bytes, identity, next_sequence, synced, unread, left };
     let mut scanned = scan.run();
+    scanned.unreadable = unreadable;
     let last = scanned.items.iter().map(|found| found.placed.entry.sequence).max();
     scanned.last_sequence = last_sequence.max(last.unwrap_or(0));
     Ok(Some(scanned))
@@ -80,6 +86,8 @@ struct Scan<'a> {
     next_sequence: u64,
     /// All before this byte was on disk.
     synced: usize,
+    /// Behind this byte the disk can read everything.
+    unread: usize,
     /// How much more may be looked at in search of an item.
     left: usize,
 }
@@ -97,10 +105,11 @@ impl<'a> Scan<'a> {
                 }
                 (at, chain) = (at + HEAD_BYTES + payload.len(), sum);
             }
-            let is_damage = at < self.synced;
-            if !is_damage && Mark::at(self.bytes, at, self.identity).is_some() {
+            if at >= self.synced && Mark::at(self.bytes, at, self.identity).is_some() {
                 return scanned;
             }
+            // What the disk cannot read may have been on it.
+            let is_damage = at < self.synced.max(self.unread);
             if let Some((next, sum, placed)) = self.vouched(at, chain) {
                 scanned.gaps.push(Gap { at, is_damage, is_lost: false });
                 self.take((at, placed), true, &mut scanned);

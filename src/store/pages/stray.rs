@@ -4,7 +4,7 @@
 //! times the length of the file, whatever the pages say.
 
 use super::node::{BRANCH, Branch, LEAF, Leaf};
-use super::{ORDER_MAX, PAGE_BYTES, PAGE_STEP, Pages, Root, Row, Seen, Shape, Table};
+use super::{ORDER_MAX, PAGE_BYTES, PAGE_STEP, Page, Pages, Root, Row, Seen, Shape, Table};
 
 // Pages that say that they are long are believed until so much was read.
 const READ_TIMES: u64 = 16;
@@ -65,7 +65,7 @@ impl Pages {
 
     fn has_root(&self, table: &Table) -> bool {
         let Some(Root { page, sum }) = table.root else { return true };
-        let Some((_, bytes)) = self.page(page) else { return false };
+        let Some(Page { bytes, .. }) = self.page(page) else { return false };
         let found = match bytes[0] {
             LEAF => Leaf::new(&bytes, table.shape).sum(),
             BRANCH => Branch::new(&bytes, table.shape).sum(),
@@ -74,11 +74,11 @@ impl Pages {
         found == Some(sum)
     }
 
-    /// So many bytes from a place on; zeros where the file ends before.
+    /// So many bytes from a place on; zeros where the file ends before, or cannot be read.
     fn bytes_at(&self, at: u64, length: u64) -> Option<Vec<u8>> {
         let there = self.file_bytes.checked_sub(at)?.min(length);
         let mut bytes = vec![0; usize::try_from(length).ok()?];
-        self.read(at, &mut bytes[..usize::try_from(there).ok()?]).ok()?;
+        self.file.read(at, &mut bytes[..usize::try_from(there).ok()?]);
         Some(bytes)
     }
 }

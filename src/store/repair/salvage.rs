@@ -252,6 +252,12 @@ impl<'a> Salvage<'a> {
         self.documents.lacks.get()
     }
 
+    /// Whether the last one took a key that is not at hand; forgets that.
+    pub(super) fn lacked(&mut self) -> bool {
+        let is_locked = matches!(self.failure.take(), Some(Error::Key { .. }));
+        self.documents.lacks.take().is_some() || is_locked
+    }
+
     /// The frame as it was, if what it stands on is saved, and it has the key it is to have; else
     /// one that stands alone.
     fn frame(&self, sequence: u64, raw: &[u8]) -> Result<Vec<u8>> {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::super::disk::Place;
+use super::super::sectors::is_bad_sector;
 use super::folder::Folder;
 use super::take_in::FILE_BYTES_MAX;
 use crate::codec::{SPOOLED_HEAD_BYTES, decode_spooled, spooled_count};
@@ -18,7 +19,8 @@ pub struct Spooled {
     pub checkpoints: u64,
     /// Length of these files.
     pub bytes: u64,
-    /// Number of files whose start is damaged; whoever has the store next sets them aside.
+    /// Number of files whose start is damaged, which whoever has the store next sets aside, or
+    /// cannot be read by the disk.
     pub damaged: u64,
     /// Number of files that were damaged or of another store, and so were set aside.
     pub set_aside: u64,
@@ -45,8 +47,14 @@ impl Spooled {
         let strange = listing.strange + u64::from(folder.is_link());
         let mut spooled = Self { set_aside, strange, ..Self::default() };
         for name in &listing.saved {
-            // Whoever takes it in just now has been quicker.
-            let Ok((bytes, head)) = folder.head(name, SPOOLED_HEAD_BYTES) else { continue };
+            let (bytes, head) = match folder.head(name, SPOOLED_HEAD_BYTES) {
+                Ok(found) => found,
+                Err(error) => {
+                    // Else whoever takes it in just now has been quicker.
+                    spooled.damaged += u64::from(is_bad_sector(&error));
+                    continue;
+                }
+            };
             match spooled_count(&head) {
                 Some(count) => spooled.checkpoints += u64::from(count),
                 None => spooled.damaged += 1,
@@ -77,6 +85,7 @@ pub(in crate::store) fn lost(
         let flaw = match folder.read(name, FILE_BYTES_MAX) {
             Ok(Some(bytes)) => decode_spooled(&bytes, identity, name).err(),
             Ok(None) => Some("it is too long"),
+            Err(error) if is_bad_sector(&error) => Some("the disk cannot read some of it"),
             Err(_) => None,
         };
         lost.extend(flaw.map(|flaw| (folder.saved(name), flaw)));

@@ -1,7 +1,5 @@
 //! What is small: facts about the store, its settings, the log of operations, and the journal.
 
-use std::path::Path;
-
 use redb::{ReadOnlyTable, ReadableTable as _};
 
 use super::tables::Tables;
@@ -9,7 +7,7 @@ use super::tally::{Harm, Verification};
 use crate::codec::decode_note;
 use crate::error::Result;
 use crate::key::frame_sequence;
-use crate::store::disk::RealDisk;
+use crate::store::disk::Place;
 use crate::store::file;
 use crate::store::journal;
 use crate::store::operation::Operation;
@@ -75,17 +73,22 @@ fn check_journal(
     let last = tables.frames.last().within(path)?.map(|(row, _)| frame_sequence(row.value()) + 1);
     let noted = meta.get(SEQUENCE_KEY).within(path)?.map(|value| value.value());
     let next = last.unwrap_or(1).max(noted.unwrap_or(1));
-    check_items(&file::beside(path, ".journal"), identity, next, found);
+    check_items(tables.place, identity, next, found);
     Ok(())
 }
 
-fn check_items(path: &Path, identity: u64, next: u64, found: &mut Verification) {
-    let scanned = match journal::scan(&RealDisk, path, Some(identity), next) {
+fn check_items(place: &Place, identity: u64, next: u64, found: &mut Verification) {
+    let path = &file::beside(&place.path, ".journal");
+    let scanned = match journal::scan(place.disk.as_ref(), path, Some(identity), next) {
         Ok(Some(scanned)) => scanned,
         // There is none, or it is of another store and put aside by whoever opens this one.
         Ok(None) => return,
         Err(error) => return found.find_error(Harm::Reading, None, &error),
     };
+    for unreadable in &scanned.unreadable {
+        let is_hurt = scanned.gaps.iter().any(|gap| gap.is_damage);
+        found.find_unreadable(if is_hurt { Harm::Reading } else { Harm::Upkeep }, unreadable);
+    }
     let is_damaged = scanned.gaps.iter().any(|gap| gap.is_damage);
     // Behind a torn end nothing was acknowledged, and whoever opens the store passes it over.
     let end = scanned.gaps.first().filter(|_| !is_damaged).map_or(usize::MAX, |gap| gap.at);

@@ -7,7 +7,6 @@ use redb::ReadableTable as _;
 use super::tables::Tables;
 use super::tally::{Harm, Verification};
 use crate::error::Result;
-use crate::store::disk::Place;
 use crate::store::spool;
 use crate::store::table::{IDENTITY_KEY, In, META, TAKEN};
 
@@ -26,7 +25,7 @@ pub(super) fn check_spool(tables: &Tables<'_>, found: &mut Verification) -> Resu
             taken.insert(row.within(path)?.0.value().to_owned());
         }
     }
-    for (file, reason) in spool::lost(&Place::real(path.to_owned()), identity, &taken) {
+    for (file, reason) in spool::lost(tables.place, identity, &taken) {
         let place = format!("spooled save {}", file.display());
         found.find(Harm::Aside, place, format!("{reason}; {NEXT}"));
     }

@@ -12,6 +12,7 @@ use crate::key::{
     BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, RecordBytes, RecordKey,
 };
 use crate::store::bases::Bases;
+use crate::store::disk::Place;
 use crate::store::held::{Held, Source};
 use crate::store::names::Names;
 use crate::store::options::Limits;
@@ -29,6 +30,7 @@ const GAPS_MAX: usize = 64;
 
 /// The tables as one thread reads them.
 pub(super) struct Tables<'a> {
+    pub(super) place: &'a Place,
     pub(super) path: &'a Path,
     pub(super) known: &'a Names,
     pub(super) bases: &'a Bases,
@@ -51,6 +53,7 @@ pub(super) struct Tables<'a> {
 /// What it takes to open tables in any thread.
 #[derive(Clone, Copy)]
 pub(super) struct Opener<'a> {
+    pub(super) place: &'a Place,
     pub(super) path: &'a Path,
     pub(super) source: &'a Source,
     pub(super) known: &'a Names,
@@ -61,16 +64,17 @@ pub(super) struct Opener<'a> {
 impl<'a> Opener<'a> {
     pub(super) fn of(held: &'a mut Held<'_>) -> Result<Self> {
         held.source()?;
-        let Held { path, names, bases, frames, .. } = &*held;
+        let Held { place, path, names, bases, frames, .. } = &*held;
         let source = held.opened().expect("it was opened above");
-        Ok(Self { path, source, known: names, bases, unpacking: frames })
+        Ok(Self { place, path, source, known: names, bases, unpacking: frames })
     }
 
     pub(super) fn open(self) -> Result<Tables<'a>> {
-        let Self { path, source, known, bases, unpacking } = self;
+        let Self { place, path, source, known, bases, unpacking } = self;
         without_panics(path, || {
             let transaction = source.begin(path)?;
             Ok(Tables {
+                place,
                 path,
                 known,
                 bases,

@@ -10,6 +10,7 @@ use crate::codec::KeyId;
 use crate::error::Error;
 use crate::store::lossy;
 use crate::store::sealing::Sealing;
+use crate::store::sectors::Unreadable;
 
 // A store of which everything is damaged must not fill the memory with words.
 const FINDINGS_MAX: usize = 10_000;
@@ -53,6 +54,8 @@ pub struct Verification {
     pub rows: u64,
     /// How many checkpoints wait in the journal; whoever opens the store next takes them in.
     pub waiting: u64,
+    /// What the disk cannot read of the file and its journal. Each is a finding, too.
+    pub unreadable: Vec<Unreadable>,
     /// What is wrong, as it was found; not more than 10,000 of them.
     pub findings: Vec<Finding>,
     /// How many more there are.
@@ -134,6 +137,13 @@ impl Verification {
         });
     }
 
+    /// What the disk cannot read.
+    pub(super) fn find_unreadable(&mut self, harm: Harm, unreadable: &Unreadable) {
+        let reason = &unreadable.reason;
+        self.find(harm, unreadable.to_string(), format!("the disk cannot read them: {reason}"));
+        self.unreadable.push(unreadable.clone());
+    }
+
     /// What is wrong with a checkpoint.
     pub(super) fn find_at(&mut self, harm: Harm, entry: &Entry, reason: impl fmt::Display) {
         self.note(Finding {
@@ -177,10 +187,11 @@ impl Verification {
         self.is_rekeying |= part.is_rekeying;
         self.rows += part.rows;
         self.more += part.more;
+        self.unreadable.extend(part.unreadable);
         part.findings.into_iter().for_each(|finding| self.note(finding));
     }
 
-    fn note(&mut self, finding: Finding) {
+    pub(super) fn note(&mut self, finding: Finding) {
         if self.findings.len() >= FINDINGS_MAX {
             self.more += 1;
         } else if !self.findings.contains(&finding) {

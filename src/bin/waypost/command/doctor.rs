@@ -31,8 +31,8 @@ Examples:
 ///
 /// Changes nothing: it reads the store without repairing what a crash left, and measures the disk
 /// with a file of its own, which it removes. While another process has the store, all else is
-/// checked. Documents are not read. Exits with 5 if the store is damaged, and with 1 if something
-/// else is bad; warnings are no failure.
+/// checked. The disk is asked for every byte of the store, but documents are not checked. Exits
+/// with 5 if the store is damaged, and with 1 if something else is bad; warnings are no failure.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {}

@@ -94,6 +94,10 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         output::json_line(out, &Shown { needed, dry_run, repaired: &repaired })?;
     } else {
         output::fields(out, &fields(&repaired, needed, args), global)?;
+        for unreadable in &repaired.unreadable {
+            let text = format!("{unreadable}: {}", unreadable.reason);
+            writeln!(out, "unreadable  {}", plain(&text))?;
+        }
         for lost in &repaired.lost {
             writeln!(out, "lost  {}", plain(&format!("{}: {}", lost.place, lost.reason)))?;
         }
@@ -102,6 +106,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         }
     }
     out.flush()?;
+    if !repaired.unreadable.is_empty() {
+        global.warn("the disk is failing: keep the store on another one from now on");
+    }
     if let Some((signal, _)) = stopped {
         return Err(signal.error("the store is as it was".to_owned()));
     }

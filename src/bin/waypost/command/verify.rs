@@ -64,6 +64,11 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
         }
     }
     out.flush()?;
+    if !verified.unreadable.is_empty() {
+        global.warn(
+            "the disk is failing: waypost repair --into FILE saves what can be read on another one",
+        );
+    }
     if let Some((signal, step)) = stopped {
         return Err(signal.error(format!("while {}; nothing was changed", step.stage)));
     }

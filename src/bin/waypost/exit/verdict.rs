@@ -10,6 +10,9 @@ use super::{Exit, Refusal};
 use crate::output::quoted;
 use crate::stopped;
 
+/// The disk does not do what it was asked for: `EIO`, or on Windows `ERROR_IO_DEVICE`.
+const FAILING: i32 = if cfg!(windows) { 1117 } else { 5 };
+
 /// What an error means for the user.
 #[derive(Debug, Clone)]
 pub(crate) struct Verdict {
@@ -72,6 +75,12 @@ fn of_library(error: &Error) -> Verdict {
         }
         Error::Corrupt { reason, .. } if reason.contains("nothing can be saved") => {
             Verdict::new(Exit::Damaged, "corrupt").hint("restore a backup; the file is as it was")
+        }
+        Error::Corrupt { reason, .. } if reason.contains("the disk cannot read") => {
+            Verdict::new(Exit::Damaged, "corrupt").hint(
+                "the disk is failing: `waypost verify` tells all that is damaged, `waypost repair \
+                 --into FILE` saves the rest on another disk",
+            )
         }
         Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
@@ -137,6 +146,10 @@ fn of_invalid(what: &str, reason: &str) -> Verdict {
 
 /// What the system refused.
 fn of_system(error: &io::Error) -> Verdict {
+    if error.raw_os_error() == Some(FAILING) {
+        return Verdict::new(Exit::Failed, "io")
+            .hint("the disk may be failing: run it again, then copy what is on it to another one");
+    }
     Verdict::new(Exit::Failed, "io").hint(match error.kind() {
         ErrorKind::NotFound => "check the name and the directory it is in",
         ErrorKind::PermissionDenied => "change who may read and write it, or run it as its owner",

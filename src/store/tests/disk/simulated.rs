@@ -3,9 +3,10 @@
 //! It shows what the processes of one boot see. What a loss of power leaves is made from the notes,
 //! in `power.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,6 +18,9 @@ use crate::store::disk::{Disk, DiskFile, FileId, FoundFile, Lock};
 use crate::sync::lock;
 
 const JOURNAL_BYTES: u64 = 16 << 10;
+const SECTOR_BYTES: u64 = 512;
+/// What a disk answers that cannot read a sector: `EIO`, or on Windows `ERROR_CRC`.
+const BAD_SECTOR: i32 = if cfg!(windows) { 23 } else { 5 };
 
 /// Something that was done to a disk. Files have numbers, since names come and go.
 #[derive(Debug, Clone)]
@@ -135,6 +139,8 @@ struct State {
     /// How often the disk had changed when a call failed.
     failed_at: Option<usize>,
     is_full: bool,
+    /// Sectors that cannot be read, by their files and numbers.
+    bad: BTreeSet<(usize, u64)>,
     /// How often somebody removed the directories and made others.
     remade: usize,
     is_remade_on_rename: bool,
@@ -206,6 +212,19 @@ impl SimulatedDisk {
             .any(|name| name.extension().is_some_and(|it| it == "save"))
     }
 
+    /// All files as they are seen now.
+    pub(super) fn files(&self) -> Files {
+        lock(&self.state).files.clone()
+    }
+
+    /// From now on these bytes of a file cannot be read, and those that share a sector with them.
+    pub(super) fn spoil(&self, path: &Path, bytes: Range<u64>) {
+        let mut state = lock(&self.state);
+        let file = state.files.names[path];
+        let sectors = bytes.start / SECTOR_BYTES..bytes.end.div_ceil(SECTOR_BYTES);
+        state.bad.extend(sectors.map(|sector| (file, sector)));
+    }
+
     /// How many changes there were.
     pub(super) fn changed(&self) -> usize {
         lock(&self.state).changes.len()
@@ -274,6 +293,11 @@ impl State {
             return Some(fault.manner);
         }
         (self.is_full && takes_space).then_some(Manner::NoSpace)
+    }
+
+    fn is_bad(&self, file: usize, at: u64, bytes: u64) -> bool {
+        let sectors = (file, at / SECTOR_BYTES)..(file, (at + bytes).div_ceil(SECTOR_BYTES));
+        self.bad.range(sectors).next().is_some()
     }
 
     fn write(&mut self, file: usize, at: u64, bytes: &[u8]) {
@@ -430,7 +454,11 @@ impl Disk for SimulatedDisk {
     }
 
     /// The engine opens only real files so.
-    fn read_engine(&self, _: &Path) -> Result<Option<ReadOnlyDatabase>, DatabaseError> {
+    fn read_engine(
+        &self,
+        _: &Path,
+        _: &Builder,
+    ) -> Result<Option<ReadOnlyDatabase>, DatabaseError> {
         Ok(None)
     }
 }
@@ -453,6 +481,9 @@ impl DiskFile for SimulatedFile {
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
         let mut state = lock(&self.disk.state);
         state.begin(Call::Read)?;
+        if state.is_bad(self.file, at, bytes.len() as u64) {
+            return Err(io::Error::from_raw_os_error(BAD_SECTOR));
+        }
         let is_there = state.files.images[self.file].read(at, bytes);
         if is_there { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }

@@ -1,6 +1,7 @@
 //! The store itself: whether it opens, what is in it, who has it.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use waypost::{Contents, Error, Holder, Inspection, LockText, Result, Spooled, State, Timestamp};
@@ -12,11 +13,14 @@ use crate::stopped;
 
 const NAME: &str = "store";
 const LOCK: &str = "lock";
+const FAILING: &str = "the disk is failing: waypost verify tells what is hurt, waypost repair \
+                       --into FILE saves the rest on another disk";
 
 /// Whether what was found is damage, and not just a file that cannot be had.
 pub(super) fn is_damaged(found: Option<&Result<Inspection>>) -> bool {
     match found {
         Some(Err(Error::Corrupt { .. })) => true,
+        Some(Ok(Inspection { unreadable, .. })) if !unreadable.is_empty() => true,
         Some(Ok(Inspection { state: State::Closed(contents), .. })) => contents.damaged > 0,
         Some(_) | None => false,
     }
@@ -37,7 +41,7 @@ pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>)
             let rekey = rekey(found);
             let spool = spool(found, path);
             let all = [opened(&place, found), lock].into_iter();
-            let all = all.chain(lock_text(found)).chain(rekey);
+            let all = all.chain(lock_text(found)).chain(unread(found)).chain(rekey);
             all.chain(journal).chain(spool).collect()
         }
     }
@@ -63,12 +67,16 @@ fn unreadable(place: &str, error: &Error) -> Check {
             let finding = format!("{place}: not used, {error}");
             return Check::bad(NAME, finding).advise(linked_advice(path));
         }
+        Error::Corrupt { reason, .. } if reason.contains("the disk cannot read") => FAILING,
         Error::Corrupt { .. } => "waypost repair saves what can be read, and keeps the old file",
         Error::NotAStore { .. } => {
             "name the file of a store with --store; if it was one, waypost repair may save it"
         }
         Error::TooNew { .. } => "a newer waypost reads it",
         Error::TooOld { .. } => "an older waypost reads it",
+        Error::Io { source, .. } if source.kind() != io::ErrorKind::PermissionDenied => {
+            "look at the disk and the path; waypost repair --into FILE saves what can be read"
+        }
         _ => "whoever it belongs to can let you read it",
     };
     let reason = match error {
@@ -141,6 +149,17 @@ fn lock_text(found: &Inspection) -> Option<Check> {
         }
         _ => None,
     }
+}
+
+/// What the disk cannot read, which is damage whatever lies there.
+fn unread(found: &Inspection) -> Option<Check> {
+    let first = found.unreadable.first()?;
+    let more = match found.unreadable.len() as u64 - 1 {
+        0 => String::new(),
+        more => format!(", and {}", counted(more, "other place", "other places")),
+    };
+    let finding = format!("the disk cannot read {first}{more}: {}", first.reason);
+    Some(Check::bad("sectors", finding).advise(FAILING))
 }
 
 /// What a change of the key left undone.

@@ -62,6 +62,10 @@ fn all_errors_at_a_glance() {
     5 corrupt: damaged data in p/store.redb: none of its tables can be found; nothing can be
       saved
         restore a backup; the file is as it was
+    5 corrupt: damaged data in p/store.redb: the disk cannot read bytes 0 to 511:
+      Input/output error (os error 5)
+        the disk is failing: `waypost verify` tells all that is damaged, `waypost repair
+          --into FILE` saves the rest on another disk
     4 key: checkpoint a-1 is encrypted with key 0123456789abcdef, and no key was given
         give its key with --key-file; lists do without
     4 invalid: invalid key: one was given, and the store is not encrypted
@@ -80,6 +84,8 @@ fn all_errors_at_a_glance() {
         use a place that can be written to
     1 io: cannot access p/store.redb: operation interrupted
         check the path and the disk; run it again
+    1 io: cannot access p/store.redb: Input/output error (os error 5)
+        the disk may be failing: run it again, then copy what is on it to another one
     1 io: cannot access p/store.redb.lock: it is a FIFO, and no regular file
         nothing was changed; move it away: mv p/store.redb.lock p/store.redb.lock.aside
     3 no_store: there is no store at p/store.redb

@@ -70,6 +70,10 @@ fn library() -> Vec<Error> {
             place: text("p/store.redb"),
             reason: text("none of its tables can be found; nothing can be saved"),
         },
+        Error::Corrupt {
+            place: text("p/store.redb"),
+            reason: text("the disk cannot read bytes 0 to 511: Input/output error (os error 5)"),
+        },
         Error::Key {
             what: text("checkpoint a-1"),
             id: text("0123456789abcdef"),
@@ -87,6 +91,7 @@ fn library() -> Vec<Error> {
         io(ErrorKind::StorageFull),
         io(ErrorKind::ReadOnlyFilesystem),
         io(ErrorKind::Interrupted),
+        Error::Io { path: store(), source: io::Error::from_raw_os_error(5) },
         Error::Io {
             path: PathBuf::from("p/store.redb.lock"),
             source: io::Error::new(
