@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::SignedDuration;
 use jiff::fmt::temporal::Pieces;
@@ -18,10 +18,19 @@ const EPOCH: jiff::civil::DateTime = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The system's clock.
+    /// The system's clock, whatever it shows.
     #[must_use]
     pub fn now() -> Self {
-        Self(jiff::Timestamp::now().as_microsecond())
+        Self::of_system(SystemTime::now())
+    }
+
+    /// A point in time as the system has it, or the nearest that can be had.
+    fn of_system(time: SystemTime) -> Self {
+        let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+        Self(match time.duration_since(UNIX_EPOCH) {
+            Ok(since) => micros(since),
+            Err(before) => -micros(before.duration()),
+        })
     }
 
     /// A point in time by microseconds since 1970.
@@ -156,6 +165,19 @@ mod tests {
         for wrong in ["9999-12-31", "9999-12-31T23:59:59", "9999-12-32T00:00:00Z", "10000-01-01Z"] {
             assert!(wrong.parse::<Timestamp>().is_err(), "{wrong}");
         }
+    }
+
+    /// A system clock beyond the year 9999 ended every command with a panic.
+    #[test]
+    fn any_time_of_the_system_is_taken() {
+        let year_10000 = Duration::from_hours(70_389_528);
+        let after = |since| Timestamp::of_system(UNIX_EPOCH + since).as_micros();
+        assert_eq!(after(year_10000), 253_402_300_800_000_000);
+        assert_eq!(after(Duration::from_nanos(1_999)), 1);
+        assert_eq!(after(Duration::from_secs(i64::MAX as u64)), i64::MAX);
+        let before = |until| Timestamp::of_system(UNIX_EPOCH - until).as_micros();
+        assert_eq!(before(Duration::from_micros(5)), -5);
+        assert_eq!(before(Duration::from_secs(i64::MAX as u64)), -i64::MAX);
     }
 
     #[test]

@@ -262,7 +262,11 @@ impl Disk for RealDisk {
 
     fn stamp(&self, directory: &Path) -> Option<u128> {
         let modified = fs::symlink_metadata(directory).and_then(|found| found.modified()).ok()?;
-        modified.duration_since(UNIX_EPOCH).ok().map(|since| since.as_nanos())
+        // A clock may show a time before 1970.
+        Some(match modified.duration_since(UNIX_EPOCH) {
+            Ok(since) => since.as_nanos(),
+            Err(before) => u128::MAX - before.duration().as_nanos(),
+        })
     }
 
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {

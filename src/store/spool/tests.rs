@@ -195,3 +195,21 @@ fn what_is_spooled_under_a_key_that_the_store_had_is_taken_back() {
     store.close().unwrap();
     assert_eq!(open(&[&new]).get(&saved.id).unwrap().state::<i32>().unwrap(), 1);
 }
+
+/// A folder that was changed by a clock before 1970 was taken for none, and what was spooled in it
+/// waited until something changed it again.
+#[test]
+fn a_folder_that_was_changed_before_1970_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let spool = dir.path().join("store.redb.spool");
+    fs::create_dir(&spool).unwrap();
+    let folder = Folder::of(&Place::real(path));
+    let set = |seconds| {
+        let time = std::time::UNIX_EPOCH - std::time::Duration::from_secs(seconds);
+        fs::File::open(&spool).unwrap().set_modified(time).unwrap();
+        folder.stamp()
+    };
+    assert!(set(5).is_some());
+    assert_ne!(set(5), set(6));
+}
