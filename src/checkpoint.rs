@@ -71,8 +71,12 @@ pub struct Entry {
     pub iteration: Option<u64>,
     /// Where the work stands.
     pub status: Status,
-    /// When it was saved. Not unique, and may go backwards.
+    /// When it was saved, as the clock or the caller said. Not unique, and may go backwards.
     pub created_at: Timestamp,
+    /// Where it stands in the order of checkpoints, if that is not at `created_at`: the store
+    /// dated it, and its clock was behind the date of a checkpoint that was there already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordered_at: Option<Timestamp>,
     /// When the work last changed, where the source says so.
     pub updated_at: Option<Timestamp>,
     /// The checkpoint it continues or was forked from.
@@ -107,6 +111,16 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The place in the order of checkpoints: of two, the one with the larger place is the newer.
+    ///
+    /// Every listing, `latest`, `NAME@N`, resuming and retention follow it. A checkpoint whose
+    /// time was stated stands at that time. One that the store dated stands after all that were
+    /// saved before it, whatever the clock did.
+    #[must_use]
+    pub fn order(&self) -> (Timestamp, u64) {
+        (self.ordered_at.unwrap_or(self.created_at), self.sequence)
+    }
+
     /// Length of what is compressed: the document, and the text behind it if that is kept.
     pub(crate) fn raw_bytes(&self) -> u64 {
         let text_bytes = self.source.map_or(0, |source| source.text_bytes);
@@ -157,6 +171,9 @@ pub struct NewEntry {
     pub status: Status,
     /// The store's clock if absent.
     pub created_at: Option<Timestamp>,
+    /// See [`Entry::ordered_at`]. For checkpoints that come from another store, with the
+    /// `created_at` that they had there; it must not be before that.
+    pub ordered_at: Option<Timestamp>,
     /// See [`Entry::updated_at`].
     pub updated_at: Option<Timestamp>,
     /// See [`Entry::parent`].

@@ -7,7 +7,7 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::checkpoint::{Entry, Hash, Timestamp};
 
-/// The place of a checkpoint in time: when it was saved, then the order of arrival.
+/// The place of a checkpoint in the order of all: its time there, then the order of arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct RecordKey {
     pub(crate) time: Timestamp,
@@ -27,7 +27,8 @@ pub(crate) type HolderBytes = [u8; 32];
 /// Sequences have 48 bits on disk: nine thousand years at a thousand saves a second.
 pub(crate) const SEQUENCE_MAX: u64 = (1 << 48) - 1;
 
-/// In which order checkpoints are listed. Equal times are in the order of arrival.
+/// From which end checkpoints are listed; their order is that of
+/// [`Entry::order`](crate::Entry::order).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
     /// Newest first.
@@ -63,7 +64,8 @@ impl RecordKey {
         Self { time: Timestamp::from_micros(i64::MAX), sequence: SEQUENCE_MAX };
 
     pub(crate) fn of(entry: &Entry) -> Self {
-        Self { time: entry.created_at, sequence: entry.sequence }
+        let (time, sequence) = entry.order();
+        Self { time, sequence }
     }
 
     /// The first key there can be at `time`.

@@ -78,10 +78,7 @@ impl Query {
     /// Whether an entry is asked for, wherever it comes from.
     #[must_use]
     pub fn admits(&self, entry: &Entry) -> bool {
-        self.has_names(entry)
-            && self.has_rest(entry)
-            && self.since.is_none_or(|since| entry.created_at >= since)
-            && self.until.is_none_or(|until| entry.created_at < until)
+        self.has_names(entry) && self.has_rest(entry)
     }
 
     /// Whether it fits what a row of the index says.
@@ -92,13 +89,15 @@ impl Query {
             && is_cause(self, entry.status, &entry.trigger)
     }
 
-    /// Whether it fits what the index need not know, but for times.
+    /// Whether it fits what the index need not know.
     fn has_rest(&self, entry: &Entry) -> bool {
         let at_least = |min| entry.iteration.is_some_and(|it| it >= min);
         let at_most = |max| entry.iteration.is_some_and(|it| it <= max);
         // A series can bear the name of an issue or a loop that some of its checkpoints lack.
         self.issue.as_ref().is_none_or(|issue| entry.issue.as_ref() == Some(issue))
             && self.loop_id.as_ref().is_none_or(|name| entry.loop_id.as_ref() == Some(name))
+            && self.since.is_none_or(|since| entry.created_at >= since)
+            && self.until.is_none_or(|until| entry.created_at < until)
             && self.iteration_min.is_none_or(at_least)
             && self.iteration_max.is_none_or(at_most)
     }
@@ -192,7 +191,8 @@ impl Store {
     pub(crate) fn newest_of(&self, series: &Series, limit: usize) -> Result<Vec<Result<Entry>>> {
         let query = Query { series: Some(series.clone()), ..Query::default() };
         self.read(|snapshot| {
-            let mut rows = Rows::new(snapshot, &sources(snapshot, &query)?, span(&query))?;
+            let mut rows =
+                Rows::new(snapshot, &sources(snapshot, &query)?, span(snapshot, &query))?;
             let mut found = Vec::new();
             // Bounded also if the same damage is met again and again.
             while found.len() < limit {
@@ -222,7 +222,7 @@ impl Store {
 
 /// The entry after `count` others that a query asks for.
 fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<Entry>> {
-    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, span(query))?;
+    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, span(snapshot, query))?;
     let mut left = count;
     while let Some(entry) = rows.next_entry(snapshot)? {
         if !matches(query, &entry)? {
@@ -238,7 +238,7 @@ fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<En
 
 fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
     let mut entries: Vec<Entry> = Vec::new();
-    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, span(query))?;
+    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, span(snapshot, query))?;
     while let Some(entry) = rows.next_entry(snapshot)? {
         if !matches(query, &entry)? {
             continue;
@@ -253,10 +253,12 @@ fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
     Ok(Page { entries, next: None })
 }
 
-/// Where in time to look.
-fn span(query: &Query) -> Span {
+/// Which part of the order to read. A date may lag behind the place in the order, and is never
+/// ahead of it.
+fn span(snapshot: &Snapshot<'_>, query: &Query) -> Span {
     let mut from = query.since.map_or(RecordKey::MIN, RecordKey::first_at);
-    let mut to = query.until.map_or(RecordKey::MAX, RecordKey::first_at);
+    let until = query.until.and_then(|until| until.checked_add_micros(snapshot.lag_max()));
+    let mut to = until.map_or(RecordKey::MAX, RecordKey::first_at);
     match (query.after, query.order) {
         (Some(Cursor(key)), Order::Newest) => to = to.min(key),
         (Some(Cursor(key)), Order::Oldest) => from = from.max(key.next().unwrap_or(RecordKey::MAX)),

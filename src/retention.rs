@@ -14,7 +14,6 @@ mod tests;
 mod verdict;
 
 pub use age::Age;
-pub(crate) use lines::is_dated_by_store;
 pub use plan::{Plan, Planned, plan, plan_completed};
 pub use policy::{OnSuccess, Per, Policy, Rule};
 pub use verdict::{Kept, Removed, Verdict};

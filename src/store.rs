@@ -32,6 +32,7 @@ mod names;
 mod open;
 mod operation;
 mod options;
+mod order;
 mod overlay;
 mod pack;
 mod pages;

@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 /// Stands for the id of the newest checkpoint.
 pub(crate) const LATEST: &str = "latest";
 
+// An id has 48 bits for them.
+const MILLIS_MAX: u64 = (1 << 48) - 1;
+
 /// The id of a checkpoint: any non-empty text, unique in its store.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Id(String);
@@ -29,15 +32,33 @@ impl Id {
     /// A new UUIDv7 for a checkpoint saved at `time`.
     #[must_use]
     pub fn generate(time: Timestamp) -> Self {
+        Self::generate_at(Self::millis_at(time))
+    }
+
+    /// A new UUIDv7 with these milliseconds, or as many as it can hold.
+    pub(crate) fn generate_at(millis: u64) -> Self {
         let random = Uuid::new_v4().into_bytes();
         let mut tail = [0; 10];
         tail.copy_from_slice(&random[6..]);
-        Self::from_parts(Self::millis_at(time), tail)
+        Self::from_parts(millis.min(MILLIS_MAX), tail)
+    }
+
+    /// The same id as if it were made at `time`; one that is no UUIDv7 stays as it is.
+    pub(crate) fn moved_to(&self, time: Timestamp) -> Self {
+        match self.parts() {
+            Some((_, tail)) => Self::from_parts(Self::millis_at(time), tail),
+            None => self.clone(),
+        }
+    }
+
+    /// Whether the id was made at `time`, to the millisecond.
+    pub(crate) fn is_made_at(&self, time: Timestamp) -> bool {
+        self.parts().is_some_and(|(millis, _)| millis == Self::millis_at(time))
     }
 
     /// The milliseconds that an id has which is made at `time`: 48 bits, none of them negative.
     pub(crate) fn millis_at(time: Timestamp) -> u64 {
-        time.as_millis().max(0).unsigned_abs() & ((1 << 48) - 1)
+        time.as_millis().max(0).unsigned_abs() & MILLIS_MAX
     }
 
     /// The id as text.

@@ -59,6 +59,18 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// Microseconds from this time to a later one; zero if that is earlier.
+    pub(crate) const fn micros_until(self, later: Self) -> u64 {
+        if later.0 < self.0 { 0 } else { later.0.abs_diff(self.0) }
+    }
+
+    /// The time so many microseconds later, if there is one.
+    pub(crate) fn checked_add_micros(self, micros: u64) -> Option<Self> {
+        self.0.checked_add_unsigned(micros).map(Self)
+    }
+}
+
 impl fmt::Display for Timestamp {
     /// RFC 3339 in UTC, with six fractional digits, so that texts sort as times do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

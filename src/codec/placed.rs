@@ -28,7 +28,7 @@ impl Placed {
             NameId::try_from(at)
         });
         let record = record.expect("an entry has a few dozen names at most");
-        put(out, self.entry.created_at.as_micros());
+        put(out, self.entry.order().0.as_micros());
         put(out, self.entry.sequence);
         put(out, names.len() as u64);
         for (kind, name) in &names {

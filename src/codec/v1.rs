@@ -41,7 +41,8 @@ const LAYOUT: u32 = 1 << 18;
 const SOURCE_PATH: u32 = 1 << 19;
 const SOURCE: u32 = 1 << 20;
 const ARTIFACTS: u32 = 1 << 21;
-const KNOWN: u32 = (1 << 22) - 1;
+const ORDERED_AT: u32 = 1 << 22;
+const KNOWN: u32 = (1 << 23) - 1;
 
 /// What a name names. The numbers are on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -153,16 +154,17 @@ fn seal(key: RecordKey, body: &[u8]) -> u64 {
     check(check(0, &key.to_bytes()), body)
 }
 
-/// The tail of an id that its time gives the rest of.
+/// The tail of an id that the time in the key of its record gives the rest of.
 ///
 /// Such an id needs no row of its own: its time leads to the record.
-pub(crate) fn derived_tail(id: &Id, time: Timestamp) -> Option<[u8; 10]> {
-    let (millis, tail) = id.parts()?;
+pub(crate) fn derived_tail(entry: &Entry) -> Option<[u8; 10]> {
+    let (millis, tail) = entry.id.parts()?;
+    let (time, _) = entry.order();
     (i64::try_from(millis) == Ok(time.as_millis())).then_some(tail)
 }
 
 fn put_id(out: &mut Vec<u8>, entry: &Entry) {
-    match derived_tail(&entry.id, entry.created_at) {
+    match derived_tail(entry) {
         Some(tail) => out.extend_from_slice(&tail),
         None => put(out, entry.id.as_str()),
     }
@@ -184,7 +186,7 @@ fn mask(entry: &Entry) -> u32 {
         | bit(entry.phase.is_some(), PHASE)
         | bit(entry.iteration.is_some(), ITERATION)
         | bit(entry.step.is_some(), STEP)
-        | bit(derived_tail(&entry.id, entry.created_at).is_none(), TEXT_ID)
+        | bit(derived_tail(entry).is_none(), TEXT_ID)
         | bit(!entry.tags.is_empty(), TAGS)
         | bit(entry.agent.is_some(), AGENT)
         | bit(entry.session_id.is_some(), SESSION)
@@ -201,6 +203,7 @@ fn mask(entry: &Entry) -> u32 {
         | bit(entry.source_path.is_some(), SOURCE_PATH)
         | bit(entry.source.is_some(), SOURCE)
         | bit(entry.artifact_count > 0, ARTIFACTS)
+        | bit(entry.ordered_at.is_some(), ORDERED_AT)
 }
 
 /// In the order on disk, which [`read`] follows.
@@ -218,6 +221,7 @@ fn optional_names(entry: &Entry) -> [(NameKind, Option<&str>); 7] {
 
 /// The optional fields that are not names.
 fn put_plain(out: &mut Vec<u8>, entry: &Entry) {
+    let (key_time, _) = entry.order();
     if let Some(iteration) = entry.iteration {
         put(out, iteration);
     }
@@ -226,7 +230,7 @@ fn put_plain(out: &mut Vec<u8>, entry: &Entry) {
     }
     if let Some(time) = entry.updated_at {
         // Near the time of the key, hence short.
-        put(out, time.as_micros().wrapping_sub(entry.created_at.as_micros()));
+        put(out, time.as_micros().wrapping_sub(key_time.as_micros()));
     }
     if let Some(parent) = &entry.parent {
         put(out, parent.as_str());
@@ -248,10 +252,13 @@ fn put_plain(out: &mut Vec<u8>, entry: &Entry) {
         put(out, path.as_str());
     }
     if let Some(form) = &entry.source {
-        source::put_form(out, form, entry.created_at);
+        source::put_form(out, form, key_time);
     }
     if entry.artifact_count > 0 {
         put(out, entry.artifact_count);
+    }
+    if entry.ordered_at.is_some() {
+        put(out, entry.created_at.micros_until(key_time));
     }
 }
 
@@ -289,6 +296,7 @@ fn read(key: RecordKey, reader: &mut Reader<'_>, lookup: Lookup<'_>) -> Result<E
     let source_path = text(reader, has(SOURCE_PATH))?;
     let source = has(SOURCE).then(|| source::read_form(reader, key.time)).transpose()?;
     let artifact_count = has(ARTIFACTS).then(|| reader.take()).transpose()?.unwrap_or_default();
+    let created_at = read_created_at(reader, has(ORDERED_AT), key.time)?;
     Ok(Entry {
         id,
         series: Series::new(series).map_err(|_| Malformed)?,
@@ -303,7 +311,8 @@ fn read(key: RecordKey, reader: &mut Reader<'_>, lookup: Lookup<'_>) -> Result<E
         step,
         iteration,
         status,
-        created_at: key.time,
+        created_at,
+        ordered_at: has(ORDERED_AT).then_some(key.time),
         updated_at: updated_at
             .map(|micros| Timestamp::from_micros(key.time.as_micros().wrapping_add(micros))),
         parent: parent.map(Id::new).transpose().map_err(|_| Malformed)?,
@@ -320,6 +329,20 @@ fn read(key: RecordKey, reader: &mut Reader<'_>, lookup: Lookup<'_>) -> Result<E
         stored_bytes: reader.take()?,
         artifact_count,
     })
+}
+
+/// The date: the time of the key, less the lag if the record has one.
+fn read_created_at(
+    reader: &mut Reader<'_>,
+    has_lag: bool,
+    key_time: Timestamp,
+) -> Result<Timestamp, Malformed> {
+    if !has_lag {
+        return Ok(key_time);
+    }
+    let lag: u64 = reader.take()?;
+    let micros = key_time.as_micros().checked_sub_unsigned(lag).filter(|_| lag > 0);
+    micros.map(Timestamp::from_micros).ok_or(Malformed)
 }
 
 struct Names<'a, 'b, 'c> {

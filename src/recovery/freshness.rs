@@ -15,6 +15,7 @@ mod words;
 mod tests;
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -22,6 +23,9 @@ use self::report::Report;
 use super::World;
 use crate::checkpoint::{Entry, Issue, Status, Timestamp};
 use crate::layouts::Standing;
+
+// Clocks of two machines differ by some seconds.
+const SKEW_MAX: Duration = Duration::from_mins(1);
 
 /// What to do about a checkpoint, from mild to strict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -59,6 +63,8 @@ pub enum Check {
     Plan,
     /// Whether there is a pull request already.
     PullRequest,
+    /// The checkpoint is not dated ahead of the clock.
+    Date,
     /// The work went well so far.
     Outcome,
     /// All conditions under which the later schemas of the claude system go on without asking.
@@ -130,9 +136,20 @@ pub fn freshness(
     issue::wanted(&case, &mut report);
     let plan = plan::plan(&case, &mut report);
     place::pull_request(&case, is_in_place, &mut report);
+    date(&case, &mut report);
     outcome(&case, &mut report);
     auto::auto_resume(&case, plan, &mut report);
     report.finish()
+}
+
+/// Says if the checkpoint is dated ahead of the clock: then it may be newer than what was saved
+/// after it under a stated date.
+fn date(case: &Case<'_>, report: &mut Report) {
+    let Entry { created_at, .. } = case.entry;
+    if created_at.saturating_since(case.now) > SKEW_MAX {
+        let message = format!("it is dated {created_at}, ahead of the clock");
+        report.find(Check::Date, Advice::ProceedWithWarning, message);
+    }
 }
 
 /// Says how the work went, if not well: whoever goes on is to know.

@@ -200,23 +200,21 @@ impl<'a> Decision<'a> {
         statuses.into_iter().flatten().collect()
     }
 
-    /// Which each entry is of its group, counted from the newest: the least that any order says.
+    /// Which each entry is of its group, counted from the newest.
     fn ranks(&self, rules: &[Option<usize>]) -> Vec<u32> {
         let mut ranks = vec![u32::MAX; self.entries.len()];
-        for order in &self.lines.orders {
-            let mut counts: HashMap<Group<'_>, u32> = HashMap::new();
-            for at in order.iter().map(|at| *at as usize) {
-                let Some(number) = rules[at] else { continue };
-                let rule = &self.policy.rules[number];
-                if rule.keep_last.is_none() {
-                    continue;
-                }
-                let phase = self.entries[at].phase.as_deref().filter(|_| rule.per == Per::Phase);
-                let group = Group { series: self.lines.series[at], rule: number, phase };
-                let count = counts.entry(group).or_default();
-                *count += 1;
-                ranks[at] = ranks[at].min(*count);
+        let mut counts: HashMap<Group<'_>, u32> = HashMap::new();
+        for at in self.lines.newest_first.iter().map(|at| *at as usize) {
+            let Some(number) = rules[at] else { continue };
+            let rule = &self.policy.rules[number];
+            if rule.keep_last.is_none() {
+                continue;
             }
+            let phase = self.entries[at].phase.as_deref().filter(|_| rule.per == Per::Phase);
+            let group = Group { series: self.lines.series[at], rule: number, phase };
+            let count = counts.entry(group).or_default();
+            *count += 1;
+            ranks[at] = *count;
         }
         ranks
     }

@@ -43,6 +43,7 @@ fn taken_at(id: &str, created_at: Timestamp) -> Entry {
         iteration: None,
         status: Status::InProgress,
         created_at,
+        ordered_at: None,
         updated_at: None,
         parent: None,
         tags: BTreeSet::new(),
@@ -60,10 +61,9 @@ fn taken_at(id: &str, created_at: Timestamp) -> Entry {
     }
 }
 
-/// A checkpoint whose id and time come from the store's clock.
-fn dated_by_store(number: u8, created_at: Timestamp) -> Entry {
-    let millis = u64::try_from(created_at.as_millis()).unwrap();
-    Entry { id: Id::from_parts(millis, [number; 10]), ..taken_at("later", created_at) }
+/// A checkpoint that the store dated while its clock was behind what it had shown before.
+fn behind(id: &str, created_at: Timestamp, ordered_at: Timestamp) -> Entry {
+    Entry { ordered_at: Some(ordered_at), ..taken_at(id, created_at) }
 }
 
 /// Entries as the store numbers them when they are saved one after the other.

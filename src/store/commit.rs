@@ -15,12 +15,13 @@ use super::draft::{Draft, Packed};
 use super::journal::Journal;
 use super::open::Open;
 use super::options::Durability;
+use super::order::any_lags;
 use super::pack::Reach;
 use super::spool::Gathered;
 use super::table::without_panics;
 use super::turn::Patience;
 use super::write::{Writer, transact};
-use crate::checkpoint::Entry;
+use crate::checkpoint::{Entry, Timestamp};
 use crate::codec::Placed;
 use crate::error::{Error, Result};
 use crate::sync::lock;
@@ -189,13 +190,14 @@ impl Shared {
             let mut spooled = self.take_in_most(open)?;
             let mut journal = lock(&open.journal);
             open.check_key()?;
+            let now = (self.options.clock)();
             // Starting over may prune, so not after bases have been looked at.
-            if journal.is_full() && suits_journal(open, &journal, drafts) {
+            if journal.is_full() && suits_journal(open, &journal, (drafts, now)) {
                 self.write_durably(open, &mut journal, |_| Ok(()))?;
             }
             self.drop_lost_bases(open, drafts)?;
             self.drop_lost_bases(open, spooled.drafts())?;
-            let outcomes = self.save_while(open, &mut journal, drafts, &mut spooled)?;
+            let outcomes = self.save_while(open, &mut journal, (drafts, now), &mut spooled)?;
             open.bases.learn(drafts);
             if self.turn.is_replaced(open) {
                 return Ok(None);
@@ -214,19 +216,19 @@ impl Shared {
         &self,
         open: &Open,
         journal: &mut Journal,
-        drafts: &mut [Draft],
+        (drafts, now): (&mut [Draft], Timestamp),
         spooled: &mut Gathered<'_>,
     ) -> Result<Vec<Result<Entry>>> {
         if spooled.is_empty()
-            && suits_journal(open, journal, drafts)
+            && suits_journal(open, journal, (drafts, now))
             && journal.prepare(bytes_of(drafts))
         {
-            return self.save_to_journal(open, journal, drafts);
+            return self.save_to_journal(open, journal, (drafts, now));
         }
         if !spooled.is_empty() {
             let outcomes = self.write_durably(open, journal, |writer| {
                 writer.take_in(spooled)?;
-                writer.save_each(drafts)
+                writer.save_each(drafts, now)
             });
             open.has_saved.store(true, Ordering::Relaxed);
             match outcomes {
@@ -241,7 +243,7 @@ impl Shared {
                 }
             }
         }
-        let outcomes = self.write_durably(open, journal, |writer| writer.save_each(drafts));
+        let outcomes = self.write_durably(open, journal, |writer| writer.save_each(drafts, now));
         open.has_saved.store(true, Ordering::Relaxed);
         outcomes
     }
@@ -324,11 +326,11 @@ impl Shared {
         &self,
         open: &Open,
         journal: &mut Journal,
-        drafts: &mut [Draft],
+        (drafts, now): (&mut [Draft], Timestamp),
     ) -> Result<Vec<Result<Entry>>> {
         let placed: Vec<Result<Placed>> = {
             let mut intake = lock(&open.intake);
-            (0..drafts.len()).map(|at| intake.place(drafts, at, open)).collect()
+            (0..drafts.len()).map(|at| intake.place((drafts, at), open, now)).collect()
         };
         let outcomes = placed.iter().map(|placed| match placed {
             Ok(placed) => Ok(placed.entry.clone()),
@@ -396,12 +398,13 @@ impl Shared {
 }
 
 /// A journal pays for saves that follow each other, and cannot tell whether an id is taken, nor
-/// which content is there already.
-fn suits_journal(open: &Open, journal: &Journal, drafts: &[Draft]) -> bool {
+/// which content is there already, nor that the store has a newer format from now on.
+fn suits_journal(open: &Open, journal: &Journal, (drafts, now): (&[Draft], Timestamp)) -> bool {
     // So many names of the greatest length still fit into what is read of a journal.
     drafts.len() <= GROUP_MAX
         && drafts.iter().all(|draft| !draft.has_own_id && draft.artifacts.is_empty())
         && !Journal::is_too_much(bytes_of(drafts))
+        && (open.may_lag() || !any_lags(drafts, lock(&open.intake).highest(), now))
         && (open.has_saved.load(Ordering::Relaxed) || journal.is_open() || is_relaxed(drafts))
 }
 

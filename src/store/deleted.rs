@@ -19,6 +19,7 @@ use crate::checkpoint::{Checkpoint, Entry, Id, Timestamp};
 use crate::codec::{decode_deleted, encode_deleted};
 use crate::error::{Error, Result};
 use crate::key::{DeletedBytes, RecordKey, deleted_at, deleted_row};
+use crate::sync::lock;
 
 // Bounds the length of one transaction.
 const PURGED_AT_ONCE: usize = 4096;
@@ -176,6 +177,7 @@ impl Writer<'_> {
         now: Timestamp,
         operation: u64,
     ) -> Result<()> {
+        self.note_highest(entries)?;
         for entry in entries {
             let key = RecordKey::of(entry);
             let record = self.records.remove(key.to_bytes()).within(self.path)?;
@@ -228,6 +230,7 @@ impl Writer<'_> {
         let entry = Entry { stored_bytes, ..entry };
         self.insert_record(&entry)?;
         self.list(&entry)?;
+        lock(&self.open.intake).reach(entry.order().0);
         // Whoever asked for it is to find it.
         self.fresh.insert(entry.sequence);
         let path = self.path;

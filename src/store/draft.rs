@@ -1,7 +1,7 @@
 //! A checkpoint on its way into the store: encoded and compressed, with no place yet.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
@@ -10,6 +10,7 @@ use super::artifact::Captured;
 use super::bases::Seen;
 use super::chain::Attempt;
 use super::options::{Durability, Limits};
+use super::order::{Dated, check_order, generated};
 use crate::checkpoint::{Entry, Id, LATEST, Layout, NewArtifact, NewEntry, Series, SourceForm};
 use crate::codec::{Frame, Source, encode, encode_json};
 use crate::error::{Error, Result};
@@ -29,8 +30,9 @@ pub struct Draft {
     pub(super) durability: Durability,
     /// Whether the caller chose the id, so that it may be taken.
     pub(super) has_own_id: bool,
-    /// Whether the caller chose the time.
-    pub(super) has_own_time: bool,
+    pub(super) dated: Dated,
+    /// Whether somebody has asked for the id, so that it cannot follow the date any more.
+    pub(super) is_id_known: AtomicBool,
     /// The name of a file of the spool that may have been left with it, and must not be taken in
     /// once it is saved.
     pub(super) left: Option<Id>,
@@ -65,6 +67,7 @@ impl Draft {
     /// The id that the checkpoint will have.
     #[must_use]
     pub fn id(&self) -> &Id {
+        self.is_id_known.store(true, Ordering::Relaxed);
         &self.entry.id
     }
 
@@ -150,16 +153,17 @@ impl Store {
         let options = &self.shared.options;
         check_id(&about)?;
         check_loop_id(&about)?;
+        check_order(&about)?;
         let is_relaxed = options.relaxed.contains(&about.trigger);
         let has_own_id = about.id.is_some();
-        let has_own_time = about.created_at.is_some();
+        let dated = if about.created_at.is_some() { Dated::Stated } else { Dated::ByClock };
         let now = (options.clock)();
         let created_at = about.created_at.unwrap_or(now);
         let entry = Entry {
             series: Series::of(&about),
             // Of the time it is saved, not of the time it is dated: many may be dated alike, and
             // an id that does not tell the date is found by a row of its own.
-            id: about.id.unwrap_or_else(|| Id::generate(now)),
+            id: about.id.unwrap_or_else(|| generated(now, about.created_at)),
             issue: about.issue,
             loop_id: about.loop_id,
             workflow_id: about.workflow_id,
@@ -172,6 +176,7 @@ impl Store {
             iteration: about.iteration,
             status: about.status,
             created_at,
+            ordered_at: about.ordered_at.filter(|time| *time != created_at),
             updated_at: about.updated_at,
             parent: about.parent,
             tags: about.tags,
@@ -198,7 +203,8 @@ impl Store {
             sequence: None,
             durability,
             has_own_id,
-            has_own_time,
+            dated,
+            is_id_known: AtomicBool::new(false),
             left: None,
             artifacts: Vec::new(),
             limits: options.limits,

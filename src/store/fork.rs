@@ -7,11 +7,9 @@ use super::read::Snapshot;
 use super::table::{CHILDREN, In, open_if_made};
 use crate::checkpoint::{
     Artifact, Checkpoint, Entry, Format, Id, Layout, NewArtifact, NewEntry, Series, SourceForm,
-    Timestamp,
 };
-use crate::codec::NameKind;
 use crate::error::{Error, Result};
-use crate::key::{Order, RecordKey, Span};
+use crate::key::RecordKey;
 
 impl Store {
     /// Returns the checkpoints of other series that were forked from one of these.
@@ -69,19 +67,12 @@ impl Store {
             };
             Ok((checkpoint, files.map(copy).collect::<Result<Vec<_>>>()?))
         })?;
-        let is_dated = about.created_at.is_some();
         // The very bytes that the document is stored in.
         let raw = checkpoint.stored_form().to_vec();
         let mut draft = self.draft_raw(completed(about, &checkpoint.entry), raw)?;
         if !artifacts.is_empty() {
             // What the store has is not stored again.
             draft = draft.with_artifacts(artifacts)?;
-        }
-        if !is_dated {
-            let newest = self.read(|snapshot| newest_time(snapshot, &draft.entry.series))?;
-            // Of two at the same time, the one that arrived last is the newer.
-            draft.entry.created_at =
-                newest.map_or(draft.entry.created_at, |newest| newest.max(draft.entry.created_at));
         }
         self.save_draft(draft)
     }
@@ -150,20 +141,4 @@ fn completed(about: NewEntry, entry: &Entry) -> NewEntry {
         layout,
         ..about
     }
-}
-
-/// The latest time of a series, whether or not what has it can be read.
-fn newest_time(snapshot: &Snapshot<'_>, series: &Series) -> Result<Option<Timestamp>> {
-    let Some(name) = snapshot.name(NameKind::Series, series.as_str())? else {
-        return Ok(None);
-    };
-    let index = snapshot.index()?;
-    let mut newest = None;
-    for cause in index.causes(name)? {
-        let span = Span { order: Order::Newest, ..Span::ALL };
-        if let Some(key) = index.keys((name, cause), span)?.next() {
-            newest = newest.max(Some(key?.time));
-        }
-    }
-    Ok(newest)
 }

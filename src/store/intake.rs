@@ -1,8 +1,9 @@
-//! Checkpoints between the journal and the tables, and the sequences they get.
+//! Checkpoints between the journal and the tables, and the places they get: a sequence each, and
+//! for those that the store dates a time that is not before that of any other.
 
 use super::draft::{Draft, Packed};
 use super::open::Open;
-use crate::checkpoint::Entry;
+use crate::checkpoint::{Entry, Timestamp};
 use crate::codec::Placed;
 use crate::error::{Error, Result};
 use crate::key::SEQUENCE_MAX;
@@ -11,16 +12,23 @@ use crate::key::SEQUENCE_MAX;
 #[derive(Debug)]
 pub(super) struct Intake {
     next_sequence: u64,
+    /// The latest time in the order of checkpoints. Never goes back, even if a save fails.
+    highest: Timestamp,
     pending: Vec<Placed>,
     pending_bytes: usize,
 }
 
 impl Intake {
-    /// Goes on from the first sequence that the tables do not have.
-    pub(super) fn new(next_sequence: u64, pending: Vec<Placed>) -> Self {
+    /// Goes on from the first sequence that the tables do not have, and from their latest time.
+    pub(super) fn new(next_sequence: u64, highest: Timestamp, pending: Vec<Placed>) -> Self {
         let last = pending.last().map_or(next_sequence, |last| last.entry.sequence + 1);
-        let mut intake =
-            Self { next_sequence: next_sequence.max(last), pending: Vec::new(), pending_bytes: 0 };
+        let times = pending.iter().map(|placed| placed.entry.order().0);
+        let mut intake = Self {
+            next_sequence: next_sequence.max(last),
+            highest: times.fold(highest, Timestamp::max),
+            pending: Vec::new(),
+            pending_bytes: 0,
+        };
         intake.push(pending);
         intake
     }
@@ -33,8 +41,24 @@ impl Intake {
         self.pending_bytes
     }
 
-    /// Gives the draft at `at` its place. The sequence is used up, whatever comes of it.
-    pub(super) fn place(&mut self, drafts: &mut [Draft], at: usize, open: &Open) -> Result<Placed> {
+    /// The latest time in the order of checkpoints.
+    pub(super) fn highest(&self) -> Timestamp {
+        self.highest
+    }
+
+    /// Notes that the order reaches up to `time`, by a record that got its place before.
+    pub(super) fn reach(&mut self, time: Timestamp) {
+        self.highest = self.highest.max(time);
+    }
+
+    /// Gives the draft at `at` its place; the clock shows `now`. The sequence is used up, whatever
+    /// comes of it.
+    pub(super) fn place(
+        &mut self,
+        (drafts, at): (&mut [Draft], usize),
+        open: &Open,
+        now: Timestamp,
+    ) -> Result<Placed> {
         let sequence = self.next_sequence;
         if sequence > SEQUENCE_MAX {
             let what = "number of checkpoints ever saved".to_owned();
@@ -49,6 +73,8 @@ impl Intake {
         let frame = open.bytes_of(&packed.frame, sequence, base)?;
         draft.packed = Some(packed);
         draft.sequence = Some(sequence);
+        draft.follow(self.highest, now);
+        self.highest = self.highest.max(draft.entry.order().0);
         let stored_bytes = frame.len() as u64;
         let entry = Entry { sequence, stored_bytes, ..draft.entry.clone() };
         Ok(Placed { entry, frame })

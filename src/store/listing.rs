@@ -18,7 +18,7 @@ impl Writer<'_> {
         for row in self.index_rows(entry)? {
             self.index.insert(row, ()).within(self.path)?;
         }
-        if derived_tail(&entry.id, entry.created_at).is_none() {
+        if derived_tail(entry).is_none() {
             self.ids.insert(entry.id.as_str(), key).within(self.path)?;
         }
         if let Some(parent) = &entry.parent {
@@ -33,7 +33,7 @@ impl Writer<'_> {
         for row in self.index_rows(entry)? {
             self.index.remove(row).within(self.path)?;
         }
-        if derived_tail(&entry.id, entry.created_at).is_none() {
+        if derived_tail(entry).is_none() {
             self.ids.remove(entry.id.as_str()).within(self.path)?;
         }
         if let Some(parent) = &entry.parent {

@@ -22,7 +22,7 @@ use crate::checkpoint::Series;
 use crate::codec::{Frames, KeyId};
 use crate::error::{At, Result};
 use crate::key::NameId;
-use crate::sync::lock;
+use crate::sync::{lock, read};
 
 /// The file while this process has it.
 pub(super) struct Open {
@@ -56,12 +56,20 @@ pub(super) struct Open {
     pub(super) key: RwLock<Option<KeyId>>,
     /// Whether some may still be as it was before that.
     pub(super) is_rekeying: AtomicBool,
+    /// The longest lag of a date behind the order, in microseconds; `None` if the format of the
+    /// store allows none. Changes with a commit.
+    pub(super) lag_max: RwLock<Option<u64>>,
     /// Whether there was a save since the file was opened.
     pub(super) has_saved: AtomicBool,
     pub(super) since: Instant,
 }
 
 impl Open {
+    /// Whether the format of the store allows dates that lag behind the order.
+    pub(super) fn may_lag(&self) -> bool {
+        read(&self.lag_max).is_some()
+    }
+
     /// Puts into the tables what a journal has that they lack.
     pub(super) fn new(
         (database, file, found): (Database, Option<FileId>, Found),
@@ -70,7 +78,8 @@ impl Open {
         options: &Options,
     ) -> Result<Self> {
         let (path, disk) = (place.path.as_path(), place.disk.as_ref());
-        let Found { next_sequence, next_name, identity, has_artifacts, key, is_rekeying } = found;
+        let Found { next_sequence, next_name, identity, has_artifacts, key, is_rekeying, .. } =
+            found;
         if next_sequence == 1 {
             // Whoever made it may have been killed before its name was on disk; from the first
             // checkpoint on that must not be so.
@@ -96,13 +105,14 @@ impl Open {
             has_artifacts: AtomicBool::new(has_artifacts),
             next_name: Mutex::new(next_name),
             unsettled: AtomicUsize::new(left.len()),
-            intake: Mutex::new(Intake::new(next_sequence, left)),
+            intake: Mutex::new(Intake::new(next_sequence, found.highest, left)),
             journal: Mutex::new(Journal::new(place.disk.clone(), journal_path, identity)),
             commits: AtomicU64::new(0),
             looked: Mutex::new(HashMap::new()),
             settings: RwLock::new(settings.ok().map(Arc::new)),
             key: RwLock::new(key),
             is_rekeying: AtomicBool::new(is_rekeying),
+            lag_max: RwLock::new(found.lag_max),
             has_saved: AtomicBool::new(false),
             since: Instant::now(),
         };

@@ -18,7 +18,7 @@ use crate::checkpoint::{Entry, Layout, Series, Status, Timestamp, Trigger};
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
 use crate::key::{IndexBytes, NameId, RecordKey, index_row, indexed_key};
-use crate::retention::{Planned, Policy, Rule, is_dated_by_store, plan};
+use crate::retention::{Planned, Policy, Rule, plan};
 use crate::sync::lock;
 
 // How many more than a rule keeps and than were added are looked at from the newest on, and as many
@@ -38,8 +38,6 @@ const TAGGED_PASSED: usize = 16;
 struct Look<'a> {
     /// Those that may govern what was added.
     rules: Vec<&'a Rule>,
-    /// What was added last.
-    last: Option<RecordKey>,
     /// How many more than a rule keeps.
     more: usize,
 }
@@ -71,27 +69,13 @@ struct Going {
     is_by_age: bool,
 }
 
-/// What was added of one kind.
-#[derive(Debug, Default)]
-pub(super) struct Added {
-    count: usize,
-    last: Option<RecordKey>,
-}
-
-impl Added {
-    pub(super) fn add(&mut self, entry: &Entry) {
-        self.count += 1;
-        self.last = Some(RecordKey::of(entry));
-    }
-}
-
 impl Writer<'_> {
     /// Removes what the policy of the store does not keep of the groups that were added to.
     ///
     /// The journal must be held: others rely on what they have seen.
     pub(super) fn prune_on_save(&mut self, now: Timestamp) -> Result<()> {
         let Some(settings) = self.on_save.clone() else { return Ok(()) };
-        let mut by_series: BTreeMap<Series, Vec<(Touched, Added)>> = BTreeMap::new();
+        let mut by_series: BTreeMap<Series, Vec<(Touched, usize)>> = BTreeMap::new();
         for (touched, added) in self.touched.drain() {
             by_series.entry(touched.series.clone()).or_default().push((touched, added));
         }
@@ -130,7 +114,7 @@ impl Writer<'_> {
     fn removable(
         &mut self,
         series: &Series,
-        touched: &[(Touched, Added)],
+        touched: &[(Touched, usize)],
         settings: &Arc<Settings>,
         now: Timestamp,
     ) -> Result<Vec<Going>> {
@@ -141,9 +125,6 @@ impl Writer<'_> {
         };
         let Some(look) = self.due(series, touched, policy) else { return Ok(Vec::new()) };
         let entries = self.looked_at((series, name), &look)?;
-        if is_in_doubt(&entries, policy) {
-            return Ok(Vec::new());
-        }
         // How much everything takes cannot be told from a part of it.
         let policy =
             Policy { issue_bytes_max: None, store_bytes_max: None, ..Policy::clone(policy) };
@@ -168,14 +149,14 @@ impl Writer<'_> {
     fn due<'b>(
         &self,
         series: &Series,
-        touched: &'b [(Touched, Added)],
+        touched: &'b [(Touched, usize)],
         policy: &'b Policy,
     ) -> Option<Look<'b>> {
         let rules: BTreeSet<usize> =
             touched.iter().flat_map(|(touched, _)| governing(&policy.rules, touched)).collect();
         let rules: Vec<&Rule> = rules.into_iter().map(|number| &policy.rules[number]).collect();
         let keep = rules.iter().map(|rule| rule.keep_last.unwrap_or(0) as usize).max()?;
-        let added: usize = touched.iter().map(|(_, added)| added.count).sum();
+        let added: usize = touched.iter().map(|(_, added)| added).sum();
         let mut looked = lock(&self.open.looked);
         let since = looked.get(series).map(|since| since + added);
         if looked.len() >= LOOKED_SERIES_MAX {
@@ -183,9 +164,7 @@ impl Writer<'_> {
         }
         let is_due = since.is_none_or(|since| since > keep / LOOKS_A_GROUP);
         looked.insert(series.clone(), if is_due { 0 } else { since.unwrap_or(0) });
-        let last = touched.iter().filter_map(|(_, added)| added.last);
-        let last = last.max_by_key(|key| key.sequence);
-        is_due.then(|| Look { rules, last, more: since.unwrap_or(added) + LOOKED_AT })
+        is_due.then(|| Look { rules, more: since.unwrap_or(added) + LOOKED_AT })
     }
 
     /// The newest of a series for each cause, and of the causes that may be in the group as many as
@@ -195,8 +174,7 @@ impl Writer<'_> {
         if causes.len() > CAUSES_MAX {
             return Ok(Vec::new());
         }
-        // By arrival it is the newest, whenever it is dated.
-        let mut keys: BTreeSet<RecordKey> = look.last.into_iter().collect();
+        let mut keys: BTreeSet<RecordKey> = BTreeSet::new();
         for cause in causes {
             let text = self.lookup().name(NameKind::Cause, cause)?;
             let (status, trigger) =
@@ -275,19 +253,6 @@ impl Writer<'_> {
         }
         Ok(forks)
     }
-}
-
-/// Whether it cannot be told from a part of a series which status the series has.
-///
-/// That is so where times do not rise as checkpoints arrived, and the last one was dated by the
-/// caller: the newest may be one that the store dated before, and that is not looked at. A prune of
-/// the whole series can tell.
-fn is_in_doubt(entries: &[Entry], policy: &Policy) -> bool {
-    let mut entries: Vec<&Entry> = entries.iter().collect();
-    entries.sort_unstable_by_key(|entry| entry.sequence);
-    policy.rules.iter().any(|rule| !rule.series_statuses.is_empty())
-        && !entries.is_sorted_by_key(|entry| entry.created_at)
-        && !entries.last().is_some_and(|last| is_dated_by_store(last))
 }
 
 /// The rules of which one governs what was added, whatever state its series is in.

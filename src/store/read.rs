@@ -19,6 +19,7 @@ use crate::key::{
     FrameBytes, IndexBytes, NameId, Order, RecordBytes, RecordKey, Span, dependents_row, frame_row,
     index_row, indexed_cause, indexed_key,
 };
+use crate::sync::read;
 
 // So many of a series may be dated ahead of what was saved after them, and that is still found.
 const DATED_AHEAD_MAX: usize = 16;
@@ -48,6 +49,11 @@ impl<'a> Snapshot<'a> {
     /// All names of a kind, with their numbers.
     pub(crate) fn names(&self, kind: NameKind) -> Result<Vec<(String, NameId)>> {
         names::of_kind(&self.names, kind, self.path)
+    }
+
+    /// The longest lag of a date behind the order, in microseconds.
+    pub(crate) fn lag_max(&self) -> u64 {
+        read(&self.open.lag_max).unwrap_or(0)
     }
 
     /// How many entries there are.

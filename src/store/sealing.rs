@@ -119,7 +119,9 @@ impl Writer<'_> {
     /// Notes what everything is to be sealed with from now on, in a store that may have both.
     pub(super) fn expect_key(&mut self, key: Option<KeyId>) -> Result<()> {
         let mut meta = self.transaction.open_table(META).within(self.path)?;
-        meta.insert(FORMAT_KEY, u64::from(SEALED_FORMAT)).within(self.path)?;
+        if !self.may_lag() {
+            meta.insert(FORMAT_KEY, u64::from(SEALED_FORMAT)).within(self.path)?;
+        }
         match key {
             Some(id) => meta.insert(KEY_KEY, id.number()).within(self.path)?,
             None => meta.remove(KEY_KEY).within(self.path)?,
@@ -134,7 +136,7 @@ impl Writer<'_> {
     pub(super) fn note_rekeyed(&mut self) -> Result<()> {
         let mut meta = self.transaction.open_table(META).within(self.path)?;
         meta.remove(REKEY_KEY).within(self.path)?;
-        if meta.get(KEY_KEY).within(self.path)?.is_none() {
+        if meta.get(KEY_KEY).within(self.path)?.is_none() && !self.may_lag() {
             meta.insert(FORMAT_KEY, u64::from(PLAIN_FORMAT)).within(self.path)?;
         }
         Ok(())

@@ -198,7 +198,7 @@ impl Shared {
     fn put(&self, identity: u64, alone: &[Placed], seals: &Seals) -> Result<(), Option<Id>> {
         let put = || {
             // Never twice the same: a name that is noted as taken in stays so.
-            let name = Id::generate((self.options.clock)());
+            let name = self.spool.folder.next_name((self.options.clock)());
             let put = self.spool.folder.put(&name, &encode_spooled(identity, &name, alone));
             match put {
                 Ok(()) if self.stays(seals) => Ok(()),

@@ -10,20 +10,21 @@ use redb::{
 };
 
 use super::{names, sectors};
+use crate::checkpoint::Timestamp;
 use crate::codec::KeyId;
 use crate::error::{Error, Result};
 use crate::key::{
-    BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, NameId, RecordBytes,
+    BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, NameId, RecordBytes, RecordKey,
     frame_sequence,
 };
 
 /// Facts about the store itself.
 pub(super) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
-/// Entries in the order of time.
+/// Entries in their order.
 pub(super) const RECORDS: TableDefinition<'_, RecordBytes, &[u8]> = TableDefinition::new("records");
 /// Documents in the order of arrival, in chunks.
 pub(super) const FRAMES: TableDefinition<'_, FrameBytes, &[u8]> = TableDefinition::new("frames");
-/// Which checkpoints have which name, in the order of time.
+/// Which checkpoints have which name, in their order.
 pub(super) const INDEX: TableDefinition<'_, IndexBytes, ()> = TableDefinition::new("index");
 /// Names to numbers and back.
 pub(super) const NAMES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("names");
@@ -67,8 +68,16 @@ pub(super) const KEY_KEY: &str = "key";
 /// The key in [`META`] of a mark: what was there before has not all taken that key yet.
 pub(super) const REKEY_KEY: &str = "rekey";
 
+/// The key in [`META`] of the longest lag of any checkpoint ever written: by how many microseconds
+/// its date is behind its place in the order.
+pub(super) const LAG_KEY: &str = "lag";
+/// The key in [`META`] of the latest time in the order, noted when the newest record is deleted.
+pub(super) const HIGHEST_KEY: &str = "highest";
+
 /// The newest format that this build reads and writes.
-pub(super) const FORMAT: u32 = SEALED_FORMAT;
+pub(super) const FORMAT: u32 = LAG_FORMAT;
+/// What a store has in which dates may lag behind the order; it may have sealed frames, too.
+pub(super) const LAG_FORMAT: u32 = 3;
 /// What a store has that may have sealed frames.
 pub(super) const SEALED_FORMAT: u32 = 2;
 /// What a store has that never had any.
@@ -118,6 +127,10 @@ pub(super) struct Found {
     pub(super) identity: u64,
     /// Whether any file was ever captured.
     pub(super) has_artifacts: bool,
+    /// The latest time in the order of checkpoints.
+    pub(super) highest: Timestamp,
+    /// The longest lag, in microseconds; `None` if no date lags behind the order.
+    pub(super) lag_max: Option<u64>,
     /// What everything is sealed with.
     pub(super) key: Option<KeyId>,
     /// Whether some may still be as it was before that.
@@ -133,7 +146,15 @@ impl Found {
         let noted = |key| Ok(meta.get(key).within(path)?.map(|value| value.value()));
         let identity = noted(IDENTITY_KEY)?.ok_or_else(|| Error::corrupt("meta", "no identity"))?;
         let names = transaction.open_table(NAMES).within(path)?;
+        let records = transaction.open_table(RECORDS).within(path)?;
+        let newest = records.last().within(path)?;
+        let newest = newest.map_or(RecordKey::MIN, |(key, _)| RecordKey::from_bytes(key.value()));
+        let reached = noted(HIGHEST_KEY)?.map(u64::cast_signed).map(Timestamp::from_micros);
+        let may_lag = noted(FORMAT_KEY)? >= Some(LAG_FORMAT.into());
+        let lag_max = noted(LAG_KEY)?.unwrap_or(0);
         Ok(Self {
+            highest: reached.map_or(newest.time, |reached| reached.max(newest.time)),
+            lag_max: may_lag.then_some(lag_max),
             next_sequence: last.map_or(1, |last| last + 1).max(noted(SEQUENCE_KEY)?.unwrap_or(1)),
             next_name: names::next_id(&names, path)?,
             identity,

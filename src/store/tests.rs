@@ -27,7 +27,7 @@ use super::read::Snapshot;
 use super::table::FRAMES;
 use super::watch::unwatched;
 use super::{Hold, Options, Store, file};
-use crate::checkpoint::{Entry, Id, NewEntry, Series};
+use crate::checkpoint::{Entry, Id, NewEntry, Series, Timestamp};
 use crate::codec::{FoundFrame, decode_dependents};
 use crate::key::frame_sequence;
 use crate::sync::lock;
@@ -42,8 +42,12 @@ fn what_is_deleted_stays_so_though_a_sequence_was_used_up_after_it() {
     let store = Store::open_with(&path, options).unwrap();
     let saved = [0, 1, 2].map(|number| store.save(NewEntry::default(), &number).unwrap());
     let mut failed = [store.draft(NewEntry::default(), &3).unwrap()];
-    let used_up =
-        store.shared.turn.with(|open| lock(&open.intake).place(&mut failed, 0, open)).unwrap();
+    let now = Timestamp::now();
+    let used_up = store
+        .shared
+        .turn
+        .with(|open| lock(&open.intake).place((&mut failed, 0), open, now))
+        .unwrap();
     store.delete_now(from_ref(&saved[2].id)).unwrap();
     let copy = dir.path().join("copy.redb");
     for suffix in ["", ".journal"] {

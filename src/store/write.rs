@@ -11,7 +11,8 @@ use super::artifact::ArtifactTables;
 use super::draft::{Draft, Packed};
 use super::open::Open;
 use super::options::Limits;
-use super::prune_on_save::{Added, Touched};
+use super::order::Dated;
+use super::prune_on_save::Touched;
 use super::read::Lookup;
 use super::settings::Settings;
 use super::table::{
@@ -19,14 +20,14 @@ use super::table::{
     without_panics,
 };
 use super::unpack::{CHUNK_BYTES_MIN, Unpacker};
-use crate::checkpoint::{Entry, Id};
-use crate::codec::{NameKind, Placed, encode_entry};
+use crate::checkpoint::{Entry, Id, Timestamp};
+use crate::codec::{NameKind, Placed};
 use crate::error::{Error, Result};
 use crate::key::{
     DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, dependents_row,
     frame_row, frame_rows,
 };
-use crate::sync::lock;
+use crate::sync::{lock, read, write};
 
 // Three to a page of 4 KiB: a larger value would take pages by powers of two.
 const CHUNK_BYTES: usize = 1352;
@@ -62,8 +63,9 @@ pub(super) fn transact<T>(
     };
     // A panic must not lose what was taken from the intake.
     match without_panics(path, run) {
-        Ok((value, Written { next, new_names, removed })) => {
+        Ok((value, Written { next, new_names, removed, lag_max })) => {
             *next_name = next;
+            *write(&open.lag_max) = lag_max;
             open.commits.fetch_add(1, Ordering::Relaxed);
             if !removed.is_empty() {
                 open.bases.forget(&removed);
@@ -108,6 +110,7 @@ struct Written {
     new_names: HashMap<(NameKind, Arc<str>), NameId>,
     /// The sequences of checkpoints that were removed.
     removed: HashSet<u64>,
+    lag_max: Option<u64>,
 }
 
 /// A state of the store: where it is the same, nobody has written.
@@ -143,10 +146,12 @@ pub(super) struct Writer<'a> {
     /// Shared with readers once the transaction is committed.
     pub(super) new_names: HashMap<(NameKind, Arc<str>), NameId>,
     removed: HashSet<u64>,
+    /// What [`Open::lag_max`] is once this is committed.
+    pub(super) lag_max: Option<u64>,
     /// The settings, if every save is to be pruned.
     pub(super) on_save: Option<Arc<Settings>>,
     /// What was added and how often, if every save is pruned.
-    pub(super) touched: HashMap<Touched, Added>,
+    pub(super) touched: HashMap<Touched, usize>,
     /// The sequences of what was saved, and not taken from the intake.
     pub(super) fresh: HashSet<u64>,
 }
@@ -176,19 +181,27 @@ impl<'a> Writer<'a> {
             next_name,
             new_names: HashMap::new(),
             removed: HashSet::new(),
+            lag_max: *read(&open.lag_max),
         })
     }
 
     /// Closes the tables, so that the transaction can be committed.
     fn finish(self) -> Written {
-        Written { next: self.next_name, new_names: self.new_names, removed: self.removed }
+        let Self { next_name: next, new_names, removed, lag_max, .. } = self;
+        Written { next, new_names, removed, lag_max }
     }
 
     /// Saves all of them. The outer error is the engine's and spoils the whole transaction.
-    pub(super) fn save_each(&mut self, drafts: &mut [Draft]) -> Result<Vec<Result<Entry>>> {
+    ///
+    /// The clock shows `now`.
+    pub(super) fn save_each(
+        &mut self,
+        drafts: &mut [Draft],
+        now: Timestamp,
+    ) -> Result<Vec<Result<Entry>>> {
         let mut outcomes = Vec::with_capacity(drafts.len());
         for at in 0..drafts.len() {
-            let saved = self.save(drafts, at)?;
+            let saved = self.save((drafts, at), now)?;
             if saved.is_ok() {
                 self.note_left(&drafts[at])?;
             }
@@ -198,7 +211,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Saves a checkpoint. The outer error is the engine's and spoils the whole transaction.
-    fn save(&mut self, drafts: &mut [Draft], at: usize) -> Result<Result<Entry>> {
+    fn save(
+        &mut self,
+        (drafts, at): (&mut [Draft], usize),
+        now: Timestamp,
+    ) -> Result<Result<Entry>> {
         let draft = &drafts[at];
         if draft.has_own_id {
             match self.find(&draft.entry.id) {
@@ -213,7 +230,7 @@ impl<'a> Writer<'a> {
             // What was to be its base was refused.
             drafts[at].packed = Some(Packed::alone(&self.open.frames, &drafts[at].raw));
         }
-        let placed = match lock(&self.open.intake).place(drafts, at, self.open) {
+        let placed = match lock(&self.open.intake).place((drafts, at), self.open, now) {
             Ok(placed) => placed,
             Err(error) => return Ok(Err(error)),
         };
@@ -231,7 +248,7 @@ impl<'a> Writer<'a> {
         self.insert_record(entry)?;
         self.list(entry)?;
         if self.on_save.is_some() {
-            self.touched.entry(Touched::by(entry)).or_default().add(entry);
+            *self.touched.entry(Touched::by(entry)).or_default() += 1;
         }
         Ok(())
     }
@@ -345,13 +362,15 @@ impl<'a> Writer<'a> {
         let mut same = Entry {
             sequence: found.sequence,
             stored_bytes: found.stored_bytes,
+            // The store decides on that.
+            ordered_at: found.ordered_at,
             // They are compared below.
             artifact_count: found.artifact_count,
             // They may have been changed since.
             tags: found.tags.clone(),
             ..draft.entry.clone()
         };
-        if !draft.has_own_time {
+        if draft.dated != Dated::Stated {
             same.created_at = found.created_at;
         }
         let raw = self.unpacker().raw(found)?;
@@ -390,7 +409,7 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn insert_record(&mut self, entry: &Entry) -> Result<()> {
-        let record = encode_entry(entry, &mut |kind, name| self.intern(kind, name))?;
+        let record = self.record(entry)?;
         self.records
             .insert(RecordKey::of(entry).to_bytes(), record.as_slice())
             .within(self.path)?;

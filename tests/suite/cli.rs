@@ -26,6 +26,7 @@ mod log;
 #[cfg(unix)]
 mod modes;
 mod name;
+mod order;
 mod pager;
 mod prune;
 mod query;

@@ -185,7 +185,8 @@ fn a_rollback_is_the_newest_whatever_the_clock_says() {
     store.save(NewEntry { status: Status::Paused, ..about }, &2).unwrap();
     clock.store(3_000_000, Ordering::Relaxed);
     let back = store.fork(&id("1"), NewEntry::default()).unwrap();
-    assert_eq!(back.created_at, ahead);
+    assert_eq!(back.created_at.as_micros(), 3_000_000, "what the clock said");
+    assert_eq!(back.ordered_at, Some(ahead));
     assert_eq!(newest(&store, "a"), back.id);
     assert_eq!(store.resolve("a@0").unwrap().id, back.id);
     let again = store.fork(&id("2"), NewEntry::default()).unwrap();

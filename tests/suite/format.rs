@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use redb::TableDefinition;
-use waypost::{Error, JsonStyle, NewEntry, Order, Query, Store};
+use redb::{ReadableDatabase as _, TableDefinition};
+use waypost::{Entry, Error, JsonStyle, NewEntry, Options, Order, Query, Repair, Store, Timestamp};
 
 use super::engine;
 
@@ -31,9 +33,81 @@ fn refused(path: &Path) -> Error {
 fn a_newer_format_is_refused_and_left_untouched() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.redb");
-    made_with_format(&path, 3);
+    made_with_format(&path, 4);
     let error = refused(&path);
-    assert!(matches!(error, Error::TooNew { found: 3, supported: 2, .. }), "{error}");
+    assert!(matches!(error, Error::TooNew { found: 4, supported: 3, .. }), "{error}");
+}
+
+fn format_of(path: &Path) -> u64 {
+    let database = engine::open(path);
+    let meta = database.begin_read().unwrap().open_table(META).unwrap();
+    meta.get("format").unwrap().unwrap().value()
+}
+
+/// A store whose clock shows one of these after the other.
+fn clocked(path: &Path, seconds: &[i64]) -> Store {
+    let left = Mutex::new(seconds.to_vec());
+    let last = *seconds.last().unwrap();
+    let clock = move || {
+        let mut left = left.lock().unwrap();
+        let now = if left.is_empty() { last } else { left.remove(0) };
+        Timestamp::from_micros(now * 1_000_000)
+    };
+    Store::open_with(path, Options { clock: Arc::new(clock), ..Options::default() }).unwrap()
+}
+
+/// A build that does not know of it would take the place in the order for the date.
+#[test]
+fn a_store_has_format_3_from_the_first_save_by_a_clock_that_is_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, copy) = (dir.path().join("store.redb"), dir.path().join("copy.redb"));
+    let store = Store::open(&path).unwrap();
+    let stated = |seconds: i64| NewEntry {
+        created_at: Some(Timestamp::from_micros(seconds * 1_000_000)),
+        ..NewEntry::default()
+    };
+    (0..3).for_each(|number| drop(store.save(stated(9 - number), &number).unwrap()));
+    store.save(NewEntry::default(), &3).unwrap();
+    store.close().unwrap();
+    assert_eq!(format_of(&path), 1, "stated times and a clock that is right change nothing");
+    let store = clocked(&path, &[5]);
+    store.save(NewEntry::default(), &4).unwrap();
+    // As a crash would leave it: the format is on disk with the checkpoint, and no journal has it.
+    fs::copy(&path, &copy).unwrap();
+    assert!(!dir.path().join("store.redb.journal").exists());
+    assert_eq!(format_of(&copy), 3);
+    store.save(NewEntry::default(), &5).unwrap();
+    store.close().unwrap();
+    assert_eq!(format_of(&path), 3);
+    assert!(Store::verify(&path, Duration::from_secs(5)).unwrap().is_clean());
+}
+
+#[test]
+fn a_repair_keeps_the_order_and_the_format() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let store = clocked(&path, &[900]);
+    let first = store.save(NewEntry::default(), &0).unwrap();
+    store.close().unwrap();
+    let store = clocked(&path, &[100]);
+    (1..4).for_each(|number| drop(store.save(NewEntry::default(), &number).unwrap()));
+    store.delete(std::slice::from_ref(&first.id)).unwrap();
+    let listed = |store: &Store| {
+        store.entries(Query::default()).map(|it| it.unwrap()).collect::<Vec<Entry>>()
+    };
+    let before = listed(&store);
+    store.close().unwrap();
+    let repaired = Store::repair(&path, &Repair::default(), &mut |_| ControlFlow::Continue(()));
+    assert_eq!(repaired.unwrap().lost, []);
+    assert_eq!(format_of(&path), 3);
+    let store = clocked(&path, &[50]);
+    assert_eq!(listed(&store), before);
+    let last = store.save(NewEntry::default(), &4).unwrap();
+    store.undelete(std::slice::from_ref(&first.id)).unwrap();
+    let found = listed(&store);
+    assert_eq!((&found[0], &found[4]), (&last, &first));
+    let until = Query { until: Some(Timestamp::from_micros(100_000_001)), ..Query::default() };
+    assert_eq!(store.entries(until).count(), 4);
 }
 
 #[test]
@@ -84,14 +158,8 @@ fn only_the_owner_can_read_a_store() {
     }
 }
 
-/// The fixture was written by the first release of format 1 and is never written again.
-#[test]
-fn a_store_of_format_1_is_read() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("store.redb");
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    fs::copy(fixtures.join("format-1.redb"), &path).unwrap();
-    let store = Store::open(&path).unwrap();
+/// What a fixture holds, as text. Fixtures are never written again.
+fn listing_of(store: &Store) -> String {
     let query = Query { order: Order::Oldest, ..Query::default() };
     let mut listing = String::new();
     for entry in store.entries(query) {
@@ -104,30 +172,66 @@ fn a_store_of_format_1_is_read() {
             writeln!(listing, "{:?}", String::from_utf8_lossy(&text)).unwrap();
         }
     }
-    let deleted = store.deleted(&Query::default()).unwrap();
-    let operations = store.operations(usize::MAX).unwrap();
     let notes = [
         serde_json::to_string(&store.settings().unwrap()).unwrap(),
-        serde_json::to_string(&deleted).unwrap(),
-        serde_json::to_string(&operations).unwrap(),
+        serde_json::to_string(&store.deleted(&Query::default()).unwrap()).unwrap(),
+        serde_json::to_string(&store.operations(usize::MAX).unwrap()).unwrap(),
     ];
     for note in notes {
         writeln!(listing, "{note}").unwrap();
     }
-    assert_eq!(listing, fs::read_to_string(fixtures.join("format-1.txt")).unwrap());
-    for restorable in deleted {
+    listing
+}
+
+/// A copy of the fixture of a format, and what it must hold.
+fn fixture(dir: &Path, format: u32) -> (PathBuf, String) {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let path = dir.join("store.redb");
+    fs::copy(fixtures.join(format!("format-{format}.redb")), &path).unwrap();
+    (path, fs::read_to_string(fixtures.join(format!("format-{format}.txt"))).unwrap())
+}
+
+/// The fixture was written by the first release of format 1 and is never written again.
+#[test]
+fn a_store_of_format_1_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, expected) = fixture(dir.path(), 1);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(listing_of(&store), expected);
+    for restorable in store.deleted(&Query::default()).unwrap() {
         let id = restorable.entry.id;
         store.undelete(std::slice::from_ref(&id)).unwrap();
         assert!(store.get(&id).unwrap().to_json(JsonStyle::Compact).unwrap().contains("history"));
     }
     store.save(NewEntry::default(), &"and can be written").unwrap();
     assert!(store.stats().unwrap().checkpoints > 3);
+    store.close().unwrap();
+    assert_eq!(format_of(&path), 1);
+}
+
+/// The fixture has checkpoints whose dates lag behind the order; one of them is deleted.
+#[test]
+fn a_store_of_format_3_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, expected) = fixture(dir.path(), 3);
+    let store = clocked(&path, &[0]);
+    assert_eq!(listing_of(&store), expected);
+    let last = store.save(NewEntry::default(), &"and can be written").unwrap();
+    for restorable in store.deleted(&Query::default()).unwrap() {
+        store.undelete(std::slice::from_ref(&restorable.entry.id)).unwrap();
+    }
+    assert_eq!(store.latest(&Query::default()).unwrap().unwrap().entry, last);
+    assert_eq!(store.count().unwrap(), 9);
+    let until = Query { until: Some(Timestamp::from_micros(1)), ..Query::default() };
+    assert_eq!(store.entries(until).map(|it| it.unwrap()).collect::<Vec<_>>(), [last]);
+    store.close().unwrap();
+    assert_eq!(format_of(&path), 3);
 }
 
 #[test]
 fn a_wait_of_no_time_still_opens_a_free_store() {
     let dir = tempfile::tempdir().unwrap();
-    let options = waypost::Options { wait: Duration::ZERO, ..waypost::Options::default() };
+    let options = Options { wait: Duration::ZERO, ..Options::default() };
     let path = |number: u32| dir.path().join(format!("{number}.redb"));
     // A process that another test starts at the same moment has a copy of its lock.
     let is_opened = |number| Store::open_with(path(number), options.clone()).is_ok();

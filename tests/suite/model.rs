@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
+use waypost::recovery::Strategy as Choice;
 use waypost::{
     Draft, Durability, Entry, Error, Id, Issue, JsonStyle, LoopId, NewEntry, Options, Order,
     Policy, Query, Rule, Series, Status, Store, Timestamp, Trigger, plan,
@@ -14,17 +15,40 @@ use waypost::{
 /// What can happen to a store. Numbers choose among a few names, so that they meet often.
 #[derive(Debug, Clone)]
 enum Operation {
-    Save { about: About, document: String, relaxed: bool },
+    Save {
+        about: About,
+        document: String,
+        relaxed: bool,
+    },
     Batch(Vec<(About, String)>),
     Again(usize),
-    Delete { which: Vec<usize>, now: bool },
+    Delete {
+        which: Vec<usize>,
+        now: bool,
+    },
     Undelete(usize),
-    Mark { which: usize, status: u8 },
-    MarkSeries { which: usize, status: u8 },
-    Prune { keep_last: u32, series: Option<u8>, now: bool },
-    Tag { which: usize, tag: u8, remove: bool },
+    Mark {
+        which: usize,
+        status: u8,
+    },
+    MarkSeries {
+        which: usize,
+        status: u8,
+    },
+    Prune {
+        keep_last: u32,
+        series: Option<u8>,
+        now: bool,
+    },
+    Tag {
+        which: usize,
+        tag: u8,
+        remove: bool,
+    },
     Reopen,
     Compact,
+    /// The clock is set, back or ahead, to so many microseconds.
+    SetClock(i64),
     Ask(Asked),
 }
 
@@ -237,15 +261,24 @@ fn operations() -> impl Strategy<Value = Operation> {
             .prop_map(|(keep_last, series, now)| Operation::Prune { keep_last, series, now }),
         1 => Just(Operation::Reopen),
         1 => Just(Operation::Compact),
+        2 => (-4_000_000..8_000_000_i64).prop_map(Operation::SetClock),
         6 => questions().prop_map(Operation::Ask),
     ]
+}
+
+/// Where an entry stands in the order of all.
+fn place(entry: &Entry) -> (Timestamp, u64) {
+    (entry.ordered_at.unwrap_or(entry.created_at), entry.sequence)
 }
 
 /// Everything that was acknowledged and not deleted, in the order of arrival.
 struct Model {
     store: Option<Store>,
     path: PathBuf,
-    ticks: Arc<AtomicI64>,
+    /// What the clock shows next, in microseconds.
+    clock: Arc<AtomicI64>,
+    /// The latest time in the order that anything ever had.
+    highest: Timestamp,
     saved: Vec<(Entry, NewEntry, String)>,
     /// What can be restored, in the order of deletion.
     deleted: Vec<(Entry, NewEntry, String)>,
@@ -260,10 +293,9 @@ impl Model {
         // The old handle lets go before the new one comes.
         self.store = None;
         // Times that nobody chose: several in a millisecond.
-        let ticks = self.ticks.clone();
-        let clock = Arc::new(move || {
-            Timestamp::from_micros(2_000_000 + 300 * ticks.fetch_add(1, Ordering::Relaxed))
-        });
+        let clock = self.clock.clone();
+        let clock =
+            Arc::new(move || Timestamp::from_micros(clock.fetch_add(300, Ordering::Relaxed)));
         let options = Options { clock, ..Options::default() };
         self.store = Some(Store::open_with(&self.path, options).unwrap());
     }
@@ -276,7 +308,11 @@ impl Model {
         let known =
             about.id.as_ref().and_then(|id| self.saved.iter().find(|(entry, ..)| entry.id == *id));
         match (outcome, known) {
-            (Ok(entry), None) => self.saved.push((entry, about, document.to_owned())),
+            (Ok(entry), None) => {
+                self.check_place(&entry, about.created_at);
+                self.highest = self.highest.max(place(&entry).0);
+                self.saved.push((entry, about, document.to_owned()));
+            }
             (Ok(entry), Some((found, first, text))) => {
                 assert_eq!(entry, *found);
                 let same = NewEntry { tags: first.tags.clone(), ..about };
@@ -291,13 +327,49 @@ impl Model {
         }
     }
 
+    /// A stated time is the place in the order. What the store dates is newer than all that is
+    /// there or can be restored. Its date is what the clock showed, and lags only if that is late.
+    fn check_place(&self, entry: &Entry, stated: Option<Timestamp>) {
+        if let Some(stated) = stated {
+            assert_eq!((entry.created_at, entry.ordered_at), (stated, None));
+            return;
+        }
+        let all = self.saved.iter().chain(&self.deleted);
+        assert!(all.map(|(other, ..)| place(other)).all(|other| other < place(entry)));
+        let clock = self.clock.load(Ordering::Relaxed);
+        assert!(entry.created_at.as_micros() < clock, "{entry:?} is dated ahead of {clock}");
+        assert!(entry.ordered_at.is_none_or(|time| time > entry.created_at));
+        assert!(entry.ordered_at.is_none() || entry.created_at < self.highest);
+    }
+
+    /// Right after a save that the store dated, it is the newest by every way to ask.
+    fn check_newest(&self, entry: &Entry) {
+        let store = self.store();
+        let of_series = Query { series: Some(entry.series.clone()), ..Query::default() };
+        for query in [&Query::default(), &of_series] {
+            assert_eq!(store.latest(query).unwrap().unwrap().entry, *entry);
+        }
+        assert_eq!(store.resolve("latest").unwrap(), *entry);
+        assert_eq!(store.resolve(&format!("{}@0", entry.series)).unwrap(), *entry);
+        let proposal = store.propose(&entry.series, Choice::Last, 3).unwrap();
+        match proposal.offer {
+            Some(offer) => assert_eq!(offer.checkpoint.entry, *entry),
+            None => assert_eq!(proposal.passed_over[0].entry, *entry),
+        }
+    }
+
     fn run(&mut self, operation: &Operation) {
         match operation {
+            Operation::SetClock(micros) => self.clock.store(*micros, Ordering::Relaxed),
             Operation::Save { about, document, relaxed } => {
                 let relaxed = if *relaxed { Durability::Relaxed } else { Durability::Immediate };
                 let draft = self.draft(about, document).with_durability(relaxed);
+                let count = self.saved.len();
                 let outcome = self.store().save_draft(draft);
                 self.note(outcome, about.to_new(), document);
+                if self.saved.len() > count && about.time.is_none() {
+                    self.check_newest(&self.saved[count].0);
+                }
             }
             Operation::Batch(drafts) => {
                 let made: Vec<_> =
@@ -389,8 +461,8 @@ impl Model {
         if now {
             self.learn_stored_bytes();
         } else {
-            // Those of one moment are in the order of their times.
-            gone.sort_by_key(|(entry, ..)| (entry.created_at, entry.sequence));
+            // Those of one moment are in their order.
+            gone.sort_by_key(|(entry, ..)| place(entry));
             self.deleted.extend(gone);
         }
     }
@@ -420,7 +492,10 @@ impl Model {
             return;
         };
         let id = self.deleted[which].0.id.clone();
-        let last = self.deleted.iter().rposition(|(entry, ..)| entry.id == id).unwrap();
+        // The last one by the clock, which may have been set back.
+        let mut listed = self.store().deleted(&Query::default()).unwrap().into_iter();
+        let last = listed.find(|it| it.entry.id == id).unwrap().entry.sequence;
+        let last = self.deleted.iter().position(|(entry, ..)| entry.sequence == last).unwrap();
         let outcome = self.store().undelete(std::slice::from_ref(&id));
         if self.saved.iter().any(|(entry, ..)| entry.id == id) {
             assert!(matches!(outcome, Err(Error::Exists { .. })));
@@ -447,7 +522,7 @@ impl Model {
         for (entry, about, _) in &mut self.saved {
             let found = self.store.as_ref().unwrap().entry(&entry.id).unwrap();
             if is_meant(entry) && entry.status != status {
-                assert!(found.updated_at > entry.updated_at);
+                assert!(found.updated_at.is_some());
                 entry.status = status;
                 entry.updated_at = found.updated_at;
                 (about.status, about.updated_at) = (status, found.updated_at);
@@ -463,7 +538,7 @@ impl Model {
     fn ask(&self, asked: &Asked) {
         let mut expected: Vec<_> = self.saved.iter().map(|(entry, ..)| entry.clone()).collect();
         expected.retain(|entry| asked.fits(entry));
-        expected.sort_by_key(|entry| (entry.created_at, entry.sequence));
+        expected.sort_by_key(place);
         if !asked.oldest {
             expected.reverse();
         }
@@ -481,7 +556,7 @@ impl Model {
         let all: Result<Vec<_>, _> =
             self.store().entries(Query { limit: None, after: None, ..query.clone() }).collect();
         assert_eq!(all.unwrap(), expected);
-        let newest = expected.iter().max_by_key(|entry| (entry.created_at, entry.sequence));
+        let newest = expected.iter().max_by_key(|entry| place(entry));
         let latest = self.store().latest(&Query { after: None, ..query }).unwrap();
         assert_eq!(latest.map(|found| found.entry).as_ref(), newest);
     }
@@ -495,11 +570,12 @@ impl Model {
         }
         let deleted = self.store().deleted(&Query::default()).unwrap();
         let ids = |entries: Vec<&Entry>| {
-            entries.iter().map(|entry| (entry.id.clone(), entry.sequence)).collect::<Vec<_>>()
+            let ids = entries.iter().map(|entry| (entry.id.clone(), entry.sequence));
+            ids.collect::<BTreeSet<_>>()
         };
         assert_eq!(
             ids(deleted.iter().map(|it| &it.entry).collect()),
-            ids(self.deleted.iter().rev().map(|(entry, ..)| entry).collect()),
+            ids(self.deleted.iter().map(|(entry, ..)| entry).collect()),
         );
         let stats = self.store().stats().unwrap();
         assert_eq!(stats.checkpoints, self.saved.len() as u64);
@@ -515,9 +591,10 @@ proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.redb");
-        let ticks = Arc::new(AtomicI64::new(0));
+        let clock = Arc::new(AtomicI64::new(2_000_000));
+        let highest = Timestamp::from_micros(i64::MIN);
         let (saved, deleted) = (Vec::new(), Vec::new());
-        let mut model = Model { store: None, path, ticks, saved, deleted };
+        let mut model = Model { store: None, path, clock, highest, saved, deleted };
         model.open();
         for operation in &operations {
             model.run(operation);

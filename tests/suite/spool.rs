@@ -5,13 +5,14 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use waypost::{
     Durability, Entry, Error, Hold, Id, NewEntry, Options, Policy, Query, Rule, Series, SetAside,
-    Settings, Spooled, Store,
+    Settings, Spooled, Store, Timestamp,
 };
 
 /// A store that one has and keeps, and a handle that cannot have it.
@@ -25,10 +26,14 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
+        Self::with_clock(Arc::new(Timestamp::now))
+    }
+
+    fn with_clock(clock: Arc<dyn Fn() -> Timestamp + Send + Sync>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.redb");
         let told = Arc::new(Mutex::new(Vec::new()));
-        let other = Store::open_with(&path, options(&told)).unwrap();
+        let other = Store::open_with(&path, Options { clock, ..options(&told) }).unwrap();
         other.save(NewEntry::default(), &state(0)).unwrap();
         let held = (0..10_000).find_map(|_| {
             thread::sleep(Duration::from_millis(1));
@@ -114,6 +119,37 @@ fn ids(store: &Store) -> Vec<Id> {
     store.entries(Query::default()).map(|entry| entry.unwrap().id).collect()
 }
 
+/// Files of the spool were taken in by the time in their names, so that of two saves of one loop
+/// with the clock set back in between the first counted as the newer.
+#[test]
+fn what_is_spooled_while_the_clock_is_set_back_stays_in_the_order_it_came() {
+    let micros = Arc::new(AtomicI64::new(1_800_000_000_000_000));
+    let clock = micros.clone();
+    let mut place =
+        Place::with_clock(Arc::new(move || Timestamp::from_micros(clock.load(Ordering::Relaxed))));
+    let mut saved = Vec::new();
+    for (number, ahead) in (1..).zip([600, 1200, -600, -1200, 600, i64::MIN / 4_000_000, 0]) {
+        let seconds = 1_800_000_000 + ahead;
+        micros.store(seconds * 1_000_000, Ordering::Relaxed);
+        saved.push(place.save(number));
+    }
+    // One with a stated time is where it says, also if that is what the clock shows.
+    let now = Timestamp::from_micros(micros.load(Ordering::Relaxed));
+    let about = NewEntry { created_at: Some(now), ..NewEntry::default() };
+    let stated = place.other.save(about, &state(9)).unwrap();
+    let owner = place.owner();
+    let found: Vec<u64> = ids(&owner).iter().map(|id| number(&owner, id)).collect();
+    assert_eq!(found, [7, 6, 5, 4, 3, 2, 1, 9, 0]);
+    for entry in &saved {
+        let found = owner.entry(&entry.id).unwrap();
+        assert_eq!(found.created_at, entry.created_at, "as it was acknowledged");
+    }
+    assert_eq!(owner.entry(&stated.id).unwrap().order().0, now);
+    // Whoever has the store has a clock of its own, which is behind.
+    let last = owner.save(NewEntry::default(), &state(10)).unwrap();
+    assert_eq!(ids(&owner)[0], last.id);
+}
+
 #[test]
 fn a_save_that_cannot_have_the_store_is_spooled_and_seen_by_the_next_reader() {
     let mut place = Place::new();
@@ -124,7 +160,7 @@ fn a_save_that_cannot_have_the_store_is_spooled_and_seen_by_the_next_reader() {
     let after: Vec<Entry> = (4..=5).map(|number| place.save(number)).collect();
     assert_eq!(owner.count().unwrap(), 6);
     let saved: Vec<Entry> = before.into_iter().chain(after).collect();
-    // In the order of their times, whenever they were taken in.
+    // In the order in which they came, whenever they were taken in.
     let expected: Vec<&Id> = saved.iter().rev().map(|entry| &entry.id).collect();
     assert_eq!(ids(&owner).iter().take(5).collect::<Vec<_>>(), expected);
     for (entry, number_saved) in saved.iter().zip(1..) {

@@ -1,10 +1,12 @@
 //! Clocks that are wrong: set back, ahead, standing still, at either end of the calendar.
 //!
-//! Order is by time and then by arrival, total and the same in every listing. What a rule removes
-//! for its age comes back as long as anything deleted does.
+//! What the store dates is in the order of arrival, and stated times are where they say; the order
+//! is total and the same in every listing. What a rule removes for its age comes back as long as
+//! anything deleted does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -97,6 +99,130 @@ fn work_goes_on_from_the_last_that_arrived_of_equal_stamps() {
         let offer = store.propose(&last.series, strategy, 256).unwrap().offer.unwrap();
         assert_eq!(offer.checkpoint.entry, *last);
     }
+}
+
+/// A loop of which each step saves, after the clock was set as `clock_at` says, and then asks what
+/// to go on from, in every way there is.
+fn goes_on_from_its_last_save(store: &Store, clock: &AtomicI64, clock_at: &[i64]) {
+    for (step, micros) in clock_at.iter().enumerate() {
+        clock.store(*micros, Ordering::Relaxed);
+        let saved = store.save(of("loop"), &step).unwrap();
+        assert_eq!(saved.created_at.as_micros(), *micros, "a date is what the clock said");
+        let query = Query { series: Some(saved.series.clone()), ..Query::default() };
+        assert_eq!(store.latest(&query).unwrap().unwrap().entry, saved, "step {step}");
+        assert_eq!(store.resolve("loop@0").unwrap(), saved);
+        assert_eq!(store.list(&query).unwrap().entries[0], saved);
+        for strategy in [recovery::Strategy::Last, recovery::Strategy::Smart] {
+            let proposal = store.propose(&saved.series, strategy, 256).unwrap();
+            assert_eq!(proposal.offer.unwrap().checkpoint.entry, saved);
+            assert!(proposal.passed_over.is_empty());
+        }
+        assert_eq!(store.entry(&saved.id).unwrap(), saved, "found by its id");
+        assert_eq!(store.resolve(&saved.id.as_str()[..23]).unwrap(), saved);
+    }
+}
+
+/// A loop whose clock stepped back ten minutes after step 5 resumed with step 5 three times.
+#[test]
+fn a_loop_whose_clock_steps_back_goes_on_from_its_last_save() {
+    const MINUTE: i64 = 60_000_000;
+    let place = Place::new();
+    let (store, clock) = clocked(&place);
+    let before = (0..6).map(|step| NOW + step * MINUTE);
+    let after = (6..9).map(|step| NOW + (step - 10) * MINUTE);
+    let clock_at: Vec<i64> = before.chain(after).collect();
+    goes_on_from_its_last_save(&store, &clock, &clock_at);
+    let steps = store.entries(Query::default()).map(|it| store.get(&it.unwrap().id).unwrap());
+    let steps: Vec<usize> = steps.map(|it| it.state().unwrap()).collect();
+    assert_eq!(steps, [8, 7, 6, 5, 4, 3, 2, 1, 0]);
+}
+
+/// One checkpoint that was dated a day ahead won over five that were saved after it.
+#[test]
+fn a_date_ahead_is_passed_by_the_next_save_whoever_stated_it() {
+    for stated in [true, false] {
+        let place = Place::new();
+        let (store, clock) = clocked(&place);
+        let ahead = if stated { dated("loop", NOW + DAY) } else { of("loop") };
+        clock.store(NOW + DAY, Ordering::Relaxed);
+        store.save(ahead, &"ahead").unwrap();
+        let clock_at: Vec<i64> = (0..5).map(|step| NOW + step * HOUR).collect();
+        goes_on_from_its_last_save(&store, &clock, &clock_at);
+    }
+}
+
+#[test]
+fn no_clock_at_all_keeps_a_loop_from_going_on() {
+    let place = Place::new();
+    let (store, clock) = clocked(&place);
+    let year_9999 = 253_402_300_799_999_999;
+    let clock_at =
+        [NOW, year_9999, NOW, 0, year_9999 + 1, -1, i64::MAX, NOW, i64::MIN, i64::MAX - 1, NOW + 1];
+    goes_on_from_its_last_save(&store, &clock, &clock_at);
+    let keep = plan(
+        &store.inventory(None).unwrap(),
+        &rule(Rule { keep_last: Some(3), ..Rule::default() }),
+        Timestamp::from_micros(NOW),
+    )
+    .removed()
+    .map(|it| it.entry.sequence)
+    .collect::<Vec<_>>();
+    assert_eq!(keep, (1..=8).collect::<Vec<u64>>());
+    drop(store);
+    assert!(Store::verify(place.path(), Duration::from_secs(5)).unwrap().is_clean());
+}
+
+/// Also if the one that is ahead is deleted for a while, and the store opened anew meanwhile.
+#[test]
+fn what_comes_back_after_a_delete_is_as_old_as_it_was() {
+    let place = Place::new();
+    let (store, clock) = clocked(&place);
+    clock.store(NOW + DAY, Ordering::Relaxed);
+    let ahead = store.save(of("loop"), &0).unwrap();
+    store.delete(std::slice::from_ref(&ahead.id)).unwrap();
+    drop(store);
+    let (store, _) = clocked(&place);
+    let last = store.save(of("loop"), &1).unwrap();
+    store.undelete(std::slice::from_ref(&ahead.id)).unwrap();
+    assert_eq!(store.resolve("loop@0").unwrap(), last);
+    assert_eq!(store.resolve("loop@1").unwrap(), ahead);
+}
+
+/// Savers that overtake each other are no clock that is behind: no date lags.
+#[test]
+fn a_draft_that_others_overtake_is_dated_when_it_is_saved() {
+    let place = Place::new();
+    let (store, clock) = clocked(&place);
+    let waits = store.draft(of("a"), &1).unwrap();
+    let known = store.draft(of("a"), &2).unwrap();
+    let id = known.id().clone();
+    clock.store(NOW + HOUR, Ordering::Relaxed);
+    store.save(of("a"), &0).unwrap();
+    clock.store(NOW + DAY, Ordering::Relaxed);
+    for (draft, id) in [(waits, None), (known, Some(id))] {
+        let saved = store.save_draft(draft).unwrap();
+        assert_eq!((saved.created_at.as_micros(), saved.ordered_at), (NOW + HOUR, None));
+        assert_eq!(id.unwrap_or_else(|| saved.id.clone()), saved.id, "as it was told");
+        assert_eq!(store.resolve("a@0").unwrap(), saved);
+        assert_eq!(store.entry(&saved.id).unwrap(), saved);
+    }
+}
+
+#[test]
+fn times_are_asked_for_by_date_and_not_by_place() {
+    let place = Place::new();
+    let (store, clock) = clocked(&place);
+    for (number, micros) in [NOW, NOW + 9 * DAY, NOW + HOUR, NOW + DAY].into_iter().enumerate() {
+        clock.store(micros, Ordering::Relaxed);
+        store.save(of("a"), &number).unwrap();
+    }
+    let time = |micros| Some(Timestamp::from_micros(micros));
+    let asked = |since, until| {
+        listed(&store, &Query { since, until, order: Order::Oldest, ..Query::default() })
+    };
+    assert_eq!(asked(time(NOW + HOUR), None), [2, 3, 4]);
+    assert_eq!(asked(None, time(NOW + DAY)), [1, 3]);
+    assert_eq!(asked(time(NOW + HOUR), time(NOW + DAY + 1)), [3, 4]);
 }
 
 #[test]
@@ -268,7 +394,7 @@ fn what_goes_by_count_leaves_nothing_behind() {
         clock.store(NOW + jump + number, Ordering::Relaxed);
         let saved = store.save(of("a"), &number).unwrap();
         assert_eq!(store.get(&saved.id).unwrap().state::<i64>().unwrap(), number);
-        assert!(store.count().unwrap() <= 6, "three by time and three by arrival");
+        assert!(store.count().unwrap() <= 3);
     }
     assert_eq!(store.deleted(&Query::default()).unwrap(), []);
 }
@@ -284,8 +410,8 @@ fn a_clock_that_jumps_never_costs_what_was_saved_last() {
         clock.store(NOW.wrapping_add(jump), Ordering::Relaxed);
         let saved = store.save(of("a"), &number).unwrap();
         assert!(store.get(&saved.id).is_ok(), "{number}");
-        let series = Query { series: Some(saved.series), ..Query::default() };
-        assert!(store.latest(&series).unwrap().is_some());
+        let series = Query { series: Some(saved.series.clone()), ..Query::default() };
+        assert_eq!(store.latest(&series).unwrap().unwrap().entry, saved);
     }
 }
 
@@ -311,24 +437,28 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn order_is_by_time_and_then_by_arrival_and_stays_so(
+    fn what_the_store_dates_comes_after_all_before_it_and_stays_so(
         saves in prop::collection::vec(any_save(), 1..40),
         size in 1..9_usize,
         (since, until) in (any_time(), any_time()),
     ) {
         let place = Place::new();
         let (store, clock) = clocked(&place);
-        let mut model: Vec<(i64, u64, u8)> = Vec::new();
+        // Place in the order, sequence, date and series.
+        let mut model: Vec<(i64, u64, i64, u8)> = Vec::new();
         for (number, (series, save)) in saves.iter().enumerate() {
-            let about = match save {
+            let (about, date, place) = match save {
                 Save::ByClock(micros) => {
                     clock.store(*micros, Ordering::Relaxed);
-                    of(&series.to_string())
+                    let highest = model.iter().map(|it| it.0).max().unwrap_or(i64::MIN);
+                    (of(&series.to_string()), *micros, highest.max(*micros))
                 }
-                Save::ByCaller(micros) => dated(&series.to_string(), *micros),
+                Save::ByCaller(micros) => (dated(&series.to_string(), *micros), *micros, *micros),
             };
             let saved = store.save(about, &number).unwrap();
-            model.push((saved.created_at.as_micros(), saved.sequence, *series));
+            prop_assert_eq!(saved.created_at.as_micros(), date);
+            prop_assert_eq!(saved.order().0.as_micros(), place);
+            model.push((place, saved.sequence, date, *series));
         }
         let arrived: Vec<u64> = model.iter().map(|it| it.1).collect();
         prop_assert_eq!(sequences(&store.arrivals(Position::default()).unwrap().entries), arrived);
@@ -342,10 +472,10 @@ proptest! {
             Query { since: time(since), until: time(until), ..Query::default() },
         ];
         for query in queries {
-            let admits = |it: &&(i64, u64, u8)| {
-                query.series.as_ref().is_none_or(|series| series.as_str() == it.2.to_string())
-                    && query.since.is_none_or(|since| it.0 >= since.as_micros())
-                    && query.until.is_none_or(|until| it.0 < until.as_micros())
+            let admits = |it: &&(i64, u64, i64, u8)| {
+                query.series.as_ref().is_none_or(|series| series.as_str() == it.3.to_string())
+                    && query.since.is_none_or(|since| it.2 >= since.as_micros())
+                    && query.until.is_none_or(|until| it.2 < until.as_micros())
             };
             let oldest: Vec<u64> = model.iter().filter(admits).map(|it| it.1).collect();
             let newest: Vec<u64> = oldest.iter().rev().copied().collect();
@@ -356,7 +486,14 @@ proptest! {
             prop_assert_eq!(&paged(&store, &reversed, size), &oldest);
             let latest = store.latest(&query).unwrap().map(|found| found.entry.sequence);
             prop_assert_eq!(latest, newest.first().copied());
+            for (number, sequence) in newest.iter().enumerate().filter(|_| query.series.is_some()) {
+                let found = store.resolve(&format!("1@{number}")).unwrap();
+                prop_assert_eq!(found.sequence, *sequence);
+            }
         }
+        drop(store);
+        prop_assert!(Store::verify(place.path(), Duration::from_secs(5)).unwrap().is_clean());
+        let store = place.open();
         prop_assert!(store.save(named("after"), &0).is_ok());
     }
 }

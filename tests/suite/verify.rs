@@ -134,9 +134,9 @@ fn every_row_that_is_lost_is_missed() {
     lose_each(&path, TableDefinition::<[u8; 8], &[u8]>::new("artifacts"), none);
     lose_each(&path, TableDefinition::<[u8; 32], &[u8]>::new("holders"), none);
     lose_each(&path, TableDefinition::<[u8; 34], &[u8]>::new("blobs"), none);
-    // The format and the identity; without the others a store is as good.
+    // The format and the identity; without the others, such as `highest`, a store is as good.
     let meta = TableDefinition::<&str, u64>::new("meta");
-    lose_each(&path, meta, |number| number > 1);
+    lose_each(&path, meta, |number| ![0, 2].contains(&number));
 }
 
 /// A table whose rows have a key and a value of bytes.

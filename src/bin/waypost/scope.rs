@@ -68,10 +68,9 @@ impl Scope {
                 Box::new(first.into_iter().chain(store.entries(Query { after, ..query })))
             }
             Order::Oldest => {
-                let place = |entry: &Entry| (entry.created_at, entry.sequence);
-                let last = place(up_to);
+                let last = up_to.order();
                 let counts = move |entry: &waypost::Result<Entry>| match entry {
-                    Ok(entry) => place(entry) <= last,
+                    Ok(entry) => entry.order() <= last,
                     Err(_) => true,
                 };
                 Box::new(store.entries(query).take_while(counts))

@@ -17,8 +17,8 @@ const SPACED: u8 = 1;
 const TAB: u8 = 2;
 const INDENT: u8 = 3;
 
-/// Times near `created_at` are short.
-pub(super) fn put_form(out: &mut Vec<u8>, form: &SourceForm, created_at: Timestamp) {
+/// Times near that of the key are short.
+pub(super) fn put_form(out: &mut Vec<u8>, form: &SourceForm, key_time: Timestamp) {
     put(out, format_number(form.format));
     let bit = |present: bool, bit: u8| if present { bit } else { 0 };
     let style = form.style.unwrap_or_default();
@@ -38,7 +38,7 @@ pub(super) fn put_form(out: &mut Vec<u8>, form: &SourceForm, created_at: Timesta
         put(out, mode);
     }
     if let Some(time) = form.modified_at {
-        put(out, time.as_micros().wrapping_sub(created_at.as_micros()));
+        put(out, time.as_micros().wrapping_sub(key_time.as_micros()));
     }
     if let Some(line) = form.line {
         put(out, line);
@@ -48,7 +48,7 @@ pub(super) fn put_form(out: &mut Vec<u8>, form: &SourceForm, created_at: Timesta
 
 pub(super) fn read_form(
     reader: &mut Reader<'_>,
-    created_at: Timestamp,
+    key_time: Timestamp,
 ) -> Result<SourceForm, Malformed> {
     let format = format_of(reader.take()?).ok_or(Malformed)?;
     let mask: u8 = reader.take()?;
@@ -69,7 +69,7 @@ pub(super) fn read_form(
         is_gzip: has(GZIP),
         mode,
         modified_at: modified_at
-            .map(|micros| Timestamp::from_micros(created_at.as_micros().wrapping_add(micros))),
+            .map(|micros| Timestamp::from_micros(key_time.as_micros().wrapping_add(micros))),
         line,
         text_bytes: reader.take()?,
     })

@@ -43,6 +43,7 @@ fn sparse() -> Entry {
         iteration: None,
         status: Status::InProgress,
         created_at: KEY.time,
+        ordered_at: None,
         updated_at: None,
         parent: None,
         tags: BTreeSet::new(),
@@ -116,6 +117,23 @@ fn every_field_comes_back() {
     }
 }
 
+/// One that the store dated while its clock was behind.
+fn behind(entry: Entry) -> Entry {
+    let created_at = Timestamp::from_micros(KEY.time.as_micros() - 600_000_000);
+    Entry { created_at, ordered_at: Some(KEY.time), ..entry }
+}
+
+#[test]
+fn a_date_that_is_not_the_time_of_the_key_comes_back() {
+    let first = Entry { created_at: Timestamp::from_micros(i64::MIN), ..behind(full()) };
+    for entry in [behind(sparse()), behind(full()), first] {
+        let (bytes, names) = encoded(&entry);
+        let back = decode_entry(KEY, &bytes, &|kind, id| names.lookup(kind, id));
+        assert_eq!(back.unwrap(), entry);
+        assert_eq!(decode_id(KEY, &bytes).unwrap(), entry.id);
+    }
+}
+
 #[test]
 fn every_status_trigger_and_layout_comes_back() {
     for layout in Layout::ALL {
@@ -170,6 +188,50 @@ fn the_record_is_pinned() {
         251, 44, 1, 20,
     ];
     assert_eq!(bytes.split_last_chunk::<CHECK_BYTES>().unwrap().0, expected);
+}
+
+/// Only stores of format 3 have such a record.
+#[test]
+fn the_record_with_a_date_of_its_own_is_pinned() {
+    let id = Id::from_parts(1_769_352_600_123, [1; 10]);
+    let (bytes, _) = encoded(&behind(Entry { id, ..sparse() }));
+    let mut expected = vec![1, 252, 0x20, 0, 0x40, 0, 36];
+    expected.extend(b"019bf5a2-1a3b-7101-8101-010101010101");
+    expected.extend([0, 1, 252, 0, 0x46, 0xc3, 0x23, 251, 44, 1, 20]);
+    assert_eq!(bytes.split_last_chunk::<CHECK_BYTES>().unwrap().0, expected);
+    // The id tells the time in the key: it is as short as ever.
+    let (bytes, _) = encoded(&behind(sparse()));
+    #[rustfmt::skip]
+    let expected = [
+        1, 252, 0, 0, 0x40, 0,
+        0x71, 0x01, 0x81, 1, 1, 1, 1, 1, 1, 1,
+        0, 1,
+        252, 0, 0x46, 0xc3, 0x23,
+        251, 44, 1, 20,
+    ];
+    assert_eq!(bytes.split_last_chunk::<CHECK_BYTES>().unwrap().0, expected);
+}
+
+#[test]
+fn a_date_that_cannot_be_is_an_error() {
+    for before in [0, u64::MAX] {
+        let mut bytes = vec![VERSION];
+        put(&mut bytes, ORDERED_AT);
+        bytes.extend([1; 10]);
+        put(&mut bytes, 0_u32);
+        put(&mut bytes, 1_u32);
+        put(&mut bytes, before);
+        put(&mut bytes, 300_u64);
+        put(&mut bytes, 20_u64);
+        let key = RecordKey { time: Timestamp::from_micros(i64::MIN + 5_000_000), ..KEY };
+        let sum = seal(key, &bytes);
+        bytes.extend_from_slice(&sum.to_le_bytes());
+        let lookup = |kind, _| match kind {
+            NameKind::Cause => Some(Arc::from("in_progress manual")),
+            _ => Some(Arc::from("a")),
+        };
+        assert_eq!(decode_entry(key, &bytes, &lookup), Err(MALFORMED));
+    }
 }
 
 /// Of all bytes of the record of [`full`] without captured files.

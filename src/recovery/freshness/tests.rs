@@ -100,6 +100,7 @@ fn entry(layout: Layout) -> Entry {
         iteration: None,
         status: Status::InProgress,
         created_at: NOW,
+        ordered_at: None,
         updated_at: None,
         parent: None,
         tags: BTreeSet::new(),

@@ -1,7 +1,5 @@
 //! Which of two checkpoints is newer: clocks that are set back, times of the caller's own.
 
-use std::collections::BTreeSet;
-
 use super::*;
 
 fn at(seconds: i64) -> Timestamp {
@@ -21,31 +19,32 @@ fn of_equal_times_what_was_saved_later_is_newer() {
     assert_eq!(kept(&keep_last(2), &entries), [2, 3]);
 }
 
+/// A clock that was set back made what was saved last look old, and it was pruned.
 #[test]
-fn where_the_clock_is_set_back_what_was_saved_later_counts_as_new() {
-    let times = [100, 110, 50, 60, 50];
-    let entries = saved(
-        [0, 1, 2, 3, 4].map(|number: u8| dated_by_store(number, at(times[usize::from(number)]))),
-    );
-    // By time, the latest first; by arrival, from the end.
-    let by_time = [1, 0, 3, 4, 2];
-    for count in 1..=5 {
-        let last = by_time[..count].iter().copied();
-        let last: BTreeSet<u64> = last.chain((0..5).rev().take(count)).collect();
-        let policy = keep_last(u32::try_from(count).unwrap());
-        assert_eq!(kept(&policy, &entries), Vec::from_iter(last), "of either order");
+fn where_the_clock_is_set_back_what_was_saved_later_is_newer() {
+    let entries = saved([
+        taken_at("0", at(100)),
+        taken_at("1", at(110)),
+        behind("2", at(50), at(110)),
+        behind("3", at(60), at(110)),
+        behind("4", at(50), at(110)),
+    ]);
+    for count in 1..=5_u32 {
+        let last: Vec<u64> = (5 - u64::from(count)..5).collect();
+        assert_eq!(kept(&keep_last(count), &entries), last);
     }
 }
 
 #[test]
-fn a_clock_that_is_set_back_is_that_of_one_series() {
-    let other = Entry { series: series("b"), ..dated_by_store(2, at(10)) };
-    let of_one = [dated_by_store(0, at(90)), dated_by_store(3, at(100)), dated_by_store(1, at(50))];
-    let [one, latest, newest] = of_one;
-    let entries = saved([one, latest, newest, other]);
-    let limited = Policy { store_bytes_max: Some(20), ..keep_last(9) };
-    // The newest of both series stay, and the latest.
-    assert_eq!(kept(&limited, &entries), [1, 2, 3]);
+fn age_counts_from_the_date_and_not_from_the_place_in_the_order() {
+    let days = |days: i64| at(days * DAY_MICROS / SECOND_MICROS);
+    let entries = saved([
+        taken_at("ahead", days(300)),
+        behind("old", days(-9), days(300)),
+        behind("young", days(-1), days(300)),
+        behind("newest", days(-9), days(300)),
+    ]);
+    assert_eq!(removed_by(&max_age(7), &entries), ["old"]);
 }
 
 #[test]
@@ -59,13 +58,6 @@ fn times_of_the_callers_own_may_come_in_any_order() {
 }
 
 #[test]
-fn a_time_of_the_callers_own_counts_even_if_the_store_made_the_id() {
-    let past = Entry { created_at: at(10), ..dated_by_store(1, at(200)) };
-    let entries = saved([dated_by_store(0, at(100)), past, dated_by_store(2, at(90))]);
-    assert_eq!(kept(&keep_last(2), &entries), [0, 2]);
-}
-
-#[test]
 fn a_time_to_come_is_new_and_not_old() {
     let entries = saved([taken("0", 9), taken("1", -3000), taken("2", 8)]);
     assert_eq!(removed_by(&max_age(7), &entries), ["0", "2"]);
@@ -73,7 +65,7 @@ fn a_time_to_come_is_new_and_not_old() {
 
 #[test]
 fn the_status_of_a_series_is_that_of_the_last_one_saved() {
-    let done = Entry { status: Status::Completed, ..dated_by_store(2, at(50)) };
-    let entries = saved([dated_by_store(0, at(100)), dated_by_store(1, at(110)), done]);
-    assert_eq!(kept(&Policy::preset("aiwg").unwrap(), &entries), [1, 2], "and the latest");
+    let done = Entry { status: Status::Completed, ..behind("2", at(50), at(110)) };
+    let entries = saved([taken_at("0", at(100)), taken_at("1", at(110)), done]);
+    assert_eq!(kept(&Policy::preset("aiwg").unwrap(), &entries), [2]);
 }

@@ -11,15 +11,12 @@ pub(super) struct Reference<'a> {
     policy: &'a Policy,
     now: Timestamp,
     // Looked up thousands of times: the only care that is taken.
-    times: HashMap<&'a Id, Timestamp>,
     rules: HashMap<&'a Id, usize>,
 }
 
 impl<'a> Reference<'a> {
     pub(super) fn new(entries: &'a [Entry], policy: &'a Policy, now: Timestamp) -> Self {
-        let (times, rules) = (HashMap::new(), HashMap::new());
-        let mut new = Self { entries, policy, now, times, rules };
-        new.times = entries.iter().map(|entry| (&entry.id, new.time(entry))).collect();
+        let mut new = Self { entries, policy, now, rules: HashMap::new() };
         let rule = |entry: &'a Entry| Some((&entry.id, new.rule_number(entry)?));
         new.rules = entries.iter().filter_map(rule).collect();
         new
@@ -43,43 +40,17 @@ impl<'a> Reference<'a> {
         verdicts
     }
 
-    pub(super) fn is_newer(&self, entry: &Entry, than: &Entry) -> bool {
-        let place = |entry: &Entry| (self.times[&entry.id], entry.sequence);
-        place(entry) > place(than)
-    }
-
-    /// Its own time, or a later one that the store's clock had shown in the series before.
-    fn time(&self, entry: &Entry) -> Timestamp {
-        if !is_dated_by_store(entry) {
-            return entry.created_at;
-        }
-        let before = self.entries.iter().filter(|other| {
-            other.series == entry.series
-                && other.sequence <= entry.sequence
-                && is_dated_by_store(other)
-        });
-        before.map(|other| other.created_at).max().unwrap()
+    fn is_newer(entry: &Entry, than: &Entry) -> bool {
+        let time = |entry: &Entry| entry.ordered_at.unwrap_or(entry.created_at);
+        let (one, other) = (time(entry), time(than));
+        one > other || one == other && entry.sequence > than.sequence
     }
 
     /// Whether it is the newest of those of its series that pass.
     pub(super) fn is_newest(&self, entry: &Entry, passes: impl Fn(&Entry) -> bool) -> bool {
         let is_rival = |other: &&Entry| other.series == entry.series && passes(other);
         passes(entry)
-            && !self.entries.iter().filter(is_rival).any(|other| self.is_newer(other, entry))
-    }
-
-    /// Whether it is what a listing of its series starts with.
-    fn is_latest(&self, entry: &Entry) -> bool {
-        let place = |entry: &Entry| (entry.created_at, entry.sequence);
-        let of_series = self.entries.iter().filter(|other| other.series == entry.series);
-        of_series.map(place).max() == Some(place(entry))
-    }
-
-    /// Whether it is the last of its series that the store dated.
-    fn is_last(&self, entry: &Entry) -> bool {
-        let rivals = self.entries.iter().filter(|it| it.series == entry.series);
-        is_dated_by_store(entry)
-            && rivals.filter(|it| is_dated_by_store(it)).all(|it| it.sequence <= entry.sequence)
+            && !self.entries.iter().filter(is_rival).any(|other| Self::is_newer(other, entry))
     }
 
     pub(super) fn rule(&self, entry: &Entry) -> Option<&Rule> {
@@ -114,7 +85,7 @@ impl<'a> Reference<'a> {
         if ending == Some(OnSuccess::Remove) {
             return Verdict::Remove(Removed::Done);
         }
-        if self.is_latest(entry) || self.is_last(entry) {
+        if self.is_newest(entry, |_| true) {
             return Verdict::Keep(Kept::Newest);
         }
         if ending == Some(OnSuccess::KeepNewest) {
@@ -140,13 +111,10 @@ impl<'a> Reference<'a> {
         let Some(count) = rule.keep_last else {
             return Verdict::Keep(max_age.map_or(Kept::All, Kept::Within));
         };
-        let place = |entry: &Entry| (entry.created_at, entry.sequence);
         let is_of_group = |other: &&Entry| self.is_same_group(entry, other);
-        let later = self.entries.iter().filter(is_of_group).filter(|it| place(it) > place(entry));
-        let dated = self.entries.iter().filter(is_of_group).filter(|it| is_dated_by_store(it));
-        let is_one_of_last = later.count() < count as usize
-            || is_dated_by_store(entry)
-                && dated.filter(|it| it.sequence > entry.sequence).count() < count as usize;
+        let group = self.entries.iter().filter(is_of_group);
+        let newer = group.filter(|it| Self::is_newer(it, entry)).count();
+        let is_one_of_last = newer < count as usize;
         let per = rule.per;
         if is_one_of_last {
             return Verdict::Keep(Kept::Last { count, per });
@@ -198,18 +166,14 @@ impl<'a> Reference<'a> {
             if held[at] || verdicts[at].removes() || is_for_ever(verdicts[at]) {
                 continue;
             }
-            let is_older = oldest.is_none_or(|(than, _)| self.is_newer(&self.entries[than], entry));
+            let is_older =
+                oldest.is_none_or(|(than, _)| Self::is_newer(&self.entries[than], entry));
             if let Some(why) = why(entry).filter(|_| is_older) {
                 oldest = Some((at, why));
             }
         }
         oldest
     }
-}
-
-fn is_dated_by_store(entry: &Entry) -> bool {
-    let millis = entry.id.parts().map(|(millis, _)| millis.cast_signed());
-    millis == Some(entry.created_at.as_millis())
 }
 
 /// Whether no rule would ever remove it.

@@ -230,6 +230,7 @@ impl<'a> Salvage<'a> {
             iteration: None,
             status: Status::Archived,
             created_at,
+            ordered_at: None,
             updated_at: None,
             parent: None,
             tags: BTreeSet::new(),

@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use super::salvage::Saved;
-use crate::codec::{Placed, decode_note, encode_deleted, encode_entry};
+use crate::codec::{Placed, decode_note, encode_deleted};
 use crate::error::Result;
 use crate::key::{RecordKey, SEQUENCE_MAX, deleted_row};
 use crate::store::Store;
@@ -10,7 +10,7 @@ use crate::store::artifact::Captured;
 use crate::store::operation::Operation;
 use crate::store::settings::{KEY, Settings};
 use crate::store::table::{
-    IDENTITY_KEY, In, META, OPERATIONS, RING_KEY, SEQUENCE_KEY, SETTINGS, TAKEN,
+    HIGHEST_KEY, IDENTITY_KEY, In, META, OPERATIONS, RING_KEY, SEQUENCE_KEY, SETTINGS, TAKEN,
 };
 use crate::store::write::Writer;
 
@@ -27,7 +27,7 @@ fn add_one(writer: &mut Writer<'_>, saved: Saved) -> Result<()> {
         Some((at, operation)) => {
             writer.insert_frame(&frame, sequence)?;
             writer.add_dependent(&frame, key)?;
-            let record = encode_entry(&entry, &mut |kind, name| writer.intern(kind, name))?;
+            let record = writer.record(&entry)?;
             let row = deleted_row(at, key);
             let value = encode_deleted(&row, operation, &record);
             let path = writer.path;
@@ -95,8 +95,10 @@ pub(super) fn add_notes(
                 taken.insert(name.as_str(), ()).within(path)?;
             }
         }
-        if let Some(ring) = rows.meta.get(RING_KEY) {
-            meta.insert(RING_KEY, ring).within(path)?;
+        for key in [RING_KEY, HIGHEST_KEY] {
+            if let Some(value) = rows.meta.get(key) {
+                meta.insert(key, value).within(path)?;
+            }
         }
         Ok(())
     })

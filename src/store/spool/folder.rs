@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use super::super::disk::{Disk, DiskFile, FileId, Place};
 use super::super::file;
-use crate::checkpoint::Id;
+use crate::checkpoint::{Id, Timestamp};
 use crate::error::{At as _, Error, Result};
 use crate::sync::lock;
 
@@ -32,7 +32,7 @@ pub(super) struct Folder {
 /// What lies in the folder.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    /// The names of what was saved, in the order of their times.
+    /// The names of what was saved, in the order in which it came.
     pub(super) saved: Vec<Id>,
     /// What somebody is writing, or was when it was killed.
     unfinished: Vec<PathBuf>,
@@ -108,6 +108,17 @@ impl Folder {
         listing.saved.sort_unstable();
         listing.names = names;
         Ok(listing)
+    }
+
+    /// A name for a file of something that is saved `now`, which comes after all that are there.
+    ///
+    /// Files are taken in in the order of their names, and a clock may be set back between two.
+    pub(super) fn next_name(&self, now: Timestamp) -> Id {
+        let names = self.disk.list(&self.path).unwrap_or_default();
+        let saved = names.iter().filter_map(|name| name.to_str()?.strip_suffix(SAVED));
+        let millis = |name: &str| Some(Id::new(name).ok()?.parts()?.0);
+        let next = saved.filter_map(millis).max().map_or(0, |last| last.saturating_add(1));
+        Id::generate_at(Id::millis_at(now).max(next))
     }
 
     /// Removes what was being written when its writer was killed. Nobody was told that it is saved.

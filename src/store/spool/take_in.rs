@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, MutexGuard};
 
 use redb::{ReadableDatabase as _, ReadableTable as _};
@@ -20,6 +21,7 @@ use crate::store::disk::Place;
 use crate::store::draft::Draft;
 use crate::store::open::Open;
 use crate::store::options::{Durability, Limits};
+use crate::store::order::Dated;
 use crate::store::pack::Reach;
 use crate::store::sealing::no_key;
 use crate::store::table::{In, TAKEN, is_of_engine, open_if_made};
@@ -311,6 +313,8 @@ impl Shared {
 impl Draft {
     /// One that was acknowledged before.
     fn taken(entry: Entry, raw: Vec<u8>, limits: Limits) -> Self {
+        let is_by_clock = entry.id.is_made_at(entry.created_at);
+        let dated = if is_by_clock { Dated::Acknowledged } else { Dated::Stated };
         Self {
             entry,
             raw: Arc::new(raw),
@@ -318,7 +322,8 @@ impl Draft {
             sequence: None,
             durability: Durability::Immediate,
             has_own_id: true,
-            has_own_time: true,
+            dated,
+            is_id_known: AtomicBool::new(true),
             left: None,
             artifacts: Vec::new(),
             limits,
@@ -362,7 +367,9 @@ impl Writer<'_> {
         if is_there {
             return Ok(());
         }
-        let placed = lock(&self.open.intake).place(drafts, at, self.open)?;
+        // Its date was told to the caller, whatever the clock shows by now.
+        let now = drafts[at].entry.created_at;
+        let placed = lock(&self.open.intake).place((drafts, at), self.open, now)?;
         self.insert(&placed)
     }
 }

@@ -145,11 +145,17 @@ fn check_artifacts(tables: &Tables<'_>, entry: &Entry, found: &mut Verification)
 fn check_listed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) -> Result<()> {
     let Tables { path, ids, children, index, .. } = tables;
     let key = RecordKey::of(entry);
-    if derived_tail(&entry.id, entry.created_at).is_none() {
+    if derived_tail(entry).is_none() {
         let row = ids.get(entry.id.as_str()).within(path)?.map(|row| row.value());
         if row != Some(key.to_bytes()) {
             found.find_at(Harm::Listing, entry, "the row of its id is lost or leads elsewhere");
         }
+    }
+    let lag = entry.ordered_at.map_or(0, |time| entry.created_at.micros_until(time));
+    if lag > tables.lag_max {
+        let reason = "its date lags behind its place in the order by more than the store notes, so \
+                      `--until` may miss it";
+        found.find_at(Harm::Listing, entry, reason);
     }
     if let Some(parent) = &entry.parent {
         let row = (parent.as_str(), key.to_bytes());

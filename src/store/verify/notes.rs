@@ -13,15 +13,24 @@ use crate::store::journal;
 use crate::store::operation::Operation;
 use crate::store::settings::Settings;
 use crate::store::table::{
-    FORMAT_KEY, IDENTITY_KEY, In, KEY_KEY, META, OPERATIONS, REKEY_KEY, RING_KEY, SEQUENCE_KEY,
-    SETTINGS,
+    FORMAT_KEY, HIGHEST_KEY, IDENTITY_KEY, In, KEY_KEY, LAG_KEY, META, OPERATIONS, REKEY_KEY,
+    RING_KEY, SEQUENCE_KEY, SETTINGS,
 };
 
 pub(super) fn check_notes(tables: &Tables<'_>, found: &mut Verification) -> Result<()> {
     check_settings(tables, found)?;
     check_operations(tables, found)?;
     let Some(meta) = tables.open(META)? else { return Ok(()) };
-    let known = [FORMAT_KEY, IDENTITY_KEY, KEY_KEY, REKEY_KEY, RING_KEY, SEQUENCE_KEY];
+    let known = [
+        LAG_KEY,
+        FORMAT_KEY,
+        HIGHEST_KEY,
+        IDENTITY_KEY,
+        KEY_KEY,
+        REKEY_KEY,
+        RING_KEY,
+        SEQUENCE_KEY,
+    ];
     for row in meta.iter().within(tables.path)? {
         let (key, _) = row.within(tables.path)?;
         found.rows += 1;

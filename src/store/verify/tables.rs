@@ -20,8 +20,8 @@ use crate::store::pages::MASTER;
 use crate::store::read::Lookup;
 use crate::store::sealing::Sealing;
 use crate::store::table::{
-    ARTIFACTS, BLOBS, CHILDREN, DELETED, FRAMES, HOLDERS, IDS, INDEX, In, KEY_KEY, META, NAMES,
-    RECORDS, open_if_made, without_panics,
+    ARTIFACTS, BLOBS, CHILDREN, DELETED, FORMAT_KEY, FRAMES, HOLDERS, IDS, INDEX, In, KEY_KEY,
+    LAG_FORMAT, LAG_KEY, META, NAMES, RECORDS, open_if_made, without_panics,
 };
 use crate::store::unpack::Unpacker;
 
@@ -37,6 +37,8 @@ pub(super) struct Tables<'a> {
     pub(super) unpacking: &'a Frames,
     /// What everything is to be sealed with, if that can be read.
     pub(super) sealing: Sealing,
+    /// The longest lag that the store notes; any is fine if that cannot be read.
+    pub(super) lag_max: u64,
     pub(super) transaction: ReadTransaction,
     pub(super) records: ReadOnlyTable<RecordBytes, &'static [u8]>,
     pub(super) frames: ReadOnlyTable<FrameBytes, &'static [u8]>,
@@ -80,6 +82,7 @@ impl<'a> Opener<'a> {
                 bases,
                 unpacking,
                 sealing: sealing_of(&transaction, path),
+                lag_max: lag_max_of(&transaction, path),
                 records: transaction.open_table(RECORDS).within(path)?,
                 frames: transaction.open_table(FRAMES).within(path)?,
                 index: transaction.open_table(INDEX).within(path)?,
@@ -131,6 +134,16 @@ fn sealing_of(transaction: &ReadTransaction, path: &Path) -> Sealing {
     });
     // Why not is told with the other facts about the store.
     noted.unwrap_or_default()
+}
+
+fn lag_max_of(transaction: &ReadTransaction, path: &Path) -> u64 {
+    let noted = without_panics(path, || {
+        let meta = transaction.open_table(META).within(path)?;
+        let format = meta.get(FORMAT_KEY).within(path)?.map_or(0, |format| format.value());
+        let lag = meta.get(LAG_KEY).within(path)?.map_or(0, |lag| lag.value());
+        Ok(if format >= u64::from(LAG_FORMAT) { lag } else { 0 })
+    });
+    noted.unwrap_or(u64::MAX)
 }
 
 /// Whom the loss of a page of a table hurts.

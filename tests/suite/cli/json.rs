@@ -164,6 +164,13 @@ fn resuming(session: &mut Session) {
     session.feed("resume", "resume over --no-gh", "", 3);
     session.feed("resume", "resume s-0 --no-gh --choice delete", "", 4);
     session.feed("resume", "resume lines --no-gh --choice fresh", "", 3);
+    let ahead = "save --series ahead --id h-0 --created-at 9999-12-31T23:59:59.999999Z";
+    session.feed("save", ahead, "1", 0);
+    let answer = session.run("resume", "resume ahead --no-gh");
+    assert_eq!(answer[0]["freshness"]["findings"][0]["check"], "date");
+    session.feed("save", "save --series ahead --id h-1", "1", 0);
+    assert_eq!(session.run("show", "show ahead@0")[0]["id"], "h-1");
+    session.run("delete", "delete h-0 h-1 --now");
 }
 
 fn changing(session: &mut Session) {

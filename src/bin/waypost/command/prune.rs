@@ -240,10 +240,9 @@ impl Shown<'_> {
         if rows.is_empty() {
             return Ok(());
         }
-        let place = |entry: &Entry| (entry.created_at, entry.sequence);
         rows.sort_by(|one, other| {
             let by_series = one.entry.series.cmp(&other.entry.series);
-            by_series.then_with(|| place(other.entry).cmp(&place(one.entry)))
+            by_series.then_with(|| other.entry.order().cmp(&one.entry.order()))
         });
         let entries: Vec<&Entry> = rows.iter().map(|row| row.entry).collect();
         let id_length = output::id_length(self.store, entries.iter().copied())?;

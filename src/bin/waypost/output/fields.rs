@@ -31,6 +31,7 @@ impl Fields {
         fields.text("status", Some(entry.status));
         let both = |time| format!("{time} ({})", ago(time, now));
         fields.text("created_at", Some(both(entry.created_at)));
+        fields.text("ordered_at", entry.ordered_at.map(both));
         fields.text("updated_at", entry.updated_at.map(both));
         fields.text("parent", entry.parent.as_ref());
         entry.tags.iter().for_each(|tag| fields.text("tag", Some(tag)));

@@ -32,6 +32,9 @@ pub(crate) fn entry(tape: &mut Tape<'_>) -> Entry {
         iteration: tape.maybe(Tape::number),
         status: *tape.pick(&Status::ALL),
         created_at,
+        ordered_at: tape
+            .maybe(|tape| created_at.checked_add_micros(tape.number().max(1)))
+            .flatten(),
         updated_at: tape.maybe(|tape| Timestamp::from_micros(tape.signed())),
         parent: tape.maybe(|tape| Id::new(tape.name()).unwrap()),
         tags: (0..tape.below(4)).map(|_| tape.name()).collect::<BTreeSet<_>>(),

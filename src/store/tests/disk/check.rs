@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use redb::{Key, ReadTransaction, ReadableTable as _, TableDefinition, Value};
 
-use super::model::{Model, Saved, plain};
+use super::model::{Model, STATED, Saved, plain};
 use crate::checkpoint::{Entry, Hash, Series};
 use crate::codec::{
     FoundFrame, Holders, KeyId, NameKind, cause, check as sum, decode_dependents, decode_holders,
@@ -90,6 +90,7 @@ pub(super) fn read_all(store: &Store) -> Result<Model> {
     store.read(|snapshot| {
         let entries = snapshot.entries(Span::ALL)?.collect::<Result<Vec<Entry>>>()?;
         let deleted: Vec<Entry> = snapshot.restorable()?.into_iter().map(|it| it.entry).collect();
+        check_order(&entries)?;
         check_index(snapshot, &entries)?;
         check_frames(snapshot, &entries, &deleted)?;
         check_contents(snapshot, entries.iter().chain(&deleted))?;
@@ -132,6 +133,20 @@ fn read_one(snapshot: &Snapshot<'_>, entry: &Entry) -> Result<Saved> {
     Ok(Saved { entry: plain(entry.clone()), raw, files })
 }
 
+/// What the store dated comes after all that arrived before it.
+fn check_order(entries: &[Entry]) -> Result<()> {
+    let mut first = u64::MAX;
+    for entry in entries.iter().rev() {
+        let is_by_clock = entry.agent.as_deref() != Some(STATED);
+        if is_by_clock && entry.sequence > first {
+            let reason = format_args!("{} is older than {first}, which came first", entry.sequence);
+            return Err(Error::corrupt("order", reason));
+        }
+        first = first.min(entry.sequence);
+    }
+    Ok(())
+}
+
 /// Every row that leads to a checkpoint is there, and no other.
 fn check_index(snapshot: &Snapshot<'_>, entries: &[Entry]) -> Result<()> {
     let mut index = BTreeSet::new();
@@ -158,7 +173,7 @@ fn check_index(snapshot: &Snapshot<'_>, entries: &[Entry]) -> Result<()> {
             names.push(name(NameKind::Loop, it.as_str())?);
         }
         index.extend(names.into_iter().map(|name| index_row(name, cause, key)));
-        if derived_tail(&entry.id, entry.created_at).is_none() {
+        if derived_tail(entry).is_none() {
             ids.insert((entry.id.as_str().to_owned(), key.to_bytes()));
         }
         children.extend(entry.parent.iter().map(|it| (it.as_str().to_owned(), key.to_bytes())));
@@ -187,7 +202,7 @@ fn check_names(transaction: &ReadTransaction) -> Result<()> {
 fn check_frames(snapshot: &Snapshot<'_>, entries: &[Entry], deleted: &[Entry]) -> Result<()> {
     let mut frames: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
     let mut dependents = BTreeSet::new();
-    let times = entries.iter().chain(deleted).map(|entry| (entry.sequence, entry.created_at));
+    let times = entries.iter().chain(deleted).map(|entry| (entry.sequence, entry.order().0));
     let times: BTreeMap<u64, _> = times.collect();
     for (key, value) in rows(&snapshot.transaction, FRAMES, |key, value| (key, value.to_vec()))? {
         let sequence = frame_sequence(key);

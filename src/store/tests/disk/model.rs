@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::keys;
-use crate::checkpoint::{Entry, Id, Series, Trigger};
+use crate::checkpoint::{Entry, Id, Series, Timestamp, Trigger};
 use crate::codec::KeyId;
 use crate::store::Draft;
 
@@ -34,9 +34,17 @@ impl Saved {
     }
 }
 
+/// The agent of checkpoints whose time was stated.
+pub(super) const STATED: &str = "stated";
+
 /// An entry without what depends on how and when it was stored.
+///
+/// If others were saved while it waited, its date may be later than when it was drafted, which its
+/// id tells.
 pub(super) fn plain(entry: Entry) -> Entry {
-    Entry { sequence: 0, stored_bytes: 0, ..entry }
+    let drafted = entry.id.parts().and_then(|(millis, _)| i64::try_from(millis * 1000).ok());
+    let created_at = drafted.map_or(entry.created_at, Timestamp::from_micros);
+    Entry { sequence: 0, stored_bytes: 0, created_at, ordered_at: None, ..entry }
 }
 
 /// All that a store holds.
@@ -107,7 +115,8 @@ impl Model {
     pub(super) fn settled(&self) -> Self {
         let mut newest: BTreeMap<&Series, BTreeSet<_>> = BTreeMap::new();
         for saved in self.present.values().filter(|it| it.entry.trigger == ring()) {
-            let key = (saved.entry.created_at, saved.entry.id.clone());
+            // They come in the order of their numbers, whatever the clock shows.
+            let key = (saved.entry.iteration, saved.entry.id.clone());
             newest.entry(&saved.entry.series).or_default().insert(key);
         }
         let old = newest.values().flat_map(|keys| keys.iter().rev().skip(RING_KEPT));

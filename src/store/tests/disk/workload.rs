@@ -31,6 +31,10 @@ const START: i64 = 1_800_000_000_000_000;
 const MANY: usize = 8;
 /// How often the key changes, of a hundred steps.
 const REKEY_PERCENT: usize = 12;
+/// How often the clock is set, of a hundred ticks, and how far from the start at most: less than
+/// what was deleted is kept for.
+const JUMP_PERCENT: usize = 20;
+const JUMP_MILLIS: usize = 6 * 24 * 3_600_000;
 
 /// A step that was tried.
 #[derive(Debug)]
@@ -62,6 +66,8 @@ pub(super) struct Workload {
     given: Vec<KeyId>,
     /// Whether the key of the store changes now and then.
     is_rekeyed: bool,
+    /// Whether the clock is set now and then, back or ahead.
+    has_jumps: bool,
     clock: Arc<AtomicI64>,
     chance: Chance,
     numbers: [u32; 3],
@@ -121,6 +127,7 @@ impl Workload {
             done,
             given,
             is_rekeyed,
+            has_jumps: seed % 5 < 2,
             has_threads: false,
             clock,
             chance,
@@ -181,6 +188,10 @@ impl Workload {
 
     fn tick(&mut self) {
         self.clock.fetch_add(1_000, Ordering::Relaxed);
+        if self.has_jumps && self.chance.happens(JUMP_PERCENT) {
+            let millis = i64::try_from(self.chance.below(JUMP_MILLIS)).unwrap_or(0);
+            self.clock.store(START + 1_000 * millis, Ordering::Relaxed);
+        }
     }
 
     fn attempt(&mut self) -> Attempt {

@@ -86,7 +86,7 @@ impl Search<'_> {
         let own: HashSet<&str> = self.artifacts.iter().map(|it| it.path.as_str()).collect();
         let mut later = BTreeMap::new();
         let is_later = |found: &waypost::Result<Entry>| {
-            let is_earlier = |it: &Entry| it.id == start.id || it.created_at < start.created_at;
+            let is_earlier = |it: &Entry| it.id == start.id || it.order() < start.order();
             !found.as_ref().is_ok_and(is_earlier)
         };
         let entries = self.store.entries(self.query(None)).take_while(is_later);

@@ -63,6 +63,7 @@ pub(in crate::command) fn set(
         "iteration" => about.iteration = read(value)?,
         "status" => about.status = parsed(value)?.unwrap_or_default(),
         "created_at" => about.created_at = parsed(value)?,
+        "ordered_at" => about.ordered_at = parsed(value)?,
         "updated_at" => about.updated_at = parsed(value)?,
         "parent" => about.parent = parsed(value)?,
         "tags" => about.tags = read::<Option<_>>(value)?.unwrap_or_default(),

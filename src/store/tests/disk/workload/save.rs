@@ -1,7 +1,9 @@
 //! Steps that save: one or many, with ids and times of their own, with files, and to the spool.
 
+use std::sync::atomic::Ordering;
+
 use super::super::chance::Chance;
-use super::super::model::{Model, Saved, ring};
+use super::super::model::{Model, STATED, Saved, ring};
 use super::{Attempt, START, Workload, attempted};
 use crate::checkpoint::{
     ArtifactStatus, Id, Issue, NewArtifact, NewEntry, Series, Timestamp, Trigger,
@@ -73,7 +75,8 @@ impl Workload {
         for number in 0..3 {
             let created_at = Some(Timestamp::from_micros(START - 1_000_000 * number));
             let about = NewEntry { id: Some(self.own_id()), created_at, ..self.about() };
-            let about = NewEntry { trigger: Trigger::Iteration, ..about };
+            let agent = Some(STATED.to_owned());
+            let about = NewEntry { trigger: Trigger::Iteration, agent, ..about };
             drafts.push(self.draft(about));
         }
         let all = self.added_one_by_one(&drafts).pop();
@@ -156,6 +159,7 @@ impl Workload {
             let mut tail = [0; 10];
             tail[2..].copy_from_slice(&self.made.to_be_bytes());
             draft.entry.id = Id::from_parts(millis, tail);
+            draft.is_id_known.store(true, Ordering::Relaxed);
         }
         draft
     }

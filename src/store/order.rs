@@ -1,0 +1,129 @@
+//! The order of checkpoints: which of two is the newer, whatever the clock does.
+//!
+//! A checkpoint with a stated time is ordered at that time. One that the store dates is ordered
+//! after everything saved before it: at its date or, if the clock is behind, at the latest time in
+//! the order so far. Its date then *lags* behind its place. The key of a record ([`RecordKey`]) has
+//! the place, so everything that reads records in their order follows this rule.
+//!
+//! Must never change a date that was acknowledged.
+//!
+//! [`RecordKey`]: crate::key::RecordKey
+
+use std::sync::atomic::Ordering;
+
+use super::draft::Draft;
+use super::table::{FORMAT_KEY, HIGHEST_KEY, In, LAG_FORMAT, LAG_KEY, META};
+use super::write::Writer;
+use crate::checkpoint::{Entry, Id, NewEntry, Timestamp};
+use crate::codec::encode_entry;
+use crate::error::{Error, Result};
+use crate::sync::lock;
+
+/// Where the date of a draft comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dated {
+    /// The caller stated it.
+    Stated,
+    /// The clock, when the draft was made. The save may end later.
+    ByClock,
+    /// The clock, and the caller knows it: the save was acknowledged and went to the spool.
+    Acknowledged,
+}
+
+impl Draft {
+    /// Orders the draft after everything in the store, whose latest time is `highest`; the clock
+    /// shows `now`.
+    ///
+    /// If the clock has passed `highest`, other saves overtook this one while it waited: the draft
+    /// is dated like the last of them, since its own save was under way then. If not, the clock is
+    /// behind: the date stays what the clock said, and lags.
+    pub(super) fn follow(&mut self, highest: Timestamp, now: Timestamp) {
+        if !self.is_behind(highest) {
+            return;
+        }
+        if self.dated == Dated::Acknowledged || highest > now {
+            self.entry.ordered_at = Some(highest);
+            return;
+        }
+        self.entry.created_at = highest;
+        // An id of the same time needs no row of its own.
+        if !self.has_own_id && !self.is_id_known.load(Ordering::Relaxed) {
+            self.entry.id = self.entry.id.moved_to(highest);
+        }
+    }
+
+    /// Whether the store dated it, and earlier than something that is saved already.
+    pub(super) fn is_behind(&self, highest: Timestamp) -> bool {
+        self.dated != Dated::Stated && self.entry.created_at < highest
+    }
+}
+
+/// Whether the date of one of these drafts would lag behind its place in the order.
+pub(super) fn any_lags(drafts: &[Draft], mut highest: Timestamp, now: Timestamp) -> bool {
+    drafts.iter().any(|draft| {
+        let lags = draft.entry.ordered_at.is_some() || (draft.is_behind(highest) && highest > now);
+        highest = highest.max(draft.entry.order().0);
+        lags
+    })
+}
+
+/// A new id. When a spooled checkpoint is taken in, its id tells whether the store dated it: only
+/// then the id has the time of the date. So an id for a stated date gets another time.
+pub(super) fn generated(now: Timestamp, stated: Option<Timestamp>) -> Id {
+    let id = Id::generate(now);
+    if stated.is_some_and(|stated| id.is_made_at(stated)) {
+        return id.moved_to(Timestamp::from_micros(now.as_micros().max(0).wrapping_add(1000)));
+    }
+    id
+}
+
+/// Refuses a stated place in the order without a date, or before it.
+pub(super) fn check_order(about: &NewEntry) -> Result<()> {
+    let reason = match (about.created_at, about.ordered_at) {
+        (_, None) => return Ok(()),
+        (Some(created_at), Some(ordered_at)) if created_at <= ordered_at => return Ok(()),
+        (Some(_), Some(_)) => "is before created_at",
+        (None, Some(_)) => "is stated without created_at",
+    };
+    Err(Error::invalid("ordered_at", reason))
+}
+
+impl Writer<'_> {
+    /// The bytes of a record that this transaction writes.
+    pub(super) fn record(&mut self, entry: &Entry) -> Result<Vec<u8>> {
+        if let Some(time) = entry.ordered_at {
+            self.note_lag(entry.created_at.micros_until(time))?;
+        }
+        encode_entry(entry, &mut |kind, name| self.intern(kind, name))
+    }
+
+    /// Whether the format of the store allows dates that lag, once this is committed.
+    pub(super) fn may_lag(&self) -> bool {
+        self.lag_max.is_some()
+    }
+
+    /// Notes a lag that is longer than all before. A search by date needs the longest, and the
+    /// format keeps builds that do not know lags from opening the store.
+    fn note_lag(&mut self, micros: u64) -> Result<()> {
+        if self.lag_max.is_some_and(|max| micros <= max) {
+            return Ok(());
+        }
+        let mut meta = self.transaction.open_table(META).within(self.path)?;
+        meta.insert(FORMAT_KEY, u64::from(LAG_FORMAT)).within(self.path)?;
+        meta.insert(LAG_KEY, micros).within(self.path)?;
+        self.lag_max = Some(micros);
+        Ok(())
+    }
+
+    /// Notes the latest time in the order if a record with that time is deleted: what is saved
+    /// before it is restored must still be newer than it.
+    pub(super) fn note_highest(&mut self, put_away: &[Entry]) -> Result<()> {
+        let highest = lock(&self.open.intake).highest();
+        if !put_away.iter().any(|entry| entry.order().0 == highest) {
+            return Ok(());
+        }
+        let mut meta = self.transaction.open_table(META).within(self.path)?;
+        meta.insert(HIGHEST_KEY, highest.as_micros().cast_unsigned()).within(self.path)?;
+        Ok(())
+    }
+}
