@@ -20,12 +20,14 @@
 //! Every value is hashed once. Arrays are then aligned by these hashes: what stays, what was moved,
 //! and of the rest what became what. All of it takes time in proportion to the documents, but for a
 //! logarithm; where more would be needed for the shortest answer, a longer one is given, which is
-//! as right. Nothing is taken for equal because its hash is.
+//! as right. Nothing is taken for equal because its hash is. Documents of millions of values are
+//! compared in parts, so that memory is bounded.
 
 mod align;
 mod array;
 mod change;
 mod edit;
+mod large;
 mod lines;
 mod number;
 mod pair;
@@ -36,9 +38,9 @@ mod same;
 mod tests;
 mod tree;
 
-use self::edit::{Comparison, Edit};
+use self::edit::Edit;
+use self::large::{BOUNDS, Bounded, Bounds};
 use self::same::Looks;
-use self::tree::Tree;
 use crate::checkpoint::Document;
 
 pub use change::Change;
@@ -52,6 +54,7 @@ pub use pointer::Pointer;
 pub struct Diff<'d> {
     edit: Option<Edit<'d>>,
     looks: Looks,
+    is_coarse: bool,
 }
 
 /// Compares two documents.
@@ -59,13 +62,19 @@ pub struct Diff<'d> {
 /// Values are compared as JSON: numbers by their exact value and not their spelling, objects
 /// without the order of their keys, of a key that stands twice the last. A NaN equals another.
 ///
-/// Takes time and memory in proportion to the length of both, whatever they have in common.
+/// Takes time in proportion to the length of both, and at most some 500 MB of memory beside them:
+/// if they have more than four million values together, arrays that have too many of them are
+/// compared by place, and what has a million changes or more is replaced as a whole. See
+/// [`Diff::is_coarse`].
 #[must_use]
 pub fn diff<'d>(old: &'d Document, new: &'d Document) -> Diff<'d> {
-    let (old_tree, new_tree) = (Tree::of(old), Tree::of(new));
-    let mut comparison = Comparison::default();
-    let edit = comparison.compare(old_tree.root(old), new_tree.root(new));
-    Diff { edit, looks: comparison.looks }
+    diff_within(old, new, BOUNDS)
+}
+
+fn diff_within<'d>(old: &'d Document, new: &'d Document, bounds: Bounds) -> Diff<'d> {
+    let mut comparison = Bounded::new(bounds);
+    let edit = comparison.compare(old, new);
+    Diff { edit, looks: comparison.looks, is_coarse: comparison.is_coarse }
 }
 
 impl<'d> Diff<'d> {
@@ -73,6 +82,12 @@ impl<'d> Diff<'d> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.edit.is_none()
+    }
+
+    /// Tells whether parts were too large to look for a short answer. It is right all the same.
+    #[must_use]
+    pub fn is_coarse(&self) -> bool {
+        self.is_coarse
     }
 
     /// Tells whether the keys of an object that says the same stand in another order.

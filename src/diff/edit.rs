@@ -102,6 +102,11 @@ impl Comparison {
         Some(self.bounded(before, edit, old, new))
     }
 
+    /// How many changes were found.
+    pub(super) fn changes(&self) -> usize {
+        self.told.changes
+    }
+
     /// Counts a change that is told by itself.
     pub(super) fn count(&mut self) {
         self.told.changes += 1;

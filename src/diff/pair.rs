@@ -72,7 +72,7 @@ pub(super) fn identity(node: Node<'_, '_>) -> Option<u64> {
         let value = node.document.get(key)?;
         // A list of names is no name.
         let is_name = matches!(value, Document::Text(_) | Document::Int(_) | Document::Uint(_));
-        is_name.then(|| hash_of(9, &(key, Tree::of(value).root(value).hash())))
+        is_name.then(|| hash_of(9, &(key, Tree::at(value, 0).root(value, 0).hash())))
     };
     IDENTITIES.iter().find_map(named)
 }

@@ -2,6 +2,7 @@
 
 mod apply;
 mod fuzz;
+mod large;
 mod random;
 
 use std::fmt::Write as _;

@@ -27,14 +27,20 @@ struct Summary {
 }
 
 impl Tree {
-    pub(super) fn of(document: &Document) -> Self {
+    /// Of a value that lies `depth` deep.
+    pub(super) fn at(document: &Document, depth: usize) -> Self {
         let mut tree = Self(Vec::new());
-        tree.add(document, 0);
+        tree.add(document, depth);
         tree
     }
 
-    pub(super) fn root<'d, 't>(&'t self, document: &'d Document) -> Node<'d, 't> {
-        Node { document, depth: 0, at: 0, tree: self }
+    pub(super) fn root<'d, 't>(&'t self, document: &'d Document, depth: usize) -> Node<'d, 't> {
+        Node { document, depth, at: 0, tree: self }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
     fn add(&mut self, document: &Document, depth: usize) -> u64 {

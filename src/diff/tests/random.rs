@@ -5,7 +5,8 @@ use proptest::sample::Index;
 
 use super::apply;
 use crate::checkpoint::Document;
-use crate::diff::diff;
+use crate::diff::large::Bounds;
+use crate::diff::{diff, diff_within};
 
 /// Few values and keys, so that equal ones meet often.
 fn document() -> impl Strategy<Value = Document> {
@@ -89,6 +90,26 @@ proptest! {
     #[test]
     fn any_document_becomes_any_other(old in document(), new in document()) {
         apply::check(&old, &new, &diff(&old, &new).to_patch());
+    }
+
+    #[test]
+    fn whatever_the_bounds_any_document_becomes_any_other(
+        old in document(),
+        edits in prop::collection::vec(edit(), 0..8),
+        other in document(),
+        values in 0_usize..40,
+        changes in 0_usize..10,
+    ) {
+        let mut new = vec![old.clone(), other.clone(), old.clone()];
+        let old = Document::Array(new.clone());
+        for edit in edits {
+            make(&mut new, edit);
+        }
+        for new in [Document::Array(new), other] {
+            let found = diff_within(&old, &new, Bounds { values, changes });
+            apply::check(&old, &new, &found.to_patch());
+            prop_assert_eq!(found.is_empty(), diff(&old, &new).is_empty());
+        }
     }
 
     #[test]

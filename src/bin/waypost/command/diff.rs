@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::builder::NonEmptyStringValueParser;
+use waypost::diff::Operation;
 use waypost::{Artifact, Diff, Document, Entry, Id, Source, Store, TextStyle};
 
 use super::save;
@@ -77,6 +78,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         files.differing.iter().try_for_each(|(path, words)| page.file(out, path, words))?;
         out.flush()?;
         let mut what = summary(&diff, changes.len());
+        if diff.is_coarse() {
+            what += " (not the fewest: too large to compare in full)";
+        }
         if let Some(words) = files.words(&old.name, &new.name) {
             what = format!("{what}, {words}");
         }
@@ -146,9 +150,36 @@ fn patch(out: &mut dyn Write, diff: &Diff<'_>) -> Result<()> {
     write!(out, "[")?;
     for (number, operation) in diff.to_patch().iter().enumerate() {
         let comma = if number > 0 { "," } else { "" };
-        write!(out, "{comma}{}", operation.to_document().to_json(TextStyle::default())?)?;
+        write!(out, "{comma}")?;
+        let (start, value) = parts(operation);
+        // A copy of the value, which may be a whole document, would take as much memory again.
+        let mut text = start.to_json(TextStyle::default())?;
+        if let Some(value) = value {
+            text.pop();
+            write!(out, "{text},\"value\":{}}}", value.to_json(TextStyle::default())?)?;
+        } else {
+            write!(out, "{text}")?;
+        }
     }
     Ok(writeln!(out, "]")?)
+}
+
+/// An operation without its value, and that.
+fn parts<'d>(operation: &Operation<'d>) -> (Document, Option<&'d Document>) {
+    const NONE: &Document = &Document::Null;
+    let without = match operation.clone() {
+        Operation::Add { path, .. } => Operation::Add { path, value: NONE },
+        Operation::Replace { path, .. } => Operation::Replace { path, value: NONE },
+        other => other,
+    };
+    let mut start = without.to_document();
+    if let Document::Object(fields) = &mut start {
+        fields.retain(|(key, _)| key != "value");
+    }
+    match operation {
+        Operation::Add { value, .. } | Operation::Replace { value, .. } => (start, Some(value)),
+        Operation::Remove { .. } | Operation::Move { .. } => (start, None),
+    }
 }
 
 fn summary(diff: &Diff<'_>, changes: usize) -> String {

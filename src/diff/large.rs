@@ -1,0 +1,225 @@
+//! Documents too large to hash every value at once: compared part by part, in bounded memory.
+//!
+//! A part that is small enough is compared in full. A larger one is walked without hashes: fields
+//! by key, elements by place. The result is as right, but may be longer.
+
+use std::collections::HashMap;
+
+use super::edit::{Comparison, Edit, Field, Step};
+use super::same::Looks;
+use super::tree::{DEPTH_MAX, Tree, counting};
+use crate::checkpoint::Document;
+
+/// What a comparison may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// Values of both sides that are hashed at a time.
+    pub(super) values: usize,
+    /// Changes that are told one by one, if not all values can be hashed at a time.
+    pub(super) changes: usize,
+}
+
+/// Measured at the first bound, patch included: 500 MB beside the documents.
+pub(super) const BOUNDS: Bounds = Bounds { values: 1 << 22, changes: 1 << 20 };
+
+/// A comparison within bounds.
+#[derive(Debug)]
+pub(super) struct Bounded {
+    pub(super) looks: Looks,
+    /// Whether something was compared by place or replaced as a whole because of its size.
+    pub(super) is_coarse: bool,
+    changes: usize,
+    bounds: Bounds,
+    #[cfg(test)]
+    pub(super) hashed_max: usize,
+}
+
+impl Bounded {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self {
+            looks: Looks::default(),
+            is_coarse: false,
+            changes: 0,
+            bounds,
+            #[cfg(test)]
+            hashed_max: 0,
+        }
+    }
+
+    /// How a document changed, if it did.
+    pub(super) fn compare<'d>(&mut self, old: &'d Document, new: &'d Document) -> Option<Edit<'d>> {
+        if self.has_room_for(old, new) {
+            return self.compare_in_full(old, new, 0);
+        }
+        self.compare_part(old, new, 0)
+    }
+
+    /// How a part of a large document changed, if it did.
+    fn compare_part<'d>(
+        &mut self,
+        old: &'d Document,
+        new: &'d Document,
+        depth: usize,
+    ) -> Option<Edit<'d>> {
+        if self.is_same(old, new, depth) {
+            return None;
+        }
+        let before = self.changes;
+        let edit = match (old, new) {
+            _ if depth == DEPTH_MAX => None,
+            (Document::Object(old_fields), Document::Object(new_fields)) => {
+                if self.has_room_for(old, new) {
+                    self.compare_in_full(old, new, depth)
+                } else {
+                    self.fields(old_fields, new_fields, depth + 1)
+                }
+            }
+            (Document::Array(old_items), Document::Array(new_items)) => {
+                if self.has_room_for(old, new) {
+                    self.compare_in_full(old, new, depth)
+                } else {
+                    self.is_coarse = true;
+                    self.elements(old_items, new_items, depth + 1)
+                }
+            }
+            _ => {
+                self.changes += 1;
+                return Some(Edit::Replaced { old, new });
+            }
+        };
+        if let Some(edit) = edit.filter(|_| self.changes <= self.bounds.changes) {
+            return Some(edit);
+        }
+        self.is_coarse = true;
+        self.changes = before + 1;
+        Some(Edit::Replaced { old, new })
+    }
+
+    fn compare_in_full<'d>(
+        &mut self,
+        old: &'d Document,
+        new: &'d Document,
+        depth: usize,
+    ) -> Option<Edit<'d>> {
+        let (old_tree, new_tree) = (Tree::at(old, depth), Tree::at(new, depth));
+        #[cfg(test)]
+        {
+            self.hashed_max = self.hashed_max.max(old_tree.len() + new_tree.len());
+        }
+        let mut comparison = Comparison::default();
+        comparison.looks = self.looks;
+        let edit = comparison.compare(old_tree.root(old, depth), new_tree.root(new, depth));
+        self.looks = comparison.looks;
+        self.changes += comparison.changes();
+        edit
+    }
+
+    /// By key; `None` if it takes too much.
+    fn fields<'d>(
+        &mut self,
+        old: &'d [(String, Document)],
+        new: &'d [(String, Document)],
+        depth: usize,
+    ) -> Option<Edit<'d>> {
+        // A table of keys takes about as much as hashes of four values each.
+        if old.len() + new.len() > self.bounds.values / 4 {
+            return None;
+        }
+        let old_places = counting(old);
+        let mut left: HashMap<&str, &'d Document> =
+            old_places.iter().map(|at| (old[*at].0.as_str(), &old[*at].1)).collect();
+        let mut found: Vec<(&'d str, Field<'d>)> = Vec::new();
+        for (key, value) in counting(new).into_iter().map(|at| &new[at]) {
+            let change = if let Some(old) = left.remove(key.as_str()) {
+                self.compare_part(old, value, depth).map(Field::Changed)
+            } else {
+                self.changes += 1;
+                Some(Field::Added(value))
+            };
+            found.extend(change.map(|change| (key.as_str(), change)));
+            self.check()?;
+        }
+        self.changes += left.len();
+        self.check()?;
+        let old = old_places.into_iter().map(|at| &old[at]);
+        let removed = old.filter(|(key, _)| left.contains_key(key.as_str()));
+        let removed = removed.map(|(key, value)| (key.as_str(), Field::Removed(value)));
+        Some(Edit::Object(removed.chain(found).collect()))
+    }
+
+    /// By place, without what both start and end with; `None` if it takes too much.
+    fn elements<'d>(
+        &mut self,
+        old: &'d [Document],
+        new: &'d [Document],
+        depth: usize,
+    ) -> Option<Edit<'d>> {
+        let mut pairs = old.iter().zip(new);
+        let start = pairs.by_ref().take_while(|(old, new)| self.is_same(old, new, depth)).count();
+        let (old, new) = (&old[start..], &new[start..]);
+        let pairs = old.iter().rev().zip(new.iter().rev());
+        let end = pairs.take_while(|(old, new)| self.is_same(old, new, depth)).count();
+        let (old, new) = (&old[..old.len() - end], &new[..new.len() - end]);
+        let mut steps = Vec::new();
+        keep(&mut steps, start);
+        if old.len() == new.len() {
+            for (old, new) in old.iter().zip(new) {
+                match self.compare_part(old, new, depth) {
+                    Some(edit) => steps.push(Step::Changed(edit)),
+                    None => keep(&mut steps, 1),
+                }
+                self.check()?;
+            }
+        } else {
+            self.changes += old.len() + new.len();
+            self.check()?;
+            steps.extend(old.iter().map(Step::Removed));
+            steps.extend(new.iter().map(Step::Added));
+        }
+        keep(&mut steps, end);
+        Some(Edit::Array(steps))
+    }
+
+    fn is_same(&mut self, old: &Document, new: &Document, depth: usize) -> bool {
+        let mut looks = self.looks;
+        let is_same = looks.same(old, new, depth);
+        if is_same {
+            self.looks = looks;
+        }
+        is_same
+    }
+
+    /// `None` once there are too many changes to tell them one by one.
+    fn check(&self) -> Option<()> {
+        (self.changes <= self.bounds.changes).then_some(())
+    }
+
+    /// Whether all values of both can be hashed at a time.
+    fn has_room_for(&self, old: &Document, new: &Document) -> bool {
+        let mut room = self.bounds.values;
+        [old, new].into_iter().all(|document| takes(document, 0, &mut room))
+    }
+}
+
+/// Whether there is room for all values of a document.
+fn takes(document: &Document, depth: usize, room: &mut usize) -> bool {
+    let Some(left) = room.checked_sub(1) else { return false };
+    *room = left;
+    match document {
+        Document::Array(items) if depth < DEPTH_MAX => {
+            items.iter().all(|item| takes(item, depth + 1, room))
+        }
+        Document::Object(fields) if depth < DEPTH_MAX => {
+            fields.iter().all(|(_, value)| takes(value, depth + 1, room))
+        }
+        _ => true,
+    }
+}
+
+fn keep(steps: &mut Vec<Step<'_>>, count: usize) {
+    match steps.last_mut() {
+        _ if count == 0 => {}
+        Some(Step::Kept(before)) => *before += count,
+        _ => steps.push(Step::Kept(count)),
+    }
+}
