@@ -94,7 +94,7 @@ fn check_engine(path: &Path) -> Result<(), Refusal> {
     }
     let Some(bad) = pages.engine_fault() else { return Ok(()) };
     let at = bad.at.map_or("beyond its end".to_owned(), |at| format!("at byte {at}"));
-    let reason = format!("{} {at}, of the {}", bad.reason, bad.table);
+    let reason = format!("page {at}, of the {}: {}", bad.table, bad.reason);
     Err(Error::corrupt(path.display().to_string(), reason).into())
 }
 

@@ -34,6 +34,7 @@ mod restore;
 mod resume;
 mod save;
 mod secrets;
+mod sectors;
 #[cfg(unix)]
 mod terminal;
 mod watch;

@@ -68,6 +68,34 @@ impl Mounted {
         self.mount().unwrap();
     }
 
+    /// From now on the disk answers with `EIO` where it is asked for this file from byte `at` on;
+    /// false where it cannot be brought to that. No process may have a file of it open.
+    ///
+    /// What lies behind the end of its image a loop device cannot read, if the image gets shorter
+    /// while it is mounted.
+    pub(crate) fn fail_from(&self, name: &str, at: u64) -> bool {
+        run(Command::new("umount").arg(self.path())).unwrap();
+        let image = self.dir.path().join("image");
+        let ask = |question: String| {
+            let asked = Command::new("debugfs").args(["-R", &question]).arg(&image).output();
+            String::from_utf8(asked.unwrap().stdout).unwrap()
+        };
+        let stats = ask("stats -h".to_owned());
+        let size = stats.lines().find_map(|line| line.strip_prefix("Block size:")).unwrap();
+        let size: u64 = size.trim().parse().unwrap();
+        let block: u64 = ask(format!("bmap /{name} {}", at / size)).trim().parse().unwrap();
+        self.mount().unwrap();
+        // What the file system knows of the file may lie behind the end, too: it is in memory now.
+        let mut file = std::fs::File::open(self.path().join(name)).unwrap();
+        std::fs::File::options().write(true).open(image).unwrap().set_len(block * size).unwrap();
+        let read = file.read_to_end(&mut Vec::new());
+        let is_failing = read.is_err_and(|error| error.raw_os_error() == Some(5));
+        if !is_failing {
+            let _ = writeln!(std::io::stderr(), "NOT TESTED: the loop device reads what is not");
+        }
+        is_failing
+    }
+
     fn mount(&self) -> Result<(), String> {
         let options = format!("loop,{}", self.options);
         let image = self.dir.path().join("image");

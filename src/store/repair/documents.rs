@@ -12,6 +12,7 @@ use crate::key::{blob_row, blob_rows, frame_row, frame_rows};
 use crate::store::blobs;
 use crate::store::chain::STEPS_MAX;
 use crate::store::options::Limits;
+use crate::store::pages::UNREADABLE;
 use crate::store::recent::Recent;
 use crate::store::table::{FORMAT_KEY, KEY_KEY};
 
@@ -140,7 +141,9 @@ impl<'a> Documents<'a> {
             }
             let bytes = self.frame(sequence);
             if bytes.is_empty() {
-                return Err(damaged(sequence, "its document is missing"));
+                let has_rows = self.rows.frames.range(frame_rows(sequence)).next().is_some();
+                let reason = if has_rows { UNREADABLE } else { "its document is missing" };
+                return Err(damaged(sequence, reason));
             }
             let found = FoundFrame::parse(&bytes).map_err(|reason| damaged(sequence, reason))?;
             if found.raw_bytes > Limits::DOCUMENT_BYTES_MAX as u64 {

@@ -10,11 +10,13 @@ use std::thread;
 use std::time::Duration;
 
 use super::chance::Chance;
+use super::keys;
 use super::simulated::{Files, SimulatedDisk};
 use super::workload::{STORE, later, open};
 use crate::checkpoint::{
     ArtifactStatus, Checkpoint, Entry, Id, Issue, NewArtifact, NewEntry, Series, Trigger,
 };
+use crate::codec::KeyId;
 use crate::error::{Error, Result};
 use crate::key::Span;
 use crate::store::disk::{Disk as _, Place};
@@ -68,8 +70,12 @@ fn file(path: &str, content: &[u8]) -> NewArtifact {
 impl Specimen {
     /// Closed, or left as a crash leaves it, with a journal.
     fn make(is_closed: bool) -> Self {
+        Self::make_with(is_closed, &[])
+    }
+
+    fn make_with(is_closed: bool, keys: &[KeyId]) -> Self {
         let disk = SimulatedDisk::default();
-        let store = open(&disk, &later(), &[]).unwrap();
+        let store = open(&disk, &later(), keys).unwrap();
         (0..9).for_each(|number| save(&store, number).unwrap());
         let id = |number: u64| Id::new(format!("own-{number}")).unwrap();
         for number in 1..4 {
@@ -275,6 +281,28 @@ fn a_sector_that_cannot_be_read_after_a_crash_hurts_what_lies_on_it() {
     let specimen = Specimen::make(false);
     specimen.try_all(STORE);
     specimen.try_all(JOURNAL);
+}
+
+/// Whoever has no key is told no more than what is lost.
+#[test]
+fn without_the_key_nothing_is_taken_for_lost_that_can_be_read_with_it() {
+    let Some(key) = keys::all().first().copied() else { return };
+    let specimen = Specimen::make_with(true, &[key]);
+    for at in (0..specimen.length(STORE)).step_by(5 * 512) {
+        let disk = SimulatedDisk::with(specimen.files.clone());
+        disk.spoil(Path::new(STORE), at..at + SECTOR);
+        let place = Place { path: PathBuf::from(STORE), disk: Arc::new(disk) };
+        let [without, with] = [Verify::default(), keys::verify()].map(|how| {
+            let found = verify_at(&place, &how, &mut unwatched).unwrap();
+            assert!(found.unreadable.iter().any(|it| it.at <= at && at < it.at + it.bytes));
+            found
+        });
+        let hurt = |it: &Verification| -> BTreeSet<Id> {
+            it.findings.iter().filter_map(|it| it.checkpoint.clone()).collect()
+        };
+        assert!(hurt(&without).is_subset(&hurt(&with)), "sector at {at}: {without:?}");
+        assert!(without.sealed > 0 && with.sealed == 0, "sector at {at}: {without:?}");
+    }
 }
 
 /// It was passed over in silence, by all of these.
