@@ -37,6 +37,8 @@ mod secrets;
 mod sectors;
 #[cfg(unix)]
 mod terminal;
+#[cfg(unix)]
+mod traps;
 mod watch;
 
 use std::fs;

@@ -149,20 +149,37 @@ fn the_library_looks_at_nothing_but_its_arguments() {
 /// Files that may hold content are made where their mode is set.
 #[test]
 fn files_are_made_only_where_their_owner_alone_may_read_them() {
-    let makers = ["File::create(", "File::create_new(", "fs::write(", "OpenOptions::new()"];
-    // These, and man pages, which are for all to read; and a pipe or device is opened, not made.
-    let may = [
-        "src/store/disk/opening.rs",
-        "src/bin/waypost/private.rs",
-        "src/bin/waypost/command/man.rs",
-        "src/bin/waypost/command/export/target.rs",
+    let makers = [
+        "File::create(",
+        "File::create_new(",
+        "File::options(",
+        "fs::write(",
+        "fs::copy(",
+        "OpenOptions::new()",
     ];
+    // A pipe or device that the user names is opened, not made.
+    let may = ["src/store/disk/opening.rs", "src/bin/waypost/command/export/target.rs"];
     let mut offences = Vec::new();
     for (name, text) in sources("src") {
         let is_test = name.contains("/tests") || may.contains(&name.as_str());
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         for maker in makers.iter().filter(|maker| !is_test && code.contains(**maker)) {
             offences.push(format!("{name}: {maker}"));
+        }
+    }
+    report(&offences);
+}
+
+/// What lies beside a store may be a link or a FIFO: the library opens files in one place, which
+/// follows none and waits for none.
+#[test]
+fn the_library_opens_files_in_one_place() {
+    let openers = ["File::open(", "fs::read(", "fs::read_to_string(", "fs::hard_link("];
+    let mut offences = Vec::new();
+    for (name, text) in sources("src/store") {
+        let is_test = name.contains("/tests") || name == "src/store/disk/opening.rs";
+        for opener in openers.iter().filter(|opener| !is_test && text.contains(**opener)) {
+            offences.push(format!("{name}: {opener}"));
         }
     }
     report(&offences);

@@ -1,11 +1,10 @@
 //! The config of the project that a store belongs to.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{self, Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use waypost::Config;
+use waypost::{Config, opening};
 
 use crate::exit::Refusal;
 
@@ -18,7 +17,7 @@ const CRUNCH: &str = ".claude/checkpoint-config.yaml";
 pub(crate) fn read(path: &Path) -> Result<Config> {
     let mut text = Vec::new();
     // What is longer is refused; a file that never ends must not fill the memory first.
-    File::open(path)
+    opening::read_named(path)
         .and_then(|file| file.take(Config::BYTES_MAX + 1).read_to_end(&mut text))
         .with_context(|| format!("cannot read {}", path.display()))?;
     let config = Config::from_yaml_bytes(&text)

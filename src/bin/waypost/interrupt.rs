@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use waypost::Error;
 
@@ -57,6 +57,13 @@ pub(crate) fn leave() {
 pub(crate) fn ignore() {
     // Without it, Ctrl-C ends both.
     let _ = flag::register(SIGINT, Arc::new(AtomicBool::new(false)));
+}
+
+/// From now on a write beyond the limit of `ulimit -f` fails, instead of ending the process with
+/// what it was about to tidy up left behind.
+pub(crate) fn outlive_file_limit() {
+    // Without it, the process is ended.
+    let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
 /// What came, if anything did.

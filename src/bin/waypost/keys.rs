@@ -4,11 +4,11 @@
 
 use std::env;
 use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use waypost::{Config, SecretKey};
+use waypost::{Config, SecretKey, opening};
 
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -111,7 +111,7 @@ pub(crate) fn of_file(path: &Path, global: &Global) -> Result<SecretKey> {
 /// The key of a file; errors say by what it was named.
 fn of_file_named(path: &Path, by: &str, global: &Global) -> Result<SecretKey> {
     let mut text = String::new();
-    let file = File::open(path).with_context(|| format!("cannot read {}{by}", path.display()))?;
+    let file = open_file(path).with_context(|| format!("cannot read {}{by}", path.display()))?;
     if file.metadata().is_ok_and(|found| private::is_open(&found)) {
         global.warn(format_args!("others can read the key: chmod go-rwx {}", path.display()));
     }
@@ -121,4 +121,12 @@ fn of_file_named(path: &Path, by: &str, global: &Global) -> Result<SecretKey> {
         read => _ = read.with_context(|| format!("cannot read {}{by}", path.display()))?,
     }
     text.parse::<SecretKey>().with_context(|| format!("{}{by}", path.display()))
+}
+
+/// A pipe of the shell, such as `<(pass show waypost)`, is a key file, too; another one, which
+/// may be in a project that somebody else made, would be waited for.
+fn open_file(path: &Path) -> io::Result<File> {
+    let is_of_shell =
+        ["/dev/fd", "/dev/stdin", "/proc/self/fd"].iter().any(|it| path.starts_with(it));
+    if is_of_shell { File::open(path) } else { opening::read_named(path) }
 }

@@ -45,6 +45,7 @@ use output::Shown;
 
 fn main() -> ExitCode {
     let _witness = panics::hush_engine();
+    interrupt::outlive_file_limit();
     let cli = match command::Cli::from_words() {
         Ok(cli) => cli,
         Err(error) => return report::usage(&error),

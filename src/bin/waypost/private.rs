@@ -3,20 +3,14 @@
 //! Documents may hold what nobody else should see, so whatever the command makes is made here,
 //! but for what is meant for others. A stricter umask holds as it always does.
 
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, Metadata};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use waypost::opening;
+
 /// The mode of a file that nothing else is known of.
 pub(crate) const MODE: u32 = 0o600;
-
-/// How a file is opened that is to be made.
-pub(crate) fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, MODE);
-    options
-}
 
 /// Whether others than the owner may do anything with a file; other systems do not tell.
 #[cfg(unix)]
@@ -39,12 +33,12 @@ pub(crate) fn directory(path: &Path) -> io::Result<()> {
 
 /// Makes a file with a text in it, if there is none.
 pub(crate) fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
-    options().write(true).create_new(true).open(path)?.write_all(text)
+    opening::make(path)?.write_all(text)
 }
 
 /// As [`write_new`], and it is on disk afterwards, or not there at all.
 pub(crate) fn write_lasting(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut file = options().write(true).create_new(true).open(path)?;
+    let mut file = opening::make(path)?;
     let written = file.write_all(text).and_then(|()| file.sync_all());
     let written = written.and_then(|()| sync_parent(path));
     if written.is_err() {
@@ -56,5 +50,5 @@ pub(crate) fn write_lasting(path: &Path, text: &[u8]) -> io::Result<()> {
 /// Makes the name of a file last, which is on disk only with its directory.
 pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+    opening::directory(parent.unwrap_or(Path::new(".")))?.sync_all()
 }

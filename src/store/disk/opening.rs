@@ -50,15 +50,17 @@ pub fn read_named(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As the system says; [`ErrorKind::AlreadyExists`] if anything has the name.
 pub fn make(path: &Path) -> io::Result<File> {
-    system::private(OpenOptions::new().read(true).write(true).create_new(true)).open(path)
+    make_with_mode(path, 0o600)
 }
 
-/// As [`make`], for all to read whom the umask lets.
+/// As [`make`], with this mode, of which the umask takes away what it does.
 ///
 /// # Errors
 /// As [`make`].
-pub fn make_for_all(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
+pub fn make_with_mode(path: &Path, mode: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    system::with_mode(&mut options, mode).open(path)
 }
 
 /// As [`read_and_write`]; makes the file if there is none.
@@ -182,8 +184,8 @@ mod system {
         options.custom_flags(flags(OFlags::DIRECTORY))
     }
 
-    pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-        options.mode(0o600)
+    pub(super) fn with_mode(options: &mut OpenOptions, mode: u32) -> &mut OpenOptions {
+        options.mode(mode)
     }
 
     pub(super) fn names(found: &Metadata) -> u64 {
@@ -248,7 +250,7 @@ mod system {
         options
     }
 
-    pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    pub(super) fn with_mode(options: &mut OpenOptions, _: u32) -> &mut OpenOptions {
         options
     }
 

@@ -511,3 +511,22 @@ fn an_index_that_is_put_right_is_followed() {
     test.run("import . --quiet").done();
     assert_eq!(test.of(CRUNCH)["trigger"], "agent_complete");
 }
+
+/// An import of nothing left a store of a megabyte.
+#[test]
+fn where_there_is_nothing_to_import_no_store_is_made() {
+    let test = Test::new();
+    test.write("blank.jsonl", "\n \n\t\n");
+    test.write("empty.jsonl", "");
+    fs::create_dir_all(test.path().join("tree/.claude/checkpoints")).unwrap();
+    test.write("tree/.claude/checkpoints/a.json", "{");
+    test.feed("import -", "\n\n").failed(3);
+    test.run("import blank.jsonl empty.jsonl").failed(3);
+    let told = test.run("import tree").failed(7);
+    assert_eq!(told.matches("checkpoints/a.json").count(), 1, "{told}");
+    assert!(!test.path().join(".waypost").exists());
+    // Blank lines before others are counted all the same.
+    let told = test.feed("import -", "\n\n{\"document\": 1}\n{}\n").failed(7);
+    assert!(told.contains("line 4: "), "{told}");
+    assert!(test.path().join(".waypost/store.redb").exists());
+}

@@ -131,6 +131,8 @@ fn a_stricter_umask_is_respected() {
     let files = |text: &str| -> Vec<String> {
         text.lines().filter(|line| !line.ends_with('/')).map(str::to_owned).collect()
     };
+    // An export respects it, too, whatever mode a file had when it was imported.
+    let by_022 = by_022.replace("640 out/", "600 out/");
     assert_eq!(files(&strict), files(&by_022));
 }
 
@@ -176,4 +178,46 @@ fn what_is_measured_is_for_its_owner_alone() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// An imported line could make an export write files that everybody could change.
+#[test]
+fn a_recorded_mode_is_no_wider_than_the_umask_has_it() {
+    let test = Test::new();
+    let line = |name: &str, mode: u32| {
+        format!(r#"{{"document":1,"layout":"claude","source_path":"{name}","source_text":"1","#)
+            + &format!(r#""source":{{"format":"json","mode":{mode}}}}}"#)
+    };
+    let lines = [("wide", 0o7777), ("data", 0o666), ("own", 0o700), ("read", 0o444)];
+    let lines = lines.map(|(name, mode)| line(name, mode)).join("\n");
+    test.feed("import - --quiet", &lines).done();
+    let modes = |umask: &str, flags: &str, out: &str| {
+        let script = format!("waypost export {out} --quiet {flags}");
+        assert!(under(umask, &test, &script).output().unwrap().status.success());
+        let mode = |name| fs::metadata(test.path().join(out).join(name)).unwrap().permissions();
+        ["wide", "data", "own", "read"].map(|name| format!("{:o}", mode(name).mode() & 0o7777))
+    };
+    assert_eq!(modes("000", "", "a"), ["755", "644", "700", "444"]);
+    assert_eq!(modes("022", "", "b"), ["755", "644", "700", "444"]);
+    assert_eq!(modes("077", "", "c"), ["700", "600", "700", "400"]);
+    assert_eq!(modes("077", "--recorded-modes", "d"), ["777", "666", "700", "444"]);
+}
+
+/// The limit of `ulimit -f` ended the process, and left half a store behind.
+#[test]
+fn a_limit_on_the_length_of_files_leaves_nothing_half_made() {
+    let test = Test::new();
+    // In blocks of 512 bytes; a new store has some thousands of them.
+    for blocks in [0, 1, 100, 1000] {
+        let script = format!("ulimit -f {blocks}; echo 1 | waypost save --issue 1");
+        let ended = under("022", &test, &script).output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{blocks}: {told}");
+        assert!(told.contains("ulimit -f"), "{blocks}: {told}");
+        let files = below(&test.path().join(".waypost"));
+        let mut names: Vec<_> = files.iter().filter_map(|(path, _)| path.file_name()).collect();
+        names.sort();
+        assert!(names == [".gitignore", "store.redb.lock"] || names == [".gitignore"], "{names:?}");
+    }
+    assert!(under("022", &test, "echo 1 | waypost save").output().unwrap().status.success());
 }

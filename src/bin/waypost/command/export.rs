@@ -18,7 +18,7 @@ use crate::filter::{Filter, nothing};
 use crate::interrupt;
 use crate::{open, output};
 use dump::Dumped;
-use files::{Packing, Tally, Wish};
+use files::{Modes, Packing, Tally, Wish};
 use target::Target;
 
 const EXAMPLES: &str = "\
@@ -39,6 +39,7 @@ Examples:
 /// Lines of JSON have all that is known of a checkpoint, oldest first; `waypost import` takes them
 /// in again, into this store or another one.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags that have nothing to do with each other")]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The directory to write files below: the root of a project
@@ -64,6 +65,12 @@ pub(super) struct Args {
     /// Replace files that are there with other content
     #[arg(long)]
     overwrite: bool,
+
+    /// Give files the modes that were recorded when they were imported, whatever these are
+    ///
+    /// Without it no file is for others to write, and the umask counts as for all new files.
+    #[arg(long, conflicts_with = "jsonl")]
+    recorded_modes: bool,
 
     #[command(flatten)]
     filter: Filter,
@@ -104,7 +111,9 @@ fn write_files(
         (_, true) => Packing::Plain,
         (false, false) => Packing::AsBefore,
     };
-    let wish = Wish { directory, layout: args.layout, packing, overwrites: args.overwrite };
+    let modes = if args.recorded_modes { Modes::Recorded } else { Modes::Limited };
+    let (layout, overwrites) = (args.layout, args.overwrite);
+    let wish = Wish { directory, layout, packing, overwrites, modes };
     let query = args.filter.query(Timestamp::now());
     interrupt::listen()?;
     let (tally, stopped) = files::run(store, &query, &wish, global)?;

@@ -14,11 +14,11 @@ mod watch;
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use waypost::layouts::{Kind, kind};
 use waypost::{Error, NewEntry, Store};
 
@@ -74,6 +74,8 @@ pub(super) struct Args {
 
 // Documents are longer, but a file whose first line is has a name that says so.
 const FIRST_LINE_BYTES_MAX: usize = 8 << 20;
+// More blanks than anybody puts before lines: whoever goes on with them is read as what has some.
+const BLANK_BYTES_MAX: usize = 64 << 10;
 // Often enough that what a person saves is there before it is looked for.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
 // Of the time, at most a tenth goes into looking at a large tree where nothing happens.
@@ -101,11 +103,16 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         let text = "--dry-run and --watch are for directories and files of other systems";
         return Err(Refusal::Usage(text.to_owned()).into());
     }
+    let lines = unless_blank(lines)?;
     if lines.is_empty() && !roots.iter().any(Root::has_files) && !args.watch {
         return Err(Refusal::NoFiles { place: names(&args.paths) }.into());
     }
-    let store = if args.dry_run {
-        open::exists(global)?.then(|| open::existing(global, "import")).transpose()?
+    let has_store = open::exists(global)?;
+    // Where there is nothing to import, no store is made.
+    let is_dry = args.dry_run
+        || (!has_store && !args.watch && lines.is_empty() && !has_any(&roots, args, global)?);
+    let store = if is_dry {
+        has_store.then(|| open::existing(global, "import")).transpose()?
     } else {
         Some(open::or_create(global, "import")?)
     };
@@ -113,7 +120,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let mut tally = Tally::default();
     let importer = Importer {
         store: store.as_ref(),
-        is_dry: args.dry_run,
+        is_dry,
         keeps_unreadable: args.keep_unreadable,
         deleted: &Deleted::default(),
     };
@@ -136,6 +143,56 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         store.close()?;
     }
     finish(&tally, ended.err(), args, global, out)
+}
+
+/// Whether anything in these trees can be imported. Ends with the first.
+fn has_any(roots: &[Root], args: &Args, global: &Global) -> Result<bool> {
+    let deleted = Deleted::default();
+    let keeps_unreadable = args.keep_unreadable;
+    let importer = Importer { store: None, is_dry: true, keeps_unreadable, deleted: &deleted };
+    // What is wrong is told when it is really looked at.
+    let mut silent = global.clone();
+    (silent.quiet, silent.json) = (true, true);
+    let global = &silent;
+    let mut has_any = false;
+    let mut would = |_: &NewEntry| {
+        has_any = true;
+        Err(anyhow!("one is enough"))
+    };
+    let trees = Trees { importer, roots, global };
+    let ended = trees.run(&mut Tally::default(), &mut |_| true, &mut would);
+    if has_any { Ok(true) } else { ended.map(|()| false) }
+}
+
+/// Those in which there is anything but blanks.
+fn unless_blank(all: Vec<(String, Lines)>) -> Result<Vec<(String, Lines)>> {
+    let mut kept = Vec::new();
+    for (name, source) in all {
+        let source = from_start(source).with_context(|| format!("cannot read {name}"))?;
+        kept.extend(source.map(|source| (name, source)));
+    }
+    Ok(kept)
+}
+
+/// The same lines from their start; `None` if there are only blanks.
+fn from_start(mut source: Lines) -> io::Result<Option<Lines>> {
+    let mut blanks = Vec::new();
+    loop {
+        let bytes = match source.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        if !bytes.trim_ascii().is_empty() || blanks.len() > BLANK_BYTES_MAX {
+            // Lines are told by their numbers, so blank ones count.
+            return Ok(Some(Box::new(io::Cursor::new(blanks).chain(source))));
+        }
+        blanks.extend_from_slice(bytes);
+        let length = bytes.len();
+        source.consume(length);
+    }
 }
 
 fn finish(
@@ -253,9 +310,11 @@ fn log(trees: &Trees<'_>, args: &Args, tally: &Tally) -> Result<()> {
     Ok(())
 }
 
+type Lines = Box<dyn BufRead + Send>;
+
 /// Where checkpoints come from.
 enum From {
-    Lines(Box<dyn BufRead + Send>),
+    Lines(Lines),
     /// By an absolute path.
     Tree(PathBuf),
 }
@@ -292,9 +351,9 @@ fn has_lines(path: &Path) -> io::Result<bool> {
 }
 
 /// What is in a file, compressed or not.
-fn lines_of(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+fn lines_of(path: &Path) -> io::Result<Lines> {
     let file = File::open(path)?;
-    let mut lines: Box<dyn BufRead + Send> = if file.metadata()?.is_file() {
+    let mut lines: Lines = if file.metadata()?.is_file() {
         Box::new(BufReader::new(file))
     } else {
         Box::new(Input::new(file))
@@ -307,7 +366,7 @@ fn lines_of(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
 
 fn import_all_lines(
     store: &Store,
-    lines: Vec<(String, Box<dyn BufRead + Send>)>,
+    lines: Vec<(String, Lines)>,
     tally: &mut Tally,
     global: &Global,
 ) -> Result<()> {
@@ -318,7 +377,7 @@ fn import_all_lines(
 fn import_lines(
     store: &Store,
     name: &str,
-    source: Box<dyn BufRead + Send>,
+    source: Lines,
     tally: &mut Tally,
     global: &Global,
 ) -> Result<()> {

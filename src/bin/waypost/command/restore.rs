@@ -20,7 +20,8 @@ use waypost::layouts::{Carried, NamedFile, Standing, carried, standing};
 use waypost::recovery::{self, Hurdle};
 use waypost::{Artifact, Document, Entry, Error, Store};
 
-use super::export::files::directory::Directory;
+use super::export::files::directory::{Directory, Modes};
+use super::export::files::place::leads_home;
 use super::own::{IS_OWN, Own, resolve};
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -29,7 +30,7 @@ use crate::progress::Progress;
 use crate::{name, open, output};
 use later::{Later, Search};
 use named::Comparison;
-use plan::Plan;
+use plan::{Obstacle, Plan};
 use report::{Outcome, Report, StepName};
 use state::StateFile;
 
@@ -78,7 +79,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
 
-    /// Restore what cannot be resumed from, and replace a state file with other content
+    /// Restore what cannot be resumed from, replace a state file with other content, and write
+    /// files that tools obey when their owner logs in, such as .bashrc or those in .ssh
     ///
     /// The state file that was there is kept beside the new one.
     #[arg(long)]
@@ -111,7 +113,7 @@ impl Restore<'_> {
         let (document, artifacts) = self.validate(report)?;
         let carried = carried(self.entry.layout, &document);
         let standing = standing(self.entry, &document);
-        let directory = Directory::new(&self.args.into, true);
+        let directory = Directory::new(&self.args.into, true, Modes::Recorded);
         let why = hurdles(self.entry, &standing);
         if !why.is_empty() && !self.args.force {
             report.cannot_resume(&why, Outcome::Failed);
@@ -238,14 +240,24 @@ impl Restore<'_> {
         if into.exists() && !into.is_dir() {
             return Err(Refusal::NotADirectory { path: into.clone() }.into());
         }
-        match Plan::make(directory, artifacts, &self.own) {
-            Ok(plan) => Ok(plan),
-            Err(obstacles) => {
-                let count = obstacles.len();
-                report.obstacles(obstacles);
-                Err(Refusal::NotRestorable { path: into.clone(), count }.into())
+        let mut obstacles = match Plan::make(directory, artifacts, &self.own) {
+            Ok(plan) if self.args.force || !artifacts.iter().any(|it| leads_home(&it.path)) => {
+                return Ok(plan);
             }
+            Ok(_) => Vec::new(),
+            Err(obstacles) => obstacles,
+        };
+        if !self.args.force {
+            // Nothing tells a capture of the user from one in lines of JSON that he imported.
+            let of_home = artifacts.iter().filter(|it| leads_home(&it.path));
+            obstacles.extend(of_home.map(|it| Obstacle {
+                path: it.path.clone(),
+                reason: "is a file that another tool obeys; --force writes it".to_owned(),
+            }));
         }
+        let count = obstacles.len();
+        report.obstacles(obstacles);
+        Err(Refusal::NotRestorable { path: into.clone(), count }.into())
     }
 
     fn state_file(

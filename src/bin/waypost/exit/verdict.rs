@@ -154,6 +154,9 @@ fn of_system(error: &io::Error) -> Verdict {
         ErrorKind::NotFound => "check the name and the directory it is in",
         ErrorKind::PermissionDenied => "change who may read and write it, or run it as its owner",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room on the disk; run it again",
+        ErrorKind::FileTooLarge => {
+            "raise the limit on the length of a file, which `ulimit -f` shows; run it again"
+        }
         ErrorKind::ReadOnlyFilesystem => "use a place that can be written to",
         ErrorKind::IsADirectory => "name a file and not a directory",
         ErrorKind::NotADirectory => "name a directory where the path has a file",

@@ -108,7 +108,7 @@ fn what_came_from_files_is_those_files_again() {
         (of(Layout::Native, path, second), source)
     });
     let test = filled(files);
-    let outcome = test.run("export out");
+    let outcome = test.run("export out --recorded-modes");
     assert_eq!((outcome.code, &*outcome.stdout), (Some(0), ""));
     assert_eq!(outcome.stderr, "exported 5: 5 native\n");
     let expected = texts.iter().map(|(path, text)| ((*path).to_owned(), text.to_vec())).collect();

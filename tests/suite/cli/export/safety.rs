@@ -146,7 +146,8 @@ fn what_is_damaged_is_named_and_the_rest_is_written() {
 #[test]
 fn lines_do_not_take_the_place_of_the_store() {
     let test = filled([(of(Layout::Native, "a.json", 1), source("[1]"))]);
-    for path in [".waypost/store.redb", ".waypost/store.redb.journal"] {
+    let unfinished = ".waypost/store.redb.new-1.unfinished";
+    for path in [".waypost/store.redb", ".waypost/store.redb.journal", unfinished] {
         let stderr = test.run(&format!("export --jsonl {path} --overwrite")).failed(2);
         assert!(stderr.contains("is the store itself"), "{stderr}");
     }

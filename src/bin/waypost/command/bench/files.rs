@@ -8,11 +8,11 @@ use anyhow::{Context as _, Result};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use waypost::opening;
 
 use super::Plan;
 use super::document::AgentLoop;
 use super::run::Contender;
-use crate::private;
 
 const LISTED: usize = 20;
 
@@ -45,7 +45,7 @@ impl Contender for Files {
         let directory = path.parent().context("a file is in a directory")?;
         fs::create_dir_all(directory)?;
         let temporary = path.with_extension("tmp");
-        let file = private::options().write(true).create(true).truncate(true).open(&temporary)?;
+        let file = opening::make(&temporary)?;
         let mut gzip = GzEncoder::new(file, Compression::default());
         gzip.write_all(agent_loop.state.to_json().as_bytes())?;
         let file = gzip.finish()?;

@@ -6,8 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-
-use crate::private;
+use waypost::opening;
 
 const PAGE: [u8; 4096] = [7; 4096];
 
@@ -19,7 +18,7 @@ pub(in crate::command) struct Floor {
 
 impl Floor {
     pub(in crate::command) fn new(place: &Path) -> Result<Self> {
-        let file = private::options().write(true).create_new(true).open(place.join("floor"))?;
+        let file = opening::make(&place.join("floor"))?;
         Ok(Self { file, times: Vec::new() })
     }
 

@@ -27,6 +27,7 @@ use crate::threads::start_in;
 use claims::Lasts;
 use decide::{Export, Places};
 use directory::Directory;
+pub(super) use directory::Modes;
 pub(super) use place::Packing;
 use placer::Placer;
 use prepare::Part;
@@ -51,7 +52,7 @@ pub(super) fn run(
     let query = Query { order: Order::Newest, ..query.clone() };
     let is_all = query == Query { order: Order::Newest, ..Query::default() };
     let total = if is_all { Some(store.count()?) } else { None };
-    let directory = Directory::new(wish.directory, wish.overwrites);
+    let directory = Directory::new(wish.directory, wish.overwrites, wish.modes);
     let progress = Progress::new("exporting", global).of(total);
     thread::scope(|scope| {
         // While some are put in their places, the next are written.

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use waypost::opening;
 
 use crate::exit::Refusal;
 use crate::output::Shown;
@@ -17,6 +18,7 @@ pub(in crate::command) enum Target<'a> {
     Opened(Shown<BufWriter<File>>),
     File {
         path: PathBuf,
+        overwrites: bool,
         draft: PathBuf,
         file: BufWriter<File>,
     },
@@ -39,15 +41,16 @@ impl<'a> Target<'a> {
             let out = Shown::if_terminal(BufWriter::new(opened), is_terminal);
             return Ok(Self::Opened(out));
         }
-        if path.exists() && !overwrites {
+        // A link that leads nowhere is there, too.
+        if fs::symlink_metadata(path).is_ok() && !overwrites {
             return Err(Refusal::Exists { path: path.to_owned() }.into());
         }
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
         let draft = PathBuf::from(name);
-        let file = private::options().write(true).create_new(true).open(&draft);
+        let file = opening::make(&draft);
         let file = file.with_context(|| format!("cannot make {}", draft.display()))?;
-        Ok(Self::File { path: path.to_owned(), draft, file: BufWriter::new(file) })
+        Ok(Self::File { path: path.to_owned(), overwrites, draft, file: BufWriter::new(file) })
     }
 
     /// Whether it is a file, which nobody has to read while it is written.
@@ -66,20 +69,17 @@ impl<'a> Target<'a> {
                 out.flush()?;
                 Ok(false)
             }
-            Self::File { path, draft, file } => {
-                place(file, draft, path)
+            Self::File { path, overwrites, draft, file } => {
+                let rename = if *overwrites { fs::rename } else { opening::rename_new };
+                file.flush()
+                    .and_then(|()| file.get_ref().sync_all())
+                    .and_then(|()| rename(draft.as_path(), path.as_path()))
+                    .and_then(|()| private::sync_parent(path))
                     .with_context(|| format!("cannot write {}", path.display()))?;
                 Ok(false)
             }
         }
     }
-}
-
-fn place(file: &mut BufWriter<File>, draft: &Path, path: &Path) -> io::Result<()> {
-    file.flush()?;
-    file.get_ref().sync_all()?;
-    fs::rename(draft, path)?;
-    private::sync_parent(path)
 }
 
 impl Write for Target<'_> {

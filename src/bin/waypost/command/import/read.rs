@@ -1,11 +1,11 @@
 //! The bytes of one file, as they were at one moment.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use waypost::{Limits, Timestamp};
+use waypost::{Limits, Timestamp, opening};
 
 // A file that changes ever again is one that somebody is writing.
 const TRIES: usize = 3;
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path) -> Result<Content, String> {
         if before.len() > bytes_max() {
             return Err(format!("longer than {} bytes", bytes_max()));
         }
-        let mut file = File::open(path).map_err(|error| reason(&error))?;
+        let mut file = opening::read(path).map_err(|error| reason(&error))?;
         let opened = file.metadata().map_err(|error| reason(&error))?;
         let mut bytes = Vec::with_capacity(usize::try_from(before.len()).unwrap_or_default());
         file.by_ref()

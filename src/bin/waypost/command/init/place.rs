@@ -71,7 +71,8 @@ impl Place {
         let made = open::create_directory(own).and_then(|()| {
             // One that was there before, for a config, may have none yet.
             let ignore = own.join(".gitignore");
-            Ok(if ignore.exists() { Ok(()) } else { private::write_new(&ignore, b"*\n") }?)
+            let is_there = fs::symlink_metadata(&ignore).is_ok();
+            Ok(if is_there { Ok(()) } else { private::write_new(&ignore, b"*\n") }?)
         });
         made.map_err(|error| {
             let reason = error.root_cause().to_string();

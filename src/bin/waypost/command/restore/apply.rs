@@ -1,16 +1,15 @@
 //! Carries a plan out: each file is there as a whole or not at all, and what it replaces is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use waypost::{Entry, Hash, Id, SourceForm, Store, Timestamp};
+use waypost::{Entry, Hash, Id, SourceForm, Store, Timestamp, opening};
 
 use super::super::export::files::directory::{Content, Directory, Draft, Found};
 use super::super::export::files::place::{ancestors, split};
-use super::super::export::files::system;
 use super::plan::{Action, KEPT, Plan, Planned};
 use crate::exit::Refusal;
 use crate::interrupt;
@@ -117,7 +116,7 @@ impl Work<'_> {
     fn remove(&mut self, path: &str) -> io::Result<()> {
         let kept = self.room_for(path)?;
         self.directory.check(split(path).0)?;
-        system::rename_new(&self.directory.path(path), &self.directory.path(&kept))?;
+        opening::rename_new(&self.directory.path(path), &self.directory.path(&kept))?;
         self.note(path, Some(kept));
         Ok(())
     }
@@ -140,7 +139,7 @@ impl Work<'_> {
                 remove_empty(&place)?;
             }
             // What came meanwhile is not replaced.
-            system::rename_new(&draft.temporary, &place)?;
+            opening::rename_new(&draft.temporary, &place)?;
         }
         draft.temporary.clear();
         self.note(path, kept);
@@ -153,7 +152,7 @@ impl Work<'_> {
         let (from, to) = (self.directory.path(path), self.directory.path(&kept));
         self.directory.check(split(path).0)?;
         if !is_file {
-            system::rename_new(&from, &to)?;
+            opening::rename_new(&from, &to)?;
             return Ok(kept);
         }
         keep_file(&from, &to)?;
@@ -194,13 +193,13 @@ impl Work<'_> {
         if self.sync_system() {
             return Ok(());
         }
-        drafts.try_for_each(|draft| File::open(draft)?.sync_all())
+        drafts.try_for_each(|draft| opening::read(draft)?.sync_all())
     }
 
     /// Makes sure that names last.
     fn finish(&self) -> io::Result<()> {
         if !self.touched.is_empty() && cfg!(unix) && !self.sync_system() {
-            let sync = |path: &String| File::open(self.directory.path(path))?.sync_all();
+            let sync = |path: &String| opening::directory(&self.directory.path(path))?.sync_all();
             self.touched.iter().try_for_each(sync)?;
         }
         Ok(())
@@ -219,8 +218,8 @@ pub(super) fn keep_file(from: &Path, to: &Path) -> io::Result<()> {
         // Where a file cannot have two names, it is copied.
         Err(_) => {
             // Who may not read the one may not read the other.
-            let mut copy = private::options().write(true).create_new(true).open(to)?;
-            let mut file = File::open(from)?;
+            let mut copy = opening::make(to)?;
+            let mut file = opening::read(from)?;
             io::copy(&mut file, &mut copy)?;
             copy.set_permissions(file.metadata()?.permissions())?;
             copy.sync_all()
@@ -266,6 +265,7 @@ fn kept_name(id: &Id, now: Timestamp) -> String {
 mod tests {
     use waypost::{ArtifactStatus, NewArtifact, NewEntry};
 
+    use super::super::super::export::files::directory::Modes;
     use super::super::super::own::Own;
     use super::*;
 
@@ -290,7 +290,7 @@ mod tests {
         let into = dir.path().join("into");
         fs::create_dir(&into).unwrap();
         fs::write(into.join("b"), "b").unwrap();
-        let directory = Directory::new(&into, true);
+        let directory = Directory::new(&into, true, Modes::Recorded);
         let artifacts = store.artifacts(&entry.id).unwrap();
         let plan = Plan::make(&directory, &artifacts, &Own::default()).unwrap();
         assert_eq!((plan.count(Action::Create), plan.count(Action::Remove)), (1, 1));

@@ -1,9 +1,9 @@
 //! What is where a file should go. Follows no link below the directory.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind};
 
-use waypost::Hash;
+use waypost::{Hash, opening};
 
 use super::super::export::files::directory::{Directory, Found, THROUGH_FILE};
 use super::super::export::files::place::split;
@@ -49,7 +49,7 @@ pub(super) fn look(directory: &Directory, path: &str) -> io::Result<There> {
     if !found.is_file() {
         return Ok(There::Other);
     }
-    let file = File::open(&place)?;
+    let file = opening::read(&place)?;
     let (bytes, mode) = (found.len(), system::mode(&found));
     Ok(There::File { sha256: Hash::of_reader(file)?, bytes, mode })
 }

@@ -1,12 +1,12 @@
 //! Variables and agent state in a file of their own, for whoever goes on.
 
 use std::fs;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use waypost::layouts::Carried;
-use waypost::{Document, Id, Spacing, TextStyle, Timestamp};
+use waypost::{Document, Id, Spacing, TextStyle, Timestamp, opening};
 
 use super::super::export::target::Target;
 use super::apply::{file_time, keep_file};
@@ -52,13 +52,13 @@ impl StateFile {
             ..TextStyle::default()
         };
         let text = Document::Object(fields.into()).to_json(style)?;
-        let there = match fs::read(path) {
-            Ok(found) if found == text.as_bytes() => Before::Same,
+        let there = match found(path) {
+            Ok(Some(found)) if found == text.as_bytes() => Before::Same,
             Ok(_) if !overwrites => {
                 return Err(Refusal::StateExists { path: path.to_owned() }.into());
             }
-            Ok(_) if path.is_file() => Before::Other,
-            Ok(_) => Before::Stream,
+            Ok(Some(_)) => Before::Other,
+            Ok(None) => Before::Stream,
             Err(error) if error.kind() == ErrorKind::NotFound => Before::Nothing,
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot read {}", path.display()));
@@ -112,11 +112,24 @@ impl StateFile {
 
     /// How the file differs from what it should be.
     pub(super) fn unlike(&self) -> Option<Obstacle> {
-        let reason = match fs::read(&self.path) {
-            Ok(found) if found == self.text.as_bytes() => return None,
+        let reason = match found(&self.path) {
+            // What was written to it is gone.
+            Ok(None) => return None,
+            Ok(Some(found)) if found == self.text.as_bytes() => return None,
             Ok(_) => "has other content".to_owned(),
             Err(error) => format!("cannot be read: {error}"),
         };
         Some(Obstacle { path: self.path.display().to_string(), reason })
     }
+}
+
+/// What is in a file; `None` if it is a pipe or a device, which is not read.
+fn found(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let kind = fs::metadata(path)?;
+    if !kind.is_file() && !kind.is_dir() {
+        return Ok(None);
+    }
+    let mut text = Vec::new();
+    opening::read_named(path)?.read_to_end(&mut text)?;
+    Ok(Some(text))
 }

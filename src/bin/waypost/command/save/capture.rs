@@ -3,13 +3,14 @@
 //! Must never follow a link, nor keep a file that changed while it was read.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use waypost::{
     Artifact, ArtifactStatus, Error, Limits, NewArtifact, NewEntry, Order, Query, Series, Store,
+    opening,
 };
 
 use super::super::export::files::directory::is_draft;
@@ -308,7 +309,7 @@ fn read(path: &Path) -> Result<Found> {
 /// `None` if it changed meanwhile.
 fn read_once(path: &Path) -> Result<Option<Found>> {
     let named = fs::symlink_metadata(path)?;
-    let file = File::open(path)?;
+    let file = opening::read(path)?;
     let before = file.metadata()?;
     // A link may have been put in its place.
     if !named.is_file() || system::identity(&named) != system::identity(&before) {

@@ -92,7 +92,8 @@ impl<'a> Export<'a> {
     fn take_ready(&mut self, mut ready: Ready) -> Result<()> {
         let claim = self.claims.claim(&ready.path, ready.series.as_str());
         if claim != Claim::Granted {
-            let other_path = ready.other_path.take().filter(|path| place::refusal(path).is_none());
+            let other_path =
+                ready.other_path.take().filter(|path| place::recorded_refusal(path).is_none());
             let Some(path) = other_path.filter(|path| self.claims.take(path)) else {
                 // A file that came from here was overwritten by whoever; one that is made was not.
                 if ready.is_made && claim == Claim::Foreign {
@@ -171,7 +172,7 @@ impl<'a> Export<'a> {
 
     fn write_lines(&mut self, path: String, file: &LineFile) -> Result<()> {
         let count = file.lines.len() as u64;
-        if let Some(reason) = place::refusal(&path) {
+        if let Some(reason) = place::recorded_refusal(&path) {
             let first = file.lines.values().next().map(Id::as_str).unwrap_or_default();
             self.refuse(first, &format!("path: {reason}"), count);
             return Ok(());

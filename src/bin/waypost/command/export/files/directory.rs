@@ -11,18 +11,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use waypost::{SourceForm, Timestamp};
+use waypost::{SourceForm, Timestamp, opening};
 
 use super::place::{ancestors, split};
 use super::system::{self, FileSystem, Identity};
 use crate::gzip;
-use crate::private::{self, MODE};
+use crate::private::MODE;
 
 /// Why there can be nothing below a path.
 pub(in crate::command) const THROUGH_FILE: &str = "goes through a file";
 
 // What the names of drafts start with.
 const DRAFT: &str = ".waypost-";
+// What others may do with a file that a stranger recorded the mode of: read and run it.
+const MODE_MAX: u32 = 0o755;
 // Long enough that comparing costs less than reading.
 const COMPARED_BYTES: usize = 64 << 10;
 
@@ -43,6 +45,7 @@ fn process_of(name: &str) -> Option<&str> {
 pub(in crate::command) struct Directory {
     root: PathBuf,
     pub(super) overwrites: bool,
+    modes: Modes,
     /// Directories below it that are there, and are no links.
     known: Mutex<BTreeMap<String, Known>>,
     /// Directories in which nothing is left any more of those that were killed.
@@ -52,6 +55,16 @@ pub(in crate::command) struct Directory {
     made: AtomicU64,
     /// The file system, where one sync can be asked for all of it; `None` where it cannot.
     pub(in crate::command) system: OnceLock<Option<FileSystem>>,
+}
+
+/// Which modes files get. Those that nothing is known of are for their owner alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::command) enum Modes {
+    /// As recorded, but never wider than the umask lets anybody make files: whoever wrote the
+    /// lines of an import may have recorded any.
+    Limited,
+    /// As recorded.
+    Recorded,
 }
 
 /// What is known of a directory.
@@ -108,10 +121,11 @@ impl Drop for Draft {
 }
 
 impl Directory {
-    pub(in crate::command) fn new(root: &Path, overwrites: bool) -> Self {
+    pub(in crate::command) fn new(root: &Path, overwrites: bool, modes: Modes) -> Self {
         Self {
             root: root.to_owned(),
             overwrites,
+            modes,
             known: Mutex::default(),
             swept: Mutex::default(),
             // Not after the file, whose name may be as long as a name can be.
@@ -137,7 +151,7 @@ impl Directory {
         draft: &Draft,
         is_gzip: bool,
     ) -> io::Result<Found> {
-        let draft = File::open(&draft.temporary)?;
+        let draft = opening::read(&draft.temporary)?;
         if is_gzip {
             return self.look_for(path, true, gzip::reader(draft));
         }
@@ -173,7 +187,7 @@ impl Directory {
         if !found.is_file() {
             return Ok(Found::Other);
         }
-        match File::open(&path) {
+        match opening::read(&path) {
             // What cannot be read is not known to be the same.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(Found::Other),
             file if is_gzip => Ok(compared(&mut gzip::reader(file?), text)),
@@ -265,7 +279,7 @@ impl Directory {
     pub(in crate::command) fn draft(&self, path: &str, content: &Content) -> io::Result<Draft> {
         let compressed = content.form.is_gzip.then(|| gzip::compress(&content.text));
         let bytes = compressed.as_ref().unwrap_or(&content.text);
-        let (mut file, draft) = self.begin(path)?;
+        let (mut file, draft) = self.begin(path, &content.form)?;
         file.write_all(bytes)?;
         self.end(&file, draft, &content.form, bytes.len() as u64)
     }
@@ -277,7 +291,7 @@ impl Directory {
         form: &SourceForm,
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), E>,
     ) -> Result<Draft, E> {
-        let (file, draft) = self.begin(path)?;
+        let (file, draft) = self.begin(path, form)?;
         let mut out = BufWriter::with_capacity(COMPARED_BYTES, &file);
         if form.is_gzip {
             let mut gzip = gzip::writer(&mut out);
@@ -304,12 +318,16 @@ impl Directory {
         }
     }
 
-    fn begin(&self, path: &str) -> io::Result<(File, Draft)> {
+    fn begin(&self, path: &str, form: &SourceForm) -> io::Result<(File, Draft)> {
         let (parent, _) = split(path);
+        let mode = match self.modes {
+            Modes::Limited => form.mode.unwrap_or(MODE) & MODE_MAX,
+            Modes::Recorded => MODE,
+        };
         let is_synced = self.make_directory(parent)?.is_synced;
         loop {
             let temporary = self.temporary(parent);
-            match private::options().write(true).create_new(true).open(&temporary) {
+            match opening::make_with_mode(&temporary, mode) {
                 // Left behind by one with the same number that was killed.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 file => return Ok((file?, Draft::new(temporary, is_synced))),
@@ -330,7 +348,7 @@ impl Directory {
         bytes: u64,
     ) -> io::Result<Draft> {
         let mode = form.mode.unwrap_or(MODE) & 0o777;
-        if mode != MODE {
+        if self.modes == Modes::Recorded && mode != MODE {
             system::set_mode(file, mode)?;
         }
         if let Some(time) = form.modified_at.and_then(system_time) {

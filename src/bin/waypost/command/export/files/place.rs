@@ -8,6 +8,79 @@ const GZ: &str = ".gz";
 /// Whoever writes there changes what git runs, or what the store is.
 pub(in crate::command) const RESERVED: [&str; 2] = [".git", ".waypost"];
 
+/// By these, tools of a user learn whom to trust and what to run when he logs in. They lie in his
+/// home directory and in no project.
+const OF_HOME: [&str; 35] = [
+    // Keys and passwords.
+    ".ssh",
+    ".gnupg",
+    ".netrc",
+    ".pgpass",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    // Shells.
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".logout",
+    ".inputrc",
+    ".config/fish",
+    ".local/bin",
+    // Sessions.
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".pam_environment",
+    ".config/autostart",
+    ".config/environment.d",
+    ".config/systemd",
+    ".gitconfig",
+];
+/// These are of projects, too, and tell version control, editors, package managers and agents what
+/// to run. No checkpoint file lies there.
+const OF_PROJECT: [&str; 26] = [
+    ".gitmodules",
+    ".gitattributes",
+    ".hg",
+    ".hgrc",
+    ".svn",
+    ".bzr",
+    ".jj",
+    ".github",
+    ".husky",
+    ".pre-commit-config.yaml",
+    ".envrc",
+    ".vimrc",
+    ".vim",
+    ".exrc",
+    ".emacs",
+    ".emacs.d",
+    ".config/nvim",
+    ".vscode",
+    ".idea",
+    ".npmrc",
+    ".yarnrc",
+    ".pypirc",
+    ".cargo",
+    ".claude/hooks",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+];
+
 /// Whether files are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::command::export) enum Packing {
@@ -38,6 +111,29 @@ impl Packing {
 /// Says what keeps a path, with `/` between its parts, from naming a file below a directory.
 pub(in crate::command) fn refusal(path: &str) -> Option<&'static str> {
     path.split('/').find_map(part_refusal)
+}
+
+/// As [`refusal`], for the path of a checkpoint file, which somebody else may have recorded: it
+/// also says whether the path leads to what another tool obeys.
+pub(in crate::command) fn recorded_refusal(path: &str) -> Option<&'static str> {
+    let leads = leads_to(path, &OF_HOME) || leads_to(path, &OF_PROJECT);
+    refusal(path).or(leads.then_some("leads to a file that another tool obeys"))
+}
+
+/// Whether a path leads to a file that is obeyed when its owner logs in, or lets others in.
+pub(in crate::command) fn leads_home(path: &str) -> bool {
+    leads_to(path, &OF_HOME)
+}
+
+/// Whether some parts of a path, one behind the other, are those of a name; case does not count, as
+/// for some file systems.
+fn leads_to(path: &str, names: &[&str]) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    names.iter().any(|name| {
+        let name: Vec<&str> = name.split('/').collect();
+        let is_it = |at: &[&str]| at.iter().zip(&name).all(|(a, b)| a.eq_ignore_ascii_case(b));
+        parts.windows(name.len()).any(is_it)
+    })
 }
 
 fn part_refusal(part: &str) -> Option<&'static str> {
@@ -99,6 +195,21 @@ mod tests {
         ] {
             assert!(refusal(wrong).is_some(), "{wrong:?}");
         }
+    }
+
+    /// A line of an import made an export write `.ssh/authorized_keys`.
+    #[test]
+    fn what_other_tools_obey_is_no_place_for_a_recorded_path() {
+        for right in [".claude/checkpoints/a.json", ".config/a.json", "ssh/a", ".local/share/a"] {
+            assert_eq!(recorded_refusal(right), None, "{right:?}");
+        }
+        for name in OF_HOME.iter().chain(&OF_PROJECT) {
+            for wrong in [(*name).to_owned(), format!("a/{}/b", name.to_uppercase())] {
+                assert!(recorded_refusal(&wrong).is_some(), "{wrong:?}");
+                assert_eq!(refusal(&wrong), None, "a capture may have {wrong:?}");
+            }
+        }
+        assert!(leads_home("a/.ssh/authorized_keys") && !leads_home(".github/workflows/a"));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Puts the drafts of an export in their places, once they are on disk.
 
 use std::collections::{BTreeSet, HashSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::mpsc::Receiver;
 
 use anyhow::{Context as _, Result};
-use waypost::Layout;
+use waypost::{Layout, opening};
 
 use super::directory::{Directory, Draft};
 use super::place::{ancestors, split};
@@ -76,9 +76,9 @@ impl<'a> Placer<'a> {
         if self.sync_system() {
             return Ok(());
         }
-        drafts.try_for_each(|draft| match File::open(&draft.temporary) {
+        drafts.try_for_each(|draft| match opening::read(&draft.temporary) {
             // A link, which is no file to be synced.
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
             file => file?.sync_all(),
         })
     }
@@ -87,7 +87,7 @@ impl<'a> Placer<'a> {
     fn place(&mut self, mut draft: Draft, path: &str) -> io::Result<bool> {
         let place = self.directory.path(path);
         let renamed = self.directory.check(split(path).0);
-        match renamed.and_then(|()| system::rename_new(&draft.temporary, &place)) {
+        match renamed.and_then(|()| opening::rename_new(&draft.temporary, &place)) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 if !self.directory.overwrites || self.is_own(&place)? {
                     return Ok(false);
@@ -125,7 +125,7 @@ impl<'a> Placer<'a> {
         }
         let directories: BTreeSet<&str> =
             self.touched.iter().flat_map(|path| ancestors(path)).collect();
-        let sync = |path: &str| File::open(self.directory.path(path))?.sync_all();
+        let sync = |path: &str| opening::directory(&self.directory.path(path))?.sync_all();
         directories.into_iter().try_for_each(sync)
     }
 
@@ -144,7 +144,7 @@ fn is_obstacle(error: &io::Error) -> bool {
 mod tests {
     use waypost::SourceForm;
 
-    use super::super::directory::{Content, Found};
+    use super::super::directory::{Content, Found, Modes};
     use super::*;
 
     fn content(text: &str) -> Content {
@@ -161,7 +161,7 @@ mod tests {
     fn a_file_of_the_same_export_is_never_replaced() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a"), "before").unwrap();
-        let directory = Directory::new(dir.path(), true);
+        let directory = Directory::new(dir.path(), true, Modes::Limited);
         let mut placer = Placer::new(&directory);
         let drafts = ["first", "second"].map(|text| directory.draft("a", &content(text)).unwrap());
         placer.sync(drafts.iter()).unwrap();
@@ -176,14 +176,14 @@ mod tests {
     #[test]
     fn a_file_that_came_meanwhile_stays() {
         let dir = tempfile::tempdir().unwrap();
-        let directory = Directory::new(dir.path(), false);
+        let directory = Directory::new(dir.path(), false, Modes::Limited);
         let mut placer = Placer::new(&directory);
         assert_eq!(directory.look("x/a", &content("ours")).unwrap(), Found::Nothing);
         let draft = directory.draft("x/a", &content("ours")).unwrap();
         fs::write(dir.path().join("x/a"), "theirs").unwrap();
         assert!(!placer.place(draft, "x/a").unwrap());
         assert_eq!(fs::read(dir.path().join("x/a")).unwrap(), b"theirs");
-        let directory = Directory::new(dir.path(), false);
+        let directory = Directory::new(dir.path(), false, Modes::Limited);
         assert_eq!(directory.look("x/a", &content("ours")).unwrap(), Found::Other);
         assert_eq!(directory.look("x/a", &content("theirs")).unwrap(), Found::Same);
     }
@@ -194,7 +194,7 @@ mod tests {
     fn a_directory_that_became_a_link_meanwhile_is_not_entered() {
         let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let at = |name: &str| dir.path().join(name);
-        let directory = Directory::new(dir.path(), true);
+        let directory = Directory::new(dir.path(), true, Modes::Limited);
         let mut placer = Placer::new(&directory);
         let draft = directory.draft("x/y/a", &content("ours")).unwrap();
         fs::create_dir(elsewhere.path().join("y")).unwrap();
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn a_draft_is_not_there_under_its_name_and_goes_when_it_is_given_up() {
         let dir = tempfile::tempdir().unwrap();
-        let directory = Directory::new(dir.path(), false);
+        let directory = Directory::new(dir.path(), false, Modes::Limited);
         let draft = directory.draft("a", &content("ours")).unwrap();
         assert!(!dir.path().join("a").exists());
         assert_eq!(names(dir.path()).len(), 1);

@@ -97,7 +97,7 @@ fn prepare(
         Err(Fault::Damaged(error)) => return Ok(Some(File::Damaged(error))),
         Err(Fault::Refused(reason)) => return Ok(Some(File::Refused { id, reason })),
     };
-    if let Some(reason) = place::refusal(&rendered.path) {
+    if let Some(reason) = place::recorded_refusal(&rendered.path) {
         let reason = format!("path: {reason}");
         return Ok(Some(File::Refused { id, reason }));
     }

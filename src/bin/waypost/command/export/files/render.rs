@@ -5,7 +5,7 @@ use std::path::Path;
 use waypost::layouts::{self, LayoutFile};
 use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
 
-use super::directory::Content;
+use super::directory::{Content, Modes};
 use super::index::Row;
 use super::place::Packing;
 
@@ -17,6 +17,7 @@ pub(in crate::command::export) struct Wish<'a> {
     pub(in crate::command::export) layout: Option<Layout>,
     pub(in crate::command::export) packing: Packing,
     pub(in crate::command::export) overwrites: bool,
+    pub(in crate::command::export) modes: Modes,
 }
 
 /// How a checkpoint becomes a file.

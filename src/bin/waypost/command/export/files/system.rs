@@ -1,6 +1,6 @@
 //! What systems do in different ways: syncs, links, modes, and which file is which.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{File, Metadata};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::Path;
@@ -80,25 +80,6 @@ pub(super) fn identity_of_name(path: &Path) -> Identity {
     let mut hasher = DefaultHasher::new();
     path.to_string_lossy().to_lowercase().hash(&mut hasher);
     (u64::MAX, hasher.finish())
-}
-
-/// Renames a file if there is none of the new name.
-pub(in crate::command) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            // Not of this kernel, or not of this file system.
-            Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => {}
-            renamed => return Ok(renamed?),
-        }
-    }
-    match fs::symlink_metadata(to) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::rename(from, to),
-        Err(error) => Err(error),
-        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-    }
 }
 
 /// The permissions of a file; other systems have none to tell.
