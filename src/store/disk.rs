@@ -93,6 +93,9 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
     /// As [`Disk::rename`]; an error if anything has the new name.
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
 
+    /// Has two files change their names in one step; false where the file system cannot do that.
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<bool>;
+
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// How long ago a file was last changed, if that can be told.
@@ -218,6 +221,10 @@ impl Disk for RealDisk {
 
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
         opening::rename_new(from, to)
+    }
+
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<bool> {
+        opening::exchange(one, other)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::disk::{DiskFile, FileId, Lock, Place, RealDisk, opening};
+use super::disk::{DiskFile, FileId, Lock, Place};
 use super::file::{self, Refusal};
 use super::held::when_free;
 use super::lossy;
@@ -34,6 +34,7 @@ use super::sectors::Unreadable;
 use super::spool::Spooled;
 use super::table::{FORMAT, FORMAT_KEY, IDENTITY_KEY};
 use super::unfinished::{self, Making};
+use super::verify::verify_at;
 use super::watch::{Stage, Step, Watch, unwatched};
 use super::{Store, Verification};
 use crate::checkpoint::{Id, Timestamp};
@@ -160,19 +161,19 @@ impl Store {
     }
 }
 
-/// As [`Store::repair`], of a store on any disk; elsewhere than on the real one only into another
-/// file, which is on that.
+/// As [`Store::repair`], of a store on any disk; another file than its own is on the real one.
 pub(super) fn repair_at(
     old: &Place,
     repair: &Repair,
     watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
 ) -> Result<Repaired> {
     let path = old.path.as_path();
-    let place = repair.into.as_deref().map_or_else(|| path.to_owned(), file::resolve);
+    let target =
+        repair.into.as_deref().map_or_else(|| old.clone(), |it| Place::real(file::resolve(it)));
     if repair.into.is_some() {
-        file::check_apart(&place, path)?;
-        if place.exists() {
-            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&place);
+        file::check_apart(&target.path, path)?;
+        if target.path.exists() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&target.path);
         }
     }
     let file = when_free(path, repair.wait, || lock_alone(old))?;
@@ -198,13 +199,14 @@ pub(super) fn repair_at(
     }
     // Who repairs a store in place has it alone; into another place several may.
     let left_after = if repair.into.is_some() { LEFT_AFTER } else { Duration::ZERO };
-    unfinished::sweep(&RealDisk, &place, Making::Repair, left_after);
-    let new_path = unfinished::name(&place, Making::Repair);
-    let made = work.make(&new_path, repair).and_then(|made| match made {
-        ControlFlow::Continue(()) => work.put_in_place(&new_path, &place, repair, id),
+    unfinished::sweep(target.disk.as_ref(), &target.path, Making::Repair, left_after);
+    let new_path = unfinished::name(&target.path, Making::Repair);
+    let new = Place { path: new_path, disk: target.disk.clone() };
+    let made = work.make(&new, repair).and_then(|made| match made {
+        ControlFlow::Continue(()) => work.put_in_place(&new.path, &target, repair, id),
         ControlFlow::Break(()) => Ok(()),
     });
-    unfinished::remove(&RealDisk, &new_path);
+    unfinished::remove(new.disk.as_ref(), &new.path);
     made.map(|()| work.repaired)
 }
 
@@ -227,9 +229,9 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Makes the new store under another name, and checks it.
-    fn make(&mut self, new_path: &Path, repair: &Repair) -> Result<ControlFlow<()>> {
+    fn make(&mut self, new: &Place, repair: &Repair) -> Result<ControlFlow<()>> {
         let is_in_place = repair.into.is_none();
-        let store = Store::open_with(new_path, repair.options_of_new(&self.keys))?;
+        let store = Store::open_at(new.clone(), repair.options_of_new(&self.keys))?;
         if self.save(Some(&store))?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
@@ -240,23 +242,22 @@ impl Work<'_> {
         store.close()?;
         // In the place of the old store it has the same identity, and takes the spool in itself.
         if !is_in_place || !self.rows.meta.contains_key(IDENTITY_KEY) {
-            self.adopt(new_path, repair)?;
+            self.adopt(new, repair)?;
         }
-        let Verification { findings, .. } =
-            Store::verify_with(new_path, &repair.verify(), &mut unwatched)?;
+        let Verification { findings, .. } = verify_at(new, &repair.verify(), &mut unwatched)?;
         if let Some(first) = findings.first() {
             let reason = format!("the new store is not whole: {}: {}", first.place, first.reason);
-            return Err(Error::corrupt(new_path.display().to_string(), reason));
+            return Err(Error::corrupt(new.path.display().to_string(), reason));
         }
-        opening::read(new_path).and_then(|file| file.sync_all()).at(new_path)?;
+        new.disk.open(&new.path).and_then(|file| file.sync()).at(&new.path)?;
         Ok(ControlFlow::Continue(()))
     }
 
     /// Saves what waits in the spool of the old store, which the new one would take for another's.
-    fn adopt(&mut self, new_path: &Path, repair: &Repair) -> Result<()> {
+    fn adopt(&mut self, new: &Place, repair: &Repair) -> Result<()> {
         // Opened anew, so that the next sequence is one that no frame has.
         let options = Options { create: false, ..repair.options_of_new(&self.keys) };
-        let store = Store::open_with(new_path, options)?;
+        let store = Store::open_at(new.clone(), options)?;
         let identity = self.rows.meta.get(IDENTITY_KEY).copied();
         // Where the new store has no key, what was spooled may still take one.
         let frames = Frames::new(self.keys.ring.clone());
@@ -340,21 +341,22 @@ impl Work<'_> {
     fn put_in_place(
         &mut self,
         new_path: &Path,
-        place: &Path,
+        target: &Place,
         repair: &Repair,
         old: Option<FileId>,
     ) -> Result<()> {
+        let (place, disk) = (target.path.as_path(), target.disk.as_ref());
         if repair.into.is_some() {
-            opening::rename_new(new_path, place).at(place)?;
+            disk.rename_new(new_path, place).at(place)?;
         } else {
             // It takes long, and a lock does not keep anybody from moving files.
-            if !file::is_at(&RealDisk, old, place).at(place)? {
+            if !file::is_at(disk, old, place).at(place)? {
                 let reason = "another file took its place meanwhile; nothing was changed";
                 return Err(Error::corrupt(place.display().to_string(), reason));
             }
-            self.repaired.aside = Some(exchange(new_path, place, repair.now)?);
+            self.repaired.aside = Some(exchange(new_path, target, repair.now)?);
         }
-        file::sync_parent(place).at(place)?;
+        disk.sync_directory(file::parent(place)).at(place)?;
         self.repaired.into = Some(place.to_owned());
         Ok(())
     }

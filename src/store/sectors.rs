@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -138,8 +138,13 @@ impl Sectors {
     }
 
     /// Copies all of the file, with zeros where the disk cannot read.
-    pub(super) fn copy(&self, target: &mut impl Write) -> io::Result<()> {
-        self.sweep(|part, _| target.write_all(part))
+    pub(super) fn copy(&self, target: &dyn DiskFile) -> io::Result<()> {
+        let mut at = 0;
+        self.sweep(|part, _| {
+            target.write_at(part, at)?;
+            at += part.len() as u64;
+            Ok(())
+        })
     }
 
     /// What the disk could not read of the file so far, which is at `path`.

@@ -2,13 +2,12 @@
 //!
 //! Must never leave a moment in which neither has the name of the store.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::checkpoint::Timestamp;
 use crate::error::{At as _, Result};
-use crate::store::disk::{Disk as _, RealDisk, opening};
+use crate::store::disk::{Disk, Lock, Place};
 use crate::store::file;
 use crate::store::sectors::Sectors;
 
@@ -16,49 +15,54 @@ use crate::store::sectors::Sectors;
 ///
 /// The old one has its name until the new one has it, and at no time has either two: a store with
 /// two names is refused, and whoever is killed here leaves one that opens.
-pub(super) fn exchange(new_path: &Path, path: &Path, now: Timestamp) -> Result<PathBuf> {
+pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<PathBuf> {
+    let (path, disk) = (old.path.as_path(), old.disk.as_ref());
     let time: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let aside = file::beside(path, &format!(".damaged-{time}"));
     let (journal, journal_aside) =
         (file::beside(path, ".journal"), file::beside(&aside, ".journal"));
-    if RealDisk.is_file(&journal) {
-        copy(&journal, &journal_aside).at(&journal_aside)?;
+    if disk.is_file(&journal) {
+        copy(disk, &journal, &journal_aside).at(&journal_aside)?;
     }
     // Nobody may open the new one, and make a journal of its own, before that of the old one is
     // gone: it has another name by now, and what is damaged in it would be refused again.
-    let new = opening::read(new_path).at(new_path)?;
-    new.try_lock().map_err(io::Error::from).at(new_path)?;
-    change_names(new_path, path, &aside)?;
-    file::sync_parent(path).at(path)?;
-    match fs::remove_file(&journal) {
+    let new = disk.open(new_path).at(new_path)?;
+    if !new.try_lock(Lock::Exclusive).at(new_path)? {
+        return Err(io::Error::from(io::ErrorKind::WouldBlock)).at(new_path);
+    }
+    let sync = || disk.sync_directory(file::parent(path)).at(path);
+    change_names(disk, new_path, path, &aside)?;
+    sync()?;
+    match disk.remove(&journal) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).at(&journal),
         _ => {}
     }
-    file::sync_parent(path).at(path)?;
+    sync()?;
     Ok(aside)
 }
 
 /// Gives the name of the old store to the new one, and `aside` to the old one.
-fn change_names(new_path: &Path, path: &Path, aside: &Path) -> Result<()> {
+fn change_names(disk: &dyn Disk, new_path: &Path, path: &Path, aside: &Path) -> Result<()> {
+    let sync = || disk.sync_directory(file::parent(path));
     // Not the other way round: what is left unfinished is removed by the next repair, and the old
     // store must never be that.
-    opening::rename_new(new_path, aside).at(aside)?;
+    disk.rename_new(new_path, aside).at(aside)?;
     // Should the power be lost, the old one must not be without a name.
-    let exchanged = file::sync_parent(path).and_then(|()| opening::exchange(aside, path));
+    let exchanged = sync().and_then(|()| disk.exchange(aside, path));
     if matches!(exchanged, Ok(true)) {
         return Ok(());
     }
-    fs::rename(aside, new_path).at(new_path)?;
+    disk.rename(aside, new_path).at(new_path)?;
     exchanged.at(path)?;
-    copy(path, aside).at(aside)?;
-    file::sync_parent(path).at(path)?;
-    fs::rename(new_path, path).at(path)
+    copy(disk, path, aside).at(aside)?;
+    sync().at(path)?;
+    disk.rename(new_path, path).at(path)
 }
 
 /// Copies a file to a name that nothing has, and makes the copy last. What the disk cannot read is
 /// zeros in it.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let mut target = opening::make(to)?;
-    let copied = Sectors::open(&RealDisk, from).and_then(|from| from.copy(&mut target));
-    copied.and_then(|()| target.sync_all()).inspect_err(|_| drop(fs::remove_file(to)))
+fn copy(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
+    let target = disk.create(to)?;
+    let copied = Sectors::open(disk, from).and_then(|from| from.copy(target.as_ref()));
+    copied.and_then(|()| target.sync()).inspect_err(|_| drop(disk.remove(to)))
 }

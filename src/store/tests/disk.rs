@@ -19,6 +19,7 @@ mod lock_file;
 mod model;
 mod power;
 mod rekeyed;
+mod repaired;
 mod sectors;
 mod simulated;
 mod workload;

@@ -1,7 +1,7 @@
 //! The keys of stores that are encrypted. A build that cannot encrypt has none.
 
 use crate::codec::KeyId;
-use crate::store::{Options, Verify};
+use crate::store::{Options, Repair, Verify};
 
 #[cfg(feature = "encrypt")]
 fn secrets() -> [crate::codec::SecretKey; 2] {
@@ -35,6 +35,17 @@ pub(super) fn given(keys: &[KeyId], options: Options) -> Options {
 #[cfg(not(feature = "encrypt"))]
 pub(super) fn given(_: &[KeyId], options: Options) -> Options {
     options
+}
+
+/// Repairs with all keys.
+#[cfg(feature = "encrypt")]
+pub(super) fn repair() -> Repair {
+    Repair { keys: secrets().into(), ..Repair::default() }
+}
+
+#[cfg(not(feature = "encrypt"))]
+pub(super) fn repair() -> Repair {
+    Repair::default()
 }
 
 /// Verifies with all keys.

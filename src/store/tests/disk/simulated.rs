@@ -143,7 +143,10 @@ struct State {
     bad: BTreeSet<(usize, u64)>,
     /// How often somebody removed the directories and made others.
     remade: usize,
-    is_remade_on_rename: bool,
+    /// How often they will when something is renamed.
+    remade_on_rename: usize,
+    /// Whether two files can change their names in one step.
+    exchanges: bool,
     is_dead: bool,
 }
 
@@ -200,7 +203,7 @@ impl SimulatedDisk {
 
     /// As [`SimulatedDisk::remake_directories`], as soon as something is renamed.
     pub(super) fn remake_directories_on_rename(&self) {
-        lock(&self.state).is_remade_on_rename = true;
+        lock(&self.state).remade_on_rename = 1;
     }
 
     /// Whether there is a file of the spool.
@@ -223,6 +226,11 @@ impl SimulatedDisk {
         let file = state.files.names[path];
         let sectors = bytes.start / SECTOR_BYTES..bytes.end.div_ceil(SECTOR_BYTES);
         state.bad.extend(sectors.map(|sector| (file, sector)));
+    }
+
+    /// From now on two files can change their names in one step.
+    pub(super) fn allow_exchange(&self) {
+        lock(&self.state).exchanges = true;
     }
 
     /// How many changes there were.
@@ -358,7 +366,7 @@ impl Disk for SimulatedDisk {
         let mut state = lock(&self.state);
         state.begin(Call::Rename)?;
         state.name(vec![(from.to_owned(), None), (to.to_owned(), Some(file))]);
-        state.remade += usize::from(std::mem::take(&mut state.is_remade_on_rename));
+        state.remade += std::mem::take(&mut state.remade_on_rename);
         Ok(())
     }
 
@@ -372,6 +380,17 @@ impl Disk for SimulatedDisk {
     /// All that is there was left by the boot before.
     fn age(&self, _: &Path) -> Option<Duration> {
         Some(Duration::MAX)
+    }
+
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<bool> {
+        let (first, second) = (self.find(one)?.file, self.find(other)?.file);
+        let mut state = lock(&self.state);
+        if !state.exchanges {
+            return Ok(false);
+        }
+        state.begin(Call::Rename)?;
+        state.name(vec![(one.to_owned(), Some(second)), (other.to_owned(), Some(first))]);
+        Ok(true)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
