@@ -74,7 +74,7 @@ pub struct Entry {
     /// When it was saved, as the clock or the caller said. Not unique, and may go backwards.
     pub created_at: Timestamp,
     /// Where it stands in the order of checkpoints, if that is not at `created_at`: the store
-    /// dated it, and its clock was behind the date of a checkpoint that was there already.
+    /// dated it, and a checkpoint that was there already has a later date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordered_at: Option<Timestamp>,
     /// When the work last changed, where the source says so.

@@ -44,15 +44,15 @@ pub struct Query {
     pub phase: Option<String>,
     /// Has this tag.
     pub tag: Option<String>,
-    /// Saved at this time or later.
+    /// Saved at this time or later, by [`Entry::created_at`].
     pub since: Option<Timestamp>,
-    /// Saved before this time.
+    /// Saved before this time, by [`Entry::created_at`].
     pub until: Option<Timestamp>,
     /// Of this iteration or a later one.
     pub iteration_min: Option<u64>,
     /// Of this iteration or an earlier one.
     pub iteration_max: Option<u64>,
-    /// Newest first unless said otherwise.
+    /// Newest first unless said otherwise; [`Entry::order`] says which of two is the newer.
     pub order: Order,
     /// At most so many.
     pub limit: Option<usize>,

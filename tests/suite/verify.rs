@@ -11,7 +11,7 @@ use std::time::Duration;
 use redb::{Database, Key, ReadableDatabase as _, ReadableTable as _, TableDefinition, Value};
 use waypost::{
     ArtifactStatus, Durability, Harm, Hold, Id, Issue, NewArtifact, NewEntry, Options, Policy,
-    Series, Settings, Store, Trigger, Verification, Verify,
+    Query, Repair, Series, Settings, Store, Timestamp, Trigger, Verification, Verify,
 };
 
 const WAIT: Duration = Duration::from_secs(5);
@@ -137,6 +137,37 @@ fn every_row_that_is_lost_is_missed() {
     // The format and the identity; without the others, such as `highest`, a store is as good.
     let meta = TableDefinition::<&str, u64>::new("meta");
     lose_each(&path, meta, |number| ![0, 2].contains(&number));
+}
+
+/// How long dates lag is noted in the store: without it, a search by date misses some.
+#[test]
+fn a_lag_that_the_store_does_not_note_is_found_and_mended() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let store = Store::open(&path).unwrap();
+    let ahead = Timestamp::from_micros(Timestamp::now().as_micros() + 86_400_000_000);
+    store.save(NewEntry { created_at: Some(ahead), ..NewEntry::default() }, &0).unwrap();
+    let last = store.save(NewEntry::default(), &1).unwrap();
+    store.close().unwrap();
+    assert!(verify(&path).is_clean());
+    let database = Database::open(&path).unwrap();
+    let transaction = database.begin_write().unwrap();
+    transaction
+        .open_table(TableDefinition::<&str, u64>::new("meta"))
+        .unwrap()
+        .remove("lag")
+        .unwrap();
+    transaction.commit().unwrap();
+    drop(database);
+    let found = verify(&path).findings;
+    assert_eq!(
+        (found.len(), found[0].harm, &found[0].checkpoint),
+        (1, Harm::Listing, &Some(last.id))
+    );
+    Store::repair(&path, &Repair::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(verify(&path).is_clean());
+    let until = Query { until: Some(ahead), ..Query::default() };
+    assert_eq!(Store::open(&path).unwrap().entries(until).count(), 1);
 }
 
 /// A table whose rows have a key and a value of bytes.

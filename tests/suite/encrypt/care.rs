@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use waypost::{Backup, Repair, Repaired, Verification, Verify};
+use waypost::{Backup, Repair, Repaired, Timestamp, Verification, Verify};
 
 use super::*;
 
@@ -198,4 +198,27 @@ fn a_backup_takes_no_key() {
     assert!(!has(&on_disk(&copy.path), SECRET));
     assert!(verify(&copy.path, &[&key]).is_clean());
     check(&copy.open(&[&key]), &saved);
+}
+
+/// `rekey` set the format by the key alone.
+#[test]
+fn a_store_in_which_a_date_lags_keeps_its_format_with_any_key() {
+    let place = Place::new();
+    let key = SecretKey::generate().unwrap();
+    let ahead = Some(Timestamp::from_micros(i64::MAX));
+    let store = place.open(&[&key]);
+    store.save(NewEntry { created_at: ahead, ..NewEntry::default() }, &0).unwrap();
+    let last = store.save(NewEntry::default(), &1).unwrap();
+    assert_eq!(last.ordered_at, ahead);
+    for to in [None, Some(key.id())] {
+        assert!(store.rekey(to).unwrap().is_done);
+    }
+    store.rekey(None).unwrap();
+    store.close().unwrap();
+    let database = redb::Database::open(&place.path).unwrap();
+    let meta = database.begin_read().unwrap().open_table(META).unwrap();
+    assert_eq!(meta.get("format").unwrap().unwrap().value(), 3);
+    drop((meta, database));
+    let store = place.open(&[]);
+    assert_eq!(store.latest(&Query::default()).unwrap().unwrap().entry.id, last.id);
 }

@@ -86,7 +86,7 @@ fn versions() -> Check {
     // A store is not outdated by having the first: it has what the others add only if it needs it.
     let finding = format!(
         "waypost {version}, reads formats {oldest} to {newest}; 2 is of encrypted stores, 3 of \
-         those into which a clock that was behind has saved"
+         those with dates that lag behind the order"
     );
     Check::ok("versions", finding)
 }
