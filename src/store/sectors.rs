@@ -67,10 +67,19 @@ pub(super) fn is_bad_sector(error: &io::Error) -> bool {
 /// The same code tells of a write that failed, which damages nothing. So the file is read, up to
 /// the first byte that cannot be.
 pub(super) fn failed(path: &Path, source: io::Error) -> Error {
-    let first = || Sectors::open(&RealDisk, path).ok()?.first_unreadable();
-    match is_bad_sector(&source).then(first).flatten() {
-        Some((at, bytes)) => {
-            let reason = format!("the disk cannot read bytes {at} to {}: {source}", at + bytes - 1);
+    if is_bad_sector(&source) {
+        failed_before(path, source)
+    } else {
+        Error::Io { path: path.to_owned(), source }
+    }
+}
+
+/// As [`failed`], after a call of which nobody knows any more how it failed.
+pub(super) fn failed_before(path: &Path, source: io::Error) -> Error {
+    let first = Sectors::open(&RealDisk, path).ok().and_then(|file| file.first_unreadable());
+    match first {
+        Some(Unreadable { at, bytes, reason, .. }) => {
+            let reason = format!("the disk cannot read bytes {at} to {}: {reason}", at + bytes - 1);
             Error::corrupt(path.display().to_string(), reason)
         }
         None => Error::Io { path: path.to_owned(), source },
@@ -164,10 +173,10 @@ impl Sectors {
         found
     }
 
-    /// Where the first bytes are that the disk cannot read, and how many.
-    fn first_unreadable(&self) -> Option<(u64, u64)> {
+    /// The first bytes that the disk cannot read.
+    fn first_unreadable(&self) -> Option<Unreadable> {
         let _ = self.sweep(|_, is_whole| is_whole.then_some(()).ok_or(()));
-        self.unreadable(Path::new("")).first().map(|first| (first.at, first.bytes))
+        self.unreadable(Path::new("")).into_iter().next()
     }
 
     /// Calls `visit` with each part, and whether the disk can read all of it, until that fails.
@@ -284,7 +293,8 @@ mod tests {
             assert_eq!(unreadable.len(), 1, "{bad:?}: {unreadable:?}");
             assert_eq!((unreadable[0].at, unreadable[0].bytes), found, "{bad:?}");
             assert!(unreadable[0].reason.contains("os error"), "{unreadable:?}");
-            assert_eq!(file.first_unreadable(), Some(found));
+            let first = file.first_unreadable().unwrap();
+            assert_eq!((first.at, first.bytes), found, "{bad:?}");
             let mut bytes = vec![1; usize::try_from(length).unwrap() - 3];
             assert!(!file.read(3, &mut bytes));
             assert_eq!(failures.load(Ordering::Relaxed), before, "{bad:?} is read again");

@@ -183,8 +183,8 @@ pub(super) fn engine_error(error: redb::Error, path: &Path) -> Error {
     match error {
         redb::Error::Io(source) => sectors::failed(path, source),
         redb::Error::PreviousIo => {
-            let source = io::Error::other("an earlier write failed; the file is opened anew");
-            Error::Io { path: path.to_owned(), source }
+            let source = io::Error::other("an earlier read or write failed; it is opened anew");
+            sectors::failed_before(path, source)
         }
         other => Error::corrupt(path.display().to_string(), other),
     }
