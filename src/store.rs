@@ -42,6 +42,7 @@ mod read;
 mod recent;
 mod rekey;
 mod repair;
+mod room;
 mod sealing;
 mod sectors;
 mod settings;
@@ -253,10 +254,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn count(&self) -> Result<u64> {
-        self.shared.with(|open| {
-            self.shared.settle(open)?;
-            Snapshot::take(open, self.path())?.count()
-        })
+        self.shared.read(|open| Snapshot::take(open, self.path())?.count())
     }
 
     /// Deletes checkpoints: all of them, or none if one does not exist.
@@ -322,11 +320,7 @@ impl Store {
 
     /// Runs `work` on a snapshot of the store.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Snapshot<'_>) -> Result<T>) -> Result<T> {
-        let path = self.path();
-        self.shared.with(|open| {
-            self.shared.settle(open)?;
-            work(&Snapshot::take(open, path)?)
-        })
+        self.shared.read(|open| work(&Snapshot::take(open, self.path())?))
     }
 
     /// Changes what is known about a checkpoint, but not its id, time or document.

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use redb::{
-    Builder, Database, Durability, ReadOnlyDatabase, ReadableDatabase, ReadableTableMetadata,
+    Builder, Database, DatabaseError, Durability, ReadOnlyDatabase, ReadableDatabase,
+    ReadableTableMetadata, StorageBackend as _,
 };
 use serde::Serialize;
 
@@ -22,8 +23,11 @@ use super::held::when_free;
 use super::kind;
 use super::lock::LockFile;
 use super::lossy;
+use super::open::Open;
+use super::overlay::Overlay;
+use super::room::lacks_room;
 use super::spool::Spooled;
-use super::table::{FRAMES, IDENTITY_KEY, In, META, RECORDS, without_panics};
+use super::table::{FRAMES, IDENTITY_KEY, In, META, RECORDS, engine_error, without_panics};
 use super::unfinished::{self, Making};
 use super::watch::{Stage, Step, Watch, unwatched};
 use crate::codec::check;
@@ -32,8 +36,9 @@ use crate::error::{At, Error, Result};
 // Large enough to be read at once, small enough to be copied again for the sake of a few pages.
 const CHUNK_BYTES: usize = 256 << 10;
 const CACHE_BYTES: usize = 32 << 20;
-// A process that is killed with the store leaves it to be repaired; so many in a row are no chance.
-const TRIES: usize = 16;
+// A process that is killed with the store leaves it to be repaired; after so many in a row, or on a
+// full disk, that is done in memory.
+const TRIES: usize = 4;
 // Far longer than a copy has no lock before it gets its name.
 const LEFT_AFTER: Duration = Duration::from_mins(1);
 
@@ -102,6 +107,13 @@ impl Store {
             None => Ok(None),
         });
         let _ = fs::remove_file(&new_path);
+        // The name that the copy has meanwhile tells nobody anything.
+        let copied = copied.map_err(|error| match error {
+            Error::Io { path: at, source } if at == new_path => {
+                Error::Io { path: path.clone(), source }
+            }
+            other => other,
+        });
         let nothing = Copied {
             path: path.clone(),
             is_whole: false,
@@ -115,18 +127,27 @@ impl Store {
 
     /// Makes a copy that is complete and on disk; `None` if it was ended.
     fn make_copy(&self, new_path: &Path, watch: Watch<'_>) -> Result<Option<Copied>> {
-        let source = opening::read(self.path()).at(self.path())?;
-        let target = locked(opening::make(new_path), new_path)?;
-        let mut copy = Copy { source, target, sums: Vec::new() };
-        if copy.once(watch).at(new_path)?.is_break() {
+        let (from, to) = (self.path(), new_path);
+        let source = opening::read(from).at(from)?;
+        let target = locked(opening::make(to), to)?;
+        let mut copy = Copy { source, target, from, to, sums: Vec::new() };
+        if copy.once(watch)?.is_break() {
             return Ok(None);
         }
-        let (left_out, (counts, held)) = self.while_closed(|database| {
+        let on_disk = self.while_closed(|database| {
             let arrived = Instant::now();
-            copy.follow(self.path()).at(self.path())?;
-            copy.again().at(new_path)?;
-            Ok((Counts::of(database, self.path())?, arrived.elapsed()))
-        })?;
+            copy.follow()?;
+            copy.again()?;
+            Ok((Counts::of(database, from)?, arrived.elapsed()))
+        });
+        let (left_out, (counts, held)) = match on_disk {
+            Ok(Some(copied)) => copied,
+            Ok(None) => self.copy_from_memory(&mut copy)?,
+            Err(error) if lacks_room(&error) && !is_at(&error, to) => {
+                self.copy_from_memory(&mut copy)?
+            }
+            Err(error) => return Err(error),
+        };
         if watch(Step::named(Stage::Pages, 0)).is_break() {
             return Ok(None);
         }
@@ -159,31 +180,52 @@ impl Store {
     }
 
     /// Runs `work` while the file is closed cleanly, has everything, and nobody can open it. Says
-    /// how many were spooled that it does not have, for want of a key.
+    /// how many were spooled that it does not have, for want of a key. `None` if the file cannot be
+    /// closed cleanly: the disk is full, or others are killed with it time and again.
     fn while_closed<T>(
         &self,
         mut work: impl FnMut(&ReadOnlyDatabase) -> Result<T>,
-    ) -> Result<(u64, T)> {
+    ) -> Result<Option<(u64, T)>> {
         let (shared, path) = (&self.shared, self.path());
         for _ in 0..TRIES {
             // Takes in what a crash left, and what was spooled.
-            let left_out = shared.with(|open| {
+            let left_out = shared.glance(|open| {
+                if open.is_in_memory() {
+                    return Ok(None);
+                }
                 shared.take_in(open)?;
                 shared.settle_for_good(open)?;
-                let spooled = || Spooled::of(shared.turn.place()).checkpoints;
-                Ok(if open.has_key() { 0 } else { spooled() })
+                Ok(Some(self.left_out(open)))
             })?;
+            let Some(left_out) = left_out else { return Ok(None) };
             let done = shared.closed(|| {
                 let database = when_free(path, shared.options.wait, || file::open_read_only(path))?;
                 let journal = file::beside(path, ".journal");
                 database.filter(|_| !journal.exists()).map(|(it, _)| work(&it)).transpose()
             })?;
             if let Some(done) = done {
-                return Ok((left_out, done));
+                return Ok(Some((left_out, done)));
             }
         }
-        let holder = "processes that end without closing it".to_owned();
-        Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })
+        Ok(None)
+    }
+
+    /// Copies the file as it would be if it had everything and were closed cleanly.
+    fn copy_from_memory(&self, copy: &mut Copy<'_>) -> Result<(u64, (Counts, Duration))> {
+        let mut arrived = Instant::now();
+        let (left_out, counts) = self.shared.closed_in_memory(
+            |open| {
+                arrived = Instant::now();
+                Ok((self.left_out(open), Counts::of(&open.database, self.path())?))
+            },
+            |overlay| copy.again_from(overlay),
+        )?;
+        Ok((left_out, (counts, arrived.elapsed())))
+    }
+
+    /// How many are spooled and cannot be taken in for want of a key.
+    fn left_out(&self, open: &Open) -> u64 {
+        if open.has_key() { 0 } else { Spooled::of(self.shared.turn.place()).checkpoints }
     }
 }
 
@@ -216,19 +258,21 @@ fn check_target(path: &Path, store: &Path, backup: Backup) -> Result<()> {
 }
 
 /// A file that is being copied.
-struct Copy {
+struct Copy<'a> {
     source: File,
     target: File,
+    from: &'a Path,
+    to: &'a Path,
     /// Of each chunk as it was copied.
     sums: Vec<u64>,
 }
 
-impl Copy {
+impl Copy<'_> {
     /// Copies everything, though it may change meanwhile.
-    fn once(&mut self, watch: Watch<'_>) -> io::Result<ControlFlow<()>> {
-        let total = self.source.metadata()?.len();
+    fn once(&mut self, watch: Watch<'_>) -> Result<ControlFlow<()>> {
+        let total = self.source.metadata().at(self.from)?.len();
         let mut chunk = vec![0; CHUNK_BYTES];
-        self.target.set_len(0)?;
+        self.target.set_len(0).at(self.to)?;
         for start in (0..total).step_by(CHUNK_BYTES) {
             let step = Step { stage: Stage::Copy, done: start, total: Some(total) };
             if watch(step).is_break() {
@@ -239,37 +283,58 @@ impl Copy {
             let read = self.source.read_at(&mut chunk[..length], start);
             match read {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
-                other => other?,
+                other => other.at(self.from)?,
             }
-            self.target.write_all(&chunk[..length])?;
+            self.target.write_all(&chunk[..length]).at(self.to)?;
             self.sums.push(check(0, &chunk[..length]));
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Copies from the file that is at `path` now, and all of it if that is another one.
-    fn follow(&mut self, path: &Path) -> io::Result<()> {
-        if !file::is_at(&RealDisk, self.source.id()?, path)? {
-            self.source = opening::read(path)?;
+    /// Copies from the file that is at the path now, and all of it if that is another one.
+    fn follow(&mut self) -> Result<()> {
+        let id = self.source.id().at(self.from)?;
+        if !file::is_at(&RealDisk, id, self.from).at(self.from)? {
+            self.source = opening::read(self.from).at(self.from)?;
             self.sums.clear();
         }
         Ok(())
     }
 
     /// Copies what differs from what was copied before.
-    fn again(&mut self) -> io::Result<()> {
-        let total = self.source.metadata()?.len();
+    fn again(&mut self) -> Result<()> {
+        let total = self.source.metadata().at(self.from)?.len();
+        let source = self.source.try_clone().at(self.from)?;
+        self.changed(total, |at, bytes| source.read_at(bytes, at))
+    }
+
+    /// As [`Copy::again`], but from a file that is repaired and closed in memory.
+    fn again_from(&mut self, overlay: &Overlay) -> Result<()> {
+        let total = overlay.len().at(self.from)?;
+        self.changed(total, |at, bytes| overlay.read(at, bytes))
+    }
+
+    fn changed(
+        &mut self,
+        total: u64,
+        read: impl Fn(u64, &mut [u8]) -> io::Result<()>,
+    ) -> Result<()> {
         let mut chunk = vec![0; CHUNK_BYTES];
         for (start, number) in (0..total).step_by(CHUNK_BYTES).zip(0..) {
             let length = length_at(start, total);
-            self.source.read_at(&mut chunk[..length], start)?;
+            read(start, &mut chunk[..length]).at(self.from)?;
             if self.sums.get(number) != Some(&check(0, &chunk[..length])) {
-                self.target.seek(SeekFrom::Start(start))?;
-                self.target.write_all(&chunk[..length])?;
+                self.target.seek(SeekFrom::Start(start)).at(self.to)?;
+                self.target.write_all(&chunk[..length]).at(self.to)?;
             }
         }
-        self.target.set_len(total)
+        self.target.set_len(total).at(self.to)
     }
+}
+
+/// Whether an error is about this path.
+fn is_at(error: &Error, path: &Path) -> bool {
+    matches!(error, Error::Io { path: at, .. } if at == path)
 }
 
 fn length_at(start: u64, total: u64) -> usize {
@@ -318,12 +383,17 @@ fn lock_any(path: &Path) -> Result<Option<File>, Refusal> {
 /// Checks a copy, gives it an identity of its own, and puts it on disk.
 fn finish(target: File, path: &Path, counts: &Counts) -> Result<()> {
     let damaged = |reason: String| Error::corrupt("the store", reason);
+    // The disk that the copy is on may fail, too, which says nothing of the store.
+    let refused = |what: &str, error: DatabaseError| match engine_error(error.into(), path) {
+        error @ Error::Io { .. } => error,
+        error => damaged(format!("{what}: {error}")),
+    };
     let opened = Builder::new().set_cache_size(CACHE_BYTES).create_file(target);
-    let mut database = opened.map_err(|error| damaged(format!("its copy is refused: {error}")))?;
+    let mut database = opened.map_err(|error| refused("its copy is refused", error))?;
     match database.check_integrity() {
         Ok(true) => {}
         Ok(false) => return Err(damaged("a page fails its checksum".to_owned())),
-        Err(error) => return Err(damaged(format!("a page fails its checksum: {error}"))),
+        Err(error) => return Err(refused("a page fails its checksum", error)),
     }
     if Counts::of(&database, path)? != *counts {
         return Err(damaged("its copy has another number of rows".to_owned()));

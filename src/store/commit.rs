@@ -233,7 +233,7 @@ impl Shared {
             open.has_saved.store(true, Ordering::Relaxed);
             match outcomes {
                 Ok(outcomes) => {
-                    self.discard(spooled);
+                    self.discard(open, spooled);
                     return Ok(outcomes);
                 }
                 // Damage that others' saves meet with is no reason not to save.
@@ -250,8 +250,11 @@ impl Shared {
 
     /// Runs `work` in one transaction, which is on disk when this returns.
     pub(super) fn write<T>(&self, work: impl FnOnce(&mut Writer<'_>) -> Result<T>) -> Result<T> {
+        let takes_in = self.take_in_if_room()?;
         let (value, is_moved) = self.with(|open| {
-            self.take_in(open)?;
+            if takes_in {
+                self.take_in(open)?;
+            }
             let value = self.write_durably(open, &mut lock(&open.journal), work)?;
             Ok((value, self.turn.is_replaced(open)))
         })?;

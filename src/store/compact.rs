@@ -89,11 +89,14 @@ impl Store {
     /// Removes what nobody has any more, and moves the rest together.
     fn squeeze(&self, watch: Watch<'_>) -> Result<ControlFlow<()>> {
         let path = self.path();
+        let takes_in = self.shared.take_in_if_room()?;
         self.shared.alone(|open| {
             if watch(Step::named(Stage::Sweep, 0)).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            self.shared.take_in(open)?;
+            if takes_in {
+                self.shared.take_in(open)?;
+            }
             self.shared.settle_for_good(open)?;
             sweep_names(open, path)?;
             sweep_artifacts(open, path)?;
@@ -104,9 +107,12 @@ impl Store {
     /// Writes tables anew that are worth it.
     fn fill(&self, watch: Watch<'_>) -> Result<()> {
         let path = self.path();
+        let takes_in = self.shared.take_in_if_room()?;
         self.shared.alone(|open| {
             // Others may have saved since, and what is made durable must have all of it.
-            self.shared.take_in(open)?;
+            if takes_in {
+                self.shared.take_in(open)?;
+            }
             self.shared.settle_for_good(open)?;
             let has_artifacts = open.has_artifacts.load(Ordering::Relaxed);
             let tables: &[fn(&Open, &Path) -> Result<bool>] = &[

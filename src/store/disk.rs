@@ -174,6 +174,7 @@ pub(super) trait DiskFile: fmt::Debug + Send + Sync {
     /// Writes all of `bytes`; past the end, too.
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
 
+    /// Cuts the file at this length, or fills it up with zeros to it.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
     /// Takes a lock that lasts as long as the file is open; false if another process has one that

@@ -14,7 +14,9 @@ use super::disk::{Disk, DiskFile, FileId, FoundFile, Place, RealDisk, opening};
 use super::kind;
 use super::lock::LockFile;
 use super::options::Options;
+use super::overlay::Overlay;
 use super::pages::Pages;
+use super::room::is_full;
 use super::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engine_error};
 use super::unfinished::{self, Making};
 use super::write::begin;
@@ -23,6 +25,8 @@ use crate::error::{At, Error, Result};
 
 // Enough for a disk to be busy, and little memory.
 const WRITTEN_AT_ONCE: usize = 256 << 10;
+// No file system has holes between smaller parts of a page.
+const BLOCK_BYTES: usize = 4096;
 // What this and other processes make beside a store, but for what is not finished.
 const BESIDE: [&str; 3] = [".journal", ".lock", ".spool"];
 
@@ -32,6 +36,8 @@ pub(super) enum Refusal {
     Held,
     /// Another process is making it.
     Creating,
+    /// The disk is full; some room was freed since, so that another try may succeed.
+    Freed,
     Failed(Error),
 }
 
@@ -77,6 +83,22 @@ pub(super) fn open(
     check_place(disk, file.as_ref(), path)?;
     check_format(&database.begin_read().within(path)?, path)?;
     Ok((database, file.id().at(path)?))
+}
+
+/// Opens the store so that nothing reaches the disk: what is written stays in memory.
+pub(super) fn open_in_memory(
+    place: &Place,
+    options: &Options,
+) -> Result<(Database, Option<FileId>, Overlay), Refusal> {
+    let (path, disk) = (place.path.as_path(), place.disk.as_ref());
+    check_file(disk, disk.look(path).at(path)?, path)?;
+    let overlay = Overlay::new(disk.open(path).at(path)?).at(path)?.ok_or(Refusal::Held)?;
+    check_place(disk, overlay.file(), path)?;
+    let id = overlay.file().id().at(path)?;
+    let database = builder(options).create_with_backend(overlay.clone());
+    let database = database.map_err(|error| refusal(error, path))?;
+    check_format(&database.begin_read().within(path)?, path)?;
+    Ok((database, id, overlay))
 }
 
 /// Refuses a file over whose damage the engine would end the process when it closes it.
@@ -224,10 +246,27 @@ pub(super) fn write_anew(disk: &dyn Disk, path: &Path, wanted: Option<FileId>) -
     while at < end {
         let length = usize::try_from(end - at).map_or(part.len(), |left| left.min(part.len()));
         file.read_at(&mut part[..length], at)?;
-        file.write_at(&part[..length], at)?;
+        match file.write_at(&part[..length], at) {
+            Err(error) if is_full(&error) => {
+                write_around_holes(file.as_ref(), &part[..length], at)?;
+            }
+            written => written?,
+        }
         at += length as u64;
     }
     file.sync()
+}
+
+/// Writes bytes on a full disk. What has its blocks already takes no room; zeros for which there is
+/// none were never written.
+fn write_around_holes(file: &dyn DiskFile, bytes: &[u8], at: u64) -> io::Result<()> {
+    for (block, at) in bytes.chunks(BLOCK_BYTES).zip((at..).step_by(BLOCK_BYTES)) {
+        match file.write_at(block, at) {
+            Err(error) if is_full(&error) && block.iter().all(|byte| *byte == 0) => {}
+            written => written?,
+        }
+    }
+    Ok(())
 }
 
 fn initialize(database: &Database, path: &Path, key: Option<KeyId>) -> Result<()> {

@@ -131,7 +131,7 @@ pub(super) fn when_free<T>(
         match attempt() {
             Ok(value) => return Ok(value),
             Err(Refusal::Failed(error)) => return Err(error),
-            Err(Refusal::Held | Refusal::Creating) => {}
+            Err(Refusal::Held | Refusal::Creating | Refusal::Freed) => {}
         }
         let waited = arrived.elapsed();
         if waited >= wait {

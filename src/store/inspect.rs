@@ -199,7 +199,7 @@ fn look(
                 return Ok(State::Closed(Box::new(contents)));
             }
             Err(Refusal::Failed(error)) => return Err(error),
-            Ok(None) | Err(Refusal::Held | Refusal::Creating) => {}
+            Ok(None) | Err(Refusal::Held | Refusal::Creating | Refusal::Freed) => {}
         }
         holder.get_or_insert_with(|| Holder::of(&lock_file));
         if arrived.elapsed() >= wait {

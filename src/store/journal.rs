@@ -8,7 +8,9 @@
 //!
 //! Must never pass over an item that was on disk once: what cannot be read then is an error.
 
+mod foreign;
 mod mark;
+mod reserve;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -22,7 +24,10 @@ use super::file;
 use super::sectors::{Sectors, Unreadable};
 use crate::codec::{Placed, check};
 use crate::error::{At, Error, Result};
+pub(super) use foreign::clear_place;
+use foreign::{Foreign, set_aside};
 use mark::Mark;
+pub(super) use reserve::{cut, room_for};
 pub(super) use scan::scan;
 
 /// Content beyond this is put into the tables for good.
@@ -65,6 +70,8 @@ pub(super) struct Journal {
     has_failed: bool,
     /// What is about to be written, reused: fresh memory of this size costs page faults.
     scratch: Vec<u8>,
+    /// The file at the path is not ours to change.
+    is_detached: bool,
 }
 
 impl Journal {
@@ -83,12 +90,25 @@ impl Journal {
             allocated: 0,
             has_failed: false,
             scratch: Vec::new(),
+            is_detached: false,
         }
+    }
+
+    /// The journal of a store that is open in memory: nothing is written, and what lies at the path
+    /// stays.
+    pub(super) fn detached(disk: Arc<dyn Disk>, path: PathBuf, identity: u64) -> Self {
+        Self { is_detached: true, ..Self::new(disk, path, identity) }
     }
 
     /// Whether there is a file to write to already.
     pub(super) fn is_open(&self) -> bool {
         self.file.is_some()
+    }
+
+    /// Where its content ends.
+    #[cfg(test)]
+    pub(super) fn end(&self) -> u64 {
+        self.end
     }
 
     /// Whether content of this length is better put into the tables at once.
@@ -151,6 +171,9 @@ impl Journal {
     /// If the file stays, it says nothing that the tables do not know. Another file that took its
     /// place meanwhile stays.
     pub(super) fn remove(&mut self) {
+        if self.is_detached {
+            return;
+        }
         let is_left = match &self.file {
             Some(_) => !self.is_gone(),
             None => matches!(self.stranger(), Ok(None)),
@@ -210,6 +233,9 @@ impl Journal {
         if self.file.is_some() {
             return Ok(());
         }
+        if self.is_detached {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         if let Some((suffix, reason)) = self.stranger()? {
             let aside = set_aside(self.disk.as_ref(), &self.path, &suffix);
             self.aside = Some((aside.map_err(io::Error::other)?, reason));
@@ -235,7 +261,8 @@ impl Journal {
         let Some(file) = &self.file else {
             return Ok(());
         };
-        let wanted = (self.end + bytes).next_multiple_of(GROW_BYTES);
+        let end = self.end + bytes;
+        let wanted = (end + room_for(end)).next_multiple_of(GROW_BYTES);
         let mut from = self.allocated.max(self.end);
         while from < wanted {
             let length =
@@ -272,15 +299,15 @@ pub(super) fn frame(placed: &Placed, chain: u64, out: &mut Vec<u8>) -> u64 {
 pub(super) struct Left {
     /// What the tables may lack after a crash.
     pub(super) placed: Vec<Placed>,
-    /// Where something was moved to that is no journal of this store, and what it is.
-    pub(super) aside: Option<(PathBuf, &'static str)>,
+    /// Where its content ends, the mark behind it included; what follows means nothing.
+    pub(super) end: u64,
+    foreign: Option<Foreign>,
 }
 
-/// What a journal holds of a store, from `sequence` on.
+/// What a journal holds of a store, from `sequence` on. Changes nothing.
 ///
-/// The journal of another store is put aside, and so is what is no journal. One that is damaged
-/// before its end is left as it is.
-pub(super) fn read(disk: &dyn Disk, path: &Path, identity: u64, sequence: u64) -> Result<Left> {
+/// One that is damaged before its end is an error.
+pub(super) fn look(disk: &dyn Disk, path: &Path, identity: u64, sequence: u64) -> Result<Left> {
     let Some((bytes, unreadable)) = read_bytes(disk, path)? else {
         return Ok(Left::default());
     };
@@ -301,41 +328,20 @@ pub(super) fn read(disk: &dyn Disk, path: &Path, identity: u64, sequence: u64) -
     if !is_over && !unreadable.is_empty() {
         return Err(damaged(end));
     }
-    let aside = match named.filter(|_| !is_own) {
-        Some(other) => {
-            let path = set_aside(disk, path, &format!("{other:016x}"))?;
-            Some((path, OF_ANOTHER))
-        }
-        None if !is_own && !is_begun(&bytes) => Some((set_aside(disk, path, "strange")?, STRANGE)),
+    let foreign = match named.filter(|_| !is_own) {
+        Some(other) => Some(Foreign::Journal(other)),
+        None if !is_own && !is_begun(&bytes) => Some(Foreign::Strange),
         // Its own; or it was cut short before the first sync, so nothing in it was acknowledged.
         None => None,
     };
     placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
-    Ok(Left { placed, aside })
+    let end = mark::behind(&bytes, end, identity) as u64;
+    Ok(Left { placed, end, foreign })
 }
 
 /// Whether bytes start as a journal does, of whose start any part may be lost with the power.
 fn is_begun(bytes: &[u8]) -> bool {
     bytes.iter().zip(MAGIC).all(|(byte, magic)| *byte == 0 || byte == magic)
-}
-
-/// Moves a journal away for whom it belongs to, under a name that nothing has.
-fn set_aside(disk: &dyn Disk, path: &Path, suffix: &str) -> Result<PathBuf> {
-    let directory = file::parent(path);
-    let mut aside = file::beside(path, &format!(".{suffix}"));
-    for number in 1_u64.. {
-        match disk.rename_new(path, &aside) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                aside = file::beside(path, &format!(".{suffix}-{number}"));
-            }
-            renamed => {
-                renamed.at(path)?;
-                break;
-            }
-        }
-    }
-    disk.sync_directory(directory).at(directory)?;
-    Ok(aside)
 }
 
 fn damaged(path: &Path, at: usize) -> Error {

@@ -1,6 +1,7 @@
 //! The open file: what of it is in memory while this process has it.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Instant;
@@ -9,17 +10,20 @@ use redb::{Database, Durability};
 
 use super::bases::Bases;
 use super::disk::{FileId, Place};
-use super::file;
+use super::file::{self, Refusal};
 use super::intake::Intake;
-use super::journal::{self, Journal, Left};
+use super::journal::{self, Journal};
 use super::names::Names;
 use super::options::Options;
+use super::overlay::Overlay;
+use super::room::{lacks_room, no_room};
 use super::settings::{self, Settings};
 use super::spool::SetAside;
 use super::table::Found;
+use super::turn::Use;
 use super::write::transact;
 use crate::checkpoint::Series;
-use crate::codec::{Frames, KeyId};
+use crate::codec::{Frames, KeyId, Placed};
 use crate::error::{At, Result};
 use crate::key::NameId;
 use crate::sync::{lock, read};
@@ -62,6 +66,8 @@ pub(super) struct Open {
     /// Whether there was a save since the file was opened.
     pub(super) has_saved: AtomicBool,
     pub(super) since: Instant,
+    /// What was written, if nothing of it reaches the disk; then it is for readers only.
+    pub(super) memory: Option<Overlay>,
 }
 
 impl Open {
@@ -71,15 +77,16 @@ impl Open {
     }
 
     /// Puts into the tables what a journal has that they lack.
+    ///
+    /// Whoever writes has the reserve of the journal for that. Reading leaves it for them.
     pub(super) fn new(
-        (database, file, found): (Database, Option<FileId>, Found),
+        opened: (Database, Option<FileId>, Found),
         frames: Arc<Frames>,
-        place: &Place,
-        options: &Options,
-    ) -> Result<Self> {
+        (place, options): (&Place, &Options),
+        usage: Use,
+    ) -> Result<Self, Refusal> {
         let (path, disk) = (place.path.as_path(), place.disk.as_ref());
-        let Found { next_sequence, next_name, identity, has_artifacts, key, is_rekeying, .. } =
-            found;
+        let Found { next_sequence, identity, .. } = opened.2;
         if next_sequence == 1 {
             // Whoever made it may have been killed before its name was on disk; from the first
             // checkpoint on that must not be so.
@@ -87,13 +94,70 @@ impl Open {
             disk.sync_directory(directory).at(directory)?;
         }
         let journal_path = file::beside(path, ".journal");
-        let Left { placed: left, aside } =
-            journal::read(disk, &journal_path, identity, next_sequence)?;
+        let left = journal::look(disk, &journal_path, identity, next_sequence)?;
+        let aside = journal::clear_place(disk, &journal_path, &left)?;
         if let (Some((path, reason)), Some(hear)) = (aside, &options.on_set_aside) {
             hear(SetAside { path, reason: reason.to_owned() });
         }
-        let settings = settings::load(&database, path);
-        let open = Self {
+        let journal = Journal::new(place.disk.clone(), journal_path.clone(), identity);
+        let open = Self::with(opened, frames, (left.placed, journal), place, options);
+        match open.take_in_journal(path, options) {
+            Ok(()) => {}
+            Err(error) if lacks_room(&error) => {
+                let freed = match usage {
+                    Use::Read => 0,
+                    // While the file is locked: nobody else writes to the journal.
+                    Use::Write => journal::cut(disk, &journal_path, left.end)?,
+                };
+                return Err(if freed > 0 {
+                    Refusal::Freed
+                } else {
+                    no_room(path, journal::room_for(left.end)).into()
+                });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        lock(&open.journal).remove_left();
+        Ok(open)
+    }
+
+    /// As [`Open::new`], but in memory: the journal stays as it is.
+    pub(super) fn in_memory(
+        opened: (Database, Option<FileId>, Found),
+        overlay: Overlay,
+        frames: Arc<Frames>,
+        (place, options): (&Place, &Options),
+    ) -> Result<Self> {
+        let Found { next_sequence, identity, .. } = opened.2;
+        let path = file::beside(&place.path, ".journal");
+        let left = journal::look(place.disk.as_ref(), &path, identity, next_sequence)?;
+        let journal = Journal::detached(place.disk.clone(), path, identity);
+        let open = Self::with(opened, frames, (left.placed, journal), place, options);
+        let open = Self { memory: Some(overlay), ..open };
+        open.take_in_journal(&place.path, options)?;
+        Ok(open)
+    }
+
+    fn take_in_journal(&self, path: &Path, options: &Options) -> Result<()> {
+        if self.unsettled.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
+        let now = (options.clock)();
+        // What a crash undid is pruned again.
+        transact(self, path, Durability::Immediate, |it| it.prune_on_save(now))
+    }
+
+    fn with(
+        (database, file, found): (Database, Option<FileId>, Found),
+        frames: Arc<Frames>,
+        (left, journal): (Vec<Placed>, Journal),
+        place: &Place,
+        options: &Options,
+    ) -> Self {
+        let Found { next_sequence, next_name, identity, has_artifacts, key, is_rekeying, .. } =
+            found;
+        let settings = settings::load(&database, &place.path);
+        Self {
             database,
             identity,
             file,
@@ -106,7 +170,7 @@ impl Open {
             next_name: Mutex::new(next_name),
             unsettled: AtomicUsize::new(left.len()),
             intake: Mutex::new(Intake::new(next_sequence, found.highest, left)),
-            journal: Mutex::new(Journal::new(place.disk.clone(), journal_path, identity)),
+            journal: Mutex::new(journal),
             commits: AtomicU64::new(0),
             looked: Mutex::new(HashMap::new()),
             settings: RwLock::new(settings.ok().map(Arc::new)),
@@ -115,13 +179,12 @@ impl Open {
             lag_max: RwLock::new(found.lag_max),
             has_saved: AtomicBool::new(false),
             since: Instant::now(),
-        };
-        if open.unsettled.load(Ordering::Relaxed) > 0 {
-            let now = (options.clock)();
-            // What a crash undid is pruned again.
-            transact(&open, path, Durability::Immediate, |it| it.prune_on_save(now))?;
+            memory: None,
         }
-        lock(&open.journal).remove_left();
-        Ok(open)
+    }
+
+    /// Whether nothing that is written reaches the disk.
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.memory.is_some()
     }
 }

@@ -173,8 +173,7 @@ impl Store {
     /// [`Error::Corrupt`] names an operation that cannot be read.
     pub fn operations(&self, limit: usize) -> Result<Vec<Operation>> {
         let path = self.path();
-        self.shared.with(|open| {
-            self.shared.settle(open)?;
+        self.shared.read(|open| {
             let transaction = open.database.begin_read().within(path)?;
             let Some(table) = open_if_made(&transaction, OPERATIONS, path)? else {
                 return Ok(Vec::new());

@@ -1,10 +1,11 @@
 //! A file that can be written to without being changed: what is written stays in memory.
 //!
-//! So the engine can repair what a crash left, for somebody who only wants to look.
+//! So the engine can repair what a crash left for a caller that only reads, and so a store can be
+//! read on a disk that has no room for the repair. Must never write to the file.
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use redb::StorageBackend;
 
@@ -14,11 +15,12 @@ use crate::sync::lock;
 const BLOCK: usize = 4096;
 const BLOCK_BYTES: u64 = BLOCK as u64;
 
-/// A locked file, and what was written over it.
-#[derive(Debug)]
+/// A locked file, and what was written over it. Copies are the same overlay.
+#[derive(Debug, Clone)]
 pub(super) struct Overlay {
-    file: Box<dyn DiskFile>,
-    written: Mutex<Written>,
+    /// Locked for as long as any copy lives.
+    file: Arc<dyn DiskFile>,
+    written: Arc<Mutex<Written>>,
 }
 
 #[derive(Debug)]
@@ -38,7 +40,12 @@ impl Overlay {
         }
         let bytes = file.length()?;
         let written = Written { blocks: HashMap::new(), bytes, file_bytes: bytes };
-        Ok(Some(Self { file, written: Mutex::new(written) }))
+        Ok(Some(Self { file: file.into(), written: Arc::new(Mutex::new(written)) }))
+    }
+
+    /// The file below, as it is on disk.
+    pub(super) fn file(&self) -> &dyn DiskFile {
+        self.file.as_ref()
     }
 }
 
@@ -50,7 +57,9 @@ impl Written {
         let start = number * BLOCK_BYTES;
         let there = self.file_bytes.saturating_sub(start).min(BLOCK_BYTES);
         let mut block = vec![0; BLOCK];
-        file.read_at(&mut block[..within(there)], start)?;
+        if there > 0 {
+            file.read_at(&mut block[..within(there)], start)?;
+        }
         Ok(block)
     }
 }

@@ -50,7 +50,7 @@ impl Store {
     /// # Errors
     /// [`Error::Corrupt`] if they are damaged or written by a newer release.
     pub fn settings(&self) -> Result<Settings> {
-        self.shared.with(|open| load(&open.database, self.path()))
+        self.shared.glance(|open| load(&open.database, self.path()))
     }
 
     /// Changes the settings of the store, for whoever opens it from now on.

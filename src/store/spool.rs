@@ -131,10 +131,11 @@ impl Shared {
     /// Opens the file for the first time, or learns that others have it and saves can be spooled.
     pub(super) fn enter(&self) -> Result<()> {
         let until = self.waits_until(Instant::now()).filter(|_| self.options.open_late);
-        let Some(until) = until else { return self.with(|_| Ok(())) };
-        match self.within(Patience::Until(until), |_| Ok(())) {
+        let wait = |patience| self.glance_within(patience, |_| Ok(()));
+        let Some(until) = until else { return wait(Patience::Usual) };
+        match wait(Patience::Until(until)) {
             Err(Error::Locked { .. }) if self.turn.learn_identity() => Ok(()),
-            Err(Error::Locked { .. }) => self.with(|_| Ok(())),
+            Err(Error::Locked { .. }) => wait(Patience::Usual),
             entered => entered,
         }
     }

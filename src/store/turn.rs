@@ -4,23 +4,24 @@
 //! Whoever waits holds a shared lock on the lock file beside the store; the holder looks whether
 //! it could lock that file for itself alone, and if not, lets go. All locks end with their process.
 
+mod opened;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redb::Database;
-
-use super::disk::{Disk, FileId, Place};
+use super::disk::{Disk, Place};
 use super::file::{self, Refusal};
 use super::keeper::Keeper;
 use super::lock::{Known, LockFile, SIGNED};
 use super::open::Open;
 use super::options::{Hold, Options};
 use super::pause::{YIELD, pause};
+use super::room::lacks_room;
 use super::sealing::Sealing;
-use super::table::{Found, is_of_engine, without_panics};
+use super::table::{is_of_engine, without_panics};
 use crate::codec::Frames;
 use crate::error::{At, Error, Result};
 use crate::sync::{lock, read, try_read, try_write, write};
@@ -31,6 +32,14 @@ const POLL: Duration = Duration::from_millis(1);
 const TURN_MIN: Duration = Duration::from_millis(20);
 // How often it is looked, at `POLL`, what somebody writes who is at it.
 const SIGNING: u32 = 5;
+
+/// What a call does with the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Only reads it, so that a file in memory will do where the disk has no room.
+    Read,
+    Write,
+}
 
 /// For how long a call waits for its turn.
 #[derive(Debug, Clone, Copy)]
@@ -58,6 +67,8 @@ pub(super) struct Turn {
     broken: AtomicBool,
     /// Some of the file may not be on disk though the system takes it for written.
     unwritten: AtomicBool,
+    /// Whoever reads next opens the file in memory at once: there was no room for another reader.
+    has_no_room: AtomicBool,
     start: Instant,
     /// Calls that use the file.
     in_flight: AtomicUsize,
@@ -88,6 +99,7 @@ impl Turn {
             sealing: Mutex::default(),
             broken: AtomicBool::new(false),
             unwritten: AtomicBool::new(false),
+            has_no_room: AtomicBool::new(false),
             start: Instant::now(),
             in_flight: AtomicUsize::new(0),
             used_micros: AtomicU64::new(0),
@@ -159,7 +171,29 @@ impl Turn {
         patience: Patience,
         work: impl FnOnce(&Open) -> Result<T>,
     ) -> Result<T> {
-        let open = self.enter(patience)?;
+        self.run((patience, Use::Write), work)
+    }
+
+    /// As [`Turn::within`], for a call that only reads.
+    pub(super) fn read_within<T>(
+        &self,
+        patience: Patience,
+        work: impl FnOnce(&Open) -> Result<T>,
+    ) -> Result<T> {
+        self.run((patience, Use::Read), work)
+    }
+
+    /// Has the next call that reads open the file in memory, since this one met with a full disk.
+    pub(super) fn expect_no_room(&self) {
+        self.has_no_room.store(true, Ordering::Release);
+    }
+
+    fn run<T>(
+        &self,
+        (patience, usage): (Patience, Use),
+        work: impl FnOnce(&Open) -> Result<T>,
+    ) -> Result<T> {
+        let open = self.enter(patience, usage)?;
         let open = open.as_ref().expect("enter returns an open file");
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         let result = without_panics(self.path(), || work(open));
@@ -170,7 +204,8 @@ impl Turn {
 
     /// Runs `work` with the file while no other thread uses it.
     pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Open) -> Result<T>) -> Result<T> {
-        let mut open = self.make_ready(write(&self.open), Patience::Usual, Instant::now())?;
+        let asked = (Patience::Usual, Use::Write);
+        let mut open = self.make_ready(write(&self.open), asked, Instant::now())?;
         let open = open.as_mut().expect("make_ready returns an open file");
         let result = without_panics(self.path(), || work(open));
         self.after(&result);
@@ -310,23 +345,24 @@ impl Turn {
         u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    fn enter(&self, patience: Patience) -> Result<RwLockReadGuard<'_, Option<Open>>> {
+    fn enter(&self, patience: Patience, usage: Use) -> Result<RwLockReadGuard<'_, Option<Open>>> {
         let arrived = Instant::now();
         let Patience::Until(until) = patience else {
             let open = read(&self.open);
-            if self.is_ready(open.as_ref()) {
+            if self.is_ready(open.as_ref(), usage) {
                 return Ok(open);
             }
             drop(open);
-            let open = self.make_ready(write(&self.open), patience, arrived)?;
+            let open = self.make_ready(write(&self.open), (patience, usage), arrived)?;
             return Ok(RwLockWriteGuard::downgrade(open));
         };
         loop {
-            if let Some(open) = try_read(&self.open).filter(|open| self.is_ready(open.as_ref())) {
+            let is_ready = |open: Option<&Open>| self.is_ready(open, usage);
+            if let Some(open) = try_read(&self.open).filter(|open| is_ready(open.as_ref())) {
                 return Ok(open);
             }
             if let Some(open) = try_write(&self.open) {
-                let open = self.make_ready(open, patience, arrived)?;
+                let open = self.make_ready(open, (patience, usage), arrived)?;
                 return Ok(RwLockWriteGuard::downgrade(open));
             }
             // Another thread waits for the turn, or has the file for itself.
@@ -337,19 +373,21 @@ impl Turn {
         }
     }
 
-    fn is_ready(&self, open: Option<&Open>) -> bool {
-        open.is_some() && !self.broken.load(Ordering::Acquire)
+    fn is_ready(&self, open: Option<&Open>, usage: Use) -> bool {
+        let suits = |open: &Open| usage == Use::Read || !open.is_in_memory();
+        open.is_some_and(suits) && !self.broken.load(Ordering::Acquire)
     }
 
-    /// Opens the file if it is not open, or not to be relied on.
+    /// Opens the file if it is not open, not to be relied on, or of no use for this call.
     fn make_ready<'a>(
         &self,
         mut open: RwLockWriteGuard<'a, Option<Open>>,
-        patience: Patience,
+        (patience, usage): (Patience, Use),
         arrived: Instant,
     ) -> Result<RwLockWriteGuard<'a, Option<Open>>> {
         self.write_anew(open.as_ref())?;
-        if self.broken.swap(false, Ordering::AcqRel) {
+        let is_useless = usage == Use::Write && open.as_ref().is_some_and(Open::is_in_memory);
+        if self.broken.swap(false, Ordering::AcqRel) || is_useless {
             // Closing what is damaged may panic too; what it would say has been said.
             let damaged = open.take();
             self.keeper.note_closed();
@@ -361,7 +399,7 @@ impl Turn {
         if open.is_some() {
             return Ok(open);
         }
-        let acquire = || without_panics(self.path(), || self.acquire(patience));
+        let acquire = || without_panics(self.path(), || self.acquire(patience, usage));
         if let Patience::Until(_) = patience {
             *open = Some(acquire()?);
             return Ok(open);
@@ -369,6 +407,7 @@ impl Turn {
         let mut gave_up = lock(&self.gave_up);
         if let Some((at, error)) = gave_up.as_ref()
             && *at > arrived
+            && !(usage == Use::Read && lacks_room(error))
         {
             return Err(error.share());
         }
@@ -378,31 +417,14 @@ impl Turn {
         Ok(open)
     }
 
-    fn acquire(&self, patience: Patience) -> Result<Open> {
+    fn acquire(&self, patience: Patience, usage: Use) -> Result<Open> {
         let arrived = Instant::now();
         self.give_way();
         let mut announcement = None;
         loop {
-            let is_first = !self.is_known.load(Ordering::Relaxed);
-            match file::open(&self.place, &self.lock_file, &self.options, is_first) {
-                Ok((database, file)) => {
-                    self.is_known.store(true, Ordering::Relaxed);
-                    // What others wrote down of it holds until it is ready, so that whoever is
-                    // stopped before that keeps nobody from spooling.
-                    let sealing = Sealing::Unknown;
-                    let known = self.lock_file.known().or_else(|| {
-                        self.identity().map(|identity| Known { identity, file, sealing })
-                    });
-                    self.lock_file.sign(&self.name(), known)?;
-                    let open = self.ready(database, file)?;
-                    let sealing = open.key().into();
-                    if known == Some(Known { identity: open.identity, file, sealing }) {
-                        *lock(&self.sealing) = sealing;
-                    } else {
-                        self.note_sealing(&open, sealing)?;
-                    }
-                    return Ok(open);
-                }
+            match self.open_for(usage) {
+                Ok(open) => return Ok(open),
+                Err(Refusal::Freed) => continue,
                 Err(Refusal::Held) if announcement.is_none() => {
                     announcement = self.lock_file.announce()?;
                 }
@@ -430,16 +452,6 @@ impl Turn {
             holder: self.lock_file.holder(),
             waited: arrived.elapsed(),
         }
-    }
-
-    fn ready(&self, database: Database, file: Option<FileId>) -> Result<Open> {
-        let found = Found::read(&database, self.path())?;
-        *lock(&self.identity) = Some(found.identity);
-        let (frames, options) = (self.frames.clone(), &self.options);
-        let open = Open::new((database, file, found), frames, &self.place, options)?;
-        self.used_micros.store(self.now_micros(), Ordering::Relaxed);
-        self.keeper.note_open();
-        Ok(open)
     }
 
     /// After letting go for another process, leaves it the time to notice.

@@ -12,6 +12,7 @@ mod cli;
 mod compact;
 mod crash;
 mod damage;
+mod disk_full;
 mod encrypt;
 mod engine;
 mod examples;

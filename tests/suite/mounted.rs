@@ -36,13 +36,38 @@ impl Mounted {
         std::fs::create_dir(dir.path().join("root")).unwrap();
         let mounted = Self { dir, options };
         let made = run(Command::new("mkfs.ext4").args(["-q", "-F", "-m", "0"]).arg(&image));
-        match made.and_then(|()| mounted.mount()) {
-            Ok(()) => Some(mounted),
-            Err(reason) => {
-                // The macros would write where the output of a passed test is dropped.
-                let _ = writeln!(std::io::stderr(), "NOT TESTED: cannot mount an ext4: {reason}");
-                None
-            }
+        let outcome = made.and_then(|()| mounted.mount());
+        mounted.unless_refused(outcome, "ext4")
+    }
+
+    /// An empty tmpfs of this size; `None` where none can be had.
+    pub(crate) fn tmpfs(mebibytes: u32) -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("root")).unwrap();
+        let mounted = Self { dir, options: "" };
+        let size = format!("size={mebibytes}m");
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", &size, "none"]).arg(mounted.root());
+        let outcome = run(&mut command);
+        mounted.unless_refused(outcome, "tmpfs")
+    }
+
+    fn unless_refused(self, outcome: Result<(), String>, kind: &str) -> Option<Self> {
+        let Err(reason) = outcome else { return Some(self) };
+        // The macros would write where the output of a passed test is dropped.
+        let _ = writeln!(std::io::stderr(), "NOT TESTED: cannot mount a {kind}: {reason}");
+        None
+    }
+
+    /// Takes all the room there is, to the last block.
+    pub(crate) fn fill(&self) {
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.create(true).append(true).open(self.path().join("filler"));
+        let mut file = file.unwrap();
+        for bytes in [1 << 20, 64 << 10, 4 << 10, 1 << 10] {
+            // Only what is on disk has taken its blocks.
+            let chunk = vec![7; bytes];
+            while file.write_all(&chunk).and_then(|()| file.sync_data()).is_ok() {}
         }
     }
 

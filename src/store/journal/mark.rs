@@ -6,6 +6,8 @@
 use super::ZEROS;
 use crate::codec::check;
 
+const MARK_BYTES: usize = 28;
+
 /// What a writer knew when it wrote its last item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
@@ -42,6 +44,11 @@ impl Mark {
         let numbers = [at, self.synced, self.last];
         check(identity, &numbers.map(u64::to_le_bytes).concat())
     }
+}
+
+/// Where the mark at byte `at` ends, if there is one; else `at`.
+pub(super) fn behind(bytes: &[u8], at: usize, identity: u64) -> usize {
+    Mark::at(bytes, at, identity).map_or(at, |_| at + MARK_BYTES)
 }
 
 /// The marks of a journal from byte `from` on that speak of what the tables may lack.

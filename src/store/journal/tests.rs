@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{HEADER_BYTES, Journal, Mark, read, scan};
+use super::{HEADER_BYTES, Journal, Mark, look, scan};
 use crate::checkpoint::{Entry, NewEntry};
 use crate::codec::{Placed, check};
 use crate::error::Error;
@@ -66,7 +66,7 @@ impl Specimen {
     /// The sequences that are read of these bytes.
     fn read(&self, bytes: &[u8], next_sequence: u64) -> Result<Vec<u64>, Error> {
         fs::write(self.path(), bytes).unwrap();
-        let placed = read(&RealDisk, &self.path(), IDENTITY, next_sequence)?.placed;
+        let placed = look(&RealDisk, &self.path(), IDENTITY, next_sequence)?.placed;
         assert!(placed.iter().all(|it| *it == self.placed(it.entry.sequence)));
         Ok(placed.iter().map(|it| it.entry.sequence).collect())
     }

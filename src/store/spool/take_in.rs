@@ -181,7 +181,11 @@ impl Shared {
     }
 
     /// Removes the files whose checkpoints are in the tables for good.
-    pub(in crate::store) fn discard(&self, gathered: &Gathered<'_>) {
+    pub(in crate::store) fn discard(&self, open: &Open, gathered: &Gathered<'_>) {
+        // Only their files have them for good.
+        if open.is_in_memory() {
+            return;
+        }
         // If one stays, or comes back after a crash, its name is noted.
         for (name, _) in &gathered.files {
             self.spool.folder.remove(name);
@@ -196,7 +200,7 @@ impl Shared {
         let mut journal = lock(&open.journal);
         self.drop_lost_bases(open, &mut gathered.drafts)?;
         self.write_durably(open, &mut journal, |writer| writer.take_in(gathered))?;
-        self.discard(gathered);
+        self.discard(open, gathered);
         Ok(gathered.is_part)
     }
 
@@ -219,8 +223,8 @@ impl Shared {
         let noted = noted(open, self.turn.path())?;
         let (again, new): (Vec<&Id>, Vec<&Id>) =
             listing.saved.iter().partition(|name| noted.contains(name.as_str()));
-        // Whoever took them in was interrupted.
-        for name in again {
+        // Whoever took them in was interrupted; in memory, though, they are still needed.
+        for name in again.into_iter().filter(|_| !open.is_in_memory()) {
             self.spool.folder.remove(name);
         }
         if new.is_empty() {

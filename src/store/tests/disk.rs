@@ -20,6 +20,7 @@ mod model;
 mod power;
 mod rekeyed;
 mod repaired;
+mod room;
 mod sectors;
 mod simulated;
 mod workload;

@@ -103,6 +103,15 @@ fn of_library(error: &Error) -> Verdict {
             let hint = format!("nothing was changed; move it away: mv {} {aside}", quoted(&path));
             Verdict::new(Exit::Failed, "io").hint(hint)
         }
+        Error::Io { source, .. }
+            if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+        {
+            Verdict::new(Exit::Failed, "io").hint(
+                "make room on that disk and run it again; `waypost prune --now` and \
+                 `waypost compact` make more; reading, `waypost export` and `waypost backup` to \
+                 another disk need none",
+            )
+        }
         Error::Io { source, .. } => of_system(source),
         // The library may learn to fail in new ways.
         _ => Verdict::new(Exit::Failed, "failed"),

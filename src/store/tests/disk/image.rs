@@ -75,6 +75,18 @@ impl Image {
         self.length = length;
     }
 
+    /// How many pages were written.
+    pub(super) fn pages(&self) -> usize {
+        self.pages.iter().flatten().count()
+    }
+
+    /// How many pages that were not written some bytes lie in.
+    pub(super) fn missing(&self, at: u64, length: usize) -> usize {
+        let at = usize::try_from(at).expect("simulated files are small");
+        let pages = at / PAGE_BYTES..(at + length).div_ceil(PAGE_BYTES);
+        pages.filter(|page| self.pages.get(*page).is_none_or(Option::is_none)).count()
+    }
+
     /// Differs where the content does.
     pub(super) fn hash(&self) -> u64 {
         let mut hash = check(0, &self.length.to_le_bytes());

@@ -86,9 +86,13 @@ fn a_lock_file_that_cannot_be_written_keeps_nobody_out_unless_it_misleads() {
     let place = place(&disk);
     let lock_file = LockFile::of(&place);
     let known = lock_file.known().unwrap();
-    let number = disk.calls(Call::Write);
-    disk.fail(Fault { call: Call::Write, number, manner: Manner::NoSpace });
+    let no_room = || {
+        let number = disk.calls(Call::Write);
+        disk.fail(Fault { call: Call::Write, number, manner: Manner::NoSpace });
+    };
+    no_room();
     lock_file.sign("process 7", Some(known)).unwrap();
+    no_room();
     let other = Known { sealing: Sealing::Unknown, ..known };
     assert!(lock_file.sign("process 7", Some(other)).is_err(), "others would spool in plain");
     assert_eq!(lock_file.known(), Some(known));

@@ -112,6 +112,11 @@ impl Files {
         }
     }
 
+    /// How many pages were written of what has a name.
+    pub(super) fn pages(&self) -> usize {
+        self.names.values().map(|file| self.images[*file].pages()).sum()
+    }
+
     /// All that is in a file.
     pub(super) fn content(&self, path: &Path) -> Option<Vec<u8>> {
         let image = &self.images[*self.names.get(path)?];
@@ -141,6 +146,10 @@ struct State {
     is_full: bool,
     /// Sectors that cannot be read, by their files and numbers.
     bad: BTreeSet<(usize, u64)>,
+    /// How many pages all files together may have; those that were never written take none.
+    pages_max: Option<usize>,
+    /// How long a journal gets before it starts over.
+    journal_bytes: Option<u64>,
     /// How often somebody removed the directories and made others.
     remade: usize,
     /// How often they will when something is renamed.
@@ -178,8 +187,34 @@ impl SimulatedDisk {
         lock(&self.state).failed_at
     }
 
+    pub(super) fn is_full(&self) -> bool {
+        lock(&self.state).is_full
+    }
+
     pub(super) fn free_space(&self) {
         lock(&self.state).is_full = false;
+    }
+
+    /// All files, as they are seen now: what a process leaves that is killed.
+    pub(super) fn files(&self) -> Files {
+        lock(&self.state).files.clone()
+    }
+
+    /// Has journals start over as late as on any other disk.
+    pub(super) fn with_long_journals(self) -> Self {
+        lock(&self.state).journal_bytes = Some(u64::MAX);
+        self
+    }
+
+    /// Others give back what they took.
+    pub(super) fn empty(&self) {
+        lock(&self.state).pages_max = None;
+    }
+
+    /// Others take all the room there is.
+    pub(super) fn fill(&self) {
+        let mut state = lock(&self.state);
+        state.pages_max = Some(state.files.pages());
     }
 
     /// Somebody removes the directories, and makes others in their place.
@@ -213,11 +248,6 @@ impl SimulatedDisk {
             .names
             .keys()
             .any(|name| name.extension().is_some_and(|it| it == "save"))
-    }
-
-    /// All files as they are seen now.
-    pub(super) fn files(&self) -> Files {
-        lock(&self.state).files.clone()
     }
 
     /// From now on these bytes of a file cannot be read, and those that share a sector with them.
@@ -281,10 +311,11 @@ impl SimulatedDisk {
 impl State {
     /// Counts a call, and lets it fail if it is to.
     fn begin(&mut self, call: Call) -> io::Result<()> {
-        self.failure(call).map_or(Ok(()), |manner| Err(error(manner)))
+        let takes_space = matches!(call, Call::Resize | Call::Create);
+        self.failure(call, takes_space).map_or(Ok(()), |manner| Err(error(manner)))
     }
 
-    fn failure(&mut self, call: Call) -> Option<Manner> {
+    fn failure(&mut self, call: Call, takes_space: bool) -> Option<Manner> {
         if self.is_dead {
             return Some(Manner::Error);
         }
@@ -294,7 +325,6 @@ impl State {
             fault.call == call && (fault.number..=fault.number + again).contains(number)
         });
         *number += 1;
-        let takes_space = matches!(call, Call::Write | Call::Resize | Call::Create);
         if let Some(fault) = self.fault.filter(|_| is_due) {
             self.failed_at.get_or_insert(self.changes.len());
             self.is_full = fault.manner == Manner::NoSpace;
@@ -306,6 +336,12 @@ impl State {
     fn is_bad(&self, file: usize, at: u64, bytes: u64) -> bool {
         let sectors = (file, at / SECTOR_BYTES)..(file, (at + bytes).div_ceil(SECTOR_BYTES));
         self.bad.range(sectors).next().is_some()
+    }
+
+    /// Whether there is no room for so many pages more.
+    fn lacks(&self, pages: usize) -> bool {
+        let is_beyond = |pages_max| self.files.pages() + pages > pages_max;
+        pages > 0 && self.pages_max.is_some_and(is_beyond)
     }
 
     fn write(&mut self, file: usize, at: u64, bytes: &[u8]) {
@@ -457,7 +493,7 @@ impl Disk for SimulatedDisk {
 
     /// So that the short workloads of the simulation start one over now and then.
     fn journal_bytes(&self, most: u64) -> u64 {
-        most.min(JOURNAL_BYTES)
+        most.min(lock(&self.state).journal_bytes.unwrap_or(JOURNAL_BYTES))
     }
 
     fn is_free(&self, _: &Path) -> io::Result<bool> {
@@ -509,7 +545,9 @@ impl DiskFile for SimulatedFile {
 
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         let mut state = lock(&self.disk.state);
-        match state.failure(Call::Write) {
+        let pages = state.files.images[self.file].missing(at, bytes.len());
+        let failure = state.failure(Call::Write, pages > 0);
+        match failure.or_else(|| state.lacks(pages).then_some(Manner::NoSpace)) {
             None => {
                 state.write(self.file, at, bytes);
                 Ok(())

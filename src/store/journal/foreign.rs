@@ -1,0 +1,51 @@
+//! What lies in the place of a journal and is none of this store: it is moved away, never removed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Left, OF_ANOTHER, STRANGE};
+use crate::error::{At, Result};
+use crate::store::disk::Disk;
+use crate::store::file;
+
+/// What lies in the place of a journal.
+#[derive(Debug)]
+pub(super) enum Foreign {
+    /// The journal of the store with this identity.
+    Journal(u64),
+    Strange,
+}
+
+/// Moves away what is no journal of this store; where to, and what it is.
+pub(in crate::store) fn clear_place(
+    disk: &dyn Disk,
+    path: &Path,
+    left: &Left,
+) -> Result<Option<(PathBuf, &'static str)>> {
+    Ok(match left.foreign {
+        Some(Foreign::Journal(other)) => {
+            Some((set_aside(disk, path, &format!("{other:016x}"))?, OF_ANOTHER))
+        }
+        Some(Foreign::Strange) => Some((set_aside(disk, path, "strange")?, STRANGE)),
+        None => None,
+    })
+}
+
+/// Moves a journal away for whom it belongs to, under a name that nothing has.
+pub(super) fn set_aside(disk: &dyn Disk, path: &Path, suffix: &str) -> Result<PathBuf> {
+    let directory = file::parent(path);
+    let mut aside = file::beside(path, &format!(".{suffix}"));
+    for number in 1_u64.. {
+        match disk.rename_new(path, &aside) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                aside = file::beside(path, &format!(".{suffix}-{number}"));
+            }
+            renamed => {
+                renamed.at(path)?;
+                break;
+            }
+        }
+    }
+    disk.sync_directory(directory).at(directory)?;
+    Ok(aside)
+}

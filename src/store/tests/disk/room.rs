@@ -1,0 +1,188 @@
+//! A disk without room: what a killed process left there is read, and makes room again.
+
+use std::io::ErrorKind::StorageFull;
+use std::ops::Range;
+use std::path::Path;
+
+use super::chance::Chance;
+use super::simulated::SimulatedDisk;
+use super::workload::{later, open};
+use crate::checkpoint::{NewEntry, Series, Timestamp};
+use crate::error::Error;
+use crate::retention::{Policy, Rule, plan};
+use crate::store::disk::Disk as _;
+use crate::store::{Draft, Settings, Store};
+use crate::sync::lock;
+
+/// What a process saves until it is killed.
+#[derive(Debug, Clone, Copy)]
+struct Habit {
+    name: &'static str,
+    series: usize,
+    words: usize,
+    /// How many it has saved and put into the tables before.
+    before: usize,
+    /// Up to which length of the journal it saves.
+    journal_bytes: usize,
+    keep_last: Option<u32>,
+}
+
+const USUAL: Habit =
+    Habit { name: "usual", series: 3, words: 9, before: 50, journal_bytes: FULL, keep_last: None };
+const HABITS: [Habit; 7] = [
+    USUAL,
+    Habit { name: "few", journal_bytes: 40, ..USUAL },
+    Habit { name: "known names", series: 500, words: 2, before: 900, ..USUAL },
+    Habit { name: "new names", series: 90_000, words: 2, ..USUAL },
+    Habit { name: "states", series: 7, words: 200, ..USUAL },
+    Habit { name: "large", series: 2, words: 9000, before: 2, ..USUAL },
+    Habit { name: "pruned", series: 40, words: 20, before: 400, keep_last: Some(3), ..USUAL },
+];
+const FULL: usize = 256 << 10;
+const JOURNAL: &str = "/disk/store.redb.journal";
+
+impl Habit {
+    fn save(&self, store: &Store, numbers: Range<usize>) {
+        let draft = |number| {
+            let mut chance = Chance::new(&[number as u64]);
+            let series = Series::new(format!("loop {}", chance.below(self.series))).unwrap();
+            let about = NewEntry { series: Some(series), ..NewEntry::default() };
+            let words: Vec<u64> =
+                (0..self.words).map(|_| chance.below(usize::MAX) as u64).collect();
+            store.draft(about, &words).unwrap()
+        };
+        store
+            .batch(numbers.map(draft).collect())
+            .unwrap()
+            .into_iter()
+            .for_each(|it| drop(it.unwrap()));
+    }
+
+    /// As many as about make a step of the journal.
+    fn at_once(&self) -> usize {
+        (40_000 / (self.words * 8 + 200)).clamp(1, 200)
+    }
+
+    /// The disk that is left when the process is killed, and how many checkpoints it has saved.
+    fn killed(&self) -> (SimulatedDisk, u64) {
+        let disk = SimulatedDisk::default().with_long_journals();
+        let store = open(&disk, &later(), &[]).unwrap();
+        if self.keep_last.is_some() {
+            let rule = Rule { keep_last: self.keep_last, ..Rule::default() };
+            let policy = Some(Policy { rules: vec![rule], ..Policy::default() });
+            let settings = Settings { policy, prune_on_save: true, ..Settings::default() };
+            store.set_settings(&settings).unwrap();
+        }
+        self.save(&store, 0..self.before);
+        let mut number = self.before;
+        let end = || store.shared.turn.with(|open| Ok(lock(&open.journal).end()));
+        while end().unwrap() < self.journal_bytes as u64 {
+            let many = self.at_once();
+            self.save(&store, number..number + many);
+            number += many;
+        }
+        let left = SimulatedDisk::with(disk.files()).with_long_journals();
+        (left, store.count().unwrap())
+    }
+}
+
+/// The journal was to be put into the tables when the store was opened, for which there was no
+/// room: nothing could be read, and nothing be removed.
+#[test]
+fn what_is_in_a_journal_finds_room_on_a_full_disk() {
+    for habit in HABITS {
+        let (disk, count) = habit.killed();
+        disk.fill();
+        let store = open(&disk, &later(), &[]).unwrap();
+        let length = disk.content(Path::new(JOURNAL)).len();
+        assert_eq!(store.count().unwrap(), count, "{}", habit.name);
+        assert_eq!(disk.content(Path::new(JOURNAL)).len(), length, "{}", habit.name);
+        let ids: Vec<_> = store.inventory(None).unwrap().into_iter().map(|it| it.id).collect();
+        store.delete_now(&ids[ids.len() / 2..]).unwrap();
+        assert_eq!(store.count().unwrap(), ids.len() as u64 / 2, "{}", habit.name);
+        assert!(!disk.is_file(Path::new(JOURNAL)), "{}: it is in the tables", habit.name);
+    }
+}
+
+#[test]
+fn a_full_disk_has_room_again_after_pruning_and_compacting() {
+    let (disk, _) = USUAL.killed();
+    disk.fill();
+    let before = disk.files().pages();
+    let store = open(&disk, &later(), &[]).unwrap();
+    let entries = store.inventory(None).unwrap();
+    let plan = plan(&entries, &Policy::preset("last-5").unwrap(), Timestamp::now());
+    store.apply_now(&plan).unwrap();
+    store.compact().unwrap();
+    drop(store);
+    assert!(disk.files().pages() < before / 4);
+    assert_eq!(open(&disk, &later(), &[]).unwrap().count().unwrap(), 15);
+}
+
+/// As journals were before they had a reserve.
+#[test]
+fn without_room_for_its_journal_a_store_is_read_from_memory_and_left_as_it_is() {
+    let (disk, count) = USUAL.killed();
+    // What others have written since.
+    let path = Path::new(JOURNAL);
+    let content = disk.content(path);
+    let used = content.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    disk.open_to_write(path).unwrap().set_length(used as u64).unwrap();
+    disk.fill();
+    let journal = disk.content(path);
+    let store = open(&disk, &later(), &[]).unwrap();
+    for _ in 0..2 {
+        assert_eq!(store.count().unwrap(), count);
+        assert_eq!(disk.content(path), journal);
+    }
+    let saved = store.save(NewEntry::default(), &1);
+    assert!(matches!(saved, Err(Error::Io { source, .. }) if source.kind() == StorageFull));
+    assert_eq!(store.count().unwrap(), count);
+    disk.empty();
+    store.save(NewEntry::default(), &1).unwrap();
+    assert_eq!(store.count().unwrap(), count + 1);
+    drop(store);
+    assert_eq!(open(&disk, &later(), &[]).unwrap().count().unwrap(), count + 1);
+}
+
+/// Files that were taken in in memory must not be taken for those that were taken in for good.
+#[test]
+fn what_is_spooled_on_a_full_disk_is_read_and_stays() {
+    let other = SimulatedDisk::default();
+    let store = open(&other, &later(), &[]).unwrap();
+    let saved: Vec<_> = (0..3).map(|it| store.save(NewEntry::default(), &it).unwrap()).collect();
+    // With a journal, but more is spooled than its reserve has room for.
+    let disk = SimulatedDisk::with(other.files());
+    let mut drafts: Vec<Draft> =
+        (0..300).map(|it| store.draft(NewEntry::default(), &noise(it)).unwrap()).collect();
+    store.shared.let_go();
+    assert!(store.shared.spool(&mut drafts).iter().all(Option::is_some));
+    let folder = Path::new("/disk/store.redb.spool");
+    for name in other.list(folder).unwrap() {
+        let path = folder.join(name);
+        disk.create(&path).unwrap().write_at(&other.content(&path), 0).unwrap();
+    }
+    disk.fill();
+    let spooled = || disk.list(folder).unwrap().len();
+    let before = spooled();
+    assert!(before > 0);
+    let store = open(&disk, &later(), &[]).unwrap();
+    for _ in 0..3 {
+        assert_eq!(store.count().unwrap(), 303);
+        assert_eq!(spooled(), before);
+    }
+    // What makes room does not wait for them.
+    store.delete_now(&[saved[0].id.clone()]).unwrap();
+    assert_eq!(spooled(), before);
+    assert_eq!(store.count().unwrap(), 302);
+    disk.empty();
+    store.save(NewEntry::default(), &1).unwrap();
+    assert_eq!(store.count().unwrap(), 303);
+    assert_eq!(spooled(), 0);
+}
+
+/// What does not compress.
+fn noise(number: u64) -> Vec<u64> {
+    let mut chance = Chance::new(&[number]);
+    (0..400).map(|_| chance.below(usize::MAX) as u64).collect()
+}

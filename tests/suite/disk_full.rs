@@ -1,0 +1,152 @@
+//! Real file systems without a block of room: stores there are read, and make room again.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use crate::mounted::Mounted;
+
+const SAVED: usize = 2000;
+
+#[test]
+fn a_full_ext4_is_read_and_gets_room() {
+    if let Some(mounted) = Mounted::ext4(32, "rw") {
+        read_and_make_room(&mounted);
+    }
+}
+
+#[test]
+fn a_full_tmpfs_is_read_and_gets_room() {
+    if let Some(mounted) = Mounted::tmpfs(16) {
+        read_and_make_room(&mounted);
+    }
+}
+
+#[test]
+fn a_full_ext4_is_read_without_the_reserve_of_the_journal() {
+    if let Some(mounted) = Mounted::ext4(32, "rw") {
+        read_without_reserve(&mounted);
+    }
+}
+
+#[test]
+fn a_full_tmpfs_is_read_without_the_reserve_of_the_journal() {
+    if let Some(mounted) = Mounted::tmpfs(16) {
+        read_without_reserve(&mounted);
+    }
+}
+
+/// A write that failed on the disk of the copy was told as damage of the store.
+#[test]
+fn a_copy_that_finds_no_room_is_told_as_that() {
+    let Some(mounted) = Mounted::tmpfs(1) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store.redb");
+    save_and_be_killed(&store);
+    let copy = mounted.path().join("copy.redb");
+    let told = fails(&store, &["backup", copy.to_str().unwrap()]);
+    assert!(told.contains(&format!("cannot access {}: No space left", copy.display())), "{told}");
+    assert_eq!(fs::read_dir(mounted.path()).unwrap().count(), 0);
+}
+
+/// After a kill with a journal, reading failed on a full disk, and so did all that makes room.
+fn read_and_make_room(mounted: &Mounted) {
+    let store = mounted.path().join("store.redb");
+    save_and_be_killed(&store);
+    mounted.fill();
+    read_all(&store, mounted);
+    succeeds(&store, &["delete", "loop@3"]);
+    succeeds(&store, &["prune", "--policy", "last-5", "--now", "--yes"]);
+    mounted.fill();
+    succeeds(&store, &["compact"]);
+    let bytes = fs::metadata(&store).unwrap().len();
+    assert!(bytes < 256 << 10, "{bytes} bytes are left");
+    let dir = tempfile::tempdir().unwrap();
+    let document = dir.path().join("document.json");
+    fs::write(&document, "{}").unwrap();
+    succeeds(&store, &["save", document.to_str().unwrap(), "--series", "loop"]);
+    assert_eq!(count(&store), 6);
+}
+
+/// As journals were before they had one; or others were quicker to take it.
+fn read_without_reserve(mounted: &Mounted) {
+    let store = mounted.path().join("store.redb");
+    save_and_be_killed(&store);
+    let journal = mounted.path().join("store.redb.journal");
+    let content = fs::read(&journal).unwrap();
+    let used = content.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    fs::OpenOptions::new().write(true).open(&journal).unwrap().set_len(used as u64).unwrap();
+    mounted.fill();
+    read_all(&store, mounted);
+    assert_eq!(fs::read(&journal).unwrap(), content[..used], "the journal is as it was");
+    for write in [&["tag", "loop@0", "kept"][..], &["compact"]] {
+        let told = fails(&store, write);
+        assert!(told.contains("the disk is full"), "{write:?}: {told}");
+    }
+    fs::remove_file(mounted.path().join("filler")).unwrap();
+    succeeds(&store, &["tag", "loop@0", "kept"]);
+    assert_eq!(count(&store), SAVED);
+    assert!(!journal.exists());
+}
+
+fn read_all(store: &Path, mounted: &Mounted) {
+    let dir = tempfile::tempdir().unwrap();
+    for read in [&["latest"][..], &["show", "loop@7"], &["resume", "loop"], &["stats"], &["verify"]]
+    {
+        succeeds(store, read);
+        mounted.fill();
+    }
+    assert_eq!(count(store), SAVED);
+    mounted.fill();
+    let copy = dir.path().join("copy.redb");
+    succeeds(store, &["backup", copy.to_str().unwrap()]);
+    assert_eq!(count(&copy), SAVED);
+    mounted.fill();
+}
+
+/// Saves until all is acknowledged, and is killed, so that its journal stays.
+fn save_and_be_killed(store: &Path) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_waypost"));
+    command.arg("--store").arg(store).args(["save", "--lines", "--series", "loop"]);
+    let mut saver = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = saver.stdin.take().unwrap();
+    let answers = BufReader::new(saver.stdout.take().unwrap()).lines();
+    let lines = std::thread::spawn(move || {
+        for number in 0..SAVED as u64 {
+            let words = number..number + 20;
+            let words: Vec<u64> = words.map(|it| it.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+            writeln!(input, "{words:?}").unwrap();
+        }
+        // It ends, and closes the store, when its input does.
+        input
+    });
+    assert!(answers.take(SAVED).all(|it| !it.unwrap().starts_with("error")));
+    saver.kill().unwrap();
+    saver.wait().unwrap();
+    drop(lines.join().unwrap());
+}
+
+fn count(store: &Path) -> usize {
+    succeeds(store, &["export", "--jsonl", "-"]).lines().count()
+}
+
+fn succeeds(store: &Path, args: &[&str]) -> String {
+    let output = run(store, args);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {told}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn fails(store: &Path, args: &[&str]) -> String {
+    let output = run(store, args);
+    assert_eq!(output.status.code(), Some(1), "{args:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn run(store: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_waypost"));
+    command.arg("--store").arg(store).args(args).output().unwrap()
+}
