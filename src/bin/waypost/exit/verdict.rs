@@ -107,9 +107,8 @@ fn of_library(error: &Error) -> Verdict {
             if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
         {
             Verdict::new(Exit::Failed, "io").hint(
-                "make room on that disk and run it again; `waypost prune --now` and \
-                 `waypost compact` make more; reading, `waypost export` and `waypost backup` to \
-                 another disk need none",
+                "make room on that disk, by `waypost prune --now` or otherwise; reading, and \
+                 `waypost backup` to another disk, need none",
             )
         }
         Error::Io { source, .. } => of_system(source),
