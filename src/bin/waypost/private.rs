@@ -25,10 +25,17 @@ pub(crate) fn is_open(_file: &Metadata) -> bool {
 
 /// Makes a directory in one that is there.
 pub(crate) fn directory(path: &Path) -> io::Result<()> {
+    directories(0o700).create(path)
+}
+
+/// Makes directories of this mode at most; the umask may take more away.
+pub(crate) fn directories(mode: u32) -> DirBuilder {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    builder
 }
 
 /// Makes a file with a text in it, if there is none.

@@ -188,19 +188,20 @@ fn a_recorded_mode_is_no_wider_than_the_umask_has_it() {
         format!(r#"{{"document":1,"layout":"claude","source_path":"{name}","source_text":"1","#)
             + &format!(r#""source":{{"format":"json","mode":{mode}}}}}"#)
     };
-    let lines = [("wide", 0o7777), ("data", 0o666), ("own", 0o700), ("read", 0o444)];
+    let lines = [("x/wide", 0o7777), ("data", 0o666), ("own", 0o700), ("read", 0o444)];
     let lines = lines.map(|(name, mode)| line(name, mode)).join("\n");
     test.feed("import - --quiet", &lines).done();
     let modes = |umask: &str, flags: &str, out: &str| {
         let script = format!("waypost export {out} --quiet {flags}");
         assert!(under(umask, &test, &script).output().unwrap().status.success());
         let mode = |name| fs::metadata(test.path().join(out).join(name)).unwrap().permissions();
-        ["wide", "data", "own", "read"].map(|name| format!("{:o}", mode(name).mode() & 0o7777))
+        let names = [".", "x", "x/wide", "data", "own", "read"];
+        names.map(|name| format!("{:o}", mode(name).mode() & 0o7777)).join(" ")
     };
-    assert_eq!(modes("000", "", "a"), ["755", "644", "700", "444"]);
-    assert_eq!(modes("022", "", "b"), ["755", "644", "700", "444"]);
-    assert_eq!(modes("077", "", "c"), ["700", "600", "700", "400"]);
-    assert_eq!(modes("077", "--recorded-modes", "d"), ["777", "666", "700", "444"]);
+    assert_eq!(modes("000", "", "a"), "755 755 755 644 700 444");
+    assert_eq!(modes("022", "", "b"), "755 755 755 644 700 444");
+    assert_eq!(modes("077", "", "c"), "700 700 700 600 700 400");
+    assert_eq!(modes("077", "--recorded-modes", "d"), "700 700 777 666 700 444");
 }
 
 /// The limit of `ulimit -f` ended the process, and left half a store behind.

@@ -16,14 +16,14 @@ use waypost::{SourceForm, Timestamp, opening};
 use super::place::{ancestors, split};
 use super::system::{self, FileSystem, Identity};
 use crate::gzip;
-use crate::private::MODE;
+use crate::private::{self, MODE};
 
 /// Why there can be nothing below a path.
 pub(in crate::command) const THROUGH_FILE: &str = "goes through a file";
 
 // What the names of drafts start with.
 const DRAFT: &str = ".waypost-";
-// What others may do with a file that a stranger recorded the mode of: read and run it.
+// The widest mode of directories, and of files whose mode a stranger recorded.
 const MODE_MAX: u32 = 0o755;
 // Long enough that comparing costs less than reading.
 const COMPARED_BYTES: usize = 64 << 10;
@@ -218,9 +218,11 @@ impl Directory {
     /// Makes the directory of a file, one part after the other.
     pub(in crate::command) fn make_directory(&self, path: &str) -> io::Result<Known> {
         if self.directory(path)? == Found::Nothing {
-            fs::create_dir_all(&self.root)?;
+            let mut directories = private::directories(MODE_MAX);
+            directories.recursive(true).create(&self.root)?;
+            directories.recursive(false);
             for path in ancestors(path).filter(|path| !path.is_empty()) {
-                match fs::create_dir(self.path(path)) {
+                match directories.create(self.path(path)) {
                     Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                     Err(error) => return Err(error),
                     Ok(()) => self.learn(path, &fs::symlink_metadata(self.path(path))?, true),
