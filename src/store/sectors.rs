@@ -131,6 +131,10 @@ impl Sectors {
                 let Err(reason) = self.try_read(at, sector) else { continue };
                 sector.fill(0);
                 is_whole = false;
+                if reason.as_ref().is_some_and(|it| it.kind() == io::ErrorKind::UnexpectedEof) {
+                    // Whoever has the file made it shorter, and the disk is not to blame.
+                    continue;
+                }
                 let mut failed = lock(&self.failed);
                 failed.sectors.insert(at / SECTOR_BYTES);
                 if let Some(reason) = reason.filter(|_| failed.reason.is_empty()) {
@@ -306,6 +310,21 @@ mod tests {
         let (whole, _) = failing(5000, 6000..6001);
         whole.read_all();
         assert!(whole.unreadable(Path::new("s.redb")).is_empty());
+    }
+
+    /// Another process has the store, and made it shorter.
+    #[test]
+    fn what_a_file_has_no_more_is_no_bad_sector() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.redb");
+        std::fs::write(&path, [7; 10_000]).unwrap();
+        let file = Sectors::open(&RealDisk, &path).unwrap();
+        std::fs::write(&path, [7; 5_120]).unwrap();
+        file.read_all();
+        assert_eq!(file.unreadable(&path), []);
+        let mut bytes = [1; 10_000];
+        assert!(!file.read(0, &mut bytes), "some of it is not there");
+        assert!(bytes[..5_120] == [7; 5_120] && bytes[5_120..] == [0; 4_880]);
     }
 
     #[test]
