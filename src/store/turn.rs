@@ -257,7 +257,8 @@ impl Turn {
                 // is closed, another one signs.
                 let (identity, file) = (open.identity, open.file);
                 let known = Known { identity, file, sealing: *lock(&self.sealing) };
-                if !self.is_replaced(&open) {
+                // In memory nothing was written down, and others may have changed the key.
+                if !open.is_in_memory() && !self.is_replaced(&open) {
                     let _ = self.lock_file.sign("", Some(known));
                 }
                 drop(open);

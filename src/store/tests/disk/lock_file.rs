@@ -97,3 +97,22 @@ fn a_lock_file_that_cannot_be_written_keeps_nobody_out_unless_it_misleads() {
     assert!(lock_file.sign("process 7", Some(other)).is_err(), "others would spool in plain");
     assert_eq!(lock_file.known(), Some(known));
 }
+
+/// Whoever read from memory on a full disk wrote down what the key was when it last had the file,
+/// and others then spooled in plain what the store had sealed.
+#[cfg(feature = "encrypt")]
+#[test]
+fn a_file_in_memory_leaves_the_key_that_others_wrote_down() {
+    let disk = SimulatedDisk::default();
+    let reader = open(&disk, &later(), &[]).unwrap();
+    reader.shared.let_go();
+    let keys = keys::all();
+    let writer = open(&disk, &later(), &keys).unwrap();
+    writer.rekey(Some(keys[0])).unwrap();
+    writer.close().unwrap();
+    let written = stated(&disk);
+    reader.shared.turn.expect_no_room();
+    reader.count().unwrap();
+    reader.shared.let_go();
+    assert_eq!(stated(&disk), written);
+}
