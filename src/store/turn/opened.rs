@@ -18,7 +18,9 @@ impl Turn {
         let has_no_room = usage == Use::Read && self.has_no_room.swap(false, Ordering::AcqRel);
         let opened = if has_no_room { self.open_in_memory() } else { self.open_on_disk(usage) };
         match opened {
-            Err(Refusal::Failed(error)) if usage == Use::Read && lacks_room(&error) => {
+            Err(Refusal::Failed(error))
+                if usage == Use::Read && lacks_room(&error) && self.is_there() =>
+            {
                 self.open_in_memory()
             }
             opened => opened,
@@ -61,6 +63,11 @@ impl Turn {
             Open::in_memory(opened, overlay, self.frames.clone(), (&self.place, &self.options))?;
         self.note_opened();
         Ok(open)
+    }
+
+    /// Whether there is a store, and not only no room to make one.
+    fn is_there(&self) -> bool {
+        self.disk().look(self.path()).is_ok()
     }
 
     fn note_opened(&self) {

@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::chance::Chance;
-use super::simulated::SimulatedDisk;
+use super::simulated::{Call, SimulatedDisk};
 use super::workload::{later, open};
 use crate::checkpoint::{NewEntry, Series, Timestamp};
 use crate::error::Error;
 use crate::retention::{Policy, Rule, plan};
 use crate::store::disk::Disk as _;
-use crate::store::{Draft, Settings, Store};
+use crate::store::room::lacks_room;
+use crate::store::{Draft, Durability, Settings, Store};
 use crate::sync::lock;
 
 /// What a process saves until it is killed.
@@ -179,6 +180,31 @@ fn what_is_spooled_on_a_full_disk_is_read_and_stays() {
     store.save(NewEntry::default(), &1).unwrap();
     assert_eq!(store.count().unwrap(), 303);
     assert_eq!(spooled(), 0);
+}
+
+/// The store could not be made for want of room, and its absence was told instead.
+#[test]
+fn a_store_that_finds_no_room_to_be_made_says_so() {
+    let disk = SimulatedDisk::default();
+    disk.fill();
+    let error = open(&disk, &later(), &[]).map(drop).unwrap_err();
+    assert!(lacks_room(&error), "{error:?}");
+}
+
+/// What was spooled was put into the tables in memory, and all relaxed saves counted as durable.
+#[test]
+fn a_flush_after_reading_from_memory_makes_relaxed_saves_durable() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, &later(), &[]).unwrap();
+    let mut drafts: Vec<Draft> =
+        (0..300).map(|it| store.draft(NewEntry::default(), &noise(it)).unwrap()).collect();
+    let draft = store.draft(NewEntry::default(), &1).unwrap();
+    store.save_draft(draft.with_durability(Durability::Relaxed)).unwrap();
+    assert!(store.shared.spool(&mut drafts).iter().all(Option::is_some));
+    disk.fill();
+    assert_eq!(store.count().unwrap(), 301);
+    let synced = disk.calls(Call::Sync);
+    assert!(store.flush().is_err() || disk.calls(Call::Sync) > synced);
 }
 
 /// What does not compress.
