@@ -9,7 +9,7 @@ use super::pair::{by_likeness, by_name, identity, is_changed_inside};
 use super::tree::Node;
 
 // As long as the index of a long array, and the slash before it.
-const INDEX_BYTES: usize = 8;
+pub(super) const INDEX_BYTES: usize = 8;
 
 /// Two places, one in either array.
 type Pair = (usize, usize);

@@ -53,16 +53,25 @@ pub(super) struct Comparison {
 
 /// What it takes to tell the changes that were found.
 #[derive(Debug, Default, Clone, Copy)]
-struct Told {
-    changes: usize,
+pub(super) struct Told {
+    pub(super) changes: usize,
     /// Bytes of paths that other paths have, too.
-    repeated_bytes: usize,
+    pub(super) repeated_bytes: usize,
 }
 
 // A key of a megabyte above a million changes would make a patch of a terabyte. So paths may repeat
 // as much as is nothing to anybody, and beyond that so much for each value they lead into.
-const REPEATED_BYTES_FREE: usize = 1 << 16;
-const REPEATED_BYTES_EACH: usize = 128;
+pub(super) const REPEATED_BYTES_FREE: usize = 1 << 16;
+pub(super) const REPEATED_BYTES_EACH: usize = 128;
+
+impl Told {
+    /// Counts a step of so many bytes, which the path of each change since `before` has.
+    pub(super) fn repeat(&mut self, step_bytes: usize, before: Self) {
+        let repetitions = (self.changes - before.changes).saturating_sub(1);
+        let bytes = repetitions.saturating_mul(step_bytes);
+        self.repeated_bytes = self.repeated_bytes.saturating_add(bytes);
+    }
+}
 
 impl Comparison {
     pub(super) fn is_same(&mut self, old: Node<'_, '_>, new: Node<'_, '_>) -> bool {
@@ -97,14 +106,13 @@ impl Comparison {
     ) -> Option<Edit<'d>> {
         let before = self.told;
         let edit = self.compare(old, new)?;
-        let repetitions = (self.told.changes - before.changes).saturating_sub(1);
-        self.told.repeated_bytes += repetitions.saturating_mul(step_bytes);
+        self.told.repeat(step_bytes, before);
         Some(self.bounded(before, edit, old, new))
     }
 
-    /// How many changes were found.
-    pub(super) fn changes(&self) -> usize {
-        self.told.changes
+    /// What it takes to tell the changes that were found.
+    pub(super) fn told(&self) -> Told {
+        self.told
     }
 
     /// Counts a change that is told by itself.

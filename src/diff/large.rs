@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use super::edit::{Comparison, Edit, Field, Step};
+use super::array::INDEX_BYTES;
+use super::edit::{Comparison, Edit, Field, REPEATED_BYTES_EACH, REPEATED_BYTES_FREE, Step, Told};
 use super::same::Looks;
 use super::tree::{DEPTH_MAX, Tree, counting};
 use crate::checkpoint::Document;
@@ -15,7 +16,8 @@ use crate::checkpoint::Document;
 pub(super) struct Bounds {
     /// Values of both sides that are hashed at a time.
     pub(super) values: usize,
-    /// Changes that are told one by one, if not all values can be hashed at a time.
+    /// Changes that are told one by one, if not all values can be hashed at a time. Their paths
+    /// may repeat so much as is usual for so many.
     pub(super) changes: usize,
 }
 
@@ -28,7 +30,7 @@ pub(super) struct Bounded {
     pub(super) looks: Looks,
     /// Whether something was compared by place or replaced as a whole because of its size.
     pub(super) is_coarse: bool,
-    changes: usize,
+    told: Told,
     bounds: Bounds,
     #[cfg(test)]
     pub(super) hashed_max: usize,
@@ -39,7 +41,7 @@ impl Bounded {
         Self {
             looks: Looks::default(),
             is_coarse: false,
-            changes: 0,
+            told: Told::default(),
             bounds,
             #[cfg(test)]
             hashed_max: 0,
@@ -64,7 +66,7 @@ impl Bounded {
         if self.is_same(old, new, depth) {
             return None;
         }
-        let before = self.changes;
+        let before = self.told;
         let edit = match (old, new) {
             _ if depth == DEPTH_MAX => None,
             (Document::Object(old_fields), Document::Object(new_fields)) => {
@@ -83,16 +85,41 @@ impl Bounded {
                 }
             }
             _ => {
-                self.changes += 1;
+                self.told.changes += 1;
                 return Some(Edit::Replaced { old, new });
             }
         };
-        if let Some(edit) = edit.filter(|_| self.changes <= self.bounds.changes) {
-            return Some(edit);
+        Some(self.bounded(before, edit, old, new))
+    }
+
+    /// How a part changed to which a step of so many bytes leads.
+    fn compare_within<'d>(
+        &mut self,
+        step_bytes: usize,
+        old: &'d Document,
+        new: &'d Document,
+        depth: usize,
+    ) -> Option<Edit<'d>> {
+        let before = self.told;
+        let edit = self.compare_part(old, new, depth)?;
+        self.told.repeat(step_bytes, before);
+        Some(self.bounded(before, Some(edit), old, new))
+    }
+
+    /// The edit, or the whole part if there is none or it takes too much to tell it.
+    fn bounded<'d>(
+        &mut self,
+        before: Told,
+        edit: Option<Edit<'d>>,
+        old: &'d Document,
+        new: &'d Document,
+    ) -> Edit<'d> {
+        if let Some(edit) = edit.filter(|_| self.check().is_some()) {
+            return edit;
         }
         self.is_coarse = true;
-        self.changes = before + 1;
-        Some(Edit::Replaced { old, new })
+        self.told = Told { changes: before.changes + 1, ..before };
+        Edit::Replaced { old, new }
     }
 
     fn compare_in_full<'d>(
@@ -110,7 +137,9 @@ impl Bounded {
         comparison.looks = self.looks;
         let edit = comparison.compare(old_tree.root(old, depth), new_tree.root(new, depth));
         self.looks = comparison.looks;
-        self.changes += comparison.changes();
+        let told = comparison.told();
+        self.told.changes += told.changes;
+        self.told.repeated_bytes += told.repeated_bytes;
         edit
     }
 
@@ -131,15 +160,15 @@ impl Bounded {
         let mut found: Vec<(&'d str, Field<'d>)> = Vec::new();
         for (key, value) in counting(new).into_iter().map(|at| &new[at]) {
             let change = if let Some(old) = left.remove(key.as_str()) {
-                self.compare_part(old, value, depth).map(Field::Changed)
+                self.compare_within(key.len(), old, value, depth).map(Field::Changed)
             } else {
-                self.changes += 1;
+                self.told.changes += 1;
                 Some(Field::Added(value))
             };
             found.extend(change.map(|change| (key.as_str(), change)));
             self.check()?;
         }
-        self.changes += left.len();
+        self.told.changes += left.len();
         self.check()?;
         let old = old_places.into_iter().map(|at| &old[at]);
         let removed = old.filter(|(key, _)| left.contains_key(key.as_str()));
@@ -164,14 +193,14 @@ impl Bounded {
         keep(&mut steps, start);
         if old.len() == new.len() {
             for (old, new) in old.iter().zip(new) {
-                match self.compare_part(old, new, depth) {
+                match self.compare_within(INDEX_BYTES, old, new, depth) {
                     Some(edit) => steps.push(Step::Changed(edit)),
                     None => keep(&mut steps, 1),
                 }
                 self.check()?;
             }
         } else {
-            self.changes += old.len() + new.len();
+            self.told.changes += old.len() + new.len();
             self.check()?;
             steps.extend(old.iter().map(Step::Removed));
             steps.extend(new.iter().map(Step::Added));
@@ -189,9 +218,11 @@ impl Bounded {
         is_same
     }
 
-    /// `None` once there are too many changes to tell them one by one.
+    /// `None` once there are too many changes to tell them one by one, or their paths are too long.
     fn check(&self) -> Option<()> {
-        (self.changes <= self.bounds.changes).then_some(())
+        let Told { changes, repeated_bytes } = self.told;
+        let bytes_max = REPEATED_BYTES_FREE + REPEATED_BYTES_EACH * self.bounds.changes;
+        (changes <= self.bounds.changes && repeated_bytes <= bytes_max).then_some(())
     }
 
     /// Whether all values of both can be hashed at a time.

@@ -1,7 +1,7 @@
 //! Documents that are too large to be compared at once.
 
 use super::apply;
-use crate::checkpoint::Document;
+use crate::checkpoint::{Document, TextStyle};
 use crate::diff::diff_within;
 use crate::diff::large::{Bounded, Bounds};
 
@@ -56,4 +56,30 @@ fn small_parts_of_a_large_document_are_compared_in_full() {
     let wide =
         |value: u64| object(keys.iter().map(|key| (key.as_str(), Document::Uint(value))).collect());
     assert_eq!(compared(&wide(1), &wide(2)), (1, true), "too many keys");
+}
+
+/// The path of each of up to a million changes has every key above it, which a hostile document may
+/// have as long as it likes.
+#[test]
+fn paths_that_repeat_long_keys_are_bounded_too() {
+    let deep = |value: Document| object(vec![("k".repeat(100_000).as_str(), value)]);
+    let (long, mut changed) = (numbers(5000), numbers(5000));
+    changed.iter_mut().step_by(60).for_each(|value| *value = Document::Null);
+    let by_place = [long, changed].map(|items| deep(Document::Array(items)));
+    let part = |value: u64| {
+        let keys: Vec<String> = (0..90).map(|key| key.to_string()).collect();
+        let fields = keys.iter().map(|key| (key.as_str(), Document::Uint(value))).collect();
+        deep(object(vec![("part", object(fields)), ("long", Document::Array(numbers(5000)))]))
+    };
+    for [old, new] in [by_place, [part(0), part(1)]] {
+        let found = diff_within(&old, &new, BOUNDS);
+        let patch = found.to_patch();
+        apply::check(&old, &new, &patch);
+        let bytes: usize = patch
+            .iter()
+            .map(|it| it.to_document().to_json(TextStyle::default()).unwrap().len())
+            .sum();
+        assert!(bytes < 2_000_000, "{bytes} bytes");
+        assert!(found.is_coarse());
+    }
 }
