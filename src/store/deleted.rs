@@ -177,7 +177,7 @@ impl Writer<'_> {
         now: Timestamp,
         operation: u64,
     ) -> Result<()> {
-        self.note_highest(entries)?;
+        self.note_put_away(entries)?;
         for entry in entries {
             let key = RecordKey::of(entry);
             let record = self.records.remove(key.to_bytes()).within(self.path)?;

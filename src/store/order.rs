@@ -11,13 +11,14 @@
 
 use std::sync::atomic::Ordering;
 
+use redb::ReadableTable as _;
+
 use super::draft::Draft;
 use super::table::{FORMAT_KEY, HIGHEST_KEY, In, LAG_FORMAT, LAG_KEY, META};
 use super::write::Writer;
 use crate::checkpoint::{Entry, Id, NewEntry, Timestamp};
 use crate::codec::encode_entry;
 use crate::error::{Error, Result};
-use crate::sync::lock;
 
 /// Where the date of a draft comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,15 +116,17 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes the latest time in the order if a record with that time is deleted: what is saved
-    /// before it is restored must still be newer than it.
-    pub(super) fn note_highest(&mut self, put_away: &[Entry]) -> Result<()> {
-        let highest = lock(&self.open.intake).highest();
-        if !put_away.iter().any(|entry| entry.order().0 == highest) {
-            return Ok(());
-        }
+    /// Notes the latest place in the order of anything that was ever deleted and could be restored:
+    /// what is saved before it comes back must still be newer than it.
+    pub(super) fn note_put_away(&mut self, entries: &[Entry]) -> Result<()> {
+        let latest = entries.iter().map(|entry| entry.order().0).max();
+        let Some(latest) = latest else { return Ok(()) };
         let mut meta = self.transaction.open_table(META).within(self.path)?;
-        meta.insert(HIGHEST_KEY, highest.as_micros().cast_unsigned()).within(self.path)?;
+        let noted = meta.get(HIGHEST_KEY).within(self.path)?.map(|noted| noted.value());
+        if noted.is_none_or(|noted| Timestamp::from_micros(noted.cast_signed()) < latest) {
+            let latest = latest.as_micros().cast_unsigned();
+            meta.insert(HIGHEST_KEY, latest).within(self.path)?;
+        }
         Ok(())
     }
 }

@@ -71,7 +71,8 @@ pub(super) const REKEY_KEY: &str = "rekey";
 /// The key in [`META`] of the longest lag of any checkpoint ever written: by how many microseconds
 /// its date is behind its place in the order.
 pub(super) const LAG_KEY: &str = "lag";
-/// The key in [`META`] of the latest time in the order, noted when the newest record is deleted.
+/// The key in [`META`] of the latest time in the order of anything that was ever deleted and could
+/// be restored.
 pub(super) const HIGHEST_KEY: &str = "highest";
 
 /// The newest format that this build reads and writes.

@@ -188,6 +188,26 @@ fn what_comes_back_after_a_delete_is_as_old_as_it_was() {
     assert_eq!(store.resolve("loop@1").unwrap(), ahead);
 }
 
+/// What had the highest place was noted only when it was deleted itself, and not when something
+/// below it was and then it was removed for good.
+#[test]
+fn what_comes_back_is_as_old_as_it_was_if_what_was_newer_is_gone_for_good() {
+    let place = Place::new();
+    let (store, clock) = clocked(&place);
+    let [ahead, further] = [DAY, 2 * DAY].map(|from_now| {
+        clock.store(NOW + from_now, Ordering::Relaxed);
+        store.save(of("loop"), &from_now).unwrap()
+    });
+    store.delete(std::slice::from_ref(&ahead.id)).unwrap();
+    store.delete_now(std::slice::from_ref(&further.id)).unwrap();
+    drop(store);
+    let (store, _) = clocked(&place);
+    let last = store.save(of("loop"), &"last").unwrap();
+    store.undelete(std::slice::from_ref(&ahead.id)).unwrap();
+    assert_eq!(store.resolve("loop@0").unwrap(), last);
+    assert_eq!(store.resolve("loop@1").unwrap(), ahead);
+}
+
 /// Savers that overtake each other are no clock that is behind: no date lags.
 #[test]
 fn a_draft_that_others_overtake_is_dated_when_it_is_saved() {

@@ -10,7 +10,7 @@ use crate::store::artifact::Captured;
 use crate::store::operation::Operation;
 use crate::store::settings::{KEY, Settings};
 use crate::store::table::{
-    HIGHEST_KEY, IDENTITY_KEY, In, META, OPERATIONS, RING_KEY, SEQUENCE_KEY, SETTINGS, TAKEN,
+    IDENTITY_KEY, In, META, OPERATIONS, RING_KEY, SEQUENCE_KEY, SETTINGS, TAKEN,
 };
 use crate::store::write::Writer;
 
@@ -28,6 +28,7 @@ fn add_one(writer: &mut Writer<'_>, saved: Saved) -> Result<()> {
             writer.insert_frame(&frame, sequence)?;
             writer.add_dependent(&frame, key)?;
             let record = writer.record(&entry)?;
+            writer.note_put_away(std::slice::from_ref(&entry))?;
             let row = deleted_row(at, key);
             let value = encode_deleted(&row, operation, &record);
             let path = writer.path;
@@ -95,10 +96,8 @@ pub(super) fn add_notes(
                 taken.insert(name.as_str(), ()).within(path)?;
             }
         }
-        for key in [RING_KEY, HIGHEST_KEY] {
-            if let Some(value) = rows.meta.get(key) {
-                meta.insert(key, value).within(path)?;
-            }
+        if let Some(ring) = rows.meta.get(RING_KEY) {
+            meta.insert(RING_KEY, ring).within(path)?;
         }
         Ok(())
     })
