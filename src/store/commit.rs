@@ -300,9 +300,16 @@ impl Shared {
     /// Puts everything into the tables for good, and has no journal any more.
     pub(super) fn settle_for_good(&self, open: &Open) -> Result<()> {
         let mut journal = lock(&open.journal);
-        if journal.is_open() {
-            self.write_durably(open, &mut journal, |_| Ok(()))?;
-            journal.remove();
+        if !journal.is_open() {
+            return Ok(());
+        }
+        match self.write_durably(open, &mut journal, |_| Ok(())) {
+            Ok(()) => journal.remove(),
+            Err(error) => {
+                // The journal stays, so relaxed saves are to be durable in it.
+                let _ = journal.sync();
+                return Err(error);
+            }
         }
         Ok(())
     }
