@@ -16,6 +16,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase};
 
+/// Zeros to write, or to compare with.
+pub(super) static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+
 /// Where a store is: its name, links resolved, and the disk that has it.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
@@ -177,12 +180,28 @@ pub(super) trait DiskFile: fmt::Debug + Send + Sync {
     /// Cuts the file at this length, or fills it up with zeros to it.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
+    /// Makes room up to `to` behind the end of the file, which is at `from` or before: it is read as
+    /// zeros, and the disk has blocks for it.
+    fn allocate(&self, from: u64, to: u64) -> io::Result<()>;
+
     /// Takes a lock that lasts as long as the file is open; false if another process has one that
     /// is in the way.
     fn try_lock(&self, kind: Lock) -> io::Result<bool>;
 
     /// Makes content and length last.
     fn sync(&self) -> io::Result<()>;
+}
+
+/// Writes zeros to a part of a file.
+pub(super) fn write_zeros(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
+    let mut at = from;
+    while at < to {
+        let left = usize::try_from(to - at).unwrap_or(usize::MAX);
+        let zeros = &ZEROS[..left.min(ZEROS.len())];
+        file.write_at(zeros, at)?;
+        at += zeros.len() as u64;
+    }
+    Ok(())
 }
 
 /// The file system of this machine.
@@ -359,6 +378,22 @@ impl DiskFile for File {
 
     fn set_length(&self, length: u64) -> io::Result<()> {
         self.set_len(length)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn allocate(&self, from: u64, to: u64) -> io::Result<()> {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
+        match fallocate(self, FallocateFlags::empty(), from, to.saturating_sub(from)) {
+            // Not every file system can do so without writing.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(self, from, to),
+            done => Ok(done?),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn allocate(&self, from: u64, to: u64) -> io::Result<()> {
+        write_zeros(self, from, to)
     }
 
     fn try_lock(&self, kind: Lock) -> io::Result<bool> {

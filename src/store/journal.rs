@@ -19,7 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::disk::{Disk, DiskFile, FileId};
+use super::disk::{Disk, DiskFile, FileId, write_zeros};
 use super::file;
 use super::sectors::{Sectors, Unreadable};
 use crate::codec::{Placed, check};
@@ -36,7 +36,6 @@ const BYTES_MAX: u64 = 4 << 20;
 const FILE_BYTES_MAX: u64 = 8 * BYTES_MAX;
 // Blocks that are there already make a sync cheaper than ones that the file system has to find.
 const GROW_BYTES: u64 = 256 << 10;
-static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 // More is kept for the next group only if most groups are as large.
 const SCRATCH_BYTES_MAX: usize = 1 << 20;
 const MAGIC: &[u8; 8] = b"waypostj";
@@ -65,6 +64,9 @@ pub(super) struct Journal {
     synced: u64,
     /// The last sequence that was added.
     last: u64,
+    /// Blocks up to here have been written, so that a sync need not write where they are.
+    zeroed: u64,
+    /// Up to here the file has blocks: behind the zeros it keeps the reserve.
     allocated: u64,
     /// After a failed write or sync nothing that is written behind can be relied on.
     has_failed: bool,
@@ -87,6 +89,7 @@ impl Journal {
             chain: identity,
             synced: 0,
             last: 0,
+            zeroed: 0,
             allocated: 0,
             has_failed: false,
             scratch: Vec::new(),
@@ -263,13 +266,14 @@ impl Journal {
         };
         let end = self.end + bytes;
         let wanted = (end + room_for(end)).next_multiple_of(GROW_BYTES);
-        let mut from = self.allocated.max(self.end);
-        while from < wanted {
-            let length =
-                usize::try_from(wanted - from).map_or(ZEROS.len(), |it| it.min(ZEROS.len()));
-            file.write_at(&ZEROS[..length], from)?;
-            from += length as u64;
-            self.allocated = from;
+        if wanted > self.allocated {
+            file.allocate(self.allocated.max(self.end), wanted)?;
+            self.allocated = wanted;
+        }
+        let wanted = end.next_multiple_of(GROW_BYTES);
+        if wanted > self.zeroed {
+            write_zeros(file.as_ref(), self.zeroed.max(self.end), wanted)?;
+            self.zeroed = wanted;
         }
         Ok(())
     }

@@ -250,6 +250,10 @@ mod tests {
             unreachable!("nothing is locked")
         }
 
+        fn allocate(&self, _: u64, _: u64) -> io::Result<()> {
+            unreachable!("nothing is written")
+        }
+
         fn set_length(&self, _: u64) -> io::Result<()> {
             unreachable!("nothing is written")
         }

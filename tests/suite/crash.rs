@@ -343,7 +343,8 @@ fn a_journal_starts_over_when_it_is_full() {
     }
     save(&store, 1);
     let journal = fs::metadata(with_suffix(&place.path(), ".journal")).unwrap();
-    assert!(journal.len() < 8 << 20, "{}", journal.len());
+    // Three times what is in it, and a group: the reserve.
+    assert!(journal.len() < 16 << 20, "{}", journal.len());
     assert_eq!(sequences(&Store::open(place.crashed()).unwrap()).len(), 101);
 }
 

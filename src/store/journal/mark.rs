@@ -3,8 +3,8 @@
 //! A torn end and damage look alike, and of what was not synced any part may be there. What comes
 //! after a sync proves that all before it was whole.
 
-use super::ZEROS;
 use crate::codec::check;
+use crate::store::disk::ZEROS;
 
 const MARK_BYTES: usize = 28;
 

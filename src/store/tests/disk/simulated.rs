@@ -14,7 +14,7 @@ use std::time::Duration;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, StorageBackend};
 
 use super::image::Image;
-use crate::store::disk::{Disk, DiskFile, FileId, FoundFile, Lock};
+use crate::store::disk::{Disk, DiskFile, FileId, FoundFile, Lock, write_zeros};
 use crate::sync::lock;
 
 const JOURNAL_BYTES: u64 = 16 << 10;
@@ -559,6 +559,10 @@ impl DiskFile for SimulatedFile {
                 Err(error(manner))
             }
         }
+    }
+
+    fn allocate(&self, from: u64, to: u64) -> io::Result<()> {
+        write_zeros(self, from, to)
     }
 
     fn set_length(&self, length: u64) -> io::Result<()> {
