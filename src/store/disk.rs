@@ -180,8 +180,7 @@ pub(super) trait DiskFile: fmt::Debug + Send + Sync {
     /// Cuts the file at this length, or fills it up with zeros to it.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
-    /// Makes room up to `to` behind the end of the file, which is at `from` or before: it is read as
-    /// zeros, and the disk has blocks for it.
+    /// Has the disk allocate blocks for a part behind the end of the file, which reads as zeros.
     fn allocate(&self, from: u64, to: u64) -> io::Result<()>;
 
     /// Takes a lock that lasts as long as the file is open; false if another process has one that
@@ -380,20 +379,9 @@ impl DiskFile for File {
         self.set_len(length)
     }
 
-    #[cfg(target_os = "linux")]
     fn allocate(&self, from: u64, to: u64) -> io::Result<()> {
-        use rustix::fs::{FallocateFlags, fallocate};
-        use rustix::io::Errno;
-        match fallocate(self, FallocateFlags::empty(), from, to.saturating_sub(from)) {
-            // Not every file system can do so without writing.
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(self, from, to),
-            done => Ok(done?),
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn allocate(&self, from: u64, to: u64) -> io::Result<()> {
-        write_zeros(self, from, to)
+        let is_done = opening::allocate(self, from, to.saturating_sub(from))?;
+        if is_done { Ok(()) } else { write_zeros(self, from, to) }
     }
 
     fn try_lock(&self, kind: Lock) -> io::Result<bool> {

@@ -158,6 +158,24 @@ fn refused(reason: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, reason)
 }
 
+/// Has the disk allocate blocks for a part of a file without writing them; false if the file
+/// system cannot.
+#[cfg(target_os = "linux")]
+pub(super) fn allocate(file: &File, from: u64, bytes: u64) -> io::Result<bool> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    use rustix::io::Errno;
+    match fallocate(file, FallocateFlags::empty(), from, bytes) {
+        Ok(()) => Ok(true),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn allocate(_: &File, _: u64, _: u64) -> io::Result<bool> {
+    Ok(false)
+}
+
 #[cfg(unix)]
 mod system {
     use std::fs::{FileType, Metadata, OpenOptions};
