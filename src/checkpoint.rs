@@ -73,8 +73,8 @@ pub struct Entry {
     pub status: Status,
     /// When it was saved, as the clock or the caller said. Not unique, and may go backwards.
     pub created_at: Timestamp,
-    /// Where it stands in the order of checkpoints, if that is not at `created_at`: the store
-    /// dated it, and a checkpoint that was there already has a later date.
+    /// Its place in the order of checkpoints, if that differs from `created_at`: the store dated
+    /// it, and a checkpoint that was there already has a later date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordered_at: Option<Timestamp>,
     /// When the work last changed, where the source says so.
@@ -113,9 +113,9 @@ pub struct Entry {
 impl Entry {
     /// The place in the order of checkpoints: of two, the one with the larger place is the newer.
     ///
-    /// Every listing, `latest`, `NAME@N`, resuming and retention follow it. A checkpoint whose
-    /// time was stated stands at that time. One that the store dated stands after all that were
-    /// saved before it, whatever the clock did.
+    /// Every listing, `latest`, `NAME@N`, resuming and retention follow it. A checkpoint with a
+    /// stated time is ordered at that time. One that the store dated is ordered after everything
+    /// saved before it, whatever the clock showed.
     #[must_use]
     pub fn order(&self) -> (Timestamp, u64) {
         (self.ordered_at.unwrap_or(self.created_at), self.sequence)
@@ -171,8 +171,8 @@ pub struct NewEntry {
     pub status: Status,
     /// The store's clock if absent.
     pub created_at: Option<Timestamp>,
-    /// See [`Entry::ordered_at`]. For checkpoints that come from another store, with the
-    /// `created_at` that they had there; it must not be before that.
+    /// See [`Entry::ordered_at`]. Only for checkpoints from another store, together with the
+    /// `created_at` that they had there, and never before it.
     pub ordered_at: Option<Timestamp>,
     /// See [`Entry::updated_at`].
     pub updated_at: Option<Timestamp>,

@@ -63,8 +63,8 @@ pub struct Diff<'d> {
 /// without the order of their keys, of a key that stands twice the last. A NaN equals another.
 ///
 /// Takes time in proportion to the length of both, and at most some 500 MB of memory beside them:
-/// if they have more than four million values together, arrays that have too many of them are
-/// compared by place, and what has a million changes or more is replaced as a whole. See
+/// if they have more than four million values together, arrays that are too large are compared by
+/// place, and a part with more than a million changes is replaced as a whole. See
 /// [`Diff::is_coarse`].
 #[must_use]
 pub fn diff<'d>(old: &'d Document, new: &'d Document) -> Diff<'d> {
@@ -84,7 +84,8 @@ impl<'d> Diff<'d> {
         self.edit.is_none()
     }
 
-    /// Tells whether parts were too large to look for a short answer. It is right all the same.
+    /// Tells whether parts were too large to look for the shortest result. The result is still
+    /// correct.
     #[must_use]
     pub fn is_coarse(&self) -> bool {
         self.is_coarse

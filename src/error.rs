@@ -98,19 +98,20 @@ pub enum Error {
         reason: String,
     },
 
-    /// The file has several names: hard links. What is saved lies in a journal beside one of them
-    /// for a while, and who opens the file under another name would not see it. Nothing was
+    /// The file has several names (hard links). A save may stay in the journal beside one name for
+    /// a while, and a process that opens the file under another name would not see it. Nothing was
     /// changed.
     ///
-    /// A copy of it under each name that is needed mends that, made while nobody uses the store.
-    #[error("{} has {names} names ({}), and a save under one of them is not seen under the \
+    /// To mend this, replace each name that is needed by a copy of the file, while no process uses
+    /// the store.
+    #[error("{} has {names} names ({}); a save under one name would be missing under the \
         others", path.display(), listed(others))]
     Linked {
         /// The store.
         path: PathBuf,
-        /// How many names it has.
+        /// Number of its names.
         names: u64,
-        /// Those of the others that are in the same directory.
+        /// The other names that are in the same directory.
         others: Vec<PathBuf>,
     },
 
@@ -202,7 +203,7 @@ impl Error {
                 Self::Locked { path: path.clone(), holder: holder.clone(), waited: *waited }
             }
             Self::Io { path, source } => {
-                // The code tells a disk that cannot read from one that is full.
+                // Keeps the error code, which tells a bad sector from a full disk.
                 let copy = || io::Error::new(source.kind(), source.to_string());
                 let source = source.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error);
                 Self::Io { path: path.clone(), source }

@@ -7,7 +7,7 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::checkpoint::{Entry, Hash, Timestamp};
 
-/// The place of a checkpoint in the order of all: its time there, then the order of arrival.
+/// The place of a checkpoint in the order of all: order time, then sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct RecordKey {
     pub(crate) time: Timestamp,

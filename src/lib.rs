@@ -104,7 +104,7 @@ pub use query::{Cursor, Page, Query};
 pub use retention::{
     Age, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan, plan_completed,
 };
-// For the command alone, so that one place opens files.
+// Only for the command, so that a single module opens files.
 #[doc(hidden)]
 pub use store::opening;
 pub use store::{

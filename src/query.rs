@@ -89,7 +89,7 @@ impl Query {
             && is_cause(self, entry.status, &entry.trigger)
     }
 
-    /// Whether it fits what the index need not know.
+    /// Whether an entry fits the filters that no index answers.
     fn has_rest(&self, entry: &Entry) -> bool {
         let at_least = |min| entry.iteration.is_some_and(|it| it >= min);
         let at_most = |max| entry.iteration.is_some_and(|it| it <= max);
@@ -253,8 +253,7 @@ fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
     Ok(Page { entries, next: None })
 }
 
-/// Which part of the order to read. A date may lag behind the place in the order, and is never
-/// ahead of it.
+/// Which part of the order to read. A date may lag behind the order time, but is never after it.
 fn span(snapshot: &Snapshot<'_>, query: &Query) -> Span {
     let mut from = query.since.map_or(RecordKey::MIN, RecordKey::first_at);
     let until = query.until.and_then(|until| until.checked_add_micros(snapshot.lag_max()));

@@ -105,7 +105,7 @@ pub use watch::{Stage, Step};
 #[derive(Debug)]
 pub struct Store {
     shared: Arc<Shared>,
-    /// Its thread, or why that could not be started; `None` once the store is closed.
+    /// The keeper thread, or why it could not be started; `None` once the store is closed.
     keeper: Option<io::Result<JoinHandle<()>>>,
 }
 
@@ -355,7 +355,7 @@ impl Store {
     fn end(&mut self) {
         if let Some(keeper) = self.keeper.take() {
             self.shared.keeper.stop();
-            // The keeper never panics; if it did, or never started, its work is done here.
+            // If the keeper panicked or never started, its work is done here.
             let _ = keeper.map(JoinHandle::join);
             // Opens the file once more if it was broken, which makes everything durable.
             self.shared.keeper.note_failure(self.shared.flush());

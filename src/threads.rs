@@ -1,4 +1,4 @@
-//! Threads that may not start: a limit on processes or on memory refuses one at any time.
+//! Starting threads, which may fail at any time because of a limit on processes or memory.
 //!
 //! The only file that starts threads; the library and the command each include it. Nothing here
 //! panics: with fewer threads the caller does the work itself, or reports what it cannot do.
@@ -8,8 +8,8 @@ use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
 /// Starts a thread that may outlive the caller.
 ///
-/// `work` is lost if the thread does not start: what the caller still needs then is handed over
-/// afterwards, through a channel.
+/// If the thread does not start, `work` is dropped. So send what the caller would still need
+/// through a channel once the thread runs.
 pub(crate) fn start<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
@@ -37,7 +37,7 @@ use refusing::allowed;
 #[cfg(test)]
 pub(crate) use refusing::with_at_most;
 
-/// Refuses threads as a limit does, so that tests can go through every one of them.
+/// Refuses threads as a limit does, so that tests can make each start fail in turn.
 #[cfg(test)]
 mod refusing {
     use std::cell::Cell;
@@ -48,7 +48,7 @@ mod refusing {
         static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
     }
 
-    /// Runs `work`, which may start so many threads from the calling one.
+    /// Runs `work`, which may start at most `threads` threads from the calling one.
     pub(crate) fn with_at_most<T>(threads: usize, work: impl FnOnce() -> T) -> T {
         LEFT.set(threads);
         let done = work();

@@ -35,7 +35,7 @@ impl Id {
         Self::generate_at(Self::millis_at(time))
     }
 
-    /// A new UUIDv7 with these milliseconds, or as many as it can hold.
+    /// A new UUIDv7 with these milliseconds, at most as many as it can hold.
     pub(crate) fn generate_at(millis: u64) -> Self {
         let random = Uuid::new_v4().into_bytes();
         let mut tail = [0; 10];
@@ -43,7 +43,7 @@ impl Id {
         Self::from_parts(millis.min(MILLIS_MAX), tail)
     }
 
-    /// The same id as if it were made at `time`; one that is no UUIDv7 stays as it is.
+    /// This id with the time `time`; an id that is no UUIDv7 stays as it is.
     pub(crate) fn moved_to(&self, time: Timestamp) -> Self {
         match self.parts() {
             Some((_, tail)) => Self::from_parts(Self::millis_at(time), tail),

@@ -18,13 +18,13 @@ const EPOCH: jiff::civil::DateTime = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The system's clock, whatever it shows.
+    /// The time of the system clock; any value is accepted.
     #[must_use]
     pub fn now() -> Self {
         Self::of_system(SystemTime::now())
     }
 
-    /// A point in time as the system has it, or the nearest that can be had.
+    /// A system time, or the nearest that can be represented.
     fn of_system(time: SystemTime) -> Self {
         let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         Self(match time.duration_since(UNIX_EPOCH) {
@@ -65,7 +65,7 @@ impl Timestamp {
         if later.0 < self.0 { 0 } else { later.0.abs_diff(self.0) }
     }
 
-    /// The time so many microseconds later, if there is one.
+    /// The time `micros` microseconds later; `None` on overflow.
     pub(crate) fn checked_add_micros(self, micros: u64) -> Option<Self> {
         self.0.checked_add_unsigned(micros).map(Self)
     }

@@ -154,7 +154,7 @@ fn seal(key: RecordKey, body: &[u8]) -> u64 {
     check(check(0, &key.to_bytes()), body)
 }
 
-/// The tail of an id that the time in the key of its record gives the rest of.
+/// The tail of an id whose time is that of the record key, so that the rest need not be stored.
 ///
 /// Such an id needs no row of its own: its time leads to the record.
 pub(crate) fn derived_tail(entry: &Entry) -> Option<[u8; 10]> {

@@ -65,7 +65,7 @@ pub(super) const REPEATED_BYTES_FREE: usize = 1 << 16;
 pub(super) const REPEATED_BYTES_EACH: usize = 128;
 
 impl Told {
-    /// Counts a step of so many bytes, which the path of each change since `before` has.
+    /// Counts a step of `step_bytes` bytes that the path of each change since `before` repeats.
     pub(super) fn repeat(&mut self, step_bytes: usize, before: Self) {
         let repetitions = (self.changes - before.changes).saturating_sub(1);
         let bytes = repetitions.saturating_mul(step_bytes);

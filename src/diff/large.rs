@@ -1,7 +1,7 @@
 //! Documents too large to hash every value at once: compared part by part, in bounded memory.
 //!
 //! A part that is small enough is compared in full. A larger one is walked without hashes: fields
-//! by key, elements by place. The result is as right, but may be longer.
+//! by key, elements by place. The result is as correct, but may be longer.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use super::same::Looks;
 use super::tree::{DEPTH_MAX, Tree, counting};
 use crate::checkpoint::Document;
 
-/// What a comparison may take.
+/// Limits on a comparison.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// Values of both sides that are hashed at a time.
+    /// Values of both sides that are hashed at once.
     pub(super) values: usize,
-    /// Changes that are told one by one, if not all values can be hashed at a time. Their paths
-    /// may repeat so much as is usual for so many.
+    /// Changes that are listed one by one, if not all values can be hashed at once. The bytes that
+    /// their paths may repeat grow with this number.
     pub(super) changes: usize,
 }
 
@@ -28,7 +28,7 @@ pub(super) const BOUNDS: Bounds = Bounds { values: 1 << 22, changes: 1 << 20 };
 #[derive(Debug)]
 pub(super) struct Bounded {
     pub(super) looks: Looks,
-    /// Whether something was compared by place or replaced as a whole because of its size.
+    /// Whether a part was compared by place or replaced as a whole because of its size.
     pub(super) is_coarse: bool,
     told: Told,
     bounds: Bounds,
@@ -92,7 +92,7 @@ impl Bounded {
         Some(self.bounded(before, edit, old, new))
     }
 
-    /// How a part changed to which a step of so many bytes leads.
+    /// How a part changed; the step that leads to it takes `step_bytes`.
     fn compare_within<'d>(
         &mut self,
         step_bytes: usize,
@@ -106,7 +106,8 @@ impl Bounded {
         Some(self.bounded(before, Some(edit), old, new))
     }
 
-    /// The edit, or the whole part if there is none or it takes too much to tell it.
+    /// The edit, or a replacement of the whole part if there is no edit or listing it exceeds the
+    /// limits.
     fn bounded<'d>(
         &mut self,
         before: Told,
@@ -143,14 +144,14 @@ impl Bounded {
         edit
     }
 
-    /// By key; `None` if it takes too much.
+    /// Compares by key; `None` if that exceeds the limits.
     fn fields<'d>(
         &mut self,
         old: &'d [(String, Document)],
         new: &'d [(String, Document)],
         depth: usize,
     ) -> Option<Edit<'d>> {
-        // A table of keys takes about as much as hashes of four values each.
+        // A key in the table takes about as much memory as the hashes of four values.
         if old.len() + new.len() > self.bounds.values / 4 {
             return None;
         }
@@ -176,7 +177,8 @@ impl Bounded {
         Some(Edit::Object(removed.chain(found).collect()))
     }
 
-    /// By place, without what both start and end with; `None` if it takes too much.
+    /// Compares by place, after removing the common start and end; `None` if that exceeds the
+    /// limits.
     fn elements<'d>(
         &mut self,
         old: &'d [Document],
@@ -218,14 +220,14 @@ impl Bounded {
         is_same
     }
 
-    /// `None` once there are too many changes to tell them one by one, or their paths are too long.
+    /// `None` once there are too many changes to list them one by one, or their paths are too long.
     fn check(&self) -> Option<()> {
         let Told { changes, repeated_bytes } = self.told;
         let bytes_max = REPEATED_BYTES_FREE + REPEATED_BYTES_EACH * self.bounds.changes;
         (changes <= self.bounds.changes && repeated_bytes <= bytes_max).then_some(())
     }
 
-    /// Whether all values of both can be hashed at a time.
+    /// Whether all values of both can be hashed at once.
     fn has_room_for(&self, old: &Document, new: &Document) -> bool {
         let mut room = self.bounds.values;
         [old, new].into_iter().all(|document| takes(document, 0, &mut room))

@@ -27,7 +27,7 @@ struct Summary {
 }
 
 impl Tree {
-    /// Of a value that lies `depth` deep.
+    /// Hashes a value at depth `depth`.
     pub(super) fn at(document: &Document, depth: usize) -> Self {
         let mut tree = Self(Vec::new());
         tree.add(document, depth);

@@ -142,8 +142,8 @@ pub fn freshness(
     report.finish()
 }
 
-/// Says if the checkpoint is dated ahead of the clock: then it may be newer than what was saved
-/// after it under a stated date.
+/// Reports a checkpoint that is dated ahead of the clock: a checkpoint that was saved later with a
+/// stated date may count as older.
 fn date(case: &Case<'_>, report: &mut Report) {
     let Entry { created_at, .. } = case.entry;
     if created_at.saturating_since(case.now) > SKEW_MAX {

@@ -200,7 +200,7 @@ impl<'a> Decision<'a> {
         statuses.into_iter().flatten().collect()
     }
 
-    /// Which each entry is of its group, counted from the newest.
+    /// The rank of each entry in its group, counted from the newest.
     fn ranks(&self, rules: &[Option<usize>]) -> Vec<u32> {
         let mut ranks = vec![u32::MAX; self.entries.len()];
         let mut counts: HashMap<Group<'_>, u32> = HashMap::new();

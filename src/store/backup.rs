@@ -36,8 +36,8 @@ use crate::error::{At, Error, Result};
 // Large enough to be read at once, small enough to be copied again for the sake of a few pages.
 const CHUNK_BYTES: usize = 256 << 10;
 const CACHE_BYTES: usize = 32 << 20;
-// A process that is killed with the store leaves it to be repaired; after so many in a row, or on a
-// full disk, that is done in memory.
+// A killed holder leaves a file that needs repair. After this many in a row, or on a full disk, the
+// backup repairs it in memory.
 const TRIES: usize = 4;
 // Far longer than a copy has no lock before it gets its name.
 const LEFT_AFTER: Duration = Duration::from_mins(1);
@@ -107,7 +107,7 @@ impl Store {
             None => Ok(None),
         });
         let _ = fs::remove_file(&new_path);
-        // The name that the copy has meanwhile tells nobody anything.
+        // The temporary name of the copy would mean nothing to the caller.
         let copied = copied.map_err(|error| match error {
             Error::Io { path: at, source } if at == new_path => {
                 Error::Io { path: path.clone(), source }
@@ -180,8 +180,8 @@ impl Store {
     }
 
     /// Runs `work` while the file is closed cleanly, has everything, and nobody can open it. Says
-    /// how many were spooled that it does not have, for want of a key. `None` if the file cannot be
-    /// closed cleanly: the disk is full, or others are killed with it time and again.
+    /// how many spooled saves it lacks for want of a key. `None` if the file cannot be closed
+    /// cleanly: the disk is full, or other processes are killed with it time and again.
     fn while_closed<T>(
         &self,
         mut work: impl FnMut(&ReadOnlyDatabase) -> Result<T>,
@@ -210,7 +210,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Copies the file as it would be if it had everything and were closed cleanly.
+    /// Copies the file as if the journal and the spool were taken in and it were closed cleanly.
     fn copy_from_memory(&self, copy: &mut Copy<'_>) -> Result<(u64, (Counts, Duration))> {
         let mut arrived = Instant::now();
         let (left_out, counts) = self.shared.closed_in_memory(
@@ -223,7 +223,7 @@ impl Store {
         Ok((left_out, (counts, arrived.elapsed())))
     }
 
-    /// How many are spooled and cannot be taken in for want of a key.
+    /// Number of spooled saves that cannot be taken in for want of a key.
     fn left_out(&self, open: &Open) -> u64 {
         if open.has_key() { 0 } else { Spooled::of(self.shared.turn.place()).checkpoints }
     }
@@ -291,7 +291,7 @@ impl Copy<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Copies from the file that is at the path now, and all of it if that is another one.
+    /// Copies what changed; copies everything if another file is at the path now.
     fn follow(&mut self) -> Result<()> {
         let id = self.source.id().at(self.from)?;
         if !file::is_at(&RealDisk, id, self.from).at(self.from)? {
@@ -383,7 +383,7 @@ fn lock_any(path: &Path) -> Result<Option<File>, Refusal> {
 /// Checks a copy, gives it an identity of its own, and puts it on disk.
 fn finish(target: File, path: &Path, counts: &Counts) -> Result<()> {
     let damaged = |reason: String| Error::corrupt("the store", reason);
-    // The disk that the copy is on may fail, too, which says nothing of the store.
+    // A failing disk below the copy says nothing about the store.
     let refused = |what: &str, error: DatabaseError| match engine_error(error.into(), path) {
         error @ Error::Io { .. } => error,
         error => damaged(format!("{what}: {error}")),

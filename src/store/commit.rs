@@ -175,8 +175,8 @@ impl Shared {
         self.save_within(Patience::Usual, drafts)
     }
 
-    /// As [`Shared::save_all`], but waits for the turn for so long; `None` if the store was moved
-    /// meanwhile, and nothing is acknowledged.
+    /// As [`Shared::save_all`], but waits as long as `patience` says. `None` if the store was moved
+    /// meanwhile: then nothing is acknowledged.
     pub(super) fn try_save(
         &self,
         patience: Patience,
@@ -306,7 +306,7 @@ impl Shared {
         match self.write_durably(open, &mut journal, |_| Ok(())) {
             Ok(()) => journal.remove(),
             Err(error) => {
-                // The journal stays, so relaxed saves are to be durable in it.
+                // The journal stays, so relaxed saves must be durable in it.
                 let _ = journal.sync();
                 return Err(error);
             }

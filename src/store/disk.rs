@@ -36,10 +36,10 @@ impl Place {
 /// What is found under a name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FoundFile {
-    /// What it is if it is no regular file, in words.
+    /// What it is, in words, if it is not a regular file.
     pub(super) is_other: Option<&'static str>,
     pub(super) bytes: u64,
-    /// How many names it has.
+    /// Number of names (hard links).
     pub(super) names: u64,
     pub(super) id: Option<FileId>,
 }
@@ -75,33 +75,33 @@ impl FileId {
 
 /// A file system, as far as a store needs one.
 pub(super) trait Disk: fmt::Debug + Send + Sync {
-    /// What has a name; no link is followed.
+    /// What is at a path; no link is followed.
     fn look(&self, path: &Path) -> io::Result<FoundFile>;
 
-    /// Opens a regular file that is there, to read or sync it; no link is followed.
+    /// Opens an existing regular file to read or sync it; no link is followed.
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
     /// As [`Disk::open`], to write to it, too.
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Opens a directory, to know it again.
+    /// Opens a directory, to recognize it later.
     fn open_directory(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Makes a file that only its owner may read; an error if anything has the name.
+    /// Makes a file that only its owner may read; an error if the name is taken.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
     /// What is renamed lasts once its directory is synced.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// As [`Disk::rename`]; an error if anything has the new name.
+    /// As [`Disk::rename`]; an error if the new name is taken.
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Has two files change their names in one step; false where the file system cannot do that.
+    /// Exchanges the names of two files in one step; false where the file system cannot do that.
     fn exchange(&self, one: &Path, other: &Path) -> io::Result<bool>;
 
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// How long ago a file was last changed, if that can be told.
+    /// How long ago a file was last changed, if the system knows.
     fn age(&self, path: &Path) -> Option<Duration>;
 
     /// Makes a file that is not there, and holds it for as long as it is open.
@@ -134,8 +134,8 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
     /// Makes last what was made, renamed and removed in a directory.
     fn sync_directory(&self, directory: &Path) -> io::Result<()>;
 
-    /// Opens a file to lock and write it, or makes one that only its owner may read. No link is
-    /// followed, and what is in the file stays.
+    /// Opens a file to lock and write it, or makes one that only its owner may read. Follows no
+    /// link, and never truncates.
     fn open_lock(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
     /// Whether the files are real ones, so that [`Pages`](super::pages::Pages) can read them.
@@ -180,11 +180,11 @@ pub(super) trait DiskFile: fmt::Debug + Send + Sync {
     /// Cuts the file at this length, or fills it up with zeros to it.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
-    /// Has the disk allocate blocks for a part behind the end of the file, which reads as zeros.
+    /// Allocates blocks for a part beyond the end of the file, which reads as zeros.
     fn allocate(&self, from: u64, to: u64) -> io::Result<()>;
 
-    /// Takes a lock that lasts as long as the file is open; false if another process has one that
-    /// is in the way.
+    /// Takes a lock that lasts as long as the file is open; false if another process has a
+    /// conflicting one.
     fn try_lock(&self, kind: Lock) -> io::Result<bool>;
 
     /// Makes content and length last.
@@ -323,7 +323,7 @@ impl Disk for RealDisk {
     fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError> {
         let file = opening::read_and_write(path)?;
         if file.metadata()?.len() == 0 {
-            // The engine would make a store of it.
+            // The engine would turn an empty file into a store.
             return Err(io::Error::from(io::ErrorKind::InvalidData).into());
         }
         builder.create_file(file)

@@ -31,7 +31,7 @@ pub struct Draft {
     /// Whether the caller chose the id, so that it may be taken.
     pub(super) has_own_id: bool,
     pub(super) dated: Dated,
-    /// Whether somebody has asked for the id, so that it cannot follow the date any more.
+    /// Whether the caller has asked for the id, so that it can no longer change with the date.
     pub(super) is_id_known: AtomicBool,
     /// The name of a file of the spool that may have been left with it, and must not be taken in
     /// once it is saved.

@@ -27,7 +27,7 @@ use crate::error::{At, Error, Result};
 const WRITTEN_AT_ONCE: usize = 256 << 10;
 // No file system has holes between smaller parts of a page.
 const BLOCK_BYTES: usize = 4096;
-// What this and other processes make beside a store, but for what is not finished.
+// Suffixes of the files beside a store, except for unfinished ones.
 const BESIDE: [&str; 3] = [".journal", ".lock", ".spool"];
 
 /// Why the file was not opened.
@@ -36,7 +36,7 @@ pub(super) enum Refusal {
     Held,
     /// Another process is making it.
     Creating,
-    /// The disk is full; some room was freed since, so that another try may succeed.
+    /// The disk was full, but room was freed since: another try may succeed.
     Freed,
     Failed(Error),
 }
@@ -85,7 +85,7 @@ pub(super) fn open(
     Ok((database, file.id().at(path)?))
 }
 
-/// Opens the store so that nothing reaches the disk: what is written stays in memory.
+/// Opens the store in memory: writes never reach the disk.
 pub(super) fn open_in_memory(
     place: &Place,
     options: &Options,
@@ -168,11 +168,11 @@ pub(super) fn is_at(disk: &dyn Disk, file: Option<FileId>, path: &Path) -> io::R
     }
 }
 
-/// Refuses what cannot be a store, or must not be used as one.
+/// Refuses a file that cannot be a store, or has several names.
 pub(super) fn check_file(disk: &dyn Disk, found: FoundFile, path: &Path) -> Result<()> {
     match found {
         FoundFile { is_other: Some(kind), .. } => {
-            Err(not_a_store(path, &format!("it is {kind}, and no regular file")))
+            Err(not_a_store(path, &format!("it is {kind}, not a regular file")))
         }
         FoundFile { bytes: 0, .. } => Err(not_a_store(path, "the file is empty")),
         FoundFile { names: 0 | 1, .. } => Ok(()),
@@ -182,7 +182,7 @@ pub(super) fn check_file(disk: &dyn Disk, found: FoundFile, path: &Path) -> Resu
     }
 }
 
-/// As [`check_file`], of what is there now.
+/// As [`check_file`], for the file that is at the path now.
 pub(super) fn check_there(place: &Place) -> Result<()> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     check_file(disk, disk.look(path).at(path)?, path)
@@ -211,11 +211,11 @@ fn create(place: &Place, lock_file: &LockFile, key: Option<KeyId>) -> Result<(),
     if disk.look(path).is_ok() {
         return Ok(());
     }
-    // Nobody else is at it, so whatever is left can go.
+    // No other process makes the store now, so leftovers can go.
     unfinished::sweep(disk, path, Making::Store, Duration::ZERO);
     let new_path = unfinished::name(path, Making::Store);
     let made = create_empty(disk, &new_path, key).and_then(|()| {
-        // Its name lasts once whoever opens it has synced the directory.
+        // The process that opens it syncs the directory, and so its name.
         Ok(disk.rename_new(&new_path, path).at(path)?)
     });
     if made.is_err() {

@@ -48,11 +48,11 @@ pub struct Inspection {
     pub spool: Spooled,
     /// Another process had the store when it was looked at first.
     pub holder: Option<Holder>,
-    /// What the lock file beside it holds.
+    /// What the lock file beside it contains.
     pub lock_text: LockText,
     /// What is in it, as far as that can be told.
     pub state: State,
-    /// What the disk cannot read of the file and of its journal, whatever lies there.
+    /// Byte ranges of the file and its journal that the disk cannot read.
     pub unreadable: Vec<Unreadable>,
 }
 
@@ -66,17 +66,16 @@ pub struct Holder {
     pub since: Option<Timestamp>,
 }
 
-/// What the lock file beside a store holds. It works as a lock whatever that is.
+/// What the lock file beside a store contains. It works as a lock with any content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockText {
-    /// A whole text of a store, or nothing.
+    /// A complete text, or nothing.
     Whole,
-    /// The rest of a text, as a power cut leaves it; the next process that opens the store writes
-    /// a whole one.
+    /// A torn text, as after a power cut. The next process that opens the store rewrites it.
     Damaged,
-    /// Content that no store wrote. It stays as it is, so that nobody can learn from it which store
-    /// this is: saves that would be spooled wait for the store instead.
+    /// Content that no store wrote. It is left alone, so processes cannot learn from it which store
+    /// this is: they do not spool, but wait for the store.
     Foreign,
 }
 
@@ -120,7 +119,8 @@ pub struct Contents {
 }
 
 impl Store {
-    /// The newest format that this build reads and writes. What is not encrypted has the first.
+    /// The newest format that this build reads and writes. Most stores have format 1; 2 is for
+    /// encrypted stores, 3 for stores with dates that lag behind the order.
     pub const FORMAT: u32 = FORMAT;
     /// The oldest format that this build reads.
     pub const FORMAT_OLDEST: u32 = FORMAT_OLDEST;
@@ -129,9 +129,9 @@ impl Store {
     ///
     /// If another process has it, asks for a turn for as long as `wait` says. `hear` is told of
     /// every entry, those that were deleted and can be restored included. Reads every entry, but no
-    /// document: about a second for a million checkpoints. What was not
-    /// closed is repaired in memory instead, so that damage is told from what a crash leaves.
-    /// Then asks the disk for every byte of the file, while others may have it.
+    /// document: about a second for a million checkpoints. What was not closed is repaired in
+    /// memory instead, so that damage is told from what a crash leaves. Then reads every byte of
+    /// the file, while other processes may use it.
     ///
     /// # Errors
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Io`], or
@@ -155,12 +155,12 @@ pub(super) fn inspect_at(
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     let mut holder = None;
     let state = without_panics(path, || look(place, wait, &mut holder, hear))?;
-    // Who let go when asked has taken its journal in.
+    // A holder that let go when asked has taken in its journal.
     let file_bytes = disk.look(path).at(path)?.bytes;
     let journal_path = file::beside(path, ".journal");
     let journal_bytes = disk.look(&journal_path).ok().map(|found| found.bytes);
     let mut unreadable = unreadable(disk, path).at(path)?;
-    // Who has the store may remove its journal meanwhile.
+    // The holder may remove the journal meanwhile.
     unreadable.extend(self::unreadable(disk, &journal_path).unwrap_or_default());
     Ok(Inspection {
         path: place.path.clone(),
@@ -174,7 +174,7 @@ pub(super) fn inspect_at(
     })
 }
 
-/// What the disk cannot read of a file.
+/// Byte ranges of a file that the disk cannot read.
 fn unreadable(disk: &dyn Disk, path: &Path) -> io::Result<Vec<Unreadable>> {
     let file = Sectors::open(disk, path)?;
     file.read_all();

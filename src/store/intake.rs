@@ -1,5 +1,5 @@
-//! Checkpoints between the journal and the tables, and the places they get: a sequence each, and
-//! for those that the store dates a time that is not before that of any other.
+//! Checkpoints between the journal and the tables, and their places: each gets a sequence, and one
+//! that the store dates gets an order time that no earlier checkpoint exceeds.
 
 use super::draft::{Draft, Packed};
 use super::open::Open;
@@ -46,13 +46,13 @@ impl Intake {
         self.highest
     }
 
-    /// Notes that the order reaches up to `time`, by a record that got its place before.
+    /// Notes the order time of a record that already has its place.
     pub(super) fn reach(&mut self, time: Timestamp) {
         self.highest = self.highest.max(time);
     }
 
-    /// Gives the draft at `at` its place; the clock shows `now`. The sequence is used up, whatever
-    /// comes of it.
+    /// Gives the draft at `at` its place; the clock shows `now`. The sequence is used up even if
+    /// the save fails.
     pub(super) fn place(
         &mut self,
         (drafts, at): (&mut [Draft], usize),

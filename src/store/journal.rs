@@ -43,7 +43,7 @@ const HEADER_BYTES: usize = 16;
 const HEAD_BYTES: usize = 12;
 
 const OF_ANOTHER: &str = "it is the journal of another store";
-const STRANGE: &str = "it is no journal";
+const STRANGE: &str = "it is not a journal";
 
 /// A journal that this process writes. Made only when it is first needed.
 pub(super) struct Journal {
@@ -52,9 +52,9 @@ pub(super) struct Journal {
     /// Of the store; content of another one does not count.
     identity: u64,
     file: Option<Box<dyn DiskFile>>,
-    /// Which file that is; `None` where the system does not tell.
+    /// Identifies the file; `None` where the system cannot.
     id: Option<FileId>,
-    /// Where something was moved to that lay in the way of this journal, and what it is.
+    /// A file that was in the way of this journal: where it was moved to, and what it is.
     aside: Option<(PathBuf, &'static str)>,
     /// Where the next content goes.
     end: u64,
@@ -64,9 +64,9 @@ pub(super) struct Journal {
     synced: u64,
     /// The last sequence that was added.
     last: u64,
-    /// Blocks up to here have been written, so that a sync need not write where they are.
+    /// Blocks up to here have been written, so that a sync need not write their allocation.
     zeroed: u64,
-    /// Up to here the file has blocks: behind the zeros it keeps the reserve.
+    /// The file has blocks up to here: the reserve follows the zeros.
     allocated: u64,
     /// After a failed write or sync nothing that is written behind can be relied on.
     has_failed: bool,
@@ -97,7 +97,7 @@ impl Journal {
         }
     }
 
-    /// The journal of a store that is open in memory: nothing is written, and what lies at the path
+    /// The journal of a store that is open in memory: never written, and the file at the path
     /// stays.
     pub(super) fn detached(disk: Arc<dyn Disk>, path: PathBuf, identity: u64) -> Self {
         Self { is_detached: true, ..Self::new(disk, path, identity) }
@@ -171,8 +171,8 @@ impl Journal {
 
     /// Removes the file: the tables have everything, and that is on disk.
     ///
-    /// If the file stays, it says nothing that the tables do not know. Another file that took its
-    /// place meanwhile stays.
+    /// If this fails, the file holds nothing that the tables lack. Another file that took its place
+    /// meanwhile stays.
     pub(super) fn remove(&mut self) {
         if self.is_detached {
             return;
@@ -192,13 +192,13 @@ impl Journal {
         let _ = self.disk.remove(&self.path);
     }
 
-    /// Whether the file is not at its path any more: what is in it is lost with this process.
+    /// Whether the file is no longer at its path: its content would be lost with this process.
     pub(super) fn is_gone(&self) -> bool {
         let is_at = || file::is_at(self.disk.as_ref(), self.id, &self.path);
         self.file.is_some() && !matches!(is_at(), Ok(true))
     }
 
-    /// What was last moved out of the way, told once: where it is now, and what it is.
+    /// What was last moved out of the way, returned once: where it is now, and what it is.
     pub(super) fn aside(&mut self) -> Option<(PathBuf, &'static str)> {
         self.aside.take()
     }
@@ -303,12 +303,12 @@ pub(super) fn frame(placed: &Placed, chain: u64, out: &mut Vec<u8>) -> u64 {
 pub(super) struct Left {
     /// What the tables may lack after a crash.
     pub(super) placed: Vec<Placed>,
-    /// Where its content ends, the mark behind it included; what follows means nothing.
+    /// Where its content ends, including the mark; what follows means nothing.
     pub(super) end: u64,
     foreign: Option<Foreign>,
 }
 
-/// What a journal holds of a store, from `sequence` on. Changes nothing.
+/// Reads the saves of a store from its journal, from `sequence` on. Changes nothing.
 ///
 /// One that is damaged before its end is an error.
 pub(super) fn look(disk: &dyn Disk, path: &Path, identity: u64, sequence: u64) -> Result<Left> {
@@ -358,8 +358,8 @@ fn damaged(path: &Path, at: usize) -> Error {
 /// Saves may be there that the store lacks.
 fn unread(bytes: &Unreadable) -> Error {
     let reason = format!(
-        "the disk cannot read them: {}; the journal stays as it is, and `waypost repair` saves all \
-         that can be read",
+        "the disk cannot read them: {}; the journal is unchanged, and `waypost repair` saves what \
+         can be read",
         bytes.reason
     );
     Error::corrupt(bytes.to_string(), reason)
@@ -392,7 +392,7 @@ fn head(bytes: &[u8]) -> Option<(usize, u64)> {
     (length > 0).then_some((length, sum))
 }
 
-/// What is in a journal, and what the disk cannot read of it, which is zeros then.
+/// The bytes of a journal, with zeros where the disk cannot read, and those places.
 fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Option<(Vec<u8>, Vec<Unreadable>)>> {
     let file = match Sectors::open(disk, path) {
         Ok(file) => file,

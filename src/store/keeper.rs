@@ -1,7 +1,7 @@
 //! The keeper: one thread a store that lets the file go in time and makes relaxed saves durable.
 //!
-//! It sleeps while the file is closed and nothing is due. Where no thread can be started for it,
-//! every call does its duty at its end: the file is closed after each.
+//! It sleeps while the file is closed and nothing is due. If no thread can be started for it, every
+//! call does its work at the end and closes the file.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -203,7 +203,7 @@ fn run(shared: &Shared) {
 }
 
 impl Shared {
-    /// Runs `work` with the file, waiting for the turn if need be.
+    /// Runs `work` with the file, after waiting for the turn if needed.
     pub(super) fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
         self.within(Patience::Usual, work)
     }
@@ -226,9 +226,9 @@ impl Shared {
         result
     }
 
-    /// Does the keeper's duty at the end of a call, if there is no thread for it.
+    /// Does the keeper's work at the end of a call, if it has no thread.
     ///
-    /// Nobody would notice later that another process waits or that a relaxed save is due.
+    /// Nothing would notice later that another process waits or a relaxed save is due.
     pub(super) fn tend(&self) {
         if !self.keeper.is_absent.load(Ordering::Relaxed) {
             return;

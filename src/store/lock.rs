@@ -1,8 +1,8 @@
 //! The lock file beside a store: who waits for the store, who has it, who is making it.
 //!
 //! It holds no checkpoints and stays where it is: a lock on a file that was removed keeps nobody
-//! out. All locks end with their process. Its content never decides whether a store opens: any
-//! file can be locked, and content that is not a text of ours says nothing.
+//! out. All locks end with their process. Its content never decides whether a store opens: any file
+//! can be locked, and content that no store wrote is ignored.
 
 mod text;
 
@@ -57,8 +57,8 @@ impl LockFile {
 
     /// Writes down who has the store, and which store that is, if it is known by now.
     ///
-    /// Content that is not ours is left as it is. On a full disk the old text may stay, unless it
-    /// would have others seal what they spool in another way.
+    /// Content that no store wrote is left alone. On a full disk the old text may stay, unless it
+    /// would make spooling processes use another key.
     pub(super) fn sign(&self, name: &str, known: Option<Known>) -> Result<()> {
         let file = self.open()?;
         let length = file.length().at(&self.path)?;
@@ -66,8 +66,8 @@ impl LockFile {
             return Ok(());
         }
         let text = Text::new(name, known).to_bytes();
-        // In place: a file that is emptied first may come back as zeros after a power cut, and
-        // others would read an empty one meanwhile.
+        // In place: a file that is truncated first may be zeros after a power cut, and other
+        // processes would read an empty one meanwhile.
         let written = file.write_at(&text, 0).and_then(|()| {
             if length > text.len() as u64 { file.set_length(text.len() as u64) } else { Ok(()) }
         });
@@ -77,7 +77,7 @@ impl LockFile {
         }
     }
 
-    /// Makes the text last, and the name of the file with it.
+    /// Syncs the text and the name of the file.
     pub(super) fn sync(&self) -> Result<()> {
         self.open()?.sync().at(&self.path)?;
         let directory = file::parent(&self.path);
@@ -96,12 +96,12 @@ impl LockFile {
     pub(super) fn known(&self) -> Option<Known> {
         let Content::Whole(Text { known, .. }) = self.content() else { return None };
         let known = known?;
-        // Texts of older builds, and of systems that do not tell, name no file and are believed.
+        // A text of an older build, or of a system without inodes, names no file and is believed.
         let is_at = |file| file::is_at(self.store.disk.as_ref(), Some(file), &self.store.path);
         known.file.is_none_or(|file| is_at(file).unwrap_or(false)).then_some(known)
     }
 
-    /// What is in the file; as of an empty one if there is none, or none that can be read.
+    /// The content of the file; a missing or unreadable file counts as empty.
     pub(super) fn content(&self) -> Content {
         let disk = self.store.disk.as_ref();
         let content = || read(disk.open(&self.path)?.as_ref());
@@ -115,7 +115,7 @@ impl LockFile {
         Some(Timestamp::from_micros(i64::try_from(micros).ok()?))
     }
 
-    /// Whether spooling processes may go by a text that says something else than `known`.
+    /// Whether the text would tell spooling processes something other than `known`.
     fn misleads(&self, known: Option<Known>) -> bool {
         let stated = self.known().filter(|it| it.sealing != Sealing::Unknown);
         stated.is_some_and(|stated| Some(stated) != known)

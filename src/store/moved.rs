@@ -1,7 +1,8 @@
 //! Files that another program moves, removes or replaces while this process writes to them.
 //!
-//! A write to such a file succeeds, and the next process does not find it. So a save looks whether
-//! store and journal are still at their paths after it was written and before it is acknowledged.
+//! A write to such a file succeeds, but the next process does not find the file. So after a save
+//! was written and before it is acknowledged, it checks that the store and the journal are still at
+//! their paths.
 
 use std::io;
 
@@ -16,12 +17,12 @@ use crate::checkpoint::Entry;
 use crate::error::{At as _, Error, Result};
 use crate::sync::try_lock;
 
-// A store that is replaced so often is not saved to, but tested.
+// Only a test replaces a store this often during one save.
 const MOVES_MAX: usize = 8;
 
 impl Shared {
-    /// Saves packed drafts, waiting for the turn for so long. If the store is moved meanwhile,
-    /// saves them again into the one that is at the path then.
+    /// Saves packed drafts, and waits for the turn as long as `patience` says. If the store is
+    /// moved meanwhile, saves them again into the store that is at the path then.
     pub(super) fn save_within(
         &self,
         patience: Patience,
@@ -34,7 +35,7 @@ impl Shared {
             self.let_go();
             for draft in &mut *drafts {
                 draft.sequence = None;
-                // Should the same store be back at the path, it may have the draft already.
+                // If the same store comes back to the path, it may have the draft already.
                 draft.has_own_id = true;
             }
             self.pack_by(drafts, Reach::Turn(patience))?;
@@ -52,13 +53,13 @@ impl Shared {
     }
 
     fn moved(&self) -> Error {
-        let reason = "the file was moved, removed or replaced while it was written to; what was to \
-                      be written is not in the store at this path: try again";
+        let reason = "another program moved, removed or replaced the file during the write; the \
+                      change is not in the store at this path: try again";
         Err::<(), _>(io::Error::other(reason)).at(self.turn.path()).expect_err("it is an error")
     }
 
-    /// Puts everything into the tables for good if the journal is not at its path any more, and
-    /// has no journal then: the next process would not find what is in it.
+    /// If the journal is no longer at its path, commits everything in it durably to the tables and
+    /// drops the journal: the next process would not find it.
     pub(super) fn keep_journal(&self, open: &Open, journal: &mut Journal) -> Result<()> {
         if journal.is_gone() {
             self.write_durably(open, journal, |_| Ok(()))?;
@@ -67,12 +68,12 @@ impl Shared {
         Ok(())
     }
 
-    /// As [`Shared::keep_journal`], unless a saver has the journal, who looks itself.
+    /// As [`Shared::keep_journal`], unless a saver has the journal: savers check for themselves.
     pub(super) fn watch_journal(&self, open: &Open) -> Result<()> {
         try_lock(&open.journal).map_or(Ok(()), |mut journal| self.keep_journal(open, &mut journal))
     }
 
-    /// Tells what was moved out of the way of a new journal.
+    /// Reports a file that was moved out of the way of a new journal.
     pub(super) fn tell_aside(&self, journal: &mut Journal) {
         if let (Some((path, reason)), Some(hear)) = (journal.aside(), &self.options.on_set_aside) {
             hear(SetAside { path, reason: reason.to_owned() });

@@ -66,7 +66,7 @@ pub(super) struct Open {
     /// Whether there was a save since the file was opened.
     pub(super) has_saved: AtomicBool,
     pub(super) since: Instant,
-    /// What was written, if nothing of it reaches the disk; then it is for readers only.
+    /// The overlay, if the file is open in memory; then it is for readers only.
     pub(super) memory: Option<Overlay>,
 }
 
@@ -78,7 +78,7 @@ impl Open {
 
     /// Puts into the tables what a journal has that they lack.
     ///
-    /// Whoever writes has the reserve of the journal for that. Reading leaves it for them.
+    /// A writer may use the reserve of the journal for that. A reader leaves it alone.
     pub(super) fn new(
         opened: (Database, Option<FileId>, Found),
         frames: Arc<Frames>,
@@ -148,7 +148,7 @@ impl Open {
             return Ok(());
         }
         let now = (options.clock)();
-        // What a crash undid is pruned again.
+        // Prunes that a crash undid are done again.
         transact(self, path, Durability::Immediate, |it| it.prune_on_save(now))
     }
 
@@ -188,7 +188,7 @@ impl Open {
         }
     }
 
-    /// Whether nothing that is written reaches the disk.
+    /// Whether the file is open in memory: writes never reach the disk.
     pub(super) fn is_in_memory(&self) -> bool {
         self.memory.is_some()
     }

@@ -27,7 +27,7 @@ pub(super) enum Dated {
     Stated,
     /// The clock, when the draft was made. The save may end later.
     ByClock,
-    /// The clock, and the caller knows it: the save was acknowledged and went to the spool.
+    /// The clock, and the caller knows the date: the save was acknowledged when it was spooled.
     Acknowledged,
 }
 
@@ -53,7 +53,7 @@ impl Draft {
         }
     }
 
-    /// Whether the store dated it, and earlier than something that is saved already.
+    /// Whether the store dated it earlier than something that is already saved.
     pub(super) fn is_behind(&self, highest: Timestamp) -> bool {
         self.dated != Dated::Stated && self.entry.created_at < highest
     }
@@ -68,8 +68,8 @@ pub(super) fn any_lags(drafts: &[Draft], mut highest: Timestamp, now: Timestamp)
     })
 }
 
-/// A new id. When a spooled checkpoint is taken in, its id tells whether the store dated it: only
-/// then the id has the time of the date. So an id for a stated date gets another time.
+/// A new id. When a spooled checkpoint is taken in, its id tells whether the store dated it: then
+/// the time in the id is the date. So the id of a checkpoint with a stated date gets another time.
 pub(super) fn generated(now: Timestamp, stated: Option<Timestamp>) -> Id {
     let id = Id::generate(now);
     if stated.is_some_and(|stated| id.is_made_at(stated)) {
@@ -78,13 +78,13 @@ pub(super) fn generated(now: Timestamp, stated: Option<Timestamp>) -> Id {
     id
 }
 
-/// Refuses a stated place in the order without a date, or before it.
+/// Refuses `ordered_at` without a date, or before the date.
 pub(super) fn check_order(about: &NewEntry) -> Result<()> {
     let reason = match (about.created_at, about.ordered_at) {
         (_, None) => return Ok(()),
         (Some(created_at), Some(ordered_at)) if created_at <= ordered_at => return Ok(()),
         (Some(_), Some(_)) => "is before created_at",
-        (None, Some(_)) => "is stated without created_at",
+        (None, Some(_)) => "needs created_at",
     };
     Err(Error::invalid("ordered_at", reason))
 }
@@ -98,7 +98,7 @@ impl Writer<'_> {
         encode_entry(entry, &mut |kind, name| self.intern(kind, name))
     }
 
-    /// Whether the format of the store allows dates that lag, once this is committed.
+    /// Whether the format of the store allows dates that lag once this transaction is committed.
     pub(super) fn may_lag(&self) -> bool {
         self.lag_max.is_some()
     }
@@ -116,8 +116,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes the latest place in the order of anything that was ever deleted and could be restored:
-    /// what is saved before it comes back must still be newer than it.
+    /// Notes the latest order time of any checkpoint that was ever deleted and could be restored: a
+    /// save before it is restored must still be newer than it.
     pub(super) fn note_put_away(&mut self, entries: &[Entry]) -> Result<()> {
         let latest = entries.iter().map(|entry| entry.order().0).max();
         let Some(latest) = latest else { return Ok(()) };

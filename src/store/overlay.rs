@@ -1,7 +1,7 @@
 //! A file that can be written to without being changed: what is written stays in memory.
 //!
-//! So the engine can repair what a crash left for a caller that only reads, and so a store can be
-//! read on a disk that has no room for the repair. Must never write to the file.
+//! With it the engine can repair what a crash left for a caller that only reads, even on a full
+//! disk. Must never write to the file.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,7 +15,7 @@ use crate::sync::lock;
 const BLOCK: usize = 4096;
 const BLOCK_BYTES: u64 = BLOCK as u64;
 
-/// A locked file, and what was written over it. Copies are the same overlay.
+/// A locked file, and the blocks written over it. Clones share the same overlay.
 #[derive(Debug, Clone)]
 pub(super) struct Overlay {
     /// Locked for as long as any copy lives.

@@ -110,7 +110,8 @@ impl Shared {
     fn reach<T>(&self, reach: Reach<'_>, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
         match reach {
             Reach::Open(open) => work(open),
-            // The save that follows needs the file still open: else it forgets the bases it found.
+            // Keeps the file open for the save that follows, which would otherwise forget the
+            // bases.
             Reach::Turn(patience) => self.turn.within(patience, work).inspect_err(|_| self.tend()),
         }
     }

@@ -31,7 +31,7 @@ const PAGE_STEP: usize = 4096;
 const ORDER_MAX: u8 = 12;
 // A tree of a million pages is four levels high.
 const DEPTH_MAX: usize = 64;
-/// Why a page is bad of which the disk cannot read a sector.
+/// The reason for a page with an unreadable sector.
 pub(super) const UNREADABLE: &str = "the disk cannot read some of it";
 
 /// A file of the engine.
@@ -45,7 +45,7 @@ pub(super) struct Pages {
 /// A page as it was read.
 struct Page {
     at: u64,
-    /// Zeros where the file ends before, or the disk cannot read it.
+    /// Zeros past the end of the file and where the disk cannot read.
     bytes: Vec<u8>,
     /// Whether the disk can read all of it.
     is_read: bool,
@@ -107,11 +107,11 @@ pub(super) struct Seen {
     /// Where those start that passed their sums; of longer ones all parts.
     whole: HashSet<u64>,
     pub(super) bad: Vec<BadPage>,
-    /// Those of which the disk cannot read all.
+    /// Pages with an unreadable sector.
     pub(super) unread: Vec<UnreadPage>,
 }
 
-/// A page of which the disk cannot read all.
+/// A page with an unreadable sector.
 pub(super) struct UnreadPage {
     pub(super) bytes: Range<u64>,
     /// The table that it belongs to.
@@ -147,7 +147,7 @@ impl Pages {
         self.has_header
     }
 
-    /// The file itself, as it is read.
+    /// The file itself.
     pub(super) fn sectors(&self) -> &Sectors {
         &self.file
     }
@@ -281,7 +281,8 @@ impl Walk<'_> {
         let Some(Page { at, bytes, is_read }) = self.pages.page(root.page) else {
             return self.note(None, "a page beyond the end of the file is named");
         };
-        // The engine takes a page as a whole, even where nothing that is used of it is lost.
+        // The engine reads whole pages, so even an unreadable sector in unused space fails the
+        // page.
         if !is_read {
             self.note(Some(at), UNREADABLE);
             let (bytes, table) = (at..at + bytes.len() as u64, self.table.name.clone());
@@ -324,7 +325,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes a page that fails its sum, unless it is known already why.
+    /// Notes a page with a wrong checksum, unless the reason is already known.
     fn note_sum(&mut self, at: u64) {
         if self.seen.bad.last().is_none_or(|last| last.at != Some(at)) {
             self.note(Some(at), "checksum differs");

@@ -53,7 +53,7 @@ use write::Notes;
 // One transaction takes this much, or so many.
 const PART_BYTES: usize = 8 << 20;
 const PART: usize = 1024;
-// Far longer than a new store is without a lock while it is made.
+// Far longer than a new store is ever unlocked while it is made.
 const LEFT_AFTER: Duration = Duration::from_mins(1);
 
 /// How a store is repaired.
@@ -117,7 +117,8 @@ pub struct Repaired {
     /// What was saved though it may have been deleted before, or changed since: no table leads to
     /// it any more.
     pub unsure: Vec<Lost>,
-    /// What the disk cannot read of the store and its journal, as far as that was needed.
+    /// Byte ranges of the store and its journal that the disk cannot read, among those that were
+    /// needed.
     pub unreadable: Vec<Unreadable>,
 }
 
@@ -161,7 +162,7 @@ impl Store {
     }
 }
 
-/// As [`Store::repair`], of a store on any disk; another file than its own is on the real one.
+/// As [`Store::repair`], for a store on any disk; `into` is always on the real one.
 pub(super) fn repair_at(
     old: &Place,
     repair: &Repair,
@@ -189,7 +190,7 @@ pub(super) fn repair_at(
         watch,
     };
     if repair.dry_run {
-        // Whether it was ended is told by what is returned.
+        // The return value says whether it was ended early.
         let _ = work.save(None)?;
         if repair.into.is_some() {
             work.repaired.checkpoints += Spooled::of(old).checkpoints;
@@ -197,7 +198,7 @@ pub(super) fn repair_at(
         work.note(&Notes::read(&rows));
         return Ok(work.repaired);
     }
-    // Who repairs a store in place has it alone; into another place several may.
+    // A repair in place needs the store alone; several repairs into other files may run at once.
     let left_after = if repair.into.is_some() { LEFT_AFTER } else { Duration::ZERO };
     unfinished::sweep(target.disk.as_ref(), &target.path, Making::Repair, left_after);
     let new_path = unfinished::name(&target.path, Making::Repair);

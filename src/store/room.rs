@@ -1,4 +1,4 @@
-//! A disk without room: a store is read from memory there, and every call that writes tries.
+//! A full disk: calls that only read open the store in memory, calls that write still try.
 
 use std::io;
 use std::path::Path;
@@ -11,31 +11,31 @@ use super::table::without_panics;
 use super::turn::Patience;
 use crate::error::{Error, Result};
 
-/// Whether the file system has no room for something, or the user may not have more of it.
+/// Whether the disk is full, or the quota of the user.
 pub(super) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::QuotaExceeded | io::ErrorKind::StorageFull)
 }
 
-/// Whether an error says so of a path.
+/// As [`is_full`], for an error of this crate.
 pub(super) fn lacks_room(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if is_full(source))
 }
 
-/// What is said of a journal that cannot be taken in.
+/// The error for a journal that cannot be put into the tables.
 pub(super) fn no_room(path: &Path, bytes: u64) -> Error {
     let mebibytes = bytes.div_ceil(1 << 20);
     let reason = format!(
-        "the disk is full: about {mebibytes} MiB must be free to put what is in the journal into \
-         the store"
+        "the disk is full: putting the journal into the store needs about {mebibytes} MiB of free \
+         space"
     );
     let source = io::Error::new(io::ErrorKind::StorageFull, reason);
     Error::Io { path: path.to_owned(), source }
 }
 
 impl Shared {
-    /// Runs `work` on a file whose tables have all that was saved so far.
+    /// Runs `work` on a file whose tables hold all saves so far.
     ///
-    /// Where the disk has no room for that, they have it in memory.
+    /// On a full disk this happens in memory.
     pub(super) fn read<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
         let mut work = Some(work);
         loop {
@@ -52,12 +52,13 @@ impl Shared {
         }
     }
 
-    /// Runs `work` on the file as it is, whatever waits for its tables; in memory if need be.
+    /// Runs `work` on the file as it is, without putting pending saves into its tables; in memory
+    /// if needed.
     pub(super) fn glance<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
         self.glance_within(Patience::Usual, work)
     }
 
-    /// As [`Shared::glance`], but waits for so long.
+    /// As [`Shared::glance`], but waits as long as `patience` says.
     pub(super) fn glance_within<T>(
         &self,
         patience: Patience,
@@ -68,8 +69,8 @@ impl Shared {
         result
     }
 
-    /// Runs `work` on the file in memory, where it has everything, and `read` on what it would be
-    /// if it were closed then. Nobody else has it meanwhile.
+    /// Opens the file in memory, takes in journal and spool, runs `work`, closes it there, and runs
+    /// `read` on the closed overlay. No other process has the file meanwhile.
     pub(super) fn closed_in_memory<T>(
         &self,
         work: impl FnOnce(&Open) -> Result<T>,
@@ -95,9 +96,9 @@ impl Shared {
         outcome
     }
 
-    /// Puts what was spooled into the tables, unless the disk has no room for it; whether it did.
+    /// Puts spooled saves into the tables; false if the disk is too full for that.
     ///
-    /// Then it stays where it is, and whatever makes room comes first.
+    /// Then they stay in the spool, so that a call that makes room can go first.
     pub(super) fn take_in_if_room(&self) -> Result<bool> {
         match self.with(|open| self.take_in(open)) {
             Err(error) if lacks_room(&error) => Ok(false),

@@ -1,7 +1,6 @@
-//! Reading a file around what the disk cannot read: a bad sector costs what lies on it, and
-//! nothing beside it.
+//! Reads a file around bad sectors: only what is stored on one is lost.
 //!
-//! Must never write, or read a sector again that failed: a failing disk tries for seconds.
+//! Must never write, or read a failed sector again: a failing disk retries for seconds.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,7 +22,7 @@ const BLOCK: usize = 4096;
 // Enough to keep a disk busy, and little memory.
 const PART_BYTES: u64 = 1 << 20;
 
-/// What a disk answers that cannot read a sector.
+/// Error codes for a sector that cannot be read.
 #[cfg(not(windows))]
 const READ_ERRORS: [i32; 1] = [5]; // EIO
 #[cfg(windows)]
@@ -39,7 +38,7 @@ pub struct Unreadable {
     pub at: u64,
     /// How many they are.
     pub bytes: u64,
-    /// What the system says.
+    /// The message of the system.
     pub reason: String,
 }
 
@@ -57,15 +56,15 @@ impl Serialize for Unreadable {
     }
 }
 
-/// Whether an error says that the disk cannot read, and not that somebody may not.
+/// Whether an error means that the disk cannot read, rather than a missing permission.
 pub(super) fn is_bad_sector(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| READ_ERRORS.contains(&code))
 }
 
 /// The error for a failed call on a file of a store: damage if the disk cannot read some of it.
 ///
-/// The same code tells of a write that failed, which damages nothing. So the file is read, up to
-/// the first byte that cannot be.
+/// A failed write has the same code, but damages nothing. So this reads the file up to the first
+/// byte that cannot be read.
 pub(super) fn failed(path: &Path, source: io::Error) -> Error {
     if is_bad_sector(&source) {
         failed_before(path, source)
@@ -74,7 +73,7 @@ pub(super) fn failed(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// As [`failed`], after a call of which nobody knows any more how it failed.
+/// As [`failed`], after a call whose own error is no longer known.
 pub(super) fn failed_before(path: &Path, source: io::Error) -> Error {
     let first = Sectors::open(&RealDisk, path).ok().and_then(|file| file.first_unreadable());
     match first {
@@ -86,7 +85,7 @@ pub(super) fn failed_before(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// A file that is read around what the disk cannot read.
+/// A file that is read around bad sectors.
 #[derive(Debug)]
 pub(super) struct Sectors {
     file: Box<dyn DiskFile>,
@@ -98,7 +97,7 @@ pub(super) struct Sectors {
 struct Failed {
     /// By their numbers.
     sectors: BTreeSet<u64>,
-    /// What the system said of the first.
+    /// The message of the system for the first.
     reason: String,
 }
 
@@ -117,7 +116,8 @@ impl Sectors {
         self.bytes
     }
 
-    /// Fills `bytes` from `at` on, with zeros where the disk cannot read; whether it can read all.
+    /// Fills `bytes` from `at` on, with zeros where the disk cannot read; true if it could read
+    /// all.
     pub(super) fn read(&self, at: u64, bytes: &mut [u8]) -> bool {
         if self.try_read(at, bytes).is_ok() {
             return true;
@@ -132,7 +132,7 @@ impl Sectors {
                 sector.fill(0);
                 is_whole = false;
                 if reason.as_ref().is_some_and(|it| it.kind() == io::ErrorKind::UnexpectedEof) {
-                    // Whoever has the file made it shorter, and the disk is not to blame.
+                    // The holder truncated the file: that is no fault of the disk.
                     continue;
                 }
                 let mut failed = lock(&self.failed);
@@ -160,7 +160,7 @@ impl Sectors {
         })
     }
 
-    /// What the disk could not read of the file so far, which is at `path`.
+    /// Byte ranges that the disk could not read so far; the file is at `path`.
     pub(super) fn unreadable(&self, path: &Path) -> Vec<Unreadable> {
         let failed = lock(&self.failed);
         let mut found: Vec<Unreadable> = Vec::new();
@@ -197,7 +197,7 @@ impl Sectors {
         Ok(())
     }
 
-    /// Reads, unless some of it is known to fail.
+    /// Reads, unless a sector of it is known to fail.
     fn try_read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Option<io::Error>> {
         let Some(last) = (at + bytes.len() as u64).checked_sub(1) else { return Ok(()) };
         let sectors = at / SECTOR_BYTES..=last / SECTOR_BYTES;
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn all_but_the_sectors_that_fail_is_read() {
+    fn everything_but_the_bad_sectors_is_read() {
         // One that starts and ends within sectors, and the end of the file.
         for (length, bad, found) in [
             (3 << 20, 5000..5001, (4608, 512)),
@@ -316,9 +316,9 @@ mod tests {
         assert!(whole.unreadable(Path::new("s.redb")).is_empty());
     }
 
-    /// Another process has the store, and made it shorter.
+    /// Another process has the store, and truncated it.
     #[test]
-    fn what_a_file_has_no_more_is_no_bad_sector() {
+    fn a_truncated_file_has_no_bad_sector() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.redb");
         std::fs::write(&path, [7; 10_000]).unwrap();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_disk_answers_is_taken_for_a_bad_sector() {
+    fn only_errors_of_the_disk_count_as_bad_sectors() {
         assert!(is_bad_sector(&io::Error::from_raw_os_error(READ_ERRORS[0])));
         for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::StorageFull] {
             assert!(!is_bad_sector(&kind.into()));
@@ -340,7 +340,7 @@ mod tests {
         assert!(!is_bad_sector(&io::Error::other("disk")));
     }
 
-    /// The same code tells of a failed write, which was told as damage to the store.
+    /// A failed write has the same error code, and was reported as damage to the store.
     #[test]
     fn an_error_is_damage_only_if_some_of_the_file_cannot_be_read() {
         let dir = tempfile::tempdir().unwrap();

@@ -154,7 +154,7 @@ impl Shared {
         let mut entries: Vec<Option<Entry>> = vec![None; drafts.len()];
         let Some(identity) = self.turn.identity() else { return entries };
         if file::check_there(self.turn.place()).is_err() {
-            // Whoever has the store next would not find it; waiting for the store tells why.
+            // The next holder would not find it. Waiting for the store instead reports the reason.
             return entries;
         }
         let mut left = can_be_spooled(drafts);

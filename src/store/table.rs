@@ -71,13 +71,13 @@ pub(super) const REKEY_KEY: &str = "rekey";
 /// The key in [`META`] of the longest lag of any checkpoint ever written: by how many microseconds
 /// its date is behind its place in the order.
 pub(super) const LAG_KEY: &str = "lag";
-/// The key in [`META`] of the latest time in the order of anything that was ever deleted and could
+/// The key in [`META`] of the latest order time of any checkpoint that was ever deleted and could
 /// be restored.
 pub(super) const HIGHEST_KEY: &str = "highest";
 
 /// The newest format that this build reads and writes.
 pub(super) const FORMAT: u32 = LAG_FORMAT;
-/// What a store has in which dates may lag behind the order; it may have sealed frames, too.
+/// The format of a store whose dates may lag behind the order; it may have sealed frames, too.
 pub(super) const LAG_FORMAT: u32 = 3;
 /// What a store has that may have sealed frames.
 pub(super) const SEALED_FORMAT: u32 = 2;

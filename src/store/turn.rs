@@ -36,7 +36,7 @@ const SIGNING: u32 = 5;
 /// What a call does with the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// Only reads it, so that a file in memory will do where the disk has no room.
+    /// Only reads, so on a full disk a file in memory is enough.
     Read,
     Write,
 }
@@ -67,7 +67,7 @@ pub(super) struct Turn {
     broken: AtomicBool,
     /// Some of the file may not be on disk though the system takes it for written.
     unwritten: AtomicBool,
-    /// Whoever reads next opens the file in memory at once: there was no room for another reader.
+    /// The next reader opens the file in memory at once: the disk was too full for an earlier one.
     has_no_room: AtomicBool,
     start: Instant,
     /// Calls that use the file.
@@ -183,7 +183,7 @@ impl Turn {
         self.run((patience, Use::Read), work)
     }
 
-    /// Has the next call that reads open the file in memory, since this one met with a full disk.
+    /// Makes the next reading call open the file in memory: this one found the disk full.
     pub(super) fn expect_no_room(&self) {
         self.has_no_room.store(true, Ordering::Release);
     }
@@ -257,7 +257,7 @@ impl Turn {
                 // is closed, another one signs.
                 let (identity, file) = (open.identity, open.file);
                 let known = Known { identity, file, sealing: *lock(&self.sealing) };
-                // In memory nothing was written down, and others may have changed the key.
+                // A file in memory was never signed, and another process may have changed the key.
                 if !open.is_in_memory() && !self.is_replaced(&open) {
                     let _ = self.lock_file.sign("", Some(known));
                 }
@@ -379,7 +379,7 @@ impl Turn {
         open.is_some_and(suits) && !self.broken.load(Ordering::Acquire)
     }
 
-    /// Opens the file if it is not open, not to be relied on, or of no use for this call.
+    /// Opens the file if it is not open, no longer reliable, or in memory while this call writes.
     fn make_ready<'a>(
         &self,
         mut open: RwLockWriteGuard<'a, Option<Open>>,

@@ -1,7 +1,7 @@
-//! Files that are not finished: a store, a backup or a repair on its way to its name.
+//! Unfinished files: a store, a backup or a repair before it gets its name.
 //!
-//! Each has a name that no other file ever has, so nothing can wait there, and what has such a name
-//! is ours. Must never remove anything else.
+//! Each has a random name, so no trap can be there, and a file with such a name is ours. Must never
+//! remove anything else.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use std::time::Duration;
 use super::disk::Disk;
 use super::file::{beside, parent};
 
-/// What such a name ends with; nobody calls so what is to stay.
+/// How such a name ends; no file that is meant to stay is named so.
 pub(super) const ENDING: &str = ".unfinished";
 // A UUID without hyphens.
 const UNIQUE_CHARS: usize = 32;
-// What a store has beside it that is made under such a name.
+// Suffixes of a store that is made under such a name.
 const BESIDE: [&str; 3] = ["", ".journal", ".lock"];
 
 /// What is being made.
@@ -37,23 +37,22 @@ impl Making {
     }
 }
 
-/// A new name for what becomes the file at `path`.
+/// A new name for a file that will be renamed to `path`.
 pub(super) fn name(path: &Path, making: Making) -> PathBuf {
     let unique = uuid::Uuid::new_v4().simple();
     beside(path, &format!("{}{unique}{ENDING}", making.start()))
 }
 
-/// Removes a file that is not finished, and what a store has beside it.
+/// Removes an unfinished file, and the files that a store has beside it.
 pub(super) fn remove(disk: &dyn Disk, unfinished: &Path) {
     for suffix in BESIDE {
         let _ = disk.remove(&beside(unfinished, suffix));
     }
 }
 
-/// Removes what killed processes left of what was to become the file at `path`.
+/// Removes the unfinished files for `path` that killed processes left.
 ///
-/// Others that are at it now have their files locked, but for moments, which are shorter than
-/// `age_min`.
+/// A running process has its file locked, except for moments shorter than `age_min`.
 pub(super) fn sweep(disk: &dyn Disk, path: &Path, making: Making, age_min: Duration) {
     let directory = parent(path);
     for name in disk.list(directory).unwrap_or_default() {
@@ -66,14 +65,14 @@ pub(super) fn sweep(disk: &dyn Disk, path: &Path, making: Making, age_min: Durat
     }
 }
 
-/// Whether a file has a name that [`sweep`] removes on its way to the file at `path`.
+/// Whether a file has the name of an unfinished file for `path`, which [`sweep`] may remove.
 pub(super) fn is_swept(name: &Path, path: &Path) -> bool {
     let is_beside = parent(name) == parent(path);
     let rest = name.file_name().and_then(|name| rest(name, path));
     is_beside && rest.is_some_and(|rest| Making::ALL.iter().any(|making| is_of(rest, *making)))
 }
 
-/// What follows the name of a file in that of another.
+/// The rest of a name after the file name of `path`.
 fn rest<'a>(name: &'a OsStr, path: &Path) -> Option<&'a str> {
     let start = path.file_name()?.as_encoded_bytes();
     std::str::from_utf8(name.as_encoded_bytes().strip_prefix(start)?).ok()
@@ -84,7 +83,7 @@ fn is_of(rest: &str, making: Making) -> bool {
     behind(rest, making).is_some_and(|rest| BESIDE.contains(&rest) || inner(rest))
 }
 
-/// What follows the ending of a name that was made here.
+/// The rest of a name after that of an unfinished file.
 fn behind(rest: &str, making: Making) -> Option<&str> {
     let (unique, rest) = rest.strip_prefix(making.start())?.split_at_checked(UNIQUE_CHARS)?;
     uuid::Uuid::try_parse(unique).ok()?;

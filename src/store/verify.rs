@@ -163,7 +163,7 @@ impl<'a> Verifier<'a> {
         if is_hurt || (!self.found.unreadable.is_empty() && self.held.source().is_err()) {
             return self.around(pages);
         }
-        // Without its start a file shows only by its pages what it is.
+        // Without the header, only the pages show whether it is a store.
         let is_engines = seen.pages() > 0 || !pages.masters().is_empty();
         drop(pages);
         match self.held.source() {
@@ -189,7 +189,7 @@ impl<'a> Verifier<'a> {
         ];
         let outcome = self.run_all(parts);
         let unlike = self.found.unlike;
-        // An unfinished rekey leaves such ones, and the next run of it changes them.
+        // An unfinished rekey leaves such frames; the next run changes them.
         if unlike > 0 && !self.found.is_rekeying {
             let reason = format!("{unlike} are not under its key: rekey puts them there");
             self.found.find(Harm::Upkeep, "documents and captured files", reason);
@@ -415,7 +415,7 @@ fn shared<R: Sync>(opener: Opener<'_>, rows: &[R], check: Check<'_, R>) -> Verif
         }
     };
     thread::scope(|scope| {
-        // This thread does what the others leave, all of it if none can be started.
+        // This thread does what the others leave, or everything if none can be started.
         let others: Vec<_> = (1..workers).map_while(|_| start_in(scope, work).ok()).collect();
         let mut found = work();
         for other in others {

@@ -1,4 +1,4 @@
-//! Real file systems without a block of room: stores there are read, and make room again.
+//! Full file systems without a free block: stores there can be read, and room can be made.
 
 #![cfg(target_os = "linux")]
 
@@ -39,9 +39,9 @@ fn a_full_tmpfs_is_read_without_the_reserve_of_the_journal() {
     }
 }
 
-/// A write that failed on the disk of the copy was told as damage of the store.
+/// A write that failed on the disk of the copy was reported as damage to the store.
 #[test]
-fn a_copy_that_finds_no_room_is_told_as_that() {
+fn a_backup_to_a_full_disk_is_reported_as_such() {
     let Some(mounted) = Mounted::tmpfs(1) else { return };
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().join("store.redb");
@@ -52,7 +52,8 @@ fn a_copy_that_finds_no_room_is_told_as_that() {
     assert_eq!(fs::read_dir(mounted.path()).unwrap().count(), 0);
 }
 
-/// After a kill with a journal, reading failed on a full disk, and so did all that makes room.
+/// After a kill that left a journal, reading failed on a full disk, and so did every command that
+/// makes room.
 fn read_and_make_room(mounted: &Mounted) {
     let store = mounted.path().join("store.redb");
     save_and_be_killed(&store);
@@ -71,7 +72,7 @@ fn read_and_make_room(mounted: &Mounted) {
     assert_eq!(count(&store), 6);
 }
 
-/// As journals were before they had one; or others were quicker to take it.
+/// As with the journal of an earlier build, or if another program took the reserve.
 fn read_without_reserve(mounted: &Mounted) {
     let store = mounted.path().join("store.redb");
     save_and_be_killed(&store);
@@ -107,7 +108,7 @@ fn read_all(store: &Path, mounted: &Mounted) {
     mounted.fill();
 }
 
-/// Saves until all is acknowledged, and is killed, so that its journal stays.
+/// Kills a saver once all its saves are acknowledged, so that its journal stays.
 fn save_and_be_killed(store: &Path) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_waypost"));
     command.arg("--store").arg(store).args(["save", "--lines", "--series", "loop"]);

@@ -56,7 +56,7 @@ fn clocked(path: &Path, seconds: &[i64]) -> Store {
     Store::open_with(path, Options { clock: Arc::new(clock), ..Options::default() }).unwrap()
 }
 
-/// A build that does not know of it would take the place in the order for the date.
+/// A build that does not know lags would take the order time for the date.
 #[test]
 fn a_store_has_format_3_from_the_first_save_by_a_clock_that_is_behind() {
     let dir = tempfile::tempdir().unwrap();
@@ -158,7 +158,7 @@ fn only_the_owner_can_read_a_store() {
     }
 }
 
-/// What a fixture holds, as text. Fixtures are never written again.
+/// The content of a fixture, as text. Fixtures are never written again.
 fn listing_of(store: &Store) -> String {
     let query = Query { order: Order::Oldest, ..Query::default() };
     let mut listing = String::new();

@@ -47,7 +47,7 @@ enum Operation {
     },
     Reopen,
     Compact,
-    /// The clock is set, back or ahead, to so many microseconds.
+    /// Sets the clock, back or ahead, to this many microseconds.
     SetClock(i64),
     Ask(Asked),
 }
@@ -327,8 +327,9 @@ impl Model {
         }
     }
 
-    /// A stated time is the place in the order. What the store dates is newer than all that is
-    /// there or can be restored. Its date is what the clock showed, and lags only if that is late.
+    /// A stated time is the place in the order. A checkpoint that the store dates is newer than all
+    /// that are there or can be restored. Its date is what the clock showed, and lags only if the
+    /// clock is behind.
     fn check_place(&self, entry: &Entry, stated: Option<Timestamp>) {
         if let Some(stated) = stated {
             assert_eq!((entry.created_at, entry.ordered_at), (stated, None));
@@ -342,7 +343,7 @@ impl Model {
         assert!(entry.ordered_at.is_none() || entry.created_at < self.highest);
     }
 
-    /// Right after a save that the store dated, it is the newest by every way to ask.
+    /// Right after a save that the store dated, every query for the newest returns it.
     fn check_newest(&self, entry: &Entry) {
         let store = self.store();
         let of_series = Query { series: Some(entry.series.clone()), ..Query::default() };

@@ -1,4 +1,4 @@
-//! File systems of their own, for tests of what only a real one does: cut power, run full.
+//! Mounted file systems, for tests that need a real one: power cuts, bad sectors, full disks.
 //!
 //! They need root, `mount` and `mkfs.ext4`. Where one of these is missing, a test that asks for a
 //! file system gets none, and says on standard error that it tested nothing.
@@ -54,7 +54,7 @@ impl Mounted {
 
     fn unless_refused(self, outcome: Result<(), String>, kind: &str) -> Option<Self> {
         let Err(reason) = outcome else { return Some(self) };
-        // The macros would write where the output of a passed test is dropped.
+        // The print macros are captured, and dropped if the test passes.
         let _ = writeln!(std::io::stderr(), "NOT TESTED: cannot mount a {kind}: {reason}");
         None
     }
@@ -93,11 +93,10 @@ impl Mounted {
         self.mount().unwrap();
     }
 
-    /// From now on the disk answers with `EIO` where it is asked for this file from byte `at` on;
-    /// false where it cannot be brought to that. No process may have a file of it open.
+    /// From now on the disk answers reads of this file from byte `at` on with `EIO`; false where
+    /// that is not possible. No process may have a file of it open.
     ///
-    /// What lies behind the end of its image a loop device cannot read, if the image gets shorter
-    /// while it is mounted.
+    /// The image is truncated while it is mounted: a loop device cannot read beyond its end.
     pub(crate) fn fail_from(&self, name: &str, at: u64) -> bool {
         run(Command::new("umount").arg(self.path())).unwrap();
         let image = self.dir.path().join("image");
@@ -110,7 +109,7 @@ impl Mounted {
         let size: u64 = size.trim().parse().unwrap();
         let block: u64 = ask(format!("bmap /{name} {}", at / size)).trim().parse().unwrap();
         self.mount().unwrap();
-        // What the file system knows of the file may lie behind the end, too: it is in memory now.
+        // The metadata of the file may be beyond the end, too, so it is read into memory first.
         let mut file = std::fs::File::open(self.path().join(name)).unwrap();
         std::fs::File::options().write(true).open(image).unwrap().set_len(block * size).unwrap();
         let read = file.read_to_end(&mut Vec::new());
@@ -136,7 +135,7 @@ impl Mounted {
 pub(crate) struct PowerSwitch(Child);
 
 impl PowerSwitch {
-    /// Loses all that was not synced, as a loss of power does. Open files are dead from then on.
+    /// Loses everything that was not synced, as a power cut does. Open files fail from then on.
     pub(crate) fn cut(mut self) {
         self.0.stdin.take().unwrap().write_all(b"!").unwrap();
         assert!(self.0.wait().unwrap().success());

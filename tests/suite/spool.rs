@@ -119,8 +119,8 @@ fn ids(store: &Store) -> Vec<Id> {
     store.entries(Query::default()).map(|entry| entry.unwrap().id).collect()
 }
 
-/// Files of the spool were taken in by the time in their names, so that of two saves of one loop
-/// with the clock set back in between the first counted as the newer.
+/// Spool files were taken in by the time in their names. If the clock was set back between two
+/// saves of a loop, the first counted as the newer.
 #[test]
 fn what_is_spooled_while_the_clock_is_set_back_stays_in_the_order_it_came() {
     let micros = Arc::new(AtomicI64::new(1_800_000_000_000_000));
@@ -133,7 +133,7 @@ fn what_is_spooled_while_the_clock_is_set_back_stays_in_the_order_it_came() {
         micros.store(seconds * 1_000_000, Ordering::Relaxed);
         saved.push(place.save(number));
     }
-    // One with a stated time is where it says, also if that is what the clock shows.
+    // A stated time counts as stated even if it equals the clock.
     let now = Timestamp::from_micros(micros.load(Ordering::Relaxed));
     let about = NewEntry { created_at: Some(now), ..NewEntry::default() };
     let stated = place.other.save(about, &state(9)).unwrap();
@@ -145,7 +145,7 @@ fn what_is_spooled_while_the_clock_is_set_back_stays_in_the_order_it_came() {
         assert_eq!(found.created_at, entry.created_at, "as it was acknowledged");
     }
     assert_eq!(owner.entry(&stated.id).unwrap().order().0, now);
-    // Whoever has the store has a clock of its own, which is behind.
+    // The holder has a clock of its own, which is behind.
     let last = owner.save(NewEntry::default(), &state(10)).unwrap();
     assert_eq!(ids(&owner)[0], last.id);
 }

@@ -170,8 +170,8 @@ fn files_are_made_only_where_their_owner_alone_may_read_them() {
     report(&offences);
 }
 
-/// What lies beside a store may be a link or a FIFO: the library opens files in one place, which
-/// follows none and waits for none.
+/// A file beside a store may be a link or a FIFO. The library opens files in one place, which
+/// follows no link and never blocks.
 #[test]
 fn the_library_opens_files_in_one_place() {
     let openers = ["File::open(", "fs::read(", "fs::read_to_string(", "fs::hard_link("];

@@ -1,8 +1,8 @@
 //! Clocks that are wrong: set back, ahead, standing still, at either end of the calendar.
 //!
-//! What the store dates is in the order of arrival, and stated times are where they say; the order
-//! is total and the same in every listing. What a rule removes for its age comes back as long as
-//! anything deleted does.
+//! Checkpoints that the store dates are in the order of arrival, those with stated times at these
+//! times; the order is total and the same in every listing. What a rule removes for its age comes
+//! back as long as anything deleted does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -101,8 +101,8 @@ fn work_goes_on_from_the_last_that_arrived_of_equal_stamps() {
     }
 }
 
-/// A loop of which each step saves, after the clock was set as `clock_at` says, and then asks what
-/// to go on from, in every way there is.
+/// A loop that saves at each step, after the clock was set as `clock_at` says, and then asks in
+/// every way for the newest checkpoint.
 fn goes_on_from_its_last_save(store: &Store, clock: &AtomicI64, clock_at: &[i64]) {
     for (step, micros) in clock_at.iter().enumerate() {
         clock.store(*micros, Ordering::Relaxed);
@@ -137,9 +137,9 @@ fn a_loop_whose_clock_steps_back_goes_on_from_its_last_save() {
     assert_eq!(steps, [8, 7, 6, 5, 4, 3, 2, 1, 0]);
 }
 
-/// One checkpoint that was dated a day ahead won over five that were saved after it.
+/// A checkpoint that was dated a day ahead stayed the newest after five later saves.
 #[test]
-fn a_date_ahead_is_passed_by_the_next_save_whoever_stated_it() {
+fn the_next_save_is_newer_than_a_date_ahead() {
     for stated in [true, false] {
         let place = Place::new();
         let (store, clock) = clocked(&place);
@@ -152,7 +152,7 @@ fn a_date_ahead_is_passed_by_the_next_save_whoever_stated_it() {
 }
 
 #[test]
-fn no_clock_at_all_keeps_a_loop_from_going_on() {
+fn a_loop_goes_on_with_any_clock() {
     let place = Place::new();
     let (store, clock) = clocked(&place);
     let year_9999 = 253_402_300_799_999_999;
@@ -172,9 +172,10 @@ fn no_clock_at_all_keeps_a_loop_from_going_on() {
     assert!(Store::verify(place.path(), Duration::from_secs(5)).unwrap().is_clean());
 }
 
-/// Also if the one that is ahead is deleted for a while, and the store opened anew meanwhile.
+/// Even if the checkpoint that is dated ahead is deleted for a while, and the store reopened
+/// meanwhile.
 #[test]
-fn what_comes_back_after_a_delete_is_as_old_as_it_was() {
+fn a_restored_checkpoint_keeps_its_place() {
     let place = Place::new();
     let (store, clock) = clocked(&place);
     clock.store(NOW + DAY, Ordering::Relaxed);
@@ -188,10 +189,10 @@ fn what_comes_back_after_a_delete_is_as_old_as_it_was() {
     assert_eq!(store.resolve("loop@1").unwrap(), ahead);
 }
 
-/// What had the highest place was noted only when it was deleted itself, and not when something
-/// below it was and then it was removed for good.
+/// The highest order time was noted only if its own checkpoint was deleted. If an older one was
+/// deleted and the newest then removed for good, the older one came back as the newest.
 #[test]
-fn what_comes_back_is_as_old_as_it_was_if_what_was_newer_is_gone_for_good() {
+fn a_restored_checkpoint_keeps_its_place_if_a_newer_one_is_gone_for_good() {
     let place = Place::new();
     let (store, clock) = clocked(&place);
     let [ahead, further] = [DAY, 2 * DAY].map(|from_now| {
@@ -208,7 +209,7 @@ fn what_comes_back_is_as_old_as_it_was_if_what_was_newer_is_gone_for_good() {
     assert_eq!(store.resolve("loop@1").unwrap(), ahead);
 }
 
-/// Savers that overtake each other are no clock that is behind: no date lags.
+/// Savers that overtake each other do not make dates lag.
 #[test]
 fn a_draft_that_others_overtake_is_dated_when_it_is_saved() {
     let place = Place::new();
@@ -229,7 +230,7 @@ fn a_draft_that_others_overtake_is_dated_when_it_is_saved() {
 }
 
 #[test]
-fn times_are_asked_for_by_date_and_not_by_place() {
+fn since_and_until_go_by_date() {
     let place = Place::new();
     let (store, clock) = clocked(&place);
     for (number, micros) in [NOW, NOW + 9 * DAY, NOW + HOUR, NOW + DAY].into_iter().enumerate() {
@@ -457,7 +458,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_the_store_dates_comes_after_all_before_it_and_stays_so(
+    fn a_checkpoint_that_the_store_dates_stays_after_all_before_it(
         saves in prop::collection::vec(any_save(), 1..40),
         size in 1..9_usize,
         (since, until) in (any_time(), any_time()),

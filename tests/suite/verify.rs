@@ -139,7 +139,7 @@ fn every_row_that_is_lost_is_missed() {
     lose_each(&path, meta, |number| ![0, 2].contains(&number));
 }
 
-/// How long dates lag is noted in the store: without it, a search by date misses some.
+/// The store notes the longest lag; without it, a search by date misses checkpoints.
 #[test]
 fn a_lag_that_the_store_does_not_note_is_found_and_mended() {
     let dir = tempfile::tempdir().unwrap();

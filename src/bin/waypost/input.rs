@@ -10,7 +10,7 @@ use crate::{interrupt, threads};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const PART_BYTES: usize = 64 << 10;
 
-/// Bytes that are waited for in such a way that an interrupt ends the wait.
+/// Input whose reader stops waiting when the command is interrupted.
 pub(crate) struct Input {
     parts: Parts,
     part: Vec<u8>,
@@ -18,7 +18,7 @@ pub(crate) struct Input {
 }
 
 enum Parts {
-    /// Read by a thread, which is left behind when nobody wants more.
+    /// Read by a thread, which is left behind when no more is wanted.
     Ahead(Receiver<io::Result<Vec<u8>>>),
     /// Read by the caller, since no thread could be started.
     Direct(Box<dyn BufRead + Send>),
@@ -39,14 +39,14 @@ impl Input {
             to_reader.send(source).expect("the reader waits for its source");
             Parts::Ahead(parts)
         } else {
-            // Nobody looks for a signal while this thread waits for input.
+            // This thread cannot watch for signals while it waits for input.
             interrupt::leave();
             Parts::Direct(Box::new(source))
         };
         Self { parts, part: Vec::new(), taken: 0 }
     }
 
-    /// Whether a whole line has been read that is yet to be taken.
+    /// Whether a whole line has been read and not taken yet.
     pub(crate) fn has_line(&self) -> bool {
         self.part[self.taken..].contains(&b'\n')
     }
@@ -67,7 +67,7 @@ impl Parts {
 
 fn wait(parts: &Receiver<io::Result<Vec<u8>>>) -> io::Result<Vec<u8>> {
     loop {
-        // Also where parts come without end.
+        // Checked for each part, since input may never end.
         interrupt::check_io()?;
         match parts.recv_timeout(LOOK_EVERY) {
             Ok(part) => return part,

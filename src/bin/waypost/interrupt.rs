@@ -59,10 +59,10 @@ pub(crate) fn ignore() {
     let _ = flag::register(SIGINT, Arc::new(AtomicBool::new(false)));
 }
 
-/// From now on a write beyond the limit of `ulimit -f` fails, instead of ending the process with
-/// what it was about to tidy up left behind.
+/// From now on a write beyond the limit of `ulimit -f` fails, instead of killing the process before
+/// it can clean up.
 pub(crate) fn outlive_file_limit() {
-    // Without it, the process is ended.
+    // If this fails, such a write kills the process, as it does by default.
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 

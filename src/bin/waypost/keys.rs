@@ -123,8 +123,8 @@ fn of_file_named(path: &Path, by: &str, global: &Global) -> Result<SecretKey> {
     text.parse::<SecretKey>().with_context(|| format!("{}{by}", path.display()))
 }
 
-/// A pipe of the shell, such as `<(pass show waypost)`, is a key file, too; another one, which
-/// may be in a project that somebody else made, would be waited for.
+/// A pipe of the shell, such as `<(pass show waypost)`, is a valid key file. Any other FIFO is
+/// refused: one in a cloned project would hang the command.
 fn open_file(path: &Path) -> io::Result<File> {
     let is_of_shell =
         ["/dev/fd", "/dev/stdin", "/proc/self/fd"].iter().any(|it| path.starts_with(it));

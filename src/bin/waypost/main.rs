@@ -30,7 +30,7 @@ mod progress;
 mod report;
 mod scope;
 mod stopped;
-// Of the library, which does not offer it to others.
+// The file of the library, which does not export it.
 #[path = "../../threads.rs"]
 mod threads;
 mod when;

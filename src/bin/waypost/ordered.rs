@@ -11,9 +11,9 @@ use crate::threads::start_in;
 /// Does `work` on what `produce` hands out, and gives the results to `consume` in the same order.
 ///
 /// `produce` hears `false` once nobody wants more. Threads get jobs in turn and are asked for
-/// results in turn: however long one of them takes, the others are two ahead at most, so the
-/// memory does not grow with the number of jobs. Where threads cannot be started, those that could
-/// do the work, or the caller alone.
+/// results in turn: however long one of them takes, the others are two ahead at most, so the memory
+/// does not grow with the number of jobs. If some threads cannot be started, the others do the
+/// work, or the caller alone.
 pub(crate) fn in_order<J: Send, R: Send>(
     produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<()> + Send,
     work: impl Fn(J) -> R + Sync,
@@ -22,7 +22,7 @@ pub(crate) fn in_order<J: Send, R: Send>(
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let work = &work;
     thread::scope(|scope| {
-        // What it needs is handed over once it runs, and stays here if it does not start.
+        // Its input is handed over once it runs, and stays here if it does not start.
         let (to_producer, handed_over) = mpsc::sync_channel::<(_, Vec<_>)>(1);
         let producer = start_in(scope, move || match handed_over.recv() {
             Ok((produce, jobs)) => hand_out(produce, &jobs),
@@ -87,13 +87,13 @@ mod tests {
     use super::*;
     use crate::threads::with_at_most;
 
-    /// More threads than this make no difference: a producer, and a worker for each processor.
+    /// The most threads that are used: a producer, and a worker for each processor.
     fn threads_max() -> usize {
         1 + thread::available_parallelism().map_or(1, usize::from)
     }
 
     #[test]
-    fn results_come_in_the_order_of_jobs_however_long_each_takes_and_whatever_threads_start() {
+    fn results_come_in_order_with_any_number_of_threads() {
         for threads in 0..=threads_max() {
             let mut squares = Vec::new();
             let produce = |hand_out: &mut dyn FnMut(u64) -> bool| {

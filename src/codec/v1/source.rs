@@ -17,7 +17,7 @@ const SPACED: u8 = 1;
 const TAB: u8 = 2;
 const INDENT: u8 = 3;
 
-/// Times near that of the key are short.
+/// A time near that of the key takes few bytes.
 pub(super) fn put_form(out: &mut Vec<u8>, form: &SourceForm, key_time: Timestamp) {
     put(out, format_number(form.format));
     let bit = |present: bool, bit: u8| if present { bit } else { 0 };

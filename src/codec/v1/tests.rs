@@ -117,14 +117,14 @@ fn every_field_comes_back() {
     }
 }
 
-/// One that the store dated while its clock was behind.
+/// An entry that the store dated while its clock was behind.
 fn behind(entry: Entry) -> Entry {
     let created_at = Timestamp::from_micros(KEY.time.as_micros() - 600_000_000);
     Entry { created_at, ordered_at: Some(KEY.time), ..entry }
 }
 
 #[test]
-fn a_date_that_is_not_the_time_of_the_key_comes_back() {
+fn a_date_that_lags_behind_the_key_comes_back() {
     let first = Entry { created_at: Timestamp::from_micros(i64::MIN), ..behind(full()) };
     for entry in [behind(sparse()), behind(full()), first] {
         let (bytes, names) = encoded(&entry);
@@ -199,7 +199,7 @@ fn the_record_with_a_date_of_its_own_is_pinned() {
     expected.extend(b"019bf5a2-1a3b-7101-8101-010101010101");
     expected.extend([0, 1, 252, 0, 0x46, 0xc3, 0x23, 251, 44, 1, 20]);
     assert_eq!(bytes.split_last_chunk::<CHECK_BYTES>().unwrap().0, expected);
-    // The id tells the time in the key: it is as short as ever.
+    // The id has the time of the key, so it is as short as ever.
     let (bytes, _) = encoded(&behind(sparse()));
     #[rustfmt::skip]
     let expected = [
@@ -213,7 +213,7 @@ fn the_record_with_a_date_of_its_own_is_pinned() {
 }
 
 #[test]
-fn a_date_that_cannot_be_is_an_error() {
+fn an_impossible_date_is_an_error() {
     for before in [0, u64::MAX] {
         let mut bytes = vec![VERSION];
         put(&mut bytes, ORDERED_AT);

@@ -1,4 +1,4 @@
-//! Documents that are too large to be compared at once.
+//! Documents that are too large to compare at once.
 
 use super::apply;
 use crate::checkpoint::{Document, TextStyle};
@@ -28,7 +28,7 @@ fn compared(old: &Document, new: &Document) -> (usize, bool) {
 
 /// Two documents of ten million values took 2 GB: all values of both were hashed at once.
 #[test]
-fn no_more_values_are_hashed_at_a_time_than_the_bound_allows() {
+fn the_number_of_values_hashed_at_once_is_bounded() {
     let (long, mut changed) = (numbers(5000), numbers(5000));
     changed[17] = Document::Null;
     changed[4000] = Document::Null;
@@ -50,7 +50,7 @@ fn small_parts_of_a_large_document_are_compared_in_full() {
         let text = Document::Text(last.to_owned());
         object(vec![("long", Document::Array(numbers(5000))), ("part", part), ("last", text)])
     };
-    // An element went and another came, which by place would be fifty changes.
+    // One element was removed and another added; compared by place, that would be fifty changes.
     assert_eq!(compared(&wrap(part(0), "a"), &wrap(part(1), "b")), (3, false));
     let keys: Vec<String> = (0..600).map(|number| number.to_string()).collect();
     let wide =
@@ -58,8 +58,8 @@ fn small_parts_of_a_large_document_are_compared_in_full() {
     assert_eq!(compared(&wide(1), &wide(2)), (1, true), "too many keys");
 }
 
-/// The path of each of up to a million changes has every key above it, which a hostile document may
-/// have as long as it likes.
+/// The path of each change repeats every key above it, and a hostile document may have keys of any
+/// length.
 #[test]
 fn paths_that_repeat_long_keys_are_bounded_too() {
     let deep = |value: Document| object(vec![("k".repeat(100_000).as_str(), value)]);

@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_bounds_any_document_becomes_any_other(
+    fn any_document_becomes_any_other_under_any_bounds(
         old in document(),
         edits in prop::collection::vec(edit(), 0..8),
         other in document(),

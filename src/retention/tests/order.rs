@@ -19,9 +19,9 @@ fn of_equal_times_what_was_saved_later_is_newer() {
     assert_eq!(kept(&keep_last(2), &entries), [2, 3]);
 }
 
-/// A clock that was set back made what was saved last look old, and it was pruned.
+/// After the clock was set back, the last save looked old and was pruned.
 #[test]
-fn where_the_clock_is_set_back_what_was_saved_later_is_newer() {
+fn what_was_saved_later_is_newer_though_the_clock_was_set_back() {
     let entries = saved([
         taken_at("0", at(100)),
         taken_at("1", at(110)),

@@ -1,10 +1,8 @@
-//! How files are opened, made and renamed: the one place that does so, for the store and for the
-//! command.
+//! Opens, makes and renames files. The store and the command do so only here.
 //!
-//! The directory of a store may come from somebody else, a cloned repository for example, so
-//! anything may wait under a name that the store is about to use. Must never follow a symbolic link
-//! at the end of a path, empty a file that is there, or wait for somebody to open the other end of
-//! a FIFO; only what a user names himself, to be read, may be a link.
+//! The directory of a store may be hostile, a cloned repository for example, so a link or a FIFO
+//! may be at any name that the store uses. Must never follow a symbolic link at the end of a path,
+//! truncate a file, or block on a FIFO. Only a path that the user names for reading may be a link.
 
 #[cfg(unix)]
 #[cfg(test)]
@@ -17,13 +15,13 @@ use std::path::Path;
 /// Opens a regular file to read it.
 ///
 /// # Errors
-/// As the system says; [`ErrorKind::InvalidInput`] if it is anything but a regular file.
+/// Those of the system; [`ErrorKind::InvalidInput`] if it is not a regular file.
 pub fn read(path: &Path) -> io::Result<File> {
     regular(OpenOptions::new().read(true), path)
 }
 
-/// As [`read`], to write to it as well. The file must have no other name: whoever knows it by that
-/// one does not expect the change.
+/// As [`read`], to write to it as well. The file must have no other name (hard link): under that it
+/// may be an unrelated file of the user.
 ///
 /// # Errors
 /// As [`read`].
@@ -31,7 +29,7 @@ pub fn read_and_write(path: &Path) -> io::Result<File> {
     let file = regular(OpenOptions::new().read(true).write(true), path)?;
     match names(&file.metadata()?) {
         0 | 1 => Ok(file),
-        names => Err(refused(&format!("it has {names} names (hard links), and is not changed"))),
+        names => Err(refused(&format!("it has {names} names (hard links): refusing to write"))),
     }
 }
 
@@ -48,12 +46,12 @@ pub fn read_named(path: &Path) -> io::Result<File> {
 /// Makes a file that only its owner may read, to read and write it.
 ///
 /// # Errors
-/// As the system says; [`ErrorKind::AlreadyExists`] if anything has the name.
+/// Those of the system; [`ErrorKind::AlreadyExists`] if the name is taken.
 pub fn make(path: &Path) -> io::Result<File> {
     make_with_mode(path, 0o600)
 }
 
-/// As [`make`], with this mode, of which the umask takes away what it does.
+/// As [`make`], with this mode less the umask.
 ///
 /// # Errors
 /// As [`make`].
@@ -81,18 +79,18 @@ pub fn read_and_write_or_make(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens a directory, to sync it or to know it again.
+/// Opens a directory, to sync it or to recognize it later.
 ///
 /// # Errors
-/// As the system says.
+/// Those of the system.
 pub fn directory(path: &Path) -> io::Result<File> {
     system::directory(OpenOptions::new().read(true)).open(path)
 }
 
-/// Renames a file if nothing has the new name.
+/// Renames a file if the new name is free.
 ///
 /// # Errors
-/// As the system says; [`ErrorKind::AlreadyExists`] if anything has the name.
+/// Those of the system; [`ErrorKind::AlreadyExists`] if the name is taken.
 pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     if let Some(renamed) = system::rename_new(from, to) {
         return renamed;
@@ -104,21 +102,21 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Has two files change their names in one step; false where the file system cannot do that.
+/// Exchanges the names of two files in one step; false where the file system cannot do that.
 ///
 /// # Errors
-/// As the system says.
+/// Those of the system.
 pub fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
     system::exchange(one, other).map_or(Ok(false), |exchanged| exchanged.map(|()| true))
 }
 
-/// How many names a file has; 1 where the system does not tell.
+/// Number of names (hard links) of a file; 1 where the system does not know.
 #[must_use]
 pub fn names(found: &Metadata) -> u64 {
     system::names(found)
 }
 
-/// What a file is that is neither a regular file nor a directory, in words.
+/// The kind of a file that is not a regular one, in words.
 #[must_use]
 pub fn kind(kind: FileType) -> &'static str {
     if kind.is_symlink() {
@@ -151,15 +149,14 @@ fn check(found: &Metadata) -> io::Result<()> {
     if found.is_file() {
         return Ok(());
     }
-    Err(refused(&format!("it is {}, and no regular file", kind(found.file_type()))))
+    Err(refused(&format!("it is {}, not a regular file", kind(found.file_type()))))
 }
 
 fn refused(reason: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, reason)
 }
 
-/// Has the disk allocate blocks for a part of a file without writing them; false if the file
-/// system cannot.
+/// Allocates blocks for a part of a file without writing to them; false if the file system cannot.
 #[cfg(target_os = "linux")]
 pub(super) fn allocate(file: &File, from: u64, bytes: u64) -> io::Result<bool> {
     use rustix::fs::{FallocateFlags, fallocate};
@@ -185,7 +182,7 @@ mod system {
 
     use rustix::fs::OFlags;
 
-    // Each of these sets all flags anew, so they are asked for together.
+    // `custom_flags` replaces all flags, so each call sets them together.
     fn flags(flags: OFlags) -> i32 {
         i32::try_from(flags.bits()).unwrap_or_default()
     }
@@ -223,7 +220,7 @@ mod system {
         use rustix::fs::{CWD, renameat_with};
         use rustix::io::Errno;
         match renameat_with(CWD, from, CWD, to, flags) {
-            // Not of this kernel, or not of this file system.
+            // This kernel or file system does not support it.
             Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => None,
             renamed => Some(renamed.map_err(io::Error::from)),
         }

@@ -1,4 +1,4 @@
-//! What lies in the place of a journal and is none of this store: it is moved away, never removed.
+//! A file in the place of the journal that is not of this store: moved away, never removed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::error::{At, Result};
 use crate::store::disk::Disk;
 use crate::store::file;
 
-/// What lies in the place of a journal.
+/// The file in the place of the journal.
 #[derive(Debug)]
 pub(super) enum Foreign {
     /// The journal of the store with this identity.
@@ -16,7 +16,7 @@ pub(super) enum Foreign {
     Strange,
 }
 
-/// Moves away what is no journal of this store; where to, and what it is.
+/// Moves away a file that is not the journal of this store; returns where to, and what it is.
 pub(in crate::store) fn clear_place(
     disk: &dyn Disk,
     path: &Path,
@@ -31,7 +31,7 @@ pub(in crate::store) fn clear_place(
     })
 }
 
-/// Moves a journal away for whom it belongs to, under a name that nothing has.
+/// Moves a file away under a free name, for its owner.
 pub(super) fn set_aside(disk: &dyn Disk, path: &Path, suffix: &str) -> Result<PathBuf> {
     let directory = file::parent(path);
     let mut aside = file::beside(path, &format!(".{suffix}"));

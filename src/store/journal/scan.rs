@@ -108,7 +108,7 @@ impl<'a> Scan<'a> {
             if at >= self.synced && Mark::at(self.bytes, at, self.identity).is_some() {
                 return scanned;
             }
-            // What the disk cannot read may have been on it.
+            // The unreadable bytes may have held it.
             let is_damage = at < self.synced.max(self.unread);
             if let Some((next, sum, placed)) = self.vouched(at, chain) {
                 scanned.gaps.push(Gap { at, is_damage, is_lost: false });

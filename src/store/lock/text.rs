@@ -1,7 +1,7 @@
 //! The text of a lock file: who has the store, which store that is, and how it is sealed.
 //!
-//! Spooling processes rely on it, so it ends with a checksum: a text that is not whole counts as
-//! unknown. Must never decide whether a store opens: any content is read without an error.
+//! Spooling processes rely on it, so it ends with a checksum: a torn text counts as unknown. Must
+//! never decide whether a store opens: any content is read without an error.
 
 use std::fmt::Write as _;
 
@@ -9,15 +9,15 @@ use crate::codec::{KeyId, check};
 use crate::store::disk::FileId;
 use crate::store::sealing::Sealing;
 
-/// What the name of a holder starts with.
+/// How the name of a holder starts.
 pub(in crate::store) const SIGNED: &str = "process ";
-// With the lines below it the text stays within one sector of 512 bytes, which disks write whole.
+// With the other lines the text fits into one sector of 512 bytes, which disks write whole.
 const HOLDER_BYTES_MAX: usize = 300;
 // Builds without a checksum wrote labels of any length.
 const HOLDER_CHARS_MAX: usize = 200;
-/// A longer file is not ours.
+/// No store writes a longer file.
 pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
-// Stands in place of a key if nothing is sealed.
+// In place of a key id if nothing is sealed.
 const PLAIN: &str = "plain";
 const SUM: &str = "sum ";
 
@@ -25,7 +25,7 @@ const SUM: &str = "sum ";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) struct Known {
     pub(in crate::store) identity: u64,
-    /// The file that the store is in; `None` where the system does not tell.
+    /// The file of the store; `None` where the system cannot identify files.
     pub(in crate::store) file: Option<FileId>,
     pub(in crate::store) sealing: Sealing,
 }
@@ -42,9 +42,9 @@ pub(in crate::store) struct Text {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::store) enum Content {
     Whole(Text),
-    /// The rest of a text after a kill or a power cut. Says nothing, and is written over.
+    /// A torn text, after a kill or a power cut. Ignored and overwritten.
     Damaged,
-    /// Not written by a store. Says nothing, and is left as it is.
+    /// Not written by a store. Ignored and left alone.
     Foreign,
 }
 
@@ -85,14 +85,14 @@ impl Content {
     }
 }
 
-/// The lines before the first checksum, and that checksum; `None` if there is none, as builds
-/// before this one wrote no checksum.
+/// The lines before the first checksum, and that checksum; `None` for a text of an earlier build,
+/// which has none.
 fn ended(bytes: &[u8]) -> Option<(&[u8], u64)> {
     let is_sum =
         |at: &usize| bytes[..*at].ends_with(b"\n") && bytes[*at..].starts_with(SUM.as_bytes());
     let at = (1..bytes.len()).find(is_sum)?;
     let digits = bytes[at + SUM.len()..].split(|byte| *byte == b'\n').next()?;
-    // A checksum that was cut short is there, and is wrong.
+    // A truncated checksum counts as a wrong one.
     let sum = str::from_utf8(digits).ok().and_then(number);
     Some((&bytes[..at], sum.unwrap_or_else(|| !check(0, &bytes[..at]))))
 }
@@ -119,7 +119,7 @@ impl Text {
 }
 
 impl Known {
-    /// What stands behind the name of the holder, if all of it does.
+    /// The lines after the holder, if they are complete.
     fn read(text: &str) -> Option<Self> {
         // The last line may be cut short in a text without a checksum.
         let mut lines = text.strip_suffix('\n')?.lines().skip(1);
@@ -139,7 +139,7 @@ impl Known {
 
     fn write(&self, text: &mut String) {
         let _ = writeln!(text, "{:016x}", self.identity);
-        // Before the sealing: a reader of half a text then does not know that, and waits.
+        // Before the sealing: a reader of a torn text then does not know the sealing, and waits.
         if let Some(FileId { device, inode, born }) = self.file {
             let _ = writeln!(text, "{device:016x}{inode:016x}{born:016x}");
         }
@@ -175,9 +175,9 @@ mod tests {
         assert_eq!(text, [lines, sum.as_bytes()].concat());
     }
 
-    /// As after a kill between writing a text and cutting off the longer one before it.
+    /// As after a kill between writing a text and truncating the longer one before it.
     #[test]
-    fn the_rest_of_a_longer_text_behind_a_whole_one_is_passed_over() {
+    fn the_rest_of_a_longer_text_is_ignored() {
         let whole = Text::new("", Some(KNOWN));
         let longer =
             Text::new("process 7 (with a long label)", Some(Known { identity: 9, ..KNOWN }));
@@ -187,9 +187,9 @@ mod tests {
         assert_eq!(Content::parse(&bytes), Content::Whole(whole));
     }
 
-    /// Two texts of which a crash left a part each.
+    /// A crash left parts of two texts.
     #[test]
-    fn a_text_with_a_wrong_checksum_says_nothing() {
+    fn a_text_with_a_wrong_checksum_is_ignored() {
         let mut bytes = Text::new("process 7", Some(KNOWN)).to_bytes();
         let at = bytes.iter().position(|byte| *byte == b'7').unwrap();
         bytes[at] = b'8';
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn content_of_others_is_told_from_what_a_crash_leaves_of_a_text() {
+    fn foreign_content_is_told_from_a_torn_text() {
         let nothing = Content::Whole(Text::default());
         assert_eq!(Content::parse(b""), nothing);
         assert_eq!(Content::parse(b"\n"), nothing);

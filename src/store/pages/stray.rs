@@ -74,7 +74,7 @@ impl Pages {
         found == Some(sum)
     }
 
-    /// So many bytes from a place on; zeros where the file ends before, or cannot be read.
+    /// Bytes from a place on; zeros past the end of the file and where it cannot be read.
     fn bytes_at(&self, at: u64, length: u64) -> Option<Vec<u8>> {
         let there = self.file_bytes.checked_sub(at)?.min(length);
         let mut bytes = vec![0; usize::try_from(length).ok()?];

@@ -1,6 +1,6 @@
-//! The old store and the new one change names.
+//! Exchanges the names of the old store and the new one.
 //!
-//! Must never leave a moment in which neither has the name of the store.
+//! Must never leave the path of the store without a file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use crate::store::sectors::Sectors;
 
 /// Puts a new store in the place of an old one, which stays under another name.
 ///
-/// The old one has its name until the new one has it, and at no time has either two: a store with
-/// two names is refused, and whoever is killed here leaves one that opens.
+/// The path always leads to one of the two, and neither ever has two names: a store with two names
+/// is refused, and a kill here must leave one that opens.
 pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<PathBuf> {
     let (path, disk) = (old.path.as_path(), old.disk.as_ref());
     let time: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
@@ -24,8 +24,8 @@ pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<P
     if disk.is_file(&journal) {
         copy(disk, &journal, &journal_aside).at(&journal_aside)?;
     }
-    // Nobody may open the new one, and make a journal of its own, before that of the old one is
-    // gone: it has another name by now, and what is damaged in it would be refused again.
+    // Locked until the old journal is removed: a process that opened the new store now would take
+    // that journal for its own. It has been copied by then.
     let new = disk.open(new_path).at(new_path)?;
     if !new.try_lock(Lock::Exclusive).at(new_path)? {
         return Err(io::Error::from(io::ErrorKind::WouldBlock)).at(new_path);
@@ -44,10 +44,10 @@ pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<P
 /// Gives the name of the old store to the new one, and `aside` to the old one.
 fn change_names(disk: &dyn Disk, new_path: &Path, path: &Path, aside: &Path) -> Result<()> {
     let sync = || disk.sync_directory(file::parent(path));
-    // Not the other way round: what is left unfinished is removed by the next repair, and the old
-    // store must never be that.
+    // Not the other way round: the next repair removes unfinished files, and the old store must
+    // never have such a name.
     disk.rename_new(new_path, aside).at(aside)?;
-    // Should the power be lost, the old one must not be without a name.
+    // A power cut must not leave the old store without a name.
     let exchanged = sync().and_then(|()| disk.exchange(aside, path));
     if matches!(exchanged, Ok(true)) {
         return Ok(());
@@ -59,8 +59,7 @@ fn change_names(disk: &dyn Disk, new_path: &Path, path: &Path, aside: &Path) -> 
     disk.rename(new_path, path).at(path)
 }
 
-/// Copies a file to a name that nothing has, and makes the copy last. What the disk cannot read is
-/// zeros in it.
+/// Copies a file to a free name and syncs the copy, with zeros where the disk cannot read.
 fn copy(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
     let target = disk.create(to)?;
     let copied = Sectors::open(disk, from).and_then(|from| from.copy(target.as_ref()));

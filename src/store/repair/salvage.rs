@@ -253,7 +253,7 @@ impl<'a> Salvage<'a> {
         self.documents.lacks.get()
     }
 
-    /// Whether the last one took a key that is not at hand; forgets that.
+    /// Whether the last frame needed a key that was not given; resets this.
     pub(super) fn lacked(&mut self) -> bool {
         let is_locked = matches!(self.failure.take(), Some(Error::Key { .. }));
         self.documents.lacks.take().is_some() || is_locked

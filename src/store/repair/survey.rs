@@ -1,6 +1,6 @@
-//! What a repair would save, for somebody who only wants to know what is hurt.
+//! What a repair would save and lose, for `verify`.
 //!
-//! Must never write, or take for lost what only lacks a key.
+//! Must never write, or report as lost what only lacks a key.
 
 use super::keys::Keys;
 use super::rows::Rows;
@@ -18,7 +18,7 @@ use crate::store::watch::{Stage, Step, Watch};
 // Some milliseconds of work.
 const PART: usize = 256;
 
-/// What there is of a store, and what is lost.
+/// What can be read of a store, and what is lost.
 #[derive(Default)]
 pub(in crate::store) struct Surveyed {
     pub(in crate::store) is_whole: bool,
@@ -27,12 +27,12 @@ pub(in crate::store) struct Surveyed {
     pub(in crate::store) documents: u64,
     pub(in crate::store) document_bytes: u64,
     pub(in crate::store) artifacts: u64,
-    /// How many take a key that was not given.
+    /// Number of checkpoints that need a key that was not given.
     pub(in crate::store) sealed: u64,
-    /// How many checkpoints wait in the journal.
+    /// Number of checkpoints in the journal.
     pub(in crate::store) waiting: u64,
     pub(in crate::store) is_rekeying: bool,
-    /// What the disk cannot read of the journal.
+    /// Byte ranges of the journal that the disk cannot read.
     pub(in crate::store) unreadable: Vec<Unreadable>,
     pub(in crate::store) lost: Vec<Lost>,
 }

@@ -9,12 +9,12 @@ use crate::store::sectors::Unreadable;
 use crate::store::table::IDENTITY_KEY;
 use crate::store::{file, journal};
 
-/// What a journal has and the tables lack.
+/// Saves that are in the journal and not in the tables.
 #[derive(Default)]
 pub(super) struct Waiting {
     pub(super) placed: Vec<Placed>,
     pub(super) lost: Vec<Lost>,
-    /// The last sequence that it tells of.
+    /// The last sequence in the journal.
     pub(super) last_sequence: u64,
     pub(super) unreadable: Vec<Unreadable>,
 }
@@ -34,7 +34,7 @@ pub(super) fn waiting(old: &Place, rows: &Rows) -> Result<Waiting> {
     };
     let lost = scanned.gaps.iter().filter(|gap| gap.is_lost).map(|gap| Lost {
         place: format!("byte {} of {}", gap.at, path.display()),
-        reason: if gap.is_damage { "checksum differs" } else { "cut short, or damaged" }.to_owned(),
+        reason: if gap.is_damage { "checksum differs" } else { "truncated or damaged" }.to_owned(),
         checkpoint: None,
     });
     let placed = scanned.items.into_iter().map(|mut item| {

@@ -32,7 +32,7 @@ pub(super) struct Folder {
 /// What lies in the folder.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    /// The names of what was saved, in the order in which it came.
+    /// The names of spooled files, in the order in which they were saved.
     pub(super) saved: Vec<Id>,
     /// What somebody is writing, or was when it was killed.
     unfinished: Vec<PathBuf>,
@@ -110,9 +110,9 @@ impl Folder {
         Ok(listing)
     }
 
-    /// A name for a file of something that is saved `now`, which comes after all that are there.
+    /// A name for a file that is saved `now`; it sorts after all names in the folder.
     ///
-    /// Files are taken in in the order of their names, and a clock may be set back between two.
+    /// Files are taken in by name, and the clock may be set back between two saves.
     pub(super) fn next_name(&self, now: Timestamp) -> Id {
         let names = self.disk.list(&self.path).unwrap_or_default();
         let saved = names.iter().filter_map(|name| name.to_str()?.strip_suffix(SAVED));

@@ -19,8 +19,8 @@ pub struct Spooled {
     pub checkpoints: u64,
     /// Length of these files.
     pub bytes: u64,
-    /// Number of files whose start is damaged, which whoever has the store next sets aside, or
-    /// cannot be read by the disk.
+    /// Number of files whose start is damaged, which the next holder sets aside, or which the disk
+    /// cannot read.
     pub damaged: u64,
     /// Number of files that were damaged or of another store, and so were set aside.
     pub set_aside: u64,
@@ -50,7 +50,7 @@ impl Spooled {
             let (bytes, head) = match folder.head(name, SPOOLED_HEAD_BYTES) {
                 Ok(found) => found,
                 Err(error) => {
-                    // Else whoever takes it in just now has been quicker.
+                    // Otherwise another process has just taken it in.
                     spooled.damaged += u64::from(is_bad_sector(&error));
                     continue;
                 }

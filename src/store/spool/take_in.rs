@@ -371,7 +371,7 @@ impl Writer<'_> {
         if is_there {
             return Ok(());
         }
-        // Its date was told to the caller, whatever the clock shows by now.
+        // The caller knows its date, so it stays, whatever the clock shows now.
         let now = drafts[at].entry.created_at;
         let placed = lock(&self.open.intake).place((drafts, at), self.open, now)?;
         self.insert(&placed)

@@ -1,7 +1,7 @@
 //! A store with two names: refused before anything is read or written.
 //!
-//! Each name has a journal of its own, so a save that a killed process left beside one of them was
-//! lost for whoever opened the file under the other, and nothing told so.
+//! Each name has a journal of its own. A save that a killed process left beside one name was
+//! silently missing for a process that opened the file under the other.
 
 use std::fs;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ fn is_linked<T: std::fmt::Debug>(outcome: Result<T, Error>, others: &[&PathBuf])
 }
 
 #[test]
-fn nobody_opens_a_store_that_has_two_names() {
+fn a_store_with_two_names_is_refused() {
     let (_dir, path, other) = linked();
     let before = fs::read(&path).unwrap();
     for (path, other) in [(&path, &other), (&other, &path)] {
@@ -50,7 +50,7 @@ fn nobody_opens_a_store_that_has_two_names() {
     assert_eq!(Store::open(&path).unwrap().count().unwrap(), 1);
 }
 
-/// The name may come while somebody has the store, and is seen when it is opened again.
+/// A name that is added while a process has the store is seen at the next opening.
 #[test]
 fn a_second_name_is_seen_when_the_file_is_opened_anew() {
     let (dir, path, other) = linked();
@@ -81,7 +81,7 @@ fn nothing_is_spooled_for_a_store_that_has_two_names() {
     assert_eq!(Store::open(&path).unwrap().count().unwrap(), 1);
 }
 
-/// What the guide advises loses nothing, whichever name the journal lies beside.
+/// The advice of the guide loses nothing, whichever name the journal belongs to.
 #[test]
 fn a_copy_under_each_name_has_what_was_saved_under_it() {
     let dir = tempfile::tempdir().unwrap();
@@ -102,7 +102,7 @@ fn a_copy_under_each_name_has_what_was_saved_under_it() {
 
 /// A repair makes a file of its own, and never one with two names.
 #[test]
-fn a_repair_ends_the_second_name() {
+fn a_repair_makes_a_store_with_one_name() {
     let (_dir, path, other) = linked();
     let repaired = Store::repair(&path, &Repair::default(), &mut unwatched).unwrap();
     assert_eq!(repaired.checkpoints, 1);

@@ -12,7 +12,7 @@ use crate::checkpoint::NewEntry;
 use crate::store::{Durability, Hold, Options, SetAside, Store, file};
 use crate::sync::lock;
 
-/// A store in use, and the files of it as a kill would leave them now.
+/// A store in use, whose files can be copied as a kill would leave them.
 struct Used {
     dir: TempDir,
     path: PathBuf,
@@ -34,7 +34,7 @@ impl Used {
             ..Options::default()
         };
         let store = Store::open_with(&path, options).unwrap();
-        // What is noticed is to be noticed by the calls themselves.
+        // The calls themselves must notice, not the keeper.
         store.shared.keeper.stop();
         let used = Self { dir, path, store, told };
         (0..5).for_each(|number| used.save(number));
@@ -64,9 +64,9 @@ impl Used {
     }
 }
 
-/// Acknowledged saves were in a file without a name, and lost with the process.
+/// Acknowledged saves were in a deleted file, and lost with the process.
 #[test]
-fn a_save_is_acknowledged_from_no_journal_that_is_not_at_its_path() {
+fn no_save_is_acknowledged_from_a_journal_that_is_gone() {
     type Meddle = fn(&Used);
     let meddle: [Meddle; 3] = [
         |used| fs::remove_file(used.journal()).unwrap(),
@@ -91,7 +91,7 @@ fn a_save_is_acknowledged_from_no_journal_that_is_not_at_its_path() {
 }
 
 #[test]
-fn relaxed_saves_are_flushed_into_no_journal_that_is_not_at_its_path() {
+fn no_relaxed_save_is_flushed_into_a_journal_that_is_gone() {
     let used = Used::new();
     let draft = used.store.draft(NewEntry::default(), &5).unwrap();
     used.store.save_draft(draft.with_durability(Durability::Relaxed)).unwrap();
@@ -100,7 +100,7 @@ fn relaxed_saves_are_flushed_into_no_journal_that_is_not_at_its_path() {
     assert_eq!(used.count_killed(), 6);
 }
 
-/// Nobody saves any more, so nobody would notice until the process ends.
+/// No save follows, so only the keeper can notice before the process ends.
 #[test]
 fn a_keeper_notices_that_the_journal_is_gone() {
     let used = Used::new();
@@ -110,20 +110,20 @@ fn a_keeper_notices_that_the_journal_is_gone() {
 }
 
 #[test]
-fn content_of_others_in_the_place_of_the_journal_is_set_aside() {
+fn foreign_content_in_the_place_of_the_journal_is_set_aside() {
     let used = Used::new();
     fs::remove_file(used.journal()).unwrap();
     fs::write(used.journal(), "my notes").unwrap();
     (5..8).for_each(|number| used.save(number));
     assert_eq!(used.count_killed(), 8);
     let told = lock(&used.told);
-    assert_eq!((told.len(), told[0].reason.as_str()), (1, "it is no journal"));
+    assert_eq!((told.len(), told[0].reason.as_str()), (1, "it is not a journal"));
     assert_eq!(fs::read_to_string(&told[0].path).unwrap(), "my notes");
 }
 
-/// The save went into a file without a name, and was acknowledged.
+/// The save went into a deleted file, and was acknowledged.
 #[test]
-fn a_save_is_acknowledged_from_no_store_that_is_not_at_its_path() {
+fn no_save_is_acknowledged_from_a_store_that_is_gone() {
     for is_relaxed in [false, true] {
         let used = Used::new();
         let save = |number: u32| {
@@ -146,7 +146,7 @@ fn a_save_is_acknowledged_from_no_store_that_is_not_at_its_path() {
 }
 
 #[test]
-fn a_change_is_acknowledged_from_no_store_that_is_not_at_its_path() {
+fn no_change_is_acknowledged_from_a_store_that_is_gone() {
     let used = Used::new();
     let id = used.store.save(NewEntry::default(), &5).unwrap().id;
     fs::rename(&used.path, used.elsewhere()).unwrap();

@@ -328,8 +328,8 @@ proptest! {
     }
 }
 
-/// Whoever had the store gave what it saved a place before what others had spooled by then, and
-/// took a series for completed that had gone on since: what it still needed was pruned.
+/// The holder ordered its own save before saves that were already spooled. It took a series for
+/// completed that had gone on since, and pruned what the series still needed.
 #[test]
 fn what_was_spooled_before_a_save_arrived_before_it() {
     let dir = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::store::file;
 use crate::threads::with_at_most;
 
-/// Would keep the store for an hour, had it a keeper.
+/// With a keeper it would keep the store open for an hour.
 fn idle() -> Options {
     Options {
         hold: Hold::Idle(Duration::from_hours(1)),
@@ -26,13 +26,13 @@ fn without_a_keeper(path: &Path, options: Options) -> Store {
 
 /// It could not be opened at all: "cannot access store.redb: Resource temporarily unavailable".
 #[test]
-fn without_a_keeper_the_file_is_free_after_every_call_and_all_of_it_is_durable() {
+fn without_a_keeper_every_call_leaves_the_file_closed_and_durable() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.redb");
     let store = without_a_keeper(&path, idle());
     let impatient = Options { wait: Duration::ZERO, ..Options::default() };
     let others = |count: u64| {
-        assert!(!file::beside(&path, ".journal").exists(), "what is in no journal is in the file");
+        assert!(!file::beside(&path, ".journal").exists(), "everything is in the file");
         let other = Store::open_with(&path, impatient.clone()).unwrap();
         assert_eq!(other.count().unwrap(), count);
         other.close().unwrap();
@@ -59,7 +59,7 @@ fn without_a_keeper_the_file_is_free_after_every_call_and_all_of_it_is_durable()
 }
 
 #[test]
-fn without_a_keeper_states_are_stored_as_differences_all_the_same() {
+fn without_a_keeper_states_are_still_stored_as_differences() {
     let dir = tempfile::tempdir().unwrap();
     let store = without_a_keeper(&dir.path().join("store.redb"), idle());
     let about = NewEntry { series: Some(Series::new("a").unwrap()), ..NewEntry::default() };
@@ -85,7 +85,7 @@ fn without_a_keeper_a_sole_owner_stays_the_owner() {
 
 /// Both panicked.
 #[test]
-fn a_store_is_verified_and_repaired_whatever_number_of_threads_can_be_started() {
+fn a_store_is_verified_and_repaired_with_any_number_of_threads() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.redb");
     let store = Store::open(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Opening the file for a turn: on disk, or in memory if the disk has no room.
+//! Opens the file for a turn: on disk, or in memory if the disk is full.
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +13,7 @@ use crate::store::table::Found;
 use crate::sync::lock;
 
 impl Turn {
-    /// Opens the file; in memory if the call only reads and the disk has no room.
+    /// Opens the file; in memory if the call only reads and the disk is full.
     pub(super) fn open_for(&self, usage: Use) -> Result<Open, Refusal> {
         let has_no_room = usage == Use::Read && self.has_no_room.swap(false, Ordering::AcqRel);
         let opened = if has_no_room { self.open_in_memory() } else { self.open_on_disk(usage) };
@@ -31,8 +31,8 @@ impl Turn {
         let is_first = !self.is_known.load(Ordering::Relaxed);
         let (database, file) = file::open(&self.place, &self.lock_file, &self.options, is_first)?;
         self.is_known.store(true, Ordering::Relaxed);
-        // What others wrote down of it holds until it is ready, so that whoever is stopped before
-        // that keeps nobody from spooling.
+        // The text of the last holder stays valid until the file is ready: a process that is
+        // stopped before that keeps nobody from spooling.
         let sealing = Sealing::Unknown;
         let known = self
             .lock_file
@@ -53,7 +53,7 @@ impl Turn {
         Ok(open)
     }
 
-    /// Opens the file so that nothing reaches the disk. What others wrote down of it stays.
+    /// Opens the file in memory. The text in the lock file stays.
     pub(in crate::store) fn open_in_memory(&self) -> Result<Open, Refusal> {
         let (database, file, overlay) = file::open_in_memory(&self.place, &self.options)?;
         let found = Found::read(&database, self.path())?;
@@ -65,7 +65,7 @@ impl Turn {
         Ok(open)
     }
 
-    /// Whether there is a store, and not only no room to make one.
+    /// Whether there is a store, rather than too little room to make one.
     fn is_there(&self) -> bool {
         self.disk().look(self.path()).is_ok()
     }

@@ -1,7 +1,7 @@
-//! A store of which the disk cannot read some: what that hurts.
+//! A store with unreadable sectors: names the damaged checkpoints.
 //!
-//! The engine gives up at the first read that fails. So the store is read as a repair reads it,
-//! row by row out of its pages, and nothing is saved.
+//! The engine gives up at the first failed read. So this reads the store as a repair does, row by
+//! row from its pages, but saves nothing.
 
 use std::ops::ControlFlow;
 
@@ -13,17 +13,17 @@ use crate::store::pages::{Pages, Seen};
 use crate::store::repair::{Lost, survey};
 use crate::store::sectors::Unreadable;
 
-/// Whom it hurts that the disk cannot read some bytes of the file.
+/// The harm that unreadable bytes of the file do.
 pub(super) fn harm_of(unreadable: &Unreadable, pages: &Pages, seen: &Seen) -> Harm {
     let Unreadable { at, bytes, .. } = unreadable;
     let hurt = seen.unread.iter().filter(|it| it.bytes.start < at + bytes && *at < it.bytes.end);
     let header = (*at == 0 && !pages.has_header()).then_some(Harm::Reading);
-    // What is on no page in use hurts nobody yet.
+    // Bytes outside of pages in use do no harm yet.
     hurt.map(|it| harm_to(&it.table)).chain(header).max().unwrap_or(Harm::Upkeep)
 }
 
 impl Verifier<'_> {
-    /// Names the checkpoints that the disk cannot read.
+    /// Names the checkpoints that are lost with the unreadable sectors.
     pub(super) fn around(&mut self, pages: Pages) -> Result<ControlFlow<()>> {
         let keys = self.held.frames.keys().clone();
         let place = self.held.place;

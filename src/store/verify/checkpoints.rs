@@ -153,8 +153,8 @@ fn check_listed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) ->
     }
     let lag = entry.ordered_at.map_or(0, |time| entry.created_at.micros_until(time));
     if lag > tables.lag_max {
-        let reason = "its date lags behind its place in the order by more than the store notes, so \
-                      `--until` may miss it";
+        let reason = "its date lags behind its place in the order by more than the longest lag in \
+                      `meta`, so `--until` may miss it";
         found.find_at(Harm::Listing, entry, reason);
     }
     if let Some(parent) = &entry.parent {

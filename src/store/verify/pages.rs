@@ -1,4 +1,4 @@
-//! The pages of the file, each by the sum that leads to it, without the engine.
+//! Checks the pages of the file by their checksums, without the engine.
 
 use super::tables::harm_to;
 use super::tally::Harm;
@@ -7,10 +7,10 @@ use crate::error::{At as _, Error, Result};
 use crate::store::pages::{Commit, Pages, Seen};
 
 impl Verifier<'_> {
-    /// The pages of the file, all of which the disk has been asked for.
+    /// The pages of the file, after every byte was read once.
     pub(super) fn look(&mut self) -> Result<Pages> {
         let path = self.held.path;
-        // Keeps others from changing it; if it cannot be opened, none of them can either.
+        // Keeps others from changing it; if this process cannot open it, they cannot either.
         let held = self.held.source().err();
         if let Some(
             error @ (Error::Locked { .. }
@@ -30,7 +30,7 @@ impl Verifier<'_> {
     pub(super) fn pages(&mut self, pages: &Pages) -> Seen {
         let mut seen = walk(pages, Commit::Last);
         if pages.is_unclosed() && !seen.bad.is_empty() {
-            // A crash may have left the last commit half there; then the one before counts.
+            // A crash may have torn the last commit; then the one before counts.
             let before = walk(pages, Commit::Before);
             seen = if before.bad.is_empty() && before.pages() > 0 { before } else { seen };
         }
@@ -44,7 +44,7 @@ impl Verifier<'_> {
         for bad in &seen.bad {
             let place = bad.at.map_or("a page".to_owned(), |at| format!("page at byte {at}"));
             let place = format!("{place}, table {}", bad.table);
-            // Which checkpoints that hurts shows when they are read.
+            // Reading the checkpoints shows which of them are damaged.
             self.found.find(harm_to(&bad.table), place, bad.reason);
         }
         seen

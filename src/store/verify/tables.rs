@@ -37,7 +37,8 @@ pub(super) struct Tables<'a> {
     pub(super) unpacking: &'a Frames,
     /// What everything is to be sealed with, if that can be read.
     pub(super) sealing: Sealing,
-    /// The longest lag that the store notes; any is fine if that cannot be read.
+    /// The longest lag that the store notes; the maximum if it cannot be read, so that any lag
+    /// passes.
     pub(super) lag_max: u64,
     pub(super) transaction: ReadTransaction,
     pub(super) records: ReadOnlyTable<RecordBytes, &'static [u8]>,

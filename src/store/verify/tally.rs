@@ -47,14 +47,14 @@ pub struct Verification {
     /// How many documents and contents are under another key than the store, or under none though
     /// it has one. No save leaves such a one: a rekey that was not done does, or somebody else.
     pub unlike: u64,
-    /// Whether a [`Store::rekey`](crate::Store::rekey) has begun and is not done, so that some may
-    /// be under another key, or under none. That is no damage: run it again.
+    /// Whether a [`Store::rekey`](crate::Store::rekey) is unfinished: some frames may be under
+    /// another key, or under none. That is no damage: run it again.
     pub is_rekeying: bool,
     /// Number of rows that were followed to where they lead.
     pub rows: u64,
     /// How many checkpoints wait in the journal; whoever opens the store next takes them in.
     pub waiting: u64,
-    /// What the disk cannot read of the file and its journal. Each is a finding, too.
+    /// Byte ranges of the file and its journal that the disk cannot read. Each is a finding, too.
     pub unreadable: Vec<Unreadable>,
     /// What is wrong, as it was found; not more than 10,000 of them.
     pub findings: Vec<Finding>,
@@ -137,7 +137,7 @@ impl Verification {
         });
     }
 
-    /// What the disk cannot read.
+    /// Adds a finding for bytes that the disk cannot read.
     pub(super) fn find_unreadable(&mut self, harm: Harm, unreadable: &Unreadable) {
         let reason = &unreadable.reason;
         self.find(harm, unreadable.to_string(), format!("the disk cannot read them: {reason}"));

@@ -96,8 +96,8 @@ fn a_store_in_good_order_is_told_line_by_line() {
     assert!(store.starts_with("ok    store     [HERE]/.waypost/store.redb, in this directory: "));
     assert!(store.ends_with(", format 1, checkpoints: 3, the newest 0s ago"), "{store}");
     assert!(of("versions").ends_with(
-        "reads formats 1 to 3; 2 is of encrypted stores, 3 of those with dates that lag behind the \
-         order"
+        "reads formats 1 to 3; 2 is for encrypted stores, 3 for stores with dates that lag behind \
+         the order"
     ));
     assert_eq!(of("key"), "ok    key       the store is not encrypted");
     assert!(shown.contains("-> documents are not read here: waypost verify"), "{shown}");
@@ -209,9 +209,9 @@ fn what_a_kill_left_is_told_and_not_repaired() {
     test.doctor("", 0).has("store", "ok", "checkpoints: 2");
 }
 
-/// The lock file was told as good, or kept the store from being opened.
+/// `doctor` reported such a lock file as good, or the store could not be opened.
 #[test]
-fn a_lock_file_that_says_nothing_is_told_with_what_to_type() {
+fn an_unusable_lock_file_is_reported_with_what_to_type() {
     let test = Test::filled();
     test.write(&format!("{STORE}.lock"), "\0\0\0\0");
     test.doctor("", 0).has("lock-file", "ok", "is damaged, as after a power cut");

@@ -185,7 +185,7 @@ fn a_key_that_is_changed_by_a_command_that_is_killed_loses_nothing() {
     is_whole("--key-file two.key");
 }
 
-/// It was told as damage, with the advice to repair the store.
+/// It was reported as damage, with the advice to repair the store.
 #[test]
 fn a_rekey_that_was_interrupted_is_no_damage_for_verify() {
     let (test, _) = encrypted();
@@ -202,7 +202,7 @@ fn a_rekey_that_was_interrupted_is_no_damage_for_verify() {
     store.close().unwrap();
     let both = "--key-file store.key --key-file two.key";
     let told = test.run(&format!("verify {both}")).done();
-    assert!(told.contains("rekey        not done"), "{told}");
+    assert!(told.contains("rekey        unfinished"), "{told}");
     assert!(told.contains("waypost rekey again") && told.contains("findings     none"), "{told}");
     let told = test.run(&format!("verify --json {both}")).done();
     assert!(told.contains("\"is_rekeying\":true,"), "{told}");

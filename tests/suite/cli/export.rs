@@ -163,7 +163,7 @@ fn a_pipe_or_a_device_is_written_to_and_stays_one() {
 
 /// An imported line could make an export write `.ssh/authorized_keys`, and a restore `.bashrc`.
 #[test]
-fn a_path_that_somebody_else_recorded_leads_to_no_file_that_a_tool_obeys() {
+fn imported_paths_lead_to_no_file_that_another_tool_trusts() {
     let test = Test::new();
     let hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     let line = |name: &str| {
@@ -177,7 +177,11 @@ fn a_path_that_somebody_else_recorded_leads_to_no_file_that_a_tool_obeys() {
         [line("a/.SSH/authorized_keys"), line(".claude/settings.json"), line("b"), captured];
     test.feed("import - --quiet", &lines.join("\n")).done();
     let told = test.run("export out --layout claude").failed(7);
-    assert_eq!(told.matches("path: leads to a file that another tool obeys").count(), 2, "{told}");
+    assert_eq!(
+        told.matches("path: leads to a file that another tool trusts or runs").count(),
+        2,
+        "{told}"
+    );
     let names: Vec<_> = std::fs::read_dir(test.path().join("out"))
         .unwrap()
         .map(|it| it.unwrap().file_name())
@@ -186,7 +190,7 @@ fn a_path_that_somebody_else_recorded_leads_to_no_file_that_a_tool_obeys() {
     let refused = test.run("restore c --into home");
     assert_eq!(refused.code, Some(4), "{}", refused.stderr);
     assert!(
-        refused.stdout.contains(".bashrc is a file that another tool obeys"),
+        refused.stdout.contains(".bashrc is a file that another tool trusts or runs"),
         "{}",
         refused.stdout
     );

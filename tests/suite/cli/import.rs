@@ -514,7 +514,7 @@ fn an_index_that_is_put_right_is_followed() {
 
 /// An import of nothing left a store of a megabyte.
 #[test]
-fn where_there_is_nothing_to_import_no_store_is_made() {
+fn an_import_that_finds_nothing_makes_no_store() {
     let test = Test::new();
     test.write("blank.jsonl", "\n \n\t\n");
     test.write("empty.jsonl", "");

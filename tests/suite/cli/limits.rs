@@ -16,7 +16,7 @@ const THREADS_MAX: u32 = 6;
 /// A directory where limits hold for commands.
 struct Limited {
     test: Test,
-    /// Runs nothing else, so that each thread counts; `None` if only root could be another user.
+    /// A user who runs nothing else, so that each thread counts; `None` without root.
     user: Option<u32>,
 }
 
@@ -42,7 +42,7 @@ fn limited(number: u32) -> Option<(Limited, Vec<u32>)> {
 }
 
 impl Limited {
-    /// The command, with so many threads beside its first.
+    /// The command, which may start `threads` threads beside its first.
     fn command(&self, threads: u32, args: &str) -> Command {
         let prefix = self.user.map_or(String::new(), |user| {
             format!("setpriv --reuid={user} --regid={user} --clear-groups ")
@@ -63,9 +63,9 @@ impl Limited {
     }
 }
 
-/// Most of them panicked.
+/// Most of these commands panicked.
 #[test]
-fn commands_do_their_work_whatever_number_of_threads_the_system_allows() {
+fn commands_work_with_any_number_of_threads() {
     let Some((limited, allowed)) = limited(0) else { return };
     for threads in allowed {
         let lines = b"{\"a\": 1}\n[2]\n\n3\n";
@@ -107,9 +107,9 @@ fn commands_do_their_work_whatever_number_of_threads_the_system_allows() {
     }
 }
 
-/// It waited for lines that no thread would ever read, and took no notice of SIGTERM.
+/// The command waited for lines that no thread would ever read, and ignored SIGTERM.
 #[test]
-fn saving_lines_answers_each_and_ends_when_asked_to_whatever_threads_the_system_allows() {
+fn save_lines_answers_and_ends_with_any_number_of_threads() {
     let Some((limited, allowed)) = limited(1) else { return };
     for threads in allowed {
         let mut child = limited.command(threads, "save --lines --series a").spawn().unwrap();

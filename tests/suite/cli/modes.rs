@@ -182,7 +182,7 @@ fn what_is_measured_is_for_its_owner_alone() {
 
 /// An imported line could make an export write files that everybody could change.
 #[test]
-fn a_recorded_mode_is_no_wider_than_the_umask_has_it() {
+fn a_recorded_mode_is_limited_by_the_umask() {
     let test = Test::new();
     let line = |name: &str, mode: u32| {
         format!(r#"{{"document":1,"layout":"claude","source_path":"{name}","source_text":"1","#)
@@ -204,7 +204,7 @@ fn a_recorded_mode_is_no_wider_than_the_umask_has_it() {
     assert_eq!(modes("077", "--recorded-modes", "d"), "700 700 777 666 700 444");
 }
 
-/// The limit of `ulimit -f` ended the process, and left half a store behind.
+/// The limit of `ulimit -f` killed the process, which left half a store behind.
 #[test]
 fn a_limit_on_the_length_of_files_leaves_nothing_half_made() {
     let test = Test::new();

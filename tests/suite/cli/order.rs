@@ -1,6 +1,6 @@
-//! The order of checkpoints, as the command tells it, after a clock that was wrong.
+//! The order of checkpoints in the output of commands, after a clock was wrong.
 //!
-//! The command has the clock of the system, so what a wrong one dates is saved by the library.
+//! The command uses the system clock, so the library makes the saves with a wrong one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,7 +13,7 @@ use super::Test;
 const MINUTE: i64 = 60_000_000;
 const DAY: i64 = 24 * 60 * MINUTE;
 
-/// Saves a step of series `work` for each of these times, which are from now.
+/// Saves a step of series `work` at each of these times, relative to now.
 fn saved(test: &Test, clock_at: &[i64]) {
     let now = Timestamp::now().as_micros();
     let clock = Arc::new(AtomicI64::new(0));
@@ -39,7 +39,7 @@ fn objects(lines: &str) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What each of some lines has as its document.
+/// The documents of the checkpoints that these lines list.
 fn documents(test: &Test, lines: &str) -> Vec<String> {
     let ids = objects(lines).into_iter().map(|it| it["id"].as_str().unwrap().to_owned());
     ids.map(|id| run(test, &format!("show {id} --document")).trim().to_owned()).collect()
@@ -47,7 +47,7 @@ fn documents(test: &Test, lines: &str) -> Vec<String> {
 
 /// A loop whose clock stepped back ten minutes after step 5 was resumed with step 5.
 #[test]
-fn every_command_goes_by_arrival_where_the_clock_was_set_back() {
+fn every_command_follows_arrival_after_the_clock_was_set_back() {
     let test = Test::new();
     saved(&test, &[-30, -29, -28, -27, -26, -25, -34, -33, -32].map(|it| it * MINUTE));
     for strategy in ["last", "smart"] {
@@ -60,7 +60,7 @@ fn every_command_goes_by_arrival_where_the_clock_was_set_back() {
     assert_eq!(listed, ["8", "7", "6", "5", "4", "3", "2", "1", "0"]);
     let logged = documents(&test, &run(&test, "log work --json"));
     assert_eq!(logged, listed);
-    // By date, an hour starts and ends where it says.
+    // `--since` goes by date.
     assert_eq!(objects(&run(&test, "list --since 31m --json")).len(), 6);
     // The next save follows all of them, and a policy leaves the last.
     run(&test, "policy set last-5 --prune-on-save");
@@ -70,10 +70,9 @@ fn every_command_goes_by_arrival_where_the_clock_was_set_back() {
     run(&test, "verify");
 }
 
-/// One checkpoint that was dated a day ahead won over all that were saved after it, and nothing
-/// told that it was.
+/// A checkpoint that was dated a day ahead stayed the newest after later saves, without a warning.
 #[test]
-fn a_date_ahead_is_told_and_passed_by_the_next_save() {
+fn a_date_ahead_is_reported_and_the_next_save_is_newer() {
     let test = Test::new();
     let ahead = Timestamp::from_micros(Timestamp::now().as_micros() + DAY);
     let save = format!("--store s.redb save --series work --created-at {ahead} --quiet");
@@ -119,7 +118,7 @@ fn an_export_that_is_imported_has_the_order_it_had() {
 }
 
 #[test]
-fn an_order_that_does_not_go_with_a_date_is_refused() {
+fn an_order_that_contradicts_the_date_is_refused() {
     let test = Test::new();
     saved(&test, &[0]);
     let line = |times: &str| format!(r#"{{"id":"x","series":"work",{times},"document":1}}"#);
@@ -128,7 +127,7 @@ fn an_order_that_does_not_go_with_a_date_is_refused() {
             r#""created_at":"2026-01-02T00:00:00Z","ordered_at":"2026-01-01T00:00:00Z""#,
             "is before created_at",
         ),
-        (r#""ordered_at":"2026-01-01T00:00:00Z""#, "is stated without created_at"),
+        (r#""ordered_at":"2026-01-01T00:00:00Z""#, "needs created_at"),
     ] {
         let ended = test.feed("--store s.redb import -", &line(times));
         assert!(

@@ -12,7 +12,7 @@ use crate::mounted::Mounted;
 
 const COUNT: u64 = 60;
 
-/// A store of documents of which none stands on another, and no page has all.
+/// A store whose documents do not depend on each other, and do not fit on one page.
 fn filled(path: &Path) -> Vec<u8> {
     let store = Store::open(path).unwrap();
     for number in 0..COUNT {
@@ -33,7 +33,7 @@ fn filled(path: &Path) -> Vec<u8> {
 
 /// `list` and `verify` said "run it again", `doctor` found nothing, and `repair` gave up.
 #[test]
-fn what_a_disk_cannot_read_is_told_and_the_rest_is_saved() {
+fn bad_sectors_are_reported_and_the_rest_is_saved() {
     for eighths in [3, 5, 7] {
         let Some(disk) = Mounted::ext4(32, "data=ordered") else { return };
         let test = Test::new();

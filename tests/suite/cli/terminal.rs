@@ -1,4 +1,4 @@
-//! A terminal is shown nothing that can act on it or mislead whoever reads it.
+//! A terminal gets no character that can control it or mislead its reader.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -9,13 +9,13 @@ use serde_json::json;
 use super::Test;
 use super::resume::terminal::terminal;
 
-/// What a name may have of it: it takes neither control characters nor white space.
+/// The hostile characters that a name may have: control characters and white space are refused.
 const NAME: &str = "x\u{202e}\u{2066}\u{200f}\u{61c}\u{feff}y";
 /// Clears the screen in two ways, rings, turns the text round, and ends a line without a newline.
 const HOSTILE: &str =
     "x\u{1b}[2J\u{9b}2J\u{7}\u{7f}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}\u{feff}y";
 
-/// Runs the command with a terminal for everything, and returns what that showed.
+/// Runs the command with a terminal for all three streams, and returns what the terminal got.
 fn shown(test: &Test, args: &[&str], answers: &str) -> String {
     let (mut controller, user) = terminal();
     let mut command = test.command("--color never");
@@ -36,7 +36,7 @@ fn shown(test: &Test, args: &[&str], answers: &str) -> String {
     String::from_utf8(shown).expect("UTF-8")
 }
 
-/// A store whose checkpoints are hostile wherever they have a text.
+/// A store whose checkpoints have hostile characters in every text.
 fn filled() -> Test {
     let test = Test::new();
     let line = |id: String, value: u32| {
@@ -64,7 +64,7 @@ fn filled() -> Test {
 
 /// `show`, `latest` and `export --jsonl -` printed U+009B and marks of direction raw.
 #[test]
-fn no_command_shows_a_terminal_what_it_would_act_on() {
+fn no_command_sends_hostile_characters_to_a_terminal() {
     let test = filled();
     let (a, b) = (&*format!("a{NAME}"), &*format!("b{NAME}"));
     let (at, pointer) = (&*format!("{NAME}@1"), &*format!("/{HOSTILE}"));

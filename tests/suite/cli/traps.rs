@@ -1,9 +1,9 @@
-//! Whatever waits under a name that the command makes or opens: nothing of the user is changed or
-//! emptied, nothing hangs, and it ends well or says what is in the way.
+//! Traps at every name that the command makes or opens: no file of the user is changed or
+//! truncated, nothing hangs, and the command succeeds or says what is in the way.
 //!
-//! A store was made as `NAME.new`, and a symbolic link of that name in a cloned repository made a
-//! save overwrite the file that it led to. A FIFO in the place of the journal, the lock file, the
-//! key file or the store itself was waited for, for ever.
+//! A store was made as `NAME.new`, so a symbolic link of that name in a cloned repository made a
+//! save overwrite its target. A FIFO in the place of the journal, the lock file, the key file or
+//! the store blocked the command for ever.
 
 use std::fs;
 use std::io::{Read as _, Seek as _};
@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 use super::{LATER, Test};
 
 const PRECIOUS: &str = "precious, and not a waypost file\n";
-// No run takes a hundredth of it; one that hangs would take for ever.
+// A hundred times what any run takes; a run that hangs never ends.
 const WATCHDOG: Duration = Duration::from_mins(2);
 
-/// Names beside a store, by their ends. `every_name_beside_a_store_is_tried` keeps it whole.
+/// Suffixes of the names beside a store. `every_name_beside_a_store_is_tried` keeps the list
+/// complete.
 const BESIDE: [&str; 5] = ["", ".journal", ".lock", ".spool", ".spool/aside"];
-/// What is used or made by no build any more, but was: what has such a name is nobody's business.
+/// Names that earlier builds used; files with such a name must not matter any more.
 const FORMER: [&str; 2] = [".new", ".repair.unfinished"];
 
 /// Commands that make, open, read and replace a store; a save comes first, and last.
@@ -64,7 +65,7 @@ enum Trap {
 impl Trap {
     const ALL: [Self; 5] = [Self::Link, Self::Dangling, Self::Directory, Self::Fifo, Self::Foreign];
 
-    /// Puts it where something else is expected; what is there gives way.
+    /// Puts the trap at a path; replaces what is there.
     fn set(self, elsewhere: &Path, at: &Path) {
         fs::create_dir_all(at.parent().unwrap()).unwrap();
         match fs::symlink_metadata(at) {
@@ -86,7 +87,7 @@ impl Trap {
         }
     }
 
-    /// Checks that all that belongs to the user is as it was, though it may have been set aside.
+    /// Checks that the files of the user are unchanged, though they may have been set aside.
     fn check(self, elsewhere: &Path, dir: &Path, context: &str) {
         let precious = fs::read_to_string(elsewhere.join("precious")).unwrap();
         assert_eq!(precious, PRECIOUS, "{context}: written through the link");
@@ -157,10 +158,10 @@ fn with_state() -> (Test, tempfile::TempDir) {
 }
 
 #[test]
-fn whatever_lies_beside_a_store_is_not_harmed_and_waited_for() {
+fn traps_beside_a_store_do_no_harm_and_never_block() {
     for suffix in BESIDE.iter().chain(&FORMER) {
         for trap in Trap::ALL {
-            // Where there is no store yet, and beside one.
+            // Without a store, and beside one.
             for is_there in [false, true] {
                 let (test, elsewhere) = with_state();
                 let dir = test.path();
@@ -183,10 +184,10 @@ fn whatever_lies_beside_a_store_is_not_harmed_and_waited_for() {
 }
 
 #[test]
-fn whatever_lies_where_the_command_writes_or_reads_is_not_harmed() {
+fn traps_where_the_command_writes_or_reads_do_no_harm() {
     for (name, commands) in OTHERS {
-        // A FIFO that the user names to write to is what he wants, and so is a newer page of the
-        // manual in the place of an old one.
+        // Not traps: a FIFO that the user names for output, and a manual page that is replaced by a
+        // newer one.
         let is_meant = |trap: &Trap| {
             [(Trap::Fifo, "all.jsonl"), (Trap::Foreign, "man/waypost.1")].contains(&(*trap, name))
         };

@@ -10,7 +10,7 @@ use super::{Writer, check, document, ended, send, store_in};
 
 const SAVES: u64 = 30;
 
-/// A writer, and what it answered for.
+/// A writer, and the saves that it acknowledged.
 struct Scene {
     dir: tempfile::TempDir,
     path: PathBuf,
@@ -47,7 +47,7 @@ impl Scene {
         self.dir.path().join("elsewhere.redb")
     }
 
-    /// Saves some more and kills the writer; what was answered since the last look.
+    /// Saves some more and kills the writer; returns what was acknowledged since the last check.
     fn kill(mut self) -> (tempfile::TempDir, PathBuf, HashMap<String, (usize, u64)>) {
         (0..SAVES).for_each(|_| self.save());
         send(&self.writer.child, Signal::KILL);
@@ -57,9 +57,9 @@ impl Scene {
     }
 }
 
-/// Of 60 saves that were answered, 59 were lost, among them those after the removal.
+/// Of 60 acknowledged saves, 59 were lost, among them those after the removal.
 #[test]
-fn what_was_answered_is_there_though_the_journal_was_removed() {
+fn acknowledged_saves_survive_the_removal_of_the_journal() {
     let meddles: [fn(&Path, &Path) -> std::io::Result<()>; 3] = [
         |journal, _| fs::remove_file(journal),
         |journal, elsewhere| fs::rename(journal, elsewhere),
@@ -76,9 +76,9 @@ fn what_was_answered_is_there_though_the_journal_was_removed() {
     }
 }
 
-/// All that was saved after the removal was answered, and lost.
+/// All saves after the removal were acknowledged, and lost.
 #[test]
-fn what_was_answered_is_at_the_path_though_the_store_was_removed() {
+fn acknowledged_saves_are_at_the_path_after_the_store_was_removed() {
     let mut scene = Scene::new();
     fs::remove_file(&scene.path).unwrap();
     scene.answered.clear();
@@ -87,7 +87,7 @@ fn what_was_answered_is_at_the_path_though_the_store_was_removed() {
 }
 
 #[test]
-fn what_was_answered_is_in_the_store_that_was_there_though_it_was_replaced() {
+fn acknowledged_saves_are_in_the_store_that_replaced_the_old_one() {
     let mut scene = Scene::new();
     let elsewhere = scene.elsewhere();
     fs::rename(&scene.path, &elsewhere).unwrap();

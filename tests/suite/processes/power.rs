@@ -15,11 +15,11 @@ use crate::mounted::Mounted;
 const WRITERS: usize = 3;
 const CUTS: usize = 12;
 
-/// What was answered before the power was cut.
+/// The saves that were acknowledged before the power was cut.
 ///
-/// What is answered at the very moment of the cut does not count: the kernel may let a sync succeed
-/// that was under way when it dropped its log. It does so for a bare write and `fdatasync`, too: 3
-/// of 163 such answers were lost.
+/// An answer at the very moment of the cut does not count: the kernel may report success for a sync
+/// that was under way when it dropped its log. A bare write and `fdatasync` shows the same: 3 of
+/// 163 such answers were lost.
 #[derive(Default)]
 struct Answered {
     saves: Mutex<HashMap<String, (usize, u64)>>,
@@ -88,7 +88,7 @@ fn lose_power(disk: &Mounted, store: &Path, count: usize, answered: &Answered) {
 }
 
 #[test]
-fn nothing_that_was_answered_is_lost_with_the_power_of_a_real_disk() {
+fn no_acknowledged_save_is_lost_in_a_power_cut_of_a_real_disk() {
     for options in ["data=ordered", "data=writeback"] {
         let Some(disk) = Mounted::ext4(64, options) else { return };
         let store = disk.path().join("store.redb");

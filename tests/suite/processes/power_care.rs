@@ -55,8 +55,8 @@ impl Scene {
         assert!(Command::new("sync").arg("-f").arg(self.disk.path()).status().unwrap().success());
     }
 
-    /// Runs a command and cuts the power, at moments that are spread over the time it takes;
-    /// `after` looks at what is left each time.
+    /// Runs a command and cuts the power at moments spread over its run time; `after` checks what
+    /// is left each time.
     fn cut(&self, args: &str, mut after: impl FnMut()) {
         self.set_up();
         let start = Instant::now();
@@ -68,7 +68,7 @@ impl Scene {
             self.set_up();
             let switch = self.disk.power_switch();
             let child = command(&self.store(), args).spawn().unwrap();
-            // The last ones come when all is done, and lose only what was not synced.
+            // The last cuts come after the command is done, and lose only what was not synced.
             thread::sleep(whole * number * 5 / 4 / cuts);
             switch.cut();
             send(&child, Signal::KILL);

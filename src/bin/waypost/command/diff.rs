@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         out.flush()?;
         let mut what = summary(&diff, changes.len());
         if diff.is_coarse() {
-            what += " (not the fewest: too large to compare in full)";
+            what += " (more than necessary: too large to compare in full)";
         }
         if let Some(words) = files.words(&old.name, &new.name) {
             what = format!("{what}, {words}");
@@ -152,7 +152,7 @@ fn patch(out: &mut dyn Write, diff: &Diff<'_>) -> Result<()> {
         let comma = if number > 0 { "," } else { "" };
         write!(out, "{comma}")?;
         let (start, value) = parts(operation);
-        // A copy of the value, which may be a whole document, would take as much memory again.
+        // Not copied: the value may be a whole document, and a copy would double the memory.
         let mut text = start.to_json(TextStyle::default())?;
         if let Some(value) = value {
             text.pop();
@@ -164,7 +164,7 @@ fn patch(out: &mut dyn Write, diff: &Diff<'_>) -> Result<()> {
     Ok(writeln!(out, "]")?)
 }
 
-/// An operation without its value, and that.
+/// Splits an operation into everything but its value, and the value.
 fn parts<'d>(operation: &Operation<'d>) -> (Document, Option<&'d Document>) {
     const NONE: &Document = &Document::Null;
     let without = match operation.clone() {

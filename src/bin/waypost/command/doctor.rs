@@ -31,8 +31,8 @@ Examples:
 ///
 /// Changes nothing: it reads the store without repairing what a crash left, and measures the disk
 /// with a file of its own, which it removes. While another process has the store, all else is
-/// checked. The disk is asked for every byte of the store, but documents are not checked. Exits
-/// with 5 if the store is damaged, and with 1 if something else is bad; warnings are no failure.
+/// checked. It reads every byte of the store, but does not check documents. Exits with 5 if the
+/// store is damaged, and with 1 if something else is bad; warnings are no failure.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {}
@@ -83,10 +83,10 @@ fn around(path: &Path, found: Option<&Inspection>, seen: &mut Seen) -> Vec<Check
 fn versions() -> Check {
     let (version, oldest, newest) =
         (env!("CARGO_PKG_VERSION"), Store::FORMAT_OLDEST, Store::FORMAT);
-    // A store is not outdated by having the first: it has what the others add only if it needs it.
+    // A store of format 1 is not outdated: it gets a later format only when it needs one.
     let finding = format!(
-        "waypost {version}, reads formats {oldest} to {newest}; 2 is of encrypted stores, 3 of \
-         those with dates that lag behind the order"
+        "waypost {version}, reads formats {oldest} to {newest}; 2 is for encrypted stores, 3 \
+         for stores with dates that lag behind the order"
     );
     Check::ok("versions", finding)
 }

@@ -66,9 +66,9 @@ pub(super) struct Args {
     #[arg(long)]
     overwrite: bool,
 
-    /// Give files the modes that were recorded when they were imported, whatever these are
+    /// Give files the modes that they had when they were imported, however wide
     ///
-    /// Without it no file is for others to write, and the umask counts as for all new files.
+    /// Without it, files get at most mode 0755, less what the umask takes away.
     #[arg(long, conflicts_with = "jsonl")]
     recorded_modes: bool,
 

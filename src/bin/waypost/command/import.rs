@@ -74,7 +74,8 @@ pub(super) struct Args {
 
 // Documents are longer, but a file whose first line is has a name that says so.
 const FIRST_LINE_BYTES_MAX: usize = 8 << 20;
-// More blanks than anybody puts before lines: whoever goes on with them is read as what has some.
+// Longer than any run of blanks before real lines: an input that starts with more counts as not
+// blank.
 const BLANK_BYTES_MAX: usize = 64 << 10;
 // Often enough that what a person saves is there before it is looked for.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
@@ -108,7 +109,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         return Err(Refusal::NoFiles { place: names(&args.paths) }.into());
     }
     let has_store = open::exists(global)?;
-    // Where there is nothing to import, no store is made.
+    // An import that finds nothing makes no store.
     let is_dry = args.dry_run
         || (!has_store && !args.watch && lines.is_empty() && !has_any(&roots, args, global)?);
     let store = if is_dry {
@@ -145,12 +146,12 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     finish(&tally, ended.err(), args, global, out)
 }
 
-/// Whether anything in these trees can be imported. Ends with the first.
+/// Whether anything in these trees can be imported. Stops at the first hit.
 fn has_any(roots: &[Root], args: &Args, global: &Global) -> Result<bool> {
     let deleted = Deleted::default();
     let keeps_unreadable = args.keep_unreadable;
     let importer = Importer { store: None, is_dry: true, keeps_unreadable, deleted: &deleted };
-    // What is wrong is told when it is really looked at.
+    // The import itself reports what is wrong.
     let mut silent = global.clone();
     (silent.quiet, silent.json) = (true, true);
     let global = &silent;
@@ -164,7 +165,7 @@ fn has_any(roots: &[Root], args: &Args, global: &Global) -> Result<bool> {
     if has_any { Ok(true) } else { ended.map(|()| false) }
 }
 
-/// Those in which there is anything but blanks.
+/// Drops inputs that are blank.
 fn unless_blank(all: Vec<(String, Lines)>) -> Result<Vec<(String, Lines)>> {
     let mut kept = Vec::new();
     for (name, source) in all {
@@ -186,7 +187,7 @@ fn from_start(mut source: Lines) -> io::Result<Option<Lines>> {
             return Ok(None);
         }
         if !bytes.trim_ascii().is_empty() || blanks.len() > BLANK_BYTES_MAX {
-            // Lines are told by their numbers, so blank ones count.
+            // Messages name lines by number, so blank ones count.
             return Ok(Some(Box::new(io::Cursor::new(blanks).chain(source))));
         }
         blanks.extend_from_slice(bytes);

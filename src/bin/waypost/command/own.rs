@@ -13,7 +13,7 @@ pub(super) const IS_OWN: &str = "is the store itself";
 const SUFFIXES: [&str; 4] = ["", ".journal", ".lock", SPOOL];
 // The one of these that is a directory.
 const SPOOL: &str = ".spool";
-// What the name of a file ends with that is yet to become a store.
+// The end of the name of an unfinished store.
 const UNFINISHED: &str = ".unfinished";
 
 /// The files of a store.
@@ -54,7 +54,7 @@ impl Own {
                 && resolve(path).is_ok_and(|path| self.paths.contains(&path)))
     }
 
-    /// Whether it is a store, a backup or a repair on its way to its name beside this store.
+    /// Whether it is an unfinished store, backup or repair beside this store.
     fn is_unfinished(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         let is_beside = |own: &PathBuf| {

@@ -80,7 +80,7 @@ pub(super) struct Args {
     state: Option<PathBuf>,
 
     /// Restore what cannot be resumed from, replace a state file with other content, and write
-    /// files that tools obey when their owner logs in, such as .bashrc or those in .ssh
+    /// files that grant access or run at login, such as .bashrc or those in .ssh
     ///
     /// The state file that was there is kept beside the new one.
     #[arg(long)]
@@ -248,11 +248,11 @@ impl Restore<'_> {
             Err(obstacles) => obstacles,
         };
         if !self.args.force {
-            // Nothing tells a capture of the user from one in lines of JSON that he imported.
+            // The store cannot tell a capture of the user's from one in imported lines of JSON.
             let of_home = artifacts.iter().filter(|it| leads_home(&it.path));
             obstacles.extend(of_home.map(|it| Obstacle {
                 path: it.path.clone(),
-                reason: "is a file that another tool obeys; --force writes it".to_owned(),
+                reason: "is a file that another tool trusts or runs; --force writes it".to_owned(),
             }));
         }
         let count = obstacles.len();

@@ -11,7 +11,7 @@ use waypost::{Draft, NewEntry, Series, Store};
 use super::Cli;
 use crate::threads::with_at_most;
 
-/// More parts than threads, for every command that hands out parts.
+/// More jobs than threads, for every command that hands out jobs.
 const CHECKPOINTS: u32 = 700;
 
 /// A directory for one run: a store, and what the commands write.
@@ -86,12 +86,12 @@ impl Run {
 
 /// `import` and `export` panicked under `ulimit -u`. The store's own threads are not refused here.
 #[test]
-fn commands_do_their_work_whatever_number_of_threads_can_be_started() {
+fn commands_work_with_any_number_of_threads() {
     let all = Run::new(usize::MAX, None);
     let exported = all.dir.path().join("all.jsonl");
     let lines = fs::read_to_string(&exported).unwrap();
     assert_eq!(lines.lines().count(), CHECKPOINTS as usize);
-    // One that places files, one that produces, and workers; some start them more than once.
+    // A placer, a producer and workers; some commands start them more than once.
     for threads in 0..8 {
         let run = Run::new(threads, Some(&exported));
         let own_lines = fs::read_to_string(run.dir.path().join("all.jsonl")).unwrap();

@@ -23,14 +23,14 @@ Examples:
 
 /// Read the whole store, and say exactly what is damaged
 ///
-/// Checks every page, entry, document and captured file by its checksum, and follows every row
-/// both ways. Changes nothing, and lets others work meanwhile. Each finding says whom it hurts:
-/// `reading` (a checkpoint or file cannot be read), `listing` (a checkpoint is whole, but not
-/// found everywhere, or cannot be removed), `aside` (a save was acknowledged, lies beside the
-/// store, and cannot be taken in) or `upkeep` (no checkpoint). Exits with 5 if there is any;
-/// `waypost repair` then saves what can be read. An unfinished rekey is no damage: it is told as
-/// `rekey`, and `waypost rekey` with both keys finishes it. Of what is encrypted with a key that
-/// was not given, only what is stored is checked: `not checked` counts it.
+/// Checks every page, entry, document and captured file by its checksum, and follows every row both
+/// ways. Changes nothing, and lets others work meanwhile. Each finding says whom it hurts:
+/// `reading` (a checkpoint or file cannot be read), `listing` (a checkpoint is whole, but not found
+/// everywhere, or cannot be removed), `aside` (a save was acknowledged, lies beside the store, and
+/// cannot be taken in) or `upkeep` (no checkpoint). Exits with 5 if there is any; `waypost repair`
+/// then saves what can be read. An unfinished rekey is no damage: it is shown as `rekey`, and
+/// `waypost rekey` with both keys finishes it. Of what is encrypted with a key that was not given,
+/// only what is stored is checked: `not checked` counts it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {}
@@ -97,7 +97,7 @@ fn fields(verified: &Verification, seconds: f64) -> Fields {
     fields.text("not checked", sealed.map(|count| format!("{count}, encrypted: see --key-file")));
     let unlike = Some(grouped(verified.unlike)).filter(|_| verified.unlike > 0);
     fields.text("other key", unlike.map(|count| format!("{count}: see waypost rekey")));
-    let rekey = "not done: some is not under the key; run waypost rekey again";
+    let rekey = "unfinished: some data is not under the new key; run waypost rekey again";
     fields.text("rekey", Some(rekey).filter(|_| verified.is_rekeying));
     fields.text("rows", Some(grouped(verified.rows)));
     fields.text("journal", Some(verified.waiting).filter(|waiting| *waiting > 0));

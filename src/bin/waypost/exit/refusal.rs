@@ -122,7 +122,7 @@ pub(crate) enum Refusal {
     StateExists { path: PathBuf },
     #[error("{count} of {total} files are not as they were captured after they were written")]
     Unverified { count: u64, total: u64 },
-    /// Where the caller cannot do without.
+    /// A thread that the caller cannot do without.
     #[error(
         "cannot start a thread: {0}; `ulimit -u`, `ulimit -v` or pids.max of a cgroup limits it"
     )]

@@ -10,7 +10,7 @@ use super::{Exit, Refusal};
 use crate::output::quoted;
 use crate::stopped;
 
-/// The disk does not do what it was asked for: `EIO`, or on Windows `ERROR_IO_DEVICE`.
+/// The disk fails: `EIO`, or on Windows `ERROR_IO_DEVICE`.
 const FAILING: i32 = if cfg!(windows) { 1117 } else { 5 };
 
 /// What an error means for the user.
@@ -96,7 +96,7 @@ fn of_library(error: &Error) -> Verdict {
         Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
             Verdict::new(Exit::Failed, "io").hint("make the directory of the store first")
         }
-        // A link, a directory or a FIFO where the store has a file of its own.
+        // A link, a directory or a FIFO in place of a file of the store.
         Error::Io { path, source } if source.kind() == ErrorKind::InvalidInput => {
             let path = path.display().to_string();
             let aside = quoted(&format!("{path}.aside"));
@@ -107,7 +107,7 @@ fn of_library(error: &Error) -> Verdict {
             if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
         {
             Verdict::new(Exit::Failed, "io").hint(
-                "make room on that disk, by `waypost prune --now` or otherwise; reading, and \
+                "make room on that disk, with `waypost prune --now` or otherwise; reading, and \
                  `waypost backup` to another disk, need none",
             )
         }
@@ -117,8 +117,8 @@ fn of_library(error: &Error) -> Verdict {
     }
 }
 
-/// How a store with several names becomes a file of its own. What lies beside its other names is
-/// not lost by that.
+/// How to make a store with several names a file of its own. The journals and spools beside its
+/// other names stay.
 pub(crate) fn linked_advice(path: &Path) -> String {
     let path = path.display().to_string();
     let (own, path) = (quoted(&format!("{path}.own")), quoted(&path));
@@ -163,7 +163,7 @@ fn of_system(error: &io::Error) -> Verdict {
         ErrorKind::PermissionDenied => "change who may read and write it, or run it as its owner",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room on the disk; run it again",
         ErrorKind::FileTooLarge => {
-            "raise the limit on the length of a file, which `ulimit -f` shows; run it again"
+            "raise the limit on file sizes, which `ulimit -f` shows, and run it again"
         }
         ErrorKind::ReadOnlyFilesystem => "use a place that can be written to",
         ErrorKind::IsADirectory => "name a file and not a directory",

@@ -94,7 +94,7 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("'{}'", name.replace('\'', "'\\''"))
 }
 
-/// A text that cannot act on a terminal, nor look like another one.
+/// A text that can neither control a terminal nor mislead its reader.
 pub(crate) fn plain(text: &str) -> String {
     let visible = |char: char| if is_hidden(char) { Err(char.escape_default()) } else { Ok(char) };
     text.chars().map(visible).fold(String::with_capacity(text.len()), |mut plain, char| {

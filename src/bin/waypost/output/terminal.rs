@@ -1,15 +1,15 @@
-//! What a terminal is shown: nothing that was saved can act on it, or look like something else.
+//! Output to a terminal: nothing that was saved can control it or mislead its reader.
 //!
-//! Must never stand before a file or a pipe: a program gets every byte as it was stored.
+//! Must never change output to a file or a pipe: a program gets every byte as it was stored.
 
 use std::io::{self, IsTerminal as _, LineWriter, Write};
 
-// Colours take far fewer bytes; what is longer is none.
+// Longer than any colour sequence.
 const COLOUR_BYTES_MAX: usize = 32;
 const ESCAPE: char = '\u{1b}';
 
-/// Whether a character acts on a terminal, changes the order in which others are shown, or shows
-/// nothing at all.
+/// Whether a character controls a terminal, changes the order in which others are shown, or is
+/// invisible.
 ///
 /// Joiners are not among them: some languages and many emoji need them.
 pub(crate) fn is_hidden(char: char) -> bool {
@@ -20,22 +20,22 @@ pub(crate) fn is_hidden(char: char) -> bool {
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
             // Line ends that are not newlines.
             | '\u{2028}' | '\u{2029}'
-            // No width; the last of them spell words that only programs see.
+            // Invisible ones; the last range spells text that only programs see.
             | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{feff}'
             | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
         )
 }
 
-/// Writes to a stream; if that is a terminal, hidden characters are spelled as in a JSON string, so
+/// Writes to a stream. If that is a terminal, hidden characters are written as JSON escapes, so
 /// that JSON keeps its value. New lines, tabs and colours pass.
 pub(crate) struct Shown<W> {
     out: W,
     is_terminal: bool,
-    /// The start of a character or a colour whose rest is yet to come.
+    /// The start of a character or a colour whose rest has not been written yet.
     held: Vec<u8>,
 }
 
-/// Standard error as a person or a program reads it, by whole lines: several threads write there.
+/// Standard error, by whole lines, since several threads write to it.
 pub(crate) fn stderr() -> Shown<LineWriter<io::Stderr>> {
     let stderr = io::stderr();
     let is_terminal = stderr.is_terminal();
@@ -47,7 +47,7 @@ impl<W: Write> Shown<W> {
         Self { out, is_terminal, held: Vec::new() }
     }
 
-    /// Shows what is held, but for the start of what may go on.
+    /// Writes what is held, except for the start of an unfinished character or colour.
     fn show(&mut self, is_end: bool) -> io::Result<()> {
         let bytes = std::mem::take(&mut self.held);
         let mut rest = bytes.as_slice();
@@ -122,7 +122,7 @@ impl<W: Write> Write for Shown<W> {
     }
 }
 
-/// The text at the start, and the bytes after it, which are none or no text.
+/// The valid UTF-8 at the start, and the bytes after it.
 fn split(bytes: &[u8]) -> (&str, &[u8]) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text, &[]),
@@ -135,9 +135,9 @@ fn split(bytes: &[u8]) -> (&str, &[u8]) {
 
 /// What a text starts with.
 enum Colour {
-    /// A colour of so many bytes.
+    /// A colour, with its length in bytes.
     Whole(usize),
-    /// What may become one.
+    /// The start of a colour.
     Started,
     None,
 }
@@ -162,7 +162,7 @@ fn colour(text: &str) -> Colour {
 mod tests {
     use super::*;
 
-    /// What a terminal is sent for a text that comes in parts of so many bytes.
+    /// What a terminal gets for a text that is written in parts of `part_bytes`.
     fn shown(bytes: &[u8], part_bytes: usize) -> String {
         let mut out = Shown::if_terminal(Vec::new(), true);
         bytes.chunks(part_bytes).for_each(|part| out.write_all(part).unwrap());
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_hidden_reaches_a_terminal_whatever_parts_it_comes_in() {
+    fn no_hidden_character_reaches_a_terminal() {
         for (text, expected) in [
             ("a\tb\n\u{e9}\u{4e2d}\u{1f600}\n", "a\tb\n\u{e9}\u{4e2d}\u{1f600}\n"),
             ("\u{1b}[1;31mred\u{1b}[0m", "\u{1b}[1;31mred\u{1b}[0m"),

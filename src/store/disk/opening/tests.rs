@@ -1,4 +1,4 @@
-//! Opening what is no regular file: refused at once, and never followed, emptied or waited for.
+//! Anything but a regular file is refused at once: never followed, truncated or waited for.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::{exchange, make, read, read_and_write, read_and_write_or_make, read_named, rename_new};
 
-/// A directory with a file of the user, and whatever else can wait under a name.
+/// A directory with a file of the user, and one of each trap that may be at a name.
 fn traps() -> (TempDir, PathBuf, Vec<PathBuf>) {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);

@@ -133,7 +133,7 @@ fn read_one(snapshot: &Snapshot<'_>, entry: &Entry) -> Result<Saved> {
     Ok(Saved { entry: plain(entry.clone()), raw, files })
 }
 
-/// What the store dated comes after all that arrived before it.
+/// A checkpoint that the store dated is ordered after all that arrived before it.
 fn check_order(entries: &[Entry]) -> Result<()> {
     let mut first = u64::MAX;
     for entry in entries.iter().rev() {

@@ -107,8 +107,8 @@ fn the_name_of_the_spool_is_on_disk_though_it_was_made_again() {
     assert_eq!([spool(), spool()], [2, 1]);
 }
 
-/// The folder was moved away and another made in its place while the file was made: what was
-/// acknowledged lay in a folder that nobody takes in.
+/// The folder was moved away and replaced while the file was written: the acknowledged save was in
+/// a folder that no process takes in.
 #[test]
 fn nothing_is_spooled_into_a_folder_that_is_not_at_its_path() {
     let disk = SimulatedDisk::default();

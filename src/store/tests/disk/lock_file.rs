@@ -14,12 +14,12 @@ use crate::store::Store;
 use crate::store::lock::{Content, Known, LockFile};
 use crate::store::sealing::Sealing;
 
-/// What a process that spools would go by, before anybody opens the store.
+/// What the lock file tells a spooling process before any process opens the store.
 pub(super) fn stated(disk: &SimulatedDisk) -> Option<Known> {
     LockFile::of(&place(disk)).known()
 }
 
-/// Holds what the lock file said to what the store says.
+/// Compares what the lock file said with the store.
 pub(super) fn check(stated: Option<Known>, store: &Store) -> Result<(), String> {
     let Some(stated) = stated else { return Ok(()) };
     let key = store.key().map_err(|error| error.to_string())?;
@@ -60,7 +60,7 @@ fn a_store_opens_whatever_a_power_cut_leaves_of_its_lock_file() {
 }
 
 #[test]
-fn a_store_opens_and_nothing_is_spooled_beside_a_lock_file_of_others() {
+fn a_store_opens_and_nothing_is_spooled_beside_a_foreign_lock_file() {
     for seed in 0..64 {
         let mut chance = Chance::new(&[seed]);
         let disk = SimulatedDisk::default();
@@ -78,7 +78,7 @@ fn a_store_opens_and_nothing_is_spooled_beside_a_lock_file_of_others() {
     }
 }
 
-/// On a full disk nobody could open the store, not even to read it.
+/// On a full disk no process could open the store, not even to read it.
 #[test]
 fn a_lock_file_that_cannot_be_written_keeps_nobody_out_unless_it_misleads() {
     let disk = SimulatedDisk::default();
@@ -98,11 +98,11 @@ fn a_lock_file_that_cannot_be_written_keeps_nobody_out_unless_it_misleads() {
     assert_eq!(lock_file.known(), Some(known));
 }
 
-/// Whoever read from memory on a full disk wrote down what the key was when it last had the file,
-/// and others then spooled in plain what the store had sealed.
+/// A process that read from memory on a full disk wrote an outdated key to the lock file, and
+/// others then spooled in plain although the store was encrypted.
 #[cfg(feature = "encrypt")]
 #[test]
-fn a_file_in_memory_leaves_the_key_that_others_wrote_down() {
+fn a_file_in_memory_leaves_the_key_in_the_lock_file() {
     let disk = SimulatedDisk::default();
     let reader = open(&disk, &later(), &[]).unwrap();
     reader.shared.let_go();

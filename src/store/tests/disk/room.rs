@@ -1,4 +1,4 @@
-//! A disk without room: what a killed process left there is read, and makes room again.
+//! A full disk: what a killed process left there can be read, and room can be made.
 
 use std::io::ErrorKind::StorageFull;
 use std::ops::Range;
@@ -23,7 +23,7 @@ struct Habit {
     words: usize,
     /// How many it has saved and put into the tables before.
     before: usize,
-    /// Up to which length of the journal it saves.
+    /// The length of the journal at which it stops.
     journal_bytes: usize,
     keep_last: Option<u32>,
 }
@@ -59,7 +59,7 @@ impl Habit {
             .for_each(|it| drop(it.unwrap()));
     }
 
-    /// As many as about make a step of the journal.
+    /// About as many as grow the journal by one step.
     fn at_once(&self) -> usize {
         (40_000 / (self.words * 8 + 200)).clamp(1, 200)
     }
@@ -87,10 +87,10 @@ impl Habit {
     }
 }
 
-/// The journal was to be put into the tables when the store was opened, for which there was no
-/// room: nothing could be read, and nothing be removed.
+/// Opening the store put the journal into the tables, for which there was no room: nothing could be
+/// read or removed.
 #[test]
-fn what_is_in_a_journal_finds_room_on_a_full_disk() {
+fn the_reserve_has_room_for_the_journal_on_a_full_disk() {
     for habit in HABITS {
         let (disk, count) = habit.killed();
         disk.fill();
@@ -122,7 +122,7 @@ fn a_full_disk_has_room_again_after_pruning_and_compacting() {
 
 /// As journals were before they had a reserve.
 #[test]
-fn without_room_for_its_journal_a_store_is_read_from_memory_and_left_as_it_is() {
+fn without_a_reserve_a_full_store_is_read_from_memory_and_unchanged() {
     let (disk, count) = USUAL.killed();
     // What others have written since.
     let path = Path::new(JOURNAL);
@@ -146,7 +146,7 @@ fn without_room_for_its_journal_a_store_is_read_from_memory_and_left_as_it_is() 
     assert_eq!(open(&disk, &later(), &[]).unwrap().count().unwrap(), count + 1);
 }
 
-/// Files that were taken in in memory must not be taken for those that were taken in for good.
+/// Spool files that were only taken in in memory must not count as taken in for good.
 #[test]
 fn what_is_spooled_on_a_full_disk_is_read_and_stays() {
     let other = SimulatedDisk::default();
@@ -182,16 +182,16 @@ fn what_is_spooled_on_a_full_disk_is_read_and_stays() {
     assert_eq!(spooled(), 0);
 }
 
-/// The store could not be made for want of room, and its absence was told instead.
+/// On a full disk, making a store failed with "not found" instead of "no space".
 #[test]
-fn a_store_that_finds_no_room_to_be_made_says_so() {
+fn making_a_store_on_a_full_disk_says_so() {
     let disk = SimulatedDisk::default();
     disk.fill();
     let error = open(&disk, &later(), &[]).map(drop).unwrap_err();
     assert!(lacks_room(&error), "{error:?}");
 }
 
-/// What was spooled was put into the tables in memory, and all relaxed saves counted as durable.
+/// Spooled saves were put into the tables in memory, and then all relaxed saves counted as durable.
 #[test]
 fn a_flush_after_reading_from_memory_makes_relaxed_saves_durable() {
     let disk = SimulatedDisk::default();

@@ -1,5 +1,5 @@
-//! Sectors that cannot be read, each of a store in turn: what is read is right, or an error; what
-//! is hurt is told; and a repair saves all that it saves if the whole page is lost.
+//! Each sector of a store is unreadable in turn: every read is right or an error, the damage is
+//! reported, and a repair saves at least what it saves if the whole page is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -87,7 +87,7 @@ impl Specimen {
             };
             store.save(about, &format!("{number}").repeat(100)).unwrap();
         }
-        // So many that no page has all.
+        // More than fit on one page.
         for number in 0..16 {
             let about = NewEntry {
                 series: Some(Series::new(format!("alone {number}")).unwrap()),
@@ -117,7 +117,7 @@ impl Specimen {
         Self { files, known, deleted: [id(3)].into() }
     }
 
-    /// Length of a file, but for the zeros at its end, of which a page is left.
+    /// Length of a file without the zeros at its end, except for one page of them.
     fn length(&self, path: &str) -> u64 {
         let content = self.files.content(Path::new(path)).unwrap();
         let used = content.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
@@ -180,7 +180,8 @@ impl Specimen {
         Place { path: PathBuf::from(STORE), disk: Arc::new(disk) }
     }
 
-    /// How many a repair saves, all of which are as they were; it tells all others.
+    /// Number of checkpoints that a repair saves. All are unchanged, and all others are reported as
+    /// lost.
     fn repair(&self, case: &str, place: &Place, dir: &Path) -> u64 {
         let into = dir.join("saved.redb");
         let repair = Repair { into: Some(into.clone()), ..Repair::default() };
@@ -251,7 +252,7 @@ fn check_named(case: &str, repaired: &Repaired, verified: &Verification) {
     }
 }
 
-/// Whether a repair told of a checkpoint that it lost, or of an entry that it cannot name.
+/// Whether a repair reported a checkpoint as lost, or an entry that it cannot name.
 fn is_lost(repaired: &Repaired, id: &Id) -> bool {
     let is_of = |it: &crate::store::Lost| match &it.checkpoint {
         Some(named) => named == id,
@@ -260,7 +261,7 @@ fn is_lost(repaired: &Repaired, id: &Id) -> bool {
     repaired.lost.iter().chain(&repaired.unsure).any(is_of)
 }
 
-/// Whether an error tells that the disk cannot read, and nothing else.
+/// Whether an error says only that the disk cannot read.
 fn is_of_disk(error: &Error) -> bool {
     match error {
         Error::Io { source, .. } => {
@@ -272,20 +273,20 @@ fn is_of_disk(error: &Error) -> bool {
 }
 
 #[test]
-fn a_sector_of_a_closed_store_that_cannot_be_read_hurts_what_lies_on_it() {
+fn a_bad_sector_of_a_closed_store_damages_only_what_is_on_it() {
     Specimen::make(true).try_all(STORE);
 }
 
 #[test]
-fn a_sector_that_cannot_be_read_after_a_crash_hurts_what_lies_on_it() {
+fn a_bad_sector_after_a_crash_damages_only_what_is_on_it() {
     let specimen = Specimen::make(false);
     specimen.try_all(STORE);
     specimen.try_all(JOURNAL);
 }
 
-/// Whoever has no key is told no more than what is lost.
+/// Without the key, only what is really lost is reported.
 #[test]
-fn without_the_key_nothing_is_taken_for_lost_that_can_be_read_with_it() {
+fn without_the_key_nothing_is_reported_lost_that_the_key_can_read() {
     let Some(key) = keys::all().first().copied() else { return };
     let specimen = Specimen::make_with(true, &[key]);
     for at in (0..specimen.length(STORE)).step_by(5 * 512) {
@@ -305,9 +306,9 @@ fn without_the_key_nothing_is_taken_for_lost_that_can_be_read_with_it() {
     }
 }
 
-/// It was passed over in silence, by all of these.
+/// All of these ignored it silently.
 #[test]
-fn a_spooled_save_that_cannot_be_read_is_told_and_stays() {
+fn a_spooled_save_that_cannot_be_read_is_reported_and_stays() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, &later(), &[]).unwrap();
     save(&store, 0).unwrap();

@@ -154,7 +154,7 @@ struct State {
     remade: usize,
     /// How often they will when something is renamed.
     remade_on_rename: usize,
-    /// Whether two files can change their names in one step.
+    /// Whether two files can exchange their names in one step.
     exchanges: bool,
     is_dead: bool,
 }
@@ -222,14 +222,14 @@ impl SimulatedDisk {
         lock(&self.state).remade += 1;
     }
 
-    /// Somebody else removes a file, if there is one.
+    /// Another program removes a file, if there is one.
     pub(super) fn lose(&self, path: &Path) {
         if self.find(path).is_ok() {
             lock(&self.state).name(vec![(path.to_owned(), None)]);
         }
     }
 
-    /// Somebody else writes a file.
+    /// Another program writes a file.
     pub(super) fn scribble(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         let file = self.open_lock(path)?;
         file.set_length(0)?;
@@ -258,7 +258,7 @@ impl SimulatedDisk {
         state.bad.extend(sectors.map(|sector| (file, sector)));
     }
 
-    /// From now on two files can change their names in one step.
+    /// From now on two files can exchange their names in one step.
     pub(super) fn allow_exchange(&self) {
         lock(&self.state).exchanges = true;
     }
@@ -413,7 +413,7 @@ impl Disk for SimulatedDisk {
         self.rename(from, to)
     }
 
-    /// All that is there was left by the boot before.
+    /// Every file is from the boot before.
     fn age(&self, _: &Path) -> Option<Duration> {
         Some(Duration::MAX)
     }
@@ -569,7 +569,7 @@ impl DiskFile for SimulatedFile {
         self.set_len(length)
     }
 
-    /// All is done by one process.
+    /// There is only one process.
     fn try_lock(&self, _: Lock) -> io::Result<bool> {
         Ok(true)
     }

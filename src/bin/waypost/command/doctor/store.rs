@@ -13,8 +13,8 @@ use crate::stopped;
 
 const NAME: &str = "store";
 const LOCK: &str = "lock";
-const FAILING: &str = "the disk is failing: waypost verify tells what is hurt, waypost repair \
-                       --into FILE saves the rest on another disk";
+const FAILING: &str = "the disk is failing: waypost verify names what is damaged, waypost \
+                       repair --into FILE saves the rest on another disk";
 
 /// Whether what was found is damage, and not just a file that cannot be had.
 pub(super) fn is_damaged(found: Option<&Result<Inspection>>) -> bool {
@@ -126,7 +126,7 @@ fn contained(place: &str, contents: &Contents) -> Check {
     Check::ok(NAME, finding).advise("documents are not read here: waypost verify reads them all")
 }
 
-/// Content of the lock file that says nothing.
+/// A lock file whose content cannot be used.
 fn lock_text(found: &Inspection) -> Option<Check> {
     const NAME: &str = "lock-file";
     let path = format!("{}.lock", found.path.display());
@@ -151,7 +151,7 @@ fn lock_text(found: &Inspection) -> Option<Check> {
     }
 }
 
-/// What the disk cannot read, which is damage whatever lies there.
+/// Bytes that the disk cannot read: damage, whatever is stored there.
 fn unread(found: &Inspection) -> Option<Check> {
     let first = found.unreadable.first()?;
     let more = match found.unreadable.len() as u64 - 1 {

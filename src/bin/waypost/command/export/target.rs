@@ -41,7 +41,7 @@ impl<'a> Target<'a> {
             let out = Shown::if_terminal(BufWriter::new(opened), is_terminal);
             return Ok(Self::Opened(out));
         }
-        // A link that leads nowhere is there, too.
+        // A dangling link counts as existing.
         if fs::symlink_metadata(path).is_ok() && !overwrites {
             return Err(Refusal::Exists { path: path.to_owned() }.into());
         }

@@ -113,7 +113,7 @@ impl StateFile {
     /// How the file differs from what it should be.
     pub(super) fn unlike(&self) -> Option<Obstacle> {
         let reason = match found(&self.path) {
-            // What was written to it is gone.
+            // What was written to a pipe cannot be read back.
             Ok(None) => return None,
             Ok(Some(found)) if found == self.text.as_bytes() => return None,
             Ok(_) => "has other content".to_owned(),
@@ -123,7 +123,7 @@ impl StateFile {
     }
 }
 
-/// What is in a file; `None` if it is a pipe or a device, which is not read.
+/// The content of a file; `None` for a pipe or a device, which is not read.
 fn found(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let kind = fs::metadata(path)?;
     if !kind.is_file() && !kind.is_dir() {

@@ -24,9 +24,9 @@ pub(super) struct Line {
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::command) struct TooLong;
 
-/// The lines of an input, as many at a time as there are.
+/// The lines of an input, in batches of those that are there.
 pub(super) enum Lines {
-    /// Read by a thread while others are saved.
+    /// Read by a thread while earlier lines are saved.
     Ahead(Arc<Inbox>),
     /// Read by the caller, since no thread could be started.
     Direct { input: Input, line_bytes_max: usize, number: u64 },
@@ -37,7 +37,7 @@ impl Lines {
         let inbox = Arc::new(Inbox::default());
         let own = inbox.clone();
         let (to_filler, handed_over) = mpsc::sync_channel(1);
-        // Not joined: it may wait for input that nobody will answer.
+        // Not joined: it may wait for input that never comes.
         let filler = threads::start(move || {
             if let Ok(input) = handed_over.recv() {
                 own.fill(input, line_bytes_max);

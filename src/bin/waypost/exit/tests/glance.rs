@@ -53,8 +53,8 @@ fn all_errors_at_a_glance() {
         use an older waypost to read it; nothing was changed
     1 not_a_store: p/store.redb is not a waypost store: it is a directory
         name the file of a store with --store; `waypost repair` may save one that was
-    4 linked: p/store.redb has 2 names (hard links, p/file.json), and a save under one of
-      them is not seen under the others
+    4 linked: p/store.redb has 2 names (hard links, p/file.json); a save under one name would
+      be missing under the others
         while nobody uses it, make it a file of its own: cp p/store.redb p/store.redb.own &&
           mv p/store.redb.own p/store.redb
     5 corrupt: damaged data in checkpoint a-1: the sum is wrong
@@ -79,15 +79,15 @@ fn all_errors_at_a_glance() {
     1 io: cannot access p/store.redb: permission denied
         change who may read and write it, or run it as its owner
     1 io: cannot access p/store.redb: no storage space
-        make room on that disk, by `waypost prune --now` or otherwise; reading, and `waypost
-          backup` to another disk, need none
+        make room on that disk, with `waypost prune --now` or otherwise; reading, and
+          `waypost backup` to another disk, need none
     1 io: cannot access p/store.redb: read-only filesystem or storage medium
         use a place that can be written to
     1 io: cannot access p/store.redb: operation interrupted
         check the path and the disk; run it again
     1 io: cannot access p/store.redb: Input/output error (os error 5)
         the disk may be failing: run it again, then copy what is on it to another one
-    1 io: cannot access p/store.redb.lock: it is a FIFO, and no regular file
+    1 io: cannot access p/store.redb.lock: it is a FIFO, not a regular file
         nothing was changed; move it away: mv p/store.redb.lock p/store.redb.lock.aside
     3 no_store: there is no store at p/store.redb
         `waypost init` or `waypost save` makes one, --store names another

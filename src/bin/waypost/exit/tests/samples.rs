@@ -96,7 +96,7 @@ fn library() -> Vec<Error> {
             path: PathBuf::from("p/store.redb.lock"),
             source: io::Error::new(
                 ErrorKind::InvalidInput,
-                "it is a FIFO, and no regular file".to_owned(),
+                "it is a FIFO, not a regular file".to_owned(),
             ),
         },
     ]

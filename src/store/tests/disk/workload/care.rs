@@ -40,8 +40,8 @@ impl Workload {
         attempted("flush", Vec::new(), outcome)
     }
 
-    /// Somebody removes the journal when all of it is in the tables; what is saved from then on
-    /// must not go into a file that nobody finds.
+    /// Another program removes the journal when all of it is in the tables. Later saves must not go
+    /// into a file that no process finds.
     pub(super) fn lose_journal(&mut self) -> Attempt {
         let outcome = self.store.shared.write(|_| Ok(()));
         self.disk.lose(Path::new(JOURNAL));

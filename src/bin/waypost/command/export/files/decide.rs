@@ -21,11 +21,11 @@ use crate::progress::Progress;
 const BATCH_FILES: usize = 4096;
 const BATCH_BYTES: u64 = 64 << 20;
 
-/// Who puts files in their places.
+/// Where files are moved into place.
 pub(super) enum Places<'a> {
-    /// A thread, while the next are written.
+    /// In a thread, while the next files are written.
     Elsewhere(SyncSender<Vec<Pending>>),
-    /// The export itself, since no thread could be started.
+    /// In the exporting thread, since no other could be started.
     Here(Placer<'a>),
 }
 
@@ -142,7 +142,7 @@ impl<'a> Export<'a> {
         self.handed_over += batch.iter().map(|pending| pending.checkpoints).sum::<u64>();
         match &mut self.places {
             Places::Elsewhere(to_placer) => {
-                to_placer.send(batch).ok().context("nobody puts files in their places")
+                to_placer.send(batch).ok().context("the thread that places files has ended")
             }
             Places::Here(placer) => placer.take(batch, self.global),
         }
@@ -162,7 +162,7 @@ impl<'a> Export<'a> {
         self.place_batch()
     }
 
-    /// Ends it. What a thread puts in its place is not counted.
+    /// Ends it. Files that a thread moves into place are not counted.
     pub(super) fn into_tally(mut self) -> Result<Tally> {
         if let Places::Here(placer) = self.places {
             self.tally.add(placer.finish()?);

@@ -23,7 +23,7 @@ pub(in crate::command) const THROUGH_FILE: &str = "goes through a file";
 
 // What the names of drafts start with.
 const DRAFT: &str = ".waypost-";
-// The widest mode of directories, and of files whose mode a stranger recorded.
+// The widest mode of directories, and of files whose mode was imported: others may not write.
 const MODE_MAX: u32 = 0o755;
 // Long enough that comparing costs less than reading.
 const COMPARED_BYTES: usize = 64 << 10;
@@ -57,11 +57,10 @@ pub(in crate::command) struct Directory {
     pub(in crate::command) system: OnceLock<Option<FileSystem>>,
 }
 
-/// Which modes files get. Those that nothing is known of are for their owner alone.
+/// Which modes files get. A file without a recorded mode is for its owner alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::command) enum Modes {
-    /// As recorded, but never wider than the umask lets anybody make files: whoever wrote the
-    /// lines of an import may have recorded any.
+    /// As recorded, but at most 0755 less the umask: imported lines may state any mode.
     Limited,
     /// As recorded.
     Recorded,

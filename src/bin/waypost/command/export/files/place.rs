@@ -8,8 +8,7 @@ const GZ: &str = ".gz";
 /// Whoever writes there changes what git runs, or what the store is.
 pub(in crate::command) const RESERVED: [&str; 2] = [".git", ".waypost"];
 
-/// By these, tools of a user learn whom to trust and what to run when he logs in. They lie in his
-/// home directory and in no project.
+/// Files of a home directory that grant access or run at login. Projects have none of them.
 const OF_HOME: [&str; 35] = [
     // Keys and passwords.
     ".ssh",
@@ -50,8 +49,8 @@ const OF_HOME: [&str; 35] = [
     ".config/systemd",
     ".gitconfig",
 ];
-/// These are of projects, too, and tell version control, editors, package managers and agents what
-/// to run. No checkpoint file lies there.
+/// Files that tell version control, editors, package managers and agents what to run. Projects have
+/// them, too, but never as checkpoint files.
 const OF_PROJECT: [&str; 26] = [
     ".gitmodules",
     ".gitattributes",
@@ -113,20 +112,20 @@ pub(in crate::command) fn refusal(path: &str) -> Option<&'static str> {
     path.split('/').find_map(part_refusal)
 }
 
-/// As [`refusal`], for the path of a checkpoint file, which somebody else may have recorded: it
-/// also says whether the path leads to what another tool obeys.
+/// As [`refusal`], for the path of a checkpoint file, which an import may have brought: it also
+/// refuses files that another tool trusts or runs.
 pub(in crate::command) fn recorded_refusal(path: &str) -> Option<&'static str> {
     let leads = leads_to(path, &OF_HOME) || leads_to(path, &OF_PROJECT);
-    refusal(path).or(leads.then_some("leads to a file that another tool obeys"))
+    refusal(path).or(leads.then_some("leads to a file that another tool trusts or runs"))
 }
 
-/// Whether a path leads to a file that is obeyed when its owner logs in, or lets others in.
+/// Whether a path leads to a file of a home directory that grants access or runs at login.
 pub(in crate::command) fn leads_home(path: &str) -> bool {
     leads_to(path, &OF_HOME)
 }
 
-/// Whether some parts of a path, one behind the other, are those of a name; case does not count, as
-/// for some file systems.
+/// Whether consecutive parts of a path are those of a name. Ignores case, since some file systems
+/// do.
 fn leads_to(path: &str, names: &[&str]) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     names.iter().any(|name| {
@@ -197,9 +196,9 @@ mod tests {
         }
     }
 
-    /// A line of an import made an export write `.ssh/authorized_keys`.
+    /// An imported line made an export write `.ssh/authorized_keys`.
     #[test]
-    fn what_other_tools_obey_is_no_place_for_a_recorded_path() {
+    fn a_recorded_path_to_a_file_that_other_tools_trust_is_refused() {
         for right in [".claude/checkpoints/a.json", ".config/a.json", "ssh/a", ".local/share/a"] {
             assert_eq!(recorded_refusal(right), None, "{right:?}");
         }

@@ -48,7 +48,7 @@ impl<'a> Placer<'a> {
         self.finish()
     }
 
-    /// Puts drafts in their places.
+    /// Moves drafts into place.
     pub(super) fn take(&mut self, batch: Vec<Pending>, global: &Global) -> Result<()> {
         let synced = self.sync(batch.iter().map(|pending| &pending.draft));
         synced.context("cannot sync the export")?;
@@ -65,7 +65,7 @@ impl<'a> Placer<'a> {
         Ok(())
     }
 
-    /// Makes sure that all lasts, and tells what became of it.
+    /// Syncs all names, and returns what was written.
     pub(super) fn finish(self) -> Result<Tally> {
         self.sync_names().context("cannot sync the export")?;
         Ok(self.tally)
