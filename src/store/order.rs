@@ -39,6 +39,10 @@ impl Draft {
     /// is dated like the last of them, since its own save was under way then. If not, the clock is
     /// behind: the date stays what the clock said, and lags.
     pub(super) fn follow(&mut self, highest: Timestamp, now: Timestamp) {
+        if self.dated != Dated::Stated {
+            // It may have had a place in another store, which was moved away meanwhile.
+            self.entry.ordered_at = None;
+        }
         if !self.is_behind(highest) {
             return;
         }
@@ -128,5 +132,26 @@ impl Writer<'_> {
             meta.insert(HIGHEST_KEY, latest).within(self.path)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    /// It kept the place that it had got in a store which was moved away before anything was
+    /// acknowledged, and all that came after it lagged behind that.
+    #[test]
+    fn a_draft_that_is_saved_elsewhere_forgets_its_first_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("store.redb")).unwrap();
+        let mut draft = store.draft(NewEntry::default(), &1).unwrap();
+        let date = draft.entry.created_at;
+        let ahead = Timestamp::from_micros(date.as_micros() + 1_000_000);
+        draft.follow(ahead, date);
+        assert_eq!(draft.entry.order().0, ahead);
+        draft.follow(Timestamp::from_micros(0), date);
+        assert_eq!((draft.entry.created_at, draft.entry.ordered_at), (date, None));
     }
 }
