@@ -32,7 +32,8 @@ pub(super) use scan::scan;
 
 /// Content beyond this is put into the tables for good.
 const BYTES_MAX: u64 = 4 << 20;
-// Full, and a group of the largest size behind it, with room to spare.
+// Full, and a group of the largest size behind it, with room to spare. A longer file is refused, so
+// the reserve ends here, too.
 const FILE_BYTES_MAX: u64 = 8 * BYTES_MAX;
 // Blocks that are there already make a sync cheaper than ones that the file system has to find.
 const GROW_BYTES: u64 = 256 << 10;
@@ -265,7 +266,7 @@ impl Journal {
             return Ok(());
         };
         let end = self.end + bytes;
-        let wanted = (end + room_for(end)).next_multiple_of(GROW_BYTES);
+        let wanted = (end + room_for(end)).next_multiple_of(GROW_BYTES).min(FILE_BYTES_MAX);
         if wanted > self.allocated {
             file.allocate(self.allocated.max(self.end), wanted)?;
             self.allocated = wanted;

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use super::chance::Chance;
 use super::simulated::{Call, SimulatedDisk};
-use super::workload::{later, open};
-use crate::checkpoint::{NewEntry, Series, Timestamp};
+use super::workload::{later, open, place};
+use crate::checkpoint::{Id, Issue, LoopId, NewEntry, Series, Timestamp};
 use crate::error::Error;
 use crate::retention::{Policy, Rule, plan};
 use crate::store::disk::Disk as _;
 use crate::store::room::lacks_room;
-use crate::store::{Draft, Durability, Settings, Store};
+use crate::store::{Draft, Durability, Hold, Limits, Options, Settings, Store};
 use crate::sync::lock;
 
 /// What a process saves until it is killed.
@@ -205,6 +205,46 @@ fn a_flush_after_reading_from_memory_makes_relaxed_saves_durable() {
     assert_eq!(store.count().unwrap(), 301);
     let synced = disk.calls(Call::Sync);
     assert!(store.flush().is_err() || disk.calls(Call::Sync) > synced);
+}
+
+/// With its reserve such a journal was longer than what is read of one, so that the store was
+/// refused after a kill.
+#[test]
+fn a_journal_is_never_longer_than_what_is_read_of_one() {
+    let disk = SimulatedDisk::default().with_long_journals();
+    let limits = Limits { name_bytes: 1024, ..Limits::default() };
+    let options = Options { limits, hold: Hold::Forever, ..Options::default() };
+    let store = Store::open_at(place(&disk), options).unwrap();
+    store.shared.keeper.stop();
+    let long = |what: &str, number| Some(format!("{what} {number:01000}"));
+    let draft = |number: u64| {
+        let about = NewEntry {
+            series: Some(Series::new(format!("{number:01000}")).unwrap()),
+            issue: Some(Issue::new(format!("{number:01000}")).unwrap()),
+            loop_id: Some(LoopId::new(format!("{number:01000}")).unwrap()),
+            workflow_id: long("workflow", number),
+            workflow_type: long("type", number),
+            session_id: long("session", number),
+            agent: long("agent", number),
+            phase: long("phase", number),
+            step: long("step", number),
+            resume_from: long("from", number),
+            parent: Some(Id::new(format!("{number:01000}")).unwrap()),
+            ..NewEntry::default()
+        };
+        store.draft(about, &noise(number)[..350]).unwrap()
+    };
+    let save = |numbers: Range<u64>| {
+        let saved = store.batch(numbers.map(draft).collect()).unwrap();
+        assert!(saved.into_iter().all(|it| it.is_ok()));
+    };
+    save(0..1);
+    // Not full yet, and then a group of the largest size.
+    save(1..260);
+    save(260..260 + 512);
+    let left = SimulatedDisk::with(disk.files());
+    assert!(disk.content(Path::new(JOURNAL)).len() > 10 << 20);
+    assert_eq!(open(&left, &later(), &[]).unwrap().count().unwrap(), 260 + 512);
 }
 
 /// What does not compress.
