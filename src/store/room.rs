@@ -39,13 +39,17 @@ impl Shared {
     pub(super) fn read<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
         let mut work = Some(work);
         loop {
+            let mut is_open = false;
             let outcome = self.glance(|open| {
+                is_open = true;
                 self.settle(open)?;
                 work.take().map(|work| work(open)).transpose()
             });
             match outcome {
                 Ok(Some(value)) => return Ok(value),
-                Err(error) if lacks_room(&error) && work.is_some() => self.turn.expect_no_room(),
+                Err(error) if lacks_room(&error) && is_open && work.is_some() => {
+                    self.turn.expect_no_room();
+                }
                 Err(error) => return Err(error),
                 Ok(None) => unreachable!("the work is taken once, and that ends the loop"),
             }

@@ -427,7 +427,11 @@ impl Turn {
                 Ok(open) => return Ok(open),
                 Err(Refusal::Freed) => continue,
                 Err(Refusal::Held) if announcement.is_none() => {
-                    announcement = self.lock_file.announce()?;
+                    announcement = match self.lock_file.announce() {
+                        // Without a lock file on a full disk; it may still be lucky.
+                        Err(error) if lacks_room(&error) => None,
+                        announced => announced?,
+                    };
                 }
                 Err(Refusal::Held) => {}
                 // Making the file takes the lock that an announcement would hold.

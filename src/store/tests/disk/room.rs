@@ -3,10 +3,11 @@
 use std::io::ErrorKind::StorageFull;
 use std::ops::Range;
 use std::path::Path;
+use std::time::Duration;
 
 use super::chance::Chance;
-use super::simulated::{Call, SimulatedDisk};
-use super::workload::{later, open, place};
+use super::simulated::{Call, Fault, Manner, SimulatedDisk};
+use super::workload::{LOCK, later, open, place};
 use crate::checkpoint::{Id, Issue, LoopId, NewEntry, Series, Timestamp};
 use crate::error::Error;
 use crate::retention::{Policy, Rule, plan};
@@ -205,6 +206,20 @@ fn a_flush_after_reading_from_memory_makes_relaxed_saves_durable() {
     assert_eq!(store.count().unwrap(), 301);
     let synced = disk.calls(Call::Sync);
     assert!(store.flush().is_err() || disk.calls(Call::Sync) > synced);
+}
+
+/// A lock file could not be made, and that was tried for ever, whatever `wait` said.
+#[test]
+fn a_reader_that_finds_no_room_for_a_lock_file_waits_as_long_as_it_is_to() {
+    let disk = SimulatedDisk::default();
+    let options = Options { wait: Duration::ZERO, ..Options::default() };
+    let store = Store::open_at(place(&disk), options).unwrap();
+    store.shared.let_go();
+    disk.lose(Path::new(LOCK));
+    disk.hold();
+    let number = disk.calls(Call::Create);
+    disk.fail(Fault { call: Call::Create, number, manner: Manner::NoSpace });
+    assert!(matches!(store.count(), Err(Error::Locked { .. })));
 }
 
 /// With its reserve such a journal was longer than what is read of one, so that the store was

@@ -136,6 +136,7 @@ impl Files {
 }
 
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a thing that may happen to a disk")]
 struct State {
     files: Files,
     changes: Vec<Change>,
@@ -156,6 +157,8 @@ struct State {
     remade_on_rename: usize,
     /// Whether two files can exchange their names in one step.
     exchanges: bool,
+    /// Whether another process has the store.
+    is_held: bool,
     is_dead: bool,
 }
 
@@ -261,6 +264,11 @@ impl SimulatedDisk {
     /// From now on two files can exchange their names in one step.
     pub(super) fn allow_exchange(&self) {
         lock(&self.state).exchanges = true;
+    }
+
+    /// From now on another process has the store.
+    pub(super) fn hold(&self) {
+        lock(&self.state).is_held = true;
     }
 
     /// How many changes there were.
@@ -497,7 +505,7 @@ impl Disk for SimulatedDisk {
     }
 
     fn is_free(&self, _: &Path) -> io::Result<bool> {
-        Ok(true)
+        Ok(!lock(&self.state).is_held)
     }
 
     fn create_engine(&self, path: &Path) -> Result<Database, DatabaseError> {
@@ -569,9 +577,9 @@ impl DiskFile for SimulatedFile {
         self.set_len(length)
     }
 
-    /// There is only one process.
+    /// There is only one process, unless another has the store.
     fn try_lock(&self, _: Lock) -> io::Result<bool> {
-        Ok(true)
+        Ok(!lock(&self.disk.state).is_held)
     }
 
     fn sync(&self) -> io::Result<()> {
