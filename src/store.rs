@@ -319,7 +319,7 @@ impl Store {
     }
 
     /// Runs `work` on a snapshot of the store.
-    pub(crate) fn read<T>(&self, work: impl FnOnce(&Snapshot<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn read<T>(&self, work: impl Fn(&Snapshot<'_>) -> Result<T>) -> Result<T> {
         self.shared.read(|open| work(&Snapshot::take(open, self.path())?))
     }
 

@@ -4,6 +4,7 @@
 //! row that tells how many checkpoints have it. Must never return a content whose hash differs, and
 //! never remove one that might be another checkpoint's.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -127,7 +128,8 @@ impl Store {
             &mut dyn Iterator<Item = Result<(Artifact, Option<Vec<u8>>)>>,
         ) -> Result<T>,
     ) -> Result<T> {
-        self.read(|snapshot| {
+        let work = Cell::new(Some(work));
+        let outcome = self.read(|snapshot| {
             let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
             let artifacts = snapshot.artifacts(&entry)?;
             let checkpoint = snapshot.load(entry.clone())?;
@@ -135,8 +137,14 @@ impl Store {
                 let content = artifact.sha256.map(|_| snapshot.content(&entry, &artifact));
                 Ok((artifact, content.transpose()?))
             });
-            work(checkpoint, &mut files)
-        })
+            // What it fails with is not for us to try again.
+            let Some(work) = work.take() else {
+                unreachable!("it runs once, and nothing fails then")
+            };
+            Ok(work(checkpoint, &mut files))
+        })?;
+        self.shared.turn.note_broken(&outcome);
+        outcome
     }
 }
 

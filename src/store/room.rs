@@ -7,9 +7,14 @@ use super::Shared;
 use super::held::when_free;
 use super::open::Open;
 use super::overlay::Overlay;
+use super::sectors::is_bad_sector;
 use super::table::without_panics;
 use super::turn::Patience;
 use crate::error::{Error, Result};
+
+// The first read may fail over a write of another thread, the second over its own; the third is
+// from memory.
+const READS_MAX: usize = 3;
 
 /// Whether the disk is full, or the quota of the user.
 pub(super) fn is_full(error: &io::Error) -> bool {
@@ -35,25 +40,29 @@ pub(super) fn no_room(path: &Path, bytes: u64) -> Error {
 impl Shared {
     /// Runs `work` on a file whose tables hold all saves so far.
     ///
-    /// On a full disk this happens in memory.
-    pub(super) fn read<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
-        let mut work = Some(work);
-        loop {
+    /// On a full disk this happens in memory. After a failed write of any thread the engine refuses
+    /// reads, too; `work` then runs again on the file, which is opened anew.
+    pub(super) fn read<T>(&self, work: impl Fn(&Open) -> Result<T>) -> Result<T> {
+        for _ in 1..READS_MAX {
             let mut is_open = false;
             let outcome = self.glance(|open| {
                 is_open = true;
                 self.settle(open)?;
-                work.take().map(|work| work(open)).transpose()
+                work(open)
             });
             match outcome {
-                Ok(Some(value)) => return Ok(value),
-                Err(error) if lacks_room(&error) && is_open && work.is_some() => {
-                    self.turn.expect_no_room();
+                Err(Error::Io { source, .. }) if is_open && !is_bad_sector(&source) => {
+                    if is_full(&source) {
+                        self.turn.expect_no_room();
+                    }
                 }
-                Err(error) => return Err(error),
-                Ok(None) => unreachable!("the work is taken once, and that ends the loop"),
+                outcome => return outcome,
             }
         }
+        self.glance(|open| {
+            self.settle(open)?;
+            work(open)
+        })
     }
 
     /// Runs `work` on the file as it is, without putting pending saves into its tables; in memory

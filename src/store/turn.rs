@@ -310,7 +310,8 @@ impl Turn {
         self.used_micros.store(self.now_micros(), Ordering::Relaxed);
     }
 
-    fn note_broken<T>(&self, result: &Result<T>) {
+    /// Has the file opened anew if a call that used it failed over it.
+    pub(super) fn note_broken<T>(&self, result: &Result<T>) {
         // After a failed write the engine refuses work, and its memory may not fit the file.
         if result.as_ref().is_err_and(|error| is_of_engine(error, self.path())) {
             self.broken.store(true, Ordering::Release);

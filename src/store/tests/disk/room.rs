@@ -222,6 +222,22 @@ fn a_reader_that_finds_no_room_for_a_lock_file_waits_as_long_as_it_is_to() {
     assert!(matches!(store.count(), Err(Error::Locked { .. })));
 }
 
+/// A keeper that could not take in what was spooled failed whoever was reading at that moment.
+#[test]
+fn a_reader_does_not_fail_where_another_thread_finds_no_room() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, &later(), &[]).unwrap();
+    store.save(NewEntry::default(), &1).unwrap();
+    let draft = |it| store.draft(NewEntry::default(), &noise(it)).unwrap();
+    let mut drafts: Vec<Draft> = (0..300).map(draft).collect();
+    assert!(store.shared.spool(&mut drafts).iter().all(Option::is_some));
+    disk.fill();
+    // Before it has told that the file must be opened anew.
+    let failed = store.shared.turn.with(|open| Ok(store.shared.take_in(open).is_err()));
+    assert!(failed.unwrap());
+    assert_eq!(store.count().unwrap(), 301);
+}
+
 /// With its reserve such a journal was longer than what is read of one, so that the store was
 /// refused after a kill.
 #[test]
