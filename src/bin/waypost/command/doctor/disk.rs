@@ -1,9 +1,10 @@
 //! The disk below the store: how fast it keeps a promise, and how much room it has.
 
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use waypost::Inspection;
 
 use super::check::Check;
@@ -11,7 +12,7 @@ use super::system;
 use crate::command::bench::floor::Floor;
 use crate::command::bench::place::Place;
 use crate::command::bench::spread::Spread;
-use crate::output::size;
+use crate::output::{quoted, size};
 
 const WRITES: u32 = 20;
 // A disk that needs longer for them has told enough.
@@ -46,8 +47,24 @@ fn speed(directory: &Path) -> Check {
             }
             Check::ok(NAME, finding)
         }
-        Err(error) => Check::bad(NAME, format!("nothing can be written: {error:#}"))
-            .advise(format!("let this user write to {}", directory.display())),
+        Err(error) => {
+            let advice = unwritable(&error, directory);
+            Check::bad(NAME, format!("nothing can be written: {error:#}")).advise(advice)
+        }
+    }
+}
+
+/// What to do if nothing can be written to a directory.
+fn unwritable(error: &Error, directory: &Path) -> String {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    let cause = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+    match cause.map(io::Error::kind) {
+        Some(StorageFull | QuotaExceeded) => {
+            "make room on that disk: waypost prune --now and waypost compact free some; reading \
+             needs none"
+                .to_owned()
+        }
+        _ => format!("let this user write to {}", quoted(&directory.display().to_string())),
     }
 }
 
@@ -82,4 +99,22 @@ fn kind(directory: &Path) -> Option<Check> {
     let (name, why) = system::doubt(directory)?;
     let finding = format!("the store is on {name}: {why}");
     Some(Check::warn("medium", finding).advise("keep it on a local disk, and name it with --store"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A full disk was taken for one that the user may not write to.
+    #[test]
+    fn the_advice_goes_by_why_nothing_can_be_written() {
+        let advice = |kind: io::ErrorKind| {
+            let error = Error::from(io::Error::from(kind)).context("cannot make d/x");
+            unwritable(&error, Path::new("d"))
+        };
+        for full in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            assert!(advice(full).starts_with("make room on that disk: "));
+        }
+        assert_eq!(advice(io::ErrorKind::PermissionDenied), "let this user write to d");
+    }
 }
