@@ -113,9 +113,6 @@ pub(super) trait Disk: fmt::Debug + Send + Sync {
     /// Whether there is a file, and no link to one.
     fn is_file(&self, path: &Path) -> bool;
 
-    /// Whether there is a link.
-    fn is_link(&self, path: &Path) -> bool;
-
     /// Makes a directory that only its owner may enter, unless it is there.
     fn create_directory(&self, directory: &Path) -> io::Result<()>;
 
@@ -266,10 +263,6 @@ impl Disk for RealDisk {
 
     fn is_file(&self, path: &Path) -> bool {
         fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
-    }
-
-    fn is_link(&self, path: &Path) -> bool {
-        fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
     }
 
     fn create_directory(&self, directory: &Path) -> io::Result<()> {

@@ -45,6 +45,8 @@ struct Duty {
     failed_at: Option<Instant>,
     /// What went wrong in the background, for the next call that can report it.
     failure: Option<Error>,
+    /// The trouble that `Options::on_trouble` heard of last, so that it does not hear it again.
+    heard: Option<String>,
 }
 
 impl Duty {
@@ -127,11 +129,6 @@ impl Keeper {
         }
     }
 
-    /// Has the next call that can report it tell an error, which keeps nobody from trying anything.
-    pub(super) fn tell(&self, error: Error) {
-        self.lock().failure = Some(error);
-    }
-
     /// Whether the same would hardly succeed if it were tried again.
     fn has_failed_lately(&self) -> bool {
         self.lock().failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER)
@@ -203,6 +200,22 @@ fn run(shared: &Shared) {
 }
 
 impl Shared {
+    /// Reports trouble that fails no call: to `Options::on_trouble`, each once in a row, else as
+    /// the error of the next flush or close.
+    pub(super) fn tell(&self, error: Error) {
+        let mut duty = self.keeper.lock();
+        let Some(hear) = &self.options.on_trouble else {
+            duty.failure = Some(error);
+            return;
+        };
+        let text = Some(format!("{error:?}"));
+        if duty.heard != text {
+            duty.heard = text;
+            drop(duty);
+            hear(error);
+        }
+    }
+
     /// Runs `work` with the file, after waiting for the turn if needed.
     pub(super) fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
         self.within(Patience::Usual, work)

@@ -63,6 +63,11 @@ pub struct Options {
     /// Hears of each file of the spool that was damaged or of another store, and of what
     /// is in the place of the journal and is none of this store. Must not use the store.
     pub on_set_aside: Option<Arc<dyn Fn(SetAside) + Send + Sync>>,
+    /// Hears of trouble with the spool that fails no call, such as a link or a file in the place
+    /// of its folder; the same trouble only once in a row. Without it, the next
+    /// [`Store::flush`](crate::Store::flush) or [`Store::close`](crate::Store::close) returns the
+    /// error, although everything is saved. Must not use the store.
+    pub on_trouble: Option<Arc<dyn Fn(Error) + Send + Sync>>,
 }
 
 /// How long a store keeps its file from other processes between two calls.
@@ -122,6 +127,7 @@ impl Default for Options {
             keys: Vec::new(),
             on_repair: None,
             on_set_aside: None,
+            on_trouble: None,
         }
     }
 }

@@ -96,6 +96,7 @@ impl Seen {
         // Before the folder is read: what comes while it is, or just after, may not be seen and
         // leave the stamp as it is, unless the stamp is old.
         let is_old = self.since.is_some_and(|since| since.elapsed() > STAMP_COARSE);
+        folder.check()?;
         let listing = folder.list()?;
         folder.sweep(&listing);
         self.is_quiet = is_old && listing.saved.is_empty();
@@ -187,6 +188,8 @@ impl Shared {
         match self.put(identity, &alone, seals) {
             Ok(()) => Some(part.into_iter().zip(alone.into_iter().map(|it| it.entry)).collect()),
             Err(name) => {
+                // The save waits for the store; the caller should know why it is slow.
+                self.spool.folder.check().unwrap_or_else(|error| self.tell(error));
                 for at in part {
                     drafts[at].left.clone_from(&name);
                 }

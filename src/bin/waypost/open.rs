@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 use waypost::{Error, Options, SecretKey, SetAside, Store};
 
 use crate::args::Global;
-use crate::exit::Refusal;
+use crate::exit::{Refusal, move_away};
 use crate::interrupt;
 use crate::keys;
 use crate::output::quoted;
@@ -82,6 +82,7 @@ fn options(global: &Global, command: &str, keys: Vec<SecretKey>) -> Options {
         keeps_waiting: Some(Arc::new(|| interrupt::signal().is_none())),
         label: format!("waypost {command}"),
         on_set_aside: Some(Arc::new(tell_set_aside(global))),
+        on_trouble: Some(Arc::new(tell_trouble(global))),
         keys,
         ..Options::default()
     }
@@ -168,6 +169,20 @@ fn tell_set_aside(global: &Global) -> impl Fn(SetAside) + Send + Sync + use<> {
     move |SetAside { path, reason, .. }| {
         let path = path.display();
         global.warn(format_args!("a file was set aside as {path}: {reason}"));
+    }
+}
+
+/// Warns of trouble with the spool, which fails no command: what was saved is saved.
+fn tell_trouble(global: &Global) -> impl Fn(Error) + Send + Sync + use<> {
+    let global = global.clone();
+    move |error| {
+        let advice = match &error {
+            Error::Io { path, source } if source.kind() == io::ErrorKind::InvalidInput => {
+                move_away(path)
+            }
+            _ => "waypost doctor tells more".to_owned(),
+        };
+        global.warn(format_args!("{:#}; {advice}", anyhow::Error::from(error)));
     }
 }
 

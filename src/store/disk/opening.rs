@@ -116,13 +116,16 @@ pub fn names(found: &Metadata) -> u64 {
     system::names(found)
 }
 
+/// [`kind`] of a directory.
+pub(in crate::store) const DIRECTORY: &str = "a directory";
+
 /// The kind of a file that is not a regular one, in words.
 #[must_use]
 pub fn kind(kind: FileType) -> &'static str {
     if kind.is_symlink() {
         "a symbolic link"
     } else if kind.is_dir() {
-        "a directory"
+        DIRECTORY
     } else {
         system::special(kind)
     }

@@ -1,24 +1,24 @@
 //! The folder of the spool: every file operation there is on it, and nothing else.
 //!
 //! A file has its name only once all of it is on disk. Links and whatever else does not belong
-//! here are never followed, read or removed; nor is anything done if the folder itself is a link,
-//! since what that leads to may be for others to read.
+//! here are never followed, read or removed. If the folder itself is a link, a file or a FIFO, the
+//! spool is not used: what a link leads to may be for others to read.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use super::super::disk::opening::DIRECTORY;
 use super::super::disk::{Disk, DiskFile, FileId, Place};
 use super::super::file;
 use crate::checkpoint::{Id, Timestamp};
-use crate::error::{At as _, Error, Result};
+use crate::error::{At as _, Result};
 use crate::sync::lock;
 
 const SAVED: &str = ".save";
 const UNFINISHED: &str = ".new";
 const ASIDE: &str = "aside";
-const LINK: &str = "it is a link, which is not followed";
 
 #[derive(Debug)]
 pub(super) struct Folder {
@@ -72,16 +72,31 @@ impl Folder {
         path.starts_with(&self.path)
     }
 
-    /// Whether it is a link, which keeps everybody from what is there.
-    pub(super) fn is_link(&self) -> bool {
-        self.disk.is_link(&self.path)
+    /// What lies in the place of the folder and is no directory, in words.
+    pub(super) fn obstacle(&self) -> Option<&'static str> {
+        self.obstacle_at(&self.path)
+    }
+
+    /// An error if something else lies in the place of the folder.
+    pub(super) fn check(&self) -> Result<()> {
+        let Some(kind) = self.obstacle() else { return Ok(()) };
+        let reason = format!("it is {kind}, and no directory, so no save can be spooled");
+        Err(io::Error::new(io::ErrorKind::InvalidInput, reason)).at(&self.path)
+    }
+
+    fn obstacle_at(&self, folder: &Path) -> Option<&'static str> {
+        match self.disk.look(folder).ok()?.is_other {
+            Some(DIRECTORY) => None,
+            Some(kind) => Some(kind),
+            None => Some("a regular file"),
+        }
     }
 
     /// What is there; nothing if there is no folder, or none for us.
     pub(super) fn list(&self) -> Result<Listing> {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
-        if self.is_link() {
-            return Err(Error::corrupt(self.path.display().to_string(), LINK));
+        if self.obstacle().is_some() {
+            return Ok(Listing::default());
         }
         let names = match self.disk.list(&self.path) {
             Err(error) if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) => {
@@ -136,7 +151,7 @@ impl Folder {
     /// What was set aside, by name.
     pub(super) fn aside(&self) -> Vec<PathBuf> {
         let aside = self.path.join(ASIDE);
-        if self.is_link() || self.disk.is_link(&aside) {
+        if self.obstacle().is_some() || self.obstacle_at(&aside).is_some() {
             return Vec::new();
         }
         let mut names = self.disk.list(&aside).unwrap_or_default();
@@ -251,7 +266,9 @@ impl Folder {
 
     fn make(&self, folder: &Path) -> io::Result<()> {
         self.disk.create_directory(folder)?;
-        if self.disk.is_link(folder) { Err(io::Error::other(LINK)) } else { Ok(()) }
+        let Some(kind) = self.obstacle_at(folder) else { return Ok(()) };
+        let reason = format!("it is {kind}, and no directory");
+        Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
     }
 
     /// Makes the name of the folder itself last, unless that was done since the folder was made.

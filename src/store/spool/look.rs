@@ -24,8 +24,11 @@ pub struct Spooled {
     pub damaged: u64,
     /// Number of files that were damaged or of another store, and so were set aside.
     pub set_aside: u64,
-    /// Number of things that do not belong there, and are left as they are.
+    /// Number of things in the folder that do not belong there, and are left as they are.
     pub strange: u64,
+    /// What lies in the place of the folder and is no directory, such as "a symbolic link" or
+    /// "a FIFO". While it does, no save can be spooled.
+    pub obstacle: Option<&'static str>,
 }
 
 /// A file beside the store that was not taken in, and where it was moved to.
@@ -44,8 +47,8 @@ impl Spooled {
         let folder = Folder::of(store);
         let listing = folder.list().unwrap_or_default();
         let set_aside = folder.count_aside();
-        let strange = listing.strange + u64::from(folder.is_link());
-        let mut spooled = Self { set_aside, strange, ..Self::default() };
+        let (strange, obstacle) = (listing.strange, folder.obstacle());
+        let mut spooled = Self { set_aside, strange, obstacle, ..Self::default() };
         for name in &listing.saved {
             let (bytes, head) = match folder.head(name, SPOOLED_HEAD_BYTES) {
                 Ok(found) => found,

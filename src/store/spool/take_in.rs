@@ -114,7 +114,7 @@ impl Shared {
         if is_of_engine(&error, self.turn.path()) && !is_of_folder {
             return Err(error);
         }
-        self.keeper.tell(error);
+        self.tell(error);
         Ok(())
     }
 
@@ -309,7 +309,7 @@ impl Shared {
             (Ok(path), Some(hear)) => hear(SetAside { path, reason: reason.to_owned() }),
             (Ok(_), None) => {}
             // It stays where it is, for the next one to try.
-            (Err(error), _) => self.keeper.tell(error),
+            (Err(error), _) => self.tell(error),
         }
     }
 }

@@ -130,7 +130,7 @@ fn what_is_spooled_during_a_repair_is_taken_in_by_the_new_store() {
 /// Saves went wherever the link led, for all to read who may look there.
 #[cfg(unix)]
 #[test]
-fn a_spool_that_is_a_link_is_not_followed_and_told_of() {
+fn a_spool_that_is_a_link_is_not_followed_and_reported() {
     use std::os::unix::fs::symlink;
     let dir = tempfile::tempdir().unwrap();
     let (path, elsewhere) = (dir.path().join("store.redb"), dir.path().join("elsewhere"));
@@ -145,9 +145,8 @@ fn a_spool_that_is_a_link_is_not_followed_and_told_of() {
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     // It keeps nobody from the store.
     assert_eq!(store.count().unwrap(), 1);
-    assert_eq!(store.stats().unwrap().spool.strange, 1);
-    let told = store.flush().unwrap_err();
-    assert!(matches!(&told, Error::Corrupt { place, .. } if *place == spool.display().to_string()));
+    assert_eq!(store.stats().unwrap().spool.obstacle, Some("a symbolic link"));
+    assert!(matches!(store.flush().unwrap_err(), Error::Io { path, .. } if path == spool));
     fs::remove_file(&spool).unwrap();
     // What has to be set aside is not put behind a link either.
     fs::create_dir(&spool).unwrap();
@@ -161,6 +160,45 @@ fn a_spool_that_is_a_link_is_not_followed_and_told_of() {
     assert!(damaged.exists());
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     assert_eq!(store.stats().unwrap().spool.set_aside, 0);
+}
+
+/// A link made `close` fail after a save was acknowledged, and of a file nobody heard.
+#[cfg(unix)]
+#[test]
+fn whatever_lies_in_the_place_of_the_spool_is_reported_once_and_fails_nothing() {
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+    use std::path::Path;
+    use std::sync::{Arc, Mutex};
+    let put = |kind: &str, at: &Path| match kind {
+        "a symbolic link" => symlink("nowhere", at).unwrap(),
+        "a regular file" => fs::write(at, "mine").unwrap(),
+        _ => drop(UnixListener::bind(at).unwrap()),
+    };
+    for kind in ["a symbolic link", "a regular file", "a socket"] {
+        let dir = tempfile::tempdir().unwrap();
+        let heard: Arc<Mutex<Vec<Error>>> = Arc::default();
+        let sink = heard.clone();
+        let hear = move |error| sink.lock().unwrap().push(error);
+        let options = Options { on_trouble: Some(Arc::new(hear)), ..Options::default() };
+        let store = Store::open_with(dir.path().join("store.redb"), options).unwrap();
+        let spool = dir.path().join("store.redb.spool");
+        put(kind, &spool);
+        let mut drafts = [store.draft(NewEntry::default(), &1).unwrap()];
+        store.save(NewEntry::default(), &0).unwrap();
+        store.shared.spool.look_anew();
+        store.save(NewEntry::default(), &0).unwrap();
+        assert_eq!(store.shared.spool(&mut drafts), [None]);
+        assert_eq!(store.stats().unwrap().spool.obstacle, Some(kind));
+        assert_eq!(store.count().unwrap(), 2);
+        store.close().unwrap();
+        let heard = heard.lock().unwrap();
+        let [Error::Io { path, source }] = &heard[..] else { panic!("{heard:?}") };
+        assert_eq!(*path, spool);
+        let reason = format!("it is {kind}, and no directory, so no save can be spooled");
+        assert_eq!(source.to_string(), reason);
+        assert!(fs::symlink_metadata(&spool).is_ok());
+    }
 }
 
 /// Somebody looks which key the store has, and another process changes it before the file is

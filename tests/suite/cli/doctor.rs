@@ -354,6 +354,31 @@ fn files_that_others_can_read_are_told_with_what_to_type() {
     told.has("modes", "warn", &format!("-> chmod go-rwx {here}/{STORE} {here}/.waypost"));
 }
 
+/// `chmod` was advised for a link, which follows it and changes what belongs to the user.
+#[cfg(unix)]
+#[test]
+fn what_lies_in_the_place_of_the_spool_is_named_and_no_link_is_to_be_changed() {
+    use std::os::unix::fs::symlink;
+    let test = Test::filled();
+    let spool = test.path().join(format!("{STORE}.spool"));
+    fs::create_dir(test.path().join("mine")).unwrap();
+    let _ = fs::remove_dir(&spool);
+    symlink("../mine", &spool).unwrap();
+    let told = test.doctor("", 0);
+    told.has("spool", "warn", "is a symbolic link, and no directory: saves wait");
+    let path = spool.display();
+    told.has("spool", "warn", &format!("-> move it away: mv {path} {path}.aside"));
+    told.has("modes", "ok", "only you");
+    let saved = test.feed("save", "6");
+    let path = format!("[HERE]/{STORE}.spool");
+    let warning = format!(
+        "warning: cannot access {path}: it is a symbolic link, and no directory, so no save can \
+         be spooled; move it away: mv {path} {path}.aside\n"
+    );
+    assert_eq!((saved.code, saved.stderr), (Some(0), warning));
+    assert!(!saved.stdout.is_empty());
+}
+
 #[test]
 fn git_is_asked_whether_it_would_commit_the_store() {
     let test = Test::filled();

@@ -24,6 +24,8 @@ const BESIDE: [&str; 5] = ["", ".journal", ".lock", ".spool", ".spool/aside"];
 /// Names that earlier builds used; files with such a name must not matter any more.
 const FORMER: [&str; 2] = [".new", ".repair.unfinished"];
 
+const UUID: &str = "0190f2e0-0000-7000-8000-000000000001";
+
 /// Commands that make, open, read and replace a store; a save comes first, and last.
 const STORE: [&str; 9] = [
     "--store s.redb save --issue 1 --wait 0",
@@ -150,6 +152,12 @@ fn check_ended(args: &str, (code, said): (Option<i32>, String), context: &str) {
     assert!(code == Some(0) || is_told, "{context}: {code:?} without a word: {said}");
 }
 
+/// How many checkpoints there are, if there is a store that can be read.
+fn count(test: &Test) -> Option<u64> {
+    let stats = test.run("--store s.redb stats --json --quiet");
+    serde_json::from_str::<serde_json::Value>(&stats.stdout).ok()?["checkpoints"].as_u64()
+}
+
 fn with_state() -> (Test, tempfile::TempDir) {
     let (test, elsewhere) = (Test::new(), tempfile::tempdir().unwrap());
     fs::write(elsewhere.path().join("precious"), PRECIOUS).unwrap();
@@ -169,11 +177,22 @@ fn traps_beside_a_store_do_no_harm_and_never_block() {
                     test.run("--store s.redb save state.json --issue 1").stdout.clear();
                 }
                 trap.set(elsewhere.path(), &dir.join(format!("s.redb{suffix}")));
+                if *suffix == ".spool/aside" {
+                    // It has to be set aside, and cannot be.
+                    test.write(&format!("s.redb.spool/{UUID}.save"), "damaged");
+                }
                 for args in STORE {
                     let context = format!("{trap:?} at s.redb{suffix}, {is_there}: {args}");
+                    let is_save = args.contains(" save");
+                    let before = is_save.then(|| count(&test)).flatten();
                     let ended = run(&test, args, &context);
-                    if FORMER.contains(suffix) && args.contains(" save") {
+                    let needs_none = FORMER.contains(suffix) || suffix.starts_with(".spool");
+                    if is_save && needs_none {
                         assert_eq!(ended.0, Some(0), "{context}: {}", ended.1);
+                    }
+                    // A loop that tries again would save it twice.
+                    if is_save && ended.0 != Some(0) {
+                        assert_eq!(count(&test), before, "{context}: saved, and failed");
                     }
                     check_ended(args, ended, &context);
                     trap.check(elsewhere.path(), &dir, &context);

@@ -89,7 +89,13 @@ fn of_library(error: &Error) -> Verdict {
             let locked = Verdict::new(Exit::Locked, "locked");
             match stopped::advice(holder) {
                 Some(advice) => locked.hint(advice),
-                None => locked.hint("wait longer with --wait, or end that process"),
+                None if holder.starts_with("process ") => {
+                    locked.hint("wait longer with --wait, or end that process")
+                }
+                None => locked.hint(
+                    "wait longer with --wait, or end that process; `waypost doctor` may tell why \
+                     it is not named",
+                ),
             }
         }
         // Files that a user names are read by the command, and not by the library.
@@ -98,9 +104,7 @@ fn of_library(error: &Error) -> Verdict {
         }
         // A link, a directory or a FIFO in place of a file of the store.
         Error::Io { path, source } if source.kind() == ErrorKind::InvalidInput => {
-            let path = path.display().to_string();
-            let aside = quoted(&format!("{path}.aside"));
-            let hint = format!("nothing was changed; move it away: mv {} {aside}", quoted(&path));
+            let hint = format!("nothing was changed; {}", move_away(path));
             Verdict::new(Exit::Failed, "io").hint(hint)
         }
         Error::Io { source, .. }
@@ -115,6 +119,13 @@ fn of_library(error: &Error) -> Verdict {
         // The library may learn to fail in new ways.
         _ => Verdict::new(Exit::Failed, "failed"),
     }
+}
+
+/// How to move something out of the way that lies where the store has a file or folder of its own.
+pub(crate) fn move_away(path: &Path) -> String {
+    let path = path.display().to_string();
+    let aside = quoted(&format!("{path}.aside"));
+    format!("move it away: mv {} {aside}", quoted(&path))
 }
 
 /// How to make a store with several names a file of its own. The journals and spools beside its

@@ -14,6 +14,7 @@ use std::time::Duration;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, StorageBackend};
 
 use super::image::Image;
+use crate::store::disk::opening::DIRECTORY;
 use crate::store::disk::{Disk, DiskFile, FileId, FoundFile, Lock, write_zeros};
 use crate::sync::lock;
 
@@ -381,7 +382,7 @@ impl Disk for SimulatedDisk {
     fn look(&self, path: &Path) -> io::Result<FoundFile> {
         let file = self.find(path)?;
         if is_directory(path) {
-            let is_other = Some("a directory");
+            let is_other = Some(DIRECTORY);
             return Ok(FoundFile { is_other, bytes: 0, names: 1, id: file.id()? });
         }
         let names = lock(&self.state).files.names.values().filter(|it| **it == file.file).count();
@@ -456,10 +457,6 @@ impl Disk for SimulatedDisk {
 
     fn is_file(&self, path: &Path) -> bool {
         self.find(path).is_ok()
-    }
-
-    fn is_link(&self, _: &Path) -> bool {
-        false
     }
 
     fn stamp(&self, directory: &Path) -> Option<u128> {

@@ -24,6 +24,13 @@ pub(super) fn check(store: &Path) -> Option<Check> {
         PathBuf::from(name)
     };
     let mut paths = vec![store.to_owned(), beside(".journal"), beside(".lock"), beside(".spool")];
+    // Beside the store, chmod would follow a link to something of the user's, and the store uses
+    // no FIFO, socket or device. The store itself may be reached by a link.
+    let is_own = |path: &PathBuf| {
+        let found = fs::symlink_metadata(path);
+        path.as_path() == store || found.is_ok_and(|found| found.is_file() || found.is_dir())
+    };
+    paths.retain(is_own);
     paths.extend(directory.map(Path::to_owned));
     let open: Vec<&PathBuf> = paths.iter().filter(|path| is_open(path)).collect();
     if !open.is_empty() {

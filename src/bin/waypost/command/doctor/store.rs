@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use waypost::{Contents, Error, Holder, Inspection, LockText, Result, Spooled, State, Timestamp};
 
 use super::check::Check;
-use crate::exit::linked_advice;
+use crate::exit::{linked_advice, move_away};
 use crate::output::{age, counted, grouped, quoted, size};
 use crate::stopped;
 
@@ -184,8 +184,15 @@ fn journal(found: &Inspection) -> Option<Check> {
 /// What lies in the folder for saves that could not have the store.
 fn spool(found: &Inspection, path: &Path) -> Option<Check> {
     const NAME: &str = "spool";
-    let Spooled { checkpoints, bytes, damaged, set_aside, strange, .. } = found.spool;
-    let folder = quoted(&format!("{}.spool", path.display()));
+    let Spooled { checkpoints, bytes, damaged, set_aside, strange, obstacle, .. } = found.spool;
+    let folder = format!("{}.spool", path.display());
+    if let Some(kind) = obstacle {
+        let finding = format!(
+            "{folder} is {kind}, and no directory: saves wait while another process has the \
+             store, instead of being spooled"
+        );
+        return Some(Check::warn(NAME, finding).advise(move_away(Path::new(&folder))));
+    }
     let (mut findings, mut advice) = (Vec::new(), Vec::new());
     if checkpoints > 0 {
         let saves = counted(checkpoints, "save waits", "saves wait");
@@ -209,7 +216,7 @@ fn spool(found: &Inspection, path: &Path) -> Option<Check> {
     if strange > 0 {
         let strange = counted(strange, "thing is", "things are");
         findings.push(format!("{strange} not its own"));
-        advice.push(format!("look at {folder}"));
+        advice.push(format!("look at {}", quoted(&folder)));
     }
     if findings.is_empty() {
         return None;

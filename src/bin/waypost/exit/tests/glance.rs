@@ -74,6 +74,9 @@ fn all_errors_at_a_glance() {
         `waypost key FILE` makes a file with one
     6 locked: p/store.redb is held by process 7 (waypost save); gave up after 5.0 s
         wait longer with --wait, or end that process
+    6 locked: p/store.redb is held by another process; gave up after 5.0 s
+        wait longer with --wait, or end that process; `waypost doctor` may tell why it is not
+          named
     1 io: cannot access p/store.redb: entity not found
         make the directory of the store first
     1 io: cannot access p/store.redb: permission denied

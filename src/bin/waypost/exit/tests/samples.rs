@@ -86,6 +86,11 @@ fn library() -> Vec<Error> {
             holder: text("process 7 (waypost save)"),
             waited: Duration::from_secs(5),
         },
+        Error::Locked {
+            path: store(),
+            holder: text("another process"),
+            waited: Duration::from_secs(5),
+        },
         io(ErrorKind::NotFound),
         io(ErrorKind::PermissionDenied),
         io(ErrorKind::StorageFull),
