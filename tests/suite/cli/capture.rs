@@ -194,10 +194,10 @@ fn names_of_files_do_not_reach_the_terminal_as_they_are() {
     let test = project();
     std::os::unix::fs::symlink("a.rs", test.path().join("src/\u{1b}[31mlink")).unwrap();
     let saved = test.feed("save - --capture src", "{}");
-    assert_eq!(saved.stderr, "not captured: src/\\u{1b}[31mlink: a link\n");
+    assert_eq!(saved.stderr, "not captured: src/\\u001b[31mlink: a link\n");
     test.write("src/\u{1b}[31mfile", "x");
     let told = test.feed("save - --capture src", "{}").failed(4);
-    assert!(told.contains("cannot capture src/\\u{1b}[31mfile: has a control"), "{told}");
+    assert!(told.contains("cannot capture src/\\u001b[31mfile: has a control"), "{told}");
 }
 
 /// All were read before they were counted.

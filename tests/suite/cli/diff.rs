@@ -64,8 +64,8 @@ fn keys_of_any_kind_are_shown_safely() {
     /  + 1
     /a~1b  + 2
     /m~0n  + 3
-    /\u{1b}[31m\n  + "\u{9b}\u{202e}"
-    /\u{0}  + 4
+    /\u001b[31m\n  + "\u009b\u202e"
+    /\u0000  + 4
     5 changes from old-1 to new-1
     "#);
 }

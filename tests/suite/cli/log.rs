@@ -200,7 +200,7 @@ fn a_document_cannot_write_to_the_terminal() {
     save(&test, "--series a --id a-1", "{}");
     save(&test, "--series a --id a-2", "{\"\\u001b[2J\": 1, \"k\": \"\\u009b\"}");
     let told = log(&test, "--ascii").done() + &log(&test, "--path /k").done();
-    assert!(told.contains("+/\\u{1b}[2J"), "{told}");
+    assert!(told.contains("+/\\u001b[2J"), "{told}");
     assert!(told.chars().all(|it| it == '\n' || !it.is_control()), "{told:?}");
 }
 

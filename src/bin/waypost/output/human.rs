@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use waypost::{Id, Timestamp};
 
-use super::terminal::is_hidden;
+use super::terminal::{is_hidden, spelled};
 
 /// A length in bytes, in units of 1024 and rounded down.
 pub(crate) fn size(bytes: u64) -> String {
@@ -94,13 +94,16 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("'{}'", name.replace('\'', "'\\''"))
 }
 
-/// A text that can neither control a terminal nor mislead its reader.
+/// A text that can neither control a terminal nor mislead its reader: hidden characters are written
+/// as JSON escapes.
 pub(crate) fn plain(text: &str) -> String {
-    let visible = |char: char| if is_hidden(char) { Err(char.escape_default()) } else { Ok(char) };
-    text.chars().map(visible).fold(String::with_capacity(text.len()), |mut plain, char| {
+    text.chars().fold(String::with_capacity(text.len()), |mut plain, char| {
         match char {
-            Ok(char) => plain.push(char),
-            Err(escape) => plain.extend(escape),
+            '\n' => plain.push_str("\\n"),
+            '\r' => plain.push_str("\\r"),
+            '\t' => plain.push_str("\\t"),
+            char if is_hidden(char) => plain.push_str(&spelled(char)),
+            char => plain.push(char),
         }
         plain
     })
@@ -182,6 +185,6 @@ mod tests {
 
     #[test]
     fn a_terminal_gets_no_control_characters() {
-        assert_eq!(plain("a\u{1b}[31m\u{9b}b\n"), "a\\u{1b}[31m\\u{9b}b\\n");
+        assert_eq!(plain("a\u{1b}[31m\u{9b}b\n"), "a\\u001b[31m\\u009bb\\n");
     }
 }

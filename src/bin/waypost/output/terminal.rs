@@ -11,7 +11,7 @@ const ESCAPE: char = '\u{1b}';
 /// Whether a character controls a terminal, changes the order in which others are shown, or is
 /// invisible.
 ///
-/// Joiners are not among them: some languages and many emoji need them.
+/// Joiners (U+200C, U+200D) and U+FE0F are not among them: some languages and many emoji need them.
 pub(crate) fn is_hidden(char: char) -> bool {
     char.is_control()
         || matches!(
@@ -21,9 +21,21 @@ pub(crate) fn is_hidden(char: char) -> bool {
             // Line ends that are not newlines.
             | '\u{2028}' | '\u{2029}'
             // Invisible ones; the last range spells text that only programs see.
-            | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+            | '\u{ad}' | '\u{34f}' | '\u{17b4}' | '\u{17b5}' | '\u{200b}'
+            | '\u{2060}'..='\u{2065}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}'
+            // Letters that look like a blank or like nothing.
+            | '\u{115f}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
+            // Variants of the character before, which most fonts do not have.
+            | '\u{180b}'..='\u{180f}' | '\u{fe00}'..='\u{fe0e}' | '\u{e0100}'..='\u{e01ef}'
         )
+}
+
+/// A character as a JSON escape.
+pub(super) fn spelled(char: char) -> String {
+    let mut units = [0; 2];
+    let units = char.encode_utf16(&mut units).iter();
+    units.map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
 }
 
 /// Writes to a stream. If that is a terminal, hidden characters are written as JSON escapes, so
@@ -93,10 +105,7 @@ impl<W: Write> Shown<W> {
                 Colour::Started if !is_whole => return Ok(at),
                 Colour::Started | Colour::None => {
                     let hidden = text[at..].chars().next().expect("one was found");
-                    let mut units = [0; 2];
-                    for unit in hidden.encode_utf16(&mut units) {
-                        write!(self.out, "\\u{unit:04x}")?;
-                    }
+                    self.out.write_all(spelled(hidden).as_bytes())?;
                     at += hidden.len_utf8();
                 }
             }
@@ -181,6 +190,11 @@ mod tests {
             ("\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}", "\\u202e\\u2066\\u200f\\u061c\\u2028"),
             ("\u{feff}\u{200b}\u{e0041}", "\\ufeff\\u200b\\udb40\\udc41"),
             ("\u{1f468}\u{200d}\u{1f469}", "\u{1f468}\u{200d}\u{1f469}"),
+            ("\u{2764}\u{fe0f}\u{200c}", "\u{2764}\u{fe0f}\u{200c}"),
+            ("\u{ad}\u{34f}\u{17b4}\u{1d173}", "\\u00ad\\u034f\\u17b4\\ud834\\udd73"),
+            ("\u{115f}\u{1160}\u{2800}\u{3164}\u{ffa0}", "\\u115f\\u1160\\u2800\\u3164\\uffa0"),
+            ("\u{180b}\u{180f}\u{fe00}\u{fe0e}", "\\u180b\\u180f\\ufe00\\ufe0e"),
+            ("\u{e0100}\u{e01ef}", "\\udb40\\udd00\\udb40\\uddef"),
             ("", ""),
         ] {
             for part_bytes in 1..8 {

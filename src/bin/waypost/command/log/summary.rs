@@ -228,8 +228,8 @@ mod tests {
     #[test]
     fn nothing_reaches_the_terminal_but_text() {
         let words = words("{}", r#"{"\u001b[31m": 1, "b\u202e": "\n"}"#);
-        assert_eq!(words, "+/\\u{1b}[31m, +/b\\u{202e}");
-        assert_eq!(self::words(r#"{"a": 1}"#, r#"{"a": "\u009b"}"#), "/a 1 -> \"\\u{9b}\"");
+        assert_eq!(words, "+/\\u001b[31m, +/b\\u202e");
+        assert_eq!(self::words(r#"{"a": 1}"#, r#"{"a": "\u009b"}"#), "/a 1 -> \"\\u009b\"");
     }
 
     #[test]
