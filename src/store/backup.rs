@@ -243,7 +243,13 @@ fn check_replaced(path: &Path) -> Result<()> {
 fn check_target(path: &Path, store: &Path, backup: Backup) -> Result<()> {
     file::check_apart(path, store)?;
     match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if path.is_symlink() {
+                let reason = "it is a symbolic link that leads nowhere, and is not replaced";
+                return Err(Error::invalid("path", reason));
+            }
+            return Ok(());
+        }
         Err(error) => return Err(error).at(path),
         Ok(_) if !backup.overwrite => {
             return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(path);

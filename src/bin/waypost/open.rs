@@ -61,7 +61,7 @@ pub(crate) fn or_create(global: &Global, command: &str) -> Result<Store> {
 fn place_to_create(global: &Global) -> Result<PathBuf> {
     let path = path(global)?;
     // Of a path that was given, a missing directory is more likely a typing error than a wish.
-    if global.store().is_none() {
+    if global.store().is_none() && !path.exists() {
         path.parent().map_or(Ok(()), create_directory)?;
     }
     Ok(path)
@@ -153,14 +153,18 @@ pub(crate) fn home(store: &Path) -> Option<PathBuf> {
     Some(home.canonicalize().unwrap_or_else(|_| home.to_owned()))
 }
 
+/// Makes the directory of a new store, and keeps git from it: states of agents do not belong into
+/// the history of the project they work on.
+///
+/// Both may be there: the directory for a config, or from a save that failed in between.
 pub(crate) fn create_directory(path: &Path) -> Result<()> {
-    match private::directory(path) {
+    let if_new = |made: io::Result<()>| match made {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        // States of agents do not belong into the history of the project they work on.
-        Ok(()) => private::write_new(&path.join(".gitignore"), b"*\n"),
-        Err(error) => Err(error),
-    }
-    .with_context(|| format!("cannot make {}", path.display()))
+        made => made,
+    };
+    if_new(private::directory(path))
+        .and_then(|()| if_new(private::write_lasting(&path.join(".gitignore"), b"*\n")))
+        .with_context(|| format!("cannot make {}", path.display()))
 }
 
 /// Tells where a file of the spool went that could not be taken in.

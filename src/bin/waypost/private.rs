@@ -38,12 +38,8 @@ pub(crate) fn directories(mode: u32) -> DirBuilder {
     builder
 }
 
-/// Makes a file with a text in it, if there is none.
-pub(crate) fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
-    opening::make(path)?.write_all(text)
-}
-
-/// As [`write_new`], and it is on disk afterwards, or not there at all.
+/// Makes a file with a text in it, if there is none. It is whole and on disk afterwards, or not
+/// there at all.
 pub(crate) fn write_lasting(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = opening::make(path)?;
     let written = file.write_all(text).and_then(|()| file.sync_all());

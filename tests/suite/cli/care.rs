@@ -201,6 +201,11 @@ fn a_copy_does_not_replace_what_a_link_leads_to_unless_that_is_a_store() {
     test.write("notes.txt", "not a store");
     std::os::unix::fs::symlink("notes.txt", test.path().join("link")).unwrap();
     test.run("backup link --overwrite").failed(4);
+    std::os::unix::fs::symlink("nowhere", test.path().join("dangling")).unwrap();
+    for flag in ["", "--overwrite"] {
+        let said = test.run(&format!("backup dangling {flag}")).failed(4);
+        assert!(said.contains("it is a symbolic link that leads nowhere"), "{said}");
+    }
     test.run("backup /dev/null --overwrite").failed(4);
     assert_eq!(fs::read_to_string(test.path().join("notes.txt")).unwrap(), "not a store");
 }

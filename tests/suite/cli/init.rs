@@ -232,6 +232,25 @@ fn what_cannot_be_done_leaves_nothing_behind() {
     assert_eq!(fs::read_to_string(test.path().join(".waypost/store.redb")).unwrap(), notes);
 }
 
+/// It was empty from then on, and git showed the store.
+#[test]
+fn a_save_that_fails_leaves_no_half_gitignore() {
+    let test = Test::new();
+    test.write("state.json", "1");
+    let mut limited = Command::new("sh");
+    let script = format!("ulimit -f 0; exec {} save state.json", env!("CARGO_BIN_EXE_waypost"));
+    limited.args(["-c", &script]).current_dir(test.path()).env_remove("WAYPOST_STORE");
+    assert!(!limited.output().unwrap().status.success());
+    let ignore = test.path().join(".waypost/.gitignore");
+    assert!(!ignore.exists());
+    test.run("save state.json").done();
+    assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n");
+    // Whoever removes it has a reason.
+    fs::remove_file(&ignore).unwrap();
+    test.run("save state.json").done();
+    assert!(!ignore.exists());
+}
+
 /// Not even root can make a directory there.
 #[cfg(target_os = "linux")]
 #[test]

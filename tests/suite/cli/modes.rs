@@ -218,7 +218,10 @@ fn a_limit_on_the_length_of_files_leaves_nothing_half_made() {
         let files = below(&test.path().join(".waypost"));
         let mut names: Vec<_> = files.iter().filter_map(|(path, _)| path.file_name()).collect();
         names.sort();
-        assert!(names == [".gitignore", "store.redb.lock"] || names == [".gitignore"], "{names:?}");
+        // Of no bytes at all not even the first is there.
+        let is_left: &[&str] = if blocks == 0 { &[] } else { &[".gitignore"] };
+        names.retain(|name| *name != "store.redb.lock");
+        assert_eq!(names, is_left, "{blocks}");
     }
     assert!(under("022", &test, "echo 1 | waypost save").output().unwrap().status.success());
 }

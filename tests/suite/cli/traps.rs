@@ -47,7 +47,13 @@ const OTHERS: [(&str, &[&str]); 12] = [
     ("all.jsonl", &["export --jsonl all.jsonl"]),
     ("out/native/issue%3A42/a-1.json", &["export out --layout native"]),
     ("into/src/a", &["restore c-1 --into into --force"]),
-    ("said.json", &["restore c-1 --into into2 --state said.json"]),
+    (
+        "said.json",
+        &[
+            "restore c-1 --into into2 --state said.json",
+            "restore c-1 --into into2 --state said.json --force",
+        ],
+    ),
     ("new.key", &["key new.key"]),
     ("old.key", &["list --key-file old.key", "save state.json --key-file old.key"]),
     (".waypost/config.yaml", &["save state.json", "prune --dry-run", "policy show"]),

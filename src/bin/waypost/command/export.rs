@@ -4,12 +4,13 @@ mod dump;
 pub(super) mod files;
 pub(super) mod target;
 
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
-use waypost::{Layout, Order, Query, Store, Timestamp};
+use waypost::{Layout, Order, Query, Store, Timestamp, opening};
 
 use super::own::{IS_OWN, Own};
 use crate::args::{self, Global};
@@ -34,7 +35,8 @@ Examples:
 ///
 /// What came from a file is that file again, byte for byte. What did not, or goes into another
 /// --layout, is written as that system would; what it requires and the checkpoint does not have is
-/// reported, and the rest goes on. Of several checkpoints in one file the newest is written.
+/// reported, and the rest goes on. Of several contents of one file the one that came into the
+/// store last is written.
 ///
 /// Lines of JSON have all that is known of a checkpoint, oldest first; `waypost import` takes them
 /// in again, into this store or another one.
@@ -103,8 +105,11 @@ fn write_files(
     global: &Global,
     out: &mut dyn Write,
 ) -> Result<()> {
-    if directory.exists() && !directory.is_dir() {
-        return Err(Refusal::Exists { path: directory.to_owned() }.into());
+    if let Ok(found) = fs::metadata(directory)
+        && !found.is_dir()
+    {
+        let kind = if found.is_file() { "a file" } else { opening::kind(found.file_type()) };
+        return Err(Refusal::ExportIntoFile { path: directory.to_owned(), kind }.into());
     }
     let packing = match (args.gzip, args.plain) {
         (true, _) => Packing::Gzip,

@@ -120,6 +120,10 @@ pub(crate) enum Refusal {
     Changed { id: Id },
     #[error("{} is there with other content", path.display())]
     StateExists { path: PathBuf },
+    #[error("the state cannot go to {}: it is {kind}, and no regular file", path.display())]
+    StateNoFile { path: PathBuf, kind: &'static str },
+    #[error("{} is {kind}, and the target of an export is a directory", path.display())]
+    ExportIntoFile { path: PathBuf, kind: &'static str },
     #[error("{count} of {total} files are not as they were captured after they were written")]
     Unverified { count: u64, total: u64 },
     /// A thread that the caller cannot do without.

@@ -321,6 +321,13 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::StateExists { .. } => {
             refused("exists", "--force replaces and keeps it; or name another file with --state")
         }
+        Refusal::StateNoFile { .. } => {
+            refused("not_restorable", "name a regular file with --state, or one to be made")
+        }
+        Refusal::ExportIntoFile { .. } => refused(
+            "exists",
+            "name a directory, or one to be made; --jsonl FILE writes lines of JSON to a file",
+        ),
         Refusal::Unverified { .. } => Verdict::new(Exit::Damaged, "unverified")
             .hint("look where the report says: what was replaced is kept there"),
         Refusal::NoThread(_) => {

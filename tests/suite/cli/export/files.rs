@@ -465,5 +465,10 @@ fn what_is_made_for_two_series_is_not_taken_for_two_contents_of_one() {
     assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
     test.run("export seven --layout agentize --issue 7 --quiet").done();
     test.write("file", "x");
-    assert!(test.run("export file").failed(4).contains("file is there already"));
+    // It was told to pass --overwrite, and told the same again.
+    for flags in ["", "--overwrite"] {
+        let told = test.run(&format!("export file {flags}")).failed(4);
+        let expected = "error: file is a file, and the target of an export is a directory\n";
+        assert!(told.starts_with(expected), "{told}");
+    }
 }

@@ -51,7 +51,8 @@ fn a_path_that_leads_out_of_the_directory_is_refused() {
     let outcome = test.run("export out --overwrite");
     assert_eq!(outcome.code, Some(7));
     for (number, path) in evil.iter().enumerate() {
-        let told = format!("not exported: c-{number}: path: ");
+        let path = path.replace('\0', "\\u0000").replace('\n', "\\n");
+        let told = format!("not exported: c-{number}: path \"{path}\" ");
         assert!(outcome.stderr.contains(&told), "{path:?}: {}", outcome.stderr);
     }
     let total = evil.len();

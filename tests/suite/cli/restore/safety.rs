@@ -91,6 +91,45 @@ fn files_of_git_and_of_the_store_are_never_written() {
     assert_eq!(tree(&test.path()).keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
 }
 
+/// A FIFO was waited for, for ever, and a link that led nowhere was replaced unasked.
+#[test]
+fn the_state_goes_to_a_regular_file_only() {
+    let test = project();
+    let path = test.path().join("s.json");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    symlink("s.json", test.path().join("link")).unwrap();
+    symlink("/dev/null", test.path().join("null")).unwrap();
+    fs::create_dir(test.path().join("dir")).unwrap();
+    let before = tree(&test.path().join("src"));
+    for (state, kind) in
+        [("s.json", "a FIFO"), ("link", "a FIFO"), ("null", "a device"), ("dir", "a directory")]
+    {
+        for flags in ["", "--force", "--force --dry-run"] {
+            let ended = test.run(&format!("restore one --into . --state {state} {flags}"));
+            let (code, told) = (ended.code, ended.stderr);
+            assert_eq!(code, Some(4), "{told}");
+            let expected = format!("the state cannot go to {state}: it is {kind}, and no regular");
+            assert!(told.contains(&expected), "{flags}: {told}");
+        }
+    }
+    assert_eq!(tree(&test.path().join("src")), before, "nothing was restored");
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_in_the_way_of_the_state() {
+    let test = project();
+    let link = test.path().join("s.json");
+    symlink("nowhere", &link).unwrap();
+    let ended = test.run("restore one --into . --state s.json");
+    assert_eq!(ended.code, Some(4));
+    assert!(ended.stderr.contains("s.json is there with other content"), "{}", ended.stderr);
+    assert!(link.is_symlink());
+    let told = report(&test.run("restore one --into . --state s.json --force --json"));
+    let kept = test.path().join(told["state_kept_as"].as_str().unwrap());
+    assert_eq!(fs::read_link(kept).unwrap().to_str(), Some("nowhere"));
+    assert!(!link.is_symlink() && !test.path().join("nowhere").exists());
+}
+
 /// It was replaced by its own past, or moved away, and success was told.
 #[test]
 fn the_store_itself_is_neither_replaced_nor_removed() {

@@ -10,7 +10,6 @@ use waypost::Store;
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::open;
-use crate::private;
 
 /// A directory and its store.
 #[derive(Debug)]
@@ -68,13 +67,7 @@ impl Place {
 
     /// Makes the directory of the store, and keeps git from it.
     fn prepare(&self, own: &Path) -> Result<()> {
-        let made = open::create_directory(own).and_then(|()| {
-            // One that was there before, for a config, may have none yet.
-            let ignore = own.join(".gitignore");
-            let is_there = fs::symlink_metadata(&ignore).is_ok();
-            Ok(if is_there { Ok(()) } else { private::write_new(&ignore, b"*\n") }?)
-        });
-        made.map_err(|error| {
+        open::create_directory(own).map_err(|error| {
             let reason = error.root_cause().to_string();
             Refusal::NoPlace { path: self.directory.clone(), reason }.into()
         })

@@ -27,14 +27,13 @@ enum Before {
     Nothing,
     /// What is to be in it.
     Same,
-    /// A file with other content.
+    /// A file with other content, or a link that leads nowhere.
     Other,
-    /// A pipe or a device, of which nothing can be kept.
-    Stream,
 }
 
 impl StateFile {
-    /// Refuses to replace other content, unless it `overwrites`.
+    /// Refuses to replace other content, unless it `overwrites`. What is no regular file is always
+    /// refused.
     pub(super) fn new(path: &Path, id: &Id, carried: &Carried, overwrites: bool) -> Result<Self> {
         if path == Path::new("-") {
             return Err(Refusal::Usage("--state must name a file".to_owned()).into());
@@ -52,18 +51,24 @@ impl StateFile {
             ..TextStyle::default()
         };
         let text = Document::Object(fields.into()).to_json(style)?;
+        check_kind(path)?;
         let there = match found(path) {
-            Ok(Some(found)) if found == text.as_bytes() => Before::Same,
-            Ok(_) if !overwrites => {
-                return Err(Refusal::StateExists { path: path.to_owned() }.into());
+            Ok(found) if found == text.as_bytes() => Before::Same,
+            Ok(_) => Before::Other,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if path.is_symlink() {
+                    Before::Other
+                } else {
+                    Before::Nothing
+                }
             }
-            Ok(Some(_)) => Before::Other,
-            Ok(None) => Before::Stream,
-            Err(error) if error.kind() == ErrorKind::NotFound => Before::Nothing,
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot read {}", path.display()));
             }
         };
+        if there == Before::Other && !overwrites {
+            return Err(Refusal::StateExists { path: path.to_owned() }.into());
+        }
         Ok(Self { path: path.to_owned(), text, there })
     }
 
@@ -81,6 +86,7 @@ impl StateFile {
         if self.there == Before::Same {
             return Ok(None);
         }
+        check_kind(&self.path)?;
         let mut nobody = io::sink();
         let mut target = Target::new(&self.path, true, &mut nobody)?;
         target.write_all(self.text.as_bytes())?;
@@ -113,9 +119,7 @@ impl StateFile {
     /// How the file differs from what it should be.
     pub(super) fn unlike(&self) -> Option<Obstacle> {
         let reason = match found(&self.path) {
-            // What was written to a pipe cannot be read back.
-            Ok(None) => return None,
-            Ok(Some(found)) if found == self.text.as_bytes() => return None,
+            Ok(found) if found == self.text.as_bytes() => return None,
             Ok(_) => "has other content".to_owned(),
             Err(error) => format!("cannot be read: {error}"),
         };
@@ -123,13 +127,21 @@ impl StateFile {
     }
 }
 
-/// The content of a file; `None` for a pipe or a device, which is not read.
-fn found(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let kind = fs::metadata(path)?;
-    if !kind.is_file() && !kind.is_dir() {
-        return Ok(None);
+/// Refuses a pipe, a device or a directory: it cannot be kept, and a pipe without a reader hangs.
+fn check_kind(path: &Path) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => {
+            let kind = opening::kind(found.file_type());
+            Err(Refusal::StateNoFile { path: path.to_owned(), kind }.into())
+        }
+        // The read that follows reports every other error.
+        _ => Ok(()),
     }
+}
+
+/// What is in the file.
+fn found(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     opening::read_named(path)?.read_to_end(&mut text)?;
-    Ok(Some(text))
+    Ok(text)
 }

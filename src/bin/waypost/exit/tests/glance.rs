@@ -179,6 +179,10 @@ fn all_errors_at_a_glance() {
         run it again
     4 exists: p/file.json is there with other content
         --force replaces and keeps it; or name another file with --state
+    4 not_restorable: the state cannot go to p/file.json: it is a FIFO, and no regular file
+        name a regular file with --state, or one to be made
+    4 exists: p/file.json is a file, and the target of an export is a directory
+        name a directory, or one to be made; --jsonl FILE writes lines of JSON to a file
     5 unverified: 1 of 3 files are not as they were captured after they were written
         look where the report says: what was replaced is kept there
     7 skipped: 1 of 3 lines were refused

@@ -213,6 +213,8 @@ fn files() -> Vec<Refusal> {
         Refusal::NotRestorable { path: PathBuf::from("p"), count: 2 },
         Refusal::Changed { id: id() },
         Refusal::StateExists { path: file() },
+        Refusal::StateNoFile { path: file(), kind: "a FIFO" },
+        Refusal::ExportIntoFile { path: file(), kind: "a file" },
         Refusal::Unverified { count: 1, total: 3 },
     ]
 }

@@ -174,7 +174,7 @@ impl<'a> Export<'a> {
         let count = file.lines.len() as u64;
         if let Some(reason) = place::recorded_refusal(&path) {
             let first = file.lines.values().next().map(Id::as_str).unwrap_or_default();
-            self.refuse(first, &format!("path: {reason}"), count);
+            self.refuse(first, &place::named(&path, reason), count);
             return Ok(());
         }
         if !self.claims.take(&path) {

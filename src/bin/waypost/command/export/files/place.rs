@@ -2,6 +2,8 @@
 
 use waypost::{Format, SourceForm};
 
+use crate::output::plain;
+
 // What common file systems take.
 const PART_BYTES: usize = 255;
 const GZ: &str = ".gz";
@@ -9,7 +11,7 @@ const GZ: &str = ".gz";
 pub(in crate::command) const RESERVED: [&str; 2] = [".git", ".waypost"];
 
 /// Files of a home directory that grant access or run at login. Projects have none of them.
-const OF_HOME: [&str; 35] = [
+const OF_HOME: [&str; 37] = [
     // Keys and passwords.
     ".ssh",
     ".gnupg",
@@ -48,10 +50,12 @@ const OF_HOME: [&str; 35] = [
     ".config/environment.d",
     ".config/systemd",
     ".gitconfig",
+    ".config/git",
+    ".tmux.conf",
 ];
 /// Files that tell version control, editors, package managers and agents what to run. Projects have
 /// them, too, but never as checkpoint files.
-const OF_PROJECT: [&str; 26] = [
+const OF_PROJECT: [&str; 29] = [
     ".gitmodules",
     ".gitattributes",
     ".hg",
@@ -63,6 +67,7 @@ const OF_PROJECT: [&str; 26] = [
     ".husky",
     ".pre-commit-config.yaml",
     ".envrc",
+    ".direnv",
     ".vimrc",
     ".vim",
     ".exrc",
@@ -75,6 +80,8 @@ const OF_PROJECT: [&str; 26] = [
     ".yarnrc",
     ".pypirc",
     ".cargo",
+    ".mcp.json",
+    ".cursor",
     ".claude/hooks",
     ".claude/settings.json",
     ".claude/settings.local.json",
@@ -117,6 +124,11 @@ pub(in crate::command) fn refusal(path: &str) -> Option<&'static str> {
 pub(in crate::command) fn recorded_refusal(path: &str) -> Option<&'static str> {
     let leads = leads_to(path, &OF_HOME) || leads_to(path, &OF_PROJECT);
     refusal(path).or(leads.then_some("leads to a file that another tool trusts or runs"))
+}
+
+/// A refusal with the path it is about, which may be empty or hold control characters.
+pub(super) fn named(path: &str, reason: &str) -> String {
+    format!("path \"{}\" {reason}", plain(path))
 }
 
 /// Whether a path leads to a file of a home directory that grants access or runs at login.
@@ -199,7 +211,17 @@ mod tests {
     /// An imported line made an export write `.ssh/authorized_keys`.
     #[test]
     fn a_recorded_path_to_a_file_that_other_tools_trust_is_refused() {
-        for right in [".claude/checkpoints/a.json", ".config/a.json", "ssh/a", ".local/share/a"] {
+        let legacy = [
+            ".claude/checkpoints/a.json",
+            ".claude/crunch/7/checkpoints/CP-1.yaml",
+            ".claude/data/a.json",
+            ".pipeline/checkpoint-a.json",
+            ".aiwg/ralph/a.json",
+            ".tmp/a.json",
+            ".hex-skills/pipeline/a.json",
+        ];
+        let near = [".config/a.json", "ssh/a", ".local/share/a", ".cursorless/a", "mcp.json"];
+        for right in legacy.into_iter().chain(near) {
             assert_eq!(recorded_refusal(right), None, "{right:?}");
         }
         for name in OF_HOME.iter().chain(&OF_PROJECT) {

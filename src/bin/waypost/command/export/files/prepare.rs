@@ -98,7 +98,7 @@ fn prepare(
         Err(Fault::Refused(reason)) => return Ok(Some(File::Refused { id, reason })),
     };
     if let Some(reason) = place::recorded_refusal(&rendered.path) {
-        let reason = format!("path: {reason}");
+        let reason = place::named(&rendered.path, reason);
         return Ok(Some(File::Refused { id, reason }));
     }
     let Rendered { path, other_path, layout, content, row } = rendered;
