@@ -272,7 +272,7 @@ fn what_is_no_journal_and_no_lock_is_kept() {
     let options = Options { on_set_aside: Some(Arc::new(hear)), ..Options::default() };
     Store::open_with(place.path(), options).unwrap().close().unwrap();
     let told = told.lock().unwrap();
-    assert_eq!((told.len(), told[0].reason.as_str()), (1, "it is no journal"));
+    assert_eq!((told.len(), told[0].reason.as_str()), (1, "it is not a journal"));
     assert_eq!(fs::read_to_string(&told[0].path).unwrap(), "my notes");
     // It works as a lock whatever it holds.
     fs::write(&lock, "my notes").unwrap();
