@@ -223,7 +223,7 @@ impl Shared {
         let noted = noted(open, self.turn.path())?;
         let (again, new): (Vec<&Id>, Vec<&Id>) =
             listing.saved.iter().partition(|name| noted.contains(name.as_str()));
-        // Whoever took them in was interrupted; in memory, though, they are still needed.
+        // Their take-in was interrupted. In memory they are still needed.
         for name in again.into_iter().filter(|_| !open.is_in_memory()) {
             self.spool.folder.remove(name);
         }

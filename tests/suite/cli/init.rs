@@ -245,7 +245,7 @@ fn a_save_that_fails_leaves_no_half_gitignore() {
     assert!(!ignore.exists());
     test.run("save state.json").done();
     assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n");
-    // Whoever removes it has a reason.
+    // The user removed it on purpose.
     fs::remove_file(&ignore).unwrap();
     test.run("save state.json").done();
     assert!(!ignore.exists());

@@ -222,7 +222,7 @@ fn a_reader_that_finds_no_room_for_a_lock_file_waits_as_long_as_it_is_to() {
     assert!(matches!(store.count(), Err(Error::Locked { .. })));
 }
 
-/// A keeper that could not take in what was spooled failed whoever was reading at that moment.
+/// When the keeper could not take in the spool, a concurrent read failed, too.
 #[test]
 fn a_reader_does_not_fail_where_another_thread_finds_no_room() {
     let disk = SimulatedDisk::default();

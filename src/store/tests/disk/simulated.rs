@@ -347,7 +347,7 @@ impl State {
         self.bad.range(sectors).next().is_some()
     }
 
-    /// Whether there is no room for so many pages more.
+    /// Whether the disk has no room for this number of further pages.
     fn lacks(&self, pages: usize) -> bool {
         let is_beyond = |pages_max| self.files.pages() + pages > pages_max;
         pages > 0 && self.pages_max.is_some_and(is_beyond)
