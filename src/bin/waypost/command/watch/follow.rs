@@ -47,9 +47,7 @@ pub(super) struct Follower<'a> {
     position: Position,
     /// What was shown at the start, though it may have come after the position was taken.
     listed: HashSet<u64>,
-    /// How the files were when this process let them go.
-    stamps: Option<[Stamp; 3]>,
-    looked: Instant,
+    seen: Seen,
     /// How many characters of an id are shown.
     id_length: usize,
     /// The last that was said about why there is nothing to be seen.
@@ -57,6 +55,34 @@ pub(super) struct Follower<'a> {
 }
 
 type Stamp = Option<(SystemTime, u64)>;
+
+/// What is known about the files without opening them.
+#[derive(Default)]
+struct Seen {
+    /// How the files were before the last look that found nothing new, and when that was.
+    ///
+    /// Only such a look can be trusted: what another process saved while this one had the store,
+    /// into the spool or right after it was closed, is already part of how the files are then.
+    confirmed: Option<([Stamp; 3], Instant)>,
+}
+
+impl Seen {
+    fn is_due(&self, stamps: [Stamp; 3], now: Instant) -> bool {
+        self.confirmed.is_none_or(|(confirmed, at)| {
+            confirmed != stamps || now.duration_since(at) >= LOOK_AT_LEAST_EVERY
+        })
+    }
+
+    /// A look began when the files were so, and found nothing new.
+    fn confirm(&mut self, stamps: [Stamp; 3], now: Instant) {
+        self.confirmed = Some((stamps, now));
+    }
+
+    /// This process had the store: the next look must confirm that nothing came meanwhile.
+    fn forget(&mut self) {
+        self.confirmed = None;
+    }
+}
 
 impl<'a> Follower<'a> {
     pub(super) fn new(followed: Followed, global: &'a Global) -> Result<Self> {
@@ -66,8 +92,7 @@ impl<'a> Follower<'a> {
             path: open::path(global)?,
             position: Position::default(),
             listed: HashSet::new(),
-            stamps: None,
-            looked: Instant::now(),
+            seen: Seen::default(),
             id_length: 0,
             told: None,
         })
@@ -91,14 +116,13 @@ impl<'a> Follower<'a> {
 
     /// What came since the last look, and no more than `limit` of it.
     pub(super) fn look(&mut self, limit: usize) -> Result<Vec<Row>> {
-        let is_same = self.stamps.is_some_and(|stamps| stamps == stamps_of(&self.path));
-        if !self.path.exists() || is_same && self.looked.elapsed() < LOOK_AT_LEAST_EVERY {
+        let stamps = stamps_of(&self.path);
+        if !self.path.exists() || !self.seen.is_due(stamps, Instant::now()) {
             return Ok(Vec::new());
         }
         // Another one that watches changes the files, too, and must not be watched in turn.
-        let stamps = stamps_of(&self.path);
         if Store::is_unchanged_since(&self.path, self.position) {
-            self.note_looked(stamps);
+            self.seen.confirm(stamps, Instant::now());
             return Ok(Vec::new());
         }
         match self.look_inside(limit) {
@@ -121,9 +145,6 @@ impl<'a> Follower<'a> {
         self.let_go(store)?;
         // What could not be shown is looked for again.
         self.position = arrivals.next;
-        if arrivals.has_more {
-            self.stamps = None;
-        }
         self.told = None;
         Ok(rows)
     }
@@ -148,13 +169,8 @@ impl<'a> Follower<'a> {
     /// Closes the store, so that whoever saves need not ask for it.
     fn let_go(&mut self, store: Store) -> Result<()> {
         store.close()?;
-        self.note_looked(stamps_of(&self.path));
+        self.seen.forget();
         Ok(())
-    }
-
-    fn note_looked(&mut self, stamps: [Stamp; 3]) {
-        self.stamps = Some(stamps);
-        self.looked = Instant::now();
     }
 
     /// How many characters it takes to tell the ids apart of all that was shown.
@@ -195,4 +211,31 @@ fn stamps_of(path: &Path) -> [Stamp; 3] {
         let metadata = fs::metadata(name).ok()?;
         Some((metadata.modified().ok()?, metadata.len()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A watcher noted the files after it had closed the store, and so took what was spooled while
+    /// it had the store for seen: the last saves of a fast loop were shown 5 to 7 seconds later.
+    #[test]
+    fn the_files_are_looked_at_again_after_the_store_was_open() {
+        let (now, stamps) = (Instant::now(), [None; 3]);
+        let mut seen = Seen::default();
+        assert!(seen.is_due(stamps, now));
+        seen.confirm(stamps, now);
+        assert!(!seen.is_due(stamps, now));
+        seen.forget();
+        assert!(seen.is_due(stamps, now));
+    }
+
+    #[test]
+    fn a_change_and_a_long_time_make_a_look_due() {
+        let (now, stamps) = (Instant::now(), [None; 3]);
+        let mut seen = Seen::default();
+        seen.confirm(stamps, now);
+        assert!(seen.is_due([None, None, Some((SystemTime::UNIX_EPOCH, 1))], now));
+        assert!(seen.is_due(stamps, now + LOOK_AT_LEAST_EVERY));
+    }
 }
