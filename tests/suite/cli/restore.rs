@@ -115,7 +115,7 @@ fn the_report_tells_every_step() {
          left           src/c.rs  (captured later)
     3. restore_variables              ok       variables (1): x
     4. restore_agent_state            ok       agent state (1): current_agent
-    5. verify_state                   ok       2 files are as they should be
+    5. verify_state                   ok       2 files are as captured
     6. resume_or_fail                 ok       go on at phase build, step s, iteration 7, from here
     ");
 }
@@ -378,7 +378,7 @@ fn one_file_is_one_and_a_hint_says_what_to_do() {
     test.write("x", "file");
     test.feed("save - --id one --capture x", r#"{"variables": {"a": 1}}"#).done();
     let shown = test.run("restore one --into .").done();
-    assert!(shown.contains("  1 file is as it should be\n"), "{shown}");
+    assert!(shown.contains("  1 file is as captured\n"), "{shown}");
     test.write("file", "mine");
     let stderr = test.run("restore one --into . --state file").stderr;
     let hint = "hint: --force replaces and keeps it; or name another file with --state\n";

@@ -157,7 +157,12 @@ impl Restore<'_> {
             report.step(StepName::Verify, Outcome::Skipped, nothing);
         } else {
             let _progress = Progress::new("verifying", self.global);
-            verify(&directory, &plan, state.as_ref(), report)?;
+            let wrong = unlike(&directory, &plan, state.as_ref());
+            let (count, total) = (wrong.len() as u64, written(&plan, state.as_ref()));
+            report.verified(wrong, total, differing);
+            if count > 0 {
+                return Err(Refusal::Unverified { count, total }.into());
+            }
         }
         report.resume(self.entry, &why);
         match differing {
@@ -304,17 +309,14 @@ fn hurdles(entry: &Entry, standing: &Standing) -> Vec<Hurdle> {
     hurdles
 }
 
-/// Reads back everything that was written.
-fn verify(
-    directory: &Directory,
-    plan: &Plan,
-    state: Option<&StateFile>,
-    report: &mut Report,
-) -> Result<()> {
+/// Reads back everything that was written, and returns what is not as it should be.
+fn unlike(directory: &Directory, plan: &Plan, state: Option<&StateFile>) -> Vec<Obstacle> {
     let mut wrong = plan.unlike(directory);
-    let total = plan.files.len() as u64 + u64::from(state.is_some());
     wrong.extend(state.and_then(StateFile::unlike));
-    let count = wrong.len() as u64;
-    report.verified(wrong, total);
-    if count > 0 { Err(Refusal::Unverified { count, total }.into()) } else { Ok(()) }
+    wrong
+}
+
+/// How many files were written, moved or found as they should be.
+fn written(plan: &Plan, state: Option<&StateFile>) -> u64 {
+    plan.files.len() as u64 + u64::from(state.is_some())
 }
