@@ -10,7 +10,7 @@ use redb::TableHandle as _;
 
 use super::disk::{Place, opening};
 use super::lock::LockFile;
-use super::pages::{Commit, Pages, Seen};
+use super::pages::{Commit, Pages, Seen, Table};
 use super::table::{FRAMES, RECORDS};
 use crate::error::Error;
 
@@ -24,16 +24,23 @@ pub(super) fn refused(path: &Path, reason: &str) -> Error {
 }
 
 /// Whether a file has the tables of a store, however its first bytes are.
+///
+/// If its first page leads to no tables, every page is read: one of them may be the list of tables
+/// that a commit left.
 pub(super) fn is_store(path: &Path) -> bool {
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return false;
     }
     let Ok(pages) = opening::read(path).and_then(Pages::open) else { return false };
-    [Commit::Last, Commit::Before].into_iter().any(|commit| {
-        let tables = pages.tables(commit, &mut Seen::default());
-        let has = |name: &str| tables.iter().any(|table| table.name == name);
-        has(RECORDS.name()) && has(FRAMES.name())
-    })
+    let commits = [Commit::Last, Commit::Before].into_iter();
+    let mut led_to = commits.map(|commit| pages.tables(commit, &mut Seen::default()));
+    led_to.any(|tables| are_of_store(&tables))
+        || pages.masters().iter().any(|tables| are_of_store(tables))
+}
+
+fn are_of_store(tables: &[Table]) -> bool {
+    let has = |name: &str| tables.iter().any(|table| table.name == name);
+    has(RECORDS.name()) && has(FRAMES.name())
 }
 
 /// Whether a store was opened under this name: whoever does so writes down which one it is.

@@ -112,6 +112,8 @@ pub struct Repaired {
     pub artifacts: u64,
     /// Number of operations of the log that were saved.
     pub operations: u64,
+    /// Number of checkpoints of which nothing was saved; each is one of [`Repaired::lost`].
+    pub lost_checkpoints: u64,
     /// What was not saved, entries of those that are documents only included.
     pub lost: Vec<Lost>,
     /// What was saved though it may have been deleted before, or changed since: no table leads to
@@ -310,6 +312,7 @@ impl Work<'_> {
             store.map_or(Ok(()), |store| write::add(store, part))?;
         }
         self.repaired.lost = salvage.lost;
+        self.repaired.lost_checkpoints = salvage.lost_checkpoints;
         self.repaired.unsure = salvage.unsure;
         self.repaired.is_whole = true;
         let Repaired { checkpoints, deleted, lost, path, .. } = &self.repaired;

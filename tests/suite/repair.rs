@@ -166,6 +166,23 @@ fn what_stands_on_a_lost_frame_is_named_and_the_rest_is_saved() {
     }
 }
 
+/// Its entry and its document were two of what was lost.
+#[test]
+fn a_checkpoint_of_which_nothing_is_left_counts_once() {
+    let (_dir, path) = place();
+    change::<14>(&path, "records", |_, value| value[3] ^= 1);
+    change::<8>(&path, "frames", |number, value| {
+        if number > 3 {
+            *value.last_mut().unwrap() ^= 1;
+        }
+    });
+    let repaired = repair(&path);
+    let Repaired { checkpoints, deleted, salvaged, lost_checkpoints, lost, .. } = &repaired;
+    assert!(*salvaged > 0 && *lost_checkpoints > 0, "{repaired:?}");
+    assert_eq!(checkpoints + deleted + lost_checkpoints, 10, "{repaired:?}");
+    assert_eq!(lost.len() as u64, salvaged + lost_checkpoints, "{repaired:?}");
+}
+
 #[test]
 fn a_checkpoint_is_saved_without_the_files_that_are_lost() {
     let (_dir, path) = place();

@@ -61,6 +61,8 @@ pub(super) struct Salvage<'a> {
     times: BTreeMap<u64, Timestamp>,
     kept: HashSet<u64>,
     pub(super) lost: Vec<Lost>,
+    /// Of how many checkpoints nothing can be saved.
+    pub(super) lost_checkpoints: u64,
     /// Why nothing can be stored anew.
     pub(super) failure: Option<Error>,
     pub(super) unsure: Vec<Lost>,
@@ -92,9 +94,20 @@ impl<'a> Salvage<'a> {
         let documents = Documents::new(rows, frames, Frames::new(keys.ring.clone()));
         let (kept, lost, unsure) = (HashSet::new(), Vec::new(), Vec::new());
         let key = keys.store;
-        let failure = None;
-        let mut this =
-            Self { rows, documents, key, owners, sequences, times, kept, lost, failure, unsure };
+        let (lost_checkpoints, failure) = (0, None);
+        let mut this = Self {
+            rows,
+            documents,
+            key,
+            owners,
+            sequences,
+            times,
+            kept,
+            lost,
+            lost_checkpoints,
+            failure,
+            unsure,
+        };
         this.learn_times();
         this
     }
@@ -108,25 +121,22 @@ impl<'a> Salvage<'a> {
     pub(super) fn next(&mut self) -> Option<Saved> {
         let sequence = self.sequences.pop_first()?;
         let owners = self.owners.remove(&sequence).unwrap_or_default();
-        let has_owner = !owners.is_empty();
-        let entry = self.entry(sequence, owners);
+        let entry = self.entry(owners);
         let raw = match self.documents.raw(sequence) {
             Ok(raw) => raw,
             Err(reason) => {
-                self.lose_document(sequence, entry.as_ref(), reason);
+                self.lose_document(sequence, entry, reason);
                 return None;
             }
         };
         let (entry, deleted, is_made_up) = match entry {
-            Some((entry, deleted)) if entry.raw_bytes() == raw.len() as u64 => {
+            Ok((entry, deleted)) if entry.raw_bytes() == raw.len() as u64 => {
                 (entry, deleted, false)
             }
             other => {
                 let made_up = self.make_up(sequence, &raw)?;
-                // One that is damaged has been named.
-                if other.is_some() || !has_owner {
-                    self.lose(format!("entry {sequence}"), None, "all but the document is lost");
-                }
+                let why = other.err().flatten().unwrap_or("all but the document is lost");
+                self.lose(format!("entry {sequence}"), None, why);
                 (made_up, None, true)
             }
         };
@@ -148,18 +158,17 @@ impl<'a> Salvage<'a> {
         Some(Saved { entry, frame, deleted, artifacts, is_made_up })
     }
 
-    /// The entry that an owner has, and when and by whom it was deleted.
-    /// The first entry that can be read.
-    fn entry(&mut self, sequence: u64, owners: Vec<Owner>) -> Option<Known> {
+    /// The first entry that can be read, and when and by which operation it was deleted; else why
+    /// the first of them cannot be read, if there is one.
+    fn entry(&self, owners: Vec<Owner>) -> Result<Known, Option<&'static str>> {
         let mut why = None;
         for owner in owners {
             match self.entry_of(owner) {
-                Ok(found) => return Some(found),
+                Ok(found) => return Ok(found),
                 Err(reason) => _ = why.get_or_insert(reason),
             }
         }
-        self.lose(format!("entry {sequence}"), None, why?);
-        None
+        Err(why)
     }
 
     fn entry_of(&self, owner: Owner) -> Result<Known, &'static str> {
@@ -321,19 +330,24 @@ impl<'a> Salvage<'a> {
     fn lose_document(
         &mut self,
         sequence: u64,
-        entry: Option<&(Entry, Option<(Timestamp, u64)>)>,
+        entry: Result<Known, Option<&'static str>>,
         reason: String,
     ) {
+        self.lost_checkpoints += 1;
         match entry {
-            Some((entry, _)) => {
+            Ok((entry, _)) => {
                 let doubt =
                     if self.is_stray(sequence) { "; may have been deleted before" } else { "" };
                 let reason = format!("{reason}{doubt}");
                 self.lose(format!("checkpoint {}", entry.id), Some(&entry.id), reason);
             }
             // What looks like a document, and is none, was never one.
-            None if self.rows.strays.lone.contains(&sequence) => {}
-            None => self.lose(format!("frame {sequence}"), None, reason),
+            Err(_) if self.rows.strays.lone.contains(&sequence) => self.lost_checkpoints -= 1,
+            Err(None) => self.lose(format!("frame {sequence}"), None, reason),
+            Err(Some(why)) => {
+                let reason = format!("its entry: {why}; its document: {reason}");
+                self.lose(format!("entry {sequence}"), None, reason);
+            }
         }
     }
 

@@ -68,7 +68,7 @@ fn damage_is_named_and_what_can_be_read_is_saved() {
     lost        1
     lost  checkpoint bad: checksum differs
     ");
-    assert!(said.contains("1 of 2 could not be saved"), "{said}");
+    assert!(said.contains("1 of 2 checkpoints could not be saved"), "{said}");
     assert!(before == fs::read(&store).unwrap());
 
     test.told("repair --into saved.redb", 7);
@@ -114,6 +114,21 @@ fn a_store_without_its_first_page_is_damaged_and_saved() {
     assert!(said.contains("may not be as they were last"), "{said}");
     test.told("verify", 0);
     assert_eq!(test.run("list --json").done().lines().count(), 3);
+}
+
+/// Without its lock file it was taken for a file of another program.
+#[test]
+fn a_store_without_its_first_page_and_its_lock_file_is_damaged() {
+    for first in [0, 7] {
+        let test = Test::filled();
+        let store = test.path().join(".waypost/store.redb");
+        let mut bytes = fs::read(&store).unwrap();
+        bytes[..4096].fill(first);
+        fs::write(&store, bytes).unwrap();
+        fs::remove_file(store.with_extension("redb.lock")).unwrap();
+        let said = test.run("list").failed(5);
+        assert!(said.contains("it was a store") && said.contains("waypost repair"), "{said}");
+    }
 }
 
 /// A page that every way to the data leads through, in a file that a crash left: the engine gives

@@ -152,11 +152,13 @@ fn fields(repaired: &Repaired, needed: bool, args: &Args) -> Fields {
 fn ended(repaired: &Repaired) -> Result<()> {
     let [lost, unsure] = [&repaired.lost, &repaired.unsure].map(|it| it.len() as u64);
     let saved = repaired.checkpoints + repaired.deleted;
-    let (what, count, total) = match (lost, unsure) {
-        (0, 0) => return Ok(()),
-        (0, _) => ("may not be as they were last", unsure, saved.max(unsure)),
-        // Those without their entries are both saved and lost.
-        _ => ("could not be saved", lost, (saved + lost).saturating_sub(repaired.salvaged)),
+    let gone = repaired.lost_checkpoints;
+    let (what, count, total) = match (gone, lost, unsure) {
+        (0, 0, 0) => return Ok(()),
+        (0, 0, _) => ("may not be as they were last", unsure, saved.max(unsure)),
+        // Entries, captured files or settings; every checkpoint is there at least in part.
+        (0, _, _) => ("parts that are damaged could not be saved", lost, lost),
+        _ => ("checkpoints could not be saved", gone, saved + gone),
     };
     Err(Refusal::Skipped { what, count, total }.into())
 }
