@@ -7,14 +7,12 @@ mod count;
 mod field;
 mod keep;
 mod policy;
-mod spelling;
 mod switch;
 #[cfg(test)]
 mod tests;
 mod trigger;
 
 use self::field::{Field, Section};
-pub(crate) use self::spelling::distance;
 pub use self::switch::Off;
 use self::switch::Switches;
 use crate::checkpoint::Trigger;

@@ -64,6 +64,7 @@ mod tape;
 
 // In the order of layers: each uses only those above it.
 mod error;
+mod spelling;
 mod sync;
 mod threads;
 mod yaml;

@@ -1,14 +1,14 @@
 //! Words that are nearly others.
 
 /// The known word that one is most likely meant to be.
-pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     // A third of the letters: two wrong ones of `per` leave nothing of it.
     let near = |known: &&str| distance(word, known) <= known.len().div_ceil(3);
     known.iter().copied().filter(near).min_by_key(|known| distance(word, known))
 }
 
 /// The known word that differs by one letter, or by two that changed places.
-pub(super) fn slip<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn slip<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     known.iter().copied().find(|known| distance(word, known) == 1)
 }
 

@@ -7,6 +7,7 @@ use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
+use crate::spelling::distance;
 
 /// Why a checkpoint was saved: a name that one of the five systems uses, or the user's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -96,6 +97,17 @@ impl Trigger {
             Self::Custom(name) => &name.0,
         }
     }
+
+    /// Returns the known trigger that a name of the user's own is most likely meant to be: one
+    /// that differs by a letter or two.
+    #[must_use]
+    pub fn likely_meant(&self) -> Option<Self> {
+        let Self::Custom(name) = self else { return None };
+        let letters = |known: &Self| distance(&name.0, known.as_str());
+        // Of a short name two letters are too much: `annual` is not `manual`.
+        let is_near = |known: &Self| letters(known) <= if known.as_str().len() < 8 { 1 } else { 2 };
+        Self::ALL.into_iter().filter(is_near).min_by_key(letters)
+    }
 }
 
 impl fmt::Display for Trigger {
@@ -139,6 +151,21 @@ impl<'de> Deserialize<'de> for Trigger {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mistyped_trigger_is_near_a_known_one_and_another_name_is_not() {
+        for (typed, meant) in [
+            ("iteraton", Some(Trigger::Iteration)),
+            ("iterations", Some(Trigger::Iteration)),
+            ("phase_transtion", Some(Trigger::PhaseTransition)),
+            ("manaul", Some(Trigger::Manual)),
+            ("annual", None),
+            ("deploy", None),
+            ("iteration", None),
+        ] {
+            assert_eq!(typed.parse::<Trigger>().unwrap().likely_meant(), meant, "{typed}");
+        }
+    }
 
     #[test]
     fn every_known_trigger_is_read_back_from_its_name() {

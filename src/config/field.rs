@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Display};
 
-use super::spelling::nearest;
 use crate::error::{Error, Result};
 use crate::retention::Age;
+use crate::spelling::nearest;
 use crate::yaml::{Node, Value};
 
 /// Texts longer than this are not quoted: a reason is one line.

@@ -42,29 +42,36 @@ pub(super) fn of(checkpoint: &Section<'_>, storage: &Section<'_>) -> Result<Opti
     Ok((!is_silent).then_some(policy))
 }
 
-/// What holds where the file says nothing: the rules of the system that has such files.
+/// The rules that hold where the file says nothing: those of the preset it names. A table of
+/// retention without a preset has the rows it has; a file without a table has those of crunch.
 fn preset(retention: &Section<'_>) -> Result<Policy> {
     let known = Policy::PRESETS.map(|name| (name, name));
-    let name = retention.value("preset", |field| field.one_of(&known))?;
-    Policy::preset(name.unwrap_or("crunch"))
+    match retention.value("preset", |field| field.one_of(&known))? {
+        Some(name) => Policy::preset(name),
+        None if retention.fields().is_empty() => Policy::preset("crunch"),
+        None => Ok(Policy::default()),
+    }
 }
 
 /// The rules of a preset with those rows in their places that the file has.
 fn with_rows(rules: Vec<Rule>, retention: &Section<'_>) -> Result<Vec<Rule>> {
     let (mut rules, mut general): (Vec<_>, Vec<_>) =
         rules.into_iter().partition(|rule| !rule.triggers.is_empty());
+    // The table that such files come from counts some triggers within a phase.
+    let known = Policy::preset("crunch")?.rules;
     for (trigger, field) in trigger::rows(retention, &OTHERS)? {
         let triggers = vec![trigger];
-        let old = rules.iter_mut().find(|rule| rule.triggers == triggers);
-        let row = Rule { triggers, ..row(field, old.as_deref())? };
-        match old {
+        let is_about = |rule: &&Rule| rule.triggers == triggers;
+        let per = rules.iter().chain(&known).find(is_about).map_or(Per::default(), |it| it.per);
+        let row = Rule { triggers: triggers.clone(), ..row(field, per)? };
+        match rules.iter_mut().find(|rule| rule.triggers == triggers) {
             Some(old) => *old = row,
             None => rules.push(row),
         }
     }
     if let Some(field) = retention.get("default") {
         let old = general.iter_mut().find(|rule| is_about_everything(rule));
-        let row = row(field, old.as_deref())?;
+        let row = row(field, old.as_deref().map_or(Per::default(), |old| old.per))?;
         match old {
             Some(old) => *old = row,
             None => general.push(row),
@@ -74,9 +81,8 @@ fn with_rows(rules: Vec<Rule>, retention: &Section<'_>) -> Result<Vec<Rule>> {
     Ok(rules)
 }
 
-/// A number, or the long form. What it counts within is that of the rule whose place it takes.
-fn row(field: &Field<'_>, old: Option<&Rule>) -> Result<Rule> {
-    let per = old.map_or(Per::default(), |old| old.per);
+/// A number, or the long form; `per` is what it counts within if it does not say.
+fn row(field: &Field<'_>, per: Per) -> Result<Rule> {
     if let Value::Mapping(_) = field.value() {
         let keys = field.section()?;
         keys.check_keys(&keep::KEYS)?;

@@ -34,10 +34,18 @@ fn custom(name: &str) -> Trigger {
     name.parse().unwrap()
 }
 
+/// The policy of a file with the first rows of the table of claude-crunch.
+fn first_rows(count: usize) -> Policy {
+    let mut policy = preset("crunch");
+    policy.rules.truncate(count);
+    policy
+}
+
+/// Triggers without a row were pruned by rules that stand in no file.
 #[test]
-fn the_file_of_claude_crunch_is_its_preset_without_saves_after_agents() {
+fn the_file_of_claude_crunch_has_its_rows_and_no_saves_after_agents() {
     let config = Config::from_yaml(CRUNCH).unwrap();
-    assert_eq!(config.policy(), Some(&preset("crunch")));
+    assert_eq!(config.policy(), Some(&first_rows(6)));
     for trigger in Trigger::ALL {
         let is_off = trigger == Trigger::AgentComplete;
         assert_eq!(config.refusal(&trigger).is_some(), is_off, "{trigger}");
@@ -60,20 +68,17 @@ fn the_same_file_in_json_says_the_same() {
 	}
 }"#;
     let config = Config::from_yaml(json).unwrap();
-    assert_eq!(config.policy(), Some(&preset("crunch")));
+    assert_eq!(config.policy(), Some(&first_rows(2)));
     assert!(config.refusal(&Trigger::AgentComplete).is_some());
     assert_eq!(config.location(), Some(".claude/crunch"));
 }
 
+/// Its users wondered where their saves after agents were.
 #[test]
-fn the_template_is_the_file_of_claude_crunch() {
+fn the_template_is_the_preset_crunch_and_switches_nothing_off() {
     let template = Config::from_yaml(Config::template()).unwrap();
-    let crunch = Config::from_yaml(CRUNCH).unwrap();
-    assert_eq!(template.policy(), crunch.policy());
-    for trigger in Trigger::ALL {
-        let is_off = crunch.refusal(&trigger).is_some();
-        assert_eq!(template.refusal(&trigger).is_some(), is_off, "{trigger}");
-    }
+    assert_eq!(template.policy(), Some(&preset("crunch")));
+    assert_eq!(template.switched_off(), []);
 }
 
 #[test]

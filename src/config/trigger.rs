@@ -1,9 +1,9 @@
 //! Sections with a row for each trigger.
 
 use super::field::{Field, Section};
-use super::spelling::slip;
 use crate::checkpoint::Trigger;
 use crate::error::Result;
+use crate::spelling::slip;
 use crate::yaml::Value;
 
 /// Stands for both ends of a conflict.

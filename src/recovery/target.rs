@@ -3,11 +3,11 @@
 //! Names that an index knows come first; only if none fits are documents looked at.
 
 use crate::checkpoint::{Checkpoint, Entry, Id, Issue, LATEST, LoopId, Series};
-use crate::config::distance;
 use crate::error::{Error, Result};
 use crate::key::Order;
 use crate::layouts::standing;
 use crate::query::Query;
+use crate::spelling::distance;
 use crate::store::Store;
 
 const NEARBY_MAX: usize = 5;

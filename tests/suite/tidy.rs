@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Modules from the bottom up. A module may use those of earlier rows and of its own row's name.
 const LAYERS: [&[&str]; 12] = [
-    &["error", "sync", "threads", "yaml"],
+    &["error", "spelling", "sync", "threads", "yaml"],
     &["checkpoint"],
     &["diff"],
     &["condition"],

@@ -35,7 +35,7 @@ fn a_number_means_all_none_or_the_last_few_for_every_trigger() {
 
 #[test]
 fn a_row_takes_the_place_of_the_presets_rule_and_counts_as_it_does() {
-    let policy = policy("retention:\n  batch_complete: 7\n  user_interrupt: 2");
+    let policy = policy("retention:\n  preset: crunch\n  batch_complete: 7\n  user_interrupt: 2");
     let mut expected = preset("crunch");
     expected.rules[1].keep_last = Some(7);
     expected.rules[4].keep_last = Some(2);
@@ -46,7 +46,7 @@ fn a_row_takes_the_place_of_the_presets_rule_and_counts_as_it_does() {
 #[test]
 fn a_row_in_full_says_everything_anew_but_what_it_counts_within() {
     let policy = policy(
-        "retention:\n  batch_complete: {keep_last: 2, keep_within: 12h}\n  \
+        "retention:\n  preset: crunch\n  batch_complete: {keep_last: 2, keep_within: 12h}\n  \
          agent_complete: {max_age: 30d, per: series}",
     );
     let expected = Rule {
@@ -87,7 +87,7 @@ rules:
 
 #[test]
 fn the_default_is_about_what_no_row_is_about() {
-    let crunch = policy("retention: {default: 4, iteration: 2}");
+    let crunch = policy("retention: {preset: crunch, default: 4, iteration: 2}");
     let mut expected = preset("crunch").rules;
     expected.push(keeps(Trigger::Iteration, Some(2)));
     expected.push(Rule { keep_last: Some(4), ..Rule::default() });
@@ -100,6 +100,13 @@ fn the_default_is_about_what_no_row_is_about() {
 
     let keep_all = policy("retention: {preset: keep-all, default: 0}");
     assert_eq!(keep_all.rules, [Rule { keep_last: Some(0), ..Rule::default() }]);
+}
+
+#[test]
+fn without_a_preset_only_the_rows_of_the_file_remove_anything() {
+    let policy = policy("retention: {iteration: 2}");
+    assert_eq!(policy.rules, [keeps(Trigger::Iteration, Some(2))]);
+    assert_eq!(policy.issue_bytes_max, None);
 }
 
 #[test]

@@ -145,6 +145,12 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 /// What flags say, with the parent by its id.
 fn about(store: &Store, args: &Args, global: &Global) -> Result<NewEntry> {
     let about = NewEntry::from(&args.about);
+    if let Some(meant) = about.trigger.likely_meant() {
+        let trigger = &about.trigger;
+        global.note(format_args!(
+            "no trigger is called {trigger}, so it counts as your own; did you mean {meant}?"
+        ));
+    }
     let parent = about.parent.as_ref().map(|parent| name::parent(store, parent, global));
     Ok(NewEntry { parent: parent.transpose()?, ..about })
 }

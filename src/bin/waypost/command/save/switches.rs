@@ -53,11 +53,11 @@ pub(super) fn skip(out: &mut dyn Write, reason: &str, global: &Global) -> io::Re
     writeln!(out, "off: {reason}")
 }
 
-/// Says that nothing was saved, which is no failure.
+/// Says that nothing was saved, even with `--quiet`. That is no failure: the config asks for it.
 pub(super) fn refuse(out: &mut dyn Write, reason: &str, global: &Global) -> io::Result<()> {
+    global.warn(format_args!("not saved: {reason}; --force saves it"));
     if global.json {
         return output::json_line(out, &NotSaved { saved: false, reason });
     }
-    global.note(format_args!("not saved: {reason}; --force saves it"));
     Ok(())
 }
