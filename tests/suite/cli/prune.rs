@@ -47,6 +47,37 @@ fn a_dry_run_shows_what_would_go_and_why_and_changes_nothing() {
 }
 
 #[test]
+fn a_filter_counts_what_it_admits() {
+    let test = batches();
+    test.feed("save --issue 7", "1").done();
+    let dry = test.run("prune --policy crunch --issue 42 --dry-run");
+    insta::assert_snapshot!(dry.stderr, @"would prune 1 of 6 by policy crunch: 12 B stored");
+    let dry = json(&test.run("prune --policy crunch --issue 42 --dry-run --json").done());
+    assert_eq!(dry["total"], 6);
+    let pruned = test.run("prune --policy crunch --issue 42");
+    assert!(pruned.stderr.starts_with("pruned 1 of 6 by"), "{}", pruned.stderr);
+}
+
+/// Triggers without a row were pruned by the rules of a preset that nobody had named.
+#[test]
+fn a_config_with_a_table_keeps_triggers_without_a_row() {
+    let test = batches();
+    test.write("table.yaml", "checkpoint:\n  retention:\n    iteration: 1\n");
+    let dry = test.run("prune --policy table.yaml --dry-run");
+    insta::assert_snapshot!(dry.stderr, @"nothing to prune: policy table.yaml keeps all 6");
+}
+
+#[test]
+fn a_mistyped_trigger_is_saved_with_a_note() {
+    let test = Test::new();
+    let saved = test.feed("save --trigger iteraton", "1");
+    let note = "no trigger is called iteraton, so it counts as your own; did you mean iteration?\n";
+    assert_eq!(saved.stderr, note);
+    assert_eq!(saved.code, Some(0));
+    assert_eq!(test.feed("save --trigger deploy", "1").stderr, "");
+}
+
+#[test]
 fn what_was_pruned_is_listed_restored_and_noted() {
     let test = batches();
     let pruned = test.run("prune --policy crunch");
@@ -209,11 +240,15 @@ fn a_trigger_that_is_switched_off_is_not_saved_and_that_is_said() {
     let off = test.feed(args, "1");
     assert_eq!((off.code, &*off.stdout), (Some(0), ""));
     insta::assert_snapshot!(off.stderr.replace(": ", ":\n"), @"
+    warning:
     not saved:
     trigger agent_complete is switched off:
     checkpoint.checkpoint_triggers.agent_complete is false (line 3); --force saves it
     ");
-    assert_eq!(json(&test.feed(&format!("{args} --json"), "1").done())["saved"], false);
+    assert_eq!(test.feed(&format!("{args} -q"), "1").stderr, off.stderr, "a save that is none");
+    let told = test.feed(&format!("{args} --json"), "1");
+    assert_eq!((told.code, json(&told.stdout)["saved"].clone()), (Some(0), Value::Bool(false)));
+    assert!(json(&told.stderr)["warning"].as_str().unwrap().starts_with("not saved: trigger"));
     let lines = test.feed(&format!("{args} --lines"), "1\n2\n").done();
     assert_eq!(lines.lines().filter(|line| line.starts_with("off: trigger")).count(), 2);
     assert_eq!(json(&test.run("stats --json").done())["checkpoints"], 6);

@@ -66,7 +66,7 @@ struct Outcome<'a> {
     policy: &'a str,
     source: String,
     dry_run: bool,
-    /// How many there were.
+    /// How many there were of those that were asked for.
     total: u64,
     removed: Vec<Row<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     // How much an issue or the store takes can be told only from all of it.
     let series = query.series.as_ref().filter(|_| !chosen.policy.has_size_limit());
     let entries = store.inventory(series)?;
-    let matching = entries.iter().filter(|entry| query.admits(entry)).count();
+    let matching = entries.iter().filter(|entry| query.admits(entry)).count() as u64;
     if matching == 0 && checkpoints > 0 {
         return Err(nothing(&query).into());
     }
@@ -136,7 +136,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             policy: &chosen.policy.name,
             source: chosen.source.to_string(),
             dry_run: args.dry_run,
-            total: checkpoints,
+            total: matching,
             removed: shown.removed().map(Row::from).collect(),
             kept: args.kept.then(|| shown.kept().map(Row::from).collect()),
             stored_bytes: if args.dry_run { stored_bytes } else { deleted.stored_bytes },
@@ -155,16 +155,16 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     }
     let name = &chosen.policy.name;
     global.note(match (count, args.dry_run) {
-        (0, _) if entries.len() == matching => {
+        (0, _) if checkpoints == matching => {
             format!("nothing to prune: policy {name} keeps all {matching}")
         }
         (0, _) => format!("nothing to prune: policy {name} keeps all {matching} that match"),
         (_, true) => {
             let size = output::size(stored_bytes);
-            format!("would prune {count} of {checkpoints} by policy {name}: {size} stored")
+            format!("would prune {count} of {matching} by policy {name}: {size} stored")
         }
         (_, false) => {
-            let what = format!("pruned {} of {checkpoints} by policy {name}", deleted.checkpoints);
+            let what = format!("pruned {} of {matching} by policy {name}", deleted.checkpoints);
             format!("{what}: {}", come_back(&deleted))
         }
     });
