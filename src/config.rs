@@ -24,7 +24,7 @@ use crate::yaml::{self, Bounds};
 const BOUNDS: Bounds = Bounds { bytes: 1 << 20, depth: 128, nodes: 10_000 };
 
 const ROOT: &str = "checkpoint";
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "enabled",
     "auto_checkpoint",
     "checkpoint_triggers",
@@ -32,9 +32,12 @@ const KEYS: [&str; 9] = [
     "rules",
     "storage",
     "on_success",
+    "cleanup",
     "prune_on_save",
     "keep_deleted",
 ];
+const CLEANUP: [(&str, Cleanup); 3] =
+    [("on_save", Cleanup::OnSave), ("daily", Cleanup::Daily), ("never", Cleanup::Never)];
 const STORAGE_KEYS: [&str; 5] =
     ["location", "compress", "max_size_mb", "max_store_size_mb", "key_file"];
 
@@ -65,6 +68,7 @@ const STORAGE_KEYS: [&str; 5] =
 pub struct Config {
     switches: Switches,
     policy: Option<Policy>,
+    cleanup: Option<Cleanup>,
     prune_on_save: Option<bool>,
     keep_deleted: Option<Age>,
     location: Option<String>,
@@ -94,10 +98,13 @@ impl Config {
         let checkpoint = checkpoint(&Field::root(&tree))?;
         let storage = checkpoint.section("storage")?;
         storage.check_keys(&STORAGE_KEYS)?;
+        let is_on_save = checkpoint.value("prune_on_save", Field::bool)?;
+        let cleanup = cleanup(&checkpoint, is_on_save)?;
         Ok(Self {
             switches: Switches::of(&checkpoint)?,
             policy: policy::of(&checkpoint, &storage)?,
-            prune_on_save: checkpoint.value("prune_on_save", Field::bool)?,
+            cleanup,
+            prune_on_save: is_on_save.or((cleanup == Some(Cleanup::OnSave)).then_some(true)),
             keep_deleted: checkpoint.value("keep_deleted", Field::age)?,
             location: storage.value("location", Field::text)?,
             compress: storage.value("compress", Field::bool)?,
@@ -132,7 +139,17 @@ impl Config {
         self.switches.off()
     }
 
-    /// Whether a save prunes its own series.
+    /// When what is saved in the project of the file is pruned by its policy, as long as the store
+    /// has none of its own: as `cleanup` says; else with every save, if the file says
+    /// `prune_on_save: true` or `enabled: true`; else never.
+    #[must_use]
+    pub fn cleanup(&self) -> Cleanup {
+        let is_on_save = self.prune_on_save.unwrap_or(self.switches.is_enabled());
+        let otherwise = if is_on_save { Cleanup::OnSave } else { Cleanup::Never };
+        if self.policy.is_some() { self.cleanup.unwrap_or(otherwise) } else { Cleanup::Never }
+    }
+
+    /// Whether a save prunes its own series, once `policy set` has put the file into the store.
     #[must_use]
     pub fn prune_on_save(&self) -> Option<bool> {
         self.prune_on_save
@@ -166,6 +183,28 @@ impl Config {
     #[must_use]
     pub fn template() -> &'static str {
         include_str!("config/template.yaml")
+    }
+}
+
+/// When a project is pruned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cleanup {
+    /// With every save, what the rules no longer keep of its group.
+    OnSave,
+    /// The whole store, with the first save of a day.
+    Daily,
+    /// Only when it is asked for.
+    Never,
+}
+
+fn cleanup(checkpoint: &Section<'_>, is_on_save: Option<bool>) -> Result<Option<Cleanup>> {
+    let Some(field) = checkpoint.get("cleanup") else { return Ok(None) };
+    let cleanup = field.one_of(&CLEANUP)?;
+    match is_on_save {
+        Some(is_on_save) if is_on_save != (cleanup == Cleanup::OnSave) => {
+            Err(field.refused(format_args!("contradicts prune_on_save: {is_on_save}")))
+        }
+        _ => Ok(Some(cleanup)),
     }
 }
 

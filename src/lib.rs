@@ -97,7 +97,7 @@ pub use checkpoint::{
 pub use codec::SecretKey;
 pub use codec::{JsonStyle, KeyId, Source};
 pub use condition::Condition;
-pub use config::{Config, Off};
+pub use config::{Cleanup, Config, Off};
 pub use diff::{Diff, diff};
 pub use error::{Error, Result};
 pub use key::Order;

@@ -11,6 +11,7 @@ mod blobs;
 mod chain;
 mod commit;
 mod compact;
+mod daily;
 mod deleted;
 mod dependents;
 mod disk;

@@ -18,6 +18,8 @@ pub struct Off {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Switches {
     everything: Option<Off>,
+    /// Whether the file says that saving is on.
+    is_enabled: bool,
     automatic: Option<Off>,
     /// `None` if it is on.
     listed: Vec<(Trigger, Option<Off>)>,
@@ -55,11 +57,16 @@ impl Switches {
         let listed = trigger::rows(&triggers, &[])?.into_iter();
         Ok(Self {
             everything: checkpoint.value("enabled", Off::of)?.flatten(),
+            is_enabled: checkpoint.value("enabled", Field::bool)?.unwrap_or(false),
             automatic: checkpoint.value("auto_checkpoint", Off::of)?.flatten(),
             listed: listed
                 .map(|(trigger, field)| Ok((trigger, Off::of(field)?)))
                 .collect::<Result<_>>()?,
         })
+    }
+
+    pub(super) fn is_enabled(&self) -> bool {
+        self.is_enabled
     }
 
     pub(super) fn refusal(&self, trigger: &Trigger) -> Option<&Off> {

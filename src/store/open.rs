@@ -56,6 +56,8 @@ pub(super) struct Open {
     pub(super) looked: Mutex<HashMap<Series, usize>>,
     /// `None` if they cannot be read.
     pub(super) settings: RwLock<Option<Arc<Settings>>>,
+    /// What holds for saves of this handle while the store has no policy.
+    pub(super) given: Option<Arc<Settings>>,
     /// What everything is sealed with. Changes only while the journal is held.
     pub(super) key: RwLock<Option<KeyId>>,
     /// Whether some may still be as it was before that.
@@ -179,6 +181,7 @@ impl Open {
             commits: AtomicU64::new(0),
             looked: Mutex::new(HashMap::new()),
             settings: RwLock::new(settings.ok().map(Arc::new)),
+            given: options.prune_on_save.clone().map(Settings::given),
             key: RwLock::new(key),
             is_rekeying: AtomicBool::new(is_rekeying),
             lag_max: RwLock::new(found.lag_max),

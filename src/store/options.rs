@@ -11,6 +11,7 @@ use crate::checkpoint::{Entry, Id, Issue, LoopId, NewArtifact, Timestamp, Trigge
 use crate::codec::SecretKey;
 use crate::codec::{Bounds, Keyring};
 use crate::error::{Error, Result};
+use crate::retention::Policy;
 
 /// How a [`Store`](crate::Store) is opened.
 ///
@@ -49,6 +50,10 @@ pub struct Options {
     /// Memory for pages of the file, and half as much again for recent documents, or for one that
     /// is longer. 32 MiB by default.
     pub cache_bytes: usize,
+    /// The policy by which every save of this handle prunes its own group while the store has no
+    /// policy of its own ([`Settings`](crate::Settings)). What goes that way can be restored. None
+    /// by default.
+    pub prune_on_save: Option<Policy>,
     /// Tells others who holds the file, beside the process id.
     pub label: String,
     /// The clock that dates checkpoints.
@@ -121,6 +126,7 @@ impl Default for Options {
             flush_within: Duration::from_millis(200),
             limits: Limits::default(),
             cache_bytes: 32 << 20,
+            prune_on_save: None,
             label: String::new(),
             clock: Arc::new(Timestamp::now),
             #[cfg(feature = "encrypt")]

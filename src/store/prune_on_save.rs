@@ -11,7 +11,7 @@ use redb::ReadableTable as _;
 
 use super::operation::{Action, Operation};
 use super::read::causes;
-use super::settings::Settings;
+use super::settings::{OnSave, Settings};
 use super::table::{In, is_of_engine};
 use super::write::Writer;
 use crate::checkpoint::{Entry, Layout, Series, Status, Timestamp, Trigger};
@@ -74,7 +74,7 @@ impl Writer<'_> {
     ///
     /// The journal must be held: others rely on what they have seen.
     pub(super) fn prune_on_save(&mut self, now: Timestamp) -> Result<()> {
-        let Some(settings) = self.on_save.clone() else { return Ok(()) };
+        let Some(OnSave { settings, is_final }) = self.on_save.clone() else { return Ok(()) };
         let mut by_series: BTreeMap<Series, Vec<(Touched, usize)>> = BTreeMap::new();
         for (touched, added) in self.touched.drain() {
             by_series.entry(touched.series.clone()).or_default().push((touched, added));
@@ -91,7 +91,7 @@ impl Writer<'_> {
         if going.is_empty() {
             return Ok(());
         }
-        let start = self.ring_start()?;
+        let start = if is_final { self.ring_start()? } else { u64::MAX };
         // A clock that is wrong for a moment makes everything look old, and must not cost it.
         let is_kept = |it: &Going| it.is_by_age || it.entry.sequence < start;
         let (kept, gone): (Vec<Going>, Vec<Going>) = going.into_iter().partition(is_kept);

@@ -38,6 +38,15 @@ pub struct Settings {
     pub keep_deleted: Age,
 }
 
+/// What every save is pruned by.
+#[derive(Debug, Clone)]
+pub(super) struct OnSave {
+    /// They have a policy.
+    pub(super) settings: Arc<Settings>,
+    /// Whether what was saved since they were set goes for good.
+    pub(super) is_final: bool,
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self { policy: None, prune_on_save: false, keep_deleted: Age::days(7) }
@@ -92,9 +101,20 @@ impl Open {
 
     /// The policy that every save is pruned by, if there is one, and what stands on those that go
     /// can be stored anew.
-    pub(super) fn on_save(&self) -> Option<Arc<Settings>> {
-        let settings = self.settings().filter(|_| self.has_key());
-        settings.filter(|settings| settings.prune_on_save && settings.policy.is_some())
+    pub(super) fn on_save(&self) -> Option<OnSave> {
+        let settings = self.settings().filter(|_| self.has_key())?;
+        match (&settings.policy, &self.given) {
+            (Some(_), _) if settings.prune_on_save => Some(OnSave { settings, is_final: true }),
+            (None, Some(given)) => Some(OnSave { settings: given.clone(), is_final: false }),
+            _ => None,
+        }
+    }
+}
+
+impl Settings {
+    /// Those that a handle brings with it.
+    pub(super) fn given(policy: Policy) -> Arc<Self> {
+        Arc::new(Self { policy: Some(policy), prune_on_save: true, ..Self::default() })
     }
 }
 

@@ -60,6 +60,8 @@ pub(super) const SEQUENCE_KEY: &str = "sequence";
 
 /// The key in [`META`] of the first sequence that pruning on save removes for good.
 pub(super) const RING_KEY: &str = "ring";
+/// The day of the last daily prune, counted from 1970 in UTC.
+pub(super) const PRUNED_KEY: &str = "pruned";
 /// The key in [`META`] of a number that no other store has.
 pub(super) const IDENTITY_KEY: &str = "identity";
 

@@ -14,7 +14,7 @@ use super::options::Limits;
 use super::order::Dated;
 use super::prune_on_save::Touched;
 use super::read::Lookup;
-use super::settings::Settings;
+use super::settings::OnSave;
 use super::table::{
     CHILDREN, DELETED, FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, is_of_engine,
     without_panics,
@@ -149,7 +149,7 @@ pub(super) struct Writer<'a> {
     /// What [`Open::lag_max`] is once this is committed.
     pub(super) lag_max: Option<u64>,
     /// The settings, if every save is to be pruned.
-    pub(super) on_save: Option<Arc<Settings>>,
+    pub(super) on_save: Option<OnSave>,
     /// What was added and how often, if every save is pruned.
     pub(super) touched: HashMap<Touched, usize>,
     /// The sequences of what was saved, and not taken from the intake.

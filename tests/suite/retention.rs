@@ -359,3 +359,42 @@ fn success_removes_a_series_or_keeps_its_newest_and_failure_keeps_it_for_a_month
         assert_eq!((removed(50), removed(51)), (0, 5), "{preset}: but the newest");
     }
 }
+
+/// A clock that a test moves by hand, at noon of the first day.
+fn days() -> (Arc<AtomicI64>, Options) {
+    let clock = Arc::new(AtomicI64::new(12 * 3_600_000_000));
+    let told = clock.clone();
+    let now = move || Timestamp::from_micros(told.load(Ordering::Relaxed));
+    (clock, Options { clock: Arc::new(now), ..Options::default() })
+}
+
+#[test]
+fn a_daily_prune_is_done_once_a_day_by_whichever_handle_comes_first() {
+    let place = Place::new();
+    let (clock, options) = days();
+    let store = place.open_with(options.clone());
+    filled(&store);
+    let pruned = store.prune_daily(&keep_last(2)).unwrap().map(|deleted| deleted.checkpoints);
+    assert_eq!(pruned, Some(4));
+    store.save(of_series("a", "6"), &1).unwrap();
+    assert_eq!(store.prune_daily(&keep_last(2)).unwrap(), None);
+    store.close().unwrap();
+    let store = place.open_with(options);
+    assert_eq!(store.prune_daily(&keep_last(2)).unwrap(), None);
+    clock.fetch_add(12 * 3_600_000_000, Ordering::Relaxed);
+    let pruned = store.prune_daily(&keep_last(2)).unwrap().map(|deleted| deleted.checkpoints);
+    assert_eq!(pruned, Some(1));
+}
+
+#[test]
+fn a_policy_of_the_handle_prunes_on_save_restorably_while_the_store_has_none() {
+    let place = Place::new();
+    let prune_on_save = Some(keep_last(2));
+    let store = place.open_with(Options { prune_on_save, ..Options::default() });
+    filled(&store);
+    assert_eq!(ids(&store), set(["4", "5"]));
+    store.undelete(&[id("3")]).unwrap();
+    store.set_settings(&Settings { policy: Some(keep_last(9)), ..Settings::default() }).unwrap();
+    store.save(of_series("a", "6"), &1).unwrap();
+    assert_eq!(ids(&store), set(["3", "4", "5", "6"]));
+}

@@ -26,7 +26,7 @@ impl Place {
         Store::open(self.path()).unwrap()
     }
 
-    fn open_with(&self, options: Options) -> Store {
+    pub(crate) fn open_with(&self, options: Options) -> Store {
         Store::open_with(self.path(), options).unwrap()
     }
 }

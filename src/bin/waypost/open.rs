@@ -9,7 +9,7 @@ use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use waypost::{Error, Options, SecretKey, SetAside, Store};
+use waypost::{Error, Options, Policy, SecretKey, SetAside, Store};
 
 use crate::args::Global;
 use crate::exit::{Refusal, move_away};
@@ -67,11 +67,13 @@ fn place_to_create(global: &Global) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// As [`or_create`], for a command that only saves: it need not have the store itself.
-pub(crate) fn to_save(global: &Global, command: &str) -> Result<Store> {
+/// As [`or_create`], for a command that only saves: it need not have the store itself. What is
+/// saved is pruned by `policy` if the store has none.
+pub(crate) fn to_save(global: &Global, command: &str, policy: Option<Policy>) -> Result<Store> {
     let path = place_to_create(global)?;
     let keys = keys::given(global, &path)?;
-    let options = Options { open_late: true, ..options(global, command, keys) };
+    let prune_on_save = policy;
+    let options = Options { open_late: true, prune_on_save, ..options(global, command, keys) };
     Ok(Store::open_with(path, options)?)
 }
 

@@ -37,3 +37,24 @@ fn conflict_events_switch_both_ends() {
     assert_eq!(off.key(), "checkpoint.checkpoint_triggers.conflict_events");
     assert_eq!(config.refusal(&Trigger::ConflictResolved), None);
 }
+
+#[test]
+fn a_clean_up_is_what_the_file_says_or_goes_with_saving() {
+    let table = "retention: {iteration: 2}";
+    for (lines, cleanup) in [
+        ("", Cleanup::Never),
+        ("enabled: true", Cleanup::OnSave),
+        ("enabled: false", Cleanup::Never),
+        ("enabled: true\nprune_on_save: false", Cleanup::Never),
+        ("prune_on_save: true", Cleanup::OnSave),
+        ("enabled: true\ncleanup: daily", Cleanup::Daily),
+        ("enabled: true\ncleanup: never", Cleanup::Never),
+        ("cleanup: on_save\nprune_on_save: true", Cleanup::OnSave),
+    ] {
+        assert_eq!(config(&format!("{table}\n{lines}")).cleanup(), cleanup, "{lines}");
+    }
+    assert_eq!(config("enabled: true").cleanup(), Cleanup::Never, "there is no policy");
+    let error = Config::from_yaml(&file("cleanup: daily\nprune_on_save: true")).unwrap_err();
+    let reason = "invalid checkpoint.cleanup: line 2: contradicts prune_on_save: true";
+    assert_eq!(error.to_string(), reason);
+}

@@ -346,3 +346,46 @@ fn more_deleted_ones_than_are_listed_are_counted() {
     let compacted = json(&test.run("compact --json").done());
     assert_eq!(compacted["purged"], 25);
 }
+
+/// As the system says whose file it is; before, its rules removed nothing until `prune` was run.
+#[test]
+fn where_the_config_is_enabled_a_save_prunes_and_that_can_be_taken_back() {
+    let test = Test::new();
+    std::fs::create_dir(test.path().join(".claude")).unwrap();
+    test.write(
+        ".claude/checkpoint-config.yaml",
+        "checkpoint:\n  enabled: true\n  retention:\n    batch_complete: 2\n",
+    );
+    let ids = || -> Vec<String> {
+        let listed = test.run("list --json").done();
+        listed.lines().map(|line| json(line)["id"].as_str().unwrap().to_owned()).collect()
+    };
+    for number in 1..=5 {
+        let args = format!("save --issue 42 --trigger batch_complete --id b-{number}");
+        test.feed(&args, &number.to_string()).done();
+    }
+    assert_eq!(ids(), ["b-5", "b-4"]);
+    test.run("undelete b-3 --quiet").done();
+    assert_eq!(ids(), ["b-5", "b-4", "b-3"]);
+    test.run("policy set keep-all --quiet").done();
+    test.feed("save --issue 42 --trigger batch_complete --id b-6", "6").done();
+    assert_eq!(ids().len(), 4, "the policy of the store counts");
+}
+
+#[test]
+fn a_daily_clean_up_comes_with_the_first_save_of_a_day() {
+    let test = batches();
+    test.write(
+        ".waypost/config.yaml",
+        "checkpoint:\n  cleanup: daily\n  retention:\n    batch_complete: 1\n",
+    );
+    let first = test.feed("save --issue 42 --trigger batch_complete --id b-6", "6");
+    // The last one of the phase stays, one has a tag, and the new one has no phase.
+    assert!(first.stderr.starts_with("pruned 3 by policy "), "{}", first.stderr);
+    for number in 7..9 {
+        let args = format!("save --issue 42 --trigger batch_complete --id b-{number}");
+        assert_eq!(test.feed(&args, "1").stderr, "");
+    }
+    let lines = test.feed("save --lines --issue 42 --trigger batch_complete", "1\n2\n");
+    assert_eq!(lines.stderr, "", "another process knows that it was done");
+}

@@ -1,6 +1,7 @@
 //! `waypost save`: documents in, ids out.
 
 mod capture;
+mod daily;
 pub(super) mod envelope;
 pub(super) mod inbox;
 mod lines;
@@ -22,6 +23,7 @@ use crate::exit::Refusal;
 use crate::progress::Progress;
 use crate::{name, open, output};
 use capture::{Before, Capture};
+use daily::Daily;
 use switches::{Switches, refuse};
 
 const EXAMPLES: &str = "\
@@ -97,9 +99,9 @@ impl From<Done> for Durability {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     if args.lines {
         let switches = Switches::of_project(args, global)?;
-        let store = open::to_save(global, "save --lines")?;
+        let store = open::to_save(global, "save --lines", switches.on_save())?;
         let about = about(&store, args, global)?;
-        let saver = Saver { store, about, args, switches };
+        let saver = Saver { store, about, args, daily: Daily::by(switches.daily()), switches };
         let outcome = lines::run(&saver, global, out);
         saver.store.close()?;
         return outcome;
@@ -123,9 +125,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         Document::from_json(&json)?;
         capture.check_missing(&Before::default())?;
     }
-    let store = open::to_save(global, "save")?;
+    let store = open::to_save(global, "save", switches.on_save())?;
     let about = about(&store, args, global)?;
-    let saver = Saver { store, about, args, switches };
+    let saver = Saver { store, about, args, daily: Daily::by(switches.daily()), switches };
     let before = capture.before(&saver.store, &saver.about, global)?;
     let artifacts = capture.artifacts(&before)?;
     let draft = saver.draft(saver.about.clone(), &json)?.with_artifacts(artifacts)?;
@@ -133,6 +135,10 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let progress = Progress::new("saving", global);
     let entry = saver.store.save_draft(draft)?;
     drop(progress);
+    // Another process has the store for long if a save had to be spooled.
+    if entry.sequence > 0 {
+        saver.daily.clean_up(&saver.store, global);
+    }
     let artifacts = output::artifacts(&saver.store, &entry)?;
     // Only then is a relaxed save on disk, as the id promises.
     saver.store.close()?;
@@ -170,6 +176,7 @@ struct Saver<'a> {
     about: NewEntry,
     args: &'a Args,
     switches: Switches,
+    daily: Daily,
 }
 
 impl Saver<'_> {

@@ -50,6 +50,7 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
             answered.map_err(|error| unheard(&error))?;
         }
         out.flush().map_err(|error| unheard(&error))?;
+        saver.daily.clean_up(&saver.store, global);
     }
     if count > 0 {
         Err(Refusal::Skipped { what: "lines were refused", count, total }.into())

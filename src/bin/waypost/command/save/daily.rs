@@ -1,0 +1,47 @@
+//! The clean-up that a config asks for with the first save of a day.
+
+use std::cell::Cell;
+
+use anyhow::Result;
+use waypost::{Policy, Store, Timestamp};
+
+use super::super::prune::come_back;
+use crate::args::Global;
+
+const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+
+/// Prunes once a day, however often it is asked to.
+#[derive(Default)]
+pub(super) struct Daily {
+    policy: Option<Policy>,
+    /// The day of the last call, so that most saves cost no look into the store.
+    last: Cell<Option<i64>>,
+}
+
+impl Daily {
+    pub(super) fn by(policy: Option<Policy>) -> Self {
+        Self { policy, last: Cell::default() }
+    }
+
+    /// Prunes if that was not done today. Trouble is only a warning: everything is saved.
+    pub(super) fn clean_up(&self, store: &Store, global: &Global) {
+        let Some(policy) = &self.policy else { return };
+        let today = Timestamp::now().as_micros().div_euclid(DAY_MICROS);
+        if self.last.replace(Some(today)) == Some(today) {
+            return;
+        }
+        if let Err(error) = prune(policy, store, global) {
+            global.warn(format_args!("the daily clean-up failed: {error:#}"));
+        }
+    }
+}
+
+fn prune(policy: &Policy, store: &Store, global: &Global) -> Result<()> {
+    let own = store.settings()?.policy;
+    let policy = own.as_ref().unwrap_or(policy);
+    if let Some(deleted) = store.prune_daily(policy)?.filter(|it| it.checkpoints > 0) {
+        let (count, name) = (deleted.checkpoints, &policy.name);
+        global.note(format_args!("pruned {count} by policy {name}: {}", come_back(&deleted)));
+    }
+    Ok(())
+}
