@@ -22,15 +22,41 @@ pub(super) fn branch(case: &Case<'_>, report: &mut Report) {
     }
 }
 
-/// Says that another branch is checked out, which is no reason not to go on.
+/// Reports that another branch is checked out where the work would go on.
+///
+/// A detached HEAD is on no branch. What is checked out here says nothing about work that was done
+/// in a worktree elsewhere.
 fn elsewhere(case: &Case<'_>, name: &str, report: &mut Report) {
+    let worktree = said(case.standing.snapshot.worktree.as_ref());
+    if worktree.is_some_and(|path| !is_here(case, path)) {
+        return;
+    }
     let Seen::Known(Some(here)) = case.world.branch() else { return };
-    // A document may name the branch of a remote.
-    if here != name && name.strip_prefix("origin/") != Some(&*here) {
+    if here != local(name) && here != name {
         let message =
             format!("its branch is {}, and {} is checked out", quoted(name), quoted(&here));
-        report.find(Check::Branch, Advice::Resume, message);
+        report.find(Check::Branch, Advice::PromptUser, message);
     }
+}
+
+/// The name that a branch has here; a document may have the full name, or that of a remote.
+fn local(name: &str) -> &str {
+    let name = name.strip_prefix("refs/heads/").unwrap_or(name);
+    let name = name.strip_prefix("refs/remotes/").unwrap_or(name);
+    name.strip_prefix("origin/").unwrap_or(name)
+}
+
+/// Whether a path leads to the directory that the work would go on in.
+fn is_here(case: &Case<'_>, path: &str) -> bool {
+    let Seen::Known(here) = case.world.worktree() else { return false };
+    is_same(case, path, &here)
+}
+
+/// The directory to go on in is the place, also within a larger repository.
+fn is_same(case: &Case<'_>, path: &str, here: &str) -> bool {
+    is_spelled_alike(path, here)
+        || case.world.is_same_directory(path, here)
+        || case.world.is_same_directory(path, ".")
 }
 
 /// Tells whether the work is known to go on where it was done.
@@ -51,10 +77,7 @@ pub(super) fn worktree(case: &Case<'_>, report: &mut Report) -> bool {
 fn is_in_place(case: &Case<'_>, path: &str, report: &mut Report) -> bool {
     let subject = format!("worktree {}", quoted(path));
     let Some(here) = report.known(&subject, case.world.worktree()) else { return false };
-    // The directory to go on in is the place, also within a larger repository.
-    let is_same = is_spelled_alike(path, &here)
-        || case.world.is_same_directory(path, &here)
-        || case.world.is_same_directory(path, ".");
+    let is_same = is_same(case, path, &here);
     if !is_same {
         let here = quoted(&here);
         let message = format!("{subject} is not where the work would go on, which is {here}");

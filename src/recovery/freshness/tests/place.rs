@@ -19,6 +19,31 @@ fn a_branch_that_is_gone_ends_the_work() {
 }
 
 #[test]
+fn another_branch_that_is_checked_out_is_for_the_user_to_decide() {
+    let branches = texts(&[BRANCH, "origin/feature/x", "refs/heads/feature/x"]);
+    let on = |name: &str| Fake {
+        branches: branches.clone(),
+        directories: texts(&[HERE, "/other"]),
+        checked_out: text(name),
+        ..Fake::default()
+    };
+    let of = |branch: &str| Snapshot { branch: text(branch), ..Snapshot::default() };
+    for name in &branches {
+        assert_eq!(only(&look(Layout::Crunch, of(name), &on(BRANCH))), None, "{name}");
+    }
+    let message = "its branch is \"feature/x\", and \"main\" is checked out";
+    let wanted = Some((Check::Branch, Advice::PromptUser, message));
+    assert_eq!(only(&look(Layout::Crunch, of(BRANCH), &on("main"))), wanted);
+    let here = Snapshot { worktree: text(HERE), ..of(BRANCH) };
+    assert_eq!(only(&look(Layout::Native, here, &on("main"))), wanted);
+    // A detached HEAD, or work in a worktree elsewhere: nobody can tell.
+    let detached = Fake { checked_out: None, ..on("main") };
+    assert_eq!(only(&look(Layout::Crunch, of(BRANCH), &detached)), None);
+    let other = Snapshot { worktree: text("/other"), ..of(BRANCH) };
+    assert_eq!(only(&look(Layout::Native, other, &on("main"))), None);
+}
+
+#[test]
 fn a_worktree_that_is_gone_ends_the_work() {
     let world = Fake { directories: texts(&["/other"]), ..Fake::default() };
     for layout in Layout::ALL.into_iter().filter(|it| *it != Layout::Agentize) {

@@ -70,13 +70,19 @@ fn a_world_that_did_not_change_is_gone_on_with() {
     assert_eq!(answer["resume_point"]["phase"], "implementing");
 }
 
+/// It was a note only, and an unattended loop went on with the work of one branch on another.
 #[test]
-fn another_branch_is_said_and_no_reason_not_to_go_on() {
+fn another_branch_that_is_checked_out_is_not_gone_on_with_unasked() {
     let test = repository();
     git(&test.path(), "checkout -q main");
     let ended = test.run(RESUME);
-    assert_eq!((ended.code, findings(&ended)), (Some(0), vec!["branch resume".to_owned()]));
-    assert_eq!(ended.object()["freshness"]["advice"], "resume");
+    assert_eq!((ended.code, findings(&ended)), (Some(4), vec!["branch prompt_user".to_owned()]));
+    assert!(ended.stderr.contains("\\\"main\\\" is checked out"), "{}", ended.stderr);
+    assert_eq!(test.run(&format!("{RESUME} --choice resume")).code, Some(0));
+    assert_eq!(test.run(&format!("{RESUME} --force")).code, Some(0));
+    git(&test.path(), "checkout -q --detach");
+    let ended = test.run(RESUME);
+    assert_eq!((ended.code, findings(&ended)), (Some(0), vec![]), "{}", ended.stderr);
 }
 
 #[test]
