@@ -107,7 +107,7 @@ impl Config {
             prune_on_save: is_on_save.or((cleanup == Some(Cleanup::OnSave)).then_some(true)),
             keep_deleted: checkpoint.value("keep_deleted", Field::age)?,
             location: storage.value("location", Field::text)?,
-            compress: storage.value("compress", Field::bool)?,
+            compress: storage.value("compress", compress)?,
             key_file: storage.value("key_file", Field::text)?,
         })
     }
@@ -195,6 +195,14 @@ pub enum Cleanup {
     Daily,
     /// Only when it is asked for.
     Never,
+}
+
+/// The files of claude-crunch are YAML that it reads as text, so none can be compressed.
+fn compress(field: &Field<'_>) -> Result<bool> {
+    if field.bool()? {
+        return Err(field.refused("must be false: claude-crunch reads no compressed files"));
+    }
+    Ok(false)
 }
 
 fn cleanup(checkpoint: &Section<'_>, is_on_save: Option<bool>) -> Result<Option<Cleanup>> {

@@ -109,10 +109,10 @@ fn a_file_that_says_nothing_leaves_everything_open() {
 #[test]
 fn what_concerns_saving_and_deleting_is_as_written() {
     let config =
-        config("prune_on_save: on\nkeep_deleted: 7d\nstorage: {compress: yes, key_file: k}");
+        config("prune_on_save: on\nkeep_deleted: 7d\nstorage: {compress: no, key_file: k}");
     assert_eq!(config.prune_on_save(), Some(true));
     assert_eq!(config.keep_deleted(), Some(Age::days(7)));
-    assert_eq!(config.compress(), Some(true));
+    assert_eq!(config.compress(), Some(false));
     assert_eq!(config.key_file(), Some("k"));
     assert_eq!(config.location(), None);
 }

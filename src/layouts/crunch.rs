@@ -6,6 +6,7 @@
 mod id;
 mod index;
 mod index_file;
+mod location;
 mod recognise;
 mod snapshot;
 mod standing;
@@ -21,6 +22,7 @@ use super::{Field, Problem, Scalar, Word};
 pub use id::Id;
 pub use index::{Index, IndexEntry, Trigger};
 pub use index_file::IndexFile;
+pub use location::Location;
 pub(super) use recognise::recognise;
 pub use snapshot::{
     ExecutionGraph, FileState, IssueSnapshot, Member, NodeState, NodeStatus, RecoveryInfo,

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::{self, Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use waypost::layouts::crunch::Location;
 use waypost::{Config, opening};
 
 use crate::exit::Refusal;
@@ -33,6 +34,13 @@ pub(crate) fn of_project(store: &Path) -> Result<Option<(PathBuf, Config)>> {
     let Some(path) = find(store) else { return Ok(None) };
     let config = read(&path)?;
     Ok(Some((path, config)))
+}
+
+/// Where the project whose store is at `store` has the files of claude-crunch.
+pub(crate) fn location(store: &Path) -> Result<Location> {
+    let Some((path, config)) = of_project(store)? else { return Ok(Location::default()) };
+    let Some(text) = config.location() else { return Ok(Location::default()) };
+    Ok(Location::new(text).map_err(|source| Refusal::Config { path, source })?)
 }
 
 /// Where the config of a project is, if it has one.

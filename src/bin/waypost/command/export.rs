@@ -17,7 +17,7 @@ use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::filter::{Filter, nothing};
 use crate::interrupt;
-use crate::{open, output};
+use crate::{config, open, output};
 use dump::Dumped;
 use files::{Modes, Packing, Tally, Wish};
 use target::Target;
@@ -118,7 +118,8 @@ fn write_files(
     };
     let modes = if args.recorded_modes { Modes::Recorded } else { Modes::Limited };
     let (layout, overwrites) = (args.layout, args.overwrite);
-    let wish = Wish { directory, layout, packing, overwrites, modes };
+    let location = &config::location(store.path())?;
+    let wish = Wish { directory, layout, packing, overwrites, modes, location };
     let query = args.filter.query(Timestamp::now());
     interrupt::listen()?;
     let (tally, stopped) = files::run(store, &query, &wish, global)?;

@@ -27,7 +27,7 @@ use crate::args::Global;
 use crate::exit::Refusal;
 use crate::input::Input;
 use crate::interrupt::{self, Signal};
-use crate::{gzip, open, output};
+use crate::{config, gzip, open, output};
 use deleted::Deleted;
 use file::Importer;
 use lines::Imported;
@@ -93,13 +93,15 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             From::Lines(source) => lines.push((name, source)),
         }
     }
-    let base = Base::new(&open::path(global)?);
+    let store = open::path(global)?;
+    let (base, location) = (Base::new(&store), config::location(&store)?);
     // What is below another would be counted twice.
     let is_below = |path: &PathBuf| paths.iter().any(|it| path != it && path.starts_with(it));
     let mut paths: Vec<PathBuf> = paths.iter().filter(|path| !is_below(path)).cloned().collect();
     paths.sort();
     paths.dedup();
-    let roots: Vec<Root> = paths.into_iter().map(|path| Root::new(path, &base)).collect();
+    let root = |path| Root::new(path, &base, &location);
+    let roots: Vec<Root> = paths.into_iter().map(root).collect();
     if (args.dry_run || args.watch) && !lines.is_empty() {
         let text = "--dry-run and --watch are for directories and files of other systems";
         return Err(Refusal::Usage(text.to_owned()).into());
@@ -233,7 +235,8 @@ pub(super) fn directory(directory: &Path, store: &Store, global: &Global) -> Res
     let deleted = Deleted::default();
     let importer =
         Importer { store: Some(store), is_dry: false, keeps_unreadable: false, deleted: &deleted };
-    let roots = [Root::new(directory.to_owned(), &Base::new(store.path()))];
+    let location = config::location(store.path())?;
+    let roots = [Root::new(directory.to_owned(), &Base::new(store.path()), &location)];
     let mut tally = Tally::of_refusals();
     let trees = Trees { importer, roots: &roots, global };
     let ended = interrupt::caught(trees.run(&mut tally, &mut |_| true, &mut |_| Ok(())))?;

@@ -472,3 +472,27 @@ fn what_is_made_for_two_series_is_not_taken_for_two_contents_of_one() {
         assert!(told.starts_with(expected), "{told}");
     }
 }
+
+/// `storage.location` of a config was read and meant nothing.
+#[test]
+fn the_place_that_a_config_names_is_where_crunch_files_are_written_and_found() {
+    let test = Test::new();
+    test.feed("save --series warm-up --quiet", "1").done();
+    let config = "checkpoint:\n  storage:\n    location: state/{issue}\n";
+    test.write(".waypost/config.yaml", config);
+    let about = "--issue 42 --phase enrich --trigger batch_complete --can-resume true";
+    test.feed(&format!("save {about} --resume-from enrich"), r#"{"issue_number": 42}"#).done();
+    test.run("export out --layout crunch --issue 42 --quiet").done();
+    let names = std::fs::read_dir(test.path().join("out/state/42")).unwrap();
+    let names: Vec<_> = names.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.contains(&"index.yaml".to_owned()) && names.len() == 3, "{names:?}");
+    std::fs::rename(test.path().join("out/state"), test.path().join("state")).unwrap();
+    std::fs::remove_file(test.path().join(".waypost/store.redb")).unwrap();
+    test.run("import state --quiet").done();
+    let listed = test.run("list --json").done();
+    assert!(listed.contains(r#""trigger":"batch_complete""#), "the index was read: {listed}");
+
+    test.write(".waypost/config.yaml", &config.replace("state/", "../"));
+    let said = test.run("import state").failed(4);
+    assert!(said.contains("checkpoint.storage.location"), "{said}");
+}

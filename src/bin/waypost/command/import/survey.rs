@@ -16,6 +16,7 @@ use super::deleted::Deleted;
 use super::file::{Importer, Step};
 use super::place::Base;
 use super::walk::{Found, Item, Root};
+use crate::config;
 
 // What a person waits for an answer without wondering.
 const TIME_MAX: Duration = Duration::from_secs(5);
@@ -75,7 +76,8 @@ impl Survey {
             failure = added.err();
             failure.is_none() && this.files < FILES_MAX && start.elapsed() < TIME_MAX
         };
-        let root = Root::new(directory.to_owned(), &Base::new(store));
+        let location = config::location(store).unwrap_or_default();
+        let root = Root::new(directory.to_owned(), &Base::new(store), &location);
         let is_whole = root.walk_while(&mut || start.elapsed() < TIME_MAX, &mut hand_out);
         this.is_cut = !is_whole;
         failure.map_or(Ok(this), Err)

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use waypost::Source;
-use waypost::layouts::{Kind, crunch, kind};
+use waypost::layouts::crunch::{self, Location};
+use waypost::layouts::{Kind, kind};
 
 use super::place::{Base, join};
 use super::read::{self, reason};
@@ -65,13 +66,15 @@ pub(super) struct Root {
     path: PathBuf,
     place: String,
     is_file: bool,
+    location: Location,
 }
 
 impl Root {
-    /// A file or directory that a user named, who may name a link.
-    pub(super) fn new(path: PathBuf, base: &Base) -> Self {
+    /// A file or directory that a user named, who may name a link, in a project that has the files
+    /// of claude-crunch at `location`.
+    pub(super) fn new(path: PathBuf, base: &Base, location: &Location) -> Self {
         let place = base.place(&path);
-        Self { is_file: !path.is_dir(), place, path }
+        Self { is_file: !path.is_dir(), place, path, location: location.clone() }
     }
 
     /// Whether there is anything that may be a checkpoint.
@@ -99,7 +102,8 @@ impl Root {
             if !goes_on() || interrupt::signal().is_some() {
                 return false;
             }
-            let Some(directory) = Directory::read(&path, &place, hand_out) else { continue };
+            let read = Directory::read(&path, &place, &self.location, hand_out);
+            let Some(directory) = read else { continue };
             if !directory.files(hand_out) {
                 return false;
             }
@@ -113,8 +117,8 @@ impl Root {
     fn file(&self, hand_out: HandOut<'_>) -> bool {
         let directory = self.path.parent().unwrap_or(&self.path);
         let place = self.place.rsplit_once('/').map_or("", |(directory, _)| directory);
-        let directory = Directory::read(directory, place, &mut |_| true);
-        let kind = match kind(&self.place) {
+        let directory = Directory::read(directory, place, &self.location, &mut |_| true);
+        let kind = match kind_at(&self.place, &self.location) {
             Kind::Lines => Kind::Lines,
             Kind::Index => {
                 let reason = "an index; import the directory that it lies in".to_owned();
@@ -130,6 +134,11 @@ impl Root {
             index: directory.and_then(|directory| directory.index),
         }))
     }
+}
+
+/// What a file is by its path, which may be in the project's own place for claude-crunch.
+fn kind_at(place: &str, location: &Location) -> Kind {
+    kind(location.usual(place).as_deref().unwrap_or(place))
 }
 
 /// What is in a directory, in the order of names.
@@ -149,7 +158,7 @@ struct File {
 
 impl Directory {
     /// `None` if it cannot be read, which is handed out, or need not be.
-    fn read(path: &Path, place: &str, hand_out: HandOut<'_>) -> Option<Self> {
+    fn read(path: &Path, place: &str, location: &Location, hand_out: HandOut<'_>) -> Option<Self> {
         let mut problem = |reason: String| {
             hand_out(Found::Problem { place: shown(place, path), reason });
             None
@@ -167,7 +176,7 @@ impl Directory {
         }
         let mut this = Self { files: Vec::new(), below: Vec::new(), index: None, beside: 0 };
         for entry in entries {
-            this.take(&entry, place, hand_out);
+            this.take(&entry, (place, location), hand_out);
         }
         this.files.sort_by(|a, b| natural(&a.place, &b.place));
         this.below.sort_by(|a, b| natural(&a.1, &b.1));
@@ -175,7 +184,12 @@ impl Directory {
         Some(this)
     }
 
-    fn take(&mut self, entry: &DirEntry, directory: &str, hand_out: HandOut<'_>) {
+    fn take(
+        &mut self,
+        entry: &DirEntry,
+        (directory, location): (&str, &Location),
+        hand_out: HandOut<'_>,
+    ) {
         let (path, name) = (entry.path(), entry.file_name());
         let place = join(directory, &name.to_string_lossy());
         let file_type = match entry.file_type() {
@@ -197,7 +211,7 @@ impl Directory {
             }
             return;
         }
-        let kind = kind(&place);
+        let kind = kind_at(&place, location);
         if file_type.is_symlink() && path.is_dir() {
             let reason = "a link to a directory, which is not followed".to_owned();
             hand_out(Found::Skipped { place, reason });

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use waypost::layouts::crunch::Location;
 use waypost::layouts::{self, LayoutFile};
 use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
 
@@ -18,6 +19,8 @@ pub(in crate::command::export) struct Wish<'a> {
     pub(in crate::command::export) packing: Packing,
     pub(in crate::command::export) overwrites: bool,
     pub(in crate::command::export) modes: Modes,
+    /// Where the project has the files of claude-crunch.
+    pub(in crate::command::export) location: &'a Location,
 }
 
 /// How a checkpoint becomes a file.
@@ -82,7 +85,7 @@ impl Wish<'_> {
             Fault::Refused(problems.join("; "))
         })?;
         let text = text(&file).map_err(|error| Fault::Refused(error.to_string()))?;
-        let (path, form) = self.packing.apply(&file.path, file.form);
+        let (path, form) = self.packing.apply(&self.location.place(&file.path), file.form);
         let other_path = file.other_path.map(|path| self.packing.apply(&path, file.form).0);
         let row = Row::of(layout, &checkpoint.entry, &file.document);
         let content = Content { text: text.into_bytes(), form };
