@@ -18,7 +18,7 @@ Usage: cleanup-checkpoints.sh [--dry-run] [DAYS]
   --dry-run  say what would be done, and do nothing
 
 What is older than DAYS goes. But what has failed, or has a last_error, is archived (`failed/` of
-the original), and goes after 30 days, or after DAYS if that is more. What has a tag stays, and so
+the original), and goes 30 days after that, or after DAYS if that is more. What has a tag stays, and so
 does what other tools have in the store. `waypost undelete` brings back what was removed.
 
 What is done need not wait: `waypost complete --series TYPE:PROJECT --policy claude` removes it.
@@ -79,18 +79,21 @@ fi
 
 # One line for each checkpoint that something is done to: what, its id, and the words for it.
 plan() {
-    {
-        entries --until=30d | sed 's/^/stale /' &&
-            entries --until="${days}d" | sed 's/^/old /'
-    } | awk '
+    entries --until="${days}d" | awk -v now="$(date -u +%Y-%m-%dT%H:%M:%SZ)" -v days="$days" '
         # The text of a member; quotes inside of JSON strings are escaped, so nothing else is found.
         function text(name) {
             if (!match($0, "[{,]\"" name "\":\"([^\"\\\\]|\\\\.)*\"")) return ""
             return substr($0, RSTART + length(name) + 5, RLENGTH - length(name) - 6)
         }
-        { id = text("id") }
-        /^stale / { is_stale[id] = 1; next }
+        # The days from the start of the year 0 to a time like 2026-01-25T15:00:00Z.
+        function days_of(time, year, month) {
+            year = substr(time, 1, 4) - (substr(time, 6, 2) < 3)
+            month = (substr(time, 6, 2) + 9) % 12
+            return 365 * year + int(year / 4) - int(year / 100) + int(year / 400) \
+                + int((153 * month + 2) / 5) + substr(time, 9, 2) + substr(time, 12, 2) / 24
+        }
         {
+            id = text("id")
             kind = text("workflow_type")
             series = text("series")
             status = text("status")
@@ -98,8 +101,13 @@ plan() {
             if (kind == "" || index(series, kind ":") != 1) next
             if (!index($0, ",\"tags\":[],")) next
             has_failed = status ~ /^(failed|archived)$/ || index($0, "\"last_error is set\"")
-            if (!has_failed || id in is_stale) print "delete", id, "old checkpoint of " series
-            else if (status != "archived") print "archive", id, "failed checkpoint of " series
+            # When it was archived, or else saved.
+            since = text("updated_at") > text("created_at") ? text("updated_at") : text("created_at")
+            age = days_of(now) - days_of(since)
+            if (has_failed && status != "archived")
+                print "archive", id, "failed checkpoint of " series
+            else if (!has_failed || age >= (days > 30 ? days : 30))
+                print "delete", id, "old checkpoint of " series
         }
     '
 }
