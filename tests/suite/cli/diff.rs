@@ -205,3 +205,18 @@ fn captured_files_that_differ_are_told() {
     let note = "no changes, 5 files captured only with two, from two to none\n";
     assert_eq!(ended.stderr, note);
 }
+
+#[test]
+fn a_file_is_compared_by_its_name_where_no_checkpoint_has_it() {
+    let test = saved(r#"{"a": 1}"#, r#"{"a": 2}"#);
+    test.write("state.json", r#"{"a": 3}"#);
+    test.write("new-1", r#"{"a": 4}"#);
+    let [there, back] = ["diff latest state.json", "diff ./state.json latest"];
+    insta::assert_snapshot!(test.run(there).stdout, @"/a  - 2  + 3");
+    insta::assert_snapshot!(test.run(back).stdout, @"/a  - 3  + 2");
+    assert_eq!(test.run("diff new-1 new-1 --json").done(), "[]\n", "a checkpoint comes first");
+    insta::assert_snapshot!(test.run("diff new-1 ./new-1").stdout, @"/a  - 2  + 4");
+    let said = test.run("diff state.json").failed(2);
+    assert!(said.contains("name what to compare it with"), "{said}");
+    test.run("diff latest nowhere.json").failed(3);
+}

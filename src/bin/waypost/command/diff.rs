@@ -24,6 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   waypost diff latest
   waypost diff issue:42@5 issue:42@0 --full
+  waypost diff latest state.json                # a file, where no checkpoint has that name
   waypost diff 019a8b2c-d3e4 --file state.yaml
   waypost diff issue:42@1 latest --exit-code > changes.txt     # exit 1: there are changes
   waypost diff issue:42@1 latest --json | jq '.[].path'";
@@ -40,12 +41,12 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The old one: an id, the start of one, `latest`, a NAME (series, issue, loop) for its newest,
-    /// or NAME@N for the Nth newest, from 0
+    /// or NAME@N for the Nth newest, from 0; else a file of JSON or YAML
     #[arg(value_name = "OLD", value_parser = NonEmptyStringValueParser::new())]
     old: String,
 
-    /// The new one; if not said, OLD is the new one, and compared with the one before it in its
-    /// series
+    /// The new one, named likewise; if not said, OLD is the new one, and compared with the one
+    /// before it in its series
     #[arg(value_name = "NEW", value_parser = NonEmptyStringValueParser::new())]
     new: Option<String>,
 
@@ -99,23 +100,68 @@ struct Side {
     document: Document,
     /// What was captured with it.
     artifacts: Vec<Artifact>,
+    is_file: bool,
 }
 
 fn sides(args: &Args, global: &Global) -> Result<[Side; 2]> {
     let store = open::existing(global, "diff")?;
-    let first = name::one(&store, &args.old)?;
-    if let Some(path) = &args.file {
-        let mut old = Side::of_checkpoint(&store, &first.id, store.short_length(&[&first.id])?)?;
-        // A file has none to compare them with.
-        old.artifacts.clear();
-        return Ok([old, Side::of_file(path, global)?]);
-    }
-    let [old, new] = match &args.new {
-        Some(new) => [first.id, name::one(&store, new)?.id],
-        None => [before(&store, &first)?.id, first.id],
+    let old = Named::of(&store, &args.old)?;
+    let new = match (&args.file, &args.new) {
+        (Some(path), _) => Some(Named::File(path.clone())),
+        (None, new) => new.as_deref().map(|new| Named::of(&store, new)).transpose()?,
     };
-    let length = store.short_length(&[&old, &new])?;
-    Ok([Side::of_checkpoint(&store, &old, length)?, Side::of_checkpoint(&store, &new, length)?])
+    let [old, new] = match (old, new) {
+        (old, Some(new)) => [old, new],
+        (Named::Checkpoint(new), None) => {
+            [before(&store, &new)?, *new].map(|entry| Named::Checkpoint(Box::new(entry)))
+        }
+        (Named::File(path), None) => {
+            let path = output::quoted(&path.display().to_string());
+            let what = format!("{path} is a file: name what to compare it with, such as latest");
+            return Err(Refusal::Usage(what).into());
+        }
+    };
+    let length =
+        store.short_length(&[&old, &new].into_iter().filter_map(Named::id).collect::<Vec<_>>())?;
+    let mut sides = [old.side(&store, length, global)?, new.side(&store, length, global)?];
+    if sides.iter().any(|side| side.is_file) {
+        // A file has none to compare them with.
+        for side in &mut sides {
+            side.artifacts.clear();
+        }
+    }
+    Ok(sides)
+}
+
+/// What a side was named by.
+enum Named {
+    Checkpoint(Box<Entry>),
+    File(PathBuf),
+}
+
+impl Named {
+    /// A checkpoint of that name; where there is none, a file. `./latest` is always a file.
+    fn of(store: &Store, name: &str) -> Result<Self> {
+        match name::one(store, name) {
+            Ok(entry) => Ok(Self::Checkpoint(Box::new(entry))),
+            Err(_) if Path::new(name).is_file() => Ok(Self::File(name.into())),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn id(&self) -> Option<&Id> {
+        match self {
+            Self::Checkpoint(entry) => Some(&entry.id),
+            Self::File(_) => None,
+        }
+    }
+
+    fn side(&self, store: &Store, id_length: usize, global: &Global) -> Result<Side> {
+        match self {
+            Self::Checkpoint(entry) => Side::of_checkpoint(store, &entry.id, id_length),
+            Self::File(path) => Side::of_file(path, global),
+        }
+    }
 }
 
 fn before(store: &Store, entry: &Entry) -> Result<Entry> {
@@ -128,7 +174,7 @@ impl Side {
         let checkpoint = store.get(id)?;
         let artifacts = output::artifacts(store, &checkpoint.entry)?;
         let name = output::short_id(id, id_length);
-        Ok(Self { name, document: checkpoint.document()?, artifacts })
+        Ok(Self { name, document: checkpoint.document()?, artifacts, is_file: false })
     }
 
     fn of_file(path: &Path, global: &Global) -> Result<Self> {
@@ -141,7 +187,7 @@ impl Side {
         };
         let name = path.display().to_string();
         let document = document.with_context(|| format!("in {name}"))?;
-        Ok(Self { name, document, artifacts: Vec::new() })
+        Ok(Self { name, document, artifacts: Vec::new(), is_file: true })
     }
 }
 
