@@ -93,7 +93,17 @@ impl Test {
     }
 
     fn feed(&self, args: &str, input: &str) -> Ended {
-        let mut child = self.spawn(args);
+        self.fed(self.spawn(args), input)
+    }
+
+    /// As [`Test::feed`], in a directory below that of the test.
+    fn run_in(&self, directory: &str, args: &str, input: &str) -> Ended {
+        let mut command = self.command(args);
+        command.current_dir(self.path().join(directory));
+        self.fed(command.spawn().expect("the command starts"), input)
+    }
+
+    fn fed(&self, mut child: Child, input: &str) -> Ended {
         let mut stdin = child.stdin.take().expect("a pipe");
         // A command that does not want its input may be gone already.
         let _ = stdin.write_all(input.as_bytes());

@@ -63,6 +63,9 @@ fn place_to_create(global: &Global) -> Result<PathBuf> {
     // Of a path that was given, a missing directory is more likely a typing error than a wish.
     if global.store().is_none() && !path.exists() {
         path.parent().map_or(Ok(()), create_directory)?;
+        if path != of_directory(&here()?) {
+            global.note(format_args!("the store of this repository is {}", path.display()));
+        }
     }
     Ok(path)
 }
@@ -90,14 +93,21 @@ fn options(global: &Global, command: &str, keys: Vec<SecretKey>) -> Options {
     }
 }
 
-/// The store that was named, else that of the nearest parent that has one, else one to make here.
+/// The store that was named, else that of the nearest parent that has one, else one to make for
+/// the project.
 pub(crate) fn path(global: &Global) -> Result<PathBuf> {
     if let Some(path) = global.store() {
         return Ok(path.to_owned());
     }
     let here = here()?;
     let found = here.ancestors().map(of_directory).find(|path| path.exists());
-    Ok(found.unwrap_or_else(|| of_directory(&here)))
+    Ok(found.unwrap_or_else(|| of_directory(project(&here))))
+}
+
+/// The root of the git repository around a directory, else the directory itself. A worktree and a
+/// submodule have a file called `.git`, and are roots of their own.
+pub(crate) fn project(directory: &Path) -> &Path {
+    directory.ancestors().find(|above| above.join(".git").exists()).unwrap_or(directory)
 }
 
 /// Why it is the store at `path` that counts.

@@ -220,7 +220,7 @@ fn what_cannot_be_done_leaves_nothing_behind() {
     test.write(".waypost", "1");
     let stderr = test.run("init").failed(4);
     assert!(
-        stderr.contains(".: its .waypost is not a directory\nhint: name a directory"),
+        stderr.contains(": its .waypost is not a directory\nhint: name a directory"),
         "{stderr}"
     );
     fs::remove_file(test.path().join(".waypost")).unwrap();
@@ -258,4 +258,35 @@ fn a_directory_that_cannot_be_written_is_refused() {
     let stderr = Test::new().run("init /proc/self").failed(4);
     assert!(stderr.starts_with("error: no store can be made in /proc/"), "{stderr}");
     assert!(stderr.ends_with("or a file with --store\n"), "{stderr}");
+}
+
+/// The first save in a subdirectory made a store there, which no other directory saw.
+#[test]
+fn in_a_subdirectory_of_a_repository_the_store_is_at_its_root() {
+    for command in ["init --quiet", "save --quiet"] {
+        let test = Test::new();
+        test.git("init -q");
+        fs::create_dir_all(test.path().join("crates/core")).unwrap();
+        test.run_in("crates/core", command, "1").done();
+        assert!(test.path().join(".waypost/store.redb").exists(), "{command}");
+        assert!(!test.path().join("crates/core/.waypost").exists(), "{command}");
+        fs::create_dir(test.path().join("crates/.git")).unwrap();
+        test.run_in("crates/core", "init --quiet", "").done();
+        assert!(test.path().join("crates/.waypost/store.redb").exists(), "a root of its own");
+    }
+    let test = Test::new();
+    test.git("init -q");
+    fs::create_dir(test.path().join("below")).unwrap();
+    let saved = test.run_in("below", "save", "1");
+    assert!(saved.stderr.starts_with("the store of this repository is "), "{}", saved.stderr);
+}
+
+#[test]
+fn a_store_that_is_encrypted_says_so() {
+    let test = Test::new();
+    test.run("key k --quiet").done();
+    let made = test.run("init --key-file k --quiet").done();
+    assert!(made.contains(": documents and captured files are encrypted\n"), "{made}");
+    assert!(test.outcome("init --key-file k --json")["key"].is_string());
+    assert!(Test::new().outcome("init --json")["key"].is_null());
 }

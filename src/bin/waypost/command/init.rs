@@ -41,7 +41,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The directory of the project; this one if not said
+    /// The directory of the project; if not said, the root of the git repository around this one,
+    /// else this one
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 
@@ -82,6 +83,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         store: store.path().display().to_string(),
         created: place.is_new,
         checkpoints: store.count()?,
+        key: store.stats()?.key.map(|id| id.to_string()),
         above: above.map(|it| it.display().to_string()),
         ignored_by_git: report::is_ignored(&ignored),
         found: survey.layouts,
@@ -112,6 +114,8 @@ fn tell_store(
         let count = grouped(store.count()?);
         lines.line("store", Some(format_args!("{path}, there already; checkpoints: {count}")))?;
     }
+    let key = store.stats()?.key;
+    lines.line("key", key.map(|id| format!("{id}: documents and captured files are encrypted")))?;
     let here = place.directory.display();
     let told = above.and_then(open::home).map(|above| {
         format!("{} has a store, too; from {here} down, this one counts", above.display())

@@ -483,11 +483,11 @@ fn the_place_that_a_config_names_is_where_crunch_files_are_written_and_found() {
     let about = "--issue 42 --phase enrich --trigger batch_complete --can-resume true";
     test.feed(&format!("save {about} --resume-from enrich"), r#"{"issue_number": 42}"#).done();
     test.run("export out --layout crunch --issue 42 --quiet").done();
-    let names = std::fs::read_dir(test.path().join("out/state/42")).unwrap();
+    let names = fs::read_dir(test.path().join("out/state/42")).unwrap();
     let names: Vec<_> = names.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
     assert!(names.contains(&"index.yaml".to_owned()) && names.len() == 3, "{names:?}");
-    std::fs::rename(test.path().join("out/state"), test.path().join("state")).unwrap();
-    std::fs::remove_file(test.path().join(".waypost/store.redb")).unwrap();
+    fs::rename(test.path().join("out/state"), test.path().join("state")).unwrap();
+    fs::remove_file(test.path().join(".waypost/store.redb")).unwrap();
     test.run("import state --quiet").done();
     let listed = test.run("list --json").done();
     assert!(listed.contains(r#""trigger":"batch_complete""#), "the index was read: {listed}");

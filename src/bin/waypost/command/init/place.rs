@@ -1,10 +1,11 @@
 //! Where the new store goes: checked before anything is made, and taken back if that fails.
 
+use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use waypost::Store;
 
 use crate::args::Global;
@@ -23,12 +24,13 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Of the directory that was given; of a store that was named without one, where it lies.
+    /// Of the directory that was given; of a store that was named without one, where it lies; else
+    /// of the project around the current directory.
     pub(super) fn of(directory: Option<&Path>, global: &Global) -> Result<Self> {
         let here = match (directory, global.store()) {
             (Some(directory), _) => directory.to_owned(),
             (None, Some(store)) => open::home(store).unwrap_or_else(|| ".".into()),
-            (None, None) => ".".into(),
+            (None, None) => own_project()?,
         };
         let refused = |reason: &str| Refusal::NoPlace { path: here.clone(), reason: reason.into() };
         let directory = match fs::canonicalize(&here) {
@@ -78,6 +80,15 @@ impl Place {
         let above = self.directory.ancestors().skip(1).filter(|_| !self.is_named);
         above.map(open::of_directory).find(|path| path.exists())
     }
+}
+
+/// The directory of the project around the current one: that of its store, else its root.
+fn own_project() -> Result<PathBuf> {
+    let here = env::current_dir().context("cannot tell the current directory")?;
+    if open::of_directory(&here).exists() {
+        return Ok(here);
+    }
+    Ok(open::project(&here).to_owned())
 }
 
 /// Removes a directory with what a failed attempt put into it; nothing else was ever there.

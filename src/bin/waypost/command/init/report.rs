@@ -26,6 +26,8 @@ pub(super) struct Outcome {
     pub(super) store: String,
     pub(super) created: bool,
     pub(super) checkpoints: u64,
+    /// The id of the key that it is encrypted with.
+    pub(super) key: Option<String>,
     /// The store of a directory above, which no longer counts from here.
     pub(super) above: Option<String>,
     /// `null` without git, or where nobody can tell.
