@@ -90,6 +90,43 @@ impl Store {
         Ok(alike.into_iter().map(|(_, series)| series).take(NEARBY_MAX).collect())
     }
 
+    /// Returns a few series that may be meant by a part of a description or by a type of workflow.
+    ///
+    /// They are only to be proposed to a person: a loop that starts must not go on with what
+    /// belongs to another. Reads the newest document of every series.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn about(&self, text: &str) -> Result<Vec<Series>> {
+        let wanted = folded(text);
+        let mut found = Vec::new();
+        for series in self.series()? {
+            let Some(newest) = self.newest_readable(&series)? else { continue };
+            let is_type = newest.entry.workflow_type.as_deref() == Some(text);
+            let has_part = |it: String| !wanted.is_empty() && folded(&it).contains(&wanted);
+            if is_type || description(&newest).is_some_and(has_part) {
+                found.push(series);
+            }
+        }
+        found.truncate(NEARBY_MAX);
+        Ok(found)
+    }
+
+    /// Returns the series whose names a repair could not save and whose work has not ended: each
+    /// may be any that is missing.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn lost_names(&self) -> Result<Vec<Series>> {
+        let mut found = Vec::new();
+        for series in self.series()? {
+            if series.as_str().starts_with(Self::LOST_NAME) && self.is_open(&series)? {
+                found.push(series);
+            }
+        }
+        Ok(found)
+    }
+
     /// By the whole id, or by a place in a series.
     fn exact(&self, text: &str) -> Result<Option<Entry>> {
         // A whole name that has `@` in it is no place.

@@ -137,6 +137,11 @@ pub struct Lost {
 }
 
 impl Store {
+    /// The series of documents whose entries a repair could not save.
+    pub const SALVAGED: &str = "salvaged";
+    /// What a name starts with that stands for one that a repair could not save.
+    pub const LOST_NAME: &str = "lost-name-";
+
     /// Puts all that can be read of a damaged store into a new one.
     ///
     /// Ids, times, tags, sources, captured files, what can be restored, settings and the log are

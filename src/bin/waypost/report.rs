@@ -64,7 +64,9 @@ pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
                 | Refusal::Ended { .. }
         )
     );
-    if !(is_note && global.quiet) {
+    // A question that a person leaves has been answered by that.
+    let is_left = matches!(error.downcast_ref(), Some(Refusal::Left));
+    if !(is_left || is_note && global.quiet) {
         // With standard error closed, the exit code still tells.
         let _ = show(&report, global);
     }

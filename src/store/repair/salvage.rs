@@ -22,10 +22,8 @@ use crate::error::{Error, Result};
 use crate::key::{
     DeletedBytes, NameId, RecordBytes, RecordKey, deleted_at, frame_row, frame_rows, frame_sequence,
 };
+use crate::store::Store;
 use crate::store::sealing::bytes_of;
-
-/// The series of documents whose entries are lost.
-const SERIES: &str = "salvaged";
 
 /// A checkpoint that is saved.
 pub(super) struct Saved {
@@ -201,7 +199,7 @@ impl<'a> Salvage<'a> {
                     lost.borrow_mut().insert(id);
                     match kind {
                         NameKind::Cause => Arc::from("unknown unknown"),
-                        _ => Arc::from(format!("lost-name-{id}")),
+                        _ => Arc::from(format!("{}{id}", Store::LOST_NAME)),
                     }
                 },
                 |(_, name)| name.clone(),
@@ -226,7 +224,7 @@ impl<'a> Salvage<'a> {
         let created_at = time.unwrap_or(Timestamp::from_micros(0));
         Some(Entry {
             id: Id::generate(created_at),
-            series: Series::new(SERIES).ok()?,
+            series: Series::new(Store::SALVAGED).ok()?,
             issue: None,
             loop_id: None,
             workflow_id: None,

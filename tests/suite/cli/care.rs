@@ -284,3 +284,16 @@ fn a_path_that_is_no_text_is_told_as_far_as_it_is() {
         }
     }
 }
+
+/// It ended with 3, so a loop whose name was lost started over.
+#[test]
+fn a_name_that_matches_nothing_is_refused_after_names_were_lost() {
+    let test = Test::new();
+    test.feed("save --series lost-name-7 --id a --quiet", "1").done();
+    let said = test.run("resume nightly").failed(4);
+    assert!(said.contains("a repair lost some names: lost-name-7"), "{said}");
+    assert!(said.contains("waypost list lost-name-7"), "{said}");
+    test.run("list lost-name-7 --quiet").done();
+    test.run("archive --series lost-name-7 --quiet").done();
+    test.run("resume nightly").failed(3);
+}

@@ -60,6 +60,9 @@ pub(crate) enum Refusal {
     Unconfirmed(String),
     #[error("nothing was changed")]
     Declined,
+    /// The person at the terminal went away from a question, and knows.
+    #[error("left as it is")]
+    Left,
     #[error("nothing that was deleted matches {wanted:?}")]
     NotDeleted { wanted: String },
     #[error("operation {number} {reason}")]
@@ -71,6 +74,8 @@ pub(crate) enum Refusal {
     #[error("{id} is the first of its series")]
     First { id: Id },
     /// There is nothing to go on from, which is no failure for a loop that starts.
+    #[error("no checkpoint matches {wanted:?}, but a repair lost some names: {}", listed(series))]
+    LostNames { wanted: String, series: Vec<Series> },
     #[error("no checkpoint matches {wanted:?}{}", near(nearby, newest))]
     NoTarget { wanted: String, nearby: Vec<Series>, newest: Vec<Series> },
     #[error("no checkpoint matches {wanted:?}{}", near(nearby, newest))]

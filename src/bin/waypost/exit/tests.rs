@@ -11,7 +11,8 @@ use super::Verdict;
 use crate::command::Cli;
 
 // Somebody decided so, and knows; and what was interrupted tells by itself how to go on.
-const WITHOUT_HINT: [&str; 5] = ["Declined", "Differs", "Fresh", "Interrupted", "NotStarted"];
+const WITHOUT_HINT: [&str; 6] =
+    ["Declined", "Differs", "Fresh", "Interrupted", "Left", "NotStarted"];
 const CONTRACT: &str = include_str!("../../../docs/JSON.md");
 
 /// An error, and how it is told.

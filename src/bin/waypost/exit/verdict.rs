@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use waypost::Error;
+use waypost::{Error, Series};
 
 use super::{Exit, Refusal};
 use crate::output::quoted;
@@ -236,7 +236,15 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::NoConfig => Verdict::new(Exit::Nothing, "no_config")
             .hint("`waypost policy example` prints one, for .waypost/config.yaml beside the store"),
         Refusal::Unconfirmed(_) => refused("unconfirmed", "--yes does it without asking"),
-        Refusal::Declined => Verdict::new(Exit::Refused, "declined"),
+        Refusal::Declined | Refusal::Left => Verdict::new(Exit::Refused, "declined"),
+        Refusal::LostNames { series, .. } => {
+            let first = quoted(series.first().map_or("latest", Series::as_str));
+            let hint = format!(
+                "look at it with `waypost list {first}`; to start another, first put it away with \
+                 `waypost archive --series {first}`"
+            );
+            Verdict::new(Exit::Refused, "lost_names").hint(hint)
+        }
         Refusal::NotDeleted { .. } | Refusal::NotUndone { .. } => {
             not_found("`waypost list --deleted` shows what can be restored")
         }

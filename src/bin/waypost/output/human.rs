@@ -59,12 +59,32 @@ pub(crate) fn age(age: Duration) -> String {
 
 /// How long before `now` something was. A clock that was set back makes it seem to come.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
+    since(then, now, age)
+}
+
+/// The same as it is said: `12 minutes ago`.
+pub(crate) fn ago_in_words(then: Timestamp, now: Timestamp) -> String {
+    since(then, now, |passed| {
+        let age = age(passed);
+        let (number, unit) = age.split_at(age.len() - 1);
+        let unit = match unit {
+            "s" => "second",
+            "m" => "minute",
+            "h" => "hour",
+            _ => "day",
+        };
+        let plural = if number == "1" { "" } else { "s" };
+        format!("{number} {unit}{plural}")
+    })
+}
+
+fn since(then: Timestamp, now: Timestamp, words: impl Fn(Duration) -> String) -> String {
     // Clocks of two machines differ by some seconds.
     const SKEW: Duration = Duration::from_mins(1);
     if then.saturating_since(now) > SKEW {
         return "in the future".to_owned();
     }
-    format!("{} ago", age(now.saturating_since(then)))
+    format!("{} ago", words(now.saturating_since(then)))
 }
 
 /// How many characters of UUIDs it takes to tell these ids apart, in whole groups of them.
@@ -159,6 +179,9 @@ mod tests {
         assert_eq!(ago(at(0), at(7200)), "2h ago");
         assert_eq!(ago(at(5), at(0)), "0s ago");
         assert_eq!(ago(at(61), at(0)), "in the future");
+        assert_eq!(ago_in_words(at(61), at(0)), "in the future");
+        assert_eq!(ago_in_words(at(0), at(725)), "12 minutes ago");
+        assert_eq!(ago_in_words(at(0), at(3600)), "1 hour ago");
     }
 
     #[test]

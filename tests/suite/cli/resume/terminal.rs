@@ -66,8 +66,10 @@ fn whoever_is_there_is_asked_what_to_do() {
       (s)tart fresh - Archive the series and restart
       (v)iew details - Show checkpoint contents
       (d)elete - Remove checkpoint without starting
+      (q)uit - Leave everything as it is
 
-    Choice [r/s/v/d]:
+    Choice [r/s/v/d/q]: Document: waypost show n-0 --document
+    Go on: waypost resume n-0 --choice resume --document
     ");
 }
 
@@ -76,7 +78,7 @@ fn details_can_be_seen_before_the_answer() {
     let test = saved(&[(STATE, "")]);
     let (code, stdout, shown) = at_terminal(&test, "resume work", "what\nv\ns\n");
     assert_eq!((code, stdout.as_str()), (Some(3), ""), "{shown}");
-    assert!(shown.contains("Answer with one of r, s, v, d"), "{shown}");
+    assert!(shown.contains("Answer with one of r, s, v, d, q"), "{shown}");
     assert!(shown.contains("  \"description\": \"Implement authentication system\"\n"), "{shown}");
     assert!(shown.contains("archived 1 of work"), "{shown}");
 }
@@ -87,6 +89,10 @@ fn deleting_and_going_away_start_nothing() {
     // Ctrl-D.
     let (code, stdout, shown) = at_terminal(&test, "resume work", "\u{4}");
     assert_eq!((code, stdout.as_str()), (Some(4), ""), "{shown}");
+    assert!(shown.ends_with("Left as it is.\n") && !shown.contains("error"), "{shown}");
+    let (code, stdout, shown) = at_terminal(&test, "resume work", "q\n");
+    assert_eq!((code, stdout.as_str()), (Some(4), ""), "{shown}");
+    assert!(shown.ends_with("Left as it is.\n") && !shown.contains("error"), "{shown}");
     assert_eq!(test.run("list --json").done().lines().count(), 1);
     let (code, stdout, shown) = at_terminal(&test, "resume work", "d\n");
     assert_eq!((code, stdout.as_str()), (Some(4), ""), "{shown}");
@@ -140,7 +146,7 @@ fn only_the_rule_of_its_system_goes_on_without_asking() {
     test.run("import . --quiet").done();
     let (code, stdout, shown) = at_terminal(&test, "resume auth --no-gh", "\u{4}");
     assert_eq!((code, stdout.as_str()), (Some(4), ""), "{shown}");
-    assert!(shown.contains("Choice [r/s/v/d]"), "{shown}");
+    assert!(shown.contains("Choice [r/s/v/d/q]"), "{shown}");
 }
 
 #[test]
@@ -149,6 +155,23 @@ fn what_cannot_be_resumed_can_still_be_started_over() {
     let (code, stdout, shown) = at_terminal(&test, "resume work", "r\ns\n");
     assert_eq!((code, stdout.as_str()), (Some(3), ""), "{shown}");
     assert!(shown.contains("Cannot resume: it says that it cannot be resumed: dirty\n"), "{shown}");
-    assert!(shown.contains("Choice [s/v/d]: "), "{shown}");
-    assert!(shown.contains("Answer with one of s, v, d;"), "{shown}");
+    assert!(shown.contains("Choice [s/v/d/q]: "), "{shown}");
+    assert!(shown.contains("Answer with one of s, v, d, q."), "{shown}");
+}
+
+#[test]
+fn a_part_of_a_description_and_a_type_of_workflow_are_proposed() {
+    let about = "--series implement:auth --workflow-type implement";
+    let test = saved(&[(STATE, about), ("2", "--series other")]);
+    for name in ["authentication", "implement"] {
+        let (code, stdout, shown) = at_terminal(&test, &format!("resume {name}"), "1\nr\n");
+        assert_eq!(code, Some(0), "{shown}");
+        assert!(shown.contains("Is it one of these?\n  1  implement:auth\n"), "{shown}");
+        assert!(
+            stdout.starts_with("resume     n-0\n") || stdout.starts_with("resume  "),
+            "{stdout}"
+        );
+        let said = test.run(&format!("resume {name}")).failed(3);
+        assert!(said.contains("nearby: implement:auth"), "{said}");
+    }
 }

@@ -11,7 +11,7 @@ use waypost::{Entry, JsonStyle, Timestamp};
 use super::choose::Chosen;
 use super::decision::Decision;
 use crate::exit::Refusal;
-use crate::output::{self, Fields, plain};
+use crate::output::{self, Fields, plain, quoted};
 
 /// Shows what was found, and asks what to do about it.
 ///
@@ -35,23 +35,43 @@ fn decide(
         writeln!(output, "Cannot resume: {}", plain(refusal))?;
     }
     let can_resume = refusals.is_empty();
-    let letters = if can_resume { "r/s/v/d" } else { "s/v/d" };
+    let letters = if can_resume { "r/s/v/d/q" } else { "s/v/d/q" };
     loop {
         write!(output, "{}", options(entry, standing, can_resume))?;
         write!(output, "\nChoice [{letters}]: ")?;
         output.flush()?;
-        let Some(answer) = answer(input)? else { return Err(Refusal::Declined.into()) };
+        let Some(answer) = answer(input)? else { return left(output) };
         match answer.to_ascii_lowercase().as_str() {
-            "r" | "resume" if can_resume => return Ok(Decision::Resume),
+            "r" | "resume" if can_resume => {
+                write!(output, "{}", go_on(entry))?;
+                return Ok(Decision::Resume);
+            }
+            "q" | "quit" => return left(output),
             "s" | "start" | "start fresh" | "fresh" => return Ok(Decision::StartFresh),
             "d" | "delete" => return Ok(Decision::Delete),
             "v" | "view" => view(chosen, now, output)?,
             _ => {
                 let letters = letters.replace('/', ", ");
-                writeln!(output, "Answer with one of {letters}; Ctrl-C leaves all as it is.")?;
+                writeln!(output, "Answer with one of {letters}.")?;
             }
         }
     }
+}
+
+fn left<T>(output: &mut impl Write) -> Result<T> {
+    writeln!(output, "Left as it is.")?;
+    Err(Refusal::Left.into())
+}
+
+/// Where the document is, and what to type to go on with it.
+fn go_on(entry: &Entry) -> String {
+    let file = entry.source_path.as_deref();
+    let file = file.map_or(String::new(), |path| format!("Came from: {}\n", plain(path)));
+    let id = quoted(&plain(entry.id.as_str()));
+    format!(
+        "{file}Document: waypost show {id} --document\nGo on: waypost resume {id} --choice resume \
+         --document\n"
+    )
 }
 
 /// What was found, how old it is, and how far the work is.
@@ -59,7 +79,7 @@ fn found(entry: &Entry, standing: &Standing, now: Timestamp) -> String {
     let name = standing.description.clone().unwrap_or_else(|| entry.series.to_string());
     let created = entry.created_at.to_string();
     let created = created.split('.').next().unwrap_or(&created).replace('T', " ");
-    let ago = output::ago(entry.created_at, now);
+    let ago = output::ago_in_words(entry.created_at, now);
     let progress = progress(entry, standing);
     let progress =
         if progress.is_empty() { progress } else { format!("Progress: {}\n", plain(&progress)) };
@@ -94,7 +114,8 @@ fn options(entry: &Entry, standing: &Standing, can_resume: bool) -> String {
     format!(
         "\nOptions:\n{resume}  (s)tart fresh - Archive the series and restart\n  \
          (v)iew details - Show checkpoint contents\n  \
-         (d)elete - Remove checkpoint without starting\n"
+         (d)elete - Remove checkpoint without starting\n  \
+         (q)uit - Leave everything as it is\n"
     )
 }
 
@@ -131,10 +152,11 @@ pub(super) fn number(
     loop {
         write!(output, "Which [1-{}]: ", lines.len())?;
         output.flush()?;
-        let Some(answer) = answer(input)? else { return Err(Refusal::Declined.into()) };
+        let Some(answer) = answer(input)? else { return left(output) };
         match answer.parse::<usize>() {
             Ok(number) if (1..=lines.len()).contains(&number) => return Ok(number - 1),
-            _ => writeln!(output, "Answer with a number; Ctrl-C leaves all as it is.")?,
+            Err(_) if matches!(answer.as_str(), "q" | "quit") => return left(output),
+            _ => writeln!(output, "Answer with a number, or with q to leave all as it is.")?,
         }
     }
 }

@@ -52,9 +52,7 @@ pub(super) fn choose(
 fn target(args: &Args, store: &Store, global: &Global) -> Result<Target> {
     let mut found = store.targets(&args.target)?;
     if found.is_empty() {
-        let nearby = store.nearby(&args.target)?;
-        let newest = store.newest_series()?;
-        return Err(Refusal::NoTarget { wanted: args.target.clone(), nearby, newest }.into());
+        return meant(args, store, global).map(Target::Series);
     }
     if found.len() == 1 {
         return Ok(found.remove(0));
@@ -82,6 +80,28 @@ fn target(args: &Args, store: &Store, global: &Global) -> Result<Target> {
         return Ok(found.swap_remove(at));
     }
     Err(Refusal::Unclear { wanted: args.target.clone(), choices }.into())
+}
+
+/// The series that was meant by a name that none has, if a person at the terminal says which.
+fn meant(args: &Args, store: &Store, global: &Global) -> Result<Series> {
+    let wanted = args.target.clone();
+    let mut about = store.about(&wanted)?;
+    if !about.is_empty() && is_asked_here(args, global) {
+        let lines: Vec<String> = about.iter().map(ToString::to_string).collect();
+        let mut output = output::stderr();
+        writeln!(output, "No work is called {}. Is it one of these?", output::plain(&wanted))?;
+        let at = ask::number(&lines, &mut io::stdin().lock(), &mut output)?;
+        return Ok(about.swap_remove(at));
+    }
+    let lost = store.lost_names()?;
+    if !lost.is_empty() {
+        return Err(Refusal::LostNames { wanted, series: lost }.into());
+    }
+    let mut nearby = store.nearby(&wanted)?;
+    about.retain(|series| !nearby.contains(series));
+    nearby.splice(0..0, about);
+    let newest = store.newest_series()?;
+    Err(Refusal::NoTarget { wanted, nearby, newest }.into())
 }
 
 fn name(target: &Target) -> String {

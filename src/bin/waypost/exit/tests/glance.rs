@@ -114,6 +114,9 @@ fn all_errors_at_a_glance() {
         `waypost list --deleted` shows what can be restored
     3 not_found: a-1 is the first of its series
         name the checkpoint to compare it with
+    4 lost_names: no checkpoint matches "issue:43", but a repair lost some names: issue:42
+        look at it with `waypost list issue:42`; to start another, first put it away with
+          `waypost archive --series issue:42`
     3 not_found: no checkpoint matches "issue:43"; nearby: issue:42
         `waypost list` shows what there is
     3 not_found: no checkpoint matches "issue:43"; the newest are issue:42
@@ -201,6 +204,7 @@ fn all_errors_at_a_glance() {
       restorably
         --yes does it without asking
     4 declined: nothing was changed
+    4 declined: left as it is
     4 newest: a-1 is the newest already
         `waypost log SERIES` shows what there is to go back to
     2 no_series: nothing names the series to go on in
