@@ -23,6 +23,7 @@ pub(crate) type FrameBytes = [u8; 8];
 pub(crate) type DeletedBytes = [u8; 22];
 pub(crate) type BlobBytes = [u8; 34];
 pub(crate) type HolderBytes = [u8; 32];
+pub(crate) type SourceBytes = [u8; 22];
 
 /// Sequences have 48 bits on disk: nine thousand years at a thousand saves a second.
 pub(crate) const SEQUENCE_MAX: u64 = (1 << 48) - 1;
@@ -151,6 +152,19 @@ pub(crate) fn deleted_at(row: DeletedBytes) -> (Timestamp, RecordKey) {
     let mut key = [0; 14];
     key.copy_from_slice(&row[8..]);
     (RecordKey::from_bytes(time).time, RecordKey::from_bytes(key))
+}
+
+/// The row that says: the checkpoint at `key` came from the file whose hash is `hash`.
+pub(crate) fn source_row(hash: u64, key: RecordKey) -> SourceBytes {
+    let mut bytes = [0; 22];
+    bytes[..8].copy_from_slice(&hash.to_le_bytes());
+    bytes[8..].copy_from_slice(&key.to_bytes());
+    bytes
+}
+
+/// The checkpoint that the row of a file is about.
+pub(crate) fn sourced_key(row: SourceBytes) -> RecordKey {
+    indexed_key(row)
 }
 
 /// The row of one chunk of a frame.

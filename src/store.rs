@@ -47,6 +47,7 @@ mod room;
 mod sealing;
 mod sectors;
 mod settings;
+mod sources;
 mod spool;
 mod stats;
 mod table;

@@ -411,12 +411,14 @@ impl Shared {
 }
 
 /// A journal pays for saves that follow each other, and cannot tell whether an id is taken, nor
-/// which content is there already, nor that the store has a newer format from now on.
+/// which content is there already, nor that the store has a newer format from now on, which dates
+/// that lag and checkpoints from files need.
 fn suits_journal(open: &Open, journal: &Journal, (drafts, now): (&[Draft], Timestamp)) -> bool {
     // So many names of the greatest length still fit into what is read of a journal.
     drafts.len() <= GROUP_MAX
         && drafts.iter().all(|draft| !draft.has_own_id && draft.artifacts.is_empty())
         && !Journal::is_too_much(bytes_of(drafts))
+        && (open.has_sources.load(Ordering::Relaxed) || !drafts.iter().any(Draft::is_of_file))
         && (open.may_lag() || !any_lags(drafts, lock(&open.intake).highest(), now))
         && (open.has_saved.load(Ordering::Relaxed) || journal.is_open() || is_relaxed(drafts))
 }

@@ -14,7 +14,7 @@ use super::Store;
 use super::file;
 use super::open::Open;
 use super::read::Snapshot;
-use super::table::{ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, In, RECORDS};
+use super::table::{ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, In, RECORDS, SOURCES};
 use super::watch::{Stage, Step, Watch, unwatched};
 use super::write::{begin, transact};
 use crate::codec::encode_entry;
@@ -119,11 +119,12 @@ impl Store {
                 |open, path| repack(open, RECORDS, path),
                 |open, path| repack(open, FRAMES, path),
                 |open, path| repack(open, INDEX, path),
+                |open, path| repack(open, SOURCES, path),
                 |open, path| repack(open, ARTIFACTS, path),
                 |open, path| repack(open, HOLDERS, path),
                 |open, path| repack(open, BLOBS, path),
             ];
-            let tables = if has_artifacts { tables } else { &tables[..3] };
+            let tables = if has_artifacts { tables } else { &tables[..4] };
             let mut is_worth = false;
             for (done, repack) in tables.iter().enumerate() {
                 if watch(Step::of(Stage::Repack, done, tables.len())).is_break() {

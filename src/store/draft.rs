@@ -64,6 +64,11 @@ impl Draft {
         self.packed.as_ref().and_then(|packed| packed.base)
     }
 
+    /// Whether it has a row that leads from its file to it.
+    pub(super) fn is_of_file(&self) -> bool {
+        self.entry.source_path.is_some() && self.entry.source.is_some()
+    }
+
     /// The id that the checkpoint will have.
     #[must_use]
     pub fn id(&self) -> &Id {

@@ -120,7 +120,8 @@ pub struct Contents {
 
 impl Store {
     /// The newest format that this build reads and writes. Most stores have format 1; 2 is for
-    /// encrypted stores, 3 for stores with dates that lag behind the order.
+    /// encrypted stores, 3 for stores with dates that lag behind the order, 4 for
+    /// stores with imported files.
     pub const FORMAT: u32 = FORMAT;
     /// The oldest format that this build reads.
     pub const FORMAT_OLDEST: u32 = FORMAT_OLDEST;

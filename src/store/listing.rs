@@ -25,7 +25,7 @@ impl Writer<'_> {
             let path = self.path;
             self.children()?.insert((parent.as_str(), key), ()).within(path)?;
         }
-        Ok(())
+        self.list_source(entry)
     }
 
     /// Removes the rows that lead to an entry.
@@ -40,7 +40,7 @@ impl Writer<'_> {
             let (path, key) = (self.path, RecordKey::of(entry).to_bytes());
             self.children()?.remove((parent.as_str(), key)).within(path)?;
         }
-        Ok(())
+        self.unlist_source(entry)
     }
 
     /// The rows that lead to an entry.

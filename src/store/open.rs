@@ -42,6 +42,9 @@ pub(super) struct Open {
     pub(super) artifact_bytes_max: usize,
     /// Whether any file was ever captured, so that nothing is looked for where none was.
     pub(super) has_artifacts: AtomicBool,
+    /// Whether the tables lead from files to all checkpoints that came from them. Changes with a
+    /// commit.
+    pub(super) has_sources: AtomicBool,
     /// Taken first of the three locks. Held from writing a save until it is pending.
     pub(super) journal: Mutex<Journal>,
     /// Taken second. Held for the whole of a write transaction.
@@ -174,6 +177,7 @@ impl Open {
             document_bytes_max: options.limits.document_bytes,
             artifact_bytes_max: options.limits.artifact_bytes,
             has_artifacts: AtomicBool::new(has_artifacts),
+            has_sources: AtomicBool::new(found.has_sources),
             next_name: Mutex::new(next_name),
             unsettled: AtomicUsize::new(left.len()),
             intake: Mutex::new(Intake::new(next_sequence, found.highest, left)),

@@ -114,7 +114,9 @@ impl Writer<'_> {
             return Ok(());
         }
         let mut meta = self.transaction.open_table(META).within(self.path)?;
-        meta.insert(FORMAT_KEY, u64::from(LAG_FORMAT)).within(self.path)?;
+        if self.lag_max.is_none() {
+            meta.insert(FORMAT_KEY, u64::from(LAG_FORMAT)).within(self.path)?;
+        }
         meta.insert(LAG_KEY, micros).within(self.path)?;
         self.lag_max = Some(micros);
         Ok(())

@@ -15,7 +15,7 @@ use crate::codec::KeyId;
 use crate::error::{Error, Result};
 use crate::key::{
     BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, NameId, RecordBytes, RecordKey,
-    frame_sequence,
+    SourceBytes, frame_sequence,
 };
 
 /// Facts about the store itself.
@@ -30,6 +30,9 @@ pub(super) const INDEX: TableDefinition<'_, IndexBytes, ()> = TableDefinition::n
 pub(super) const NAMES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("names");
 /// Ids that do not tell where their record is.
 pub(super) const IDS: TableDefinition<'_, &str, RecordBytes> = TableDefinition::new("ids");
+
+/// Which checkpoints came from which file, in their order.
+pub(super) const SOURCES: TableDefinition<'_, SourceBytes, ()> = TableDefinition::new("sources");
 
 /// Which checkpoints name another as their parent.
 pub(super) const CHILDREN: TableDefinition<'_, (&str, RecordBytes), ()> =
@@ -78,7 +81,9 @@ pub(super) const LAG_KEY: &str = "lag";
 pub(super) const HIGHEST_KEY: &str = "highest";
 
 /// The newest format that this build reads and writes.
-pub(super) const FORMAT: u32 = LAG_FORMAT;
+pub(super) const FORMAT: u32 = SOURCES_FORMAT;
+/// The format of a store that has [`SOURCES`]; its dates may lag and its frames be sealed, too.
+pub(super) const SOURCES_FORMAT: u32 = 4;
 /// The format of a store whose dates may lag behind the order; it may have sealed frames, too.
 pub(super) const LAG_FORMAT: u32 = 3;
 /// What a store has that may have sealed frames.
@@ -130,6 +135,8 @@ pub(super) struct Found {
     pub(super) identity: u64,
     /// Whether any file was ever captured.
     pub(super) has_artifacts: bool,
+    /// Whether [`SOURCES`] has the rows of all checkpoints.
+    pub(super) has_sources: bool,
     /// The latest time in the order of checkpoints.
     pub(super) highest: Timestamp,
     /// The longest lag, in microseconds; `None` if no date lags behind the order.
@@ -164,6 +171,7 @@ impl Found {
             key: noted(KEY_KEY)?.map(KeyId::from_number),
             is_rekeying: noted(REKEY_KEY)?.is_some(),
             has_artifacts: open_if_made(&transaction, ARTIFACTS, path)?.is_some(),
+            has_sources: noted(FORMAT_KEY)? >= Some(SOURCES_FORMAT.into()),
         })
     }
 }

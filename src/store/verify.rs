@@ -27,7 +27,9 @@ use super::Store;
 use super::disk::Place;
 use super::file;
 use super::held::Held;
-use super::table::{BLOBS, DELETED, FRAMES, IDS, INDEX, In, META, RECORDS, without_panics};
+use super::table::{
+    BLOBS, DELETED, FRAMES, IDS, INDEX, In, META, RECORDS, SOURCES, without_panics,
+};
 use super::watch::{Stage, Step, Watch, unwatched};
 use crate::codec::Keyring;
 #[cfg(feature = "encrypt")]
@@ -178,11 +180,12 @@ impl<'a> Verifier<'a> {
             }
             Err(error) => return Err(error),
         }
-        let parts: [(&str, Part<'a>); 7] = [
+        let parts: [(&str, Part<'a>); 8] = [
             (META.name(), Self::notes),
             (RECORDS.name(), Self::checkpoints),
             (DELETED.name(), Self::deleted),
             (INDEX.name(), Self::index),
+            (SOURCES.name(), Self::sources),
             (IDS.name(), Self::ids),
             (FRAMES.name(), Self::frames),
             (BLOBS.name(), Self::contents),
@@ -197,7 +200,7 @@ impl<'a> Verifier<'a> {
         outcome
     }
 
-    fn run_all(&mut self, parts: [(&str, Part<'a>); 7]) -> Result<ControlFlow<()>> {
+    fn run_all(&mut self, parts: [(&str, Part<'a>); 8]) -> Result<ControlFlow<()>> {
         for (table, part) in parts {
             match part(self) {
                 Ok(ControlFlow::Continue(())) => {}
@@ -283,6 +286,24 @@ impl<'a> Verifier<'a> {
                 rows
             },
             check: &rows::check_index,
+        })
+    }
+
+    fn sources(&mut self) -> Result<ControlFlow<()>> {
+        self.sweep(&Sweep {
+            stage: Stage::Rows,
+            total: None,
+            read: &|tables, after: Option<&[u8; 22]>, found| {
+                let mut rows = Vec::new();
+                let Some(sources) = &tables.sources else { return rows };
+                let table = ("sources", tables.path);
+                each_after(sources, table, after.copied(), found, |row, ()| {
+                    rows.push(row);
+                    rows.len() < ROWS_PART
+                });
+                rows
+            },
+            check: &rows::check_source,
         })
     }
 

@@ -24,8 +24,8 @@ use crate::checkpoint::{Entry, Id, Timestamp};
 use crate::codec::{NameKind, Placed};
 use crate::error::{Error, Result};
 use crate::key::{
-    DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, dependents_row,
-    frame_row, frame_rows,
+    DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, SourceBytes,
+    dependents_row, frame_row, frame_rows,
 };
 use crate::sync::{lock, read, write};
 
@@ -63,8 +63,9 @@ pub(super) fn transact<T>(
     };
     // A panic must not lose what was taken from the intake.
     match without_panics(path, run) {
-        Ok((value, Written { next, new_names, removed, lag_max })) => {
+        Ok((value, Written { next, new_names, removed, lag_max, has_sources })) => {
             *next_name = next;
+            open.has_sources.store(has_sources, Ordering::Relaxed);
             *write(&open.lag_max) = lag_max;
             open.commits.fetch_add(1, Ordering::Relaxed);
             if !removed.is_empty() {
@@ -111,6 +112,7 @@ struct Written {
     /// The sequences of checkpoints that were removed.
     removed: HashSet<u64>,
     lag_max: Option<u64>,
+    has_sources: bool,
 }
 
 /// A state of the store: where it is the same, nobody has written.
@@ -141,6 +143,7 @@ pub(super) struct Writer<'a> {
     // Opened when they are needed: what a transaction touches costs it pages.
     pub(super) children: Option<Table<'a, (&'static str, RecordBytes), ()>>,
     pub(super) deleted: Option<Table<'a, DeletedBytes, &'static [u8]>>,
+    pub(super) sources: Option<Table<'a, SourceBytes, ()>>,
     pub(super) artifacts: Option<ArtifactTables<'a>>,
     pub(super) next_name: NameId,
     /// Shared with readers once the transaction is committed.
@@ -148,6 +151,8 @@ pub(super) struct Writer<'a> {
     removed: HashSet<u64>,
     /// What [`Open::lag_max`] is once this is committed.
     pub(super) lag_max: Option<u64>,
+    /// What [`Open::has_sources`] is once this is committed.
+    pub(super) has_sources: bool,
     /// The settings, if every save is to be pruned.
     pub(super) on_save: Option<OnSave>,
     /// What was added and how often, if every save is pruned.
@@ -174,6 +179,7 @@ impl<'a> Writer<'a> {
             ids: transaction.open_table(IDS).within(path)?,
             children: None,
             deleted: None,
+            sources: None,
             artifacts: None,
             on_save: open.on_save(),
             touched: HashMap::new(),
@@ -182,13 +188,14 @@ impl<'a> Writer<'a> {
             new_names: HashMap::new(),
             removed: HashSet::new(),
             lag_max: *read(&open.lag_max),
+            has_sources: open.has_sources.load(Ordering::Relaxed),
         })
     }
 
     /// Closes the tables, so that the transaction can be committed.
     fn finish(self) -> Written {
-        let Self { next_name: next, new_names, removed, lag_max, .. } = self;
-        Written { next, new_names, removed, lag_max }
+        let Self { next_name: next, new_names, removed, lag_max, has_sources, .. } = self;
+        Written { next, new_names, removed, lag_max, has_sources }
     }
 
     /// Saves all of them. The outer error is the engine's and spoils the whole transaction.

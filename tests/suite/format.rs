@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use redb::{ReadableDatabase as _, TableDefinition};
-use waypost::{Entry, Error, JsonStyle, NewEntry, Options, Order, Query, Repair, Store, Timestamp};
+use waypost::{
+    Entry, Error, JsonStyle, NewEntry, Options, Order, Query, Repair, Source, Store, Timestamp,
+};
 
 use super::engine;
 
@@ -33,9 +35,9 @@ fn refused(path: &Path) -> Error {
 fn a_newer_format_is_refused_and_left_untouched() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.redb");
-    made_with_format(&path, 4);
+    made_with_format(&path, 5);
     let error = refused(&path);
-    assert!(matches!(error, Error::TooNew { found: 4, supported: 3, .. }), "{error}");
+    assert!(matches!(error, Error::TooNew { found: 5, supported: 4, .. }), "{error}");
 }
 
 fn format_of(path: &Path) -> u64 {
@@ -226,6 +228,89 @@ fn a_store_of_format_3_is_read() {
     assert_eq!(store.entries(until).map(|it| it.unwrap()).collect::<Vec<_>>(), [last]);
     store.close().unwrap();
     assert_eq!(format_of(&path), 3);
+}
+
+/// A checkpoint of a file, dated so many seconds after 1970.
+fn of_file(store: &Store, id: &str, seconds: i64, text: &str) -> Entry {
+    let about = NewEntry {
+        id: Some(id.parse().unwrap()),
+        created_at: Some(Timestamp::from_micros(seconds * 1_000_000)),
+        source_path: Some("a/state.json".to_owned()),
+        ..NewEntry::default()
+    };
+    let draft = store.draft_source(about, Source::from_json(text.as_bytes()).unwrap()).unwrap();
+    store.save_draft(draft).unwrap()
+}
+
+/// A build that does not know the rows of files would not keep them.
+#[test]
+fn a_store_has_format_4_from_the_first_checkpoint_of_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.redb");
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.newest_of_file("a/state.json", None).unwrap(), None);
+    let first = of_file(&store, "a", 9, "[1]");
+    let older = of_file(&store, "b", 5, "[2]");
+    assert_eq!(store.newest_of_file("a/state.json", None).unwrap().as_ref(), Some(&first));
+    for (path, line) in [("a/state.json", Some(1)), ("state.json", None)] {
+        assert_eq!(store.newest_of_file(path, line).unwrap(), None);
+    }
+    store.delete(std::slice::from_ref(&first.id)).unwrap();
+    assert_eq!(store.newest_of_file("a/state.json", None).unwrap(), Some(older));
+    store.undelete(std::slice::from_ref(&first.id)).unwrap();
+    assert_eq!(store.newest_of_file("a/state.json", None).unwrap(), Some(first));
+    store.close().unwrap();
+    assert_eq!(format_of(&path), 4);
+    let repaired = Store::repair(&path, &Repair::default(), &mut |_| ControlFlow::Continue(()));
+    assert_eq!(repaired.unwrap().lost, []);
+    assert_eq!(format_of(&path), 4);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.newest_of_file("a/state.json", None).unwrap().unwrap().id.as_str(), "a");
+    store.compact().unwrap();
+    store.close().unwrap();
+    assert!(Store::verify(&path, Duration::from_secs(5)).unwrap().is_clean());
+}
+
+/// The files of a store of an earlier format have no rows until one is needed.
+#[test]
+fn the_files_of_an_earlier_format_are_found_before_and_after_they_have_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, _) = fixture(dir.path(), 1);
+    let store = Store::open(&path).unwrap();
+    let of_files: Vec<Entry> = store
+        .entries(Query::default())
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.source_path.is_some() && entry.source.is_some())
+        .collect();
+    assert!(!of_files.is_empty());
+    let newest = |entry: &Entry| {
+        let path = entry.source_path.as_deref().unwrap();
+        store.newest_of_file(path, entry.source.unwrap().line).unwrap().unwrap()
+    };
+    let before: Vec<Entry> = of_files.iter().map(newest).collect();
+    assert!(!store.has_file_index().unwrap());
+    store.index_files().unwrap();
+    assert!(store.has_file_index().unwrap());
+    assert_eq!(of_files.iter().map(newest).collect::<Vec<_>>(), before);
+    store.close().unwrap();
+    assert_eq!(format_of(&path), 4);
+    assert!(Store::verify(&path, Duration::from_secs(5)).unwrap().is_clean());
+}
+
+/// The fixture has three revisions of a file, of which the last lags, and one is deleted.
+#[test]
+fn a_store_of_format_4_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, expected) = fixture(dir.path(), 4);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(listing_of(&store), expected);
+    let newest = |store: &Store| store.newest_of_file("a/state.json", None).unwrap().unwrap();
+    assert_eq!(newest(&store).id.as_str(), "third");
+    of_file(&store, "written", 5_000_000_000, "[4]");
+    assert_eq!(newest(&store).id.as_str(), "written");
+    store.close().unwrap();
+    assert_eq!(format_of(&path), 4);
+    assert!(Store::verify(&path, Duration::from_secs(5)).unwrap().is_clean());
 }
 
 #[test]

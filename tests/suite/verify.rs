@@ -11,7 +11,7 @@ use std::time::Duration;
 use redb::{Database, Key, ReadableDatabase as _, ReadableTable as _, TableDefinition, Value};
 use waypost::{
     ArtifactStatus, Durability, Harm, Hold, Id, Issue, NewArtifact, NewEntry, Options, Policy,
-    Query, Repair, Series, Settings, Store, Timestamp, Trigger, Verification, Verify,
+    Query, Repair, Series, Settings, Source, Store, Timestamp, Trigger, Verification, Verify,
 };
 
 const WAIT: Duration = Duration::from_secs(5);
@@ -51,6 +51,9 @@ fn filled(path: &Path) {
             NewEntry { id: Some(id(name)), parent: Some(id("own-1")), ..NewEntry::default() };
         store.save(about, &name).unwrap();
     }
+    let about = NewEntry { source_path: Some("a.json".to_owned()), ..NewEntry::default() };
+    let draft = store.draft_source(about, Source::from_json(b"[1]").unwrap()).unwrap();
+    store.save_draft(draft).unwrap();
     store.tag(&id("own-1"), &["keep".to_owned()]).unwrap();
     let policy = Some(Policy::preset("crunch").unwrap());
     store.set_settings(&Settings { policy, ..Settings::default() }).unwrap();
@@ -67,7 +70,7 @@ fn nothing_is_found_in_a_store_that_is_whole() {
     let found = verify(&path);
     assert_eq!(found.findings, []);
     assert!(found.is_clean() && found.is_whole);
-    assert_eq!((found.checkpoints, found.deleted, found.documents), (14, 1, 15));
+    assert_eq!((found.checkpoints, found.deleted, found.documents), (15, 1, 16));
     assert_eq!((found.artifacts, found.contents, found.content_bytes), (3, 1, 5000));
     assert!(found.rows > 100 && found.pages > 10 && found.waiting == 0, "{found:?}");
     assert!(before == fs::read(&path).unwrap());
@@ -130,6 +133,7 @@ fn every_row_that_is_lost_is_missed() {
     lose_each(&path, TableDefinition::<&[u8], &[u8]>::new("names"), none);
     lose_each(&path, TableDefinition::<&str, [u8; 14]>::new("ids"), none);
     lose_each(&path, TableDefinition::<(&str, [u8; 14]), ()>::new("children"), none);
+    lose_each(&path, TableDefinition::<[u8; 22], ()>::new("sources"), none);
     lose_each(&path, TableDefinition::<[u8; 22], &[u8]>::new("deleted"), none);
     lose_each(&path, TableDefinition::<[u8; 8], &[u8]>::new("artifacts"), none);
     lose_each(&path, TableDefinition::<[u8; 32], &[u8]>::new("holders"), none);
@@ -197,7 +201,7 @@ fn a_finding_says_what_is_hurt_and_how() {
     let reasons: BTreeSet<_> = of(Harm::Reading).map(|it| it.reason.as_str()).collect();
     assert!(reasons.contains("checksum differs"), "{found:?}");
     assert!(of(Harm::Reading).any(|it| it.place.starts_with("entry 1 saved at ")), "{found:?}");
-    assert_eq!((found.checkpoints, found.documents), (14, 14), "the others are whole");
+    assert_eq!((found.checkpoints, found.documents), (15, 15), "the others are whole");
 }
 
 #[test]

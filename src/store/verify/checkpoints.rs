@@ -13,6 +13,7 @@ use crate::key::{ANY_NAME, DeletedBytes, NameId, RecordBytes, RecordKey, index_r
 use crate::store::artifact::artifacts_in;
 use crate::store::deleted::restorable;
 use crate::store::listing::listed_names;
+use crate::store::sources;
 use crate::store::table::{In, is_of_engine, without_panics};
 
 /// Checks a checkpoint that is there.
@@ -166,6 +167,11 @@ fn check_listed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) ->
         if !is_there {
             found.find_at(Harm::Listing, entry, "the row under its parent is lost");
         }
+    }
+    if let Some((sources, row)) = tables.sources.as_ref().zip(sources::row_of(entry))
+        && sources.get(row).within(path)?.is_none()
+    {
+        found.find_at(Harm::Listing, entry, "the row that leads to it from its file is lost");
     }
     for row in index_rows(tables, entry)? {
         let is_there = match row {

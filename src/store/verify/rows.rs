@@ -6,8 +6,9 @@ use super::checkpoints::index_rows;
 use super::tables::Tables;
 use super::tally::{Harm, Verification};
 use crate::error::Result;
-use crate::key::{IndexBytes, RecordBytes, RecordKey, indexed_key};
+use crate::key::{IndexBytes, RecordBytes, RecordKey, SourceBytes, indexed_key, sourced_key};
 use crate::store::names;
+use crate::store::sources;
 use crate::store::table::In;
 
 /// A row of the index leads to an entry that has its name and cause.
@@ -21,6 +22,20 @@ pub(super) fn check_index(tables: &Tables<'_>, row: &IndexBytes, found: &mut Ver
             Ok(_) => found.find(Harm::Listing, place(), "the entry has another name or cause"),
             Err(error) => found.find_error(Harm::Listing, Some(&entry), &error),
         },
+        Ok(None) => found.find(Harm::Listing, place(), "there is no such entry"),
+        // It is told where entries are checked.
+        Err(_) => {}
+    }
+}
+
+/// A row of a file leads to an entry that came from it.
+pub(super) fn check_source(tables: &Tables<'_>, row: &SourceBytes, found: &mut Verification) {
+    found.rows += 1;
+    let key = sourced_key(*row);
+    let place = || format!("table sources, a row for {key}");
+    match tables.entry(key) {
+        Ok(Some(entry)) if sources::row_of(&entry) == Some(*row) => {}
+        Ok(Some(_)) => found.find(Harm::Listing, place(), "the entry is of another file"),
         Ok(None) => found.find(Harm::Listing, place(), "there is no such entry"),
         // It is told where entries are checked.
         Err(_) => {}

@@ -10,6 +10,7 @@ use crate::codec::{Frames, KeyId};
 use crate::error::Result;
 use crate::key::{
     BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, RecordBytes, RecordKey,
+    SourceBytes,
 };
 use crate::store::bases::Bases;
 use crate::store::disk::Place;
@@ -21,7 +22,8 @@ use crate::store::read::Lookup;
 use crate::store::sealing::Sealing;
 use crate::store::table::{
     ARTIFACTS, BLOBS, CHILDREN, DELETED, FORMAT_KEY, FRAMES, HOLDERS, IDS, INDEX, In, KEY_KEY,
-    LAG_FORMAT, LAG_KEY, META, NAMES, RECORDS, open_if_made, without_panics,
+    LAG_FORMAT, LAG_KEY, META, NAMES, RECORDS, SOURCES, SOURCES_FORMAT, open_if_made,
+    without_panics,
 };
 use crate::store::unpack::Unpacker;
 
@@ -47,6 +49,8 @@ pub(super) struct Tables<'a> {
     pub(super) names: ReadOnlyTable<&'static [u8], &'static [u8]>,
     pub(super) ids: ReadOnlyTable<&'static str, RecordBytes>,
     pub(super) children: Option<ReadOnlyTable<(&'static str, RecordBytes), ()>>,
+    /// `None` if the format of the store has no such table.
+    pub(super) sources: Option<ReadOnlyTable<SourceBytes, ()>>,
     pub(super) deleted: Option<ReadOnlyTable<DeletedBytes, &'static [u8]>>,
     pub(super) artifacts: Option<ReadOnlyTable<FrameBytes, &'static [u8]>>,
     pub(super) holders: Option<ReadOnlyTable<HolderBytes, &'static [u8]>>,
@@ -90,6 +94,7 @@ impl<'a> Opener<'a> {
                 names: transaction.open_table(NAMES).within(path)?,
                 ids: transaction.open_table(IDS).within(path)?,
                 children: open_if_made(&transaction, CHILDREN, path)?,
+                sources: sources_of(&transaction, path)?,
                 deleted: open_if_made(&transaction, DELETED, path)?,
                 artifacts: open_if_made(&transaction, ARTIFACTS, path)?,
                 holders: open_if_made(&transaction, HOLDERS, path)?,
@@ -137,6 +142,20 @@ fn sealing_of(transaction: &ReadTransaction, path: &Path) -> Sealing {
     noted.unwrap_or_default()
 }
 
+fn sources_of(
+    transaction: &ReadTransaction,
+    path: &Path,
+) -> Result<Option<ReadOnlyTable<SourceBytes, ()>>> {
+    let noted = without_panics(path, || {
+        let meta = transaction.open_table(META).within(path)?;
+        Ok(meta.get(FORMAT_KEY).within(path)?.map_or(0, |format| format.value()))
+    });
+    if noted.is_ok_and(|format| format < u64::from(SOURCES_FORMAT)) {
+        return Ok(None);
+    }
+    open_if_made(transaction, SOURCES, path)
+}
+
 fn lag_max_of(transaction: &ReadTransaction, path: &Path) -> u64 {
     let noted = without_panics(path, || {
         let meta = transaction.open_table(META).within(path)?;
@@ -159,7 +178,7 @@ pub(super) fn harm_to(table: &str) -> Harm {
         ARTIFACTS.name(),
         BLOBS.name(),
     ];
-    let followed = [INDEX.name(), IDS.name(), CHILDREN.name(), HOLDERS.name()];
+    let followed = [INDEX.name(), IDS.name(), CHILDREN.name(), SOURCES.name(), HOLDERS.name()];
     match table {
         table if read.contains(&table) => Harm::Reading,
         table if followed.contains(&table) => Harm::Listing,
