@@ -32,6 +32,7 @@ mod prune;
 mod query;
 mod restore;
 mod resume;
+mod revisions;
 mod save;
 mod secrets;
 mod sectors;

@@ -42,6 +42,20 @@ pub(crate) fn asked(query: &Query) -> String {
     flags.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
+/// The names of all filters, for what cannot be asked for together with them.
+pub(crate) const FILTERS: [&str; 10] = [
+    "issue",
+    "loop_id",
+    "series",
+    "triggers",
+    "status",
+    "phase",
+    "tag",
+    "since",
+    "until",
+    "iteration",
+];
+
 /// Which checkpoints are asked for; all filters must hold.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Filters")]

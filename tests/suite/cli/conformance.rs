@@ -201,6 +201,52 @@ fn what_cannot_be_read_comes_back_if_it_was_kept() {
     same(&broken, "import project --keep-unreadable", 0);
 }
 
+/// A file that is written again with other content, and then with the first one, is a checkpoint
+/// each time. The third counted as known, and the second came back.
+#[test]
+fn every_layout_comes_back_after_it_returned_to_an_earlier_content() {
+    let test = Test::new();
+    let ending = |path: &str| path.rsplit_once('.').map(|(_, ending)| ending.to_owned());
+    let changed = |path: &str, bytes: &[u8]| match ending(path).as_deref() {
+        Some("gz") => {
+            let mut unzipped = Vec::new();
+            GzDecoder::new(bytes).read_to_end(&mut unzipped).unwrap();
+            gzip(&[&unzipped, &b"\n"[..]].concat())
+        }
+        Some("jsonl") => {
+            String::from_utf8(bytes.to_vec()).unwrap().replace("}\n", "} \n").into_bytes()
+        }
+        _ => [bytes, b"\n"].concat(),
+    };
+    let project = placed();
+    let mut each = 0;
+    for (round, is_changed) in [false, true, false, true, true, false].into_iter().enumerate() {
+        for (path, bytes) in &project {
+            let bytes = if is_changed { changed(path, bytes) } else { bytes.clone() };
+            test.put(&format!("project/{path}"), bytes);
+        }
+        for expected in [u64::from(![0, 4].contains(&round)) * each, 0] {
+            let outcome = test.run("import project --json").done();
+            let outcome: serde_json::Value = serde_json::from_str(&outcome).unwrap();
+            if each == 0 {
+                each = outcome["imported"].as_u64().unwrap();
+            } else {
+                assert_eq!(outcome["imported"], expected, "round {round}: {outcome}");
+            }
+        }
+        test.run("export out --overwrite --quiet").done();
+        let mut found = files(&test.path().join("out/project"));
+        found.retain(|path, _| !path.to_string_lossy().contains("/index."));
+        let expected = files(&test.path().join("project"));
+        let texts = |files: BTreeMap<PathBuf, (u32, Vec<u8>)>| {
+            files.into_iter().map(|(path, (_, bytes))| (path, bytes)).collect::<Vec<_>>()
+        };
+        assert!(texts(found) == texts(expected), "round {round}");
+    }
+    assert_eq!(test.entries().len() as u64, 5 * each);
+    test.run("verify").done();
+}
+
 /// The times of files tell scripts which one is the newest.
 #[test]
 fn times_of_files_come_back() {

@@ -1,5 +1,6 @@
 //! `waypost export`: checkpoints out of the store, as a program or another store reads them.
 
+mod chosen;
 mod dump;
 pub(super) mod files;
 pub(super) mod target;
@@ -15,9 +16,10 @@ use waypost::{Layout, Order, Query, Store, Timestamp, opening};
 use super::own::{IS_OWN, Own};
 use crate::args::{self, Global};
 use crate::exit::Refusal;
-use crate::filter::{Filter, nothing};
+use crate::filter::{FILTERS, Filter, nothing};
 use crate::interrupt;
 use crate::{config, open, output};
+use chosen::Chosen;
 use dump::Dumped;
 use files::{Modes, Packing, Tally, Wish};
 use target::Target;
@@ -26,6 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   waypost export project             # every file back where it was, below project/
   waypost export project --issue 42 --layout crunch
+  waypost export project --id issue:42@3 --overwrite   # one file as it was three saves ago
   waypost export archive --layout native --gzip
   waypost export --jsonl checkpoints.jsonl
   waypost export --jsonl - --issue 42 | jq -c .document
@@ -35,8 +38,7 @@ Examples:
 ///
 /// What came from a file is that file again, byte for byte. What did not, or goes into another
 /// --layout, is written as that system would; what it requires and the checkpoint does not have is
-/// reported, and the rest goes on. Of several contents of one file the one that came into the
-/// store last is written.
+/// reported, and the rest goes on. Of several contents of one file the newest is written.
 ///
 /// Lines of JSON have all that is known of a checkpoint, oldest first; `waypost import` takes them
 /// in again, into this store or another one.
@@ -73,6 +75,13 @@ pub(super) struct Args {
     /// Without it, files get at most mode 0755, less what the umask takes away.
     #[arg(long, conflicts_with = "jsonl")]
     recorded_modes: bool,
+
+    /// Only this checkpoint: an id, the start of one, `latest`, NAME or NAME@N (repeatable)
+    ///
+    /// Any revision of an imported file, to the place of its file. Of a line of a file, the file as
+    /// it was then. Indexes of directories are left as they are.
+    #[arg(long = "id", value_name = "ID", conflicts_with_all = FILTERS)]
+    ids: Vec<String>,
 
     #[command(flatten)]
     filter: Filter,
@@ -119,12 +128,13 @@ fn write_files(
     let modes = if args.recorded_modes { Modes::Recorded } else { Modes::Limited };
     let (layout, overwrites) = (args.layout, args.overwrite);
     let location = &config::location(store.path())?;
-    let wish = Wish { directory, layout, packing, overwrites, modes, location };
-    let query = args.filter.query(Timestamp::now());
+    let is_named = !args.ids.is_empty();
+    let wish = Wish { directory, layout, packing, overwrites, modes, location, is_named };
+    let chosen = Chosen::new(store, &args.ids, args.filter.query(Timestamp::now()))?;
     interrupt::listen()?;
-    let (tally, stopped) = files::run(store, &query, &wish, global)?;
+    let (tally, stopped) = files::run(store, &chosen, &wish, global)?;
     if tally.total() == 0 && stopped.is_none() {
-        return Err(nothing(&query).into());
+        return Err(nothing(&chosen.query).into());
     }
     if global.json {
         output::json_line(out, &tally)?;
@@ -157,6 +167,7 @@ fn write_lines(
     out: &mut dyn Write,
 ) -> Result<()> {
     let query = Query { order: Order::Oldest, ..args.filter.query(Timestamp::now()) };
+    let chosen = Chosen::new(store, &args.ids, query)?;
     let own = Own::new(store.path()).context("cannot tell where the store is")?;
     if own.has(file) {
         let what = format!("--jsonl: {} {IS_OWN}", file.display());
@@ -167,7 +178,7 @@ fn write_lines(
     if target.is_file() {
         interrupt::listen()?;
     }
-    let dumped = match interrupt::caught(dump::run(store, query.clone(), &mut target, global))? {
+    let dumped = match interrupt::caught(dump::run(store, &chosen, &mut target, global))? {
         Ok(dumped) => dumped,
         Err(signal) => {
             drop(target);
@@ -182,7 +193,7 @@ fn write_lines(
     let total = exported + damaged + skipped;
     if total == 0 {
         // Dropped, so that no empty file is left behind.
-        return Err(nothing(&query).into());
+        return Err(nothing(&chosen.query).into());
     }
     let is_stream = target.finish()?;
     if global.json && !is_stream {

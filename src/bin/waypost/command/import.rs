@@ -1,11 +1,11 @@
 //! `waypost import`: checkpoints into the store, from the files of other systems or an export.
 
-mod deleted;
 mod file;
 mod line;
 mod lines;
 pub(super) mod place;
 mod read;
+mod revisions;
 pub(super) mod survey;
 mod tally;
 mod tree;
@@ -28,10 +28,10 @@ use crate::exit::Refusal;
 use crate::input::Input;
 use crate::interrupt::{self, Signal};
 use crate::{config, gzip, open, output};
-use deleted::Deleted;
 use file::Importer;
 use lines::Imported;
 use place::Base;
+use revisions::Revisions;
 pub(super) use tally::Tally;
 use tree::Trees;
 use walk::{Found, Root};
@@ -123,9 +123,11 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let mut tally = Tally::default();
     let importer = Importer {
         store: store.as_ref(),
+        home: base.home(),
         is_dry,
         keeps_unreadable: args.keep_unreadable,
-        deleted: &Deleted::default(),
+        revisions: &Revisions::default(),
+        takes_undated: false,
     };
     let trees = Trees { importer, roots: &roots, global };
     if args.watch {
@@ -150,9 +152,14 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 
 /// Whether anything in these trees can be imported. Stops at the first hit.
 fn has_any(roots: &[Root], args: &Args, global: &Global) -> Result<bool> {
-    let deleted = Deleted::default();
-    let keeps_unreadable = args.keep_unreadable;
-    let importer = Importer { store: None, is_dry: true, keeps_unreadable, deleted: &deleted };
+    let importer = Importer {
+        store: None,
+        home: None,
+        is_dry: true,
+        keeps_unreadable: args.keep_unreadable,
+        revisions: &Revisions::default(),
+        takes_undated: false,
+    };
     // The import itself reports what is wrong.
     let mut silent = global.clone();
     (silent.quiet, silent.json) = (true, true);
@@ -232,11 +239,17 @@ fn finish(
 /// An interrupt ends it with an error that says how much was taken in.
 pub(super) fn directory(directory: &Path, store: &Store, global: &Global) -> Result<Tally> {
     interrupt::listen()?;
-    let deleted = Deleted::default();
-    let importer =
-        Importer { store: Some(store), is_dry: false, keeps_unreadable: false, deleted: &deleted };
+    let base = Base::new(store.path());
+    let importer = Importer {
+        store: Some(store),
+        home: base.home(),
+        is_dry: false,
+        keeps_unreadable: false,
+        revisions: &Revisions::default(),
+        takes_undated: false,
+    };
     let location = config::location(store.path())?;
-    let roots = [Root::new(directory.to_owned(), &Base::new(store.path()), &location)];
+    let roots = [Root::new(directory.to_owned(), &base, &location)];
     let mut tally = Tally::of_refusals();
     let trees = Trees { importer, roots: &roots, global };
     let ended = interrupt::caught(trees.run(&mut tally, &mut |_| true, &mut |_| Ok(())))?;
@@ -266,8 +279,9 @@ fn watch(trees: &Trees<'_>, args: &Args, out: &mut dyn Write) -> Result<()> {
         let start = Instant::now();
         let mut tally = if pass == 0 { Tally::default() } else { Tally::by_name() };
         tally.tells_once(told);
-        let deleted = Deleted::default();
-        let trees = Trees { importer: Importer { deleted: &deleted, ..trees.importer }, ..*trees };
+        let revisions = Revisions::default();
+        let again = Importer { revisions: &revisions, ..trees.importer };
+        let trees = Trees { importer: again, ..*trees };
         let ended = trees.run(&mut tally, &mut |found: &Found| seen.is_new(found), &mut |_| Ok(()));
         let ended = interrupt::caught(ended);
         let ended = ended.and_then(|ended| log(&trees, args, &tally).map(|()| ended.err()));

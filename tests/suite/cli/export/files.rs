@@ -208,7 +208,7 @@ fn a_second_run_leaves_files_alone_and_what_differs_stays_unless_that_is_said() 
 }
 
 #[test]
-fn the_last_that_came_takes_the_path_that_several_have() {
+fn the_newest_takes_the_path_that_several_have() {
     let path = ".tmp/impl-checkpoint.json";
     let states = [(1, "[1]"), (9, "[9]"), (5, "[5]")];
     let test =
@@ -219,7 +219,7 @@ fn the_last_that_came_takes_the_path_that_several_have() {
         (outcome.code, outcome.stderr),
         (Some(0), format!("exported 1: 1 agentize; {older}\n"))
     );
-    assert_eq!(fs::read(out(&test).join(path)).unwrap(), b"[5]");
+    assert_eq!(fs::read(out(&test).join(path)).unwrap(), b"[9]");
 }
 
 #[test]
@@ -235,8 +235,8 @@ fn lines_of_a_file_are_one_file_again() {
     let test = filled([
         line(10, 3, "[10]"),
         line(2, 1, "{\"a\": 2}"),
-        line(1, 4, "[\"older\"]"),
-        line(1, 2, "[1]"),
+        line(1, 4, "[1]"),
+        line(1, 2, "[\"older\"]"),
         (of(Layout::Pipeline, "a.json", 9), json("[]")),
     ]);
     let outcome = test.run("export out");

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use anyhow::{Context as _, Result};
-use waypost::{Checkpoint, Entry, Error, Query, Store};
+use waypost::{Checkpoint, Entry, Error, Store};
 
+use super::chosen::Chosen;
 use crate::args::Global;
 use crate::interrupt;
 use crate::ordered::in_order;
@@ -59,13 +60,11 @@ type Whole = (Checkpoint, Vec<Kept>, Vec<Error>);
 /// Writes all that a query asks for. What is damaged is reported, and the rest goes on.
 pub(super) fn run(
     store: &Store,
-    query: Query,
+    chosen: &Chosen,
     out: &mut impl Write,
     global: &Global,
 ) -> Result<Dumped> {
-    let is_all = query == Query { order: query.order, ..Query::default() };
-    let total = if is_all { Some(store.count()?) } else { None };
-    let progress = Progress::new("exporting", global).of(total);
+    let progress = Progress::new("exporting", global).of(chosen.total(store)?);
     let mut dumped = Dumped::default();
     let write = |done: Result<Done>| {
         interrupt::check()?;
@@ -89,14 +88,14 @@ pub(super) fn run(
         progress.show(dumped.exported);
         Ok(())
     };
-    in_order(|hand_out| list(store, query, hand_out), |job| work(store, job), write)?;
+    in_order(|hand_out| list(store, chosen, hand_out), |job| work(store, job), write)?;
     Ok(dumped)
 }
 
 /// Hands out entries in parts.
-fn list(store: &Store, query: Query, hand_out: &mut dyn FnMut(Job) -> bool) -> Result<()> {
+fn list(store: &Store, chosen: &Chosen, hand_out: &mut dyn FnMut(Job) -> bool) -> Result<()> {
     let (mut part, mut bytes) = (Vec::new(), 0);
-    for entry in store.entries(query) {
+    for entry in chosen.entries(store) {
         let entry = entry?;
         let files = files_bytes(store, &entry);
         if files > FILES_BYTES {
@@ -206,7 +205,7 @@ impl<W: Write> Write for Counted<'_, W> {
 
 #[cfg(test)]
 mod tests {
-    use waypost::{ArtifactStatus, NewArtifact, NewEntry, Order};
+    use waypost::{ArtifactStatus, NewArtifact, NewEntry, Order, Query};
 
     use super::*;
 
@@ -227,7 +226,8 @@ mod tests {
             let draft = store.draft(NewEntry::default(), &1).unwrap();
             store.save_draft(draft.with_artifacts(files.into_iter().collect()).unwrap()).unwrap();
         }
-        let query = || Query { order: Order::Oldest, ..Query::default() };
+        let query = Query { order: Order::Oldest, ..Query::default() };
+        let chosen = Chosen::new(&store, &[], query).unwrap();
         let mut jobs = Vec::new();
         let mut hand_out = |job| {
             jobs.push(match job {
@@ -236,14 +236,14 @@ mod tests {
             });
             true
         };
-        list(&store, query(), &mut hand_out).unwrap();
+        list(&store, &chosen, &mut hand_out).unwrap();
         assert_eq!(jobs, [2, usize::MAX, 0, usize::MAX, 3, 2]);
 
         // In the order in which they were saved, whoever wrote them.
         let mut out = Vec::new();
         let args = ["waypost", "--quiet", "stats"];
         let global = <crate::command::Cli as clap::Parser>::parse_from(args).global;
-        let dumped = run(&store, query(), &mut out, &global).unwrap();
+        let dumped = run(&store, &chosen, &mut out, &global).unwrap();
         assert_eq!((dumped.exported, dumped.bytes), (9, out.len() as u64));
         let lines = out.split_inclusive(|byte| *byte == b'\n');
         let found: Vec<_> = lines.map(|line| (line.len() / 2) >> 10).collect();

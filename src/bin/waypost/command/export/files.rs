@@ -17,20 +17,22 @@ use std::sync::mpsc;
 use std::thread;
 
 use anyhow::Result;
-use waypost::{Order, Query, Store};
+use waypost::{Entry, Order, Query, Store};
 
+use super::chosen::Chosen;
 use crate::args::Global;
 use crate::interrupt::{self, Signal};
 use crate::ordered::in_order;
 use crate::progress::Progress;
 use crate::threads::start_in;
-use claims::Lasts;
+use claims::Seen;
 use decide::{Export, Places};
 use directory::Directory;
 pub(super) use directory::Modes;
 pub(super) use place::Packing;
 use placer::Placer;
 use prepare::Part;
+use render::Way;
 pub(super) use render::Wish;
 pub(super) use tally::Tally;
 
@@ -40,18 +42,17 @@ const PART_BYTES: u64 = 1 << 20;
 // What is passed over counts for the progress that is shown.
 const PASSED_OVER: u64 = 4096;
 
-/// Writes all that a query asks for, unless it is interrupted. What cannot be written is reported,
+/// Writes all that was chosen, unless it is interrupted. What cannot be written is reported,
 /// and the rest goes on.
 pub(super) fn run(
     store: &Store,
-    query: &Query,
+    chosen: &Chosen,
     wish: &Wish<'_>,
     global: &Global,
 ) -> Result<(Tally, Option<Signal>)> {
     // The newest takes a path that several have.
-    let query = Query { order: Order::Newest, ..query.clone() };
-    let is_all = query == Query { order: Order::Newest, ..Query::default() };
-    let total = if is_all { Some(store.count()?) } else { None };
+    let chosen = &chosen.in_order(Order::Newest);
+    let total = chosen.total(store)?;
     let directory = Directory::new(wish.directory, wish.overwrites, wish.modes);
     let progress = Progress::new("exporting", global).of(total);
     thread::scope(|scope| {
@@ -64,7 +65,7 @@ pub(super) fn run(
         };
         let mut export = Export::new(store, &directory, global, &progress, placer);
         let decided = in_order(
-            |hand_out| list(store, query, wish, hand_out),
+            |hand_out| list(store, chosen, wish, hand_out),
             |part: Part| part.prepare(store, &directory, wish),
             |prepared| export.take(prepared?),
         );
@@ -91,25 +92,23 @@ pub(super) fn run(
     })
 }
 
-/// Hands out entries in parts, without those that are older contents of a file.
-///
-/// What a file held last is what came into the store last, whatever time it states.
+/// Hands out entries in parts, the newest first, without older contents of a file.
 fn list(
     store: &Store,
-    query: Query,
+    chosen: &Chosen,
     wish: &Wish<'_>,
     hand_out: &mut dyn FnMut(Part) -> bool,
 ) -> Result<()> {
-    let mut lasts = Lasts::default();
-    for entry in store.entries(query.clone()) {
-        let entry = entry?;
-        lasts.note(&wish.way(&entry), entry.sequence);
-    }
+    let mut seen = Seen::default();
     let (mut part, mut bytes) = (Part::default(), 0);
-    for entry in store.entries(query) {
+    let mut lines = Vec::new();
+    for entry in chosen.entries(store) {
         let entry = entry?;
         let way = wish.way(&entry);
-        if lasts.has_later(&way, entry.sequence) {
+        if wish.is_named && matches!(way, Way::Line(..)) {
+            lines.push(entry.clone());
+        }
+        if seen.has_newer(&way) {
             part.older += 1;
         } else {
             bytes += entry.document_bytes;
@@ -122,6 +121,26 @@ fn list(
             bytes = 0;
         }
     }
+    for line in lines {
+        for entry in beside(store, &line) {
+            let entry = entry?;
+            let way = wish.way(&entry);
+            if !seen.has_newer(&way) {
+                part.entries.push((entry, way));
+            }
+        }
+    }
     hand_out(part);
     Ok(())
+}
+
+/// The lines of the file of a line, as they were when it came, and before; the newest first.
+fn beside<'a>(
+    store: &'a Store,
+    line: &'a Entry,
+) -> impl Iterator<Item = waypost::Result<Entry>> + 'a {
+    store.entries(Query::default()).filter(move |entry| match entry {
+        Ok(entry) => entry.source_path == line.source_path && entry.order() < line.order(),
+        Err(_) => true,
+    })
 }

@@ -2,23 +2,23 @@
 
 use std::borrow::Cow;
 use std::fs;
+use std::path::Path;
 
 use anyhow::Result;
-use waypost::layouts::{Kind, Place, recognise, unrecognised};
+use waypost::layouts::{Kind, Place, Revision, recognise, unrecognised};
 use waypost::{
-    Checkpoint, Document, Draft, Entry, Error, Id, Layout, NewEntry, Source, Store, Trigger,
+    Checkpoint, Document, Draft, Entry, Error, Id, Layout, NewEntry, Query, Restorable, Series,
+    Source, SourceForm, Store, Trigger,
 };
 
-use super::deleted::Deleted;
 use super::line::{self, Taken};
 use super::read::{self, Content};
+use super::revisions::Revisions;
 use super::walk::Item;
 use crate::gzip;
 
 // What lies elsewhere than checkpoints do and is longer is no checkpoint, but somebody's data.
 const CANDIDATE_BYTES_MAX: usize = 8 << 20;
-// With a tilde and eight digits behind it, it must fit a name.
-const ID_BYTES_MAX: usize = 500;
 // Several threads read at the same time, and reading takes several times the memory of a text.
 const LARGE_BYTES: u64 = 4 << 20;
 
@@ -38,6 +38,8 @@ pub(super) enum Step {
     Skip(&'static str),
     /// Not what is looked for.
     Ignore,
+    /// To be looked at after all others: it states no time, and the others of its series may.
+    Undated,
     /// To be looked at alone: it is large, or has many checkpoints.
     Alone,
     /// Cannot be taken; what is done about it besides, if anything.
@@ -53,10 +55,14 @@ pub(super) enum Step {
 pub(super) struct Importer<'a> {
     /// None if there is none yet.
     pub(super) store: Option<&'a Store>,
+    /// The directory that the store is for.
+    pub(super) home: Option<&'a Path>,
     /// Whether nothing is to be changed.
     pub(super) is_dry: bool,
     pub(super) keeps_unreadable: bool,
-    pub(super) deleted: &'a Deleted,
+    pub(super) revisions: &'a Revisions,
+    /// Whether files are taken that state no time; they come after those that do.
+    pub(super) takes_undated: bool,
 }
 
 impl Importer<'_> {
@@ -64,6 +70,10 @@ impl Importer<'_> {
     pub(super) fn look(&self, item: &Item, is_alone: bool) -> Step {
         if matches!(item.kind, Kind::Lines) {
             return Step::Alone;
+        }
+        if self.is_ambiguous(item) {
+            let reason = "a file of the project is known by the same path; use another store";
+            return refuse(reason.to_owned());
         }
         let is_large = |bytes: u64| bytes > LARGE_BYTES && !is_alone;
         if is_large(fs::symlink_metadata(&item.path).map_or(0, |found| found.len())) {
@@ -93,11 +103,17 @@ impl Importer<'_> {
             Ok(source) => {
                 let is_gzip = matches!(text, Cow::Owned(_));
                 let source = source.of_file(is_gzip, content.mode, content.modified_at);
-                self.source(item, &content, source, &text)
+                self.source(item, source, &text)
             }
             Err(_) if is_candidate => Step::Ignore,
             Err(error) => self.unreadable(item, &content, said(&error)),
         }
+    }
+
+    /// Whether a file elsewhere has the path that one in the directory of the store has there.
+    fn is_ambiguous(&self, item: &Item) -> bool {
+        let is_other = |home: &&Path| !item.path.starts_with(home);
+        self.home.filter(is_other).is_some_and(|home| home.join(&item.place).exists())
     }
 
     /// Reads a file in which each line is a checkpoint, and hands out what is to be done about
@@ -132,20 +148,20 @@ impl Importer<'_> {
                 Ok(_) if !has_end => {
                     let source = of_file(Source::unreadable(line));
                     let reason = format!("line {number}: has no end yet");
-                    self.keep(item, &content, source, line, reason)
+                    self.keep(item, source, line, reason)
                 }
-                Ok(source) => self.source(item, &content, of_file(source), line),
+                Ok(source) => self.source(item, of_file(source), line),
                 Err(error) => {
                     let source = of_file(Source::unreadable(line));
                     let reason = format!("line {number}: {}", said(&error));
-                    self.keep(item, &content, source, line, reason)
+                    self.keep(item, source, line, reason)
                 }
             })?;
         }
         Ok(())
     }
 
-    fn source(&self, item: &Item, content: &Content, source: Source, text: &[u8]) -> Step {
+    fn source(&self, item: &Item, source: Source, text: &[u8]) -> Step {
         let document = match source.outline() {
             Ok(document) => document,
             Err(error) => return refuse(said(&error)),
@@ -157,14 +173,14 @@ impl Importer<'_> {
                 step => step,
             };
         }
-        let place = place(item, content);
+        let place = place(item);
         let about = recognise(&document, &place);
         // Building the tree took as much memory as several documents.
         drop(document);
         match about {
             Some(about) => self.take(item, about, source, text),
             None if matches!(item.kind, Kind::Candidate) => Step::Ignore,
-            None => self.take(item, unrecognised(&place), source, text),
+            None => self.take(item, other(item, &source), source, text),
         }
     }
 
@@ -197,19 +213,12 @@ impl Importer<'_> {
     fn unreadable(&self, item: &Item, content: &Content, reason: String) -> Step {
         let source = Source::unreadable(&content.bytes);
         let source = source.of_file(false, content.mode, content.modified_at);
-        self.keep(item, content, source, &content.bytes, reason)
+        self.keep(item, source, &content.bytes, reason)
     }
 
-    fn keep(
-        &self,
-        item: &Item,
-        content: &Content,
-        source: Source,
-        bytes: &[u8],
-        reason: String,
-    ) -> Step {
+    fn keep(&self, item: &Item, source: Source, bytes: &[u8], reason: String) -> Step {
         let kept = self.keeps_unreadable.then(|| {
-            let mut about = unrecognised(&place(item, content));
+            let mut about = other(item, &source);
             about.can_resume = Some(false);
             about.warnings.push(format!("it could not be read: {reason}"));
             Box::new(self.take(item, about, source, bytes))
@@ -217,116 +226,148 @@ impl Importer<'_> {
         Step::Refuse { reason, kept }
     }
 
-    /// Finds out whether the store has it, and under which id it goes there if not.
-    fn take(&self, item: &Item, mut about: NewEntry, source: Source, text: &[u8]) -> Step {
-        let layout = about.layout;
+    /// Finds out whether it is the newest revision of its file, and how it goes into the store if
+    /// not.
+    fn take(&self, item: &Item, about: NewEntry, source: Source, text: &[u8]) -> Step {
+        let SourceForm { line, modified_at, .. } = *source.form();
         let fingerprint = source.fingerprint(&item.place);
-        let line = source.form().line;
-        about.created_at = about.created_at.or(source.form().modified_at);
-        // Files that stand twice, were changed since or have no id of their own are told apart by
-        // their path and text, so that importing them again finds them.
-        let mut ids = Vec::new();
-        // That word stands for the newest of all.
-        if let Some(id) = about.id.take().filter(|id| id.as_str() != "latest") {
-            let text = id.as_str();
-            // Both must be short enough for a name.
-            let stem = &text[..text.floor_char_boundary(ID_BYTES_MAX)];
-            ids.extend(Id::new(format!("{stem}~{:08x}", fingerprint >> 32)));
-            ids.push(id);
-        } else {
-            let line = line.map(|line| format!("-{line}")).unwrap_or_default();
-            let name = if layout == Layout::Native { "file" } else { layout.as_str() };
-            ids.extend(Id::new(format!("{name}-{fingerprint:016x}{line}")));
-        }
         let Some(store) = self.store else {
-            about.id = ids.pop();
             return Step::Would { about: Box::new(about) };
         };
         let text = Text { place: &item.place, line, bytes: text };
-        let mut free = None;
-        for id in ids {
-            match text.compare_with(store, &id) {
-                Ok(Compared::Same(trigger)) => {
-                    // The index of claude-crunch comes after the file, and may be put right.
-                    if about.trigger != Trigger::Unknown && about.trigger != trigger {
-                        return Step::Explain { id, trigger: about.trigger };
-                    }
-                    return Step::Known;
-                }
-                // The first is for when the last is taken.
-                Ok(Compared::Free) => match self.deleted.compare(store, &id, &text) {
-                    Ok(Compared::Free) => free = Some(id),
-                    Ok(Compared::Same(_)) => return Step::Deleted,
-                    Ok(Compared::Other) => {}
-                    Err(error) => return Step::Fail(error),
-                },
-                Ok(Compared::Other) => {}
-                Err(error @ Error::Corrupt { .. }) => return refuse(said(&error)),
-                Err(error) => return Step::Fail(error),
+        let before = match self.compare(store, &text) {
+            Ok(Compared::New(before)) => before,
+            // The index of claude-crunch comes after the file, and may be put right.
+            Ok(Compared::Known(known))
+                if about.trigger != Trigger::Unknown && about.trigger != known.trigger =>
+            {
+                return Step::Explain { id: known.id, trigger: about.trigger };
             }
-        }
-        about.id = free;
-        if about.id.is_none() {
-            return refuse("its id is taken by another checkpoint".to_owned());
-        }
+            Ok(Compared::Known(_)) => return Step::Known,
+            Ok(Compared::Deleted) => return Step::Deleted,
+            Err(error @ Error::Corrupt { .. }) => return refuse(said(&error)),
+            Err(error) => return Step::Fail(error),
+        };
         if self.is_dry {
             return Step::Would { about: Box::new(about) };
         }
+        let is_undated = about.created_at.is_none();
+        if is_undated && before.is_none() && line.is_none() && !self.takes_undated {
+            return Step::Undated;
+        }
+        let revision = Revision { fingerprint, line, modified_at, before: before.as_deref() };
+        self.draft(store, about, source, &revision)
+    }
+
+    /// Whether a text is what its file held last, as far as the store knows.
+    fn compare(&self, store: &Store, text: &Text<'_>) -> waypost::Result<Compared> {
+        let newest = self.revisions.newest(store, text, self.is_dry)?;
+        if let Some(newest) = &newest
+            && text.is_in(store.get(&newest.id))?
+        {
+            return Ok(Compared::Known(Box::new(newest.clone())));
+        }
+        let is_newer = |it: &&Restorable| {
+            newest.as_ref().is_none_or(|newest| newest.order() < it.entry.order())
+        };
+        let Some(deleted) = self.revisions.newest_deleted(store, text)?.filter(is_newer) else {
+            return Ok(Compared::New(newest.map(Box::new)));
+        };
+        if text.is_in(store.get_deleted(deleted))? {
+            return Ok(Compared::Deleted);
+        }
+        Ok(Compared::New(Some(Box::new(deleted.entry.clone()))))
+    }
+
+    fn draft(
+        &self,
+        store: &Store,
+        mut about: NewEntry,
+        source: Source,
+        revision: &Revision<'_>,
+    ) -> Step {
+        let layout = about.layout;
+        let ids = revision.ids(&about);
+        about.id = match self.free(store, ids) {
+            Ok(Some(id)) => Some(id),
+            Ok(None) => return refuse("its id is taken by another checkpoint".to_owned()),
+            Err(error @ Error::Corrupt { .. }) => return refuse(said(&error)),
+            Err(error) => return Step::Fail(error),
+        };
+        let newest = if about.created_at.is_none() {
+            let query = Query { series: Some(Series::of(&about)), ..Query::default() };
+            // What is damaged says nothing about the others.
+            store.entries(query).find_map(Result::ok)
+        } else {
+            None
+        };
+        revision.date(&mut about, newest.as_ref());
         match store.draft_source(about, source) {
             Ok(draft) => Step::Save { draft: Box::new(draft), layout, is_there: false },
             Err(error) => refuse(said(&error)),
         }
     }
+
+    /// The first of these ids that no checkpoint has, nor had if it can be restored.
+    fn free(&self, store: &Store, ids: Vec<Id>) -> waypost::Result<Option<Id>> {
+        for id in ids {
+            match store.entry(&id) {
+                Ok(_) => {}
+                Err(Error::NotFound { .. }) if self.revisions.is_deleted(store, &id)? => {}
+                Err(Error::NotFound { .. }) => return Ok(Some(id)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
 }
 
-pub(super) enum Compared {
-    Free,
-    /// The same file, saved for this reason.
-    Same(Trigger),
-    Other,
+/// What the store has of a file.
+enum Compared {
+    /// The same text as the newest revision, which this is.
+    Known(Box<Entry>),
+    /// The same text as the newest revision, which was deleted.
+    Deleted,
+    /// Another text; the newest revision, if there is one.
+    New(Option<Box<Entry>>),
 }
 
-/// A text and where it stands, which tell whether a checkpoint is it.
+/// A text and where it stands.
 pub(super) struct Text<'a> {
-    place: &'a str,
-    line: Option<u64>,
+    pub(super) place: &'a str,
+    pub(super) line: Option<u64>,
     bytes: &'a [u8],
 }
 
 impl Text<'_> {
-    pub(super) fn is_at(&self, entry: &Entry) -> bool {
-        entry.source_path.as_deref() == Some(self.place)
-            && entry.source.is_some_and(|source| source.line == self.line)
+    pub(super) fn file(&self) -> (String, Option<u64>) {
+        (self.place.to_owned(), self.line)
     }
 
-    pub(super) fn compare(&self, checkpoint: &Checkpoint) -> waypost::Result<Compared> {
+    /// Whether it is the text of a checkpoint. One that is damaged, or gone by now, counts as
+    /// another text: then this one is saved.
+    fn is_in(&self, checkpoint: waypost::Result<Checkpoint>) -> waypost::Result<bool> {
+        let checkpoint = match checkpoint {
+            Ok(checkpoint) => checkpoint,
+            Err(Error::NotFound { .. } | Error::Corrupt { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
         let known = checkpoint.source_text()?.unwrap_or_default();
         // The end of a line is not part of what is compared.
         let known = self.line.and_then(|_| known.strip_suffix(b"\n")).unwrap_or(&known);
-        if known == self.bytes {
-            return Ok(Compared::Same(checkpoint.entry.trigger.clone()));
-        }
-        Ok(Compared::Other)
-    }
-
-    /// Whether the store has it under `id`. Tags and statuses may have changed since.
-    fn compare_with(&self, store: &Store, id: &Id) -> waypost::Result<Compared> {
-        match store.entry(id) {
-            Ok(found) if self.is_at(&found) => match store.get(id) {
-                Ok(checkpoint) => self.compare(&checkpoint),
-                // Deleted by another process meanwhile.
-                Err(Error::NotFound { .. }) => Ok(Compared::Free),
-                Err(error) => Err(error),
-            },
-            Ok(_) => Ok(Compared::Other),
-            Err(Error::NotFound { .. }) => Ok(Compared::Free),
-            Err(error) => Err(error),
-        }
+        Ok(known == self.bytes)
     }
 }
 
-fn place<'a>(item: &'a Item, content: &Content) -> Place<'a> {
-    Place { path: &item.place, modified_at: content.modified_at, index: item.index.as_deref() }
+fn place(item: &Item) -> Place<'_> {
+    // When the file was written is told apart from the time that it states.
+    Place { path: &item.place, modified_at: None, index: item.index.as_deref() }
+}
+
+/// What can be said about a file of no system that is known. It is a series of its own, so no other
+/// time counts for more than that of the file.
+fn other(item: &Item, source: &Source) -> NewEntry {
+    unrecognised(&Place { modified_at: source.form().modified_at, ..place(item) })
 }
 
 /// What `export` writes of a native checkpoint: its entry, and its document.

@@ -12,9 +12,9 @@ use serde::Serialize;
 use waypost::layouts::Kind;
 use waypost::{Layout, Store};
 
-use super::deleted::Deleted;
 use super::file::{Importer, Step};
 use super::place::Base;
+use super::revisions::Revisions;
 use super::walk::{Found, Item, Root};
 use crate::config;
 
@@ -55,13 +55,18 @@ impl Survey {
     /// Looks through a directory, which is an absolute path, for the store at `store`.
     pub(in crate::command) fn of(directory: &Path, store: &Path, known: Known<'_>) -> Result<Self> {
         let start = Instant::now();
-        let deleted = Deleted::default();
         let store_now = match known {
             Known::In(store) => Some(store),
             Known::At(_) => None,
         };
-        let importer =
-            Importer { store: store_now, is_dry: true, keeps_unreadable: false, deleted: &deleted };
+        let importer = Importer {
+            store: store_now,
+            home: None,
+            is_dry: true,
+            keeps_unreadable: false,
+            revisions: &Revisions::default(),
+            takes_undated: false,
+        };
         let mut this = Self::default();
         let mut failure = None;
         let mut hand_out = |found: Found| {
@@ -144,6 +149,7 @@ impl Survey {
             // Nothing is saved, and what is looked at alone is looked at to its end.
             Step::Save { .. }
             | Step::Alone
+            | Step::Undated
             | Step::Known
             | Step::Deleted
             | Step::Explain { .. }

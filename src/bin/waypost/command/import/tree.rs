@@ -55,7 +55,7 @@ impl Trees<'_> {
             if is_dry { Progress::hidden() } else { Progress::new("importing", self.global) };
         let total = progress.is_shown().then(|| self.count());
         let progress = progress.of(total);
-        let mut files = 0;
+        let (mut files, mut undated) = (0, Vec::new());
         let produce = |hand_out: &mut dyn FnMut(Vec<Found>) -> bool| {
             // Either nobody takes any more, who says why, or nobody wants more.
             if self.walk(wants, hand_out) { Ok(()) } else { interrupt::check() }
@@ -66,11 +66,32 @@ impl Trees<'_> {
             |part| {
                 interrupt::check()?;
                 files += part.iter().filter(|looked| !matches!(looked, Looked::Told(_))).count();
-                self.save(part, tally, would)?;
+                undated.extend(self.save(part, tally, would)?);
                 progress.show(files as u64);
                 Ok(())
             },
-        )
+        )?;
+        self.take_undated(undated, tally, would)
+    }
+
+    /// Takes in files that state no time, now that the store has those that do.
+    fn take_undated(
+        &self,
+        items: Vec<Item>,
+        tally: &mut Tally,
+        would: &mut dyn FnMut(&NewEntry) -> Result<()>,
+    ) -> Result<()> {
+        let importer = Importer { takes_undated: true, ..self.importer };
+        let trees = Self { importer, ..*self };
+        let mut saves = Saves::default();
+        for item in items {
+            interrupt::check()?;
+            trees.take_alone(&item, &mut saves, tally, would)?;
+            if saves.drafts.len() >= PART_FILES || saves.bytes > PART_BYTES {
+                trees.commit(std::mem::take(&mut saves), tally)?;
+            }
+        }
+        trees.commit(saves, tally)
     }
 
     /// How many files there are to be read.
@@ -116,24 +137,28 @@ impl Trees<'_> {
             .collect()
     }
 
+    /// Saves a part, and returns what is to be looked at after all others.
     fn save(
         &self,
         part: Vec<Looked>,
         tally: &mut Tally,
         would: &mut dyn FnMut(&NewEntry) -> Result<()>,
-    ) -> Result<()> {
-        let mut saves = Saves::default();
+    ) -> Result<Vec<Item>> {
+        let (mut saves, mut undated) = (Saves::default(), Vec::new());
         for looked in part {
             match looked {
                 Looked::Told(found) => self.tell(&found, tally),
                 Looked::File { item, step } => self.take(&item, step, &mut saves, tally, would)?,
                 Looked::Later(item) => {
+                    undated.append(&mut saves.undated);
                     self.commit(std::mem::take(&mut saves), tally)?;
                     self.take_alone(&item, &mut saves, tally, would)?;
                 }
             }
         }
-        self.commit(saves, tally)
+        undated.append(&mut saves.undated);
+        self.commit(saves, tally)?;
+        Ok(undated)
     }
 
     /// A file that is large, or has many checkpoints.
@@ -195,6 +220,7 @@ impl Trees<'_> {
                     store.set_trigger(&id, trigger)?;
                 }
             }
+            Step::Undated => saves.undated.push(item.clone()),
             Step::Skip(reason) => tally.skipped(&item.place, reason, self.global),
             Step::Ignore => tally.ignored(),
             // Only a look beside others ends so, and those files are looked at again.
@@ -233,7 +259,9 @@ impl Trees<'_> {
             },
             Step::Known | Step::Explain { .. } => tally.known += 1,
             // Another process has taken a line of it.
-            Step::Alone => tally.unread(&item.place, "import it again", self.global),
+            Step::Alone | Step::Undated => {
+                tally.unread(&item.place, "import it again", self.global);
+            }
             Step::Deleted => tally.deleted += 1,
             Step::Skip(_) | Step::Ignore | Step::Would { .. } => {}
             Step::Refuse { reason, .. } => tally.refused(&item.place, &reason, self.global),
@@ -261,6 +289,8 @@ struct Saves {
     drafts: Vec<Draft>,
     ids: HashSet<Id>,
     bytes: usize,
+    /// What is not saved yet, since it states no time.
+    undated: Vec<Item>,
 }
 
 impl Saves {

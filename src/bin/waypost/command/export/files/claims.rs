@@ -1,7 +1,7 @@
 //! Paths that are taken.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::render::Way;
@@ -44,32 +44,21 @@ impl Claims {
     }
 }
 
-/// Which checkpoint of each file came last, by hashes of paths and lines.
+/// Files of which a checkpoint was seen, by hashes of paths and lines.
 #[derive(Default)]
-pub(super) struct Lasts {
+pub(super) struct Seen {
     hasher: RandomState,
-    sequences: HashMap<u64, u64>,
+    files: HashSet<u64>,
 }
 
-impl Lasts {
-    pub(super) fn note(&mut self, way: &Way, sequence: u64) {
-        if let Some(key) = self.key(way) {
-            let last = self.sequences.entry(key).or_default();
-            *last = sequence.max(*last);
-        }
-    }
-
-    /// Whether a later one is what the file held last.
-    pub(super) fn has_later(&self, way: &Way, sequence: u64) -> bool {
-        let last = self.key(way).and_then(|key| self.sequences.get(&key));
-        last.is_some_and(|last| *last > sequence)
-    }
-
-    fn key(&self, way: &Way) -> Option<u64> {
-        match way {
-            Way::Restored(path, _) => Some(self.hasher.hash_one((path, None::<u64>))),
-            Way::Line(path, form) => Some(self.hasher.hash_one((path, form.line))),
-            Way::Made(_) => None,
-        }
+impl Seen {
+    /// Whether a newer checkpoint is of the same file. The newest comes first.
+    pub(super) fn has_newer(&mut self, way: &Way) -> bool {
+        let key = match way {
+            Way::Restored(path, _) => self.hasher.hash_one((path, None::<u64>)),
+            Way::Line(path, form) => self.hasher.hash_one((path, form.line)),
+            Way::Made(_) => return false,
+        };
+        !self.files.insert(key)
     }
 }

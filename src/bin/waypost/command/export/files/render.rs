@@ -21,6 +21,8 @@ pub(in crate::command::export) struct Wish<'a> {
     pub(in crate::command::export) modes: Modes,
     /// Where the project has the files of claude-crunch.
     pub(in crate::command::export) location: &'a Location,
+    /// Whether checkpoints were named one by one: what indexes say of others must stay.
+    pub(in crate::command::export) is_named: bool,
 }
 
 /// How a checkpoint becomes a file.
@@ -71,10 +73,12 @@ impl Wish<'_> {
     }
 
     pub(super) fn render(&self, checkpoint: &Checkpoint, way: Way) -> Result<Rendered, Fault> {
-        match way {
+        let rendered = match way {
             Way::Restored(path, form) | Way::Line(path, form) => restored(checkpoint, path, form),
             Way::Made(layout) => self.made(checkpoint, layout),
-        }
+        }?;
+        let row = rendered.row.filter(|_| !self.is_named);
+        Ok(Rendered { row, ..rendered })
     }
 
     fn made(&self, checkpoint: &Checkpoint, layout: Layout) -> Result<Rendered, Fault> {
