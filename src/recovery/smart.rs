@@ -43,6 +43,9 @@ pub(super) fn choose(candidates: &[Candidate]) -> Choice {
     if let Some(choice) = ended(candidates) {
         return choice;
     }
+    // What has ended is of another run, and no measure for this one.
+    let run = candidates.iter().position(Candidate::has_ended).unwrap_or(candidates.len());
+    let (candidates, ended) = candidates.split_at(run);
     let course = Course::of(candidates);
     let trouble = course.trouble.as_ref();
     let from = trouble.map_or(0, |trouble| trouble.at + 1);
@@ -52,8 +55,9 @@ pub(super) fn choose(candidates: &[Candidate]) -> Choice {
         passed.map(|(at, it)| passed_by(it, at, &course)).collect()
     };
     let Some(newest) = (from..candidates.len()).find(|at| is_safe(*at)) else {
-        let reasons = hopeless(trouble);
-        return Choice { at: None, reasons, passed_over: passed_over(candidates.len()) };
+        let mut passed_over: Vec<PassedOver> = passed_over(candidates.len());
+        passed_over.extend(ended.iter().map(PassedOver::of));
+        return Choice { at: None, reasons: hopeless(trouble), passed_over };
     };
     let boundary = trouble.and_then(|trouble| boundary(candidates, trouble, newest, is_safe));
     let at = boundary.unwrap_or(newest);

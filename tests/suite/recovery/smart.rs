@@ -53,6 +53,34 @@ fn a_rollback_is_measured_by_what_it_goes_back_to() {
     assert_eq!(offered(&work.propose(Strategy::Smart)).as_deref(), Some("n5"));
 }
 
+/// The first checkpoint of a new run was held against the last of the run before it, and refused.
+#[test]
+fn nothing_is_compared_with_a_run_that_has_ended() {
+    for status in [Status::Completed, Status::Archived] {
+        let mut work = Work::new();
+        let ended = NewEntry { status, ..NewEntry::default() };
+        work.save(r#"{"score": 90, "failures": 0, "tests_passing": true}"#, ended);
+        work.step(r#"{"score": 40, "failures": 1, "tests_passing": false}"#);
+        work.step(r#"{"score": 50, "failures": 1}"#);
+        let proposal = work.propose(Strategy::Smart);
+        assert_eq!(offered(&proposal).as_deref(), Some("n3"), "{status}");
+        assert_eq!(proposal.reasons, ["Nothing is worse than before: n3 is the newest."]);
+    }
+}
+
+/// Starting over archives a series: its scores say nothing about the run that follows.
+#[test]
+fn nothing_is_compared_with_what_was_archived_to_start_over() {
+    let mut work = Work::new();
+    work.step(r#"{"score": 80}"#).step(r#"{"score": 90}"#);
+    work.store.mark_series(&super::series(), Status::Archived).unwrap();
+    work.step(r#"{"score": 10}"#);
+    assert_eq!(offered(&work.propose(Strategy::Smart)).as_deref(), Some("n3"));
+    // And trouble of this run leads to nothing of the one before.
+    work.step(r#"{"score": 5}"#);
+    assert_eq!(offered(&work.propose(Strategy::Smart)).as_deref(), Some("n3"));
+}
+
 #[test]
 fn a_score_that_is_as_good_again_ends_the_trouble() {
     let documents = [r#"{"score": 80}"#, r#"{"score": 70}"#, r#"{"score": 80}"#];
