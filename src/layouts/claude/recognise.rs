@@ -1,8 +1,8 @@
 //! What the files of `.claude/checkpoints` say about themselves.
 //!
 //! Checkpoints do not say why they were saved, so their trigger is unknown. Those of parallel
-//! operations are written before these start, and those of a build tell why it halted. A directory
-//! `failed` changes nothing: no release moved a file there.
+//! operations are written before these start, and those of a build tell why it halted. What lies in
+//! a directory `failed` is archived, whatever it says: the README moves failed workflows there.
 
 use super::{Id, SCHEMA_VERSIONS};
 use crate::checkpoint::{Document, Layout, NewEntry, Status, Timestamp, Trigger};
@@ -15,6 +15,16 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
     checkpoint(document, place)
         .or_else(|| parallel_operations(document, place))
         .or_else(|| build_iteration(document, place))
+        .map(|entry| if is_archived(place) { archived(entry) } else { entry })
+}
+
+/// Whether it was moved to where failed workflows are kept.
+fn is_archived(place: &Place<'_>) -> bool {
+    matches!(path::parts(place.path).as_slice(), [.., "failed", _])
+}
+
+fn archived(entry: NewEntry) -> NewEntry {
+    NewEntry { status: Status::Archived, ..entry }
 }
 
 fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
@@ -34,7 +44,6 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
         reading.time("created_at").or_else(|| parts.as_ref().map(|parts| parts.time));
     reading.entry.updated_at = reading.time("updated_at");
     check_version(&mut reading, document);
-    check_directory(&mut reading, place);
     let project = word(document, "project_name")
         .or_else(|| word(document, "workflow_state.project_name"))
         .or_else(|| parts.map(|parts| parts.project_name.into()));
@@ -61,13 +70,6 @@ fn check_version(reading: &mut Reading<'_>, document: &Document) {
     let version = word(document, "schema_version");
     if version.is_some_and(|version| !SCHEMA_VERSIONS.contains(&&*version)) {
         reading.warn("schema_version is none that is known");
-    }
-}
-
-fn check_directory(reading: &mut Reading<'_>, place: &Place<'_>) {
-    let is_there = matches!(path::parts(place.path).as_slice(), [.., "failed", _]);
-    if is_there && reading.entry.status != Status::Failed {
-        reading.warn("lies in the directory failed, but does not say that it has failed");
     }
 }
 

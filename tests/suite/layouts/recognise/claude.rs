@@ -143,15 +143,15 @@ fn every_spelling_of_a_status_is_known() {
     assert_eq!(entry(&with(&value(EXAMPLE), "/status", None), PATH).status, Status::Unknown);
 }
 
+/// It kept the status that it says, and was offered to go on from.
 #[test]
-fn the_directory_of_failures_changes_nothing() {
+fn what_lies_in_the_directory_of_failures_is_archived_whatever_it_says() {
     let path = ".claude/checkpoints/failed/implement_dark_mode_20261116_021755.json";
-    let entry = entry(&value(EXAMPLE), path);
-    assert_eq!(entry.status, Status::InProgress);
-    let warning = "lies in the directory failed, but does not say that it has failed";
-    assert_eq!(entry.warnings, [warning]);
-    let failed = with(&value(EXAMPLE), "/status", Some(json!("failed")));
-    assert_eq!(self::entry(&failed, path).warnings, [""; 0]);
+    for word in ["in_progress", "failed", "completed", "paused"] {
+        let document = with(&value(EXAMPLE), "/status", Some(json!(word)));
+        let entry = entry(&document, path);
+        assert_eq!((entry.status, entry.warnings.len()), (Status::Archived, 0), "{word}");
+    }
 }
 
 #[test]
