@@ -4,6 +4,7 @@
 
 mod spelled;
 pub(super) mod told;
+pub(super) mod unmet;
 
 use serde::Serialize;
 
@@ -40,6 +41,9 @@ pub struct Standing {
     pub error: Option<String>,
     /// Whether tests passed, where the system asks for that.
     pub tests_passing: Option<bool>,
+    /// Prerequisites of going on that are not met, by name; empty if it only says that some are
+    /// not, `None` if it does not say so.
+    pub unmet_prerequisites: Option<Vec<String>>,
     /// What its system does first when it goes on from here, in a sentence.
     pub next: Option<String>,
     /// What the work was based on when it was saved.

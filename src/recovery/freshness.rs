@@ -65,6 +65,8 @@ pub enum Check {
     PullRequest,
     /// The checkpoint is not dated ahead of the clock.
     Date,
+    /// What the checkpoint says must hold before work goes on.
+    Prerequisites,
     /// The work went well so far.
     Outcome,
     /// All conditions under which the later schemas of the claude system go on without asking.
@@ -137,6 +139,7 @@ pub fn freshness(
     let plan = plan::plan(&case, &mut report);
     place::pull_request(&case, is_in_place, &mut report);
     date(&case, &mut report);
+    prerequisites(&case, &mut report);
     outcome(&case, &mut report);
     auto::auto_resume(&case, plan, &mut report);
     report.finish()
@@ -150,6 +153,18 @@ fn date(case: &Case<'_>, report: &mut Report) {
         let message = format!("it is dated {created_at}, ahead of the clock");
         report.find(Check::Date, Advice::ProceedWithWarning, message);
     }
+}
+
+/// Reports prerequisites that the checkpoint itself says are not met.
+///
+/// Where it names none, its warnings mostly say what is missing.
+fn prerequisites(case: &Case<'_>, report: &mut Report) {
+    let Some(unmet) = &case.standing.unmet_prerequisites else { return };
+    let names = if unmet.is_empty() { &case.entry.warnings } else { unmet };
+    let names = words::listed(names.iter().map(|it| words::quoted(it)));
+    let names = if names.is_empty() { names } else { format!(": {names}") };
+    let message = format!("prerequisites are not met{names}");
+    report.find(Check::Prerequisites, Advice::PromptUser, message);
 }
 
 /// Says how the work went, if not well: whoever goes on is to know.

@@ -10,6 +10,7 @@ use crate::layouts::standing::told::{
     LIST_MAX, all_names, cut, files, first_list, issue, name, named, newer, required, said,
     verbatim,
 };
+use crate::layouts::standing::unmet::unmet;
 use crate::layouts::standing::{Progress, Snapshot, Standing};
 use crate::layouts::{Problem, status, time};
 
@@ -36,6 +37,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
         tasks_remaining,
         last_action: last_output(document),
         failures: attempt.map(|attempt| attempt.saturating_sub(1)),
+        unmet_prerequisites: unmet(document, "recovery_info").or_else(|| unmet(document, "")),
         next: resume_from(entry, document).map(|place| format!("Continue from {place}.")),
         snapshot: Snapshot {
             issue: issue(entry, document, &["issue_number"]),

@@ -9,6 +9,7 @@ use crate::layouts::standing::told::{
     all_names, count, files, first_list, issue, message, name, names, number, said, seconds,
     verbatim,
 };
+use crate::layouts::standing::unmet::unmet;
 use crate::layouts::standing::{Progress, Snapshot, Standing, told};
 
 const DONE: [&str; 4] = ["tasks_done", "tasksCompleted", "tasks_completed", "completed_tasks"];
@@ -48,6 +49,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
         failing: count(document, &FAILING),
         error: message(document, &["error", "last_error"]),
         tests_passing: truth(document, "tests_passing"),
+        unmet_prerequisites: unmet(document, ""),
         next: resume_from.map(|place| format!("Continue from {place}.")),
         snapshot: Snapshot {
             issue: issue(entry, document, &["issue", "issue_number"]),

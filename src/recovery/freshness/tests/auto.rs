@@ -32,7 +32,7 @@ fn each_condition_is_named_if_it_does_not_hold() {
         Standing { snapshot, ..good() }
     };
     let with_status = |status| Entry { status, ..fresh() };
-    for (entry, standing, unmet) in [
+    for (entry, standing, unmet) in vec![
         (fresh(), good(), None),
         (fresh(), Standing { error: text(" "), ..good() }, None),
         (fresh(), Standing { tests_passing: Some(false), ..good() }, Some("tests did not pass")),

@@ -85,6 +85,32 @@ fn another_branch_that_is_checked_out_is_not_gone_on_with_unasked() {
     assert_eq!((ended.code, findings(&ended)), (Some(0), vec![]), "{}", ended.stderr);
 }
 
+/// It was not read at all, and the work went on.
+#[test]
+fn prerequisites_that_are_not_met_are_listed_and_not_gone_on_with() {
+    for (said, told) in [
+        ("prerequisites_met: false", "prerequisites are not met"),
+        ("prerequisites_met: \"no\"", "prerequisites are not met"),
+        ("prerequisites_met: false\n  unmet_prerequisites: [database, api key]", "api key"),
+        ("unmet_prerequisites: [database]", "database"),
+        ("prerequisites_met:\n    tests: true\n    database: false", "database"),
+        ("prerequisites: [{name: database, met: false}, {name: x, met: true}]", "database"),
+    ] {
+        let test = repository();
+        let path = ".claude/crunch/42/checkpoints/CP-implementing-20250114-a3f2.yaml";
+        let yaml = fs::read_to_string(test.path().join(path)).unwrap();
+        let yaml = yaml.replace("can_resume: true", &format!("can_resume: true\n  {said}"));
+        let yaml = yaml.replace("2025-01-14T10", "2025-01-14T11").replace("a3f2", "a3f3");
+        test.write(&path.replace("a3f2", "a3f3"), &yaml);
+        test.run("import . --quiet").done();
+        let ended = test.run(RESUME);
+        assert_eq!(ended.code, Some(4), "{said}: {}", ended.stderr);
+        assert_eq!(findings(&ended), ["prerequisites prompt_user"], "{said}");
+        assert!(ended.stderr.contains(told), "{said}: {}", ended.stderr);
+        assert_eq!(test.run(&format!("{RESUME} --choice resume")).code, Some(0));
+    }
+}
+
 #[test]
 fn other_labels_are_a_warning() {
     let test = repository();
