@@ -4,6 +4,7 @@
 
 mod candidate;
 mod freshness;
+mod overview;
 mod prompt;
 mod resume;
 mod smart;
@@ -12,6 +13,7 @@ mod world;
 
 pub use candidate::{Candidate, Hurdle, hurdles};
 pub use freshness::{Advice, Check, Finding, Freshness, freshness};
+pub use overview::{DEPTH, Outlook, SeriesState};
 pub use prompt::resume_block;
 pub use resume::{Offer, PassedOver, Proposal, ResumePoint, Strategy};
 pub use target::Target;

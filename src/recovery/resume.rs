@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::candidate::{Candidate, Hurdle, entries, judged, read};
+use super::overview::Outlook;
 use super::smart;
 use crate::checkpoint::{Checkpoint, Entry, Series};
 use crate::error::{Error, Result};
@@ -218,9 +219,30 @@ impl Proposal {
     fn new(offer: Option<Offer>, reasons: Vec<String>, passed_over: Vec<PassedOver>) -> Self {
         Self { offer, reasons, passed_over, damage: Vec::new(), has_more: false }
     }
+
+    /// Returns the checkpoint that shows that the work is over, if that is why nothing is offered.
+    #[must_use]
+    pub fn ended(&self) -> Option<&PassedOver> {
+        let newest = self.passed_over.iter().find(|it| it.is_readable || it.is_over());
+        newest.filter(|it| self.offer.is_none() && it.is_over())
+    }
+
+    /// Returns what follows from it, before the world outside the store is looked at.
+    #[must_use]
+    pub fn outlook(&self) -> Outlook {
+        match (&self.offer, self.ended()) {
+            (Some(_), _) => Outlook::Resume,
+            (None, Some(_)) => Outlook::Ended,
+            (None, None) => Outlook::Refused,
+        }
+    }
 }
 
 impl PassedOver {
+    fn is_over(&self) -> bool {
+        self.entry.status.is_over()
+    }
+
     /// By what stands in the way.
     pub(super) fn of(candidate: &Candidate) -> Self {
         let why: Vec<String> = candidate.hurdles.iter().map(Hurdle::to_string).collect();

@@ -36,6 +36,7 @@ mod revisions;
 mod save;
 mod secrets;
 mod sectors;
+mod series;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]

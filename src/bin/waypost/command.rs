@@ -27,6 +27,7 @@ mod repair;
 mod restore;
 mod resume;
 mod save;
+mod series;
 mod show;
 mod stats;
 mod tag;
@@ -72,6 +73,7 @@ enum Command {
     Show(show::Args),
     Latest(latest::Args),
     List(list::Args),
+    Series(series::Args),
     Log(Box<log::Args>),
     Watch(Box<watch::Args>),
     Find(Box<find::Args>),
@@ -148,6 +150,7 @@ impl Cli {
             Command::Show(args) => show::run(args, &self.global, out),
             Command::Latest(args) => latest::run(args, &self.global, out),
             Command::List(args) => list::run(args, &self.global, out),
+            Command::Series(args) => series::run(args, &self.global, out),
             Command::Log(args) => log::run(args, &self.global, out),
             Command::Watch(args) => watch::run(args, &self.global, out),
             Command::Find(args) => find::run(args, &self.global, out),

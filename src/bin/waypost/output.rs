@@ -23,7 +23,7 @@ pub(crate) use column::{Column, Fitted, fitted, padded, taken};
 pub(crate) use fields::Fields;
 pub(crate) use fit::{columns, cut};
 pub(crate) use human::{
-    age, ago, ago_in_words, counted, grouped, plain, quoted, short_id, short_length, size,
+    age, ago, ago_in_words, counted, grouped, plain, quoted, rounded, short_id, short_length, size,
 };
 pub(crate) use json::{More, VERSION, VERSION_KEY, json_line, json_open};
 pub(crate) use short::id_length;

@@ -76,6 +76,7 @@ fn the_commands_are_listed_in_groups() {
       rollback     Make an earlier checkpoint the newest of its series again
 
     Look:
+      series       List every series, the last active first
       log          Show checkpoints as a time line, with what changed in each
       watch        Follow new checkpoints as they are saved, by any process
       diff         Show what changed between checkpoints, or to a file

@@ -135,6 +135,7 @@ fn reading(session: &mut Session) {
     session.run("show", "latest --series work");
     assert_eq!(session.run("list", "list --limit 1").len(), 1);
     session.run("list", "list --all");
+    session.run("series", "series --all");
     assert_eq!(session.run("log", "log work --limit 2")[0]["score"], 41.5);
     assert_eq!(session.run("log", "log work --limit 3")[2]["score"].to_string(), "40");
     session.run("watch", "watch work --last 3 --count 0");

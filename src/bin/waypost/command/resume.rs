@@ -48,9 +48,10 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A series, issue, loop, story, workflow or its description, or an id, `latest`, NAME@N
+    /// A series, issue, loop, story, workflow or its description, or an id, `latest`, NAME@N; at a
+    /// terminal, if not said, you choose from a list of all series
     #[arg(value_parser = NonEmptyStringValueParser::new())]
-    target: String,
+    target: Option<String>,
 
     /// How to choose among the checkpoints of a series
     #[arg(long, value_enum, default_value = "last")]

@@ -8,7 +8,7 @@ use clap::Command;
 const GROUPS: [(&str, &[&str]); 8] = [
     ("Save and read", &["save", "show", "latest", "list", "find"]),
     ("Go on", &["resume", "restore", "fork", "rollback"]),
-    ("Look", &["log", "watch", "diff", "stats"]),
+    ("Look", &["series", "log", "watch", "diff", "stats"]),
     ("Mark", &["tag", "complete", "fail", "archive", "reopen"]),
     ("Clean up", &["delete", "undelete", "prune", "policy"]),
     ("Move in and out", &["import", "export"]),

@@ -87,6 +87,15 @@ fn since(then: Timestamp, now: Timestamp, words: impl Fn(Duration) -> String) ->
     format!("{} ago", words(now.saturating_since(then)))
 }
 
+/// A score in few characters.
+pub(crate) fn rounded(score: f64) -> String {
+    if score.abs() >= 1e9 {
+        return format!("{score:.2e}");
+    }
+    let text = format!("{score:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// How many characters of UUIDs it takes to tell these ids apart, in whole groups of them.
 pub(crate) fn short_length(ids: &[&Id]) -> usize {
     // Up to 13 a UUIDv7 is its time in milliseconds; the rest is chance.

@@ -11,7 +11,9 @@ use super::graph::{Drawn, Signs, draw};
 use super::summary::Summary;
 use super::timeline::{Origin, Row, Since, State, links};
 use crate::args::Global;
-use crate::output::{Column, Fitted, age, columns, cut, fitted, padded, palette, short_id, taken};
+use crate::output::{
+    Column, Fitted, age, columns, cut, fitted, padded, palette, rounded, short_id, taken,
+};
 
 // With less room for what changed, it stands in a line of its own.
 const WORDS_ROOM_MIN: usize = 30;
@@ -122,15 +124,6 @@ fn score(row: &Row) -> Option<String> {
         State::Read { score, .. } => score.map(rounded),
         State::Damaged(_) | State::Gone => None,
     }
-}
-
-/// A score in few characters.
-fn rounded(score: f64) -> String {
-    if score.abs() >= 1e9 {
-        return format!("{score:.2e}");
-    }
-    let text = format!("{score:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 impl Words {

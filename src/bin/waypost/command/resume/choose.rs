@@ -6,10 +6,15 @@ use anyhow::Result;
 use waypost::recovery::{Candidate, Hurdle, Offer, PassedOver, Proposal, Strategy, Target};
 use waypost::{Entry, Error, Query, Series, Store, Timestamp};
 
+use super::super::series;
 use super::{Args, Choice, How, ask, is_asked_here};
 use crate::args::Global;
 use crate::exit::Refusal;
+use crate::filter::nothing;
 use crate::output;
+
+// More would fill the screen.
+const SHOWN_MAX: usize = 20;
 
 /// A checkpoint, why it was chosen, and what stands in the way of going on from it.
 pub(super) struct Chosen {
@@ -36,7 +41,11 @@ pub(super) fn choose(
     global: &Global,
     out: &mut dyn Write,
 ) -> Result<Chosen> {
-    match target(args, store, global)? {
+    let target = match &args.target {
+        Some(name) => target(name, args, store, global)?,
+        None => any(args, store, global)?,
+    };
+    match target {
         Target::Checkpoint(entry) => named(store, *entry, "It was named."),
         // To start over, none need be selected.
         Target::Series(series)
@@ -49,10 +58,10 @@ pub(super) fn choose(
 }
 
 /// The one thing that the target stands for.
-fn target(args: &Args, store: &Store, global: &Global) -> Result<Target> {
-    let mut found = store.targets(&args.target)?;
+fn target(wanted: &str, args: &Args, store: &Store, global: &Global) -> Result<Target> {
+    let mut found = store.targets(wanted)?;
     if found.is_empty() {
-        return meant(args, store, global).map(Target::Series);
+        return meant(wanted, args, store, global).map(Target::Series);
     }
     if found.len() == 1 {
         return Ok(found.remove(0));
@@ -79,27 +88,44 @@ fn target(args: &Args, store: &Store, global: &Global) -> Result<Target> {
         let at = ask::number(&choices, &mut io::stdin().lock(), &mut output::stderr())?;
         return Ok(found.swap_remove(at));
     }
-    Err(Refusal::Unclear { wanted: args.target.clone(), choices }.into())
+    Err(Refusal::Unclear { wanted: wanted.to_owned(), choices }.into())
+}
+
+/// One of all series, if a person at the terminal chooses it.
+fn any(args: &Args, store: &Store, global: &Global) -> Result<Target> {
+    if !is_asked_here(args, global) {
+        let newest = store.newest_series()?;
+        let names: Vec<&str> = newest.iter().map(Series::as_str).collect();
+        let what = format!("name what to resume; the newest are {}", names.join(", "));
+        return Err(Refusal::Usage(what).into());
+    }
+    let query = Query { limit: Some(SHOWN_MAX), ..Query::default() };
+    let mut states = store.overview(&query)?;
+    if states.is_empty() {
+        return Err(nothing(&query).into());
+    }
+    let lines = series::lines(store, &states, Timestamp::now())?;
+    let at = ask::number(&lines, &mut io::stdin().lock(), &mut output::stderr())?;
+    Ok(Target::Series(states.swap_remove(at).series))
 }
 
 /// The series that was meant by a name that none has, if a person at the terminal says which.
-fn meant(args: &Args, store: &Store, global: &Global) -> Result<Series> {
-    let wanted = args.target.clone();
-    let mut about = store.about(&wanted)?;
+fn meant(wanted: &str, args: &Args, store: &Store, global: &Global) -> Result<Series> {
+    let mut about = store.about(wanted)?;
     if !about.is_empty() && is_asked_here(args, global) {
         let lines: Vec<String> = about.iter().map(ToString::to_string).collect();
         let mut output = output::stderr();
-        writeln!(output, "No work is called {}. Is it one of these?", output::plain(&wanted))?;
+        writeln!(output, "No work is called {}. Is it one of these?", output::plain(wanted))?;
         let at = ask::number(&lines, &mut io::stdin().lock(), &mut output)?;
         return Ok(about.swap_remove(at));
     }
-    let lost = store.lost_names()?;
+    let (lost, nearby) = (store.lost_names()?, store.nearby(wanted)?);
+    let wanted = wanted.to_owned();
     if !lost.is_empty() {
         return Err(Refusal::LostNames { wanted, series: lost }.into());
     }
-    let mut nearby = store.nearby(&wanted)?;
-    about.retain(|series| !nearby.contains(series));
-    nearby.splice(0..0, about);
+    about.extend(nearby.into_iter().filter(|series| !about.contains(series)).collect::<Vec<_>>());
+    let nearby = about;
     let newest = store.newest_series()?;
     Err(Refusal::NoTarget { wanted, nearby, newest }.into())
 }
@@ -137,17 +163,14 @@ fn named(store: &Store, entry: Entry, reason: &str) -> Result<Chosen> {
 fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
     let strategy = if args.strategy == How::Smart { Strategy::Smart } else { Strategy::Last };
     let proposal = store.propose(series, strategy, args.depth as usize)?;
+    if let Some(ended) = proposal.ended().filter(|it| !it.is_readable) {
+        let (series, status) = (series.clone(), ended.entry.status);
+        return Err(Refusal::Ended { series, status }.into());
+    }
     let Proposal { offer, reasons, passed_over, damage, .. } = proposal;
     if let Some(offer) = offer {
         let hurdles = Vec::new();
         return Ok(Chosen { offer, reasons, hurdles, passed_over, damage, is_named: false });
-    }
-    let is_end = |it: &&PassedOver| !it.is_readable && it.entry.status.is_over();
-    if let Some(ended) = passed_over.iter().find(|it| it.is_readable || is_end(it))
-        && is_end(&ended)
-    {
-        let (series, status) = (series.clone(), ended.entry.status);
-        return Err(Refusal::Ended { series, status }.into());
     }
     // With --force, or to start over, there is still something to look at.
     let newest = passed_over.iter().find(|it| it.is_readable).map(|it| it.entry.clone());

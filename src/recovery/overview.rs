@@ -1,0 +1,129 @@
+//! Every series at a glance: its newest checkpoint, and whether work would go on from it.
+//!
+//! Never looks at the world outside the store: branches, files and issues are compared only when
+//! one series is resumed.
+
+use serde::Serialize;
+
+use super::candidate::judged;
+use super::resume::{Proposal, Strategy};
+use crate::checkpoint::{Entry, Id, Series};
+use crate::error::{Error, Result};
+use crate::query::Query;
+use crate::store::Store;
+
+/// How many of the newest checkpoints of a series are considered, unless told otherwise.
+pub const DEPTH: u32 = 256;
+// Entries tried before a series counts as one without a readable entry.
+const ENTRIES_MAX: usize = 8;
+
+/// A series, its newest checkpoint, and what resuming it would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SeriesState {
+    /// The series.
+    pub series: Series,
+    /// Its newest checkpoint; `None` if damage leaves no entry of the newest few.
+    pub newest: Option<Entry>,
+    /// The score that the newest checkpoint states.
+    pub score: Option<f64>,
+    /// What resuming the series would decide, as far as the store alone can tell.
+    pub decision: Outlook,
+    /// The checkpoint that work would go on from.
+    pub from: Option<Id>,
+    /// Why the newest checkpoint is not the one to go on from, in words that follow its name.
+    pub why: Vec<String>,
+    /// Damage that leaves so little of a checkpoint that it cannot be named.
+    pub damage: Vec<String>,
+}
+
+/// What resuming a series would decide before it looks at the world outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outlook {
+    /// Work goes on.
+    Resume,
+    /// The work is completed or archived.
+    Ended,
+    /// Nothing in the series can be resumed.
+    Refused,
+}
+
+impl Outlook {
+    /// Returns the name that programs use.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Resume => "resume",
+            Self::Ended => "ended",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+impl Store {
+    /// Lists the series whose newest checkpoint fits `query`, the last active first, with what
+    /// [`Store::propose`] would choose in each.
+    ///
+    /// Reads a few entries of every series, and usually one document of each series that is
+    /// returned; the number of checkpoints in a series does not matter. Does not compare branches,
+    /// files or issues with what they are now: [`freshness`](super::freshness()) does, for one
+    /// checkpoint. A series whose newest entries are damaged fits every query, comes first, and
+    /// tells of its damage. Order and place of the query do not count.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn overview(&self, query: &Query) -> Result<Vec<SeriesState>> {
+        let mut found = Vec::new();
+        for series in self.series()? {
+            if query.series.as_ref().is_some_and(|wanted| *wanted != series) {
+                continue;
+            }
+            let newest = newest(self, &series)?;
+            if newest.as_ref().is_none_or(|newest| query.admits(newest)) {
+                found.push((series, newest));
+            }
+        }
+        found.sort_by_key(|(_, newest)| {
+            // Nobody knows when it was saved to: what is damaged must not hide behind the limit.
+            let order = newest.as_ref().map(Entry::order);
+            (order.is_some(), std::cmp::Reverse(order))
+        });
+        let states = found.into_iter().filter_map(|(series, newest)| {
+            // `None` if all of it was deleted since it was listed.
+            state(self, series, newest).transpose()
+        });
+        states.take(query.limit.unwrap_or(usize::MAX)).collect()
+    }
+}
+
+fn newest(store: &Store, series: &Series) -> Result<Option<Entry>> {
+    let first = store.newest_of(series, 1)?.pop();
+    if let Some(Ok(newest)) = first {
+        return Ok(Some(newest));
+    }
+    Ok(store.newest_of(series, ENTRIES_MAX)?.into_iter().find_map(Result::ok))
+}
+
+fn state(store: &Store, series: Series, newest: Option<Entry>) -> Result<Option<SeriesState>> {
+    let proposal = match store.propose(&series, Strategy::Last, DEPTH as usize) {
+        Ok(proposal) => proposal,
+        Err(Error::NotFound { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let decision = proposal.outlook();
+    let stated = score(store, newest.as_ref(), &proposal)?;
+    let from = proposal.offer.map(|offer| offer.checkpoint.entry.id);
+    let why = proposal.passed_over.into_iter().next().map(|it| it.why).unwrap_or_default();
+    let damage = proposal.damage;
+    Ok(Some(SeriesState { series, newest, score: stated, decision, from, why, damage }))
+}
+
+/// The document of the offer has been read already, and it usually is the newest.
+fn score(store: &Store, newest: Option<&Entry>, proposal: &Proposal) -> Result<Option<f64>> {
+    let Some(newest) = newest else { return Ok(None) };
+    match &proposal.offer {
+        Some(offer) if offer.checkpoint.entry.id == newest.id => Ok(offer.standing.score),
+        _ => Ok(judged(store, newest.clone())?.and_then(|it| it.standing.score)),
+    }
+}
