@@ -96,8 +96,8 @@ fn a_store_in_good_order_is_told_line_by_line() {
     assert!(store.starts_with("ok    store     [HERE]/.waypost/store.redb, in this directory: "));
     assert!(store.ends_with(", format 1, checkpoints: 3, the newest 0s ago"), "{store}");
     assert!(of("versions").ends_with(
-        "reads formats 1 to 3; 2 is for encrypted stores, 3 for stores with dates that lag behind \
-         the order"
+        "reads formats 1 to 4; 2 is for encrypted stores, 3 for stores with dates that lag behind \
+         the order, 4 for stores with imported files"
     ));
     assert_eq!(of("key"), "ok    key       the store is not encrypted");
     assert!(shown.contains("-> documents are not read here: waypost verify"), "{shown}");

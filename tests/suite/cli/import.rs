@@ -338,7 +338,7 @@ fn watching_takes_in_what_appears_and_every_change() {
     };
     wait_for(6);
     let state = String::from_utf8(fixture("pipeline/state.json")).unwrap();
-    for (number, count) in [(1, 7), (2, 8), (3, 9)] {
+    for (number, count) in [(1, 7), (2, 8), (1, 9)] {
         test.put(STATE, state.replace("false", &format!("false, \"n\": {number}")));
         wait_for(count);
     }

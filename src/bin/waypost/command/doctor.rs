@@ -86,7 +86,7 @@ fn versions() -> Check {
     // A store of format 1 is not outdated: it gets a later format only when it needs one.
     let finding = format!(
         "waypost {version}, reads formats {oldest} to {newest}; 2 is for encrypted stores, 3 \
-         for stores with dates that lag behind the order"
+         for stores with dates that lag behind the order, 4 for stores with imported files"
     );
     Check::ok("versions", finding)
 }
