@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use redb::{
     Durability, Key, ReadableTable as _, ReadableTableMetadata as _, TableDefinition, Value,
@@ -15,6 +16,7 @@ use super::file;
 use super::open::Open;
 use super::read::Snapshot;
 use super::table::{ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, In, RECORDS, SOURCES};
+use super::turn::Patience;
 use super::watch::{Stage, Step, Watch, unwatched};
 use super::write::{begin, transact};
 use crate::codec::encode_entry;
@@ -73,9 +75,22 @@ impl Store {
         }
         // Closing writes a few pages more; the length that stays is that of the closed file.
         self.shared.let_go();
+        self.close_again();
         self.forget_names()?;
         let after_bytes = self.shared.turn.disk().look(path).at(path)?.bytes;
         Ok(Compacted { before_bytes, after_bytes, purged })
+    }
+
+    /// Opens the file and closes it again, so that a later read finds the length that stays.
+    ///
+    /// Each close records which pages are free, while the record of the last close is still there.
+    /// Moving pages removes that record, so the first close after it makes one, and only the second
+    /// close finds out how much room two of them take.
+    fn close_again(&self) {
+        // If another process has the file, its close does the same; if the file cannot be opened,
+        // the next call reports that.
+        let _ = self.shared.turn.within(Patience::Until(Instant::now()), |_| Ok(()));
+        self.shared.let_go();
     }
 
     /// Makes it last that a journal and files of the spool are gone: a loss of power could bring
