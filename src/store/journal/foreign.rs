@@ -1,5 +1,8 @@
 //! A file in the place of the journal that is not of this store: moved away, never removed.
 
+#[cfg(all(test, unix))]
+mod tests;
+
 use std::io;
 use std::path::{Path, PathBuf};
 

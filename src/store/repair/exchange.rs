@@ -2,6 +2,9 @@
 //!
 //! Must never leave the path of the store without a file.
 
+#[cfg(all(test, unix))]
+mod tests;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,14 +14,16 @@ use crate::store::disk::{Disk, Lock, Place};
 use crate::store::file;
 use crate::store::sectors::Sectors;
 
+// Names tried before a repair gives up, if a directory cannot be looked through or is full of them.
+const NAMES_MAX: u32 = 1000;
+
 /// Puts a new store in the place of an old one, which stays under another name.
 ///
 /// The path always leads to one of the two, and neither ever has two names: a store with two names
 /// is refused, and a kill here must leave one that opens.
 pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<PathBuf> {
     let (path, disk) = (old.path.as_path(), old.disk.as_ref());
-    let time: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
-    let aside = file::beside(path, &format!(".damaged-{time}"));
+    let aside = free_name(disk, path, now);
     let (journal, journal_aside) =
         (file::beside(path, ".journal"), file::beside(&aside, ".journal"));
     if disk.is_file(&journal) {
@@ -39,6 +44,21 @@ pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<P
     }
     sync()?;
     Ok(aside)
+}
+
+/// A name for the old store that is free, and its journal's name too. A link in their place counts
+/// as taken. If another process takes them now, making the file fails: nothing is replaced.
+fn free_name(disk: &dyn Disk, path: &Path, now: Timestamp) -> PathBuf {
+    let time: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+    let is_free = |aside: &Path| {
+        let names = [aside.to_owned(), file::beside(aside, ".journal")];
+        let is_absent = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        names.iter().all(|name| disk.look(name).is_err_and(is_absent))
+    };
+    let first = file::beside(path, &format!(".damaged-{time}"));
+    let mut others =
+        (1..NAMES_MAX).map(|number| file::beside(path, &format!(".damaged-{time}-{number}")));
+    if is_free(&first) { first } else { others.find(|it| is_free(it)).unwrap_or(first) }
 }
 
 /// Gives the name of the old store to the new one, and `aside` to the old one.
