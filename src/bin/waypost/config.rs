@@ -38,9 +38,25 @@ pub(crate) fn of_project(store: &Path) -> Result<Option<(PathBuf, Config)>> {
 
 /// Where the project whose store is at `store` has the files of claude-crunch.
 pub(crate) fn location(store: &Path) -> Result<Location> {
-    let Some((path, config)) = of_project(store)? else { return Ok(Location::default()) };
+    let found = of_project(store).map_err(|error| told_before_making(store, error))?;
+    let Some((path, config)) = found else { return Ok(Location::default()) };
     let Some(text) = config.location() else { return Ok(Location::default()) };
     Ok(Location::new(text).map_err(|source| Refusal::Config { path, source })?)
+}
+
+/// `error` with what it means if the store is still to be made.
+pub(crate) fn told_before_making(store: &Path, error: anyhow::Error) -> anyhow::Error {
+    if keeps_from_making(store) {
+        return error.context("no store is made: its config may name a key");
+    }
+    error
+}
+
+/// Whether a config that cannot be read keeps the store from being made.
+///
+/// One that should have been encrypted cannot be made good again later.
+pub(crate) fn keeps_from_making(store: &Path) -> bool {
+    find(store).is_some_and(|path| path.ends_with(OWN)) && !store.exists()
 }
 
 /// Where the config of a project is, if it has one.
@@ -51,9 +67,4 @@ pub(crate) fn find(store: &Path) -> Option<PathBuf> {
     let of_project = directory.parent().map(|project| project.join(CRUNCH));
     // Whatever is there and is no file says so when it is read.
     [Some(directory.join(OWN)), of_project].into_iter().flatten().find(|path| path.exists())
-}
-
-/// Whether the config of a project is one that was written for us.
-pub(crate) fn is_own(store: &Path) -> bool {
-    find(store).is_some_and(|path| path.ends_with(OWN))
 }

@@ -92,9 +92,8 @@ pub(crate) fn named(global: &Global, store: &Path) -> Vec<Named> {
 fn of_project(store: &Path) -> Result<Option<PathBuf>> {
     let config = match config::of_project(store) {
         Ok(found) => found.map(|(_, config)| config),
-        // One that should have been encrypted cannot be made good again later.
-        Err(error) if config::is_own(store) && !store.exists() => {
-            return Err(error.context("no store is made: its config may name a key"));
+        Err(error) if config::keeps_from_making(store) => {
+            return Err(config::told_before_making(store, error));
         }
         // Who saves is told what is wrong with a config.
         Err(_) => None,
