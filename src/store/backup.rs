@@ -4,37 +4,36 @@
 //! copied once more: others wait for as long as it takes to read the file out of memory. Must never
 //! leave half a copy under the name that was asked for.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+mod copy;
+
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use redb::{
-    Builder, Database, DatabaseError, Durability, ReadOnlyDatabase, ReadableDatabase,
-    ReadableTableMetadata, StorageBackend as _,
+    Builder, Database, DatabaseError, Durability, ReadTransaction, ReadableDatabase as _,
+    ReadableTableMetadata as _,
 };
 use serde::Serialize;
 
 use super::Store;
-use super::disk::{Disk as _, DiskFile as _, Place, RealDisk, opening};
+use super::disk::opening::SYMBOLIC_LINK;
+use super::disk::{DiskFile, Lock, Place};
 use super::file::{self, Refusal};
-use super::held::when_free;
+use super::held::{self, Source, when_free};
 use super::kind;
 use super::lock::LockFile;
 use super::lossy;
 use super::open::Open;
-use super::overlay::Overlay;
 use super::room::lacks_room;
 use super::spool::Spooled;
 use super::table::{FRAMES, IDENTITY_KEY, In, META, RECORDS, engine_error, without_panics};
 use super::unfinished::{self, Making};
 use super::watch::{Stage, Step, Watch, unwatched};
-use crate::codec::check;
 use crate::error::{At, Error, Result};
+use copy::Copy;
 
-// Large enough to be read at once, small enough to be copied again for the sake of a few pages.
-const CHUNK_BYTES: usize = 256 << 10;
 const CACHE_BYTES: usize = 32 << 20;
 // A killed holder leaves a file that needs repair. After this many in a row, or on a full disk, the
 // backup repairs it in memory.
@@ -99,21 +98,29 @@ impl Store {
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Copied> {
         let path = file::resolve(path.as_ref());
-        check_target(&path, self.path(), backup)?;
-        unfinished::sweep(&RealDisk, &path, Making::Backup, LEFT_AFTER);
-        let new_path = unfinished::name(&path, Making::Backup);
-        let copied = self.make_copy(&new_path, watch).and_then(|copied| match copied {
-            Some(copied) => self.put_in_place(&new_path, &path, backup).map(|()| Some(copied)),
+        let to = Place { path, disk: self.shared.turn.place().disk.clone() };
+        self.backup_at(&to, backup, watch)
+    }
+
+    /// As [`Store::backup_with`], to a place on the disk of the store.
+    pub(super) fn backup_at(&self, to: &Place, backup: Backup, watch: Watch<'_>) -> Result<Copied> {
+        let path = to.path.as_path();
+        check_target(to, self.path(), backup)?;
+        unfinished::sweep(to.disk.as_ref(), path, Making::Backup, LEFT_AFTER);
+        let new = Place { path: unfinished::name(path, Making::Backup), disk: to.disk.clone() };
+        let copied = self.make_copy(&new, watch).and_then(|copied| match copied {
+            Some(copied) => self.put_in_place(&new, to, backup).map(|()| Some(copied)),
             None => Ok(None),
         });
-        let _ = fs::remove_file(&new_path);
+        let _ = new.disk.remove(&new.path);
         // The temporary name of the copy would mean nothing to the caller.
         let copied = copied.map_err(|error| match error {
-            Error::Io { path: at, source } if at == new_path => {
-                Error::Io { path: path.clone(), source }
+            Error::Io { path: at, source } if at == new.path => {
+                Error::Io { path: path.to_owned(), source }
             }
             other => other,
         });
+        let path = path.to_owned();
         let nothing = Copied {
             path: path.clone(),
             is_whole: false,
@@ -126,24 +133,22 @@ impl Store {
     }
 
     /// Makes a copy that is complete and on disk; `None` if it was ended.
-    fn make_copy(&self, new_path: &Path, watch: Watch<'_>) -> Result<Option<Copied>> {
-        let (from, to) = (self.path(), new_path);
-        let source = opening::read(from).at(from)?;
-        let target = locked(opening::make(to), to)?;
-        let mut copy = Copy { source, target, from, to, sums: Vec::new() };
+    fn make_copy(&self, new: &Place, watch: Watch<'_>) -> Result<Option<Copied>> {
+        let mut copy = Copy::start(self.shared.turn.place(), new)?;
         if copy.once(watch)?.is_break() {
             return Ok(None);
         }
-        let on_disk = self.while_closed(|database| {
+        let on_disk = self.while_closed(|source| {
             let arrived = Instant::now();
             copy.follow()?;
             copy.again()?;
-            Ok((Counts::of(database, from)?, arrived.elapsed()))
+            let transaction = source.begin(self.path())?;
+            Ok((Counts::of(&transaction, self.path())?, arrived.elapsed()))
         });
         let (left_out, (counts, held)) = match on_disk {
             Ok(Some(copied)) => copied,
             Ok(None) => self.copy_from_memory(&mut copy)?,
-            Err(error) if lacks_room(&error) && !is_at(&error, to) => {
+            Err(error) if lacks_room(&error) && !is_at(&error, &new.path) => {
                 self.copy_from_memory(&mut copy)?
             }
             Err(error) => return Err(error),
@@ -151,32 +156,34 @@ impl Store {
         if watch(Step::named(Stage::Pages, 0)).is_break() {
             return Ok(None);
         }
-        let target = copy.target;
-        without_panics(new_path, || finish(target, new_path, &counts))?;
-        let bytes = fs::metadata(new_path).at(new_path)?.len();
-        let path = new_path.to_owned();
+        // The engine takes a lock of its own.
+        drop(copy);
+        without_panics(&new.path, || finish(new, &counts))?;
+        let bytes = new.disk.look(&new.path).at(&new.path)?.bytes;
+        let path = new.path.clone();
         let checkpoints = counts.records;
         Ok(Some(Copied { path, is_whole: true, checkpoints, bytes, left_out, held }))
     }
 
-    fn put_in_place(&self, new_path: &Path, path: &Path, backup: Backup) -> Result<()> {
+    fn put_in_place(&self, new: &Place, to: &Place, backup: Backup) -> Result<()> {
+        let (path, disk) = (to.path.as_path(), to.disk.as_ref());
         // While it waits, nobody takes it for left behind.
-        let _own = locked(opening::read(new_path), new_path)?;
+        let _own = locked(disk.open(&new.path), &new.path)?;
         let there = if backup.overwrite {
             // Whoever has what is there would go on saving into a file without a name.
-            when_free(path, self.shared.options.wait, || lock_any(path))?
+            when_free(to, self.shared.options.wait, || lock_any(to))?
         } else {
             None
         };
         match there {
             // Copying takes long, and another file may have come meanwhile.
             Some(_others_wait) => {
-                check_replaced(path)?;
-                fs::rename(new_path, path).at(path)?;
+                check_replaced(to)?;
+                disk.rename(&new.path, path).at(path)?;
             }
-            None => opening::rename_new(new_path, path).at(path)?,
+            None => disk.rename_new(&new.path, path).at(path)?,
         }
-        file::sync_parent(path).at(path)
+        disk.sync_directory(file::parent(path)).at(path)
     }
 
     /// Runs `work` while the file is closed cleanly, has everything, and nobody can open it. Says
@@ -184,9 +191,10 @@ impl Store {
     /// cleanly: the disk is full, or other processes are killed with it time and again.
     fn while_closed<T>(
         &self,
-        mut work: impl FnMut(&ReadOnlyDatabase) -> Result<T>,
+        mut work: impl FnMut(&Source) -> Result<T>,
     ) -> Result<Option<(u64, T)>> {
-        let (shared, path) = (&self.shared, self.path());
+        let (shared, place) = (&self.shared, self.shared.turn.place());
+        let journal = file::beside(&place.path, ".journal");
         for _ in 0..TRIES {
             // Takes in what a crash left, and what was spooled.
             let left_out = shared.glance(|open| {
@@ -199,9 +207,9 @@ impl Store {
             })?;
             let Some(left_out) = left_out else { return Ok(None) };
             let done = shared.closed(|| {
-                let database = when_free(path, shared.options.wait, || file::open_read_only(path))?;
-                let journal = file::beside(path, ".journal");
-                database.filter(|_| !journal.exists()).map(|(it, _)| work(&it)).transpose()
+                let source = when_free(place, shared.options.wait, || held::open_closed(place))?;
+                let source = source.filter(|_| !place.disk.is_file(&journal));
+                source.map(|source| work(&source)).transpose()
             })?;
             if let Some(done) = done {
                 return Ok(Some((left_out, done)));
@@ -216,7 +224,8 @@ impl Store {
         let (left_out, counts) = self.shared.closed_in_memory(
             |open| {
                 arrived = Instant::now();
-                Ok((self.left_out(open), Counts::of(&open.database, self.path())?))
+                let transaction = open.database.begin_read().within(self.path())?;
+                Ok((self.left_out(open), Counts::of(&transaction, self.path())?))
             },
             |overlay| copy.again_from(overlay),
         )?;
@@ -230,121 +239,42 @@ impl Store {
 }
 
 /// Refuses to replace what is no store.
-fn check_replaced(path: &Path) -> Result<()> {
-    let found = fs::metadata(path).at(path)?;
+fn check_replaced(to: &Place) -> Result<()> {
+    let found = to.disk.look(&to.path).at(&to.path)?;
     // Nothing is lost with an empty file.
-    if (found.is_file() && found.len() == 0) || kind::is_store(path) {
+    if (found.is_other.is_none() && found.bytes == 0) || kind::is_store(to) {
         return Ok(());
     }
     Err(Error::invalid("path", "what is there is no store, and is not replaced"))
 }
 
 /// Refuses names that a copy must not have.
-fn check_target(path: &Path, store: &Path, backup: Backup) -> Result<()> {
+fn check_target(to: &Place, store: &Path, backup: Backup) -> Result<()> {
+    let (path, disk) = (to.path.as_path(), to.disk.as_ref());
     file::check_apart(path, store)?;
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if path.is_symlink() {
-                let reason = "it is a symbolic link that leads nowhere, and is not replaced";
-                return Err(Error::invalid("path", reason));
-            }
-            return Ok(());
-        }
+    match disk.look(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error).at(path),
+        // Any other link was followed when the path was resolved.
+        Ok(found) if found.is_other == Some(SYMBOLIC_LINK) => {
+            let reason = "it is a symbolic link that leads nowhere, and is not replaced";
+            return Err(Error::invalid("path", reason));
+        }
         Ok(_) if !backup.overwrite => {
             return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(path);
         }
-        Ok(_) => check_replaced(path)?,
+        Ok(_) => check_replaced(to)?,
     }
-    if !RealDisk.is_free(path).at(path)? {
-        let holder = LockFile::of(&Place::real(path.to_owned())).holder();
+    if !disk.is_free(path).at(path)? {
+        let holder = LockFile::of(to).holder();
         return Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO });
     }
     Ok(())
 }
 
-/// A file that is being copied.
-struct Copy<'a> {
-    source: File,
-    target: File,
-    from: &'a Path,
-    to: &'a Path,
-    /// Of each chunk as it was copied.
-    sums: Vec<u64>,
-}
-
-impl Copy<'_> {
-    /// Copies everything, though it may change meanwhile.
-    fn once(&mut self, watch: Watch<'_>) -> Result<ControlFlow<()>> {
-        let total = self.source.metadata().at(self.from)?.len();
-        let mut chunk = vec![0; CHUNK_BYTES];
-        self.target.set_len(0).at(self.to)?;
-        for start in (0..total).step_by(CHUNK_BYTES) {
-            let step = Step { stage: Stage::Copy, done: start, total: Some(total) };
-            if watch(step).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-            let length = length_at(start, total);
-            // The file may have become shorter since.
-            let read = self.source.read_at(&mut chunk[..length], start);
-            match read {
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
-                other => other.at(self.from)?,
-            }
-            self.target.write_all(&chunk[..length]).at(self.to)?;
-            self.sums.push(check(0, &chunk[..length]));
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    /// Copies what changed; copies everything if another file is at the path now.
-    fn follow(&mut self) -> Result<()> {
-        let id = self.source.id().at(self.from)?;
-        if !file::is_at(&RealDisk, id, self.from).at(self.from)? {
-            self.source = opening::read(self.from).at(self.from)?;
-            self.sums.clear();
-        }
-        Ok(())
-    }
-
-    /// Copies what differs from what was copied before.
-    fn again(&mut self) -> Result<()> {
-        let total = self.source.metadata().at(self.from)?.len();
-        let source = self.source.try_clone().at(self.from)?;
-        self.changed(total, |at, bytes| source.read_at(bytes, at))
-    }
-
-    /// As [`Copy::again`], but from a file that is repaired and closed in memory.
-    fn again_from(&mut self, overlay: &Overlay) -> Result<()> {
-        let total = overlay.len().at(self.from)?;
-        self.changed(total, |at, bytes| overlay.read(at, bytes))
-    }
-
-    fn changed(
-        &mut self,
-        total: u64,
-        read: impl Fn(u64, &mut [u8]) -> io::Result<()>,
-    ) -> Result<()> {
-        let mut chunk = vec![0; CHUNK_BYTES];
-        for (start, number) in (0..total).step_by(CHUNK_BYTES).zip(0..) {
-            let length = length_at(start, total);
-            read(start, &mut chunk[..length]).at(self.from)?;
-            if self.sums.get(number) != Some(&check(0, &chunk[..length])) {
-                self.target.seek(SeekFrom::Start(start)).at(self.to)?;
-                self.target.write_all(&chunk[..length]).at(self.to)?;
-            }
-        }
-        self.target.set_len(total).at(self.to)
-    }
-}
-
 /// Whether an error is about this path.
 fn is_at(error: &Error, path: &Path) -> bool {
     matches!(error, Error::Io { path: at, .. } if at == path)
-}
-
-fn length_at(start: u64, total: u64) -> usize {
-    usize::try_from(total - start).unwrap_or(usize::MAX).min(CHUNK_BYTES)
 }
 
 /// What a copy must have.
@@ -355,58 +285,50 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(database: &impl ReadableDatabase, path: &Path) -> Result<Self> {
-        let transaction = database.begin_read().within(path)?;
+    fn of(transaction: &ReadTransaction, path: &Path) -> Result<Self> {
         let records = transaction.open_table(RECORDS).within(path)?.len().within(path)?;
         let frames = transaction.open_table(FRAMES).within(path)?.len().within(path)?;
         Ok(Self { records, frames })
     }
 }
 
-/// A file to copy to, which no other backup writes at the same time.
-fn locked(opened: io::Result<File>, path: &Path) -> Result<File> {
+/// A file that no other backup writes at the same time.
+fn locked(opened: io::Result<Box<dyn DiskFile>>, path: &Path) -> Result<Box<dyn DiskFile>> {
     let file = opened.at(path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            let holder = "another backup".to_owned();
-            Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })
-        }
-        Err(TryLockError::Error(error)) => Err(error).at(path),
+    if file.try_lock(Lock::Exclusive).at(path)? {
+        return Ok(file);
     }
+    let holder = "another backup".to_owned();
+    Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })
 }
 
 /// Keeps all others from the file that is about to be replaced, if there is one.
-fn lock_any(path: &Path) -> Result<Option<File>, Refusal> {
-    if !RealDisk.is_file(path) {
-        return Ok(None);
-    }
-    let file = opening::read(path).at(path)?;
-    file::lock_at(&file, path)?;
-    Ok(Some(file))
+fn lock_any(to: &Place) -> Result<Option<Box<dyn DiskFile>>, Refusal> {
+    if to.disk.is_file(&to.path) { file::lock_alone(to).map(Some) } else { Ok(None) }
 }
 
 /// Checks a copy, gives it an identity of its own, and puts it on disk.
-fn finish(target: File, path: &Path, counts: &Counts) -> Result<()> {
+fn finish(new: &Place, counts: &Counts) -> Result<()> {
+    let (path, disk) = (new.path.as_path(), new.disk.as_ref());
     let damaged = |reason: String| Error::corrupt("the store", reason);
     // A failing disk below the copy says nothing about the store.
     let refused = |what: &str, error: DatabaseError| match engine_error(error.into(), path) {
         error @ Error::Io { .. } => error,
         error => damaged(format!("{what}: {error}")),
     };
-    let opened = Builder::new().set_cache_size(CACHE_BYTES).create_file(target);
+    let opened = disk.open_engine(path, Builder::new().set_cache_size(CACHE_BYTES));
     let mut database = opened.map_err(|error| refused("its copy is refused", error))?;
     match database.check_integrity() {
         Ok(true) => {}
         Ok(false) => return Err(damaged("a page fails its checksum".to_owned())),
         Err(error) => return Err(refused("a page fails its checksum", error)),
     }
-    if Counts::of(&database, path)? != *counts {
+    if Counts::of(&database.begin_read().within(path)?, path)? != *counts {
         return Err(damaged("its copy has another number of rows".to_owned()));
     }
     identify(&database, path)?;
     drop(database);
-    opening::read(path).and_then(|file| file.sync_all()).at(path)
+    disk.open(path).and_then(|file| file.sync()).at(path)
 }
 
 fn identify(database: &Database, path: &Path) -> Result<()> {

@@ -1,6 +1,6 @@
 //! The file itself: made so that no crash leaves half of one, and opened only if we can read it.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use redb::{
     ReadableDatabase, TableError,
 };
 
-use super::disk::{Disk, DiskFile, FileId, FoundFile, Place, RealDisk, opening};
+use super::disk::{Disk, DiskFile, FileId, FoundFile, Lock, Place, RealDisk, opening};
 use super::kind;
 use super::lock::LockFile;
 use super::options::Options;
@@ -140,13 +140,15 @@ pub(super) fn open_read_only_on(
     Ok(opened)
 }
 
-/// Locks a file that is at its path, until it is closed.
-pub(super) fn lock_at(file: &File, path: &Path) -> Result<(), Refusal> {
-    match file.try_lock() {
-        Ok(()) => check_place(&RealDisk, file, path),
-        Err(TryLockError::WouldBlock) => Err(Refusal::Held),
-        Err(TryLockError::Error(error)) => Err(io_error(path, error).into()),
+/// Keeps all others from a file, for as long as the result lives.
+pub(super) fn lock_alone(place: &Place) -> Result<Box<dyn DiskFile>, Refusal> {
+    let (path, disk) = (place.path.as_path(), place.disk.as_ref());
+    let file = disk.open(path).at(path)?;
+    if !file.try_lock(Lock::Exclusive).at(path)? {
+        return Err(Refusal::Held);
     }
+    check_place(disk, file.as_ref(), path)?;
+    Ok(file)
 }
 
 /// Refuses a locked file that is not the one at its path any more: whoever had the lock may have

@@ -15,6 +15,7 @@ use super::file::{self, Refusal};
 use super::lock::LockFile;
 use super::names::Names;
 use super::overlay::Overlay;
+use super::pages::Pages;
 use super::pause::{YIELD, pause};
 use super::table::{IDENTITY_KEY, In, META, without_panics};
 use crate::codec::{Frames, Keyring};
@@ -75,7 +76,7 @@ impl<'a> Held<'a> {
     pub(super) fn source(&mut self) -> Result<&Source> {
         if self.source.is_none() {
             let (place, path, wait) = (self.place, self.path, self.wait);
-            let source = without_panics(path, || when_free(path, wait, || open(place)))?;
+            let source = without_panics(path, || when_free(place, wait, || open(place)))?;
             let identity = without_panics(path, || identity_of(&source, path))?;
             if self.identity.is_some_and(|before| Some(before) != identity) {
                 return Err(Error::corrupt("meta", "another store took its place meanwhile"));
@@ -96,7 +97,7 @@ impl<'a> Held<'a> {
 
     /// Lets another process have its turn, if one waits.
     pub(super) fn give_way(&mut self) {
-        if self.source.is_some() && self.since.elapsed() >= TURN_MIN && is_awaited(self.path) {
+        if self.source.is_some() && self.since.elapsed() >= TURN_MIN && is_awaited(self.place) {
             self.let_go();
             thread::sleep(YIELD);
         }
@@ -120,11 +121,11 @@ impl Drop for Held<'_> {
 
 /// Tries until another process lets go, or `wait` is over.
 pub(super) fn when_free<T>(
-    path: &Path,
+    place: &Place,
     wait: Duration,
     mut attempt: impl FnMut() -> Result<T, Refusal>,
 ) -> Result<T> {
-    let lock_file = LockFile::of(&Place::real(path.to_owned()));
+    let lock_file = LockFile::of(place);
     let arrived = Instant::now();
     let mut announcement = None;
     loop {
@@ -136,12 +137,20 @@ pub(super) fn when_free<T>(
         let waited = arrived.elapsed();
         if waited >= wait {
             let holder = lock_file.holder();
-            return Err(Error::Locked { path: path.to_owned(), holder, waited });
+            return Err(Error::Locked { path: place.path.clone(), holder, waited });
         }
         // Whoever cannot announce itself, in a directory that is not its own, may still be lucky.
         announcement = announcement.or_else(|| lock_file.announce().ok().flatten());
         thread::sleep(pause(waited));
     }
+}
+
+/// Opens a store that was closed cleanly so that it cannot be changed; `None` if a crash left it.
+pub(super) fn open_closed(place: &Place) -> Result<Option<Source>, Refusal> {
+    let source = open(place)?;
+    // Read while the source has its lock. Only the real disk can tell by the source itself.
+    let pages = place.disk.open(&place.path).and_then(Pages::over).at(&place.path)?;
+    Ok(Some(source).filter(|_| !pages.is_unclosed()))
 }
 
 fn open(place: &Place) -> Result<Source, Refusal> {
@@ -183,6 +192,7 @@ fn identity_of(source: &Source, path: &Path) -> Result<Option<u64>> {
 }
 
 /// Whether another process waits. Makes no file to find that out.
-fn is_awaited(path: &Path) -> bool {
-    file::beside(path, ".lock").exists() && LockFile::of(&Place::real(path.to_owned())).is_awaited()
+fn is_awaited(place: &Place) -> bool {
+    let lock_file = file::beside(&place.path, ".lock");
+    place.disk.is_file(&lock_file) && LockFile::of(place).is_awaited()
 }

@@ -3,12 +3,11 @@
 //! Whoever is told that it is something else may move it away. Must never write, or wait for a
 //! file that is no file.
 
-use std::fs;
 use std::path::Path;
 
 use redb::TableHandle as _;
 
-use super::disk::{Place, opening};
+use super::disk::Place;
 use super::lock::LockFile;
 use super::pages::{Commit, Pages, Seen, Table};
 use super::table::{FRAMES, RECORDS};
@@ -16,7 +15,8 @@ use crate::error::Error;
 
 /// Why a file is refused: as damaged, if it is or was a store all the same.
 pub(super) fn refused(path: &Path, reason: &str) -> Error {
-    if is_store(path) || was_opened(path) {
+    let place = Place::real(path.to_owned());
+    if is_store(&place) || was_opened(&place) {
         let reason = format!("it was a store, and now {reason}");
         return Error::corrupt(path.display().to_string(), reason);
     }
@@ -27,11 +27,8 @@ pub(super) fn refused(path: &Path, reason: &str) -> Error {
 ///
 /// If its first page leads to no tables, every page is read: one of them may be the list of tables
 /// that a commit left.
-pub(super) fn is_store(path: &Path) -> bool {
-    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
-        return false;
-    }
-    let Ok(pages) = opening::read(path).and_then(Pages::open) else { return false };
+pub(super) fn is_store(place: &Place) -> bool {
+    let Ok(pages) = place.disk.open(&place.path).and_then(Pages::over) else { return false };
     let commits = [Commit::Last, Commit::Before].into_iter();
     let mut led_to = commits.map(|commit| pages.tables(commit, &mut Seen::default()));
     led_to.any(|tables| are_of_store(&tables))
@@ -44,6 +41,6 @@ fn are_of_store(tables: &[Table]) -> bool {
 }
 
 /// Whether a store was opened under this name: whoever does so writes down which one it is.
-fn was_opened(path: &Path) -> bool {
-    LockFile::of(&Place::real(path.to_owned())).known().is_some()
+fn was_opened(place: &Place) -> bool {
+    LockFile::of(place).known().is_some()
 }

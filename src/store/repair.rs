@@ -23,8 +23,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::disk::{DiskFile, FileId, Lock, Place};
-use super::file::{self, Refusal};
+use super::disk::{FileId, Place};
+use super::file;
 use super::held::when_free;
 use super::lossy;
 use super::options::Options;
@@ -184,7 +184,7 @@ pub(super) fn repair_at(
             return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&target.path);
         }
     }
-    let file = when_free(path, repair.wait, || lock_alone(old))?;
+    let file = when_free(old, repair.wait, || file::lock_alone(old))?;
     let id = file.id().at(path)?;
     let rows = Rows::read(Pages::over(file).at(path)?);
     check(&rows, path)?;
@@ -391,15 +391,4 @@ fn nothing(path: &Path) -> Error {
 fn bytes_of(saved: &Saved) -> usize {
     let contents = saved.artifacts.iter().filter_map(|it| it.content.as_ref()).map(Vec::len);
     saved.frame.len() + contents.sum::<usize>()
-}
-
-/// Keeps all others from the file, for as long as the result lives.
-fn lock_alone(old: &Place) -> Result<Box<dyn DiskFile>, Refusal> {
-    let (path, disk) = (old.path.as_path(), old.disk.as_ref());
-    let file = disk.open(path).at(path)?;
-    if !file.try_lock(Lock::Exclusive).at(path)? {
-        return Err(Refusal::Held);
-    }
-    file::check_place(disk, file.as_ref(), path)?;
-    Ok(file)
 }

@@ -91,7 +91,8 @@ impl Shared {
     ) -> Result<T> {
         let path = self.turn.path();
         let outcome = self.closed(|| {
-            let open = when_free(path, self.options.wait, || self.turn.open_in_memory())?;
+            let open =
+                when_free(self.turn.place(), self.options.wait, || self.turn.open_in_memory())?;
             let outcome = without_panics(path, || {
                 self.take_in(&open)?;
                 work(&open)

@@ -118,12 +118,14 @@ pub fn names(found: &Metadata) -> u64 {
 
 /// [`kind`] of a directory.
 pub(in crate::store) const DIRECTORY: &str = "a directory";
+/// What [`kind`] says of a symbolic link.
+pub(in crate::store) const SYMBOLIC_LINK: &str = "a symbolic link";
 
 /// The kind of a file that is not a regular one, in words.
 #[must_use]
 pub fn kind(kind: FileType) -> &'static str {
     if kind.is_symlink() {
-        "a symbolic link"
+        SYMBOLIC_LINK
     } else if kind.is_dir() {
         DIRECTORY
     } else {

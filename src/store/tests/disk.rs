@@ -10,6 +10,7 @@
 //! so many workloads with each of their calls failing, and `WAYPOST_CRASH_SEED=17` that seed alone,
 //! as a failure names it.
 
+mod backed_up;
 mod chance;
 mod check;
 mod faults;

@@ -66,11 +66,12 @@ fn who_locks_a_file_that_was_replaced_meanwhile_opens_the_one_at_the_path() {
 fn a_lock_on_a_file_that_is_elsewhere_is_none() {
     let (_dir, path, other) = two_stores();
     let file = File::open(&path).unwrap();
-    assert!(file::lock_at(&file, &path).is_ok());
+    let checked = || file::check_place(&RealDisk, &file, &path);
+    assert!(checked().is_ok());
     fs::rename(&other, &path).unwrap();
-    assert!(matches!(file::lock_at(&file, &path), Err(Refusal::Held)));
+    assert!(matches!(checked(), Err(Refusal::Held)));
     fs::remove_file(&path).unwrap();
-    assert!(matches!(file::lock_at(&file, &path), Err(Refusal::Held)));
+    assert!(matches!(checked(), Err(Refusal::Held)));
 }
 
 /// A file that was moved from under a process took all it saved from then on, for as long as the

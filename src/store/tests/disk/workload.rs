@@ -79,6 +79,11 @@ pub(super) struct Workload {
 /// Opens the store of a simulated disk, without a thread of its own: what happens when must be the
 /// same for the same seed, but for what random nonces make of it.
 pub(super) fn open(disk: &SimulatedDisk, clock: &Arc<AtomicI64>, given: &[KeyId]) -> Result<Store> {
+    open_at(place(disk), clock, given)
+}
+
+/// As [`open`], for a store with another name.
+pub(super) fn open_at(place: Place, clock: &Arc<AtomicI64>, given: &[KeyId]) -> Result<Store> {
     let clock = clock.clone();
     let options = Options {
         hold: Hold::Forever,
@@ -86,7 +91,7 @@ pub(super) fn open(disk: &SimulatedDisk, clock: &Arc<AtomicI64>, given: &[KeyId]
         clock: Arc::new(move || Timestamp::from_micros(clock.load(Ordering::Relaxed))),
         ..Options::default()
     };
-    let store = Store::open_at(place(disk), keys::given(given, options))?;
+    let store = Store::open_at(place, keys::given(given, options))?;
     store.shared.keeper.stop();
     Ok(store)
 }
