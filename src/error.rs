@@ -122,6 +122,8 @@ pub enum Error {
         place: String,
         /// Which check failed.
         reason: String,
+        /// How much of the store it hurts.
+        damage: Damage,
     },
 
     /// Something is encrypted with a key that was not given. It is not damaged.
@@ -156,6 +158,20 @@ pub enum Error {
     },
 }
 
+/// How much of a store damage hurts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Damage {
+    /// One checkpoint, file or row; all others can be read.
+    Part,
+    /// The engine's own pages. The call that met it says nothing about any checkpoint.
+    Engine,
+    /// The disk cannot read some bytes of a file. It may be failing.
+    Disk,
+    /// All of it: nothing can be saved.
+    Everything,
+}
+
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -165,7 +181,27 @@ impl Error {
     }
 
     pub(crate) fn corrupt(place: impl Into<String>, reason: impl Display) -> Self {
-        Self::Corrupt { place: place.into(), reason: reason.to_string() }
+        Self::damaged(Damage::Part, place, reason)
+    }
+
+    /// As [`Error::corrupt`], for the store as a whole.
+    pub(crate) fn corrupt_store(damage: Damage, path: &Path, reason: impl Display) -> Self {
+        Self::damaged(damage, path.display().to_string(), reason)
+    }
+
+    /// Damage to stored bytes.
+    pub(crate) fn damaged(damage: Damage, place: impl Into<String>, reason: impl Display) -> Self {
+        Self::Corrupt { place: place.into(), reason: reason.to_string(), damage }
+    }
+
+    /// Whether it is the engine's or the disk's and not about one checkpoint, so that nothing it
+    /// says about a checkpoint holds.
+    pub(crate) fn is_of_engine(&self) -> bool {
+        match self {
+            Self::Io { .. } => true,
+            Self::Corrupt { damage, .. } => *damage != Damage::Part,
+            _ => false,
+        }
     }
 
     /// A copy for every saver of a shared transaction; `io::Error` itself cannot be cloned.
@@ -195,7 +231,7 @@ impl Error {
             Self::Linked { path, names, others } => {
                 Self::Linked { path: path.clone(), names: *names, others: others.clone() }
             }
-            Self::Corrupt { place, reason } => Self::corrupt(place, reason),
+            Self::Corrupt { place, reason, damage } => Self::damaged(*damage, place, reason),
             Self::Key { what, id, reason } => {
                 Self::Key { what: what.clone(), id: id.clone(), reason }
             }
@@ -209,6 +245,15 @@ impl Error {
                 Self::Io { path: path.clone(), source }
             }
         }
+    }
+}
+
+/// `None` for damage to one part, and for no other error.
+pub(crate) fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::Corrupt { damage: Damage::Part, .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

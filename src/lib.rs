@@ -99,7 +99,7 @@ pub use codec::{JsonStyle, KeyId, Source};
 pub use condition::Condition;
 pub use config::{Cleanup, Config, Off};
 pub use diff::{Diff, diff};
-pub use error::{Error, Result};
+pub use error::{Damage, Error, Result};
 pub use key::Order;
 pub use query::{Cursor, Page, Query};
 pub use retention::{

@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use super::operation::{Action, Operation};
 use super::read::Snapshot;
-use super::table::{DELETED, In, is_of_engine, open_if_made};
+use super::table::{DELETED, In, open_if_made};
 use super::watch::{Stage, Step, Watch};
 use super::write::Writer;
 use super::{Deleted, Store, give_way, not_found};
 use crate::checkpoint::{Checkpoint, Entry, Id, Timestamp};
 use crate::codec::{decode_deleted, encode_deleted};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, unless_damaged};
 use crate::key::{DeletedBytes, RecordKey, deleted_at, deleted_row};
 use crate::sync::lock;
 
@@ -128,7 +128,7 @@ impl Snapshot<'_> {
             let (row, value) = row.within(self.path)?;
             let decode = |key, record: &[u8]| self.decode(key, record);
             match restorable(row.value(), value.value(), decode) {
-                Err(error) if is_of_engine(&error, self.path) => return Err(error),
+                Err(error) if error.is_of_engine() => return Err(error),
                 each => found.push(each),
             }
         }
@@ -201,7 +201,7 @@ impl Writer<'_> {
         for row in table.iter().within(self.path)? {
             let (row, value) = row.within(self.path)?;
             let decode = |key, record: &[u8]| self.lookup().decode(key, record);
-            let it = self.unless_damaged(restorable(row.value(), value.value(), decode))?;
+            let it = unless_damaged(restorable(row.value(), value.value(), decode))?;
             // What is damaged cannot be restored, but the others can.
             found.extend(it.map(|it| (row.value(), it)));
         }

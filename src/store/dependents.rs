@@ -11,12 +11,12 @@ use redb::ReadableTable as _;
 use super::chain::{STEPS_MAX, is_too_long};
 use super::options::Limits;
 use super::pack::smaller;
-use super::table::{In, is_of_engine};
+use super::table::In;
 use super::unpack::Unpacker;
 use super::write::Writer;
 use crate::checkpoint::Entry;
 use crate::codec::{FoundFrame, Frame, decode_dependents, encode_dependents};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, unless_damaged};
 use crate::key::{RecordKey, dependents_row, frame_row};
 
 // A document seldom compresses as well as this alone, so there is no need to try.
@@ -82,7 +82,7 @@ impl Writer<'_> {
     /// Whether it is known what depends on a frame and can be stored anew, so that the frame can be
     /// removed.
     pub(super) fn is_detachable(&self, sequence: u64) -> Result<bool> {
-        let Some(dependents) = self.unless_damaged(self.dependents(sequence))? else {
+        let Some(dependents) = unless_damaged(self.dependents(sequence))? else {
             return Ok(false);
         };
         // Only a change of the key that is not done leaves what takes another one.
@@ -121,7 +121,7 @@ impl Writer<'_> {
     /// Names the one of these that keeps all of them from being removed, if it is one.
     pub(super) fn named(&self, error: Error, entries: &[Entry]) -> Error {
         let is_hurt =
-            |it: &&Entry| matches!(self.unless_damaged(self.dependents(it.sequence)), Ok(None));
+            |it: &&Entry| matches!(unless_damaged(self.dependents(it.sequence)), Ok(None));
         match entries.iter().find(is_hurt) {
             Some(it) if matches!(error, Error::Corrupt { .. }) => {
                 Error::corrupt(format!("checkpoint {}", it.id), DEPENDENTS_DAMAGED)
@@ -154,11 +154,11 @@ impl Writer<'_> {
     /// Returns by how much longer it is; `None` if it is damaged, so that nobody could read it
     /// before either.
     fn rebase(&mut self, key: RecordKey, base: Option<u64>) -> Result<Option<i64>> {
-        let Some(frame) = self.unless_damaged(self.pack_anew(key.sequence, base))? else {
+        let Some(frame) = unless_damaged(self.pack_anew(key.sequence, base))? else {
             return Ok(None);
         };
         // The frame may be whole though the entry is not: who mends that will want it.
-        let entry = self.unless_damaged(self.entry(key))?.flatten();
+        let entry = unless_damaged(self.entry(key))?.flatten();
         let base = base.filter(|_| frame.rank().is_some());
         let bytes = self.open.bytes_of(&frame, key.sequence, base)?;
         let length = bytes.len() as u64;
@@ -184,9 +184,7 @@ impl Writer<'_> {
         let rank =
             FoundFrame::parse(&head).ok().and_then(|found| found.link).map_or(0, |it| it.rank);
         let base = match base {
-            Some(base) => {
-                self.unless_damaged(unpacker.raw_at(base, &|| format!("frame {base}")))?
-            }
+            Some(base) => unless_damaged(unpacker.raw_at(base, &|| format!("frame {base}")))?,
             None => None,
         };
         let frames = &self.open.frames;
@@ -197,15 +195,6 @@ impl Writer<'_> {
             Some(delta) => smaller(frames, &raw, delta).unwrap_or_else(|whole| whole),
             None => frames.pack(&raw),
         })
-    }
-
-    /// `None` for what is damaged and for nothing else.
-    pub(super) fn unless_damaged<T>(&self, result: Result<T>) -> Result<Option<T>> {
-        match result {
-            Ok(value) => Ok(Some(value)),
-            Err(error @ Error::Corrupt { .. }) if !is_of_engine(&error, self.path) => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     fn dependents(&self, base: u64) -> Result<Vec<RecordKey>> {
@@ -222,7 +211,7 @@ impl Writer<'_> {
         change: impl FnOnce(&mut Vec<RecordKey>),
     ) -> Result<()> {
         // While its row is damaged the base cannot be removed, so nothing can lose it.
-        let Some(mut dependents) = self.unless_damaged(self.dependents(base))? else {
+        let Some(mut dependents) = unless_damaged(self.dependents(base))? else {
             return Ok(());
         };
         change(&mut dependents);

@@ -21,7 +21,7 @@ use super::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engi
 use super::unfinished::{self, Making};
 use super::write::begin;
 use crate::codec::KeyId;
-use crate::error::{At, Error, Result};
+use crate::error::{At, Damage, Error, Result};
 
 // Enough for a disk to be busy, and little memory.
 const WRITTEN_AT_ONCE: usize = 256 << 10;
@@ -117,7 +117,7 @@ fn check_engine(path: &Path) -> Result<(), Refusal> {
     let Some(bad) = pages.engine_fault() else { return Ok(()) };
     let at = bad.at.map_or("beyond its end".to_owned(), |at| format!("at byte {at}"));
     let reason = format!("page {at}, of the {}: {}", bad.table, bad.reason);
-    Err(Error::corrupt(path.display().to_string(), reason).into())
+    Err(Error::corrupt_store(Damage::Engine, path, reason).into())
 }
 
 /// Opens the store so that it cannot be changed; `None` if it has to be repaired first.

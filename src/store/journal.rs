@@ -23,7 +23,7 @@ use super::disk::{Disk, DiskFile, FileId, write_zeros};
 use super::file;
 use super::sectors::{Sectors, Unreadable};
 use crate::codec::{Placed, check};
-use crate::error::{At, Error, Result};
+use crate::error::{At, Damage, Error, Result};
 pub(super) use foreign::clear_place;
 use foreign::{Foreign, set_aside};
 use mark::Mark;
@@ -363,7 +363,7 @@ fn unread(bytes: &Unreadable) -> Error {
          can be read",
         bytes.reason
     );
-    Error::corrupt(bytes.to_string(), reason)
+    Error::damaged(Damage::Disk, bytes.to_string(), reason)
 }
 
 /// The identity that a journal names, and what follows.

@@ -11,14 +11,14 @@ use super::disk::Place;
 use super::lock::LockFile;
 use super::pages::{Commit, Pages, Seen, Table};
 use super::table::{FRAMES, RECORDS};
-use crate::error::Error;
+use crate::error::{Damage, Error};
 
 /// Why a file is refused: as damaged, if it is or was a store all the same.
 pub(super) fn refused(path: &Path, reason: &str) -> Error {
     let place = Place::real(path.to_owned());
     if is_store(&place) || was_opened(&place) {
         let reason = format!("it was a store, and now {reason}");
-        return Error::corrupt(path.display().to_string(), reason);
+        return Error::corrupt_store(Damage::Engine, path, reason);
     }
     Error::NotAStore { path: path.to_owned(), reason: reason.to_owned() }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::names;
-use super::table::{In, is_of_engine};
+use super::table::In;
 use super::write::Writer;
 use crate::checkpoint::{Entry, Series};
 use crate::codec::{NameKind, cause, derived_tail};
@@ -60,7 +60,7 @@ impl Writer<'_> {
         }
         match self.open.names.find(&self.names, &pair, self.path) {
             Ok(Some(id)) => return Ok(id),
-            Err(error) if is_of_engine(&error, self.path) => return Err(error),
+            Err(error) if error.is_of_engine() => return Err(error),
             // A damaged name keeps its number for what has it, and gets another for what comes.
             Ok(None) | Err(_) => {}
         }

@@ -9,7 +9,6 @@ use super::chain::{Attempt, Chain, Place, is_too_long, pays};
 use super::draft::{Base, Draft, Packed};
 use super::open::Open;
 use super::read::Snapshot;
-use super::table::is_of_engine;
 use super::turn::Patience;
 use crate::checkpoint::Series;
 use crate::codec::{Frame, Frames};
@@ -97,7 +96,7 @@ impl Shared {
             return Ok(Start { chain: kept, seen });
         }
         let snapshot = Snapshot::take(open, self.turn.path())?;
-        let mut chain = self.unless_damaged(snapshot.chain(series))?.flatten();
+        let mut chain = unless_of_part(snapshot.chain(series))?.flatten();
         if let (Some(chain), Some(kept)) = (&mut chain, &kept) {
             chain.recall(kept);
         }
@@ -139,7 +138,7 @@ impl Shared {
                         return Ok(Some(raw));
                     }
                     let snapshot = Snapshot::take(open, self.turn.path())?;
-                    let raw = self.unless_damaged(snapshot.base_for(raw_bytes, sequence))?;
+                    let raw = unless_of_part(snapshot.base_for(raw_bytes, sequence))?;
                     Ok(raw.flatten())
                 })?;
                 (Base::Saved { sequence, seen }, raw)
@@ -148,14 +147,15 @@ impl Shared {
         let raw = raw.filter(|raw| !is_too_long(raw.len(), raw_bytes));
         Ok(raw.map(|raw| Chosen { base, raw, rank }))
     }
+}
 
-    /// Damage to a base is no reason not to save; it is told to whoever reads that checkpoint.
-    fn unless_damaged<T>(&self, result: Result<T>) -> Result<Option<T>> {
-        match result {
-            Ok(value) => Ok(Some(value)),
-            Err(error) if is_of_engine(&error, self.turn.path()) => Err(error),
-            Err(_) => Ok(None),
-        }
+/// `None` if a base cannot be read: that is no reason not to save, and a read of that checkpoint
+/// reports it.
+fn unless_of_part<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_of_engine() => Err(error),
+        Err(_) => Ok(None),
     }
 }
 

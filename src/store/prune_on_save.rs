@@ -12,11 +12,11 @@ use redb::ReadableTable as _;
 use super::operation::{Action, Operation};
 use super::read::causes;
 use super::settings::{OnSave, Settings};
-use super::table::{In, is_of_engine};
+use super::table::In;
 use super::write::Writer;
 use crate::checkpoint::{Entry, Layout, Series, Status, Timestamp, Trigger};
 use crate::codec::{NameKind, parse_cause};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, unless_damaged};
 use crate::key::{IndexBytes, NameId, RecordKey, index_row, indexed_key};
 use crate::retention::{Planned, Policy, Rule, plan};
 use crate::sync::lock;
@@ -83,7 +83,7 @@ impl Writer<'_> {
         for (series, touched) in by_series {
             match self.removable(&series, &touched, &settings, now) {
                 Ok(entries) => going.extend(entries),
-                Err(error) if is_of_engine(&error, self.path) => return Err(error),
+                Err(error) if error.is_of_engine() => return Err(error),
                 // Damage to what was saved before is no reason not to save.
                 Err(_) => {}
             }
@@ -189,7 +189,7 @@ impl Writer<'_> {
         let mut entries = Vec::with_capacity(keys.len());
         for key in keys {
             // What is damaged stays, whatever it was.
-            let entry = self.unless_damaged(self.entry(key))?.flatten();
+            let entry = unless_damaged(self.entry(key))?.flatten();
             // A row may be damaged, too, and lead elsewhere.
             entries.extend(entry.filter(|entry| entry.series == *series));
         }
@@ -218,7 +218,7 @@ impl Writer<'_> {
         let mut left = count;
         for row in self.rows(place)?.take(count.saturating_mul(TAGGED_PASSED)) {
             let key = indexed_key(row.within(self.path)?.0.value());
-            let entry = self.unless_damaged(self.entry(key))?.flatten();
+            let entry = unless_damaged(self.entry(key))?.flatten();
             if left == 0 || keys.contains(&key) {
                 break;
             }

@@ -19,7 +19,7 @@ use super::write::Writer;
 use super::{Store, give_way};
 use crate::checkpoint::{Entry, Hash};
 use crate::codec::{Flaw, FoundFrame, KeyId, check};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, unless_damaged};
 use crate::key::{
     BlobBytes, RecordBytes, RecordKey, blob_hash, blob_row, blob_rows, frame_row, frame_sequence,
 };
@@ -240,7 +240,7 @@ impl Writer<'_> {
             bytes += stored_bytes;
             part.changed += 1;
             // Where the record is damaged nobody can tell that it would be wrong.
-            if let Some(entry) = self.unless_damaged(self.entry(key))?.flatten() {
+            if let Some(entry) = unless_damaged(self.entry(key))?.flatten() {
                 self.insert_record(&Entry { stored_bytes: stored_bytes as u64, ..entry })?;
             }
         }
@@ -297,7 +297,7 @@ impl Writer<'_> {
         if let Err(Error::Key { .. }) = frame {
             return Ok(Outcome::Sealed);
         }
-        let (Some(frame), Ok(base)) = (self.unless_damaged(frame)?, base) else {
+        let (Some(frame), Ok(base)) = (unless_damaged(frame)?, base) else {
             return Ok(Outcome::Damaged);
         };
         let bytes = self.open.bytes_of(&frame, sequence, base)?;

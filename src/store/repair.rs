@@ -41,7 +41,7 @@ use crate::checkpoint::{Id, Timestamp};
 use crate::codec::Frames;
 #[cfg(feature = "encrypt")]
 use crate::codec::SecretKey;
-use crate::error::{At, Error, Result};
+use crate::error::{At, Damage, Error, Result};
 use exchange::exchange;
 use keys::Keys;
 use rows::Rows;
@@ -255,7 +255,7 @@ impl Work<'_> {
         let Verification { findings, .. } = verify_at(new, &repair.verify(), &mut unwatched)?;
         if let Some(first) = findings.first() {
             let reason = format!("the new store is not whole: {}: {}", first.place, first.reason);
-            return Err(Error::corrupt(new.path.display().to_string(), reason));
+            return Err(Error::corrupt_store(Damage::Engine, &new.path, reason));
         }
         new.disk.open(&new.path).and_then(|file| file.sync()).at(&new.path)?;
         Ok(ControlFlow::Continue(()))
@@ -361,7 +361,7 @@ impl Work<'_> {
             // It takes long, and a lock does not keep anybody from moving files.
             if !file::is_at(disk, old, place).at(place)? {
                 let reason = "another file took its place meanwhile; nothing was changed";
-                return Err(Error::corrupt(place.display().to_string(), reason));
+                return Err(Error::corrupt_store(Damage::Engine, place, reason));
             }
             self.repaired.aside = Some(exchange(new_path, target, repair.now)?);
         }
@@ -385,7 +385,7 @@ fn check(rows: &Rows, path: &Path) -> Result<()> {
 
 fn nothing(path: &Path) -> Error {
     let reason = "nothing can be saved, nothing was changed; restore a backup";
-    Error::corrupt(path.display().to_string(), reason)
+    Error::corrupt_store(Damage::Everything, path, reason)
 }
 
 fn bytes_of(saved: &Saved) -> usize {

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use serde::{Serialize, Serializer};
 
 use super::disk::{Disk, DiskFile, RealDisk};
-use crate::error::Error;
+use crate::error::{Damage, Error};
 use crate::sync::lock;
 
 /// The least that a disk reads.
@@ -79,7 +79,7 @@ pub(super) fn failed_before(path: &Path, source: io::Error) -> Error {
     match first {
         Some(Unreadable { at, bytes, reason, .. }) => {
             let reason = format!("the disk cannot read bytes {at} to {}: {reason}", at + bytes - 1);
-            Error::corrupt(path.display().to_string(), reason)
+            Error::corrupt_store(Damage::Disk, path, reason)
         }
         None => Error::Io { path: path.to_owned(), source },
     }

@@ -10,7 +10,7 @@ use redb::{ReadableTable as _, Table};
 
 use super::Store;
 use super::read::Snapshot;
-use super::table::{FORMAT_KEY, In, META, SOURCES, SOURCES_FORMAT, is_of_engine, open_if_made};
+use super::table::{FORMAT_KEY, In, META, SOURCES, SOURCES_FORMAT, open_if_made};
 use super::write::Writer;
 use crate::checkpoint::Entry;
 use crate::codec::check;
@@ -123,7 +123,7 @@ impl<'a> Writer<'a> {
             let (key, record) = row.within(self.path)?;
             match self.lookup().decode(RecordKey::from_bytes(key.value()), record.value()) {
                 Ok(entry) => rows.extend(row_of(&entry)),
-                Err(error) if is_of_engine(&error, self.path) => return Err(error),
+                Err(error) if error.is_of_engine() => return Err(error),
                 // Damage to one checkpoint is no concern of the others.
                 Err(_) => {}
             }

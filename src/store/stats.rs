@@ -1,12 +1,10 @@
 //! What a store holds, in numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
-use super::table::is_of_engine;
 use super::{Spooled, Store};
 use crate::checkpoint::{Entry, Status, Timestamp, Trigger};
 use crate::codec::KeyId;
@@ -69,13 +67,13 @@ impl Store {
             let mut stats = Stats::default();
             let mut series = BTreeSet::new();
             for entry in snapshot.entries(Span::ALL)? {
-                let Some(entry) = stats.taken(entry, snapshot.path)? else { continue };
+                let Some(entry) = stats.taken(entry)? else { continue };
                 stats.add(&entry);
                 series.insert(entry.series);
             }
             stats.series = series.len() as u64;
             for deleted in snapshot.restorable_each()? {
-                let Some(deleted) = stats.taken(deleted, snapshot.path)? else { continue };
+                let Some(deleted) = stats.taken(deleted)? else { continue };
                 stats.deleted += 1;
                 stats.deleted_bytes += deleted.entry.stored_bytes;
             }
@@ -92,9 +90,9 @@ impl Store {
 
 impl Stats {
     /// Counts what is damaged, and goes on.
-    fn taken<T>(&mut self, read: Result<T>, path: &Path) -> Result<Option<T>> {
+    fn taken<T>(&mut self, read: Result<T>) -> Result<Option<T>> {
         match read {
-            Err(error @ Error::Corrupt { .. }) if !is_of_engine(&error, path) => {
+            Err(error @ Error::Corrupt { .. }) if !error.is_of_engine() => {
                 self.damaged += 1;
                 Ok(None)
             }

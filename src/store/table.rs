@@ -12,7 +12,7 @@ use redb::{
 use super::{names, sectors};
 use crate::checkpoint::Timestamp;
 use crate::codec::KeyId;
-use crate::error::{Error, Result};
+use crate::error::{Damage, Error, Result};
 use crate::key::{
     BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, NameId, RecordBytes, RecordKey,
     SourceBytes, frame_sequence,
@@ -197,16 +197,7 @@ pub(super) fn engine_error(error: redb::Error, path: &Path) -> Error {
             let source = io::Error::other("an earlier read or write failed; it is opened anew");
             sectors::failed_before(path, source)
         }
-        other => Error::corrupt(path.display().to_string(), other),
-    }
-}
-
-/// Whether an error is the engine's and not about one checkpoint, so that nothing it says holds.
-pub(super) fn is_of_engine(error: &Error, path: &Path) -> bool {
-    match error {
-        Error::Io { .. } => true,
-        Error::Corrupt { place, .. } => *place == path.display().to_string(),
-        _ => false,
+        other => Error::corrupt_store(Damage::Engine, path, other),
     }
 }
 
@@ -215,6 +206,6 @@ pub(super) fn is_of_engine(error: &Error, path: &Path) -> bool {
 /// What the panic says is about the engine's own code, and tells nobody what to do.
 pub(super) fn without_panics<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(Error::corrupt(path.display().to_string(), "a page that it takes is damaged"))
+        Err(Error::corrupt_store(Damage::Engine, path, "a page that it takes is damaged"))
     })
 }

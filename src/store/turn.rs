@@ -21,7 +21,7 @@ use super::options::{Hold, Options};
 use super::pause::{YIELD, pause};
 use super::room::lacks_room;
 use super::sealing::Sealing;
-use super::table::{is_of_engine, without_panics};
+use super::table::without_panics;
 use crate::codec::Frames;
 use crate::error::{At, Error, Result};
 use crate::sync::{lock, read, try_read, try_write, write};
@@ -313,7 +313,7 @@ impl Turn {
     /// Has the file opened anew if a call that used it failed over it.
     pub(super) fn note_broken<T>(&self, result: &Result<T>) {
         // After a failed write the engine refuses work, and its memory may not fit the file.
-        if result.as_ref().is_err_and(|error| is_of_engine(error, self.path())) {
+        if result.as_ref().is_err_and(Error::is_of_engine) {
             self.broken.store(true, Ordering::Release);
         }
     }

@@ -34,7 +34,7 @@ use super::watch::{Stage, Step, Watch, unwatched};
 use crate::codec::Keyring;
 #[cfg(feature = "encrypt")]
 use crate::codec::SecretKey;
-use crate::error::{Error, Result};
+use crate::error::{Damage, Error, Result};
 use crate::key::frame_sequence;
 use crate::sync::lock;
 use crate::threads::start_in;
@@ -204,10 +204,10 @@ impl<'a> Verifier<'a> {
         for (table, part) in parts {
             match part(self) {
                 Ok(ControlFlow::Continue(())) => {}
-                Err(Error::Corrupt { place, reason }) => {
+                Err(Error::Corrupt { place, reason, damage }) => {
                     // The engine names only the file.
-                    let is_file = place == self.held.path.display().to_string();
-                    let place = if is_file { format!("table {table}") } else { place };
+                    let is_part = damage == Damage::Part;
+                    let place = if is_part { place } else { format!("table {table}") };
                     self.found.find(tables::harm_to(table), place, reason);
                     // After a panic nothing in its memory is to be relied on.
                     self.held.let_go();

@@ -16,8 +16,7 @@ use super::prune_on_save::Touched;
 use super::read::Lookup;
 use super::settings::OnSave;
 use super::table::{
-    CHILDREN, DELETED, FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, is_of_engine,
-    without_panics,
+    CHILDREN, DELETED, FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, without_panics,
 };
 use super::unpack::{CHUNK_BYTES_MIN, Unpacker};
 use crate::checkpoint::{Entry, Id, Timestamp};
@@ -80,7 +79,7 @@ pub(super) fn transact<T>(
         Err(error) => {
             open.names.clear();
             // What the work itself refused is undone; only a commit may have come half way.
-            if is_of_engine(&error, path) {
+            if error.is_of_engine() {
                 open.bases.distrust();
             }
             lock(&open.intake).put_back(pending);
@@ -228,7 +227,7 @@ impl<'a> Writer<'a> {
             match self.find(&draft.entry.id) {
                 Ok(None) => {}
                 Ok(Some(found)) => return self.save_again(draft, found),
-                Err(error) if is_of_engine(&error, self.path) => return Err(error),
+                Err(error) if error.is_of_engine() => return Err(error),
                 // Damage to one checkpoint is no concern of the others.
                 Err(error) => return Ok(Err(error)),
             }
@@ -358,7 +357,7 @@ impl<'a> Writer<'a> {
                 Ok(found)
             }
             Ok(false) => Err(Error::Exists { id: found.id.to_string() }),
-            Err(error) if is_of_engine(&error, self.path) => return Err(error),
+            Err(error) if error.is_of_engine() => return Err(error),
             Err(error) => Err(error),
         };
         Ok(outcome)

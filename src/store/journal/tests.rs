@@ -113,7 +113,7 @@ fn damage_to_what_was_on_disk_is_told_and_all_else_is_found() {
         let read = specimen.read(&bytes, 1);
         let (found, is_damaged) = specimen.scan(&bytes, 1);
         if at >= HEADER_BYTES && at < ends[2] && bytes != whole {
-            let Err(Error::Corrupt { place, reason }) = read else { panic!("{at}: {read:?}") };
+            let Err(Error::Corrupt { place, reason, .. }) = read else { panic!("{at}: {read:?}") };
             let named = place.strip_prefix("byte ").and_then(|it| it.split_once(" of "));
             let (named, path) = named.unwrap();
             assert!((1..at + 1).contains(&named.parse().unwrap()), "{at}: {place}");

@@ -24,7 +24,7 @@ use crate::store::options::{Durability, Limits};
 use crate::store::order::Dated;
 use crate::store::pack::Reach;
 use crate::store::sealing::no_key;
-use crate::store::table::{In, TAKEN, is_of_engine, open_if_made};
+use crate::store::table::{In, TAKEN, open_if_made};
 use crate::store::write::Writer;
 use crate::sync::lock;
 
@@ -111,7 +111,7 @@ impl Shared {
     /// Goes on without what could not be taken in, unless the engine itself has failed.
     pub(in crate::store) fn pass_over(&self, error: Error) -> Result<()> {
         let is_of_folder = matches!(&error, Error::Io { path, .. } if self.spool.folder.has(path));
-        if is_of_engine(&error, self.turn.path()) && !is_of_folder {
+        if error.is_of_engine() && !is_of_folder {
             return Err(error);
         }
         self.tell(error);
@@ -364,7 +364,7 @@ impl Writer<'_> {
     fn add_spooled(&mut self, drafts: &mut [Draft], at: usize) -> Result<()> {
         let is_there = match self.find(&drafts[at].entry.id) {
             Ok(found) => found.is_some(),
-            Err(error) if is_of_engine(&error, self.path) => return Err(error),
+            Err(error) if error.is_of_engine() => return Err(error),
             // Damaged, but there.
             Err(_) => true,
         };

@@ -6,7 +6,7 @@ use std::thread;
 use super::{about, links, state};
 use crate::checkpoint::{Entry, Id, NewEntry, Timestamp};
 use crate::codec::NameKind;
-use crate::error::Error;
+use crate::error::{Damage, Error};
 use crate::key::{RecordKey, index_row};
 use crate::store::open::Open;
 use crate::store::table::INDEX;
@@ -64,7 +64,7 @@ fn after_a_failed_transaction_nothing_refers_to_what_may_be_gone() {
     store.shared.pack(&mut drafts).unwrap();
     assert!(drafts[0].base().is_some());
     let failed = store.shared.turn.with(|open| {
-        let failure = || Error::corrupt(store.path().display().to_string(), "a test");
+        let failure = || Error::corrupt_store(Damage::Engine, store.path(), "a test");
         let result: Result<(), _> =
             transact(open, store.path(), redb::Durability::Immediate, |_| Err(failure()));
         // A saver that has waited for the journal meanwhile comes next.

@@ -129,7 +129,7 @@ fn the_frame_that_is_damaged_is_named() {
         let flip = |bytes: &mut Vec<u8>| bytes[at] ^= 1;
         damage(&store, frame_row(hurt.sequence, 0), flip);
         match store.get(&reader.id) {
-            Err(Error::Corrupt { place, reason }) => {
+            Err(Error::Corrupt { place, reason, .. }) => {
                 assert_eq!(place, format!("checkpoint {}", reader.id));
                 assert!(reason.contains("as a difference to frame"), "byte {at}: {reason}");
             }
@@ -148,7 +148,7 @@ fn what_may_have_dependents_that_cannot_be_found_is_not_removed() {
     let (store, entries, _) = filled(&dir);
     damage(&store, dependents_row(entries[10].sequence), |bytes| bytes[0] ^= 1);
     let refused = store.delete_now(&[entries[9].id.clone(), entries[10].id.clone()]);
-    let Err(Error::Corrupt { place, reason }) = refused else { panic!("{refused:?}") };
+    let Err(Error::Corrupt { place, reason, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(place, format!("checkpoint {}", entries[10].id));
     assert!(reason.contains("waypost repair"), "{reason}");
     // The rest of the store goes on as ever.

@@ -29,7 +29,7 @@ impl Verifier<'_> {
         let place = self.held.place;
         let surveyed = match survey(place, pages, keys, self.watch) {
             Ok(surveyed) => surveyed,
-            Err(Error::Corrupt { place, reason }) => {
+            Err(Error::Corrupt { place, reason, .. }) => {
                 self.found.find(Harm::Reading, place, reason);
                 return Ok(ControlFlow::Continue(()));
             }

@@ -14,7 +14,7 @@ use crate::store::artifact::artifacts_in;
 use crate::store::deleted::restorable;
 use crate::store::listing::listed_names;
 use crate::store::sources;
-use crate::store::table::{In, is_of_engine, without_panics};
+use crate::store::table::{In, without_panics};
 
 /// Checks a checkpoint that is there.
 pub(super) fn check_record(
@@ -36,7 +36,7 @@ pub(super) fn check_record(
     }
     let listed = without_panics(tables.path, || check_listed(tables, &entry, found));
     if let Err(error) = listed {
-        blame(tables, (Harm::Listing, &entry), &error, found);
+        blame((Harm::Listing, &entry), &error, found);
     }
 }
 
@@ -52,19 +52,14 @@ fn check_stored(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
         Ok(())
     });
     for error in [checked, captured].into_iter().filter_map(Result::err) {
-        blame(tables, (Harm::Reading, entry), &error, found);
+        blame((Harm::Reading, entry), &error, found);
     }
 }
 
 /// Names the checkpoint that an error is about, where the engine knows only the file.
-fn blame(
-    tables: &Tables<'_>,
-    (harm, entry): (Harm, &Entry),
-    error: &Error,
-    found: &mut Verification,
-) {
+fn blame((harm, entry): (Harm, &Entry), error: &Error, found: &mut Verification) {
     match error {
-        Error::Corrupt { reason, .. } if is_of_engine(error, tables.path) => {
+        Error::Corrupt { reason, .. } if error.is_of_engine() => {
             found.find_at(harm, entry, reason);
         }
         other => found.find_error(harm, Some(entry), other),
@@ -89,7 +84,7 @@ fn check_document(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) 
     let checkpoint = match tables.unpacker().raw(entry) {
         Ok(raw) => Checkpoint { entry: entry.clone(), raw },
         Err(Error::Key { .. }) => return check_sealed(tables, entry, found),
-        Err(error) => return blame(tables, (Harm::Reading, entry), &error, found),
+        Err(error) => return blame((Harm::Reading, entry), &error, found),
     };
     let is_document = checkpoint.state::<IgnoredAny>();
     // A file that it came from must come out of it again.
@@ -113,7 +108,7 @@ fn check_sealed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
     found.sealed += 1;
     let bytes = match tables.unpacker().bytes(entry.sequence) {
         Ok(bytes) => bytes,
-        Err(error) => return blame(tables, (Harm::Reading, entry), &error, found),
+        Err(error) => return blame((Harm::Reading, entry), &error, found),
     };
     let stored = FoundFrame::parse(&bytes).and_then(|frame| {
         // Of one that is not sealed, what its sum is of cannot be had.
@@ -138,7 +133,7 @@ fn check_artifacts(tables: &Tables<'_>, entry: &Entry, found: &mut Verification)
     };
     match artifacts {
         Ok(artifacts) => found.artifacts += artifacts.len() as u64,
-        Err(error) => blame(tables, (Harm::Reading, entry), &error, found),
+        Err(error) => blame((Harm::Reading, entry), &error, found),
     }
 }
 

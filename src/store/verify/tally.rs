@@ -158,7 +158,7 @@ impl Verification {
     pub(super) fn find_error(&mut self, harm: Harm, entry: Option<&Entry>, error: &Error) {
         let checkpoint = entry.map(|entry| entry.id.clone());
         let (place, reason) = match error {
-            Error::Corrupt { place, reason } => (place.clone(), reason.clone()),
+            Error::Corrupt { place, reason, .. } => (place.clone(), reason.clone()),
             other => {
                 let place = entry.map(|entry| format!("checkpoint {}", entry.id));
                 (place.unwrap_or_else(|| "store".to_owned()), other.to_string())

@@ -75,7 +75,7 @@ fn no_save_behind_damage_is_passed_over() {
                 assert!(ids.starts_with(&there), "byte {at}: what came first, without a gap");
                 assert!(is_cut || there.len() >= SAVED - 1, "byte {at}: {}", there.len());
             }
-            Err(Error::Corrupt { place, reason }) => {
+            Err(Error::Corrupt { place, reason, .. }) => {
                 refused += 1;
                 assert!(!found.is_clean() && !is_cut, "byte {at}: {place}");
                 assert!(place.contains("store.redb.journal"), "byte {at}: {place}");

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Error, Stats};
+use waypost::{Damage, Error, Stats};
 
 use crate::args::Global;
 use crate::open;
@@ -43,5 +43,5 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
     }
     out.flush()?;
     let (place, reason) = (path.display().to_string(), format!("{damaged} entries not counted"));
-    Err(Error::Corrupt { place, reason }.into())
+    Err(Error::Corrupt { place, reason, damage: Damage::Part }.into())
 }

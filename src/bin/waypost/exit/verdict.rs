@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use waypost::{Error, Series};
+use waypost::{Damage, Error, Series};
 
 use super::{Exit, Refusal};
 use crate::output::quoted;
@@ -73,15 +73,13 @@ fn of_library(error: &Error) -> Verdict {
         Error::Linked { path, .. } => {
             Verdict::new(Exit::Refused, "linked").hint(linked_advice(path))
         }
-        Error::Corrupt { reason, .. } if reason.contains("nothing can be saved") => {
+        Error::Corrupt { damage: Damage::Everything, .. } => {
             Verdict::new(Exit::Damaged, "corrupt").hint("restore a backup; the file is as it was")
         }
-        Error::Corrupt { reason, .. } if reason.contains("the disk cannot read") => {
-            Verdict::new(Exit::Damaged, "corrupt").hint(
-                "the disk is failing: `waypost verify` tells all that is damaged, `waypost repair \
+        Error::Corrupt { damage: Damage::Disk, .. } => Verdict::new(Exit::Damaged, "corrupt").hint(
+            "the disk is failing: `waypost verify` tells all that is damaged, `waypost repair \
                  --into FILE` saves the rest on another disk",
-            )
-        }
+        ),
         Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
         Error::Key { .. } => refused("key", "give its key with --key-file; lists do without"),

@@ -4,7 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use waypost::{Contents, Error, Holder, Inspection, LockText, Result, Spooled, State, Timestamp};
+use waypost::{
+    Contents, Damage, Error, Holder, Inspection, LockText, Result, Spooled, State, Timestamp,
+};
 
 use super::check::Check;
 use crate::exit::{linked_advice, move_away};
@@ -67,7 +69,7 @@ fn unreadable(place: &str, error: &Error) -> Check {
             let finding = format!("{place}: not used, {error}");
             return Check::bad(NAME, finding).advise(linked_advice(path));
         }
-        Error::Corrupt { reason, .. } if reason.contains("the disk cannot read") => FAILING,
+        Error::Corrupt { damage: Damage::Disk, .. } => FAILING,
         Error::Corrupt { .. } => "waypost repair saves what can be read, and keeps the old file",
         Error::NotAStore { .. } => {
             "name the file of a store with --store; if it was one, waypost repair may save it"

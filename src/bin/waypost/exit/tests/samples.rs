@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use waypost::{Error, Id, Series, Status};
+use waypost::{Damage, Error, Id, Series, Status};
 
 use super::super::Refusal;
 use crate::interrupt::Signal;
@@ -65,14 +65,20 @@ fn library() -> Vec<Error> {
         Error::TooOld { path: store(), found: 0, oldest: 1 },
         Error::NotAStore { path: store(), reason: text("it is a directory") },
         Error::Linked { path: store(), names: 2, others: vec![file()] },
-        Error::Corrupt { place: text("checkpoint a-1"), reason: text("the sum is wrong") },
+        Error::Corrupt {
+            place: text("checkpoint a-1"),
+            reason: text("the sum is wrong"),
+            damage: Damage::Part,
+        },
         Error::Corrupt {
             place: text("p/store.redb"),
             reason: text("none of its tables can be found; nothing can be saved"),
+            damage: Damage::Everything,
         },
         Error::Corrupt {
             place: text("p/store.redb"),
             reason: text("the disk cannot read bytes 0 to 511: Input/output error (os error 5)"),
+            damage: Damage::Disk,
         },
         Error::Key {
             what: text("checkpoint a-1"),
