@@ -3,6 +3,7 @@
 mod captured;
 mod files;
 mod safety;
+mod schema;
 
 use serde_json::Value;
 

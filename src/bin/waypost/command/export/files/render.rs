@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use waypost::layouts::crunch::Location;
-use waypost::layouts::{self, LayoutFile, Writing};
+use waypost::layouts::{self, LayoutFile, Problem, Writing};
 use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
 
 use super::directory::{Content, Modes};
@@ -84,6 +84,9 @@ impl Wish<'_> {
 
     pub(super) fn render(&self, checkpoint: &Checkpoint, way: Way) -> Result<Rendered, Fault> {
         let rendered = match way {
+            Way::Restored(path, form) if self.writing.schema.is_some() => {
+                self.migrated(checkpoint, path, form)
+            }
             Way::Restored(path, form) | Way::Line(path, form) => restored(checkpoint, path, form),
             Way::Made(layout) => self.made(checkpoint, layout),
         }?;
@@ -91,21 +94,45 @@ impl Wish<'_> {
         Ok(Rendered { row, ..rendered })
     }
 
+    /// The file that it came from, in another version; byte for byte if it has that version.
+    fn migrated(
+        &self,
+        checkpoint: &Checkpoint,
+        path: String,
+        form: SourceForm,
+    ) -> Result<Rendered, Fault> {
+        let document = checkpoint.document().map_err(Fault::Damaged)?;
+        let layout = checkpoint.entry.layout;
+        let file = layouts::file_with(layout, &checkpoint.entry, &document, self.writing);
+        match file.map_err(|problems| refused(&problems))? {
+            file if file.document == document => {
+                let report = Report { added: file.added, notes: file.notes };
+                Ok(Rendered { report, ..restored(checkpoint, path, form)? })
+            }
+            file => self.rendered(&checkpoint.entry, layout, file),
+        }
+    }
+
     fn made(&self, checkpoint: &Checkpoint, layout: Layout) -> Result<Rendered, Fault> {
         let document = checkpoint.document().map_err(Fault::Damaged)?;
         let file = layouts::file_with(layout, &checkpoint.entry, &document, self.writing);
-        let file = file.map_err(|problems| {
-            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            Fault::Refused(problems.join("; "))
-        })?;
+        self.rendered(&checkpoint.entry, layout, file.map_err(|problems| refused(&problems))?)
+    }
+
+    fn rendered(&self, entry: &Entry, layout: Layout, file: LayoutFile) -> Result<Rendered, Fault> {
         let text = text(&file).map_err(|error| Fault::Refused(error.to_string()))?;
         let (path, form) = self.packing.apply(&self.location.place(&file.path), file.form);
         let other_path = file.other_path.map(|path| self.packing.apply(&path, file.form).0);
-        let row = Row::of(layout, &checkpoint.entry, &file.document);
+        let row = Row::of(layout, entry, &file.document);
         let content = Content { text: text.into_bytes(), form };
         let report = Report { added: file.added, notes: file.notes };
         Ok(Rendered { path, other_path, layout, content, row, report })
     }
+}
+
+fn refused(problems: &[Problem]) -> Fault {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    Fault::Refused(problems.join("; "))
 }
 
 /// Whether it was forked from a file of another system.

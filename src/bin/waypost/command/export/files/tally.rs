@@ -46,6 +46,19 @@ impl Tally {
         format!("{there} exported")
     }
 
+    /// The fields that files got, those of equally many files in one line.
+    pub(in crate::command::export) fn additions(&self) -> Vec<String> {
+        let mut lots: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+        for (field, count) in &self.added {
+            lots.entry(*count).or_default().push(field);
+        }
+        let line = |(count, fields): (u64, Vec<&str>)| {
+            let files = if count == 1 { "file" } else { "files" };
+            format!("added to {} {files}: {}", grouped(count), fields.join(", "))
+        };
+        lots.into_iter().rev().map(line).collect()
+    }
+
     /// Adds what another has counted.
     pub(super) fn add(&mut self, other: Self) {
         for (layout, count) in other.layouts {
@@ -127,10 +140,6 @@ impl Display for Tally {
                 self.older
             )?;
         }
-        for (number, (field, count)) in self.added.iter().enumerate() {
-            let lead = if number == 0 { "; added" } else { "," };
-            write!(f, "{lead} {field} to {count}")?;
-        }
         Ok(())
     }
 }
@@ -148,5 +157,10 @@ mod tests {
         tally.unchanged = 3;
         assert_eq!(tally.to_string(), "exported 120: 80 crunch, 40 aiwg; 3 unchanged");
         assert_eq!(tally.total(), 123);
+        assert!(tally.additions().is_empty());
+        for (field, count) in [("/b", 2), ("/a", 2), ("/c", 1)] {
+            tally.added.insert(field.to_owned(), count);
+        }
+        assert_eq!(tally.additions(), ["added to 2 files: /a, /b", "added to 1 file: /c"]);
     }
 }
