@@ -3,6 +3,7 @@
 //!
 //! Later releases, whose files have a `schema_version`, add many fields; they are kept in `other`.
 
+mod filed;
 mod id;
 mod recognise;
 mod schema;
@@ -16,6 +17,7 @@ use super::problem::Checker;
 use super::{Field, Problem, Scalar, status};
 use crate::checkpoint::Status;
 
+pub use filed::{Filed, counterpart, is_moved_file};
 pub use id::Id;
 pub(super) use recognise::recognise;
 pub(super) use schema::migrate;

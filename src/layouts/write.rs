@@ -129,8 +129,10 @@ fn as_it_was(
     let at_source = |path: &String| Paths { path: path.clone(), other_path: None };
     let paths = match source {
         Some(path) if is_home(layout, path) => {
+            let filed = claude::Filed::of(entry, &document).map(|filed| filed.path);
+            let path = filed.as_ref().unwrap_or(path);
             let moved = if is_migrated { in_place(layout, path, &document) } else { None };
-            at_source(&moved.unwrap_or_else(|| path.clone()))
+            at_source(moved.as_ref().unwrap_or(path))
         }
         _ => match paths(layout, entry, &document) {
             Ok(paths) => paths,

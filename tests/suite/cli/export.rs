@@ -2,6 +2,7 @@
 
 mod captured;
 mod files;
+mod moved;
 mod safety;
 mod schema;
 

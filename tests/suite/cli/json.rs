@@ -221,6 +221,8 @@ fn moving(session: &mut Session) {
         "export",
         "export out --layout claude --schema 2.1 --series in/w/orchestrate:auth_system",
     );
+    session.run("complete", "fail --series in/w/orchestrate:auth_system");
+    session.run("export", "export . --series in/w/orchestrate:auth_system");
     session.run("export --jsonl FILE", "export --jsonl all.jsonl");
     session.run("export --jsonl -", "export --jsonl -");
     session.run("import", "import all.jsonl");

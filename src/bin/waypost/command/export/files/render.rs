@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use waypost::layouts::claude::Filed;
 use waypost::layouts::crunch::Location;
 use waypost::layouts::{self, LayoutFile, Problem, Writing};
 use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
@@ -9,6 +10,7 @@ use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
 use super::directory::{Content, Modes};
 use super::index::Row;
 use super::place::Packing;
+use super::vacate::Leaving;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +51,8 @@ pub(super) struct Rendered {
     /// What an index of its directory says of it, if there is one.
     pub(super) row: Option<Row>,
     pub(super) report: Report,
+    /// Where the file was before a change of its status.
+    pub(super) leaving: Option<Leaving>,
 }
 
 /// What a report says of a file; see [`LayoutFile`].
@@ -87,11 +91,33 @@ impl Wish<'_> {
             Way::Restored(path, form) if self.writing.schema.is_some() => {
                 self.migrated(checkpoint, path, form)
             }
-            Way::Restored(path, form) | Way::Line(path, form) => restored(checkpoint, path, form),
+            Way::Restored(path, form) => self.filed(checkpoint, path, form),
+            Way::Line(path, form) => restored(checkpoint, path, form),
             Way::Made(layout) => self.made(checkpoint, layout),
         }?;
         let row = rendered.row.filter(|_| !self.is_named);
         Ok(Rendered { row, ..rendered })
+    }
+
+    /// The file that it came from, where its status puts it.
+    fn filed(
+        &self,
+        checkpoint: &Checkpoint,
+        path: String,
+        form: SourceForm,
+    ) -> Result<Rendered, Fault> {
+        let entry = &checkpoint.entry;
+        if entry.layout != Layout::Claude {
+            return restored(checkpoint, path, form);
+        }
+        let document = checkpoint.document().map_err(Fault::Damaged)?;
+        let Some(filed) = Filed::of(entry, &document) else {
+            return restored(checkpoint, path, form);
+        };
+        let before = entry.source.unwrap_or(form);
+        let (path, form) = self.packing.apply(&filed.path, before);
+        let leaving = Leaving::of(filed, before, self.packing);
+        Ok(Rendered { leaving, ..restored(checkpoint, path, form)? })
     }
 
     /// The file that it came from, in another version; byte for byte if it has that version.
@@ -107,9 +133,15 @@ impl Wish<'_> {
         match file.map_err(|problems| refused(&problems))? {
             file if file.document == document => {
                 let report = Report { added: file.added, notes: file.notes };
-                Ok(Rendered { report, ..restored(checkpoint, path, form)? })
+                Ok(Rendered { report, ..self.filed(checkpoint, path, form)? })
             }
-            file => self.rendered(&checkpoint.entry, layout, file),
+            file => {
+                let entry = &checkpoint.entry;
+                let before = entry.source.unwrap_or(form);
+                let filed = Filed::of(entry, &document).filter(|filed| filed.is_moved);
+                let leaving = filed.and_then(|filed| Leaving::of(filed, before, self.packing));
+                Ok(Rendered { leaving, ..self.rendered(entry, layout, file)? })
+            }
         }
     }
 
@@ -126,7 +158,7 @@ impl Wish<'_> {
         let row = Row::of(layout, entry, &file.document);
         let content = Content { text: text.into_bytes(), form };
         let report = Report { added: file.added, notes: file.notes };
-        Ok(Rendered { path, other_path, layout, content, row, report })
+        Ok(Rendered { path, other_path, layout, content, row, report, leaving: None })
     }
 }
 
@@ -152,7 +184,7 @@ fn restored(checkpoint: &Checkpoint, path: String, form: SourceForm) -> Result<R
         None
     };
     let (content, report) = (Content { text, form }, Report::default());
-    Ok(Rendered { path, other_path: None, layout, content, row, report })
+    Ok(Rendered { path, other_path: None, layout, content, row, report, leaving: None })
 }
 
 fn text(file: &LayoutFile) -> Result<String, Error> {

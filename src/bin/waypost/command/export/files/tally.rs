@@ -7,6 +7,7 @@ use serde::Serialize;
 use waypost::Layout;
 
 use super::render::Report;
+use super::vacate::Moved;
 use crate::args::Global;
 use crate::output::grouped;
 
@@ -33,6 +34,9 @@ pub(in crate::command::export) struct Tally {
     /// How many files got a field that their version has, by its JSON pointer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) added: BTreeMap<String, u64>,
+    /// Files that were taken from where they were before their status changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) moved: Vec<Moved>,
 }
 
 impl Tally {
@@ -71,6 +75,7 @@ impl Tally {
         self.differing += other.differing;
         self.damaged += other.damaged;
         self.bytes += other.bytes;
+        self.moved.extend(other.moved);
         for (field, count) in other.added {
             *self.added.entry(field).or_default() += count;
         }
