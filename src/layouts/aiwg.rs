@@ -6,6 +6,7 @@ mod external;
 mod location;
 mod loop_state;
 mod recognise;
+mod schema;
 mod standing;
 mod state;
 mod write;
@@ -20,6 +21,7 @@ use crate::checkpoint::LoopId;
 
 pub use location::Name;
 pub(super) use recognise::recognise;
+pub(super) use schema::migrate;
 pub(super) use standing::standing;
 pub use state::{AgentState, Artifact, ArtifactStatus, Iteration, Progress, State};
 pub(super) use write::{FORM, envelope, paths, with_size};

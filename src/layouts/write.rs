@@ -7,7 +7,8 @@
 use serde::de::DeserializeOwned;
 
 use super::given::Given;
-use super::{Problem, agentize, aiwg, claude, crunch, native, part, path, pipeline};
+use super::migrate::{Migration, migrate};
+use super::{Problem, Writing, agentize, aiwg, claude, crunch, native, part, path, pipeline};
 use crate::checkpoint::{Document, Entry, Layout, SourceForm};
 use crate::codec::convert;
 use crate::error::Error;
@@ -30,6 +31,17 @@ pub struct LayoutFile {
     /// How the system itself writes it; if the checkpoint came from a file of this layout, how that
     /// was written.
     pub form: SourceForm,
+    /// The JSON pointers of fields that a migration to another version of the schema added.
+    pub added: Vec<String>,
+    /// What else the reader of a report should know, without any value of the document.
+    pub notes: Vec<String>,
+}
+
+impl LayoutFile {
+    pub(super) fn new(paths: Paths, document: Document, form: SourceForm) -> Self {
+        let Paths { path, other_path } = paths;
+        Self { path, other_path, document, form, added: Vec::new(), notes: Vec::new() }
+    }
 }
 
 /// Where a file belongs; see [`LayoutFile`].
@@ -67,56 +79,98 @@ pub fn file_as(
     entry: &Entry,
     document: &Document,
 ) -> Result<LayoutFile, Vec<Problem>> {
+    file_with(layout, entry, document, Writing::default())
+}
+
+/// Returns a checkpoint as a file of `layout` that is written as `writing` says.
+///
+/// As [`file_as`] otherwise.
+///
+/// # Errors
+/// As [`file_as`].
+pub fn file_with(
+    layout: Layout,
+    entry: &Entry,
+    document: &Document,
+    writing: Writing,
+) -> Result<LayoutFile, Vec<Problem>> {
     let file = match layout {
         Layout::Native => native::file(entry, document)?,
         Layout::Agentize | Layout::Crunch | Layout::Claude | Layout::Pipeline | Layout::Aiwg => {
+            let wanted = writing.schema.filter(|schema| schema.layout() == layout);
+            let migrated = || wanted.map(|schema| migrate(document, schema)).transpose();
             if entry.layout == layout {
-                as_it_was(layout, entry, document)?
+                as_it_was(layout, entry, document, migrated()?)?
             } else if has_shape(layout, document) {
-                unchanged(layout, entry, document)?
+                shaped(layout, entry, document, migrated()?)?
             } else {
-                made(layout, entry, document)?
+                made(layout, entry, document, writing)?
             }
         }
     };
     check(file)
 }
 
-/// A file of the layout goes back to where it was, if that is where the system looks.
+/// A file of the layout goes back to where it was, if that is where its system looks.
 fn as_it_was(
     layout: Layout,
     entry: &Entry,
     document: &Document,
+    migrated: Option<Migration>,
 ) -> Result<LayoutFile, Vec<Problem>> {
-    let form = entry.source.unwrap_or_else(|| form(layout));
-    let file = |paths: Paths| LayoutFile {
-        path: paths.path,
-        other_path: paths.other_path,
-        document: document.clone(),
-        form,
-    };
+    let own = form(layout);
+    let mut form = entry.source.unwrap_or(own);
+    let is_migrated = migrated.as_ref().is_some_and(|it| it.document != *document);
+    if is_migrated {
+        form.style = form.style.or(own.style);
+    }
+    let Migration { document, added, notes } = migrated.unwrap_or_else(|| Migration::of(document));
     let source = entry.source_path.as_ref().filter(|path| part::is_path(path));
-    let at_source = |path: &String| file(Paths { path: path.clone(), other_path: None });
-    match source {
-        Some(path) if is_home(layout, path) => Ok(at_source(path)),
-        _ => match paths(layout, entry, document) {
-            Ok(paths) => Ok(file(paths)),
-            Err(problems) => source.map(at_source).ok_or(problems),
+    let at_source = |path: &String| Paths { path: path.clone(), other_path: None };
+    let paths = match source {
+        Some(path) if is_home(layout, path) => {
+            let filed = claude::Filed::of(entry, &document).map(|filed| filed.path);
+            let path = filed.as_ref().unwrap_or(path);
+            let moved = if is_migrated { in_place(layout, path, &document) } else { None };
+            at_source(moved.as_ref().unwrap_or(path))
+        }
+        _ => match paths(layout, entry, &document) {
+            Ok(paths) => paths,
+            Err(problems) => source.map(at_source).ok_or(problems)?,
         },
+    };
+    Ok(LayoutFile { added, notes, ..LayoutFile::new(paths, document, form) })
+}
+
+/// Where the programs of another version look for a file that lies where those of its own did.
+fn in_place(layout: Layout, path: &str, document: &Document) -> Option<String> {
+    match layout {
+        Layout::Claude => claude::in_place_of_version(path, document),
+        Layout::Native | Layout::Agentize | Layout::Crunch | Layout::Pipeline | Layout::Aiwg => {
+            None
+        }
     }
 }
 
-fn unchanged(
+/// A document that another system, or a user, wrote as this one would have.
+fn shaped(
     layout: Layout,
     entry: &Entry,
     document: &Document,
+    migrated: Option<Migration>,
 ) -> Result<LayoutFile, Vec<Problem>> {
-    let Paths { path, other_path } = paths(layout, entry, document)?.below(entry);
-    Ok(LayoutFile { path, other_path, document: document.clone(), form: form(layout) })
+    let Migration { document, added, notes } = migrated.unwrap_or_else(|| Migration::of(document));
+    let paths = paths(layout, entry, &document)?.below(entry);
+    Ok(LayoutFile { added, notes, ..LayoutFile::new(paths, document, form(layout)) })
 }
 
-fn made(layout: Layout, entry: &Entry, document: &Document) -> Result<LayoutFile, Vec<Problem>> {
-    let mut given = Given::new(layout, entry, document);
+fn made(
+    layout: Layout,
+    entry: &Entry,
+    document: &Document,
+    writing: Writing,
+) -> Result<LayoutFile, Vec<Problem>> {
+    let mut given = Given::new(layout, entry, document, writing);
     given.check_times();
     let envelope = match layout {
         Layout::Agentize => agentize::envelope(&mut given),
@@ -126,18 +180,21 @@ fn made(layout: Layout, entry: &Entry, document: &Document) -> Result<LayoutFile
         Layout::Aiwg => aiwg::envelope(&mut given),
         Layout::Native => Document::Null,
     };
-    let problems = given.finish();
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let mut notes = given.finish()?;
     // Before the document is in it: that may be large, and is not the system's concern.
     let problems = validated(layout, &envelope);
     if !problems.is_empty() {
         return Err(problems);
     }
-    let Paths { path, other_path } = paths(layout, entry, &envelope)?.below(entry);
-    let document = enclose(layout, entry, envelope, document.clone());
-    Ok(LayoutFile { path, other_path, document, form: form(layout) })
+    let paths = paths(layout, entry, &envelope)?.below(entry);
+    let mut document = enclose(layout, entry, envelope, document.clone());
+    // The envelopes of the others have the version that was asked for.
+    if let Some(schema) = writing.schema.filter(|_| layout == Layout::Aiwg) {
+        let migrated = migrate(&document, schema)?;
+        notes.extend(migrated.notes);
+        document = migrated.document;
+    }
+    Ok(LayoutFile { notes, ..LayoutFile::new(paths, document, form(layout)) })
 }
 
 /// Puts the document where the envelope has a place for it.

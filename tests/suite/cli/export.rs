@@ -2,7 +2,9 @@
 
 mod captured;
 mod files;
+mod moved;
 mod safety;
+mod schema;
 
 use serde_json::Value;
 

@@ -11,6 +11,7 @@ mod prepare;
 mod render;
 pub(in crate::command) mod system;
 mod tally;
+mod vacate;
 
 use std::panic::resume_unwind;
 use std::sync::mpsc;
@@ -88,6 +89,8 @@ pub(super) fn run(
         })?;
         let (mut tally, stopped) = decided?;
         tally.add(counted);
+        // Their names are on disk in the new places by now.
+        vacate::vacate(store, &directory, &mut tally, global)?;
         Ok((tally, stopped))
     })
 }

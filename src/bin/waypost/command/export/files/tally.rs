@@ -6,6 +6,8 @@ use std::fmt::{self, Display};
 use serde::Serialize;
 use waypost::Layout;
 
+use super::render::Report;
+use super::vacate::Moved;
 use crate::args::Global;
 use crate::output::grouped;
 
@@ -29,6 +31,12 @@ pub(in crate::command::export) struct Tally {
     pub(in crate::command::export) damaged: u64,
     /// Bytes of files that were written.
     pub(super) bytes: u64,
+    /// How many files got a field that their version has, by its JSON pointer.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) added: BTreeMap<String, u64>,
+    /// Files that were taken from where they were before their status changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) moved: Vec<Moved>,
 }
 
 impl Tally {
@@ -40,6 +48,19 @@ impl Tally {
     pub(in crate::command::export) fn written(&self) -> String {
         let there = grouped(self.exported + self.unchanged);
         format!("{there} exported")
+    }
+
+    /// The fields that files got, those of equally many files in one line.
+    pub(in crate::command::export) fn additions(&self) -> Vec<String> {
+        let mut lots: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+        for (field, count) in &self.added {
+            lots.entry(*count).or_default().push(field);
+        }
+        let line = |(count, fields): (u64, Vec<&str>)| {
+            let files = if count == 1 { "file" } else { "files" };
+            format!("added to {} {files}: {}", grouped(count), fields.join(", "))
+        };
+        lots.into_iter().rev().map(line).collect()
     }
 
     /// Adds what another has counted.
@@ -54,6 +75,20 @@ impl Tally {
         self.differing += other.differing;
         self.damaged += other.damaged;
         self.bytes += other.bytes;
+        self.moved.extend(other.moved);
+        for (field, count) in other.added {
+            *self.added.entry(field).or_default() += count;
+        }
+    }
+
+    /// Counts the fields that a file got, and says what else is to be known of it.
+    pub(super) fn report(&mut self, global: &Global, name: &str, report: Report) {
+        for field in report.added {
+            *self.added.entry(field).or_default() += 1;
+        }
+        for note in report.notes {
+            global.note(format_args!("{name}: {note}"));
+        }
     }
 
     /// Counts what is not written, and tells why.
@@ -127,5 +162,10 @@ mod tests {
         tally.unchanged = 3;
         assert_eq!(tally.to_string(), "exported 120: 80 crunch, 40 aiwg; 3 unchanged");
         assert_eq!(tally.total(), 123);
+        assert!(tally.additions().is_empty());
+        for (field, count) in [("/b", 2), ("/a", 2), ("/c", 1)] {
+            tally.added.insert(field.to_owned(), count);
+        }
+        assert_eq!(tally.additions(), ["added to 2 files: /a, /b", "added to 1 file: /c"]);
     }
 }
