@@ -2,6 +2,7 @@
 
 mod index;
 mod kept;
+mod readers;
 mod refused;
 
 use std::fs;
@@ -181,11 +182,20 @@ issue_number: 42
 workflow_state:
   current_phase: implementing
   phase_attempt: 7
-issue_snapshot: {}
-execution_graph: {}
+issue_snapshot:
+  title: null
+  body: null
+  labels: null
+  assignees: null
+  branch: null
+execution_graph:
+  graph_id: GRAPH-20260202-911faba7321fe1a0
+  current_batch: null
+  node_states: {}
 recovery_info:
   can_resume: true
   resume_from: batch_3_task_1
+  prerequisites_met: true
   warnings:
     - branch moved
 document:

@@ -1,0 +1,3 @@
+//! Files as the systems themselves read them: what their documents say they do, rule by rule.
+
+mod crunch;
