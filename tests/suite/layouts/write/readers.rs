@@ -1,3 +1,4 @@
 //! Files as the systems themselves read them: what their documents say they do, rule by rule.
 
 mod crunch;
+mod pipeline;
