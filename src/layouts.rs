@@ -42,7 +42,8 @@
 //! it is, what is left, and what it was based on.
 //!
 //! The other way, [`file_as`] makes a file of a layout of any checkpoint that has what the system
-//! requires, and [`to_yaml`] its text where that is not JSON.
+//! requires, and [`to_yaml`] its text where that is not JSON. [`file_with`] does so in a version of
+//! the system's schema.
 //!
 //! The types can be saved in a [`Store`](crate::Store) and read back by
 //! [`Checkpoint::state`](crate::Checkpoint::state). Fields are written in the order in which they
@@ -72,6 +73,7 @@ mod status;
 mod time;
 mod word;
 mod write;
+mod writing;
 mod yaml;
 
 pub use carried::{Carried, carried};
@@ -85,5 +87,6 @@ pub use scalar::Scalar;
 pub use standing::{NamedFile, Progress, Snapshot, Standing, standing};
 pub use status::status;
 pub use word::{Vocabulary, Word};
-pub use write::{LayoutFile, file_as};
+pub use write::{LayoutFile, file_as, file_with};
+pub use writing::{Form, Schema, Writing};
 pub use yaml::to_yaml;

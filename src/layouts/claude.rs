@@ -22,6 +22,9 @@ pub(super) use write::{FORM, envelope, paths, state_of};
 /// The versions of the schema; files of the first do not say so.
 pub const SCHEMA_VERSIONS: [&str; 6] = ["1.0", "1.1", "1.2", "1.3", "2.0", "2.1"];
 
+/// The versions that a file can be written in: `none` has no field for it.
+pub(super) const WRITTEN_VERSIONS: [&str; 7] = ["none", "1.0", "1.1", "1.2", "1.3", "2.0", "2.1"];
+
 /// A checkpoint of a workflow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -6,7 +6,7 @@ use super::part;
 use super::problem::Checker;
 use super::reading::list;
 use super::standing::told::named;
-use super::{Problem, Vocabulary, Word};
+use super::{Problem, Vocabulary, Word, Writing};
 use crate::checkpoint::{Document, Entry, Layout, Timestamp};
 
 /// A text, and the field of the entry or the pointer into the document that it comes from.
@@ -20,16 +20,32 @@ pub(super) struct Given<'a> {
     pub(super) layout: Layout,
     pub(super) entry: &'a Entry,
     pub(super) document: &'a Document,
+    /// How the file is to be written.
+    pub(super) writing: Writing,
     checker: Checker,
+    notes: Vec<String>,
 }
 
 impl<'a> Given<'a> {
-    pub(super) fn new(layout: Layout, entry: &'a Entry, document: &'a Document) -> Self {
-        Self { layout, entry, document, checker: Checker::default() }
+    pub(super) fn new(
+        layout: Layout,
+        entry: &'a Entry,
+        document: &'a Document,
+        writing: Writing,
+    ) -> Self {
+        let (checker, notes) = (Checker::default(), Vec::new());
+        Self { layout, entry, document, writing, checker, notes }
     }
 
-    pub(super) fn finish(self) -> Vec<Problem> {
-        self.checker.finish()
+    /// Returns what the report says of the file, or what was missed.
+    pub(super) fn finish(self) -> Result<Vec<String>, Vec<Problem>> {
+        let problems = self.checker.finish();
+        if problems.is_empty() { Ok(self.notes) } else { Err(problems) }
+    }
+
+    /// Says something about the file in the report of the export. Must not quote a value.
+    pub(super) fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
     }
 
     /// Says that a required field is not there: of the entry, or, by its pointer, of the document.

@@ -28,12 +28,12 @@ pub(super) const FORM: SourceForm = SourceForm {
 };
 
 pub(super) fn file(entry: &Entry, document: &Document) -> Result<LayoutFile, Vec<Problem>> {
-    let Paths { path, other_path } = paths(entry);
+    let paths = paths(entry);
     let mut whole: Document = convert(entry, "entry").map_err(|error| vec![misfit(&error)])?;
     if let Document::Object(fields) = &mut whole {
         fields.push(("document".to_owned(), document.clone()));
     }
-    Ok(LayoutFile { path, other_path, document: whole, form: FORM })
+    Ok(LayoutFile::new(paths, whole, FORM))
 }
 
 /// Ids are unique in a store, so no other path is ever needed.

@@ -7,7 +7,7 @@
 use serde::de::DeserializeOwned;
 
 use super::given::Given;
-use super::{Problem, agentize, aiwg, claude, crunch, native, part, path, pipeline};
+use super::{Problem, Writing, agentize, aiwg, claude, crunch, native, part, path, pipeline};
 use crate::checkpoint::{Document, Entry, Layout, SourceForm};
 use crate::codec::convert;
 use crate::error::Error;
@@ -30,6 +30,17 @@ pub struct LayoutFile {
     /// How the system itself writes it; if the checkpoint came from a file of this layout, how that
     /// was written.
     pub form: SourceForm,
+    /// The JSON pointers of fields that a migration to another version of the schema added.
+    pub added: Vec<String>,
+    /// What else the reader of a report should know, without any value of the document.
+    pub notes: Vec<String>,
+}
+
+impl LayoutFile {
+    pub(super) fn new(paths: Paths, document: Document, form: SourceForm) -> Self {
+        let Paths { path, other_path } = paths;
+        Self { path, other_path, document, form, added: Vec::new(), notes: Vec::new() }
+    }
 }
 
 /// Where a file belongs; see [`LayoutFile`].
@@ -67,6 +78,21 @@ pub fn file_as(
     entry: &Entry,
     document: &Document,
 ) -> Result<LayoutFile, Vec<Problem>> {
+    file_with(layout, entry, document, Writing::default())
+}
+
+/// Returns a checkpoint as a file of `layout` that is written as `writing` says.
+///
+/// As [`file_as`] otherwise.
+///
+/// # Errors
+/// As [`file_as`].
+pub fn file_with(
+    layout: Layout,
+    entry: &Entry,
+    document: &Document,
+    writing: Writing,
+) -> Result<LayoutFile, Vec<Problem>> {
     let file = match layout {
         Layout::Native => native::file(entry, document)?,
         Layout::Agentize | Layout::Crunch | Layout::Claude | Layout::Pipeline | Layout::Aiwg => {
@@ -75,7 +101,7 @@ pub fn file_as(
             } else if has_shape(layout, document) {
                 unchanged(layout, entry, document)?
             } else {
-                made(layout, entry, document)?
+                made(layout, entry, document, writing)?
             }
         }
     };
@@ -89,12 +115,7 @@ fn as_it_was(
     document: &Document,
 ) -> Result<LayoutFile, Vec<Problem>> {
     let form = entry.source.unwrap_or_else(|| form(layout));
-    let file = |paths: Paths| LayoutFile {
-        path: paths.path,
-        other_path: paths.other_path,
-        document: document.clone(),
-        form,
-    };
+    let file = |paths| LayoutFile::new(paths, document.clone(), form);
     let source = entry.source_path.as_ref().filter(|path| part::is_path(path));
     let at_source = |path: &String| file(Paths { path: path.clone(), other_path: None });
     match source {
@@ -111,12 +132,17 @@ fn unchanged(
     entry: &Entry,
     document: &Document,
 ) -> Result<LayoutFile, Vec<Problem>> {
-    let Paths { path, other_path } = paths(layout, entry, document)?.below(entry);
-    Ok(LayoutFile { path, other_path, document: document.clone(), form: form(layout) })
+    let paths = paths(layout, entry, document)?.below(entry);
+    Ok(LayoutFile::new(paths, document.clone(), form(layout)))
 }
 
-fn made(layout: Layout, entry: &Entry, document: &Document) -> Result<LayoutFile, Vec<Problem>> {
-    let mut given = Given::new(layout, entry, document);
+fn made(
+    layout: Layout,
+    entry: &Entry,
+    document: &Document,
+    writing: Writing,
+) -> Result<LayoutFile, Vec<Problem>> {
+    let mut given = Given::new(layout, entry, document, writing);
     given.check_times();
     let envelope = match layout {
         Layout::Agentize => agentize::envelope(&mut given),
@@ -126,18 +152,15 @@ fn made(layout: Layout, entry: &Entry, document: &Document) -> Result<LayoutFile
         Layout::Aiwg => aiwg::envelope(&mut given),
         Layout::Native => Document::Null,
     };
-    let problems = given.finish();
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let notes = given.finish()?;
     // Before the document is in it: that may be large, and is not the system's concern.
     let problems = validated(layout, &envelope);
     if !problems.is_empty() {
         return Err(problems);
     }
-    let Paths { path, other_path } = paths(layout, entry, &envelope)?.below(entry);
+    let paths = paths(layout, entry, &envelope)?.below(entry);
     let document = enclose(layout, entry, envelope, document.clone());
-    Ok(LayoutFile { path, other_path, document, form: form(layout) })
+    Ok(LayoutFile { notes, ..LayoutFile::new(paths, document, form(layout)) })
 }
 
 /// Puts the document where the envelope has a place for it.

@@ -2,7 +2,7 @@
 //!
 //! What each field is made of, the entry first, then fields of the document:
 //!
-//! - `version`: 2 if the stage is `simp`, which version 1 does not specify; else 1.
+//! - `version`: 2, unless another one is asked for. Version 1 does not specify the stage `simp`.
 //! - `timestamp`: `created_at`.
 //! - `state.issue_no`: `issue`, a number; `/issue_no`, `/state/issue_no`, `/issue_number`.
 //! - `state.current_stage`: `phase`, a word of [`Stage`]; `/current_stage`, `/state/current_stage`.
@@ -11,12 +11,16 @@
 //! - `state.worktree`: `/worktree`, `/state/worktree`; it must be absolute.
 //! - `state.plan_file`, `last_feedback`, `last_score`: the same, in `/state` or at the top, if they
 //!   are of the right kind; they are not required.
+//! - `state.history`: the same, in `/state` or at the top, if it is one that agentize could have at
+//!   that stage; else the report says that it is in the document only.
+//! - `state.pr_number`, `pr_url`: the same, in `/state` or at the top; the number as a text.
 //! - `state.document`: all of the document.
 
 use std::path::Path;
 
-use super::{LOCATION, Stage, VERSION, VERSION_NEWEST, is_score, python};
+use super::{ImplState, LOCATION, Stage, Step, VERSION, VERSION_NEWEST, is_score, python};
 use crate::checkpoint::{Document, Format, SourceForm, Spacing, Status, TextStyle};
+use crate::codec::convert;
 use crate::layouts::given::{Given, object, text};
 use crate::layouts::write::Paths;
 
@@ -36,6 +40,9 @@ pub(in crate::layouts) const FORM: SourceForm = SourceForm {
     text_bytes: 0,
 };
 
+/// Releases that write version 1 stop at a stage that they do not have.
+pub(super) const SIMP: &str = "must not be simp in version 1 of agentize";
+
 pub(in crate::layouts) fn paths() -> Paths {
     Paths { path: LOCATION.to_owned(), other_path: None }
 }
@@ -45,22 +52,58 @@ pub(in crate::layouts) fn envelope(given: &mut Given<'_>) -> Document {
     let stage = stage(given);
     let score = given.whole_at(&["/state/last_score", "/last_score"]);
     let score = score.filter(|score| i64::try_from(*score).is_ok_and(is_score));
+    let iteration = iteration(given);
+    let history = stage.zip(iteration).and_then(|(stage, round)| history(given, stage, round));
     let run = object([
         ("issue_no", issue.map(Document::Uint)),
         ("current_stage", text(stage.map(Stage::as_str))),
-        ("iteration", iteration(given).map(Document::Uint)),
+        ("iteration", iteration.map(Document::Uint)),
         ("worktree", text(worktree(given))),
         ("plan_file", text(given.text_at(&["/state/plan_file", "/plan_file"]))),
         ("last_feedback", text(given.text_at(&["/state/last_feedback", "/last_feedback"]))),
         ("last_score", score.map(Document::Uint)),
+        ("history", history),
+        ("pr_number", text(pull_request(given))),
+        ("pr_url", text(given.text_at(&["/state/pr_url", "/pr_url"]))),
         ("document", Some(Document::Null)),
     ]);
-    let version = if stage == Some(Stage::Simp) { VERSION_NEWEST } else { VERSION };
     object([
-        ("version", Some(Document::Uint(version))),
+        ("version", Some(Document::Uint(version(given, stage)))),
         ("timestamp", text(Some(python::isoformat(given.entry.created_at)))),
         ("state", Some(run)),
     ])
+}
+
+fn version(given: &mut Given<'_>, stage: Option<Stage>) -> u64 {
+    let wanted = given.writing.schema.and_then(|schema| schema.as_str().parse().ok());
+    let version = wanted.unwrap_or(VERSION_NEWEST);
+    if version == VERSION && stage == Some(Stage::Simp) {
+        given.refuse("phase", SIMP);
+    }
+    version
+}
+
+/// Agentize reads any list, but takes each step of it for one that it has run.
+fn history(given: &mut Given<'_>, stage: Stage, iteration: u64) -> Option<Document> {
+    const POINTERS: [&str; 2] = ["/state/history", "/history"];
+    let said = given.at(&POINTERS)?;
+    let is_right = |history: Vec<Step>| {
+        let start = ImplState::new(1, "/", None);
+        let run = ImplState { current_stage: stage.into(), iteration, history, ..start };
+        run.validate().is_empty()
+    };
+    if convert(said, "history").is_ok_and(is_right) {
+        return Some(said.clone());
+    }
+    given.note("history is not one of agentize before this stage: it stays in /state/document");
+    None
+}
+
+/// Agentize has the number as a text.
+fn pull_request(given: &Given<'_>) -> Option<String> {
+    const POINTERS: [&str; 2] = ["/state/pr_number", "/pr_number"];
+    let number = given.whole_at(&POINTERS).map(|number| number.to_string());
+    number.or_else(|| given.text_at(&POINTERS))
 }
 
 fn stage(given: &mut Given<'_>) -> Option<Stage> {

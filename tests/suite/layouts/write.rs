@@ -2,6 +2,7 @@
 
 mod index;
 mod kept;
+mod lol_impl;
 mod readers;
 mod refused;
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
+use waypost::layouts::{Schema, Writing};
 use waypost::{Layout, Order, Query, Store, Timestamp, opening};
 
 use super::own::{IS_OWN, Own};
@@ -57,6 +58,13 @@ pub(super) struct Args {
     /// Write all files as this system has them, not each as its own
     #[arg(long, conflicts_with = "jsonl", value_parser = args::layout())]
     layout: Option<Layout>,
+
+    /// Write all files in this version of the schema of --layout
+    ///
+    /// claude: none (no version, as in its README), 1.0 to 2.1; aiwg: 1.0, 2.0; agentize: 1, 2.
+    /// A file in another version is migrated, and fields that it gets are reported.
+    #[arg(long, value_name = "VERSION", requires = "layout", conflicts_with = "jsonl")]
+    schema: Option<String>,
 
     /// Compress all JSON files, under a name that ends in .gz
     #[arg(long, conflicts_with_all = ["jsonl", "plain"])]
@@ -129,7 +137,8 @@ fn write_files(
     let (layout, overwrites) = (args.layout, args.overwrite);
     let location = &config::location(store.path())?;
     let is_named = !args.ids.is_empty();
-    let wish = Wish { directory, layout, packing, overwrites, modes, location, is_named };
+    let writing = Writing { schema: schema(args)?, ..Writing::default() };
+    let wish = Wish { directory, layout, writing, packing, overwrites, modes, location, is_named };
     let chosen = Chosen::new(store, &args.ids, args.filter.query(Timestamp::now()))?;
     interrupt::listen()?;
     let (tally, stopped) = files::run(store, &chosen, &wish, global)?;
@@ -157,6 +166,13 @@ fn write_files(
         }
         (count, _) => Err(Refusal::Damaged { count, total: tally.total() }.into()),
     }
+}
+
+/// The version that was asked for; it goes with a layout.
+fn schema(args: &Args) -> Result<Option<Schema>> {
+    let wanted = args.layout.zip(args.schema.as_deref());
+    let schema = wanted.map(|(layout, version)| Schema::new(layout, version)).transpose();
+    schema.map_err(|error| Refusal::Usage(format!("--schema: {error}")).into())
 }
 
 fn write_lines(

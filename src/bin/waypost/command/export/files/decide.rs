@@ -108,10 +108,13 @@ impl<'a> Export<'a> {
             ready.state = drafted(self.directory, &path, &ready.content)?;
             ready.path = path;
         }
-        let Ready { id, path, layout, content, row, state, .. } = ready;
+        let Ready { id, path, layout, content, row, report, state, .. } = ready;
         let is_there = matches!(state, State::Drafted(_) | State::Unchanged);
         if let Some(row) = row.filter(|_| is_there) {
             self.indexes.add(&path, content.form, row);
+        }
+        if is_there {
+            self.tally.report(self.global, id.as_str(), report);
         }
         self.settle(state, Settled { path, name: id.to_string(), layout, checkpoints: 1 })
     }

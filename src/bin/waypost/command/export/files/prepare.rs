@@ -10,7 +10,7 @@ use waypost::{Entry, Error, Id, Layout, Series, SourceForm, Store};
 use super::directory::{Content, Directory, Draft, Found};
 use super::index::Row;
 use super::place;
-use super::render::{Fault, Rendered, Way, Wish};
+use super::render::{Fault, Rendered, Report, Way, Wish};
 
 /// Some checkpoints that follow each other.
 #[derive(Default)]
@@ -45,6 +45,7 @@ pub(super) struct Ready {
     pub(super) layout: Layout,
     pub(super) content: Content,
     pub(super) row: Option<Row>,
+    pub(super) report: Report,
     pub(super) state: State,
 }
 
@@ -101,12 +102,13 @@ fn prepare(
         let reason = place::named(&rendered.path, reason);
         return Ok(Some(File::Refused { id, reason }));
     }
-    let Rendered { path, other_path, layout, content, row } = rendered;
+    let Rendered { path, other_path, layout, content, row, report } = rendered;
     let state = drafted(directory, &path, &content)?;
     // What has its place needs its content no more.
     let text = if other_path.is_some() { content.text } else { Vec::new() };
     let content = Content { text, form: content.form };
-    let ready = Ready { id, series, is_made, path, other_path, layout, content, row, state };
+    let ready =
+        Ready { id, series, is_made, path, other_path, layout, content, row, report, state };
     Ok(Some(File::Ready(Box::new(ready))))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use waypost::layouts::crunch::Location;
-use waypost::layouts::{self, LayoutFile};
+use waypost::layouts::{self, LayoutFile, Writing};
 use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
 
 use super::directory::{Content, Modes};
@@ -16,6 +16,8 @@ pub(in crate::command::export) struct Wish<'a> {
     pub(in crate::command::export) directory: &'a Path,
     /// The layout of all files; each in its own if `None`.
     pub(in crate::command::export) layout: Option<Layout>,
+    /// How files that are made for that layout are written.
+    pub(in crate::command::export) writing: Writing,
     pub(in crate::command::export) packing: Packing,
     pub(in crate::command::export) overwrites: bool,
     pub(in crate::command::export) modes: Modes,
@@ -46,6 +48,14 @@ pub(super) struct Rendered {
     pub(super) content: Content,
     /// What an index of its directory says of it, if there is one.
     pub(super) row: Option<Row>,
+    pub(super) report: Report,
+}
+
+/// What a report says of a file; see [`LayoutFile`].
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    pub(super) added: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
 
 /// Why there is no file of a checkpoint.
@@ -83,7 +93,7 @@ impl Wish<'_> {
 
     fn made(&self, checkpoint: &Checkpoint, layout: Layout) -> Result<Rendered, Fault> {
         let document = checkpoint.document().map_err(Fault::Damaged)?;
-        let file = layouts::file_as(layout, &checkpoint.entry, &document);
+        let file = layouts::file_with(layout, &checkpoint.entry, &document, self.writing);
         let file = file.map_err(|problems| {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
             Fault::Refused(problems.join("; "))
@@ -93,7 +103,8 @@ impl Wish<'_> {
         let other_path = file.other_path.map(|path| self.packing.apply(&path, file.form).0);
         let row = Row::of(layout, &checkpoint.entry, &file.document);
         let content = Content { text: text.into_bytes(), form };
-        Ok(Rendered { path, other_path, layout, content, row })
+        let report = Report { added: file.added, notes: file.notes };
+        Ok(Rendered { path, other_path, layout, content, row, report })
     }
 }
 
@@ -113,7 +124,8 @@ fn restored(checkpoint: &Checkpoint, path: String, form: SourceForm) -> Result<R
     } else {
         None
     };
-    Ok(Rendered { path, other_path: None, layout, content: Content { text, form }, row })
+    let (content, report) = (Content { text, form }, Report::default());
+    Ok(Rendered { path, other_path: None, layout, content, row, report })
 }
 
 fn text(file: &LayoutFile) -> Result<String, Error> {

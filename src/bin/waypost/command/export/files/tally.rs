@@ -6,6 +6,7 @@ use std::fmt::{self, Display};
 use serde::Serialize;
 use waypost::Layout;
 
+use super::render::Report;
 use crate::args::Global;
 use crate::output::grouped;
 
@@ -29,6 +30,9 @@ pub(in crate::command::export) struct Tally {
     pub(in crate::command::export) damaged: u64,
     /// Bytes of files that were written.
     pub(super) bytes: u64,
+    /// How many files got a field that their version has, by its JSON pointer.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) added: BTreeMap<String, u64>,
 }
 
 impl Tally {
@@ -54,6 +58,19 @@ impl Tally {
         self.differing += other.differing;
         self.damaged += other.damaged;
         self.bytes += other.bytes;
+        for (field, count) in other.added {
+            *self.added.entry(field).or_default() += count;
+        }
+    }
+
+    /// Counts the fields that a file got, and says what else is to be known of it.
+    pub(super) fn report(&mut self, global: &Global, name: &str, report: Report) {
+        for field in report.added {
+            *self.added.entry(field).or_default() += 1;
+        }
+        for note in report.notes {
+            global.note(format_args!("{name}: {note}"));
+        }
     }
 
     /// Counts what is not written, and tells why.
@@ -109,6 +126,10 @@ impl Display for Tally {
                 "; {} older contents of overwritten files are in the store only",
                 self.older
             )?;
+        }
+        for (number, (field, count)) in self.added.iter().enumerate() {
+            let lead = if number == 0 { "; added" } else { "," };
+            write!(f, "{lead} {field} to {count}")?;
         }
         Ok(())
     }
