@@ -5,6 +5,7 @@
 mod external;
 mod location;
 mod loop_state;
+mod reader;
 mod recognise;
 mod standing;
 mod state;
@@ -19,6 +20,7 @@ use super::{Field, Problem, Scalar, Word};
 use crate::checkpoint::LoopId;
 
 pub use location::Name;
+pub(super) use reader::reader_file;
 pub(super) use recognise::recognise;
 pub(super) use standing::standing;
 pub use state::{AgentState, Artifact, ArtifactStatus, Iteration, Progress, State};

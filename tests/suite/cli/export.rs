@@ -2,6 +2,7 @@
 
 mod captured;
 mod files;
+mod forms;
 mod safety;
 
 use serde_json::Value;
