@@ -59,6 +59,7 @@ mod carried;
 mod field;
 mod given;
 mod kind;
+mod migrate;
 mod native;
 mod part;
 mod path;

@@ -5,6 +5,7 @@
 mod file;
 mod python;
 mod recognise;
+mod schema;
 mod stage;
 mod standing;
 mod write;
@@ -22,6 +23,7 @@ use crate::checkpoint::Timestamp;
 use crate::error::{At, Error, Result};
 
 pub(super) use recognise::recognise;
+pub(super) use schema::migrate;
 pub use stage::Stage;
 pub(super) use standing::standing;
 pub(super) use write::{FORM, envelope, paths};

@@ -1,9 +1,12 @@
-//! `.claude/checkpoints/TYPE_PROJECT_TIME.json`, as its README has it.
+//! `.claude/checkpoints/TYPE_PROJECT_TIME.json`, as its README has it, and later versions in
+//! `.claude/data/checkpoints`.
 //!
 //! Later releases, whose files have a `schema_version`, add many fields; they are kept in `other`.
 
+mod filed;
 mod id;
 mod recognise;
+mod schema;
 mod standing;
 mod write;
 
@@ -14,16 +17,26 @@ use super::problem::Checker;
 use super::{Field, Problem, Scalar, status};
 use crate::checkpoint::Status;
 
+pub use filed::{Filed, counterpart, is_moved_file};
 pub use id::Id;
 pub(super) use recognise::recognise;
+pub(super) use schema::migrate;
 pub(super) use standing::standing;
-pub(super) use write::{FORM, envelope, paths, state_of};
+pub(super) use write::{FORM, envelope, in_place_of_version, paths, state_of};
 
 /// The versions of the schema; files of the first do not say so.
 pub const SCHEMA_VERSIONS: [&str; 6] = ["1.0", "1.1", "1.2", "1.3", "2.0", "2.1"];
 
 /// The versions that a file can be written in: `none` has no field for it.
 pub(super) const WRITTEN_VERSIONS: [&str; 7] = ["none", "1.0", "1.1", "1.2", "1.3", "2.0", "2.1"];
+
+/// Where the scripts look: the first of these, and since 2025-10-16 the second.
+const DIRECTORY: &str = ".claude/checkpoints";
+const DATA_DIRECTORY: &str = ".claude/data/checkpoints";
+
+/// The states that scripts make of the numbers of phases.
+const STATES: [&str; 8] =
+    ["initialize", "research", "plan", "implement", "test", "debug", "document", "complete"];
 
 /// A checkpoint of a workflow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

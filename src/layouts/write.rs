@@ -7,6 +7,7 @@
 use serde::de::DeserializeOwned;
 
 use super::given::Given;
+use super::migrate::{Migration, migrate};
 use super::{Form, Problem, Writing, agentize, aiwg, claude, crunch, native, part, path, pipeline};
 use crate::checkpoint::{Document, Entry, Layout, SourceForm};
 use crate::codec::convert;
@@ -99,10 +100,12 @@ pub fn file_with(
             aiwg::reader_file(entry, document, writing)?
         }
         Layout::Agentize | Layout::Crunch | Layout::Claude | Layout::Pipeline | Layout::Aiwg => {
+            let wanted = writing.schema.filter(|schema| schema.layout() == layout);
+            let migrated = || wanted.map(|schema| migrate(document, schema)).transpose();
             if entry.layout == layout {
-                as_it_was(layout, entry, document)?
+                as_it_was(layout, entry, document, migrated()?)?
             } else if has_shape(layout, document) {
-                unchanged(layout, entry, document)?
+                shaped(layout, entry, document, migrated()?)?
             } else {
                 made(layout, entry, document, writing)?
             }
@@ -111,32 +114,57 @@ pub fn file_with(
     check(file)
 }
 
-/// A file of the layout goes back to where it was, if that is where the system looks.
+/// A file of the layout goes back to where it was, if that is where its system looks.
 fn as_it_was(
     layout: Layout,
     entry: &Entry,
     document: &Document,
+    migrated: Option<Migration>,
 ) -> Result<LayoutFile, Vec<Problem>> {
-    let form = entry.source.unwrap_or_else(|| form(layout));
-    let file = |paths| LayoutFile::new(paths, document.clone(), form);
+    let own = form(layout);
+    let mut form = entry.source.unwrap_or(own);
+    let is_migrated = migrated.as_ref().is_some_and(|it| it.document != *document);
+    if is_migrated {
+        form.style = form.style.or(own.style);
+    }
+    let Migration { document, added, notes } = migrated.unwrap_or_else(|| Migration::of(document));
     let source = entry.source_path.as_ref().filter(|path| part::is_path(path));
-    let at_source = |path: &String| file(Paths { path: path.clone(), other_path: None });
-    match source {
-        Some(path) if is_home(layout, path) => Ok(at_source(path)),
-        _ => match paths(layout, entry, document) {
-            Ok(paths) => Ok(file(paths)),
-            Err(problems) => source.map(at_source).ok_or(problems),
+    let at_source = |path: &String| Paths { path: path.clone(), other_path: None };
+    let paths = match source {
+        Some(path) if is_home(layout, path) => {
+            let filed = claude::Filed::of(entry, &document).map(|filed| filed.path);
+            let path = filed.as_ref().unwrap_or(path);
+            let moved = if is_migrated { in_place(layout, path, &document) } else { None };
+            at_source(moved.as_ref().unwrap_or(path))
+        }
+        _ => match paths(layout, entry, &document) {
+            Ok(paths) => paths,
+            Err(problems) => source.map(at_source).ok_or(problems)?,
         },
+    };
+    Ok(LayoutFile { added, notes, ..LayoutFile::new(paths, document, form) })
+}
+
+/// Where the programs of another version look for a file that lies where those of its own did.
+fn in_place(layout: Layout, path: &str, document: &Document) -> Option<String> {
+    match layout {
+        Layout::Claude => claude::in_place_of_version(path, document),
+        Layout::Native | Layout::Agentize | Layout::Crunch | Layout::Pipeline | Layout::Aiwg => {
+            None
+        }
     }
 }
 
-fn unchanged(
+/// A document that another system, or a user, wrote as this one would have.
+fn shaped(
     layout: Layout,
     entry: &Entry,
     document: &Document,
+    migrated: Option<Migration>,
 ) -> Result<LayoutFile, Vec<Problem>> {
-    let paths = paths(layout, entry, document)?.below(entry);
-    Ok(LayoutFile::new(paths, document.clone(), form(layout)))
+    let Migration { document, added, notes } = migrated.unwrap_or_else(|| Migration::of(document));
+    let paths = paths(layout, entry, &document)?.below(entry);
+    Ok(LayoutFile { added, notes, ..LayoutFile::new(paths, document, form(layout)) })
 }
 
 fn made(
@@ -155,14 +183,20 @@ fn made(
         Layout::Aiwg => aiwg::envelope(&mut given),
         Layout::Native => Document::Null,
     };
-    let notes = given.finish()?;
+    let mut notes = given.finish()?;
     // Before the document is in it: that may be large, and is not the system's concern.
     let problems = validated(layout, &envelope);
     if !problems.is_empty() {
         return Err(problems);
     }
     let paths = paths(layout, entry, &envelope)?.below(entry);
-    let document = enclose(layout, entry, envelope, document.clone());
+    let mut document = enclose(layout, entry, envelope, document.clone());
+    // The envelopes of the others have the version that was asked for.
+    if let Some(schema) = writing.schema.filter(|_| layout == Layout::Aiwg) {
+        let migrated = migrate(&document, schema)?;
+        notes.extend(migrated.notes);
+        document = migrated.document;
+    }
     Ok(LayoutFile { notes, ..LayoutFile::new(paths, document, form(layout)) })
 }
 

@@ -4,6 +4,7 @@ mod agentize;
 mod aiwg;
 mod claude;
 mod crunch;
+mod filed;
 mod kind;
 mod pipeline;
 mod property;

@@ -1,7 +1,7 @@
-//! Checkpoints of others as `.claude/checkpoints/TYPE_PROJECT_TIME.json`.
+//! Checkpoints of others as `.claude/data/checkpoints/TYPE_PROJECT_TIME.json`.
 //!
-//! The schema is that of the README, without a version: later releases read and migrate it. What
-//! each field is made of, the entry first, then fields of the document:
+//! The schema is the newest, or the one asked for; before 1.2 the directory is
+//! `.claude/checkpoints`. What each field is made of, the entry first, then fields of the document:
 //!
 //! - `checkpoint_id`: type, project and the second of `created_at`.
 //! - `workflow_type`: the same; the same.
@@ -9,20 +9,26 @@
 //!   entry, which has no project.
 //! - `workflow_description`: the same of the document, if it is a text.
 //! - `created_at`, `updated_at`: the same, to the second.
-//! - `status`: the same; `unknown` is refused.
+//! - `status`: the same; `unknown` is refused. Work in progress whose native document says that it
+//!   has ended has the status of the document.
 //! - `current_phase`: `phase`, if it is a number; the same, if it is one.
 //! - `total_phases`: the same of the document, if it is a number.
+//! - `completed_phases`, `last_error`, `tests_passing`, `plan_modification_time`: the same, at the
+//!   top or in `/workflow_state`; else the error and the tests that [`standing()`] finds.
+//! - Fields of later versions: the same, at the top or in `/workflow_state`; else what the scripts
+//!   write where nobody has said anything.
 //! - `workflow_state`: all of the document; one that is no object is its `document`.
 //!
 //! What has failed or is archived lies in `failed`, as the README has it. Two of the same second
 //! would be one file: the other has a hash of its id between project and time, where scripts that
 //! look for the project still find it.
 
-use super::Id;
-use crate::checkpoint::{Document, Entry, Format, SourceForm, Spacing, Status, TextStyle};
-use crate::layouts::given::{Given, Said, at, object, seconds, text, text_of};
+use super::schema::{self, NONE};
+use super::{DATA_DIRECTORY, DIRECTORY, Id, SCHEMA_VERSIONS};
+use crate::checkpoint::{Document, Entry, Format, Layout, SourceForm, Spacing, Status, TextStyle};
+use crate::layouts::given::{Given, Said, at, object, seconds, text, text_of, whole};
 use crate::layouts::write::Paths;
-use crate::layouts::{Problem, part, status};
+use crate::layouts::{Problem, part, standing, status};
 
 /// As `jq` does.
 pub(in crate::layouts) const FORM: SourceForm = SourceForm {
@@ -40,7 +46,7 @@ pub(in crate::layouts) const FORM: SourceForm = SourceForm {
     text_bytes: 0,
 };
 
-const DIRECTORY: &str = ".claude/checkpoints";
+const NEWEST: &str = SCHEMA_VERSIONS[SCHEMA_VERSIONS.len() - 1];
 
 pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Paths, Vec<Problem>> {
     const AT: &str = "/checkpoint_id";
@@ -58,10 +64,11 @@ pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Pa
         Err(_) => format!("{id}_{hash}"),
     };
     let word = at(document, "/status").and_then(text_of);
+    let directory = schema::directory(&schema::version_of(document));
     let directory = match word.map_or(entry.status, status) {
-        Status::Failed | Status::Archived => format!("{DIRECTORY}/failed"),
+        Status::Failed | Status::Archived => format!("{directory}/failed"),
         Status::InProgress | Status::Completed | Status::Paused | Status::Unknown => {
-            DIRECTORY.to_owned()
+            directory.to_owned()
         }
     };
     let path_of = |id: &str| format!("{directory}/{id}.json");
@@ -76,23 +83,105 @@ pub(in crate::layouts) fn envelope(given: &mut Given<'_>) -> Document {
     let id = kind.clone().zip(project.clone()).map(|(workflow_type, project_name)| {
         Id { workflow_type, project_name, time: entry.created_at }.to_string()
     });
-    if entry.status == Status::Unknown {
-        given.miss("status", "where the work stands");
-    }
+    let status = status_of(given);
     let phase = entry.phase.as_ref().and_then(|phase| phase.parse().ok());
     let phase = phase.or_else(|| given.whole_at(&["/current_phase"]));
-    object([
+    let total = given.whole_at(&["/total_phases"]);
+    let version = given.writing.schema.map_or(NEWEST, |schema| schema.as_str());
+    let standing = standing(entry, given.document);
+    let error = lifted(given, "last_error").filter(|error| schema::is_error(error));
+    let error = error.cloned().or_else(|| text(standing.error)).unwrap_or_default();
+    let tests = lifted(given, "tests_passing").cloned();
+    let mut envelope = object([
+        ("schema_version", text(Some(version).filter(|version| *version != NONE))),
         ("checkpoint_id", text(id)),
         ("workflow_type", text(kind)),
         ("project_name", text(project)),
         ("workflow_description", text(given.text_at(&["/workflow_description"]))),
         ("created_at", text(Some(seconds(entry.created_at)))),
         ("updated_at", text(entry.updated_at.map(seconds))),
-        ("status", text(Some(entry.status.as_str()))),
+        ("status", text(Some(status.as_str()))),
         ("current_phase", phase.map(Document::Uint)),
-        ("total_phases", given.whole_at(&["/total_phases"]).map(Document::Uint)),
+        ("total_phases", total.map(Document::Uint)),
+        ("completed_phases", completed_phases(given, total)),
         ("workflow_state", Some(Document::Null)),
-    ])
+        ("last_error", Some(error)),
+        ("tests_passing", tests.or(standing.tests_passing.map(Document::Bool))),
+        ("plan_modification_time", plan_modified_at(given)),
+    ]);
+    extend(&mut envelope, given, version);
+    envelope
+}
+
+/// Adds the fields that versions after the first have.
+fn extend(envelope: &mut Document, given: &Given<'_>, version: &str) {
+    let mut more = schema::fields(version, |key| lifted(given, key));
+    if schema::has(version, "2.0") {
+        let is_machine = |found: &&Document| found.get("current_state").is_some();
+        let machine = lifted(given, "state_machine").filter(is_machine).cloned();
+        let error = envelope.get("last_error").cloned().unwrap_or_default();
+        more.push(("state_machine".to_owned(), machine.unwrap_or_default()));
+        more.push(("error_state".to_owned(), schema::error_state(error)));
+        more.push(("metadata".to_owned(), schema::metadata(envelope)));
+    }
+    if let Document::Object(fields) = envelope {
+        fields.extend(more);
+    }
+}
+
+/// What the document says of a field, at the top or in what a workflow resumes from.
+fn lifted<'a>(given: &Given<'a>, key: &str) -> Option<&'a Document> {
+    given.at(&[&format!("/{key}"), &format!("/workflow_state/{key}")])
+}
+
+/// Where the work stands. A native entry is in progress unless somebody has said otherwise, so its
+/// document may know better that the work has ended.
+fn status_of(given: &mut Given<'_>) -> Status {
+    let entry = given.entry;
+    let said = given.text_at(&["/status", "/workflow_state/status"]);
+    let said = said.map_or(Status::Unknown, |word| status(&word));
+    match (entry.status, said) {
+        (Status::InProgress | Status::Unknown, Status::Unknown | Status::InProgress) => {}
+        (Status::InProgress | Status::Unknown, said) if entry.layout == Layout::Native => {
+            let entry = entry.status;
+            given.note(format!("is {entry}, its document says {said}: written as {said}"));
+            return said;
+        }
+        _ => {}
+    }
+    if entry.status == Status::Unknown {
+        given.miss("status", "where the work stands");
+    }
+    entry.status
+}
+
+/// Phases by number; by name they are in the state only, since the scripts count them.
+fn completed_phases(given: &mut Given<'_>, total: Option<u64>) -> Option<Document> {
+    let said = lifted(given, "completed_phases")?;
+    let last = total.filter(|total| *total > 0).unwrap_or(u64::MAX);
+    let is_phase = |phase: &Document| whole(phase).is_some_and(|phase| phase <= last);
+    match said {
+        Document::Array(phases) if phases.iter().all(is_phase) => Some(said.clone()),
+        _ => {
+            given.note("completed_phases are not numbers of phases: they stay in /workflow_state");
+            None
+        }
+    }
+}
+
+/// Seconds since 1970, as the scripts compare them.
+fn plan_modified_at(given: &Given<'_>) -> Option<Document> {
+    let said = lifted(given, "plan_modification_time")?;
+    matches!(said, Document::Uint(_)).then(|| said.clone())
+}
+
+/// The path of a file where the scripts of its version look; `None` if it lies elsewhere.
+pub(in crate::layouts) fn in_place_of_version(path: &str, document: &Document) -> Option<String> {
+    let wanted = schema::directory(&schema::version_of(document));
+    [DATA_DIRECTORY, DIRECTORY].iter().find_map(|directory| {
+        let at = format!("/{path}").rfind(&format!("/{directory}/"))?;
+        Some(format!("{}{wanted}{}", &path[..at], &path[at + directory.len()..]))
+    })
 }
 
 /// What a workflow resumes from is an object.

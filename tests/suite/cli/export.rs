@@ -3,7 +3,9 @@
 mod captured;
 mod files;
 mod forms;
+mod moved;
 mod safety;
+mod schema;
 
 use serde_json::Value;
 

@@ -217,6 +217,14 @@ fn moving(session: &mut Session) {
     session.run("export", "export out --layout native");
     session.feed("save", "save --id f-1 --workflow-id flow --phase p --trigger heartbeat", "1", 0);
     session.run("export", "export out --layout aiwg --id f-1");
+    session.put("in/w/.claude/checkpoints/x.json", fixture("claude/schema-none.json"));
+    session.run("import", "import in/w");
+    session.run(
+        "export",
+        "export out --layout claude --schema 2.1 --series in/w/orchestrate:auth_system",
+    );
+    session.run("complete", "fail --series in/w/orchestrate:auth_system");
+    session.run("export", "export . --series in/w/orchestrate:auth_system");
     session.run("export --jsonl FILE", "export --jsonl all.jsonl");
     session.run("export --jsonl -", "export --jsonl -");
     session.run("import", "import all.jsonl");

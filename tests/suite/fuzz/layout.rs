@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use waypost::layouts::{
-    Place, Problem, agentize, aiwg, claude, crunch, file_as, from_json, kind, pipeline, recognise,
-    standing, unrecognised,
+    Place, Problem, Schema, Writing, agentize, aiwg, claude, crunch, file_as, file_with, from_json,
+    kind, pipeline, recognise, standing, unrecognised,
 };
 use waypost::{Document, Entry, Id, Issue, Layout, LoopId, NewEntry, Store, Timestamp};
 
@@ -200,6 +200,14 @@ fn whatever_is_written_as_a_layout_is_recognised_as_it() {
         let _ = standing(&entry, &document);
         if let Ok(file) = file_as(entry.layout, &entry, &document) {
             assert!(is_below(&file.path), "{}", file.path);
+        }
+        for version in Schema::versions(entry.layout) {
+            let schema = Some(Schema::new(entry.layout, version).unwrap());
+            let writing = Writing { schema, ..Writing::default() };
+            let Ok(file) = file_with(entry.layout, &entry, &document, writing) else { continue };
+            assert!(is_below(&file.path), "{}", file.path);
+            let again = file_with(entry.layout, &entry, &file.document, writing).unwrap();
+            assert_eq!(again.document, file.document, "to {version} once more");
         }
     });
 }

@@ -3,8 +3,10 @@
 mod index;
 mod kept;
 mod lol_impl;
+mod migrated;
 mod readers;
 mod refused;
+mod workflow;
 
 use std::fs;
 use std::process::Command;
@@ -130,8 +132,8 @@ fn a_checkpoint_that_has_everything_is_a_file_of_every_layout() {
         ),
         (
             Layout::Claude,
-            ".claude/checkpoints/ralph_loop_auth_20260202_210500.json",
-            Some(".claude/checkpoints/ralph_loop_auth_911faba7_20260202_210500.json"),
+            ".claude/data/checkpoints/ralph_loop_auth_20260202_210500.json",
+            Some(".claude/data/checkpoints/ralph_loop_auth_911faba7_20260202_210500.json"),
         ),
         (Layout::Pipeline, ".pipeline/checkpoint-42.json", None),
         (
@@ -247,7 +249,7 @@ fn two_names_of_one_iteration_or_second_are_both_read() {
     let mut failed = entry(Layout::Claude);
     failed.status = Status::Failed;
     let path = file_as(Layout::Claude, &failed, &document(&state())).unwrap().path;
-    assert_eq!(path, ".claude/checkpoints/failed/ralph_loop_auth_20260202_210500.json");
+    assert_eq!(path, ".claude/data/checkpoints/failed/ralph_loop_auth_20260202_210500.json");
 }
 
 #[test]

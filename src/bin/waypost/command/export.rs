@@ -29,6 +29,7 @@ const EXAMPLES: &str = "\
 Examples:
   waypost export project             # every file back where it was, below project/
   waypost export project --issue 42 --layout crunch
+  waypost export project --series workflow:authentication --layout aiwg --schema 1.0
   waypost export project --id issue:42@3 --overwrite   # one file as it was three saves ago
   waypost export project --loop-id ralph-fix-tests-a1b2c3d4 --layout aiwg --form reader
   waypost export archive --layout native --gzip
@@ -62,8 +63,10 @@ pub(super) struct Args {
 
     /// Write all files in this version of the schema of --layout
     ///
-    /// claude: none (no version, as in its README), 1.0 to 2.1; aiwg: 1.0, 2.0; agentize: 1, 2.
-    /// A file in another version is migrated, and fields that it gets are reported.
+    /// claude: none (no version, as in its README), 1.0, 1.1, 1.2, 1.3, 2.0, 2.1; aiwg: 1.0, 2.0;
+    /// agentize: 1, 2. A file in another version is migrated, and the fields that it gets are
+    /// reported; no field is lost. By default imported files keep their versions, and others get
+    /// the newest.
     #[arg(long, value_name = "VERSION", requires = "layout", conflicts_with = "jsonl")]
     schema: Option<String>,
 
@@ -159,6 +162,7 @@ fn write_files(
     } else {
         global.note(&tally);
         tally.repeated_notes().for_each(|note| global.note(note));
+        tally.additions().iter().for_each(|line| global.note(line));
         if tally.differing > 0 {
             global.note("--overwrite replaces what is there with other content");
         }

@@ -3,13 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::checkpoint::{Document, Status};
+use crate::layouts::claude::STATES;
 use crate::layouts::reading::text;
 use crate::layouts::standing::Progress;
 use crate::layouts::standing::told::{LIST_MAX, count, first_list, named};
-
-/// The states that migrating scripts make of the numbers of phases.
-const STATES: [&str; 8] =
-    ["initialize", "research", "plan", "implement", "test", "debug", "document", "complete"];
 
 /// What a checkpoint says about its phases.
 pub(super) struct Phases<'a> {

@@ -17,7 +17,7 @@ fn a_file_of_the_layout_comes_back_unchanged() {
         (
             Layout::Claude,
             "schema-2.1",
-            ".claude/checkpoints/implement_dark_mode_20261116_021756.json",
+            ".claude/data/checkpoints/implement_dark_mode_20261116_021756.json",
         ),
         (Layout::Pipeline, "checkpoint", ".pipeline/checkpoint-PROJ-42.json"),
         (

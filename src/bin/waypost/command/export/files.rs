@@ -11,6 +11,7 @@ mod prepare;
 mod render;
 pub(in crate::command) mod system;
 mod tally;
+mod vacate;
 
 use std::panic::resume_unwind;
 use std::sync::mpsc;
@@ -61,7 +62,7 @@ pub(super) fn run(
         let placing = start_in(scope, || Placer::new(&directory).run(batches, global));
         let placer = match &placing {
             Ok(_) => Places::Elsewhere(to_placer),
-            Err(_) => Places::Here(Placer::new(&directory)),
+            Err(_) => Places::Here(Box::new(Placer::new(&directory))),
         };
         let mut export = Export::new(store, &directory, global, &progress, placer);
         let decided = in_order(
@@ -88,6 +89,8 @@ pub(super) fn run(
         })?;
         let (mut tally, stopped) = decided?;
         tally.add(counted);
+        // Their names are on disk in the new places by now.
+        vacate::vacate(store, &directory, &mut tally, global)?;
         Ok((tally, stopped))
     })
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
-use waypost::layouts::{Kind, Place, Revision, recognise, unrecognised};
+use waypost::layouts::{Kind, Place, Revision, claude, recognise, unrecognised};
 use waypost::{
     Checkpoint, Document, Draft, Entry, Error, Id, Layout, NewEntry, Query, Restorable, Series,
     Source, SourceForm, Store, Trigger,
@@ -262,8 +262,22 @@ impl Importer<'_> {
         self.draft(store, about, source, &revision)
     }
 
-    /// Whether a text is what its file held last, as far as the store knows.
+    /// Whether a text is what its file held last, as far as the store knows. A file that an export
+    /// has moved is known by the place where it was.
     fn compare(&self, store: &Store, text: &Text<'_>) -> waypost::Result<Compared> {
+        let compared = self.compare_at(store, text)?;
+        let Some(before) = claude::counterpart(text.place) else { return Ok(compared) };
+        if !matches!(compared, Compared::New(None)) || text.line.is_some() {
+            return Ok(compared);
+        }
+        match self.compare_at(store, &Text { place: &before, ..*text })? {
+            Compared::Known(known) if !claude::is_moved_file(&known, text.place) => Ok(compared),
+            Compared::New(_) => Ok(compared),
+            moved => Ok(moved),
+        }
+    }
+
+    fn compare_at(&self, store: &Store, text: &Text<'_>) -> waypost::Result<Compared> {
         let newest = self.revisions.newest(store, text, self.is_dry)?;
         if let Some(newest) = &newest
             && text.is_in(store.get(&newest.id))?

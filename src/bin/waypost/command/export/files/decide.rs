@@ -13,6 +13,7 @@ use super::place;
 use super::placer::{Pending, Placer};
 use super::prepare::{File, Prepared, Ready, State, drafted, stated};
 use super::tally::Tally;
+use super::vacate::Moved;
 use crate::args::Global;
 use crate::interrupt;
 use crate::progress::Progress;
@@ -26,7 +27,7 @@ pub(super) enum Places<'a> {
     /// In a thread, while the next files are written.
     Elsewhere(SyncSender<Vec<Pending>>),
     /// In the exporting thread, since no other could be started.
-    Here(Placer<'a>),
+    Here(Box<Placer<'a>>),
 }
 
 /// An export under way: decides who gets a path, in order.
@@ -108,7 +109,7 @@ impl<'a> Export<'a> {
             ready.state = drafted(self.directory, &path, &ready.content)?;
             ready.path = path;
         }
-        let Ready { id, path, layout, content, row, report, state, .. } = ready;
+        let Ready { id, path, layout, content, row, report, leaving, state, .. } = ready;
         let is_there = matches!(state, State::Drafted(_) | State::Unchanged);
         if let Some(row) = row.filter(|_| is_there) {
             self.indexes.add(&path, content.form, row);
@@ -116,20 +117,25 @@ impl<'a> Export<'a> {
         if is_there {
             self.tally.report(self.global, id.as_str(), report);
         }
-        self.settle(state, Settled { path, name: id.to_string(), layout, checkpoints: 1 })
+        let name = id.to_string();
+        let moved = leaving.map(|leaving| leaving.to(id, &path));
+        self.settle(state, Settled { path, name, layout, checkpoints: 1, moved })
     }
 
     fn settle(&mut self, state: State, file: Settled) -> Result<()> {
-        let Settled { path, name, layout, checkpoints } = file;
+        let Settled { path, name, layout, checkpoints, moved } = file;
         match state {
             State::Drafted(draft) => {
                 self.batch_bytes += draft.bytes;
-                self.batch.push(Pending { draft, path, name, layout, checkpoints });
+                self.batch.push(Pending { draft, path, name, layout, checkpoints, moved });
                 if self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES {
                     self.place_batch()?;
                 }
             }
-            State::Unchanged => self.tally.unchanged += checkpoints,
+            State::Unchanged => {
+                self.tally.unchanged += checkpoints;
+                self.tally.moved.extend(moved);
+            }
             State::Differs => self.tally.refuse_for_other(self.global, &name, &path, checkpoints),
             State::Obstructed(reason) => {
                 self.refuse(&name, &format!("{path} {reason}"), checkpoints);
@@ -191,7 +197,8 @@ impl<'a> Export<'a> {
         let found = self.directory.look_for_draft(&path, &draft, file.form.is_gzip)?;
         let state = stated(self.directory, found, || Ok(draft))?;
         let name = path.clone();
-        self.settle(state, Settled { path, name, layout: file.layout, checkpoints: lines })
+        let (layout, moved) = (file.layout, None);
+        self.settle(state, Settled { path, name, layout, checkpoints: lines, moved })
     }
 
     /// Writes what claude-crunch has in a directory beside its checkpoints.
@@ -226,10 +233,11 @@ struct Settled {
     name: String,
     layout: Layout,
     checkpoints: u64,
+    moved: Option<Moved>,
 }
 
 impl Settled {
     fn beside(path: String) -> Self {
-        Self { name: path.clone(), path, layout: Layout::Crunch, checkpoints: 0 }
+        Self { name: path.clone(), path, layout: Layout::Crunch, checkpoints: 0, moved: None }
     }
 }

@@ -311,7 +311,7 @@ impl Directory {
     pub(super) fn draft_link(&self, path: &str, name: &Content) -> io::Result<Draft> {
         let (parent, _) = split(path);
         self.make_directory(parent)?;
-        let temporary = self.temporary(parent);
+        let temporary = self.path(&self.temporary_name(parent));
         match system::link(&name.text, &temporary) {
             // There is nothing in a link to be synced.
             Ok(()) => Ok(Draft::new(temporary, true)),
@@ -327,7 +327,7 @@ impl Directory {
         };
         let is_synced = self.make_directory(parent)?.is_synced;
         loop {
-            let temporary = self.temporary(parent);
+            let temporary = self.path(&self.temporary_name(parent));
             match opening::make_with_mode(&temporary, mode) {
                 // Left behind by one with the same number that was killed.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -336,9 +336,11 @@ impl Directory {
         }
     }
 
-    fn temporary(&self, parent: &str) -> PathBuf {
+    /// A path in a directory that no file of the export has.
+    pub(super) fn temporary_name(&self, parent: &str) -> String {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        self.path(parent).join(format!("{}-{number}.tmp", self.prefix))
+        let name = format!("{}-{number}.tmp", self.prefix);
+        if parent.is_empty() { name } else { format!("{parent}/{name}") }
     }
 
     fn end(

@@ -13,6 +13,7 @@ use super::directory::{Directory, Draft};
 use super::place::{ancestors, split};
 use super::system::{self, Identity};
 use super::tally::Tally;
+use super::vacate::Moved;
 use crate::args::Global;
 
 /// A draft that is to be put in its place.
@@ -24,6 +25,8 @@ pub(super) struct Pending {
     pub(super) layout: Layout,
     /// How many are in it.
     pub(super) checkpoints: u64,
+    /// Where it was before.
+    pub(super) moved: Option<Moved>,
 }
 
 /// Puts drafts in their places.
@@ -52,12 +55,13 @@ impl<'a> Placer<'a> {
     pub(super) fn take(&mut self, batch: Vec<Pending>, global: &Global) -> Result<()> {
         let synced = self.sync(batch.iter().map(|pending| &pending.draft));
         synced.context("cannot sync the export")?;
-        for Pending { draft, path, name, layout, checkpoints } in batch {
+        for Pending { draft, path, name, layout, checkpoints, moved } in batch {
             let bytes = draft.bytes;
             let placed = self.place(draft, &path);
             if placed.with_context(|| format!("cannot write {path}"))? {
                 self.tally.bytes += bytes;
                 self.tally.export(layout, checkpoints);
+                self.tally.moved.extend(moved);
             } else {
                 self.tally.refuse_for_other(global, &name, &path, checkpoints);
             }

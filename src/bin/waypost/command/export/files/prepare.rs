@@ -11,6 +11,7 @@ use super::directory::{Content, Directory, Draft, Found};
 use super::index::Row;
 use super::place;
 use super::render::{Fault, Rendered, Report, Way, Wish};
+use super::vacate::{self, Leaving, Left};
 
 /// Some checkpoints that follow each other.
 #[derive(Default)]
@@ -46,6 +47,7 @@ pub(super) struct Ready {
     pub(super) content: Content,
     pub(super) row: Option<Row>,
     pub(super) report: Report,
+    pub(super) leaving: Option<Leaving>,
     pub(super) state: State,
 }
 
@@ -102,13 +104,32 @@ fn prepare(
         let reason = place::named(&rendered.path, reason);
         return Ok(Some(File::Refused { id, reason }));
     }
-    let Rendered { path, other_path, layout, content, row, report } = rendered;
+    let Rendered { path, other_path, layout, content, row, report, leaving } = rendered;
+    let left = leaving.map(|leaving| leaving.look(store, directory, &checkpoint)).transpose()?;
+    let leaving = match left {
+        Some(Left::Changed(path)) => {
+            return Ok(Some(File::Refused { id, reason: vacate::changed(&path) }));
+        }
+        Some(Left::Same(leaving)) => Some(leaving),
+        Some(Left::Nothing) | None => None,
+    };
     let state = drafted(directory, &path, &content)?;
     // What has its place needs its content no more.
     let text = if other_path.is_some() { content.text } else { Vec::new() };
     let content = Content { text, form: content.form };
-    let ready =
-        Ready { id, series, is_made, path, other_path, layout, content, row, report, state };
+    let ready = Ready {
+        id,
+        series,
+        is_made,
+        path,
+        other_path,
+        layout,
+        content,
+        row,
+        report,
+        leaving,
+        state,
+    };
     Ok(Some(File::Ready(Box::new(ready))))
 }
 

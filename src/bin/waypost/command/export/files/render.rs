@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
+use waypost::layouts::claude::Filed;
 use waypost::layouts::crunch::Location;
-use waypost::layouts::{self, Form, LayoutFile, Writing};
+use waypost::layouts::{self, Form, LayoutFile, Problem, Writing};
 use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
 
 use super::directory::{Content, Modes};
 use super::index::Row;
 use super::place::Packing;
+use super::vacate::Leaving;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +51,8 @@ pub(super) struct Rendered {
     /// What an index of its directory says of it, if there is one.
     pub(super) row: Option<Row>,
     pub(super) report: Report,
+    /// Where the file was before a change of its status.
+    pub(super) leaving: Option<Leaving>,
 }
 
 /// What a report says of a file; see [`LayoutFile`].
@@ -89,28 +93,83 @@ impl Wish<'_> {
 
     pub(super) fn render(&self, checkpoint: &Checkpoint, way: Way) -> Result<Rendered, Fault> {
         let rendered = match way {
-            Way::Restored(path, form) | Way::Line(path, form) => restored(checkpoint, path, form),
+            Way::Restored(path, form) if self.writing.schema.is_some() => {
+                self.migrated(checkpoint, path, form)
+            }
+            Way::Restored(path, form) => self.filed(checkpoint, path, form),
+            Way::Line(path, form) => restored(checkpoint, path, form),
             Way::Made(layout) => self.made(checkpoint, layout),
         }?;
         let row = rendered.row.filter(|_| !self.is_named);
         Ok(Rendered { row, ..rendered })
     }
 
+    /// The file that it came from, where its status puts it.
+    fn filed(
+        &self,
+        checkpoint: &Checkpoint,
+        path: String,
+        form: SourceForm,
+    ) -> Result<Rendered, Fault> {
+        let entry = &checkpoint.entry;
+        if entry.layout != Layout::Claude {
+            return restored(checkpoint, path, form);
+        }
+        let document = checkpoint.document().map_err(Fault::Damaged)?;
+        let Some(filed) = Filed::of(entry, &document) else {
+            return restored(checkpoint, path, form);
+        };
+        let before = entry.source.unwrap_or(form);
+        let (path, form) = self.packing.apply(&filed.path, before);
+        let leaving = Leaving::of(filed, before, self.packing);
+        Ok(Rendered { leaving, ..restored(checkpoint, path, form)? })
+    }
+
+    /// The file that it came from, in another version; byte for byte if it has that version.
+    fn migrated(
+        &self,
+        checkpoint: &Checkpoint,
+        path: String,
+        form: SourceForm,
+    ) -> Result<Rendered, Fault> {
+        let document = checkpoint.document().map_err(Fault::Damaged)?;
+        let layout = checkpoint.entry.layout;
+        let file = layouts::file_with(layout, &checkpoint.entry, &document, self.writing);
+        match file.map_err(|problems| refused(&problems))? {
+            file if file.document == document => {
+                let report = Report { added: file.added, notes: file.notes };
+                Ok(Rendered { report, ..self.filed(checkpoint, path, form)? })
+            }
+            file => {
+                let entry = &checkpoint.entry;
+                let before = entry.source.unwrap_or(form);
+                let filed = Filed::of(entry, &document).filter(|filed| filed.is_moved);
+                let leaving = filed.and_then(|filed| Leaving::of(filed, before, self.packing));
+                Ok(Rendered { leaving, ..self.rendered(entry, layout, file)? })
+            }
+        }
+    }
+
     fn made(&self, checkpoint: &Checkpoint, layout: Layout) -> Result<Rendered, Fault> {
         let document = checkpoint.document().map_err(Fault::Damaged)?;
         let file = layouts::file_with(layout, &checkpoint.entry, &document, self.writing);
-        let file = file.map_err(|problems| {
-            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            Fault::Refused(problems.join("; "))
-        })?;
+        self.rendered(&checkpoint.entry, layout, file.map_err(|problems| refused(&problems))?)
+    }
+
+    fn rendered(&self, entry: &Entry, layout: Layout, file: LayoutFile) -> Result<Rendered, Fault> {
         let text = text(&file).map_err(|error| Fault::Refused(error.to_string()))?;
         let (path, form) = self.packing.apply(&self.location.place(&file.path), file.form);
         let other_path = file.other_path.map(|path| self.packing.apply(&path, file.form).0);
-        let row = Row::of(layout, &checkpoint.entry, &file.document);
+        let row = Row::of(layout, entry, &file.document);
         let content = Content { text: text.into_bytes(), form };
         let report = Report { added: file.added, notes: file.notes };
-        Ok(Rendered { path, other_path, layout, content, row, report })
+        Ok(Rendered { path, other_path, layout, content, row, report, leaving: None })
     }
+}
+
+fn refused(problems: &[Problem]) -> Fault {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    Fault::Refused(problems.join("; "))
 }
 
 /// Whether it was forked from a file of another system.
@@ -130,7 +189,7 @@ fn restored(checkpoint: &Checkpoint, path: String, form: SourceForm) -> Result<R
         None
     };
     let (content, report) = (Content { text, form }, Report::default());
-    Ok(Rendered { path, other_path: None, layout, content, row, report })
+    Ok(Rendered { path, other_path: None, layout, content, row, report, leaving: None })
 }
 
 fn text(file: &LayoutFile) -> Result<String, Error> {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use waypost::Layout;
 
 use super::render::Report;
+use super::vacate::Moved;
 use crate::args::Global;
 use crate::output::grouped;
 
@@ -36,6 +37,9 @@ pub(in crate::command::export) struct Tally {
     /// How many files a note is about.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) notes: BTreeMap<String, u64>,
+    /// Files that were taken from where they were before their status changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) moved: Vec<Moved>,
 }
 
 impl Tally {
@@ -47,6 +51,19 @@ impl Tally {
     pub(in crate::command::export) fn written(&self) -> String {
         let there = grouped(self.exported + self.unchanged);
         format!("{there} exported")
+    }
+
+    /// The fields that files got, those of equally many files in one line.
+    pub(in crate::command::export) fn additions(&self) -> Vec<String> {
+        let mut lots: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+        for (field, count) in &self.added {
+            lots.entry(*count).or_default().push(field);
+        }
+        let line = |(count, fields): (u64, Vec<&str>)| {
+            let files = if count == 1 { "file" } else { "files" };
+            format!("added to {} {files}: {}", grouped(count), fields.join(", "))
+        };
+        lots.into_iter().rev().map(line).collect()
     }
 
     /// Adds what another has counted.
@@ -61,6 +78,7 @@ impl Tally {
         self.differing += other.differing;
         self.damaged += other.damaged;
         self.bytes += other.bytes;
+        self.moved.extend(other.moved);
         for (field, count) in other.added {
             *self.added.entry(field).or_default() += count;
         }
@@ -143,10 +161,6 @@ impl Display for Tally {
                 self.older
             )?;
         }
-        for (number, (field, count)) in self.added.iter().enumerate() {
-            let lead = if number == 0 { "; added" } else { "," };
-            write!(f, "{lead} {field} to {count}")?;
-        }
         Ok(())
     }
 }
@@ -164,5 +178,10 @@ mod tests {
         tally.unchanged = 3;
         assert_eq!(tally.to_string(), "exported 120: 80 crunch, 40 aiwg; 3 unchanged");
         assert_eq!(tally.total(), 123);
+        assert!(tally.additions().is_empty());
+        for (field, count) in [("/b", 2), ("/a", 2), ("/c", 1)] {
+            tally.added.insert(field.to_owned(), count);
+        }
+        assert_eq!(tally.additions(), ["added to 2 files: /a, /b", "added to 1 file: /c"]);
     }
 }

@@ -1,0 +1,81 @@
+//! Where a file lies by how its work has ended: in `failed` if it failed or is archived, else in
+//! the directory above, where the scripts look for work to resume.
+//!
+//! Must never move what nobody has marked: a file that says of itself that it failed stays.
+
+use super::recognise;
+use crate::checkpoint::{Document, Entry, Layout, Status};
+use crate::layouts::{Place, path};
+
+const ASIDE: &str = "failed";
+
+/// Where the file of a checkpoint belongs since its status was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Filed {
+    /// Where it belongs, from the root of the project.
+    pub path: String,
+    /// Where it must not be any more, if it is there.
+    pub left: Option<String>,
+    /// Whether that is where it came from.
+    pub is_moved: bool,
+}
+
+impl Filed {
+    /// Returns where the file that a checkpoint was imported from belongs; `None` if it is none
+    /// that a change of its status moves.
+    #[must_use]
+    pub fn of(entry: &Entry, document: &Document) -> Option<Self> {
+        let is_file = entry.source.is_some_and(|source| source.line.is_none());
+        let source = entry.source_path.as_ref().filter(|_| is_file)?;
+        if entry.layout != Layout::Claude {
+            return None;
+        }
+        let other = counterpart(source)?;
+        let place = Place { path: source, ..Place::default() };
+        let stated = recognise(document, &place).map_or(Status::Unknown, |entry| entry.status);
+        let is_over = is_over(entry.status);
+        let is_moved = stated != entry.status && is_over != is_aside(source);
+        let (path, left) = if is_moved { (other, source.clone()) } else { (source.clone(), other) };
+        let left = Some(left).filter(|_| is_over == is_aside(&path));
+        Some(Self { path, left, is_moved })
+    }
+}
+
+/// Tells whether a file with the text of a checkpoint is the one that it came from, moved to `path`
+/// by a change of its status.
+#[must_use]
+pub fn is_moved_file(entry: &Entry, path: &str) -> bool {
+    let source = entry.source_path.as_deref().filter(|_| entry.layout == Layout::Claude);
+    source.is_some()
+        && counterpart(path).as_deref() == source
+        && is_over(entry.status) == is_aside(path)
+}
+
+/// Returns the place in `failed` of a file among those to resume, or the reverse; `None` for a file
+/// that lies elsewhere.
+#[must_use]
+pub fn counterpart(path: &str) -> Option<String> {
+    let (directory, name) = path.rsplit_once('/')?;
+    let (directory, is_aside) = match directory.strip_suffix(ASIDE) {
+        Some(above) => (above.strip_suffix('/')?, true),
+        None => (directory, false),
+    };
+    match path::parts(directory).as_slice() {
+        [.., ".claude", "checkpoints"] | [.., ".claude", "data", "checkpoints"] => {}
+        _ => return None,
+    }
+    let aside = if is_aside { String::new() } else { format!("/{ASIDE}") };
+    Some(format!("{directory}{aside}/{name}"))
+}
+
+fn is_aside(path: &str) -> bool {
+    matches!(path::parts(path).as_slice(), [.., ASIDE, _])
+}
+
+fn is_over(status: Status) -> bool {
+    match status {
+        Status::Failed | Status::Archived => true,
+        Status::InProgress | Status::Completed | Status::Paused | Status::Unknown => false,
+    }
+}
