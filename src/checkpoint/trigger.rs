@@ -42,6 +42,14 @@ pub enum Trigger {
     SessionEnd,
     /// A regular sign of life.
     Heartbeat,
+    /// A phase begins.
+    PhaseStart,
+    /// A file that the work is to give is done.
+    ArtifactComplete,
+    /// Before a call to a service.
+    BeforeExternalCall,
+    /// Between two iterations of a loop.
+    IterationBoundary,
     /// The source does not say.
     #[default]
     Unknown,
@@ -55,7 +63,7 @@ pub struct CustomTrigger(String);
 
 impl Trigger {
     /// Every known trigger.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 20] = [
         Self::Manual,
         Self::Automatic,
         Self::PhaseBoundary,
@@ -71,6 +79,10 @@ impl Trigger {
         Self::UserInterrupt,
         Self::SessionEnd,
         Self::Heartbeat,
+        Self::PhaseStart,
+        Self::ArtifactComplete,
+        Self::BeforeExternalCall,
+        Self::IterationBoundary,
         Self::Unknown,
     ];
 
@@ -93,6 +105,10 @@ impl Trigger {
             Self::UserInterrupt => "user_interrupt",
             Self::SessionEnd => "session_end",
             Self::Heartbeat => "heartbeat",
+            Self::PhaseStart => "phase_start",
+            Self::ArtifactComplete => "artifact_complete",
+            Self::BeforeExternalCall => "before_external_call",
+            Self::IterationBoundary => "iteration_boundary",
             Self::Unknown => "unknown",
             Self::Custom(name) => &name.0,
         }

@@ -104,6 +104,10 @@ fn is_automatic(trigger: &Trigger) -> bool {
         | Trigger::ConflictStart
         | Trigger::ConflictResolved
         | Trigger::Heartbeat
+        | Trigger::PhaseStart
+        | Trigger::ArtifactComplete
+        | Trigger::BeforeExternalCall
+        | Trigger::IterationBoundary
         | Trigger::Custom(_) => true,
     }
 }

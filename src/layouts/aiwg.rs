@@ -5,6 +5,7 @@
 mod external;
 mod location;
 mod loop_state;
+mod reader;
 mod recognise;
 mod schema;
 mod standing;
@@ -20,6 +21,7 @@ use super::{Field, Problem, Scalar, Word};
 use crate::checkpoint::LoopId;
 
 pub use location::Name;
+pub(super) use reader::reader_file;
 pub(super) use recognise::recognise;
 pub(super) use schema::migrate;
 pub(super) use standing::standing;

@@ -4,6 +4,8 @@
 
 use super::part;
 use super::problem::Checker;
+use super::reading::list;
+use super::standing::told::named;
 use super::{Problem, Vocabulary, Word, Writing};
 use crate::checkpoint::{Document, Entry, Layout, Timestamp};
 
@@ -74,6 +76,20 @@ impl<'a> Given<'a> {
     /// The list at the first of these places that has anything.
     pub(super) fn array_at(&self, pointers: &[&str]) -> Option<Document> {
         self.at(pointers).filter(|found| matches!(found, Document::Array(_))).cloned()
+    }
+
+    /// What the elements of a list are called: of the first of these fields, with `.` between keys,
+    /// that is one. All of them must have a name.
+    pub(super) fn names(&mut self, fields: &[&str]) -> Option<Vec<String>> {
+        let found = fields.iter().find_map(|field| Some((field, list(self.document, field)?)));
+        let (field, items) = found?;
+        let names: Option<Vec<String>> = items.iter().map(name_of).collect();
+        if names.is_none() {
+            let pointer = format!("/{}", field.replace('.', "/"));
+            self.refuse(&pointer, "must be a list of names");
+        }
+        // Refused once is enough.
+        Some(names.unwrap_or_default())
     }
 
     /// What the entry says, else the document at the first of these places with a text in it.
@@ -174,6 +190,25 @@ pub(super) fn whole(document: &Document) -> Option<u64> {
 pub(super) fn object<const N: usize>(fields: [(&str, Option<Document>); N]) -> Document {
     let field = |(key, value): (&str, Option<Document>)| Some((key.to_owned(), value?));
     Document::Object(fields.into_iter().filter_map(field).collect())
+}
+
+/// The same, and what else an object has that is to stay.
+pub(super) fn completed<const N: usize>(
+    fields: [(&str, Option<Document>); N],
+    own: Option<Document>,
+) -> Document {
+    let names = fields.each_ref().map(|(name, _)| *name);
+    let Document::Object(mut all) = object(fields) else { return Document::Null };
+    if let Some(Document::Object(own)) = own {
+        all.extend(own.into_iter().filter(|(name, _)| !names.contains(&name.as_str())));
+    }
+    Document::Object(all)
+}
+
+/// A text as it is; of anything else what it is called.
+fn name_of(value: &Document) -> Option<String> {
+    let text = text_of(value).filter(|text| !text.trim().is_empty());
+    text.map(str::to_owned).or_else(|| named(value))
 }
 
 /// A text, if there is one.

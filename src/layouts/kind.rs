@@ -15,7 +15,9 @@ pub enum Kind {
     Lines,
     /// What a system leaves beside its checkpoints, and why it is none.
     Debris(&'static str),
-    /// A document: only its content can tell.
+    /// A document beside the checkpoints of a system: only its content can tell.
+    Neighbour,
+    /// A document anywhere else: only its content can tell.
     Candidate,
     /// Nothing that could be a checkpoint.
     Other,
@@ -28,6 +30,9 @@ const FLAG: &str = "flag of a worker";
 const OUTPUT: &str = "other output of the workflow";
 const REGISTER: &str = "list of loops or files, not a checkpoint";
 const SETTINGS: &str = "settings";
+const JOURNAL: &str = "journal, not a checkpoint";
+const NOTES: &str = "text for people, not a checkpoint";
+const OTHER: &str = "no kind of file that has a checkpoint in it";
 
 /// The directories that systems have for their own.
 const ANCHORS: [&str; 5] = [".tmp", ".claude", ".pipeline", ".hex-skills", ".aiwg"];
@@ -48,8 +53,45 @@ pub fn kind(path: &str) -> Kind {
     };
     match placed {
         Some(kind) => kind,
+        None if is_beside_checkpoints(own) => neighbour(name),
         None if is_document(name) || ends(name, ".jsonl") => Kind::Candidate,
         None => Kind::Other,
+    }
+}
+
+/// Tells whether a directory is one in which a system keeps its checkpoints and little else.
+///
+/// `.tmp` is not: other programs have theirs in it.
+fn is_beside_checkpoints(own: &[&str]) -> bool {
+    match own {
+        [".claude", "crunch", _, rest @ ..]
+        | [".claude", "data", rest @ ..]
+        | [".claude", rest @ ..] => rest.first() == Some(&"checkpoints"),
+        [".hex-skills", rest @ ..] => rest.first() == Some(&"pipeline"),
+        [".aiwg", rest @ ..] => is_beside_loops(rest),
+        _ => own == [".pipeline"],
+    }
+}
+
+fn is_beside_loops(own: &[&str]) -> bool {
+    match own {
+        ["ralph" | "ralph-external", "loops", _] => true,
+        ["ralph" | "ralph-external", .., last] => *last == "checkpoints",
+        _ => own == ["ralph"] || own.first() == Some(&"checkpoints"),
+    }
+}
+
+/// A file that lies beside checkpoints and is not where one is.
+fn neighbour(name: &str) -> Kind {
+    match name {
+        // `.gitkeep` and its like say nothing of any work.
+        _ if name.starts_with('.') => Kind::Other,
+        _ if is_document(name) => Kind::Neighbour,
+        _ if ends(name, ".jsonl") => Kind::Debris(JOURNAL),
+        _ if [".md", ".txt", ".log"].into_iter().any(|extension| ends(name, extension)) => {
+            Kind::Debris(NOTES)
+        }
+        _ => Kind::Debris(OTHER),
     }
 }
 

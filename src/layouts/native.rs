@@ -10,7 +10,7 @@ use super::write::{LayoutFile, Paths, misfit};
 use crate::checkpoint::{Document, Entry, Format, SourceForm, Spacing, TextStyle};
 use crate::codec::convert;
 
-pub(super) use standing::standing;
+pub(super) use standing::{DONE, LAST_ACTION, REMAINING, standing};
 
 pub(super) const FORM: SourceForm = SourceForm {
     format: Format::Json,

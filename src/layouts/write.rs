@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::given::Given;
 use super::migrate::{Migration, migrate};
-use super::{Problem, Writing, agentize, aiwg, claude, crunch, native, part, path, pipeline};
+use super::{Form, Problem, Writing, agentize, aiwg, claude, crunch, native, part, path, pipeline};
 use crate::checkpoint::{Document, Entry, Layout, SourceForm};
 use crate::codec::convert;
 use crate::error::Error;
@@ -52,7 +52,7 @@ pub(super) struct Paths {
 
 impl Paths {
     /// The same in the project that the checkpoint came from, where that is one of several.
-    fn below(self, entry: &Entry) -> Self {
+    pub(super) fn below(self, entry: &Entry) -> Self {
         let source = entry.source_path.as_ref().filter(|path| part::is_path(path));
         let Some(project) = source.and_then(|path| path::project(path, &path::ANCHORS)) else {
             return self;
@@ -96,6 +96,9 @@ pub fn file_with(
 ) -> Result<LayoutFile, Vec<Problem>> {
     let file = match layout {
         Layout::Native => native::file(entry, document)?,
+        Layout::Aiwg if writing.form == Form::Reader => {
+            aiwg::reader_file(entry, document, writing)?
+        }
         Layout::Agentize | Layout::Crunch | Layout::Claude | Layout::Pipeline | Layout::Aiwg => {
             let wanted = writing.schema.filter(|schema| schema.layout() == layout);
             let migrated = || wanted.map(|schema| migrate(document, schema)).transpose();

@@ -81,10 +81,14 @@ pub(crate) struct About {
     tags: Vec<String>,
 
     /// Whether the work can go on from here
+    ///
+    /// `--can-resume true` alone does not say where: `resume` then offers the checkpoint without a
+    /// place, and `export --layout crunch` refuses it, because crunch needs one. --resume-from says
+    /// both that work can go on and where.
     #[arg(long, value_name = "BOOL")]
     can_resume: Option<bool>,
 
-    /// Where to go on
+    /// Where to go on, such as `batch_3_task_1`; work can go on then, unless --can-resume false
     #[arg(long, value_name = "PLACE")]
     resume_from: Option<String>,
 

@@ -12,6 +12,7 @@ use clap::ColorChoice;
 use clap::builder::styling::Style;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
+use waypost::layouts::Form;
 use waypost::{Layout, Status};
 
 use crate::output::{json_line, plain, stderr};
@@ -128,6 +129,14 @@ pub(crate) fn status() -> impl TypedValueParser<Value = Status> {
 /// Reads a layout, with all of them in the help.
 pub(crate) fn layout() -> impl TypedValueParser<Value = Layout> {
     PossibleValuesParser::new(Layout::ALL.map(Layout::as_str)).try_map(|name| name.parse())
+}
+
+/// Reads the form of files of a layout.
+pub(crate) fn form() -> impl TypedValueParser<Value = Form> {
+    PossibleValuesParser::new(["documented", "reader"]).map(|name| match name.as_str() {
+        "reader" => Form::Reader,
+        _ => Form::Documented,
+    })
 }
 
 /// Reads a whole number of a range, and says which would do.

@@ -8,10 +8,10 @@ use crate::checkpoint::Timestamp;
 use crate::error::{Error, Result};
 use crate::layouts::{Field, Word, part};
 
-const LOOPS: &str = ".aiwg/ralph/loops/";
-const CHECKPOINTS: &str = "/checkpoints/";
+pub(super) const LOOPS: &str = ".aiwg/ralph/loops/";
+pub(super) const CHECKPOINTS: &str = "/checkpoints/";
 const LEGACY: &str = ".aiwg/checkpoints/";
-const SUFFIX: &str = ".json.gz";
+pub(super) const SUFFIX: &str = ".json.gz";
 
 /// The name of a file, in either of two forms.
 #[derive(Debug, Clone, PartialEq, Eq)]

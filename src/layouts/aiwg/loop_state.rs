@@ -4,7 +4,7 @@
 //! Code writes it in one spelling and language models in another: `currentIteration` and
 //! `current_iteration`. The time at which a loop began is not that of its state.
 
-use super::recognise::ANCHORS;
+use super::recognise::{ANCHORS, KEPT_TRIGGER};
 use crate::checkpoint::{Document, Layout, LoopId, NewEntry, Status, Timestamp, Trigger};
 use crate::layouts::reading::{Reading, at, text, truth};
 use crate::layouts::{Place, path, status, time};
@@ -41,8 +41,12 @@ pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEnt
     let written_at = reading.entry.updated_at.or_else(|| reading.time_of(&ENDED));
     reading.entry.created_at = file.map(|(_, time)| time).or(written_at);
     reading.entry.status = status_of(document);
-    if file.is_some() {
+    if let Some(word) = text(document, KEPT_TRIGGER) {
+        reading.trigger(KEPT_TRIGGER, word);
+    } else if file.is_some() {
         reading.entry.trigger = Trigger::Iteration;
+    }
+    if file.is_some() {
         reading.entry.phase = reading.entry.phase.take().or_else(|| reading.name("status"));
     }
     let has_number = |issue: &str| issue.contains(|letter: char| letter.is_ascii_digit());

@@ -9,6 +9,8 @@ use crate::layouts::reading::{Reading, at, text, whole};
 use crate::layouts::{Place, path, status};
 
 pub(super) const ANCHORS: [&str; 1] = [".aiwg"];
+/// Where an export keeps a trigger that AIWG has no word for.
+pub(super) const KEPT_TRIGGER: &str = "metadata.trigger";
 
 pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     checkpoint(document, place)
@@ -61,14 +63,10 @@ fn set_trigger(reading: &mut Reading<'_>, document: &Document, name: Option<&Nam
         Some(Name::Legacy { trigger, .. }) => Some(trigger.as_str()),
         Some(Name::Iteration(_)) | None => None,
     };
-    match text(document, "trigger").or(from_name) {
-        // The names of `lifecycle.auto_triggers` in the schema.
-        Some("phase_start") => reading.trigger("trigger", "phase_boundary"),
-        Some("iteration_boundary") => reading.trigger("trigger", "iteration"),
-        Some("before_external_call") => reading.trigger("trigger", "pre_risky_op"),
-        Some("artifact_complete") => reading.trigger("trigger", "automatic"),
-        Some(word) => reading.trigger("trigger", word),
-        None => {}
+    let said = text(document, KEPT_TRIGGER).map(|word| (KEPT_TRIGGER, word));
+    let said = said.or_else(|| Some(("trigger", text(document, "trigger").or(from_name)?)));
+    if let Some((field, word)) = said {
+        reading.trigger(field, word);
     }
 }
 

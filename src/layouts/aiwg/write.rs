@@ -8,7 +8,7 @@
 //! - `loop_id`: the same, which must be like `ralph-SLUG-0123abcd`.
 //! - `workflow_type`: the same, if the schema has it.
 //! - `created_at`: the same.
-//! - `trigger`: the same, by [`trigger`]; left out if there is no word for it.
+//! - `trigger`: the same, if AIWG has a word for it; see [`Why`].
 //! - `state.phase`: `phase`; the same, `/phase`.
 //! - `state.step`: `step`.
 //! - `state.progress`, `state.artifacts`: the same, also at the top; else empty, as nothing in them
@@ -18,6 +18,7 @@
 //! - `state.variables.document`: all of the document.
 //! - `state.agent_state.current_agent`: `agent`.
 //! - `metadata.retention_days`, `metadata.tags`: the same.
+//! - `metadata.trigger`: `trigger`, if `trigger` of the file is not the same word.
 //! - `metadata.size_bytes`: the length of the JSON text, with this field in it.
 //!
 //! Two checkpoints of one iteration would be one file: the other has the legacy name, beside it.
@@ -100,7 +101,7 @@ pub(in crate::layouts) fn envelope(given: &mut Given<'_>) -> Document {
         ("loop_id", text(loop_id(given))),
         ("workflow_type", text(kind.map(WorkflowType::as_str))),
         ("created_at", text(Some(time(entry.created_at)))),
-        ("trigger", text(trigger(&entry.trigger).map(Trigger::as_str))),
+        ("trigger", text(why(given).word.map(Trigger::as_str))),
         ("state", Some(state(given))),
         ("metadata", Some(metadata(entry, None))),
     ])
@@ -131,28 +132,68 @@ fn loop_id(given: &mut Given<'_>) -> Option<String> {
     given.name(given.said(FIELD, Some(loop_id.as_str()), &[]))
 }
 
-/// The schema's word for why a checkpoint was saved, if it has one.
-///
-/// What a person did is `manual`, a change of phase `phase_boundary`, and what else a system does
-/// by itself `automatic`. A name of the user's own says nothing of that kind.
-fn trigger(trigger: &checkpoint::Trigger) -> Option<Trigger> {
-    use checkpoint::Trigger as Saved;
-    match trigger {
-        Saved::Manual | Saved::UserInterrupt => Some(Trigger::Manual),
-        Saved::PhaseBoundary | Saved::PhaseTransition => Some(Trigger::PhaseBoundary),
-        Saved::Iteration => Some(Trigger::Iteration),
-        Saved::PreRiskyOp => Some(Trigger::PreRiskyOp),
-        Saved::ErrorRecovery => Some(Trigger::ErrorRecovery),
-        Saved::Automatic
-        | Saved::BatchStart
-        | Saved::BatchComplete
-        | Saved::AgentComplete
-        | Saved::ConflictStart
-        | Saved::ConflictResolved
-        | Saved::SessionEnd
-        | Saved::Heartbeat => Some(Trigger::Automatic),
-        Saved::Unknown | Saved::Custom(_) => None,
+/// Why a checkpoint was saved, in a file of AIWG.
+struct Why<'a> {
+    /// The schema's word, if it has one.
+    word: Option<Trigger>,
+    /// The trigger that is not that word.
+    kept: Option<&'a str>,
+}
+
+/// The words of the schema are written as they are. Those of its `lifecycle.auto_triggers` are no
+/// words of the field, but there is one for each. Of any other trigger nobody but its user knows
+/// what AIWG would call it.
+impl<'a> Why<'a> {
+    fn of(trigger: &'a checkpoint::Trigger) -> Self {
+        use checkpoint::Trigger as Saved;
+        let kept = Some(trigger.as_str());
+        let (word, kept) = match trigger {
+            Saved::Unknown => (None, None),
+            Saved::Manual => (Some(Trigger::Manual), None),
+            Saved::Automatic => (Some(Trigger::Automatic), None),
+            Saved::PhaseBoundary => (Some(Trigger::PhaseBoundary), None),
+            Saved::Iteration => (Some(Trigger::Iteration), None),
+            Saved::PreRiskyOp => (Some(Trigger::PreRiskyOp), None),
+            Saved::ErrorRecovery => (Some(Trigger::ErrorRecovery), None),
+            Saved::PhaseStart => (Some(Trigger::PhaseBoundary), kept),
+            Saved::ArtifactComplete => (Some(Trigger::Automatic), kept),
+            Saved::BeforeExternalCall => (Some(Trigger::PreRiskyOp), kept),
+            Saved::IterationBoundary => (Some(Trigger::Iteration), kept),
+            Saved::PhaseTransition
+            | Saved::BatchStart
+            | Saved::BatchComplete
+            | Saved::AgentComplete
+            | Saved::ConflictStart
+            | Saved::ConflictResolved
+            | Saved::UserInterrupt
+            | Saved::SessionEnd
+            | Saved::Heartbeat
+            | Saved::Custom(_) => (None, kept),
+        };
+        Self { word, kept }
     }
+}
+
+/// The same, and the report says what became of a trigger that is not in its place.
+fn why<'a>(given: &mut Given<'a>) -> Why<'a> {
+    let why = Why::of(&given.entry.trigger);
+    match (&why.kept, why.word) {
+        (Some(kept), Some(word)) => {
+            given.note(format!("trigger {kept} is {word} for aiwg; /metadata/trigger keeps it"));
+        }
+        (Some(kept), None) => {
+            given.note(format!("aiwg has no trigger {kept}; /metadata/trigger keeps it"));
+        }
+        (None, _) => {}
+    }
+    why
+}
+
+/// The trigger for a state of a loop, which has no field for it. Its name says `iteration`.
+pub(super) fn kept<'a>(given: &mut Given<'a>) -> Option<&'a str> {
+    let is_said = given.entry.trigger == checkpoint::Trigger::Iteration;
+    let word = why(given).word.filter(|_| !is_said).map(Trigger::as_str);
+    Why::of(&given.entry.trigger).kept.or(word)
 }
 
 fn state(given: &mut Given<'_>) -> Document {
@@ -201,6 +242,7 @@ fn metadata(entry: &Entry, size: Option<u64>) -> Document {
         ("retention_days", entry.retention_days.map(|days| Document::Uint(days.into()))),
         ("tags", (!tags.is_empty()).then_some(Document::Array(tags))),
         ("schema_version", text(Some(SchemaVersion::V2.as_str()))),
+        ("trigger", text(Why::of(&entry.trigger).kept)),
     ])
 }
 

@@ -3,24 +3,39 @@
 //! What each field is made of, the entry first, then fields of the document:
 //!
 //! - `checkpoint_id`: the phase, the day of `created_at`, and a hash of `id`.
-//! - `created_at`, `session_id`: the same.
+//! - `created_at`: the same. `session_id`: the same; the same.
 //! - `issue_number`: `issue`, a number; `/issue_number`, `/issue_no`.
 //! - `workflow_state.current_phase`: `phase`, a word of [`Phase`]; the same.
 //! - `workflow_state.phase_attempt`: `iteration`, from one.
-//! - `issue_snapshot`, `execution_graph`: the same, the latter also by its other name, if they are
-//!   objects; else empty ones, as nothing in them is required.
-//! - `recovery_info.can_resume`: `can_resume`; the same; true if it is known where.
-//! - `recovery_info.resume_from`: `resume_from`; the same. Required if work can go on.
-//! - `recovery_info.warnings`: `warnings`.
+//! - `workflow_state.current_state_label`, `workflow_state.phase_started_at`: the same.
+//! - `issue_snapshot`: see [`snapshot`].
+//! - `execution_graph`: see [`graph`].
+//! - `team_state`, `agent_outputs`, `acp_state`, `knowledge_context`, `files_modified`: the same,
+//!   if the template could have them so; else they stay in `document`.
+//! - `recovery_info`: see [`recovery`].
 //! - `document`: all of the document.
+//!
+//! Resuming reads every field of the snapshot and the graph, so each of them is there. What nobody
+//! has said is null, which is equal to nothing: whoever compares it is asked or warned.
 //!
 //! Why a checkpoint was saved stands in the index; see [`IndexEntry::of`](super::IndexEntry::of).
 
-use super::{Id, Phase, VERSION};
+mod graph;
+mod recovery;
+mod snapshot;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{FileState, Id, Phase, TeamState, VERSION};
 use crate::checkpoint::{Document, Entry, Format, SourceForm};
+use crate::codec::convert;
 use crate::layouts::given::{Given, at, object, text, text_of, time, whole};
 use crate::layouts::write::Paths;
 use crate::layouts::{Problem, part};
+use graph::graph;
+use recovery::recovery;
+use snapshot::snapshot;
 
 /// A language model writes the file, so there is no style to keep to.
 pub(in crate::layouts) const FORM: SourceForm = SourceForm {
@@ -68,28 +83,54 @@ pub(in crate::layouts) fn envelope(given: &mut Given<'_>) -> Document {
     let entry = given.entry;
     let issue = given.issue_number(&["/issue_number", "/issue_no"]);
     let phase = phase(given);
-    let attempt = entry.iteration.filter(|iteration| *iteration > 0);
-    let snapshot = given.object_at(&["/issue_snapshot"]);
-    let graph = given.object_at(&["/execution_graph", "/graph_state"]);
-    let nothing = || Document::Object(Vec::new());
+    let session = given.said("session_id", entry.session_id.as_deref(), &["/session_id"]);
     object([
         ("checkpoint_id", text(phase.map(|phase| id(entry, phase).to_string()))),
         ("version", text(Some(VERSION))),
         ("created_at", text(Some(time(entry.created_at)))),
         ("issue_number", issue.map(Document::Uint)),
-        ("session_id", text(entry.session_id.as_deref())),
-        (
-            "workflow_state",
-            Some(object([
-                ("current_phase", text(phase.map(Phase::as_str))),
-                ("phase_attempt", attempt.map(Document::Uint)),
-            ])),
-        ),
-        ("issue_snapshot", Some(snapshot.unwrap_or_else(nothing))),
-        ("execution_graph", Some(graph.unwrap_or_else(nothing))),
+        ("session_id", text(session.map(|said| said.text))),
+        ("workflow_state", Some(workflow_state(given, phase))),
+        ("issue_snapshot", Some(snapshot(given))),
+        ("team_state", lifted::<TeamState>(given, "/team_state")),
+        ("execution_graph", Some(graph(given))),
+        ("agent_outputs", lifted::<Map<String, Value>>(given, "/agent_outputs")),
+        ("acp_state", lifted::<Map<String, Value>>(given, "/acp_state")),
+        ("knowledge_context", lifted::<Map<String, Value>>(given, "/knowledge_context")),
+        ("files_modified", files(given)),
         ("recovery_info", Some(recovery(given))),
         ("document", Some(Document::Null)),
     ])
+}
+
+fn workflow_state(given: &Given<'_>, phase: Option<Phase>) -> Document {
+    let attempt = given.entry.iteration.filter(|iteration| *iteration > 0);
+    let found = |field: &str| text(given.text_at(&[&format!("/workflow_state/{field}")]));
+    object([
+        ("current_phase", text(phase.map(Phase::as_str))),
+        ("current_state_label", found("current_state_label")),
+        ("phase_started_at", found("phase_started_at")),
+        ("phase_attempt", attempt.map(Document::Uint)),
+    ])
+}
+
+/// A part of the template that resuming can do without, if the document has it in that shape.
+fn lifted<T: DeserializeOwned>(given: &Given<'_>, pointer: &str) -> Option<Document> {
+    fitting::<T>(given.at(&[pointer])?.clone())
+}
+
+/// A path alone is a file, too.
+fn files(given: &Given<'_>) -> Option<Document> {
+    let Document::Array(items) = given.at(&["/files_modified"])? else { return None };
+    let file = |item: &Document| match item {
+        Document::Text(path) => object([("path", text(Some(path.as_str())))]),
+        other => other.clone(),
+    };
+    fitting::<Vec<FileState>>(Document::Array(items.iter().map(file).collect()))
+}
+
+fn fitting<T: DeserializeOwned>(value: Document) -> Option<Document> {
+    convert::<T>(&value, "document").is_ok().then_some(value)
 }
 
 fn phase(given: &mut Given<'_>) -> Option<Phase> {
@@ -100,34 +141,25 @@ fn phase(given: &mut Given<'_>) -> Option<Phase> {
     given.phase(&POINTERS)
 }
 
-/// The same for the same checkpoint, and of more digits than the template's: they do not collide.
 fn id(entry: &Entry, phase: Phase) -> Id {
-    let time = entry.created_at.to_string();
-    Id {
-        phase: Some(phase.to_string()),
-        date: time.chars().filter(char::is_ascii_digit).take(8).collect(),
-        hash: part::hash(entry.id.as_str()),
-    }
+    let Mark { date, hash } = Mark::of(entry);
+    Id { phase: Some(phase.to_string()), date, hash }
 }
 
-fn recovery(given: &mut Given<'_>) -> Document {
-    let entry = given.entry;
-    let resume_from = entry.resume_from.clone();
-    let resume_from = resume_from.or_else(|| given.text_at(&["/recovery_info/resume_from"]));
-    let said = match given.at(&["/recovery_info/can_resume"]) {
-        Some(Document::Bool(said)) => Some(*said),
-        _ => None,
-    };
-    let can_resume = entry.can_resume.or(said).or(resume_from.is_some().then_some(true));
-    match (can_resume, &resume_from) {
-        (None, _) => given.miss("can_resume", "whether work can go on from here"),
-        (Some(true), None) => given.miss("resume_from", "where work can go on"),
-        (Some(_), _) => {}
+/// What tells the names that are made for a checkpoint from all others.
+///
+/// The same for the same checkpoint, and of more digits than the template's: they do not collide.
+struct Mark {
+    date: String,
+    hash: String,
+}
+
+impl Mark {
+    fn of(entry: &Entry) -> Self {
+        let time = entry.created_at.to_string();
+        Self {
+            date: time.chars().filter(char::is_ascii_digit).take(8).collect(),
+            hash: part::hash(entry.id.as_str()),
+        }
     }
-    let warnings = entry.warnings.iter().cloned().map(Document::Text).collect();
-    object([
-        ("can_resume", can_resume.map(Document::Bool)),
-        ("resume_from", text(resume_from)),
-        ("warnings", Some(Document::Array(warnings))),
-    ])
 }

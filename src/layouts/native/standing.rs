@@ -12,9 +12,14 @@ use crate::layouts::standing::told::{
 use crate::layouts::standing::unmet::unmet;
 use crate::layouts::standing::{Progress, Snapshot, Standing, told};
 
-const DONE: [&str; 4] = ["tasks_done", "tasksCompleted", "tasks_completed", "completed_tasks"];
-const REMAINING: [&str; 5] =
+/// Lists of tasks that are done.
+pub(in crate::layouts) const DONE: [&str; 4] =
+    ["tasks_done", "tasksCompleted", "tasks_completed", "completed_tasks"];
+/// Lists of tasks that are not done.
+pub(in crate::layouts) const REMAINING: [&str; 5] =
     ["tasks_remaining", "tasksRemaining", "remaining_tasks", "todo", "pending"];
+/// What was done last, in words.
+pub(in crate::layouts) const LAST_ACTION: [&str; 2] = ["last_action", "lastAction"];
 const FAILING: [&str; 4] = ["failing", "failed_tests", "tests_failing", "consecutive_failures"];
 const DESCRIPTION: [&str; 4] = ["description", "workflow_description", "task", "title"];
 
@@ -43,7 +48,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
             .or_else(|| PAIRS.iter().find_map(|pair| counted(document, *pair))),
         tasks_done: names(document, &DONE),
         tasks_remaining: names(document, &REMAINING),
-        last_action: said(document, &["last_action", "lastAction"]),
+        last_action: said(document, &LAST_ACTION),
         score: number(document, &["score", "last_score", "quality_score"]),
         failures: count(document, &["failures", "failure_count"]),
         failing: count(document, &FAILING),

@@ -7,8 +7,8 @@
 //! - `stage`: `phase`, which is the number, `STAGE_` and the number, or `planning`, `validation`,
 //!   `execution` or `quality_gate`; the same, a number.
 //! - `agentId`: `agent`; the same.
-//! - `tasksCompleted`, `tasksRemaining`: the same; empty in stages that must have them so.
-//! - `lastAction`: the same.
+//! - `tasksCompleted`, `tasksRemaining`, `lastAction`: by all the names that `resume --prompt`
+//!   knows, such as `tasks_done`; the lists are empty in stages that must have them so.
 //! - `timestamp`: `created_at`.
 //! - `planScore`, `readiness`, `verdict`, `reason`, `qualityScore`, `issues`: the same.
 //! - `document`: all of the document.
@@ -16,6 +16,8 @@
 use super::Stage;
 use crate::checkpoint::{Document, Format, Issue, SourceForm, Spacing, TextStyle};
 use crate::layouts::given::{Given, at, object, text, text_of, time};
+use crate::layouts::native::{DONE, LAST_ACTION, REMAINING};
+use crate::layouts::standing::told::said;
 use crate::layouts::write::Paths;
 use crate::layouts::{Problem, part};
 
@@ -53,7 +55,7 @@ pub(in crate::layouts) fn envelope(given: &mut Given<'_>) -> Document {
         given.miss("agent", "the worker, for resuming it");
     }
     let [completed, remaining] = tasks(given, stage);
-    let action = given.text_at(&["/lastAction", "/last_action"]);
+    let action = said(given.document, &LAST_ACTION);
     if action.is_none() {
         given.miss("/lastAction", "what was done last, in words");
     }
@@ -122,14 +124,15 @@ fn tasks(given: &mut Given<'_>, stage: Option<Stage>) -> [Option<Document>; 2] {
         Some(Stage::Validation) | None => [false, false],
     };
     [
-        (has_completed, ["/tasksCompleted", "/tasks_completed"], "tasks that are done"),
-        (has_remaining, ["/tasksRemaining", "/tasks_remaining"], "tasks that are not done"),
+        (has_completed, &DONE[..], "/tasksCompleted", "tasks that are done"),
+        (has_remaining, &REMAINING, "/tasksRemaining", "tasks that are not done"),
     ]
-    .map(|(is_needed, pointers, what)| {
-        let said = given.array_at(&pointers);
+    .map(|(is_needed, fields, pointer, what)| {
+        let said = given.names(fields);
         if said.is_none() && is_needed {
-            given.miss(pointers[0], what);
+            given.miss(pointer, what);
         }
-        said.or((!is_needed).then(|| Document::Array(Vec::new())))
+        let said = said.or((!is_needed).then(Vec::new))?;
+        Some(Document::Array(said.into_iter().map(Document::Text).collect()))
     })
 }

@@ -44,12 +44,12 @@ fn kept_of_each_phase(entries: &[Entry], policy: &Policy, now: Timestamp) -> Str
 
 /// A row for each case, in it for each preset what is kept 1, 8 and 31 days later.
 fn table<'a>(cases: impl IntoIterator<Item = (&'a str, Vec<Entry>)>) -> String {
-    let mut text = format!("{:18}", "");
+    let mut text = format!("{:21}", "");
     for name in Policy::PRESETS {
         write!(text, "{name:<13}").unwrap();
     }
     for (case, entries) in cases {
-        write!(text, "\n{case:18}").unwrap();
+        write!(text, "\n{case:21}").unwrap();
         for name in Policy::PRESETS {
             let policy = Policy::preset(name).unwrap();
             for days in DAYS_LATER {
@@ -67,23 +67,27 @@ fn each_preset_keeps_of_each_trigger_what_its_table_says() {
     let of = |trigger| work(trigger, Status::InProgress);
     let cases = Trigger::ALL.iter().map(|trigger| (trigger.as_str(), of(trigger)));
     insta::assert_snapshot!(table(cases), @r"
-                      crunch       claude       aiwg         keep-all
-    manual            6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    automatic         6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    phase_boundary    6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    iteration         6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    pre_risky_op      6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    error_recovery    6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    phase_transition  6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    batch_start       1+1 1+1 1+1  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    batch_complete    3+3 3+3 3+3  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    agent_complete    1+1 1+1 1+1  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    conflict_start    1+1 1+1 1+1  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    conflict_resolved 6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    user_interrupt    0+1 0+1 0+1  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    session_end       0+1 0+1 0+1  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    heartbeat         6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    unknown           6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+                         crunch       claude       aiwg         keep-all
+    manual               6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    automatic            6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    phase_boundary       6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    iteration            6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    pre_risky_op         6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    error_recovery       6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    phase_transition     6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    batch_start          1+1 1+1 1+1  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    batch_complete       3+3 3+3 3+3  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    agent_complete       1+1 1+1 1+1  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    conflict_start       1+1 1+1 1+1  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    conflict_resolved    6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    user_interrupt       0+1 0+1 0+1  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    session_end          0+1 0+1 0+1  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    heartbeat            6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    phase_start          6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    artifact_complete    6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    before_external_call 6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    iteration_boundary   6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    unknown              6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
     ");
 }
 
@@ -92,13 +96,13 @@ fn each_preset_keeps_of_each_status_what_its_table_says() {
     let of = |status| work(&Trigger::Iteration, status);
     let cases = Status::ALL.map(|status| (status.as_str(), of(status)));
     insta::assert_snapshot!(table(cases), @r"
-                      crunch       claude       aiwg         keep-all
-    in_progress       6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    completed         6+6 6+6 6+6  0+0 0+0 0+0  0+0 0+0 0+0  6+6 6+6 6+6
-    failed            6+6 6+6 6+6  6+6 6+6 0+0  6+6 6+6 0+0  6+6 6+6 6+6
-    paused            6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    archived          6+6 6+6 6+6  6+6 6+6 0+0  6+6 6+6 2+2  6+6 6+6 6+6
-    unknown           6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+                         crunch       claude       aiwg         keep-all
+    in_progress          6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    completed            6+6 6+6 6+6  0+0 0+0 0+0  0+0 0+0 0+0  6+6 6+6 6+6
+    failed               6+6 6+6 6+6  6+6 6+6 0+0  6+6 6+6 0+0  6+6 6+6 6+6
+    paused               6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    archived             6+6 6+6 6+6  6+6 6+6 0+0  6+6 6+6 2+2  6+6 6+6 6+6
+    unknown              6+6 6+6 6+6  6+6 0+0 0+0  6+6 6+6 2+2  6+6 6+6 6+6
     ");
 }
 

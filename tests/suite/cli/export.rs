@@ -2,6 +2,7 @@
 
 mod captured;
 mod files;
+mod forms;
 mod moved;
 mod safety;
 mod schema;

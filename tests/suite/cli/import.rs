@@ -196,6 +196,42 @@ fn leftovers_are_listed_and_other_files_passed_over() {
     assert!(told.contains("skipped .pipeline/checkpoint-EMPTY.json: empty"), "{told}");
 }
 
+/// A journal and notes beside checkpoints were not mentioned at all, so nobody knew that nothing of
+/// them is in the store.
+#[test]
+fn what_lies_beside_checkpoints_and_is_none_is_named_with_why() {
+    let test = project();
+    test.put(".pipeline/events.jsonl", "{\"event\": 1}\n{\"event\": 2}\n");
+    test.put(".pipeline/team.json", r#"{"name": "a"}"#);
+    test.put(".pipeline/lead-session.id", "1");
+    test.put(".claude/checkpoints/README.md", "# Checkpoints");
+    test.put(".claude/checkpoints/old/half.json", "{");
+    test.put(".claude/checkpoints/.gitkeep", "");
+    test.put("README.md", "# Project");
+    let outcome = outcome(&test.run("import . --json"));
+    let skips: Vec<String> = outcome["skips"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|told| {
+            format!("{}: {}", told["path"].as_str().unwrap(), told["reason"].as_str().unwrap())
+        })
+        .collect();
+    let expected = [
+        ".claude/checkpoints/README.md: text for people, not a checkpoint",
+        ".claude/checkpoints/old/half.json: no checkpoint by its content",
+        ".pipeline/events.jsonl: journal, not a checkpoint",
+        ".pipeline/lead-session.id: no kind of file that has a checkpoint in it",
+        ".pipeline/team.json: no checkpoint by its content",
+    ];
+    assert_eq!(skips, expected);
+    assert_eq!((&outcome["skipped"], &outcome["ignored"]), (&5.into(), &0.into()));
+    let told = test.run("import .").stderr;
+    for line in expected {
+        assert!(told.contains(&format!("skipped {line}\n")), "{told}");
+    }
+}
+
 #[test]
 fn a_document_of_no_known_layout_where_checkpoints_lie_is_kept_as_it_is() {
     let test = Test::new();

@@ -215,6 +215,8 @@ fn moving(session: &mut Session) {
         session.run("show", &format!("show {}", entry["id"].as_str().unwrap()));
     }
     session.run("export", "export out --layout native");
+    session.feed("save", "save --id f-1 --workflow-id flow --phase p --trigger heartbeat", "1", 0);
+    session.run("export", "export out --layout aiwg --id f-1");
     session.put("in/w/.claude/checkpoints/x.json", fixture("claude/schema-none.json"));
     session.run("import", "import in/w");
     session.run(

@@ -102,6 +102,30 @@ fn debris_is_named() {
             &[".aiwg/ralph/registry.json", ".aiwg/checkpoints/ralph-x/manifest.json"],
         ),
         ("settings", &[".claude/checkpoint-config.yaml"]),
+        (
+            "journal, not a checkpoint",
+            &[
+                ".pipeline/events.jsonl",
+                ".claude/checkpoints/log.jsonl",
+                ".hex-skills/pipeline/runtime/events.jsonl",
+                ".aiwg/ralph/loops/l/checkpoints/log.jsonl",
+            ],
+        ),
+        (
+            "text for people, not a checkpoint",
+            &[
+                ".claude/checkpoints/README.md",
+                ".claude/data/checkpoints/failed/why.txt",
+                ".claude/crunch/42/checkpoints/notes.md",
+                ".pipeline/report.md",
+                ".aiwg/ralph/completion-2026.md",
+                ".aiwg/ralph/loops/l/crash.log",
+            ],
+        ),
+        (
+            "no kind of file that has a checkpoint in it",
+            &[".pipeline/lead-session.id", ".claude/checkpoints/list.sh", ".aiwg/checkpoints/x.gz"],
+        ),
     ] {
         for path in paths {
             assert_eq!(kind(path), Kind::Debris(why), "{path}");
@@ -109,6 +133,20 @@ fn debris_is_named() {
         }
     }
     assert_eq!(kind("tmpab12_x9z.json"), Kind::Debris("temporary file"));
+}
+
+#[test]
+fn documents_beside_checkpoints_are_told_from_those_elsewhere() {
+    all_are(
+        Kind::Neighbour,
+        &[
+            ".claude/checkpoints/deeper/x.json",
+            ".pipeline/other.json",
+            ".hex-skills/pipeline/runtime/x.yaml",
+            ".aiwg/ralph/x.json",
+            ".aiwg/ralph/loops/l/x.json",
+        ],
+    );
 }
 
 #[test]
@@ -123,9 +161,9 @@ fn of_other_files_only_documents_are_looked_at() {
         ".tmp/tmpab12.json",
         ".tmp/plan.json",
         ".claude/acp/message-log.yaml",
-        ".claude/checkpoints/deeper/x.json",
-        ".pipeline/other.json",
         ".aiwg/reports/x.json",
+        ".aiwg/ralph-external/iterations/001/x.json",
+        ".claude/settings.json",
         "impl-checkpoint.json",
         "checkpoints/x.json",
     ] {
@@ -139,9 +177,10 @@ fn of_other_files_only_documents_are_looked_at() {
         "x.tmp",
         "x.bak",
         "notes.md",
-        ".claude/checkpoints/README.md",
-        ".pipeline/lead-session.id",
+        ".claude/checkpoints/.gitkeep",
         ".claude/crunch/42/spec.md",
+        ".aiwg/requirements/plan.md",
+        ".tmp/plan.md",
         "latest",
         "a.gz",
         "x.json.tmpfile",

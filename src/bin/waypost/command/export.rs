@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
-use waypost::layouts::{Schema, Writing};
+use waypost::layouts::{Form, Schema, Writing};
 use waypost::{Layout, Order, Query, Store, Timestamp, opening};
 
 use super::own::{IS_OWN, Own};
@@ -31,6 +31,7 @@ Examples:
   waypost export project --issue 42 --layout crunch
   waypost export project --series workflow:authentication --layout aiwg --schema 1.0
   waypost export project --id issue:42@3 --overwrite   # one file as it was three saves ago
+  waypost export project --loop-id ralph-fix-tests-a1b2c3d4 --layout aiwg --form reader
   waypost export archive --layout native --gzip
   waypost export --jsonl checkpoints.jsonl
   waypost export --jsonl - --issue 42 | jq -c .document
@@ -68,6 +69,14 @@ pub(super) struct Args {
     /// the newest.
     #[arg(long, value_name = "VERSION", requires = "layout", conflicts_with = "jsonl")]
     schema: Option<String>,
+
+    /// Write all files as the code of --layout reads them, if that is not what its schema says
+    ///
+    /// aiwg: `reader` writes the states of loops that its recovery restores,
+    /// loops/LOOP/checkpoints/checkpoint-ITERATION-MILLISECONDS.json.gz. `documented` writes the
+    /// files of its schema, as without --form.
+    #[arg(long, requires = "layout", conflicts_with = "jsonl", value_parser = args::form())]
+    form: Option<Form>,
 
     /// Compress all JSON files, under a name that ends in .gz
     #[arg(long, conflicts_with_all = ["jsonl", "plain"])]
@@ -140,7 +149,7 @@ fn write_files(
     let (layout, overwrites) = (args.layout, args.overwrite);
     let location = &config::location(store.path())?;
     let is_named = !args.ids.is_empty();
-    let writing = Writing { schema: schema(args)?, ..Writing::default() };
+    let writing = Writing { schema: schema(args)?, form: form(args)? };
     let wish = Wish { directory, layout, writing, packing, overwrites, modes, location, is_named };
     let chosen = Chosen::new(store, &args.ids, args.filter.query(Timestamp::now()))?;
     interrupt::listen()?;
@@ -152,6 +161,7 @@ fn write_files(
         output::json_line(out, &tally)?;
     } else {
         global.note(&tally);
+        tally.repeated_notes().for_each(|note| global.note(note));
         tally.additions().iter().for_each(|line| global.note(line));
         if tally.differing > 0 {
             global.note("--overwrite replaces what is there with other content");
@@ -177,6 +187,21 @@ fn schema(args: &Args) -> Result<Option<Schema>> {
     let wanted = args.layout.zip(args.schema.as_deref());
     let schema = wanted.map(|(layout, version)| Schema::new(layout, version)).transpose();
     schema.map_err(|error| Refusal::Usage(format!("--schema: {error}")).into())
+}
+
+/// The form that was asked for; only one layout has two, and only one version of the second.
+fn form(args: &Args) -> Result<Form> {
+    let form = args.form.unwrap_or_default();
+    let wrong = match args.layout {
+        _ if form == Form::Documented => return Ok(form),
+        Some(layout) if layout != Layout::Aiwg => {
+            format!("{layout} reads what its schema says; only aiwg does not")
+        }
+        _ if args.schema.is_some() => "has no versions; omit --schema".to_owned(),
+        _ if args.plain => "is read compressed only; omit --plain".to_owned(),
+        _ => return Ok(form),
+    };
+    Err(Refusal::Usage(format!("--form reader: {wrong}")).into())
 }
 
 fn write_lines(

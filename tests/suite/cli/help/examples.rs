@@ -51,8 +51,9 @@ document State 3 > state.json
 cp state.json state.yaml
 cp state.json states.jsonl
 
-document 'Fix tests' 7 | waypost save --loop-id ralph-fix-tests-a1b2c3d4 --trigger iteration
-document 'Fix tests' 8 | waypost save --loop-id ralph-fix-tests-a1b2c3d4 --trigger manual
+loop='--loop-id ralph-fix-tests-a1b2c3d4'
+document 'Fix tests' 7 | waypost save $loop --iteration 7 --trigger iteration
+document 'Fix tests' 8 | waypost save $loop --iteration 8 --trigger manual
 document 'Implement authentication system' 1 | waypost save --workflow-id authentication
 document Nightly 1 | waypost save --series nightly
 document Scratch 1 | waypost save --issue PROJ-42 --tag scratch

@@ -72,12 +72,12 @@ fn what_a_checkpoint_lacks_comes_from_its_name() {
 }
 
 #[test]
-fn triggers_of_the_lifecycle_have_other_names() {
+fn triggers_of_the_lifecycle_are_known_by_their_own_names() {
     for (word, expected) in [
-        ("phase_start", Trigger::PhaseBoundary),
-        ("iteration_boundary", Trigger::Iteration),
-        ("before_external_call", Trigger::PreRiskyOp),
-        ("artifact_complete", Trigger::Automatic),
+        ("phase_start", Trigger::PhaseStart),
+        ("iteration_boundary", Trigger::IterationBoundary),
+        ("before_external_call", Trigger::BeforeExternalCall),
+        ("artifact_complete", Trigger::ArtifactComplete),
         ("error_recovery", Trigger::ErrorRecovery),
         ("whim", "whim".parse().unwrap()),
     ] {

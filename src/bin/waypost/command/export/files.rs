@@ -62,7 +62,7 @@ pub(super) fn run(
         let placing = start_in(scope, || Placer::new(&directory).run(batches, global));
         let placer = match &placing {
             Ok(_) => Places::Elsewhere(to_placer),
-            Err(_) => Places::Here(Placer::new(&directory)),
+            Err(_) => Places::Here(Box::new(Placer::new(&directory))),
         };
         let mut export = Export::new(store, &directory, global, &progress, placer);
         let decided = in_order(

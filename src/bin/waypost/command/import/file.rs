@@ -22,6 +22,9 @@ const CANDIDATE_BYTES_MAX: usize = 8 << 20;
 // Several threads read at the same time, and reading takes several times the memory of a text.
 const LARGE_BYTES: u64 = 4 << 20;
 
+const NO_CHECKPOINT: &str = "no checkpoint by its content";
+const TOO_LARGE: &str = "too large for a checkpoint outside of its usual place";
+
 /// What is to be done about a file, or a line of one.
 pub(super) enum Step {
     /// Not in the store yet, or of an id that is, where the store knows whether it is the same.
@@ -83,18 +86,18 @@ impl Importer<'_> {
             Ok(content) => content,
             Err(reason) => return Step::Unread(reason),
         };
-        let is_candidate = matches!(item.kind, Kind::Candidate);
+        let is_candidate = is_candidate(item);
         if let Some(reason) = debris(&content.bytes) {
-            return if is_candidate { Step::Ignore } else { Step::Skip(reason) };
+            return if is_candidate { passed_over(item, reason) } else { Step::Skip(reason) };
         }
         if is_candidate && content.bytes.len() > CANDIDATE_BYTES_MAX {
-            return Step::Ignore;
+            return passed_over(item, TOO_LARGE);
         }
         let limit = if is_alone { read::bytes_max() } else { LARGE_BYTES };
         let text = match unzipped(&content.bytes, limit) {
             Ok(text) => text,
             Err(Unzip::TooLong) if !is_alone => return Step::Alone,
-            Err(_) if is_candidate => return Step::Ignore,
+            Err(_) if is_candidate => return passed_over(item, NO_CHECKPOINT),
             Err(fault) => return self.unreadable(item, &content, fault.to_string()),
         };
         let is_yaml = [".yaml", ".yml"].iter().any(|end| item.place.ends_with(end));
@@ -105,7 +108,7 @@ impl Importer<'_> {
                 let source = source.of_file(is_gzip, content.mode, content.modified_at);
                 self.source(item, source, &text)
             }
-            Err(_) if is_candidate => Step::Ignore,
+            Err(_) if is_candidate => passed_over(item, NO_CHECKPOINT),
             Err(error) => self.unreadable(item, &content, said(&error)),
         }
     }
@@ -169,7 +172,7 @@ impl Importer<'_> {
         if is_dump(&document) {
             return match self.dump(text, &item.place) {
                 // Somebody else has objects with the same members.
-                Step::Refuse { .. } if matches!(item.kind, Kind::Candidate) => Step::Ignore,
+                Step::Refuse { .. } if is_candidate(item) => passed_over(item, NO_CHECKPOINT),
                 step => step,
             };
         }
@@ -179,7 +182,7 @@ impl Importer<'_> {
         drop(document);
         match about {
             Some(about) => self.take(item, about, source, text),
-            None if matches!(item.kind, Kind::Candidate) => Step::Ignore,
+            None if is_candidate(item) => passed_over(item, NO_CHECKPOINT),
             None => self.take(item, other(item, &source), source, text),
         }
     }
@@ -333,6 +336,19 @@ impl Importer<'_> {
             }
         }
         Ok(None)
+    }
+}
+
+/// Whether only its content can tell whether a file is a checkpoint.
+fn is_candidate(item: &Item) -> bool {
+    matches!(item.kind, Kind::Candidate | Kind::Neighbour)
+}
+
+/// A file that is none after all; beside checkpoints a person wants to know which and why.
+fn passed_over(item: &Item, reason: &'static str) -> Step {
+    match item.kind {
+        Kind::Neighbour => Step::Skip(reason),
+        _ => Step::Ignore,
     }
 }
 

@@ -264,13 +264,15 @@ impl Directory {
             _ if file.is.is_symlink() => skipped("a link, which is not followed"),
             _ if !file.is.is_file() => skipped("neither a file nor a directory"),
             Kind::Index | Kind::Other => return None,
-            Kind::Checkpoint | Kind::Candidate | Kind::Lines => Found::File(Item {
-                path: file.path.clone(),
-                place,
-                kind: file.kind,
-                index: self.index.clone(),
-                beside: self.beside,
-            }),
+            Kind::Checkpoint | Kind::Neighbour | Kind::Candidate | Kind::Lines => {
+                Found::File(Item {
+                    path: file.path.clone(),
+                    place,
+                    kind: file.kind,
+                    index: self.index.clone(),
+                    beside: self.beside,
+                })
+            }
         })
     }
 

@@ -27,7 +27,7 @@ pub(super) enum Places<'a> {
     /// In a thread, while the next files are written.
     Elsewhere(SyncSender<Vec<Pending>>),
     /// In the exporting thread, since no other could be started.
-    Here(Placer<'a>),
+    Here(Box<Placer<'a>>),
 }
 
 /// An export under way: decides who gets a path, in order.

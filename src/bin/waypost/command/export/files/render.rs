@@ -4,7 +4,7 @@ use std::path::Path;
 
 use waypost::layouts::claude::Filed;
 use waypost::layouts::crunch::Location;
-use waypost::layouts::{self, LayoutFile, Problem, Writing};
+use waypost::layouts::{self, Form, LayoutFile, Problem, Writing};
 use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
 
 use super::directory::{Content, Modes};
@@ -74,7 +74,7 @@ impl Wish<'_> {
     pub(super) fn way(&self, entry: &Entry) -> Way {
         let layout = self.layout.unwrap_or(entry.layout);
         match (&entry.source_path, entry.source) {
-            (Some(path), Some(form)) if layout == entry.layout => {
+            (Some(path), Some(form)) if layout == entry.layout && !self.is_for_readers(layout) => {
                 // All lines of a file go the same way.
                 let is_line = form.line.is_some();
                 let format = if is_line { Format::Json } else { form.format };
@@ -84,6 +84,11 @@ impl Wish<'_> {
             _ if self.layout.is_none() && is_copy(entry) => Way::Made(Layout::Native),
             _ => Way::Made(layout),
         }
+    }
+
+    /// Whether the file is to be the one that the system's code reads, which may be another one.
+    fn is_for_readers(&self, layout: Layout) -> bool {
+        self.layout == Some(layout) && self.writing.form == Form::Reader
     }
 
     pub(super) fn render(&self, checkpoint: &Checkpoint, way: Way) -> Result<Rendered, Fault> {

@@ -34,6 +34,9 @@ pub(in crate::command::export) struct Tally {
     /// How many files got a field that their version has, by its JSON pointer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) added: BTreeMap<String, u64>,
+    /// How many files a note is about.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) notes: BTreeMap<String, u64>,
     /// Files that were taken from where they were before their status changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) moved: Vec<Moved>,
@@ -79,6 +82,9 @@ impl Tally {
         for (field, count) in other.added {
             *self.added.entry(field).or_default() += count;
         }
+        for (note, count) in other.notes {
+            *self.notes.entry(note).or_default() += count;
+        }
     }
 
     /// Counts the fields that a file got, and says what else is to be known of it.
@@ -87,8 +93,18 @@ impl Tally {
             *self.added.entry(field).or_default() += 1;
         }
         for note in report.notes {
-            global.note(format_args!("{name}: {note}"));
+            // Thousands of files may have the same.
+            if !self.notes.contains_key(&note) && !global.json {
+                global.note(format_args!("{name}: {note}"));
+            }
+            *self.notes.entry(note).or_default() += 1;
         }
+    }
+
+    /// What was said of one file, and is so of several.
+    pub(in crate::command::export) fn repeated_notes(&self) -> impl Iterator<Item = String> {
+        let repeated = self.notes.iter().filter(|(_, count)| **count > 1);
+        repeated.map(|(note, count)| format!("{count} files: {note}"))
     }
 
     /// Counts what is not written, and tells why.
