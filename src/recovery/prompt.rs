@@ -41,7 +41,7 @@ fn is_hidden(it: char) -> bool {
 }
 
 /// A task must not look like a line of the block.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let plain: String = text.chars().map(|it| if is_hidden(it) { ' ' } else { it }).collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -3,7 +3,9 @@
 mod ask;
 mod choose;
 mod decision;
+mod place;
 mod tell;
+mod worker;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -32,6 +34,7 @@ Examples:
   waypost resume issue:42 --strategy smart           # the last one before things went wrong
   state=$(waypost resume nightly --document)         # 0: go on, 3: start, else: ask somebody
   waypost resume PROJ-42 --prompt >> worker-prompt.md
+  waypost resume API-427 --prompt --worker           # all that a new worker of a pipeline needs
   waypost resume 42 --issue-json issue.json          # what gh printed, on a machine without it";
 
 /// Show the checkpoint to go on from, and what changed since
@@ -47,6 +50,7 @@ Examples:
 /// `artifacts` at their top.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct Args {
     /// A series, issue, loop, story, workflow or its description, or an id, `latest`, NAME@N; at a
     /// terminal, if not said, you choose from a list of all series
@@ -72,6 +76,13 @@ pub(super) struct Args {
     /// Print the CHECKPOINT RESUME block for the prompt of an agent
     #[arg(long)]
     prompt: bool,
+
+    /// With the prompt, name the new worker of a pipeline, its team, stage, worktree and answers
+    ///
+    /// They come from the checkpoint of the story and from the newest imported state.json beside
+    /// it; what neither has is an error.
+    #[arg(long, requires = "prompt")]
+    worker: bool,
 
     /// Look at so many of the newest checkpoints of a series
     #[arg(long, value_name = "N", default_value = "256")]
@@ -133,18 +144,20 @@ enum Choice {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "resume")?;
-    let home = || open::home(store.path()).unwrap_or_else(|| PathBuf::from("."));
+    let home = open::home(store.path()).unwrap_or_else(|| PathBuf::from("."));
     let Around { issue, worktree, issue_json, no_gh } = &args.around;
-    let root = worktree.clone().unwrap_or_else(home);
+    let root = worktree.clone().unwrap_or_else(|| home.clone());
     if !root.is_dir() {
         let what = format!("--worktree: {} is not a directory", root.display());
         return Err(Refusal::Usage(what).into());
     }
     let world = RealWorld::new(root, issue_json.as_deref(), !no_gh)?.wanting(issue.clone());
+    let world = world.for_store_of(&home);
     let chosen = match choose::choose(args, &store, global, out) {
         Ok(chosen) => chosen,
         Err(error) => return or_fresh(args, &store, error, global, out),
     };
+    let world = if worktree.is_some() { world } else { place::settled(world, &chosen, &home) };
     let now = Timestamp::now();
     let entry = &chosen.offer.checkpoint.entry;
     check_issue(&world, chosen.offer.standing.snapshot.issue.as_ref())?;
@@ -166,7 +179,8 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     };
     // What was decided is told once it is done; any other error is told alone.
     if ended.as_ref().err().is_none_or(anyhow::Error::is::<Refusal>) {
-        let told = tell::Told { chosen: &chosen, freshness: &freshness, decision };
+        let root = world.root();
+        let told = tell::Told { chosen: &chosen, freshness: &freshness, decision, root };
         tell::tell(args, global, out, &told)?;
     }
     ended

@@ -100,6 +100,8 @@ pub(crate) enum Refusal {
     NotStarted { id: Id },
     #[error("the document of {id} tells neither tasks nor the last action")]
     NoTasks { id: Id },
+    #[error("no prompt for a worker can be made of {id}: {}", why.join("; "))]
+    NoWorker { id: Id, why: Vec<String>, files: Option<PathBuf> },
     #[error("{id} is the newest already")]
     Newest { id: Id },
     #[error("nothing names the series to go on in")]

@@ -293,6 +293,14 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::NoTasks { .. } => {
             refused("no_tasks", "`waypost resume --json` gives all that it says")
         }
+        Refusal::NoWorker { files: Some(files), .. } => {
+            let files = quoted(&files.display().to_string());
+            let hint = format!("add what is missing there, then `waypost import {files}`");
+            Verdict::new(Exit::Refused, "no_worker").hint(hint)
+        }
+        Refusal::NoWorker { files: None, .. } => {
+            refused("no_worker", "leave --worker out: --prompt alone takes any checkpoint")
+        }
         Refusal::Newest { .. } => {
             refused("newest", "`waypost log SERIES` shows what there is to go back to")
         }

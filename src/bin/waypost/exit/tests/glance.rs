@@ -160,6 +160,12 @@ fn all_errors_at_a_glance() {
     4 deleted: a-1 was deleted, and nothing goes on
     4 no_tasks: the document of a-1 tells neither tasks nor the last action
         `waypost resume --json` gives all that it says
+    4 no_worker: no prompt for a worker can be made of a-1: /team_name: is missing in
+      .pipeline/state.json
+        add what is missing there, then `waypost import p/.pipeline`
+    4 no_worker: no prompt for a worker can be made of a-1: /team_name: is missing in
+      .pipeline/state.json
+        leave --worker out: --prompt alone takes any checkpoint
     4 exists: p/file.json is there already
         --overwrite replaces it
     4 exists: p/file.json is there already

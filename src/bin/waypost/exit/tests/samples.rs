@@ -187,6 +187,11 @@ fn resuming() -> Vec<Refusal> {
         why: vec![text("the text of the issue has changed")],
         has_files,
     };
+    let no_worker = |files| Refusal::NoWorker {
+        id: id(),
+        why: vec![text("/team_name: is missing in .pipeline/state.json")],
+        files,
+    };
     vec![
         Refusal::NotAnIssue { path: file(), reason: text("has neither body nor labels") },
         Refusal::Unselected { series: series(), count: 3 },
@@ -199,6 +204,8 @@ fn resuming() -> Vec<Refusal> {
         Refusal::Fresh { series: series() },
         Refusal::NotStarted { id: id() },
         Refusal::NoTasks { id: id() },
+        no_worker(Some(PathBuf::from("p/.pipeline"))),
+        no_worker(None),
     ]
 }
 
