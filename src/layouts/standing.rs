@@ -31,6 +31,8 @@ pub struct Standing {
     pub tasks_remaining: Option<Vec<String>>,
     /// What was done last, in words.
     pub last_action: Option<String>,
+    /// What the last review said, in full.
+    pub last_feedback: Option<String>,
     /// How good the work was when last judged; only to be compared within a series.
     #[serde(serialize_with = "spelled::number")]
     pub score: Option<f64>,

@@ -4,6 +4,7 @@ mod freshness;
 mod layouts;
 #[cfg(unix)]
 pub(super) mod terminal;
+mod worktree;
 
 use serde_json::Value;
 

@@ -46,8 +46,8 @@ Examples:
 ///
 /// Scores, failures, tasks and the like are read from files of known systems, and from documents of
 /// your own by the names `score`, `failures`, `failing`, `error`, `tests_passing`, `tasks_done`,
-/// `tasks_remaining`, `last_action`, `description`, `branch`, `worktree`, `plan_file`, `labels`,
-/// `artifacts` at their top.
+/// `tasks_remaining`, `last_action`, `last_feedback`, `description`, `branch`, `worktree`,
+/// `plan_file`, `labels`, `artifacts` at their top.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
@@ -100,7 +100,8 @@ struct Around {
     #[arg(long)]
     issue: Option<Issue>,
 
-    /// The directory to go on in; by default the one that the store is for
+    /// The directory to go on in; by default the one that the store is for, or below it the
+    /// worktree or project of the work
     #[arg(long, value_name = "DIR")]
     worktree: Option<PathBuf>,
 

@@ -34,7 +34,7 @@ fn repository() -> Test {
     test
 }
 
-fn git(directory: &Path, args: &str) {
+pub(super) fn git(directory: &Path, args: &str) {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=test", "-c", "user.email=test@example.org"]);
     command.args(args.split_whitespace()).current_dir(directory);
@@ -254,8 +254,9 @@ fn a_directory_within_a_larger_repository_is_a_place_to_work_in() {
     );
     test.write("sub/.tmp/impl-checkpoint.json", &json);
     test.run("import . --quiet").done();
-    assert_eq!(test.run("resume 42 --json --no-gh").code, Some(4));
+    assert_eq!(test.run("resume 42 --json --no-gh").code, Some(0));
     assert_eq!(test.run("resume 42 --json --no-gh --worktree sub").code, Some(0));
+    assert_eq!(test.run("resume 42 --json --no-gh --worktree .").code, Some(4));
 }
 
 #[test]
