@@ -8,7 +8,7 @@ mod tell;
 mod worker;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -175,7 +175,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             let Entry { series, status, .. } = entry.clone();
             Err(Refusal::Ended { series, status }.into())
         }
-        Decision::PromptUser => Err(undecided(&chosen, &freshness)),
+        Decision::PromptUser => Err(undecided(&chosen, &freshness, world.root())),
         Decision::Refused => Err(refusal(&chosen, &freshness)),
     };
     // What was decided is told once it is done; any other error is told alone.
@@ -306,21 +306,23 @@ fn messages(freshness: &Freshness, advice: Advice) -> impl Iterator<Item = Strin
 
 fn refusal(chosen: &Chosen, freshness: &Freshness) -> anyhow::Error {
     let is_place = |it: &Finding| it.check == Check::Worktree && !it.message.ends_with("is gone");
+    let worktree = &chosen.offer.standing.snapshot.worktree;
     Refusal::CannotResume {
         id: chosen.offer.checkpoint.entry.id.clone(),
         why: refusals(chosen, freshness),
-        is_elsewhere: freshness.findings.iter().any(is_place),
+        worktree: worktree.clone().filter(|_| freshness.findings.iter().any(is_place)),
     }
     .into()
 }
 
-fn undecided(chosen: &Chosen, freshness: &Freshness) -> anyhow::Error {
+fn undecided(chosen: &Chosen, freshness: &Freshness, root: &Path) -> anyhow::Error {
     let entry = &chosen.offer.checkpoint.entry;
     let is_file = |it: &Finding| it.check == Check::Artifact;
+    let has_files = entry.artifact_count > 0 && freshness.findings.iter().any(is_file);
     Refusal::Undecided {
         id: entry.id.clone(),
         why: messages(freshness, Advice::PromptUser).collect(),
-        has_files: entry.artifact_count > 0 && freshness.findings.iter().any(is_file),
+        files_of: has_files.then(|| root.to_owned()),
     }
     .into()
 }

@@ -213,7 +213,9 @@ fn select(
                 writeln!(out, "{line}")?;
             }
         }
-        let refusal = Refusal::Unselected { series: series.clone(), count: lines.len() };
+        let safe = candidates.iter().position(|it| it.hurdles.is_empty()).unwrap_or(0);
+        let likely = candidates.swap_remove(safe).entry.id;
+        let refusal = Refusal::Unselected { series: series.clone(), count: lines.len(), likely };
         return Err(refusal.into());
     }
     let at = ask::number(&lines, &mut io::stdin().lock(), &mut output::stderr())?;
