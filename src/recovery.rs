@@ -2,6 +2,7 @@
 //!
 //! Looks at nothing but its arguments: what the world is like now comes in through [`World`].
 
+mod blind;
 mod candidate;
 mod freshness;
 mod overview;

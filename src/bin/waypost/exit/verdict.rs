@@ -256,6 +256,10 @@ fn of_command(refusal: &Refusal) -> Verdict {
             refused("invalid_issue", "`gh issue view 42 --json number,body,labels` writes one")
         }
         Refusal::First { .. } => not_found("name the checkpoint to compare it with"),
+        Refusal::NoTarget { nearby, .. } if nearby.len() == 1 => {
+            let hint = format!("if that is meant, `waypost resume {}`", quoted(nearby[0].as_str()));
+            Verdict::new(Exit::Nothing, "not_found").hint(hint)
+        }
         Refusal::NoTarget { .. } | Refusal::Unknown { .. } => {
             not_found("`waypost list` shows what there is")
         }

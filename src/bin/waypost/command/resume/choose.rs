@@ -100,7 +100,7 @@ fn any(args: &Args, store: &Store, global: &Global) -> Result<Target> {
         return Err(Refusal::Usage(what).into());
     }
     let query = Query { limit: Some(SHOWN_MAX), ..Query::default() };
-    let mut states = store.overview(&query)?;
+    let mut states = store.overview(&query, Timestamp::now())?;
     if states.is_empty() {
         return Err(nothing(&query).into());
     }

@@ -120,6 +120,8 @@ fn all_errors_at_a_glance() {
         look at it with `waypost list issue:42`; to start another, first put it away with
           `waypost archive --series issue:42`
     3 not_found: no checkpoint matches "issue:43"; nearby: issue:42
+        if that is meant, `waypost resume issue:42`
+    3 not_found: no checkpoint matches "issue:43"; the newest are issue:42
         `waypost list` shows what there is
     3 not_found: no checkpoint matches "issue:43"; the newest are issue:42
         `waypost list` shows what there is

@@ -160,6 +160,7 @@ fn found_nothing() -> Vec<Refusal> {
         Refusal::First { id: id() },
         Refusal::LostNames { wanted: wanted(), series: vec![series()] },
         Refusal::NoTarget { wanted: wanted(), nearby: vec![series()], newest: Vec::new() },
+        Refusal::NoTarget { wanted: wanted(), nearby: Vec::new(), newest: vec![series()] },
         Refusal::Unknown { wanted: wanted(), nearby: Vec::new(), newest: vec![series()] },
         Refusal::Several { name: text("42") },
         Refusal::Unclear { wanted: text("42"), choices: vec![text("issue:42"), text("loop:42")] },
