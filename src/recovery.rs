@@ -2,13 +2,17 @@
 //!
 //! Looks at nothing but its arguments: what the world is like now comes in through [`World`].
 
+mod blind;
 mod candidate;
 mod freshness;
 mod overview;
+mod pipeline;
 mod prompt;
 mod resume;
 mod smart;
 mod target;
+mod worker;
+mod workplace;
 mod world;
 
 pub use candidate::{Candidate, Hurdle, hurdles};
@@ -17,4 +21,6 @@ pub use overview::{DEPTH, Outlook, SeriesState};
 pub use prompt::resume_block;
 pub use resume::{Offer, PassedOver, Proposal, ResumePoint, Strategy};
 pub use target::Target;
+pub use worker::Worker;
+pub use workplace::workplace;
 pub use world::{FileNow, IssueNow, Seen, World};

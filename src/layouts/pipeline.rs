@@ -3,6 +3,7 @@
 //! Language models write these files, so every field may be missing; `validate` tells which must
 //! not, by the protocol that the workers are given.
 
+mod assignment;
 mod recognise;
 mod standing;
 mod state;
@@ -16,7 +17,10 @@ use super::problem::Checker;
 use super::word::vocabulary;
 use super::{Field, Problem, Scalar, Word};
 
+pub use assignment::{Assignment, BusinessAnswer, ExceededRetry};
+pub(crate) use assignment::{assignment, exceeded, is_state, project, state_path};
 pub(super) use recognise::recognise;
+pub(crate) use recognise::{phase, stage};
 pub(super) use standing::standing;
 pub use state::{GitStats, InfraIssue, State, StorageMode, StoryState};
 pub(super) use write::{FORM, envelope, paths};

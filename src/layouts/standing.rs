@@ -8,6 +8,7 @@ pub(super) mod unmet;
 
 use serde::Serialize;
 
+use super::pipeline::{Assignment, ExceededRetry};
 use super::{Problem, agentize, aiwg, claude, crunch, native, pipeline};
 use crate::checkpoint::{Document, Entry, Issue, Layout};
 
@@ -30,6 +31,8 @@ pub struct Standing {
     pub tasks_remaining: Option<Vec<String>>,
     /// What was done last, in words.
     pub last_action: Option<String>,
+    /// What the last review said, in full.
+    pub last_feedback: Option<String>,
     /// How good the work was when last judged; only to be compared within a series.
     #[serde(serialize_with = "spelled::number")]
     pub score: Option<f64>,
@@ -44,6 +47,11 @@ pub struct Standing {
     /// Prerequisites of going on that are not met, by name; empty if it only says that some are
     /// not, `None` if it does not say so.
     pub unmet_prerequisites: Option<Vec<String>>,
+    /// Retry counters of a pipeline that are beyond their limits.
+    pub retries_exceeded: Vec<ExceededRetry>,
+    /// What the state of its pipeline says about a story, where a store has that state: a document
+    /// alone does not tell.
+    pub assignment: Option<Assignment>,
     /// What its system does first when it goes on from here, in a sentence.
     pub next: Option<String>,
     /// What the work was based on when it was saved.

@@ -9,6 +9,7 @@ mod issue;
 mod place;
 mod plan;
 mod report;
+mod story;
 mod words;
 
 #[cfg(test)]
@@ -67,6 +68,10 @@ pub enum Check {
     Date,
     /// What the checkpoint says must hold before work goes on.
     Prerequisites,
+    /// The pipeline has the story neither done nor paused.
+    Story,
+    /// No retry counter of the pipeline is beyond its limit.
+    Retries,
     /// The work went well so far.
     Outcome,
     /// All conditions under which the later schemas of the claude system go on without asking.
@@ -140,6 +145,7 @@ pub fn freshness(
     place::pull_request(&case, is_in_place, &mut report);
     date(&case, &mut report);
     prerequisites(&case, &mut report);
+    story::story(&case, &mut report);
     outcome(&case, &mut report);
     auto::auto_resume(&case, plan, &mut report);
     report.finish()

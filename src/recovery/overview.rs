@@ -5,9 +5,11 @@
 
 use serde::Serialize;
 
+use super::blind::Blind;
 use super::candidate::judged;
+use super::freshness::{Advice, freshness};
 use super::resume::{Proposal, Strategy};
-use crate::checkpoint::{Entry, Id, Series};
+use crate::checkpoint::{Entry, Id, Series, Timestamp};
 use crate::error::{Error, Result};
 use crate::query::Query;
 use crate::store::Store;
@@ -31,7 +33,8 @@ pub struct SeriesState {
     pub decision: Outlook,
     /// The checkpoint that work would go on from.
     pub from: Option<Id>,
-    /// Why the newest checkpoint is not the one to go on from, in words that follow its name.
+    /// Why the newest checkpoint is not the one to go on from, in words that follow its name; or
+    /// what a person must decide before work goes on, in sentences.
     pub why: Vec<String>,
     /// Damage that leaves so little of a checkpoint that it cannot be named.
     pub damage: Vec<String>,
@@ -43,6 +46,8 @@ pub struct SeriesState {
 pub enum Outlook {
     /// Work goes on.
     Resume,
+    /// A person must decide, because of what the checkpoint itself says.
+    PromptUser,
     /// The work is completed or archived.
     Ended,
     /// Nothing in the series can be resumed.
@@ -55,6 +60,7 @@ impl Outlook {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Resume => "resume",
+            Self::PromptUser => "prompt_user",
             Self::Ended => "ended",
             Self::Refused => "refused",
         }
@@ -73,7 +79,7 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn overview(&self, query: &Query) -> Result<Vec<SeriesState>> {
+    pub fn overview(&self, query: &Query, now: Timestamp) -> Result<Vec<SeriesState>> {
         let mut found = Vec::new();
         for series in self.series()? {
             if query.series.as_ref().is_some_and(|wanted| *wanted != series) {
@@ -91,7 +97,7 @@ impl Store {
         });
         let states = found.into_iter().filter_map(|(series, newest)| {
             // `None` if all of it was deleted since it was listed.
-            state(self, series, newest).transpose()
+            state(self, series, newest, now).transpose()
         });
         states.take(query.limit.unwrap_or(usize::MAX)).collect()
     }
@@ -105,18 +111,33 @@ fn newest(store: &Store, series: &Series) -> Result<Option<Entry>> {
     Ok(store.newest_of(series, ENTRIES_MAX)?.into_iter().find_map(Result::ok))
 }
 
-fn state(store: &Store, series: Series, newest: Option<Entry>) -> Result<Option<SeriesState>> {
+fn state(
+    store: &Store,
+    series: Series,
+    newest: Option<Entry>,
+    now: Timestamp,
+) -> Result<Option<SeriesState>> {
     let proposal = match store.propose(&series, Strategy::Last, DEPTH as usize) {
         Ok(proposal) => proposal,
         Err(Error::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let decision = proposal.outlook();
     let stated = score(store, newest.as_ref(), &proposal)?;
+    let open = questions(&proposal, now);
+    let decision = if open.is_empty() { proposal.outlook() } else { Outlook::PromptUser };
     let from = proposal.offer.map(|offer| offer.checkpoint.entry.id);
-    let why = proposal.passed_over.into_iter().next().map(|it| it.why).unwrap_or_default();
+    let passed_over = proposal.passed_over.into_iter().next().map(|it| it.why).unwrap_or_default();
+    let why = if open.is_empty() { passed_over } else { open };
     let damage = proposal.damage;
     Ok(Some(SeriesState { series, newest, score: stated, decision, from, why, damage }))
+}
+
+/// What a person must decide before work goes on, whatever the world is like.
+fn questions(proposal: &Proposal, now: Timestamp) -> Vec<String> {
+    let Some(offer) = &proposal.offer else { return Vec::new() };
+    let found = freshness(&offer.checkpoint.entry, &offer.standing, &Blind, now);
+    let open = found.findings.into_iter().filter(|it| it.advice >= Advice::PromptUser);
+    open.map(|it| it.message).collect()
 }
 
 /// The document of the offer has been read already, and it usually is the newest.

@@ -6,11 +6,13 @@ use crate::layouts::Standing;
 
 /// Returns the CHECKPOINT RESUME block of the pipeline system, for the prompt of whoever goes on.
 ///
-/// `None` if the document says neither which tasks are done or remain, nor what was done last.
+/// `None` if the document says neither which tasks are done or remain, nor what was done last, nor
+/// what the last review said.
 #[must_use]
 pub fn resume_block(standing: &Standing) -> Option<String> {
-    let Standing { tasks_done, tasks_remaining, last_action, .. } = standing;
-    if tasks_done.is_none() && tasks_remaining.is_none() && last_action.is_none() {
+    let Standing { tasks_done, tasks_remaining, last_action, last_feedback, .. } = standing;
+    let texts = [last_action, last_feedback];
+    if tasks_done.is_none() && tasks_remaining.is_none() && texts == [&None, &None] {
         return None;
     }
     let mut block = "CHECKPOINT RESUME \u{2014} DO NOT re-execute completed work.\n".to_owned();
@@ -27,21 +29,32 @@ pub fn resume_block(standing: &Standing) -> Option<String> {
     if let Some(action) = last_action {
         line("Last action", action);
     }
+    block.push_str(&feedback(last_feedback.as_deref()));
     block.push_str("Continue from remaining tasks only.\n");
     Some(block)
+}
+
+/// All lines of it, each marked, so that none looks like a line of the block.
+fn feedback(text: Option<&str>) -> String {
+    let Some(text) = text else { return String::new() };
+    let lines = text.lines().map(|line| {
+        let line: String = line.chars().filter(|it| *it == '\t' || !is_hidden(*it)).collect();
+        format!("> {}", line.trim_end()).trim_end().to_owned() + "\n"
+    });
+    format!("Last feedback:\n{}", lines.collect::<String>())
 }
 
 fn joined(tasks: &[String]) -> String {
     if tasks.is_empty() { "none".to_owned() } else { tasks.join(", ") }
 }
 
-/// What moves a cursor, or turns the direction of a text.
+/// What moves a cursor, ends a line, or turns the direction of a text.
 fn is_hidden(it: char) -> bool {
-    it.is_control() || matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    it.is_control() || matches!(it, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A task must not look like a line of the block.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let plain: String = text.chars().map(|it| if is_hidden(it) { ' ' } else { it }).collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }

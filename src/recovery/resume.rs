@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::candidate::{Candidate, Hurdle, entries, judged, read};
 use super::overview::Outlook;
+use super::pipeline::join;
 use super::smart;
 use crate::checkpoint::{Checkpoint, Entry, Series};
 use crate::error::{Error, Result};
@@ -48,7 +49,7 @@ pub struct Proposal {
 pub struct Offer {
     /// The checkpoint itself.
     pub checkpoint: Checkpoint,
-    /// What its document says.
+    /// What its document says, and about a story also the state of its pipeline.
     pub standing: Standing,
 }
 
@@ -115,6 +116,7 @@ impl Store {
                 Strategy::Smart => self.smart(entries)?,
             };
             if let Some(mut proposal) = found {
+                proposal.offer.as_mut().map_or(Ok(()), |offer| join(self, offer))?;
                 // What was offered as the newest does not hang on what is older.
                 if has_more && (how == Strategy::Smart || proposal.offer.is_none()) {
                     let only = format!("Only the newest {depth} of its series were looked at.");
@@ -153,7 +155,9 @@ impl Store {
         let id = entry.id.clone();
         match read(self, entry)? {
             Some((candidate, Some(checkpoint))) => {
-                Ok((Offer { checkpoint, standing: candidate.standing }, candidate.hurdles))
+                let mut offer = Offer { checkpoint, standing: candidate.standing };
+                join(self, &mut offer)?;
+                Ok((offer, candidate.hurdles))
             }
             // Says once more, as an error, what is wrong with it.
             Some((_, None)) | None => self.get(&id).and_then(|checkpoint| {

@@ -4,6 +4,7 @@ mod last;
 mod prompt;
 mod smart;
 mod target;
+mod worker;
 
 use tempfile::TempDir;
 use waypost::recovery::{PassedOver, Proposal, Strategy};

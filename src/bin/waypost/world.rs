@@ -31,6 +31,8 @@ use issue_json::GivenIssue;
 pub(crate) struct RealWorld {
     /// The directory in which the work goes on.
     root: PathBuf,
+    /// The directory that the store is for: worktrees may be named from there.
+    home: Option<PathBuf>,
     git: Git,
     gh: Option<Gh>,
     given: Option<GivenIssue>,
@@ -56,6 +58,7 @@ impl RealWorld {
             wanted: None,
             worktree: OnceCell::new(),
             left: Cell::new(files::ALL_BYTES_MAX),
+            home: None,
             root,
         })
     }
@@ -63,6 +66,22 @@ impl RealWorld {
     /// The same, for work that is to go on with `issue`.
     pub(crate) fn wanting(self, issue: Option<Issue>) -> Self {
         Self { wanted: issue, ..self }
+    }
+
+    /// The same, for a store that is for the directory `home`.
+    pub(crate) fn for_store_of(self, home: &Path) -> Self {
+        Self { home: Some(home.to_owned()), ..self }
+    }
+
+    /// The same, for work that goes on in `root`.
+    pub(crate) fn moved_to(self, root: PathBuf) -> Self {
+        let gh = self.gh.map(|_| Gh::new(&root));
+        Self { git: Git::new(&root), gh, worktree: OnceCell::new(), root, ..self }
+    }
+
+    /// The directory in which the work goes on.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// The issue that was written down, if it says which it is.
@@ -79,7 +98,10 @@ impl RealWorld {
     }
 
     fn bounds(&self) -> Bounds<'_> {
-        Bounds { root: &self.root, worktree: self.top(), left: &self.left }
+        // A worktree below the directory of the store may name files of that, too.
+        let around = self.home.as_deref().filter(|home| self.root.starts_with(home));
+        let worktree = around.filter(|home| !home.starts_with(self.top()));
+        Bounds { root: &self.root, worktree: worktree.unwrap_or(self.top()), left: &self.left }
     }
 }
 
@@ -96,7 +118,10 @@ impl World for RealWorld {
     }
 
     fn has_directory(&self, path: &str) -> Seen<bool> {
-        seen(files::has_directory(&self.root, path))
+        let home = self.home.as_deref().filter(|_| Path::new(path).is_relative());
+        let all = [Some(self.root.as_path()), home].into_iter().flatten();
+        let mut all = all.map(|from| files::has_directory(from, path));
+        seen(all.find(|it| *it != Ok(false)).unwrap_or(Ok(false)))
     }
 
     fn worktree(&self) -> Seen<String> {
@@ -127,9 +152,16 @@ impl World for RealWorld {
     }
 
     fn is_same_directory(&self, one: &str, other: &str) -> bool {
-        let real = |path| fs::canonicalize(self.root.join(path)).ok();
-        real(one).is_some_and(|one| Some(one) == real(other))
+        let real = |from: &Path, path: &str| fs::canonicalize(from.join(path)).ok();
+        let Some(other) = real(&self.root, other) else { return false };
+        let all = [Some(self.root.as_path()), self.home.as_deref()].into_iter().flatten();
+        all.into_iter().any(|from| real(from, one).as_ref() == Some(&other))
     }
+}
+
+/// The worktree that a directory lies in, if git knows one.
+pub(crate) fn worktree_around(directory: &Path) -> Option<PathBuf> {
+    Git::new(directory).worktree()
 }
 
 /// Whether git would commit a file.

@@ -30,6 +30,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
         progress: progress(document, stage),
         tasks_done: history.map(|steps| steps.iter().filter_map(step).take(LIST_MAX).collect()),
         last_action: history.and_then(|steps| step(steps.last()?)),
+        last_feedback: said(document, &["state.last_feedback"]),
         score: score(document, history.unwrap_or_default()),
         failures: history.map(failures),
         error: stage.filter(|stage| *stage == Stage::Fatal).and_then(|_| diagnosis(document)),

@@ -49,6 +49,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
         tasks_done: names(document, &DONE),
         tasks_remaining: names(document, &REMAINING),
         last_action: said(document, &LAST_ACTION),
+        last_feedback: said(document, &["last_feedback"]),
         score: number(document, &["score", "last_score", "quality_score"]),
         failures: count(document, &["failures", "failure_count"]),
         failing: count(document, &FAILING),

@@ -73,13 +73,13 @@ fn phase_of_story(document: &Document) -> Option<&str> {
 }
 
 /// A stage by its number.
-pub(super) fn stage(document: &Document, field: &str) -> Option<Stage> {
+pub(crate) fn stage(document: &Document, field: &str) -> Option<Stage> {
     let number = whole(document, field)?;
     Stage::ALL.into_iter().find(|stage| stage.number() == number)
 }
 
 /// What stages are called outside files, which have numbers.
-pub(super) fn phase(stage: Stage) -> &'static str {
+pub(crate) fn phase(stage: Stage) -> &'static str {
     match stage {
         Stage::Planning => "planning",
         Stage::Validation => "validation",

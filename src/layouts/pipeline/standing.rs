@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::recognise::phase;
-use super::{Stage, StoryState, Verdict};
+use super::{Stage, StoryState, Verdict, exceeded};
 use crate::checkpoint::{Document, Entry};
 use crate::layouts::reading::{at, is_object, list, text, whole, whole_of, word};
 use crate::layouts::standing::told::{
@@ -112,6 +112,7 @@ fn pipeline(part: &Document) -> Standing {
         tasks_done: Some(stories.done),
         tasks_remaining: Some(stories.remaining),
         failures: sum(RETRIES.iter().map(|field| retries(at(part, field)?, story.as_deref()))),
+        retries_exceeded: exceeded(part, story.as_deref()),
         snapshot: Snapshot {
             worktree: of_story("worktree_map").and_then(name_of),
             ..Snapshot::default()

@@ -7,6 +7,7 @@ mod issue;
 mod order;
 mod place;
 mod plan;
+mod story;
 mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet};

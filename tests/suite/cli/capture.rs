@@ -299,7 +299,7 @@ fn who_puts_the_document_last_is_told_where_it_goes() {
     test.write("state.json", "{}");
     insta::assert_snapshot!(test.run("save --capture a state.json").failed(4), @"
     error: there is no document in standard input
-    hint: FILE goes before --capture: `waypost save FILE --capture PATH...`
+    hint: the document goes before --capture: `waypost save state.json --capture src`
     ");
     assert!(!test.path().join(".waypost").exists());
     test.run("save state.json --capture a").done();

@@ -86,7 +86,7 @@ fn the_newest_cannot_be_rolled_back_to() {
     let test = filled();
     insta::assert_snapshot!(test.run("rollback a-3").failed(4), @"
     error: a-3 is the newest already
-    hint: `waypost log SERIES` shows what there is to go back to
+    hint: `waypost log issue:42` shows what there is to go back to
     ");
     assert_eq!(documents(&test, "issue:42").len(), 3);
 }

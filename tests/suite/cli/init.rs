@@ -290,3 +290,13 @@ fn a_store_that_is_encrypted_says_so() {
     assert!(test.outcome("init --key-file k --json")["key"].is_string());
     assert!(Test::new().outcome("init --json")["key"].is_null());
 }
+
+/// They failed, since the store takes no document without its key.
+#[test]
+fn the_commands_to_type_next_name_the_key() {
+    let test = Test::new();
+    test.run("key k --quiet").done();
+    let made = test.run("init --key-file k").done();
+    let next = format!("\n  waypost --key-file {}/k resume 42\n", test.path().display());
+    assert!(made.contains(&next), "{made}");
+}

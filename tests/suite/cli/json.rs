@@ -152,6 +152,19 @@ fn resuming(session: &mut Session) {
     session.feed("resume", "resume work --no-gh", "", 4);
     session.run("resume", "resume work --no-gh --force --prompt");
     session.feed("resume", "resume lines --no-gh --prompt", "", 4);
+    session.put(
+        ".pipeline/checkpoint-S-1.json",
+        r#"{"storyId": "S-1", "stage": 2, "agentId": "a",
+        "tasksCompleted": [], "tasksRemaining": ["T"], "lastAction": "l"}"#,
+    );
+    session.put(
+        ".pipeline/state.json",
+        r#"{"complete": false, "last_check": "2026-02-14T14:31:00Z",
+        "story_state": {"S-1": "STAGE_2"}, "worktree_map": {"S-1": "."}, "team_name": "t",
+        "business_answers": {"q": "a"}, "crash_count": {"S-1": 2}}"#,
+    );
+    session.run("import", "import .pipeline");
+    session.run("resume", "resume S-1 --no-gh --force --prompt --worker");
     session.feed("resume --strategy select", "resume work --strategy select", "", 4);
     session.feed("resume", "resume nothing", "", 3);
     let cannot = "--series stuck --can-resume false --warning broken";

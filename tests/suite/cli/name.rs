@@ -42,7 +42,7 @@ fn a_name_alone_is_not_deleted() {
     let test = Test::filled();
     insta::assert_snapshot!(test.run("delete a-1 42").failed(2), @r#"
     error: "42" stands for several checkpoints
-    hint: NAME@0 is its newest checkpoint, NAME@1 the one before
+    hint: 42@0 is its newest checkpoint, 42@1 the one before
     "#);
     assert_eq!(test.run("delete 42@0 latest --quiet").done(), "a-2\nb-1\n");
 }

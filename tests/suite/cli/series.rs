@@ -14,6 +14,7 @@ fn loops() -> Test {
         ("--series broken --id b-1", r#"{"score": 9}"#),
         ("--series broken --id b-2 --can-resume false", "2"),
         ("--series stuck --can-resume false", "3"),
+        ("--series waiting", r#"{"unmet_prerequisites": ["a database"]}"#),
         ("--series nightly --iteration 6", r#"{"score": 71}"#),
         ("--series nightly --iteration 7 --phase build", r#"{"score": 82.5}"#),
     ] {
@@ -38,11 +39,12 @@ fn every_series_tells_where_it_stands_the_last_active_first() {
         .collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
     "nightly" "resume" 82.5 []
+    "waiting" "prompt_user" null ["prerequisites are not met: \"a database\""]
     "stuck" "refused" null ["says that it cannot be resumed"]
     "broken" "resume" null ["says that it cannot be resumed"]
     "done" "ended" null ["is completed"]
     "#);
-    assert_eq!(states[2]["from"], "b-1");
+    assert_eq!(states[3]["from"], "b-1");
     assert_eq!(states[0]["newest"]["iteration"], 7);
     let lines = test.run("status --limit 1 --quiet").done();
     assert_eq!(lines.lines().count(), 2, "{lines}");
@@ -76,9 +78,9 @@ fn filters_are_about_the_newest_of_a_series() {
 #[test]
 fn resume_without_a_name_offers_the_list_at_a_terminal() {
     let test = loops();
-    let (code, stdout, shown) = at_terminal(&test, "resume --no-gh", "3\nr\n");
+    let (code, stdout, shown) = at_terminal(&test, "resume --no-gh", "4\nr\n");
     assert_eq!(code, Some(0), "{shown}");
     assert!(stdout.contains("b-1"), "{stdout}");
     let said = test.run("resume").failed(2);
-    assert!(said.contains("the newest are nightly, stuck, broken, done"), "{said}");
+    assert!(said.contains("the newest are nightly, waiting, stuck, broken, done"), "{said}");
 }

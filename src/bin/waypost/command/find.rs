@@ -124,7 +124,10 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     tally.verdict()?;
     match (count, tally.total) {
         (0, 0) => Err(nothing(scope.query()).into()),
-        (0, total) => Err(Refusal::Unfulfilled { total }.into()),
+        (0, total) => {
+            let pointer = search.condition.pointers().first().map(ToString::to_string);
+            Err(Refusal::Unfulfilled { total, pointer }.into())
+        }
         _ => Ok(()),
     }
 }

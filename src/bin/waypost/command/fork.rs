@@ -77,7 +77,7 @@ pub(super) fn rollback(args: &RollbackArgs, global: &Global, out: &mut dyn Write
     let checkpoint = name::one(&store, &args.id)?;
     let newer = newer(&store, &checkpoint)?;
     if newer == 0 {
-        return Err(Refusal::Newest { id: checkpoint.id }.into());
+        return Err(Refusal::Newest { id: checkpoint.id, series: checkpoint.series }.into());
     }
     let about = NewEntry { trigger: Trigger::Manual, ..NewEntry::default() };
     let entry = store.fork(&checkpoint.id, about)?;

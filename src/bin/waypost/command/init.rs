@@ -7,7 +7,7 @@ pub(super) mod suggest;
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 use anyhow::Result;
 use waypost::{Layout, Query, Store};
@@ -212,10 +212,17 @@ fn next(place: &Place, global: &Global) -> Vec<String> {
     cd.into_iter().chain(commands).collect()
 }
 
-/// The command with the store that was named, if the next one has to name it, too.
+/// The command with the store and the keys that were named, if the next one has to name them, too.
 fn waypost(global: &Global) -> String {
-    match global.store().filter(|_| open::is_flag_given("--store")) {
-        Some(path) => format!("waypost --store {}", quoted(&path.display().to_string())),
-        None => "waypost".to_owned(),
+    let store = global.store().filter(|_| open::is_flag_given("--store"));
+    let mut command = "waypost".to_owned();
+    if let Some(path) = store {
+        command = format!("{command} --store {}", quoted(&path.display().to_string()));
     }
+    for path in global.key_files().filter(|_| open::is_flag_given("--key-file")) {
+        // The next command may be typed in another directory.
+        let path = path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        command = format!("{command} --key-file {}", quoted(&path.display().to_string()));
+    }
+    command
 }

@@ -3,10 +3,12 @@
 mod ask;
 mod choose;
 mod decision;
+mod place;
 mod tell;
+mod worker;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -32,6 +34,7 @@ Examples:
   waypost resume issue:42 --strategy smart           # the last one before things went wrong
   state=$(waypost resume nightly --document)         # 0: go on, 3: start, else: ask somebody
   waypost resume PROJ-42 --prompt >> worker-prompt.md
+  waypost resume API-427 --prompt --worker           # all that a new worker of a pipeline needs
   waypost resume 42 --issue-json issue.json          # what gh printed, on a machine without it";
 
 /// Show the checkpoint to go on from, and what changed since
@@ -43,10 +46,11 @@ Examples:
 ///
 /// Scores, failures, tasks and the like are read from files of known systems, and from documents of
 /// your own by the names `score`, `failures`, `failing`, `error`, `tests_passing`, `tasks_done`,
-/// `tasks_remaining`, `last_action`, `description`, `branch`, `worktree`, `plan_file`, `labels`,
-/// `artifacts` at their top.
+/// `tasks_remaining`, `last_action`, `last_feedback`, `description`, `branch`, `worktree`,
+/// `plan_file`, `labels`, `artifacts` at their top.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct Args {
     /// A series, issue, loop, story, workflow or its description, or an id, `latest`, NAME@N; at a
     /// terminal, if not said, you choose from a list of all series
@@ -73,6 +77,13 @@ pub(super) struct Args {
     #[arg(long)]
     prompt: bool,
 
+    /// With the prompt, name the new worker of a pipeline, its team, stage, worktree and answers
+    ///
+    /// They come from the checkpoint of the story and from the newest imported state.json beside
+    /// it; what neither has is an error.
+    #[arg(long, requires = "prompt")]
+    worker: bool,
+
     /// Look at so many of the newest checkpoints of a series
     #[arg(long, value_name = "N", default_value = "256")]
     #[arg(value_parser = args::whole::<u32>(1..=100_000))]
@@ -89,7 +100,8 @@ struct Around {
     #[arg(long)]
     issue: Option<Issue>,
 
-    /// The directory to go on in; by default the one that the store is for
+    /// The directory to go on in; by default the one that the store is for, or below it the
+    /// worktree or project of the work
     #[arg(long, value_name = "DIR")]
     worktree: Option<PathBuf>,
 
@@ -133,18 +145,20 @@ enum Choice {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "resume")?;
-    let home = || open::home(store.path()).unwrap_or_else(|| PathBuf::from("."));
+    let home = open::home(store.path()).unwrap_or_else(|| PathBuf::from("."));
     let Around { issue, worktree, issue_json, no_gh } = &args.around;
-    let root = worktree.clone().unwrap_or_else(home);
+    let root = worktree.clone().unwrap_or_else(|| home.clone());
     if !root.is_dir() {
         let what = format!("--worktree: {} is not a directory", root.display());
         return Err(Refusal::Usage(what).into());
     }
     let world = RealWorld::new(root, issue_json.as_deref(), !no_gh)?.wanting(issue.clone());
+    let world = world.for_store_of(&home);
     let chosen = match choose::choose(args, &store, global, out) {
         Ok(chosen) => chosen,
         Err(error) => return or_fresh(args, &store, error, global, out),
     };
+    let world = if worktree.is_some() { world } else { place::settled(world, &chosen, &home) };
     let now = Timestamp::now();
     let entry = &chosen.offer.checkpoint.entry;
     check_issue(&world, chosen.offer.standing.snapshot.issue.as_ref())?;
@@ -161,12 +175,13 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             let Entry { series, status, .. } = entry.clone();
             Err(Refusal::Ended { series, status }.into())
         }
-        Decision::PromptUser => Err(undecided(&chosen, &freshness)),
+        Decision::PromptUser => Err(undecided(&chosen, &freshness, world.root())),
         Decision::Refused => Err(refusal(&chosen, &freshness)),
     };
     // What was decided is told once it is done; any other error is told alone.
     if ended.as_ref().err().is_none_or(anyhow::Error::is::<Refusal>) {
-        let told = tell::Told { chosen: &chosen, freshness: &freshness, decision };
+        let root = world.root();
+        let told = tell::Told { chosen: &chosen, freshness: &freshness, decision, root };
         tell::tell(args, global, out, &told)?;
     }
     ended
@@ -291,21 +306,23 @@ fn messages(freshness: &Freshness, advice: Advice) -> impl Iterator<Item = Strin
 
 fn refusal(chosen: &Chosen, freshness: &Freshness) -> anyhow::Error {
     let is_place = |it: &Finding| it.check == Check::Worktree && !it.message.ends_with("is gone");
+    let worktree = &chosen.offer.standing.snapshot.worktree;
     Refusal::CannotResume {
         id: chosen.offer.checkpoint.entry.id.clone(),
         why: refusals(chosen, freshness),
-        is_elsewhere: freshness.findings.iter().any(is_place),
+        worktree: worktree.clone().filter(|_| freshness.findings.iter().any(is_place)),
     }
     .into()
 }
 
-fn undecided(chosen: &Chosen, freshness: &Freshness) -> anyhow::Error {
+fn undecided(chosen: &Chosen, freshness: &Freshness, root: &Path) -> anyhow::Error {
     let entry = &chosen.offer.checkpoint.entry;
     let is_file = |it: &Finding| it.check == Check::Artifact;
+    let has_files = entry.artifact_count > 0 && freshness.findings.iter().any(is_file);
     Refusal::Undecided {
         id: entry.id.clone(),
         why: messages(freshness, Advice::PromptUser).collect(),
-        has_files: entry.artifact_count > 0 && freshness.findings.iter().any(is_file),
+        files_of: has_files.then(|| root.to_owned()),
     }
     .into()
 }

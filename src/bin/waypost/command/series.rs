@@ -21,9 +21,9 @@ Examples:
 /// List every series, the last active first
 ///
 /// Shows the newest checkpoint of each series, and whether `waypost resume SERIES` would go on
-/// with it: `resume`, `ended` or `refused`, as far as the store alone can tell. Branches, files and
-/// issues are compared with what they are now only by `resume` itself, which may refuse for their
-/// sake. Filters are about the newest checkpoint of a series.
+/// with it: `resume`, `prompt_user`, `ended` or `refused`, as far as the store alone can tell.
+/// Branches, files and issues are compared with what they are now only by `resume` itself, which
+/// may refuse for their sake. Filters are about the newest checkpoint of a series.
 #[derive(Debug, clap::Args)]
 #[command(visible_alias = "status", after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let now = Timestamp::now();
     let limit = if args.all { usize::MAX } else { args.limit.get() };
     let query = Query { limit: limit.checked_add(1), ..args.filter.query(now) };
-    let mut states = store.overview(&query)?;
+    let mut states = store.overview(&query, now)?;
     if states.is_empty() {
         return Err(nothing(&query).into());
     }
@@ -116,7 +116,8 @@ fn resume(state: &SeriesState) -> String {
     let why = state.why.iter().cloned().chain(damage).collect::<Vec<_>>().join("; ");
     match state.decision {
         Outlook::Resume | Outlook::Refused if !why.is_empty() => format!("{word}: newest {why}"),
-        _ => word,
+        Outlook::PromptUser => format!("{word}: {why}"),
+        Outlook::Resume | Outlook::Refused | Outlook::Ended => word,
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) enum Refusal {
     #[error("nothing was done to the store beside saving")]
     NoOperations,
     #[error("the condition holds for none of {total} checkpoints")]
-    Unfulfilled { total: u64 },
+    Unfulfilled { total: u64, pointer: Option<String> },
     #[error("none of {total} checkpoints has {pointer}{}", near(nearby, &[]))]
     NoValue { pointer: String, total: u64, nearby: Vec<String> },
     #[error("{count} of {total} {what}")]
@@ -85,13 +85,13 @@ pub(crate) enum Refusal {
     #[error("{wanted:?} may be {}", choices.join(", "))]
     Unclear { wanted: String, choices: Vec<String> },
     #[error("{series} has {count} checkpoints, and nobody is there to select one")]
-    Unselected { series: Series, count: usize },
+    Unselected { series: Series, count: usize, likely: Id },
     #[error("none of the newest {count} checkpoints of {series} can be read")]
     AllDamaged { series: Series, count: usize },
     #[error("cannot resume from {id}: {}", why.join("; "))]
-    CannotResume { id: Id, why: Vec<String>, is_elsewhere: bool },
+    CannotResume { id: Id, why: Vec<String>, worktree: Option<String> },
     #[error("somebody must decide whether to go on from {id}: {}", why.join("; "))]
-    Undecided { id: Id, why: Vec<String>, has_files: bool },
+    Undecided { id: Id, why: Vec<String>, files_of: Option<PathBuf> },
     #[error("{series} is {status}: there is nothing to go on from")]
     Ended { series: Series, status: Status },
     #[error("{series} starts over")]
@@ -100,8 +100,10 @@ pub(crate) enum Refusal {
     NotStarted { id: Id },
     #[error("the document of {id} tells neither tasks nor the last action")]
     NoTasks { id: Id },
+    #[error("no prompt for a worker can be made of {id}: {}", why.join("; "))]
+    NoWorker { id: Id, why: Vec<String>, files: Option<PathBuf> },
     #[error("{id} is the newest already")]
-    Newest { id: Id },
+    Newest { id: Id, series: Series },
     #[error("nothing names the series to go on in")]
     NoSeries,
     #[error("series {series} is there already")]

@@ -96,6 +96,18 @@ fn hints_say_what_to_do() {
     }
 }
 
+/// A hint said `waypost reopen --series SERIES` where the series was known.
+#[test]
+fn hints_have_the_values_that_are_known() {
+    for Told { name, hint, .. } in told() {
+        let hint = hint.unwrap_or_default();
+        for word in hint.split(|it: char| !it.is_ascii_alphanumeric()) {
+            let is_place = ["SERIES", "ID", "NAME", "DIR", "POINTER", "NUMBER", "PATH"];
+            assert!(!is_place.contains(&word), "{name}: {hint}");
+        }
+    }
+}
+
 /// All commands, with the flags that each has of its own and of all.
 fn commands() -> clap::Command {
     let mut root = Cli::command();

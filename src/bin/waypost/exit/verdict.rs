@@ -195,10 +195,11 @@ fn of_command(refusal: &Refusal) -> Verdict {
             not_found("`waypost log --operations` shows what was removed, and when")
         }
         Refusal::NoOperations => not_found("`waypost log` shows what was saved"),
-        Refusal::Unfulfilled { .. } => {
-            not_found("`waypost log --path POINTER` shows the values that a place had")
+        Refusal::Unfulfilled { pointer: Some(pointer), .. } => {
+            Verdict::new(Exit::Nothing, "not_found")
+                .hint(format!("`waypost log --path {}` shows the values it had", quoted(pointer)))
         }
-        Refusal::NoValue { .. } => {
+        Refusal::Unfulfilled { pointer: None, .. } | Refusal::NoValue { .. } => {
             not_found("`waypost show latest --document` shows where values are")
         }
         Refusal::NoFiles { .. } => not_found("`waypost import --help` tells which files are known"),
@@ -250,49 +251,74 @@ fn of_command(refusal: &Refusal) -> Verdict {
             refused("invalid_config", "`waypost policy example` shows every key")
         }
         Refusal::NotAnIssue { .. } => {
-            refused("invalid_issue", "`gh issue view NUMBER --json number,body,labels` writes one")
+            refused("invalid_issue", "`gh issue view 42 --json number,body,labels` writes one")
         }
         Refusal::First { .. } => not_found("name the checkpoint to compare it with"),
+        Refusal::NoTarget { nearby, .. } if nearby.len() == 1 => {
+            let hint = format!("if that is meant, `waypost resume {}`", quoted(nearby[0].as_str()));
+            Verdict::new(Exit::Nothing, "not_found").hint(hint)
+        }
         Refusal::NoTarget { .. } | Refusal::Unknown { .. } => {
             not_found("`waypost list` shows what there is")
         }
-        Refusal::Several { .. } => Verdict::new(Exit::Usage, "several")
-            .hint("NAME@0 is its newest checkpoint, NAME@1 the one before"),
+        Refusal::Several { name } => {
+            let [newest, before] = ["0", "1"].map(|at| quoted(&format!("{name}@{at}")));
+            Verdict::new(Exit::Usage, "several")
+                .hint(format!("{newest} is its newest checkpoint, {before} the one before"))
+        }
         Refusal::Unclear { .. } => {
             Verdict::new(Exit::Usage, "ambiguous").hint("name one of them, or an id")
         }
-        Refusal::Unselected { .. } => {
-            refused("prompt_user", "`waypost resume ID` takes the one that is named")
+        Refusal::Unselected { likely, .. } => {
+            let likely = quoted(likely.as_str());
+            Verdict::new(Exit::Refused, "prompt_user")
+                .hint(format!("`waypost resume {likely}` takes that one; so for the others"))
         }
         Refusal::AllDamaged { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost repair` saves what can be read; --choice fresh starts over"),
-        Refusal::CannotResume { is_elsewhere: true, .. } => refused(
-            "cannot_resume",
-            "--worktree DIR names the directory to go on in, --choice fresh starts over, \
-                 --force goes on all the same",
-        ),
+        Refusal::CannotResume { worktree: Some(worktree), .. } => {
+            Verdict::new(Exit::Refused, "cannot_resume").hint(format!(
+                "--worktree {} goes on there, --choice fresh starts over, --force goes on all the \
+                 same",
+                quoted(worktree)
+            ))
+        }
         Refusal::CannotResume { .. } => {
             refused("cannot_resume", "--choice fresh starts over, --force goes on all the same")
         }
-        Refusal::Undecided { has_files: true, .. } => refused(
-            "prompt_user",
-            "`waypost restore ID --into DIR` brings captured files back, --choice resume goes \
-                 on, --choice fresh starts over",
-        ),
+        Refusal::Undecided { id, files_of: Some(directory), .. } => {
+            let (id, into) = (quoted(id.as_str()), quoted(&directory.display().to_string()));
+            Verdict::new(Exit::Refused, "prompt_user").hint(format!(
+                "`waypost restore {id} --into {into}` brings captured files back, --choice resume \
+                 goes on, --choice fresh starts over"
+            ))
+        }
         Refusal::Undecided { .. } => {
             refused("prompt_user", "--choice resume goes on, --choice fresh starts over")
         }
         // What is over is no reason for the next run not to start.
-        Refusal::Ended { .. } => Verdict::new(Exit::Nothing, "ended")
-            .hint("`waypost reopen --series SERIES` opens it again, --force goes on all the same"),
+        Refusal::Ended { series, .. } => Verdict::new(Exit::Nothing, "ended").hint(format!(
+            "`waypost reopen --series {}` opens it again, --force goes on all the same",
+            quoted(series.as_str())
+        )),
         // Nothing is there to go on from, so that a loop starts.
         Refusal::Fresh { .. } => Verdict::new(Exit::Nothing, "start_fresh"),
         Refusal::NotStarted { .. } => Verdict::new(Exit::Refused, "deleted"),
         Refusal::NoTasks { .. } => {
             refused("no_tasks", "`waypost resume --json` gives all that it says")
         }
-        Refusal::Newest { .. } => {
-            refused("newest", "`waypost log SERIES` shows what there is to go back to")
+        Refusal::NoWorker { files: Some(files), .. } => {
+            let files = quoted(&files.display().to_string());
+            let hint = format!("add what is missing there, then `waypost import {files}`");
+            Verdict::new(Exit::Refused, "no_worker").hint(hint)
+        }
+        Refusal::NoWorker { files: None, .. } => {
+            refused("no_worker", "leave --worker out: --prompt alone takes any checkpoint")
+        }
+        Refusal::Newest { series, .. } => {
+            let series = quoted(series.as_str());
+            Verdict::new(Exit::Refused, "newest")
+                .hint(format!("`waypost log {series}` shows what there is to go back to"))
         }
         Refusal::NoSeries => Verdict::new(Exit::Usage, "no_series").hint(
             "name it with --series; `waypost rollback` goes on in the series of the checkpoint",
@@ -300,9 +326,10 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::SeriesExists { .. } => {
             refused("exists", "--append adds to it; `waypost rollback` goes back within a series")
         }
-        Refusal::NoDocument => {
-            refused("invalid", "FILE goes before --capture: `waypost save FILE --capture PATH...`")
-        }
+        Refusal::NoDocument => refused(
+            "invalid",
+            "the document goes before --capture: `waypost save state.json --capture src`",
+        ),
         Refusal::Uncaptured { .. } => {
             refused("uncaptured", "leave it out of --capture; nothing was saved")
         }

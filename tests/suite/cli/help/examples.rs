@@ -58,6 +58,13 @@ document 'Implement authentication system' 1 | waypost save --workflow-id authen
 document Nightly 1 | waypost save --series nightly
 document Scratch 1 | waypost save --issue PROJ-42 --tag scratch
 document Old 1 | waypost --store old.redb save
+mkdir -p .pipeline
+echo '{"storyId": "API-427", "stage": 2, "agentId": "a", "tasksCompleted": [], "lastAction": "l",
+    "tasksRemaining": ["T-1"]}' > .pipeline/checkpoint-API-427.json
+echo '{"complete": false, "last_check": "2026-02-13T14:30:00Z", "team_name": "pipeline-2026-02-13",
+    "story_state": {"API-427": "STAGE_2"}, "worktree_map": {"API-427": "."},
+    "business_answers": {}}' > .pipeline/state.json
+waypost import .pipeline
 for operation in 1 2 3 4 5 6 7; do
     echo $operation | waypost save --series gone --id gone-$operation
     waypost delete gone-$operation

@@ -60,6 +60,10 @@ fn hashes_are_compared_and_differences_told() {
     ];
     assert_eq!(compared(&report(&ended)), expected);
     assert_eq!(report(&ended)["steps"][1]["outcome"], "warning");
+    // It said `ok`, and to go on, while the exit code was 7.
+    let last = &report(&ended)["steps"][5];
+    assert_eq!(last["outcome"], "warning");
+    assert_eq!(last["message"], "look at the files that differ, then go on where it stopped");
     assert!(ended.stderr.contains("6 of 11 files are not as the checkpoint names them"));
     assert_eq!(work(&test.path()), before);
 }

@@ -34,7 +34,7 @@ fn repository() -> Test {
     test
 }
 
-fn git(directory: &Path, args: &str) {
+pub(super) fn git(directory: &Path, args: &str) {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=test", "-c", "user.email=test@example.org"]);
     command.args(args.split_whitespace()).current_dir(directory);
@@ -236,7 +236,7 @@ fn the_worktree_must_be_the_one_that_was_worked_in() {
     // The same store, seen from another worktree of the repository.
     git(&test.path(), "worktree add -q other -b other");
     let stderr = test.run("resume 42 --no-gh --worktree other").failed(4);
-    assert!(stderr.contains("hint: --worktree DIR names the directory"), "{stderr}");
+    assert!(stderr.contains("hint: --worktree [HERE] goes on there"), "{stderr}");
     let ended = test.run("resume 42 --json --no-gh --worktree other");
     assert_eq!((ended.code, findings(&ended)), (Some(4), vec!["worktree start_fresh".to_owned()]));
 }
@@ -254,8 +254,9 @@ fn a_directory_within_a_larger_repository_is_a_place_to_work_in() {
     );
     test.write("sub/.tmp/impl-checkpoint.json", &json);
     test.run("import . --quiet").done();
-    assert_eq!(test.run("resume 42 --json --no-gh").code, Some(4));
+    assert_eq!(test.run("resume 42 --json --no-gh").code, Some(0));
     assert_eq!(test.run("resume 42 --json --no-gh --worktree sub").code, Some(0));
+    assert_eq!(test.run("resume 42 --json --no-gh --worktree .").code, Some(4));
 }
 
 #[test]
@@ -333,7 +334,7 @@ fn captured_files_are_compared_whatever_the_document_says() {
     test.write("a.txt", "changed");
     let ended = test.run("resume work --json");
     assert_eq!((ended.code, findings(&ended)), (Some(4), vec!["artifact prompt_user".to_owned()]));
-    assert!(ended.stderr.contains("waypost restore ID --into DIR"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("--into [HERE]` brings captured files back"), "{}", ended.stderr);
     test.run("restore latest --into . --quiet").done();
     assert_eq!(test.run("resume work --json").code, Some(0));
 }

@@ -32,6 +32,62 @@ fn a_story_gets_the_block_of_its_own_system() {
     assert_eq!(block, expected);
 }
 
+const STATE: &str = r#"{"complete": false, "last_check": "2026-02-14T14:31:00Z",
+    "team_name": "pipeline-2026-02-14", "story_state": {"PROJ-42": "STAGE_2"},
+    "worktree_map": {"PROJ-42": ".worktrees/story-PROJ-42"}, "crash_count": {"PROJ-42": 1},
+    "business_answers": {"Which database?": "SQLite"}}"#;
+
+/// A story and the state of its pipeline in a project below the store.
+fn pipeline(state: &str) -> Test {
+    let test = imported("shop/.pipeline/checkpoint-PROJ-42.json", STORY);
+    fs::create_dir_all(test.path().join("shop/.worktrees/story-PROJ-42")).unwrap();
+    add(&test, "shop/.pipeline/state.json", state);
+    test
+}
+
+#[test]
+fn a_new_worker_gets_the_whole_prompt_and_the_agent_to_try_first_is_told() {
+    let test = pipeline(STATE);
+    let ended = test.run("resume PROJ-42 --prompt --worker --no-gh");
+    assert_eq!(ended.stderr, "first try to resume agent a; this is for a new worker\n");
+    let root = test.path().canonicalize().unwrap().join("shop");
+    let head = format!(
+        "Worker: story-PROJ-42-s2-retry\nTeam: pipeline-2026-02-14\nStory: PROJ-42\n\
+         Stage: 2 (execution)\nProject root: {}\nWorktree: .worktrees/story-PROJ-42\n\
+         Business answers:\n- Which database? -> SQLite\n\n",
+        root.display()
+    );
+    let block = test.run("resume PROJ-42 --prompt --no-gh --quiet").done();
+    assert_eq!((ended.code, ended.stdout), (Some(0), head + &block));
+    let summary = test.run("resume PROJ-42 --no-gh").done();
+    let agent = "\nagent     a (try to resume this agent first)\n";
+    assert!(summary.contains(agent), "{summary}");
+    test.run("resume PROJ-42 --worker").failed(2);
+}
+
+#[test]
+fn what_a_new_worker_lacks_is_an_error_that_says_where_to_add_it() {
+    let test = pipeline(&STATE.replace("team_name", "team"));
+    let stderr = test.run("resume PROJ-42 --prompt --worker --no-gh").failed(4);
+    let missing = "/team_name: is missing in shop/.pipeline/state.json\n";
+    assert!(stderr.contains(missing), "{stderr}");
+    assert!(stderr.contains("`waypost import [HERE]/shop/.pipeline`"), "{stderr}");
+    test.run("resume PROJ-42 --no-gh").done();
+}
+
+#[test]
+fn retries_beyond_their_limit_are_for_a_person() {
+    let test = pipeline(
+        &STATE.replace(r#""crash_count": {"PROJ-42": 1"#, r#""crash_count": {"PROJ-42": 2"#),
+    );
+    let beyond = "crash_count is beyond its limit of 1: 2 for \"PROJ-42\"";
+    for target in ["PROJ-42", "shop/pipeline:pipeline-2026-02-14"] {
+        let stderr = test.run(&format!("resume {target} --no-gh --worktree shop")).failed(4);
+        assert!(stderr.contains(beyond), "{stderr}");
+        test.run(&format!("resume {target} --no-gh --worktree shop --choice resume -q")).done();
+    }
+}
+
 fn claude(id: &str, version: &str) -> (String, String) {
     let path = format!(".claude/checkpoints/{id}.json");
     let json = format!(

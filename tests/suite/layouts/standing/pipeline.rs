@@ -213,3 +213,27 @@ fn what_a_worker_needs_to_go_on_is_required() {
     let less: Value = with(&snake, "/tasks_remaining", None);
     assert_eq!(refusals(Layout::Pipeline, &less), required("tasks_remaining"));
 }
+
+/// A story beyond its limits waits for a person, unless the lead has seen to that already.
+#[test]
+fn retries_beyond_the_limits_of_the_protocol_are_told() {
+    let state = |stories: Value, counts: Value| {
+        let json = json!({"complete": false, "last_check": "2026-02-13T14:30:00Z",
+            "story_state": stories, "quality_cycles": counts, "validation_retries": counts,
+            "crash_count": counts});
+        let told = of(Layout::Pipeline, &json).retries_exceeded;
+        told.iter().map(|it| format!("{} {} {}", it.counter, it.story, it.count)).collect()
+    };
+    let told = |stories: &Value, counts: Value| -> Vec<String> { state(stories.clone(), counts) };
+    let open = json!({"A": "STAGE_2", "B.1": "STAGE_0"});
+    assert_eq!(told(&open, json!({"A": 1, "B.1": 1})), [""; 0]);
+    let both = ["validation_retries A 2", "crash_count A 2"];
+    for two in [json!(2), json!("2"), json!(2.0), json!(1.5)] {
+        assert_eq!(told(&open, json!({"A": two, "B.1": 0})), both);
+    }
+    let all = ["quality_cycles B.1 3", "validation_retries B.1 3", "crash_count B.1 3"];
+    assert_eq!(told(&open, json!({"B.1": 3, "A": null})), all);
+    let ended = json!({"A": "PAUSED", "B.1": "DONE", "C": "STAGE_1"});
+    assert_eq!(told(&ended, json!({"A": 3, "B.1": 3})), [""; 0]);
+    assert_eq!(told(&json!({"A": "PAUSED"}), json!({"A": 2})), both);
+}

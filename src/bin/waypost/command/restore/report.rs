@@ -301,8 +301,12 @@ impl Report {
         let place = places.join(", ");
         let place =
             if place.is_empty() { "where it stopped".to_owned() } else { format!("at {place}") };
-        let outcome = if entry.warnings.is_empty() { Outcome::Ok } else { Outcome::Warning };
-        let message = format!("go on {place}");
+        let is_unlike = |it: &Step| it.name == StepName::Verify && it.outcome != Outcome::Ok;
+        let is_unlike = self.steps.iter().any(is_unlike);
+        let is_well = entry.warnings.is_empty() && !is_unlike;
+        let outcome = if is_well { Outcome::Ok } else { Outcome::Warning };
+        let first = if is_unlike { "look at the files that differ, then " } else { "" };
+        let message = format!("{first}go on {place}");
         let details = entry.warnings.clone();
         self.add(StepName::Resume, outcome, message, details);
     }

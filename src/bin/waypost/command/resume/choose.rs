@@ -100,7 +100,7 @@ fn any(args: &Args, store: &Store, global: &Global) -> Result<Target> {
         return Err(Refusal::Usage(what).into());
     }
     let query = Query { limit: Some(SHOWN_MAX), ..Query::default() };
-    let mut states = store.overview(&query)?;
+    let mut states = store.overview(&query, Timestamp::now())?;
     if states.is_empty() {
         return Err(nothing(&query).into());
     }
@@ -213,7 +213,9 @@ fn select(
                 writeln!(out, "{line}")?;
             }
         }
-        let refusal = Refusal::Unselected { series: series.clone(), count: lines.len() };
+        let safe = candidates.iter().position(|it| it.hurdles.is_empty()).unwrap_or(0);
+        let likely = candidates.swap_remove(safe).entry.id;
+        let refusal = Refusal::Unselected { series: series.clone(), count: lines.len(), likely };
         return Err(refusal.into());
     }
     let at = ask::number(&lines, &mut io::stdin().lock(), &mut output::stderr())?;

@@ -1,16 +1,19 @@
 //! What `resume` prints: the result on standard output, what a person should know beside it.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
 use waypost::layouts::Standing;
-use waypost::recovery::{Advice, Freshness, Hurdle, Offer, PassedOver, ResumePoint, resume_block};
-use waypost::{Entry, JsonStyle, Status, Timestamp};
+use waypost::recovery::{
+    Advice, Freshness, Hurdle, Offer, PassedOver, ResumePoint, Worker, resume_block,
+};
+use waypost::{Entry, JsonStyle, Layout, Status, Timestamp};
 
 use super::choose::Chosen;
 use super::decision::Decision;
-use super::{Args, How, ask};
+use super::{Args, How, ask, worker};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::output::{self, Fields};
@@ -20,6 +23,8 @@ pub(super) struct Told<'a> {
     pub(super) chosen: &'a Chosen,
     pub(super) freshness: &'a Freshness,
     pub(super) decision: Decision,
+    /// The directory in which the work goes on.
+    pub(super) root: &'a Path,
 }
 
 /// The answer to a program; the document follows as the last member.
@@ -54,20 +59,27 @@ pub(super) fn tell(
     if args.document {
         return output::document(out, &chosen.offer.checkpoint, global);
     }
-    if let Some(block) = block(args, told)? {
+    if let Some((block, worker)) = block(args, told)? {
+        if let Some(worker) = worker {
+            worker::note(&worker, global);
+        }
         return Ok(write!(out, "{block}")?);
     }
     Ok(output::fields(out, &summary(chosen), global)?)
 }
 
-/// The block for a prompt, if that is asked for and work goes on.
-fn block(args: &Args, told: &Told<'_>) -> Result<Option<String>> {
+/// The block for a prompt, if that is asked for and work goes on; and the worker it is for.
+fn block(args: &Args, told: &Told<'_>) -> Result<Option<(String, Option<Worker>)>> {
     if !args.prompt || told.decision != Decision::Resume {
         return Ok(None);
     }
+    if args.worker {
+        let worker = worker::worker(told)?;
+        return Ok(Some((worker.prompt(), Some(worker))));
+    }
     let Offer { checkpoint, standing, .. } = &told.chosen.offer;
     let nothing = || Refusal::NoTasks { id: checkpoint.entry.id.clone() };
-    Ok(Some(resume_block(standing).ok_or_else(nothing)?))
+    Ok(Some((resume_block(standing).ok_or_else(nothing)?, None)))
 }
 
 /// Says what was passed over, what has changed, and what could not be looked at.
@@ -103,6 +115,7 @@ fn summary(chosen: &Chosen) -> Fields {
     fields.text("series", Some(&entry.series));
     fields.text("work", standing.description.as_ref());
     fields.text("saved", Some(format!("{} ({ago})", entry.created_at)));
+    fields.text("agent", entry.agent.as_ref().map(|agent| by_agent(entry.layout, agent)));
     fields.text("phase", entry.phase.as_ref());
     fields.text("step", entry.step.as_ref());
     fields.text("iteration", entry.iteration);
@@ -119,12 +132,18 @@ fn summary(chosen: &Chosen) -> Fields {
     fields
 }
 
+/// A pipeline resumes the agent of a story, if it can, before it starts a new worker.
+fn by_agent(layout: Layout, agent: &str) -> String {
+    let first = if layout == Layout::Pipeline { " (try to resume this agent first)" } else { "" };
+    format!("{agent}{first}")
+}
+
 fn is_news(status: Status) -> bool {
     !matches!(status, Status::InProgress | Status::Unknown)
 }
 
 fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
-    let Told { chosen, freshness, decision } = told;
+    let Told { chosen, freshness, decision, .. } = told;
     let checkpoint = &chosen.offer.checkpoint;
     if args.document {
         if *decision == Decision::Resume {
@@ -147,8 +166,11 @@ fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
     };
     let block = block(args, told)?;
     write!(out, "{}", output::json_open(&answer)?)?;
-    if let Some(block) = block {
+    if let Some((block, worker)) = block {
         write!(out, ",\"prompt\":{}", serde_json::to_string(&block)?)?;
+        if let Some(worker) = worker {
+            write!(out, ",\"worker\":{}", serde_json::to_string(&worker)?)?;
+        }
     }
     // The document becomes the last member of the object, without being read again.
     write!(out, ",\"document\":")?;

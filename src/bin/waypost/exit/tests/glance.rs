@@ -103,7 +103,9 @@ fn all_errors_at_a_glance() {
     3 not_found: nothing was done to the store beside saving
         `waypost log` shows what was saved
     3 not_found: the condition holds for none of 12 checkpoints
-        `waypost log --path POINTER` shows the values that a place had
+        `waypost log --path /score` shows the values it had
+    3 not_found: the condition holds for none of 12 checkpoints
+        `waypost show latest --document` shows where values are
     3 not_found: none of 12 checkpoints has /last_score; nearby: /state/last_score
         `waypost show latest --document` shows where values are
     3 not_found: no checkpoint files in p
@@ -118,11 +120,13 @@ fn all_errors_at_a_glance() {
         look at it with `waypost list issue:42`; to start another, first put it away with
           `waypost archive --series issue:42`
     3 not_found: no checkpoint matches "issue:43"; nearby: issue:42
+        if that is meant, `waypost resume issue:42`
+    3 not_found: no checkpoint matches "issue:43"; the newest are issue:42
         `waypost list` shows what there is
     3 not_found: no checkpoint matches "issue:43"; the newest are issue:42
         `waypost list` shows what there is
     2 several: "42" stands for several checkpoints
-        NAME@0 is its newest checkpoint, NAME@1 the one before
+        42@0 is its newest checkpoint, 42@1 the one before
     2 ambiguous: "42" may be issue:42, loop:42
         name one of them, or an id
     2 no_policy: there is no policy to prune by
@@ -137,29 +141,35 @@ fn all_errors_at_a_glance() {
     4 invalid_config: in p/config.yaml: invalid keep: line 3: no such key
         `waypost policy example` shows every key
     4 invalid_issue: p/file.json has neither body nor labels
-        `gh issue view NUMBER --json number,body,labels` writes one
+        `gh issue view 42 --json number,body,labels` writes one
     4 prompt_user: issue:42 has 3 checkpoints, and nobody is there to select one
-        `waypost resume ID` takes the one that is named
+        `waypost resume a-1` takes that one; so for the others
     5 corrupt: none of the newest 3 checkpoints of issue:42 can be read
         `waypost repair` saves what can be read; --choice fresh starts over
     4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
-        --worktree DIR names the directory to go on in, --choice fresh starts over, --force
-          goes on all the same
+        --worktree trees/issue-7 goes on there, --choice fresh starts over, --force goes on
+          all the same
     4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
         --choice fresh starts over, --force goes on all the same
     4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
       changed
-        `waypost restore ID --into DIR` brings captured files back, --choice resume goes on,
+        `waypost restore a-1 --into p` brings captured files back, --choice resume goes on,
           --choice fresh starts over
     4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
       changed
         --choice resume goes on, --choice fresh starts over
     3 ended: issue:42 is completed: there is nothing to go on from
-        `waypost reopen --series SERIES` opens it again, --force goes on all the same
+        `waypost reopen --series issue:42` opens it again, --force goes on all the same
     3 start_fresh: issue:42 starts over
     4 deleted: a-1 was deleted, and nothing goes on
     4 no_tasks: the document of a-1 tells neither tasks nor the last action
         `waypost resume --json` gives all that it says
+    4 no_worker: no prompt for a worker can be made of a-1: /team_name: is missing in
+      .pipeline/state.json
+        add what is missing there, then `waypost import p/.pipeline`
+    4 no_worker: no prompt for a worker can be made of a-1: /team_name: is missing in
+      .pipeline/state.json
+        leave --worker out: --prompt alone takes any checkpoint
     4 exists: p/file.json is there already
         --overwrite replaces it
     4 exists: p/file.json is there already
@@ -169,7 +179,7 @@ fn all_errors_at_a_glance() {
     4 key: the variable WAYPOST_KEY is set, and empty
         unset it to make a store that is not encrypted
     4 invalid: there is no document in standard input
-        FILE goes before --capture: `waypost save FILE --capture PATH...`
+        the document goes before --capture: `waypost save state.json --capture src`
     4 uncaptured: cannot capture p/file.json: a link
         leave it out of --capture; nothing was saved
     4 cannot_resume: checkpoint a-1 cannot be resumed from
@@ -206,7 +216,7 @@ fn all_errors_at_a_glance() {
     4 declined: nothing was changed
     4 declined: left as it is
     4 newest: a-1 is the newest already
-        `waypost log SERIES` shows what there is to go back to
+        `waypost log issue:42` shows what there is to go back to
     2 no_series: nothing names the series to go on in
         name it with --series; `waypost rollback` goes on in the series of the checkpoint
     4 exists: series issue:42 is there already

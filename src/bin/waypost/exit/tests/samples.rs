@@ -128,7 +128,7 @@ fn command() -> Vec<Refusal> {
         Refusal::Unconfirmed(text("Remove 3 of 4 checkpoints by policy crunch, restorably")),
         Refusal::Declined,
         Refusal::Left,
-        Refusal::Newest { id: id() },
+        Refusal::Newest { id: id(), series: series() },
         Refusal::NoSeries,
         Refusal::SeriesExists { series: series() },
         Refusal::NoPlace { path: PathBuf::from("p"), reason: text("it is not there") },
@@ -153,7 +153,8 @@ fn found_nothing() -> Vec<Refusal> {
         Refusal::Empty,
         Refusal::NothingDeleted,
         Refusal::NoOperations,
-        Refusal::Unfulfilled { total: 12 },
+        Refusal::Unfulfilled { total: 12, pointer: Some(text("/score")) },
+        Refusal::Unfulfilled { total: 12, pointer: None },
         Refusal::NoValue {
             pointer: text("/last_score"),
             total: 12,
@@ -165,6 +166,7 @@ fn found_nothing() -> Vec<Refusal> {
         Refusal::First { id: id() },
         Refusal::LostNames { wanted: wanted(), series: vec![series()] },
         Refusal::NoTarget { wanted: wanted(), nearby: vec![series()], newest: Vec::new() },
+        Refusal::NoTarget { wanted: wanted(), nearby: Vec::new(), newest: vec![series()] },
         Refusal::Unknown { wanted: wanted(), nearby: Vec::new(), newest: vec![series()] },
         Refusal::Several { name: text("42") },
         Refusal::Unclear { wanted: text("42"), choices: vec![text("issue:42"), text("loop:42")] },
@@ -183,28 +185,35 @@ fn policies() -> Vec<Refusal> {
 }
 
 fn resuming() -> Vec<Refusal> {
-    let cannot = |is_elsewhere| Refusal::CannotResume {
+    let cannot = |worktree| Refusal::CannotResume {
         id: id(),
         why: vec![text("it says that it cannot be resumed")],
-        is_elsewhere,
+        worktree,
     };
-    let undecided = |has_files| Refusal::Undecided {
+    let undecided = |files_of| Refusal::Undecided {
         id: id(),
         why: vec![text("the text of the issue has changed")],
-        has_files,
+        files_of,
+    };
+    let no_worker = |files| Refusal::NoWorker {
+        id: id(),
+        why: vec![text("/team_name: is missing in .pipeline/state.json")],
+        files,
     };
     vec![
         Refusal::NotAnIssue { path: file(), reason: text("has neither body nor labels") },
-        Refusal::Unselected { series: series(), count: 3 },
+        Refusal::Unselected { series: series(), count: 3, likely: id() },
         Refusal::AllDamaged { series: series(), count: 3 },
-        cannot(true),
-        cannot(false),
-        undecided(true),
-        undecided(false),
+        cannot(Some(text("trees/issue-7"))),
+        cannot(None),
+        undecided(Some(PathBuf::from("p"))),
+        undecided(None),
         Refusal::Ended { series: series(), status: Status::Completed },
         Refusal::Fresh { series: series() },
         Refusal::NotStarted { id: id() },
         Refusal::NoTasks { id: id() },
+        no_worker(Some(PathBuf::from("p/.pipeline"))),
+        no_worker(None),
     ]
 }
 

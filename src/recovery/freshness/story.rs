@@ -1,0 +1,38 @@
+//! Whether the pipeline of a story still lets it go on.
+
+use super::words::{listed, plain, quoted};
+use super::{Advice, Case, Check, Report};
+use crate::layouts::pipeline::{ExceededRetry, StoryState};
+
+pub(super) fn story(case: &Case<'_>, report: &mut Report) {
+    if let Some(assignment) = &case.standing.assignment {
+        if let Some(damage) = &assignment.damage {
+            let reason = format!("the state of the pipeline cannot be read: {}", plain(damage));
+            report.skip("the retries of the story", &reason);
+        }
+        let state = assignment.story_state.as_deref();
+        for (word, says) in [
+            (StoryState::Done, "its pipeline says that the story is done"),
+            (StoryState::Paused, "its pipeline says that the story is paused, for a person"),
+        ] {
+            if state == Some(word.as_str()) {
+                report.find(Check::Story, Advice::PromptUser, says.to_owned());
+            }
+        }
+    }
+    retries(&case.standing.retries_exceeded, report);
+}
+
+/// One finding for each counter, however many stories there are.
+fn retries(mut exceeded: &[ExceededRetry], report: &mut Report) {
+    while let [first, ..] = exceeded {
+        let is_same = |it: &&ExceededRetry| it.counter == first.counter;
+        let (same, rest) = exceeded.split_at(exceeded.iter().take_while(is_same).count());
+        let stories =
+            listed(same.iter().map(|it| format!("{} for {}", it.count, quoted(&it.story))));
+        let message =
+            format!("{} is beyond its limit of {}: {stories}", first.counter, first.limit);
+        report.find(Check::Retries, Advice::PromptUser, message);
+        exceeded = rest;
+    }
+}
