@@ -3,7 +3,10 @@
 //! A language model writes these files from a template, in YAML or, before, in JSON: every field
 //! may be missing, and `validate` tells which the resume algorithm needs.
 
+mod batches;
+mod graph;
 mod id;
+mod ids;
 mod index;
 mod index_file;
 mod location;

@@ -2,6 +2,7 @@
 //!
 //! Must never guess: what a document does not say is absent.
 
+mod graph;
 mod spelled;
 pub(super) mod told;
 pub(super) mod unmet;
@@ -10,6 +11,8 @@ use serde::Serialize;
 
 use super::{Problem, agentize, aiwg, claude, crunch, native, pipeline};
 use crate::checkpoint::{Document, Entry, Issue, Layout};
+
+pub use graph::{Batch, Graph, GraphNode};
 
 /// What a document says about the work: how far it is, what went wrong, what it was based on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -48,6 +51,8 @@ pub struct Standing {
     pub next: Option<String>,
     /// What the work was based on when it was saved.
     pub snapshot: Snapshot,
+    /// The tasks as a graph, where its system has one.
+    pub graph: Option<Graph>,
 }
 
 /// How far work is that goes in parts.

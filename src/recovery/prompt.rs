@@ -1,16 +1,22 @@
 //! The block that tells an agent what not to do again.
 
+mod state;
+
 use std::fmt::Write as _;
 
 use crate::layouts::Standing;
 
 /// Returns the CHECKPOINT RESUME block of the pipeline system, for the prompt of whoever goes on.
 ///
-/// `None` if the document says neither which tasks are done or remain, nor what was done last.
+/// It also has what the system keeps of its own state: batches of tasks.
+///
+/// `None` if the document says nothing of all this.
 #[must_use]
 pub fn resume_block(standing: &Standing) -> Option<String> {
     let Standing { tasks_done, tasks_remaining, last_action, .. } = standing;
-    if tasks_done.is_none() && tasks_remaining.is_none() && last_action.is_none() {
+    let state = state::lines(standing);
+    let is_silent = tasks_done.is_none() && tasks_remaining.is_none() && last_action.is_none();
+    if is_silent && state.is_empty() {
         return None;
     }
     let mut block = "CHECKPOINT RESUME \u{2014} DO NOT re-execute completed work.\n".to_owned();
@@ -26,6 +32,9 @@ pub fn resume_block(standing: &Standing) -> Option<String> {
     }
     if let Some(action) = last_action {
         line("Last action", action);
+    }
+    for (name, value) in &state {
+        line(name, value);
     }
     block.push_str("Continue from remaining tasks only.\n");
     Some(block)

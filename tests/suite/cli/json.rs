@@ -172,6 +172,21 @@ fn resuming(session: &mut Session) {
     session.feed("save", "save --series ahead --id h-1", "1", 0);
     assert_eq!(session.run("show", "show ahead@0")[0]["id"], "h-1");
     session.run("delete", "delete h-0 h-1 --now");
+    crunching(session);
+}
+
+/// With a graph of tasks.
+fn crunching(session: &mut Session) {
+    let yaml = "checkpoint_id: CP-docs-20250114-a3f2\nissue_number: 7\n\
+        workflow_state: {current_phase: docs}\n\
+        execution_graph: {graph_id: G, completed_batches: [1], current_batch: 2, node_states: \
+        {a: {status: pending, dependencies: [b]}, b: pending, c: {dependencies: [x]}}}\n\
+        recovery_info: {can_resume: true, resume_from: b}\n";
+    session.put("seven/.claude/crunch/7/checkpoints/CP-docs-20250114-a3f2.yaml", yaml);
+    session.run("import", "import seven");
+    session.run("resume", "resume CP-docs-20250114-a3f2 --no-gh --prompt");
+    session.run("delete", "delete CP-docs-20250114-a3f2 --now");
+    fs::remove_dir_all(session.test.path().join("seven")).unwrap();
 }
 
 fn changing(session: &mut Session) {

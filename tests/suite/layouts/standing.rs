@@ -4,6 +4,7 @@ mod agentize;
 mod aiwg;
 mod claude;
 mod crunch;
+mod crunch_graph;
 mod native;
 mod pipeline;
 mod property;

@@ -2,13 +2,17 @@
 
 use waypost::layouts::standing;
 use waypost::recovery::resume_block;
-use waypost::{Document, NewEntry};
+use waypost::{Document, Layout, NewEntry};
 
 use super::Work;
 
 fn block(json: &str) -> Option<String> {
+    block_of(Layout::Native, json)
+}
+
+fn block_of(layout: Layout, json: &str) -> Option<String> {
     let mut work = Work::new();
-    work.save(json, NewEntry::default());
+    work.save(json, NewEntry { layout, ..NewEntry::default() });
     let entry = work.store.resolve("n1").unwrap();
     let block = resume_block(&standing(&entry, &Document::from_json(json.as_bytes()).unwrap()));
     // A dash as the pipeline system has it; sources are ASCII.
@@ -36,4 +40,27 @@ fn what_is_not_known_has_no_line() {
     Continue from remaining tasks only.
     ");
     assert_eq!(block(r#"{"score": 3}"#), None);
+}
+
+#[test]
+fn a_graph_of_crunch_is_told_in_a_few_lines() {
+    let json = r#"{"execution_graph": {"current_batch": 3, "node_states": {
+        "spec": "complete", "code": "running", "lint": "failed",
+        "review": {"status": "pending", "dependencies": ["code"]},
+        "merge": {"status": "pending", "dependencies": ["lint"]}}}}"#;
+    insta::assert_snapshot!(block_of(Layout::Crunch, json).unwrap(), @r"
+    CHECKPOINT RESUME -- DO NOT re-execute completed work.
+    Tasks already completed: spec
+    Tasks remaining: code, lint, review, merge
+    Current batch: 3
+    Running when the checkpoint was saved, so run again: code
+    Failed: lint
+    Batches to run, one after the other: batch 3 (code); batch 4 (review)
+    Blocked by a task that is not done: merge
+    Continue from remaining tasks only.
+    ");
+    let json = r#"{"graph_state": {"node_states": {"a": "pending", "b": "pending"}}}"#;
+    let block = block_of(Layout::Crunch, json).unwrap();
+    let line = "Tasks to run, whose dependencies are not recorded: a, b\n";
+    assert!(block.contains(line), "{block}");
 }
