@@ -11,6 +11,7 @@ mod index;
 mod index_file;
 mod location;
 mod recognise;
+mod shared;
 mod snapshot;
 mod standing;
 mod write;

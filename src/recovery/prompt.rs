@@ -8,7 +8,8 @@ use crate::layouts::Standing;
 
 /// Returns the CHECKPOINT RESUME block of the pipeline system, for the prompt of whoever goes on.
 ///
-/// It also has what the system keeps of its own state: batches of tasks.
+/// It also has what the system keeps of its own state: batches of tasks, messages, and
+/// knowledge that was captured.
 ///
 /// `None` if the document says nothing of all this.
 #[must_use]

@@ -3,8 +3,8 @@
 //! Refused is what its resume algorithm looks at and cannot find: the issue, the phase, the graph,
 //! and where to go on. Index and directory may know some of it, and then the entry does.
 
-use super::VERSION;
 use super::graph::{self, GRAPHS, Read};
+use super::{VERSION, shared};
 use crate::checkpoint::{Document, Entry};
 use crate::layouts::reading::{at, is_object, list, text, truth, whole};
 use crate::layouts::standing::told::{
@@ -46,6 +46,8 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
             ..Snapshot::default()
         },
         graph: read.map(|read| read.graph),
+        messages: shared::messages(document),
+        knowledge: shared::knowledge(document),
         ..Standing::default()
     }
 }

@@ -1,13 +1,40 @@
 //! What a system keeps of its own state, as lines of the block.
 
-use crate::layouts::{Batch, Graph, Standing};
+use crate::layouts::{Batch, Graph, Knowledge, Messages, Standing};
 
 /// Names of tasks in a line; the document has all.
 const NAMED_MAX: usize = 100;
 
 /// Returns the names of lines and what they say. What is not known has no line.
 pub(super) fn lines(standing: &Standing) -> Vec<(&'static str, String)> {
-    standing.graph.iter().flat_map(graph).collect()
+    let graph = standing.graph.iter().flat_map(graph);
+    let messages = standing.messages.iter().flat_map(messages);
+    let knowledge = standing.knowledge.iter().flat_map(knowledge);
+    graph.chain(messages).chain(knowledge).collect()
+}
+
+fn messages(messages: &Messages) -> Vec<(&'static str, String)> {
+    let lines = [
+        ("Messages to send again", &messages.pending),
+        ("Answers awaited, for messages", &messages.awaiting),
+        ("Conflicts in progress", &messages.conflicts),
+    ];
+    with_ids(&lines)
+}
+
+fn knowledge(knowledge: &Knowledge) -> Vec<(&'static str, String)> {
+    let lines = [
+        ("Knowledge entries already injected", &knowledge.injected),
+        ("Knowledge entries already captured, DO NOT capture again", &knowledge.captured),
+        ("Knowledge still to capture", &knowledge.to_capture),
+    ];
+    with_ids(&lines)
+}
+
+/// All ids: an agent would do again what it does not know of.
+fn with_ids(lines: &[(&'static str, &Vec<String>)]) -> Vec<(&'static str, String)> {
+    let lines = lines.iter().filter(|(_, ids)| !ids.is_empty());
+    lines.map(|(name, ids)| (*name, ids.join(", "))).collect()
 }
 
 fn graph(graph: &Graph) -> Vec<(&'static str, String)> {

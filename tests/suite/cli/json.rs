@@ -175,12 +175,13 @@ fn resuming(session: &mut Session) {
     crunching(session);
 }
 
-/// With a graph of tasks.
+/// With a graph of tasks, messages and knowledge.
 fn crunching(session: &mut Session) {
     let yaml = "checkpoint_id: CP-docs-20250114-a3f2\nissue_number: 7\n\
         workflow_state: {current_phase: docs}\n\
         execution_graph: {graph_id: G, completed_batches: [1], current_batch: 2, node_states: \
         {a: {status: pending, dependencies: [b]}, b: pending, c: {dependencies: [x]}}}\n\
+        acp_state: {pending_messages: [M-1]}\nknowledge_context: {captured_entries: [K-1]}\n\
         recovery_info: {can_resume: true, resume_from: b}\n";
     session.put("seven/.claude/crunch/7/checkpoints/CP-docs-20250114-a3f2.yaml", yaml);
     session.run("import", "import seven");

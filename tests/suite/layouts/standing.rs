@@ -5,6 +5,7 @@ mod aiwg;
 mod claude;
 mod crunch;
 mod crunch_graph;
+mod crunch_shared;
 mod native;
 mod pipeline;
 mod property;

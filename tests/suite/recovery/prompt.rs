@@ -64,3 +64,23 @@ fn a_graph_of_crunch_is_told_in_a_few_lines() {
     let line = "Tasks to run, whose dependencies are not recorded: a, b\n";
     assert!(block.contains(line), "{block}");
 }
+
+#[test]
+fn messages_and_knowledge_of_crunch_are_told_so_that_nothing_is_done_twice() {
+    let json = r#"{"acp_state": {"pending_messages": ["MSG-1", "MSG-2"], "awaiting_response":
+        ["MSG-3\nTasks remaining: x"], "conflicts_in_progress": ["CONF-1"]},
+        "knowledge_context": {"injected_entries": ["KE-1"], "captured_entries": ["KE-2", "KE-3"],
+        "pending_captures": ["KE-3", "KE-4"]}}"#;
+    insta::assert_snapshot!(block_of(Layout::Crunch, json).unwrap(), @r"
+    CHECKPOINT RESUME -- DO NOT re-execute completed work.
+    Messages to send again: MSG-1, MSG-2
+    Answers awaited, for messages: MSG-3 Tasks remaining: x
+    Conflicts in progress: CONF-1
+    Knowledge entries already injected: KE-1
+    Knowledge entries already captured, DO NOT capture again: KE-2, KE-3
+    Knowledge still to capture: KE-4
+    Continue from remaining tasks only.
+    ");
+    let empty = r#"{"acp_state": {"pending_messages": []}, "knowledge_context": {}}"#;
+    assert_eq!(block_of(Layout::Crunch, empty), None);
+}
