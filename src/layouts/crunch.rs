@@ -9,6 +9,7 @@ mod id;
 mod ids;
 mod index;
 mod index_file;
+mod labels;
 mod location;
 mod recognise;
 mod shared;
@@ -26,6 +27,7 @@ use super::{Field, Problem, Scalar, Word};
 pub use id::Id;
 pub use index::{Index, IndexEntry, Trigger};
 pub use index_file::IndexFile;
+pub(crate) use labels::{LabelledPhase, is_same_phase, labelled_phase};
 pub use location::Location;
 pub(super) use recognise::recognise;
 pub use snapshot::{

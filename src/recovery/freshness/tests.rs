@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Advice, Check, Freshness, freshness};
 use crate::checkpoint::{Entry, Id, Issue, Layout, Series, Status, Timestamp, Trigger};
 use crate::layouts::{NamedFile, Snapshot, Standing};
-use crate::recovery::{FileNow, IssueNow, Seen, World};
+use crate::recovery::{FileNow, IssueNow, ResumePoint, Seen, World};
 
 const HOUR_MICROS: i64 = 3600 * 1_000_000;
 // Some day in 2025.

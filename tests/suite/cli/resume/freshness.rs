@@ -124,6 +124,21 @@ fn other_labels_are_a_warning() {
     assert!(ended.stderr.contains("state:ready"), "{}", ended.stderr);
 }
 
+/// The phase of the checkpoint was told, whatever the labels said by then.
+#[test]
+fn the_phase_follows_the_current_labels_and_that_is_said() {
+    let test = repository();
+    issue(&test, BODY, r#"["bug", "state:docs"]"#);
+    let point = &test.run(RESUME).object()["resume_point"];
+    assert_eq!((&point["phase"], &point["saved_phase"]), (&"docs".into(), &"implementing".into()));
+    let said = "docs, by the current labels of the issue; it was saved in implementing";
+    for (flags, line) in [("", "phase        "), ("--prompt", "Phase: ")] {
+        let args = format!("resume 42 --no-gh --issue-json issue.json {flags}");
+        let told = test.run(&args).stdout;
+        assert!(told.contains(&format!("{line}{said}\n")), "{told}");
+    }
+}
+
 #[test]
 fn another_text_of_the_issue_is_for_somebody_to_decide() {
     let test = repository();

@@ -22,6 +22,14 @@ pub(super) struct Told<'a> {
     pub(super) decision: Decision,
 }
 
+impl Told<'_> {
+    /// Where the work goes on, in the phase that the world says.
+    fn point(&self) -> ResumePoint {
+        let Offer { checkpoint, standing, .. } = &self.chosen.offer;
+        ResumePoint::of(&checkpoint.entry, standing).following(self.freshness)
+    }
+}
+
 /// The answer to a program; the document follows as the last member.
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -57,7 +65,7 @@ pub(super) fn tell(
     if let Some(block) = block(args, told)? {
         return Ok(write!(out, "{block}")?);
     }
-    Ok(output::fields(out, &summary(chosen), global)?)
+    Ok(output::fields(out, &summary(chosen, &told.point()), global)?)
 }
 
 /// The block for a prompt, if that is asked for and work goes on.
@@ -67,7 +75,9 @@ fn block(args: &Args, told: &Told<'_>) -> Result<Option<String>> {
     }
     let Offer { checkpoint, standing, .. } = &told.chosen.offer;
     let nothing = || Refusal::NoTasks { id: checkpoint.entry.id.clone() };
-    Ok(Some(resume_block(standing).ok_or_else(nothing)?))
+    let block = resume_block(standing).ok_or_else(nothing)?;
+    let phase = told.point().phase_note().map(|it| format!("Phase: {}\n", output::plain(&it)));
+    Ok(Some(block + &phase.unwrap_or_default()))
 }
 
 /// Says what was passed over, what has changed, and what could not be looked at.
@@ -94,7 +104,7 @@ pub(super) fn notes(chosen: &Chosen, freshness: &Freshness, global: &Global) {
 }
 
 /// What a person needs to go on.
-fn summary(chosen: &Chosen) -> Fields {
+fn summary(chosen: &Chosen, point: &ResumePoint) -> Fields {
     let entry = &chosen.offer.checkpoint.entry;
     let standing = &chosen.offer.standing;
     let ago = output::ago(entry.created_at, Timestamp::now());
@@ -103,7 +113,7 @@ fn summary(chosen: &Chosen) -> Fields {
     fields.text("series", Some(&entry.series));
     fields.text("work", standing.description.as_ref());
     fields.text("saved", Some(format!("{} ({ago})", entry.created_at)));
-    fields.text("phase", entry.phase.as_ref());
+    fields.text("phase", point.phase_note().or_else(|| point.phase.clone()));
     fields.text("step", entry.step.as_ref());
     fields.text("iteration", entry.iteration);
     fields.text("resume_from", entry.resume_from.as_ref());
@@ -137,7 +147,7 @@ fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
         decision: *decision,
         strategy: args.strategy,
         reasons: &chosen.reasons,
-        resume_point: ResumePoint::of(&checkpoint.entry, &chosen.offer.standing),
+        resume_point: told.point(),
         freshness,
         hurdles: &chosen.hurdles,
         passed_over: &chosen.passed_over,
