@@ -17,4 +17,4 @@ pub use overview::{DEPTH, Outlook, SeriesState};
 pub use prompt::resume_block;
 pub use resume::{Offer, PassedOver, Proposal, ResumePoint, Strategy};
 pub use target::Target;
-pub use world::{FileNow, IssueNow, Seen, World};
+pub use world::{FileNow, IssueNow, Moment, Seen, World};

@@ -8,6 +8,7 @@ mod gh;
 mod git;
 mod issue_json;
 mod sha256;
+mod since;
 
 #[cfg(test)]
 mod tests;
@@ -17,14 +18,15 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use anyhow::Result;
-use waypost::Issue;
-use waypost::recovery::{FileNow, IssueNow, Seen, World};
+use waypost::recovery::{FileNow, IssueNow, Moment, Seen, World};
+use waypost::{Issue, Timestamp};
 
 use files::Bounds;
 use gh::Gh;
 use git::Git;
 pub(crate) use git::Ignored;
 use issue_json::GivenIssue;
+use since::Since;
 
 /// The world as git, gh and the file system tell it.
 #[derive(Debug)]
@@ -39,6 +41,7 @@ pub(crate) struct RealWorld {
     worktree: OnceCell<PathBuf>,
     /// How many bytes of files may still be read.
     left: Cell<u64>,
+    since: Since,
 }
 
 impl RealWorld {
@@ -56,6 +59,7 @@ impl RealWorld {
             wanted: None,
             worktree: OnceCell::new(),
             left: Cell::new(files::ALL_BYTES_MAX),
+            since: Since::default(),
             root,
         })
     }
@@ -124,6 +128,14 @@ impl World for RealWorld {
 
     fn has_file(&self, path: &str) -> Seen<bool> {
         seen(self.bounds().has_file(path))
+    }
+
+    fn has_changed(&self, path: &str, since: &Moment<'_>) -> Seen<bool> {
+        let now = Timestamp::now();
+        seen(self.bounds().find(path).and_then(|found| match found {
+            Some((_, found)) if since::is_untouched(&found, since.time, now) => Ok(false),
+            _ => self.since.has_changed(&self.git, path, since),
+        }))
     }
 
     fn is_same_directory(&self, one: &str, other: &str) -> bool {

@@ -63,7 +63,7 @@ impl Bounds<'_> {
     }
 
     /// Where a file really is.
-    fn find(&self, path: &str) -> Result<Option<(PathBuf, Metadata)>, String> {
+    pub(super) fn find(&self, path: &str) -> Result<Option<(PathBuf, Metadata)>, String> {
         let path = Path::new(path);
         if leads_out(path) {
             return Err(OUTSIDE.to_owned());

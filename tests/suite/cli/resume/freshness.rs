@@ -352,3 +352,54 @@ fn captured_files_are_compared_whatever_the_document_says() {
     test.run("restore latest --into . --quiet").done();
     assert_eq!(test.run("resume work --json").code, Some(0));
 }
+
+/// A file that crunch lists without a hash could be edited, and nobody was asked.
+#[test]
+fn a_modified_file_of_crunch_that_changed_since_is_for_somebody_to_decide() {
+    let test = repository();
+    fs::create_dir(test.path().join("src")).unwrap();
+    test.write("src/tokens.py", "tokens = 1\n");
+    git(&test.path(), "add src");
+    git(&test.path(), "commit -q -m tokens");
+    let path = ".claude/crunch/42/checkpoints/CP-implementing-20250114-a3f2.yaml";
+    let yaml = fs::read_to_string(test.path().join(path)).unwrap();
+    let modified = "files_modified:\n  - {path: src/tokens.py, status: modified, staged: true}\n";
+    // After the commit, and on any machine before now.
+    let yaml = yaml.replace("2025-01-14T10:00:00Z", &waypost::Timestamp::now().to_string());
+    test.write(&path.replace("a3f2", "a3f4"), &(yaml.replace("a3f2", "a3f4") + modified));
+    test.run("import . --quiet").done();
+    let ended = test.run(RESUME);
+    assert_eq!((ended.code, findings(&ended)), (Some(0), vec![]), "{}", ended.stderr);
+    fs::remove_file(test.path().join("src/tokens.py")).unwrap();
+    assert_eq!(findings(&test.run(RESUME)), ["artifact prompt_user"]);
+    test.write("src/tokens.py", "tokens = 22\n");
+    for staged in [false, true] {
+        if staged {
+            git(&test.path(), "add src");
+        }
+        let ended = test.run(RESUME);
+        assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+        assert_eq!(findings(&ended), ["artifact prompt_user"]);
+        let said = "tokens.py\\\" changed since the checkpoint";
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+    assert_eq!(test.run(&format!("{RESUME} --choice resume")).code, Some(0));
+}
+
+/// A directory without git cannot tell, and that is said.
+#[test]
+fn without_git_a_modified_file_is_not_checked() {
+    let test = repository();
+    fs::remove_dir_all(test.path().join(".git")).unwrap();
+    test.write(".git", "gitdir: nowhere");
+    test.write("a.py", "x");
+    let path = ".claude/crunch/42/checkpoints/CP-implementing-20250114-a3f2.yaml";
+    let yaml = fs::read_to_string(test.path().join(path)).unwrap().replace("a3f2", "a3f5");
+    let yaml = yaml.replace("T10:00", "T11:00") + "files_modified: [a.py]\n";
+    test.write(&path.replace("a3f2", "a3f5"), &yaml);
+    test.run("import . --quiet").done();
+    let ended = test.run(RESUME);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let unchecked = ended.object()["freshness"]["unchecked"].to_string();
+    assert!(unchecked.contains("the content of file \\\"a.py\\\""), "{unchecked}");
+}
