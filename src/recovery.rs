@@ -3,6 +3,7 @@
 //! Looks at nothing but its arguments: what the world is like now comes in through [`World`].
 
 mod candidate;
+mod difference;
 mod freshness;
 mod overview;
 mod prompt;
@@ -12,6 +13,7 @@ mod target;
 mod world;
 
 pub use candidate::{Candidate, Hurdle, hurdles};
+pub use difference::{Against, Differences, FileChange, FileDifference, differences};
 pub use freshness::{Advice, Check, Finding, Freshness, freshness};
 pub use overview::{DEPTH, Outlook, SeriesState};
 pub use prompt::resume_block;

@@ -44,6 +44,16 @@ pub trait World {
         Seen::Unknown("nobody told whether files changed".to_owned())
     }
 
+    /// The content of a file; `None` if there is none. One that is longer is unknown.
+    fn content(&self, _path: &str, _bytes_max: u64) -> Seen<Option<Vec<u8>>> {
+        Seen::Unknown("nobody told what files contain".to_owned())
+    }
+
+    /// The content that a file had at a moment; `None` if there was none.
+    fn content_at(&self, _path: &str, _when: &Moment<'_>) -> Seen<Option<Vec<u8>>> {
+        Seen::Unknown("nobody told what files contained".to_owned())
+    }
+
     /// Whether two paths that are spelled differently lead to the same directory, as links do.
     fn is_same_directory(&self, _one: &str, _other: &str) -> bool {
         false

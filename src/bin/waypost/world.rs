@@ -138,6 +138,15 @@ impl World for RealWorld {
         }))
     }
 
+    fn content(&self, path: &str, bytes_max: u64) -> Seen<Option<Vec<u8>>> {
+        seen(self.bounds().content(path, bytes_max))
+    }
+
+    fn content_at(&self, path: &str, when: &Moment<'_>) -> Seen<Option<Vec<u8>>> {
+        let found = self.bounds().find(path);
+        seen(found.and_then(|_| self.since.content(&self.git, path, when)))
+    }
+
     fn is_same_directory(&self, one: &str, other: &str) -> bool {
         let real = |path| fs::canonicalize(self.root.join(path)).ok();
         real(one).is_some_and(|one| Some(one) == real(other))

@@ -151,6 +151,9 @@ fn reading(session: &mut Session) {
 fn resuming(session: &mut Session) {
     session.feed("resume", "resume work --no-gh", "", 4);
     session.run("resume", "resume work --no-gh --force --prompt");
+    session.put("src/a.txt", "c");
+    session.feed("resume", "resume work --no-gh --diff", "", 4);
+    session.put("src/a.txt", "b");
     session.feed("resume", "resume lines --no-gh --prompt", "", 4);
     session.feed("resume --strategy select", "resume work --strategy select", "", 4);
     session.feed("resume", "resume nothing", "", 3);

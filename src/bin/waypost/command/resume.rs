@@ -3,6 +3,7 @@
 mod ask;
 mod choose;
 mod decision;
+mod difference;
 mod tell;
 
 use std::io::Write;
@@ -12,7 +13,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::recovery::{Advice, Check, Finding, Freshness, freshness};
+use waypost::recovery::{Advice, Check, Differences, Finding, Freshness, differences, freshness};
 use waypost::{Entry, Error, Id, Issue, Series, Status, Store, Timestamp};
 
 use super::prune::come_back;
@@ -32,6 +33,7 @@ Examples:
   waypost resume issue:42 --strategy smart           # the last one before things went wrong
   state=$(waypost resume nightly --document)         # 0: go on, 3: start, else: ask somebody
   waypost resume PROJ-42 --prompt >> worker-prompt.md
+  waypost resume 42 --diff                           # which files changed since, line by line
   waypost resume 42 --issue-json issue.json          # what gh printed, on a machine without it";
 
 /// Show the checkpoint to go on from, and what changed since
@@ -47,6 +49,7 @@ Examples:
 /// `artifacts` at their top.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct Args {
     /// A series, issue, loop, story, workflow or its description, or an id, `latest`, NAME@N; at a
     /// terminal, if not said, you choose from a list of all series
@@ -72,6 +75,13 @@ pub(super) struct Args {
     /// Print the CHECKPOINT RESUME block for the prompt of an agent
     #[arg(long)]
     prompt: bool,
+
+    /// Show how captured files, and modified files of claude-crunch, differ now, line by line
+    ///
+    /// Whatever is decided, and before you are asked. At most 20 files and 2,000 lines; with --json
+    /// as `differences`.
+    #[arg(long, conflicts_with_all = ["document", "prompt"])]
+    diff: bool,
 
     /// Look at so many of the newest checkpoints of a series
     #[arg(long, value_name = "N", default_value = "256")]
@@ -152,7 +162,13 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if !global.json {
         tell::notes(&chosen, &freshness, global);
     }
-    let decision = decide(args, &chosen, &freshness, global)?;
+    let changes = || Ok(differences(&store, &chosen.offer, &world)?);
+    let shown = if args.diff { Some(changes()?) } else { None };
+    if let Some(shown) = shown.as_ref().filter(|_| !global.json) {
+        difference::write(out, shown, &difference::Styles::of(global))?;
+        out.flush()?;
+    }
+    let decision = decide(args, &chosen, &freshness, &changes, global)?;
     let ended = match decision {
         Decision::Resume => Ok(()),
         Decision::StartFresh => start_fresh(&store, &entry.series, global),
@@ -166,7 +182,8 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     };
     // What was decided is told once it is done; any other error is told alone.
     if ended.as_ref().err().is_none_or(anyhow::Error::is::<Refusal>) {
-        let told = tell::Told { chosen: &chosen, freshness: &freshness, decision };
+        let shown = shown.as_ref();
+        let told = tell::Told { chosen: &chosen, freshness: &freshness, shown, decision };
         tell::tell(args, global, out, &told)?;
     }
     ended
@@ -189,6 +206,7 @@ fn decide(
     args: &Args,
     chosen: &Chosen,
     freshness: &Freshness,
+    changes: &dyn Fn() -> Result<Differences>,
     global: &Global,
 ) -> Result<Decision> {
     let is_refused = !chosen.hurdles.is_empty() || freshness.advice == Advice::StartFresh;
@@ -203,7 +221,7 @@ fn decide(
         None => {}
     }
     if is_asked_here(args, global) && !is_automatic(chosen, freshness) {
-        return ask::ask(chosen, &refusals(chosen, freshness));
+        return ask::ask(chosen, &refusals(chosen, freshness), changes);
     }
     Ok(match freshness.advice {
         Advice::Resume | Advice::ProceedWithWarning => Decision::Resume,

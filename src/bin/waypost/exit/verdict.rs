@@ -278,8 +278,8 @@ fn of_command(refusal: &Refusal) -> Verdict {
         }
         Refusal::Undecided { has_files: true, .. } => refused(
             "prompt_user",
-            "`waypost restore ID --into DIR` brings captured files back, --choice resume goes \
-                 on, --choice fresh starts over",
+            "--diff shows what changed, `waypost restore ID --into DIR` brings captured files \
+                 back, --choice resume goes on, --choice fresh starts over",
         ),
         Refusal::Undecided { .. } => {
             refused("prompt_user", "--choice resume goes on, --choice fresh starts over")

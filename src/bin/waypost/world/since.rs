@@ -62,6 +62,27 @@ impl Since {
         Ok(false)
     }
 
+    /// The content of a file in the commit at a moment; `None` if it has no such file.
+    pub(super) fn content(
+        &self,
+        git: &Git,
+        path: &str,
+        when: &Moment<'_>,
+    ) -> Result<Option<Vec<u8>>, String> {
+        let commit = self.commit(git, when)?;
+        let listed = git.run(&["--literal-pathspecs", "ls-tree", "-z", &commit, "--", path])?;
+        // As `100644 blob HASH<tab>PATH`; of a path only bytes are known.
+        let row = listed.stdout.split(|it| *it == b'\t').next().unwrap_or_default();
+        let row = String::from_utf8_lossy(row);
+        let Some((_, hash)) = row.split_once(" blob ") else { return Ok(None) };
+        let content = git.run(&["cat-file", "blob", hash])?;
+        if content.status.success() {
+            Ok(Some(content.stdout))
+        } else {
+            Err(content.complaint("git"))
+        }
+    }
+
     /// The newest commit of the branch, else of HEAD, that is not later than the moment.
     fn commit(&self, git: &Git, since: &Moment<'_>) -> Result<String, String> {
         let branch = since.branch.map(str::to_owned);

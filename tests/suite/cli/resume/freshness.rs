@@ -403,3 +403,55 @@ fn without_git_a_modified_file_is_not_checked() {
     let unchecked = ended.object()["freshness"]["unchecked"].to_string();
     assert!(unchecked.contains("the content of file \\\"a.py\\\""), "{unchecked}");
 }
+
+/// Which lines changed could not be seen, only that some did.
+#[test]
+fn the_difference_of_changed_files_is_shown_by_line() {
+    let test = Test::new();
+    fs::create_dir(test.path().join("src")).unwrap();
+    test.write("src/a.py", "import jwt\nTTL = 60\n");
+    test.feed("save --series work --id n-1 --capture src", "1").done();
+    let same = test.run("resume work --diff");
+    assert_eq!(same.code, Some(0), "{}", same.stderr);
+    assert!(same.stdout.starts_with("no file is known to differ\nresume "), "{}", same.stdout);
+    test.write("src/a.py", "import jwt\nTTL = \u{1b}[31m3600\n");
+    let ended = test.run("resume work --diff");
+    assert_eq!(ended.code, Some(4));
+    insta::assert_snapshot!(ended.stdout, @r"
+    file src/a.py  modified, compared with the captured content
+      @@ -1,2 +1,2 @@
+       import jwt
+      -TTL = 60
+      +TTL = \u001b[31m3600
+    ");
+    let answer = test.run("resume work --diff --json --choice resume").object();
+    let lines = &answer["differences"]["files"][0]["lines"];
+    assert_eq!(lines[2], "-TTL = 60", "{lines}");
+    assert!(test.run("resume work --json").object().get("differences").is_none());
+    assert_eq!(test.run("resume work --diff --document").code, Some(2));
+    let (_, stdout, shown) = super::terminal::at_terminal(&test, "resume work", "v\nq\n");
+    assert!(stdout.is_empty() && shown.contains("  -TTL = 60\n"), "{shown}");
+}
+
+#[test]
+fn the_difference_of_a_file_of_crunch_is_to_the_commit() {
+    let test = repository();
+    test.write("a.py", "one\n");
+    git(&test.path(), "add a.py");
+    git(&test.path(), "commit -q -m a");
+    let path = ".claude/crunch/42/checkpoints/CP-implementing-20250114-a3f2.yaml";
+    let yaml = fs::read_to_string(test.path().join(path)).unwrap().replace("a3f2", "a3f6");
+    let yaml = yaml.replace("2025-01-14T10:00:00Z", &waypost::Timestamp::now().to_string());
+    test.write(&path.replace("a3f2", "a3f6"), &(yaml + "files_modified: [a.py, b.py]\n"));
+    test.run("import . --quiet").done();
+    test.write("a.py", "one\ntwo\n");
+    let ended = test.run("resume 42 --no-gh --issue-json issue.json --diff");
+    assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+    insta::assert_snapshot!(ended.stdout, @r"
+    file a.py  modified, compared with the commit before the checkpoint
+      @@ -1,1 +1,2 @@
+       one
+      +two
+    not compared: b.py: git knows no earlier content
+    ");
+}

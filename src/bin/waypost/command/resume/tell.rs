@@ -5,7 +5,9 @@ use std::io::Write;
 use anyhow::Result;
 use serde::Serialize;
 use waypost::layouts::Standing;
-use waypost::recovery::{Advice, Freshness, Hurdle, Offer, PassedOver, ResumePoint, resume_block};
+use waypost::recovery::{
+    Advice, Differences, Freshness, Hurdle, Offer, PassedOver, ResumePoint, resume_block,
+};
 use waypost::{Entry, JsonStyle, Status, Timestamp};
 
 use super::choose::Chosen;
@@ -19,6 +21,8 @@ use crate::output::{self, Fields};
 pub(super) struct Told<'a> {
     pub(super) chosen: &'a Chosen,
     pub(super) freshness: &'a Freshness,
+    /// What became of files, if that is asked for.
+    pub(super) shown: Option<&'a Differences>,
     pub(super) decision: Decision,
 }
 
@@ -134,7 +138,7 @@ fn is_news(status: Status) -> bool {
 }
 
 fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
-    let Told { chosen, freshness, decision } = told;
+    let Told { chosen, freshness, decision, .. } = told;
     let checkpoint = &chosen.offer.checkpoint;
     if args.document {
         if *decision == Decision::Resume {
@@ -159,6 +163,9 @@ fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
     write!(out, "{}", output::json_open(&answer)?)?;
     if let Some(block) = block {
         write!(out, ",\"prompt\":{}", serde_json::to_string(&block)?)?;
+    }
+    if let Some(shown) = told.shown {
+        write!(out, ",\"differences\":{}", serde_json::to_string(shown)?)?;
     }
     // The document becomes the last member of the object, without being read again.
     write!(out, ",\"document\":")?;

@@ -154,3 +154,24 @@ fn the_index_stays_as_it_is() {
     assert_eq!(changed(&place.world(), "src/a.rs", TEN), Seen::Known(false));
     assert_eq!(fs::read(&index).unwrap(), before);
 }
+
+#[test]
+fn the_content_of_then_and_now_is_told() {
+    let place = place();
+    let path = place.write("src/a.rs", "edited\n");
+    let world = place.world();
+    let when = Moment { time: at(TEN + HOUR), branch: None };
+    let then = Seen::Known(Some(b"ten\n".to_vec()));
+    for name in ["src/a.rs", "./src/../src/a.rs", path.to_str().unwrap()] {
+        assert_eq!(world.content_at(name, &when), then, "{name}");
+        assert_eq!(world.content(name, 7), Seen::Known(Some(b"edited\n".to_vec())), "{name}");
+    }
+    assert_eq!(reason(world.content("src/a.rs", 6)), "it has more than 6 bytes");
+    for none in ["src/b.rs", "src*", ":/src/a.rs"] {
+        assert_eq!(world.content_at(none, &when), Seen::Known(None), "{none}");
+        assert_eq!(world.content(none, 9), Seen::Known(None), "{none}");
+    }
+    fs::write(place.directory.path().join("beside"), "secret").unwrap();
+    assert!(matches!(world.content("../beside", 9), Seen::Unknown(_)));
+    assert!(matches!(world.content_at("../beside", &when), Seen::Unknown(_)));
+}
