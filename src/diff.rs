@@ -27,6 +27,7 @@ mod align;
 mod array;
 mod change;
 mod edit;
+mod hunk;
 mod large;
 mod lines;
 mod number;
@@ -44,6 +45,7 @@ use self::same::Looks;
 use crate::checkpoint::Document;
 
 pub use change::Change;
+pub use hunk::{Hunk, hunks};
 pub use lines::{Line, lines};
 pub use number::compare_numbers;
 pub use patch::Operation;

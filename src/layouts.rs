@@ -85,7 +85,9 @@ pub use read::{from_json, from_yaml};
 pub use recognise::{Place, recognise, unrecognised};
 pub use revision::Revision;
 pub use scalar::Scalar;
-pub use standing::{NamedFile, Progress, Snapshot, Standing, standing};
+pub use standing::{
+    Batch, Graph, GraphNode, Knowledge, Messages, NamedFile, Progress, Snapshot, Standing, standing,
+};
 pub use status::status;
 pub use word::{Vocabulary, Word};
 pub use write::{LayoutFile, file_as, file_with};

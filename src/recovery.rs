@@ -4,6 +4,7 @@
 
 mod blind;
 mod candidate;
+mod difference;
 mod freshness;
 mod overview;
 mod pipeline;
@@ -16,6 +17,7 @@ mod workplace;
 mod world;
 
 pub use candidate::{Candidate, Hurdle, hurdles};
+pub use difference::{Against, Differences, FileChange, FileDifference, differences};
 pub use freshness::{Advice, Check, Finding, Freshness, freshness};
 pub use overview::{DEPTH, Outlook, SeriesState};
 pub use prompt::resume_block;
@@ -23,4 +25,4 @@ pub use resume::{Offer, PassedOver, Proposal, ResumePoint, Strategy};
 pub use target::Target;
 pub use worker::Worker;
 pub use workplace::workplace;
-pub use world::{FileNow, IssueNow, Seen, World};
+pub use world::{FileNow, IssueNow, Moment, Seen, World};

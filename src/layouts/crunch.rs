@@ -3,11 +3,16 @@
 //! A language model writes these files from a template, in YAML or, before, in JSON: every field
 //! may be missing, and `validate` tells which the resume algorithm needs.
 
+mod batches;
+mod graph;
 mod id;
+mod ids;
 mod index;
 mod index_file;
+mod labels;
 mod location;
 mod recognise;
+mod shared;
 mod snapshot;
 mod standing;
 mod write;
@@ -22,6 +27,7 @@ use super::{Field, Problem, Scalar, Word};
 pub use id::Id;
 pub use index::{Index, IndexEntry, Trigger};
 pub use index_file::IndexFile;
+pub(crate) use labels::{LabelledPhase, is_same_phase, labelled_phase};
 pub use location::Location;
 pub(super) use recognise::recognise;
 pub use snapshot::{

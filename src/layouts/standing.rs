@@ -2,6 +2,8 @@
 //!
 //! Must never guess: what a document does not say is absent.
 
+mod graph;
+mod shared;
 mod spelled;
 pub(super) mod told;
 pub(super) mod unmet;
@@ -11,6 +13,9 @@ use serde::Serialize;
 use super::pipeline::{Assignment, ExceededRetry};
 use super::{Problem, agentize, aiwg, claude, crunch, native, pipeline};
 use crate::checkpoint::{Document, Entry, Issue, Layout};
+
+pub use graph::{Batch, Graph, GraphNode};
+pub use shared::{Knowledge, Messages};
 
 /// What a document says about the work: how far it is, what went wrong, what it was based on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -56,6 +61,12 @@ pub struct Standing {
     pub next: Option<String>,
     /// What the work was based on when it was saved.
     pub snapshot: Snapshot,
+    /// The tasks as a graph, where its system has one.
+    pub graph: Option<Graph>,
+    /// Messages between agents that are under way; `None` if the document does not say.
+    pub messages: Option<Messages>,
+    /// What was taken from and put into a knowledge base; `None` if the document does not say.
+    pub knowledge: Option<Knowledge>,
 }
 
 /// How far work is that goes in parts.

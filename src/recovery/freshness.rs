@@ -102,6 +102,9 @@ pub struct Freshness {
     pub unchecked: Vec<String>,
     /// Whether its system would go on without asking; `None` if it has no such rule.
     pub is_automatic: Option<bool>,
+    /// The phase that the labels of the issue name now, where they are the state of the work and
+    /// changed to another phase than that of the checkpoint.
+    pub phase: Option<String>,
 }
 
 impl Advice {

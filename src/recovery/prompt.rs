@@ -1,18 +1,23 @@
 //! The block that tells an agent what not to do again.
 
+mod state;
+
 use std::fmt::Write as _;
 
 use crate::layouts::Standing;
 
 /// Returns the CHECKPOINT RESUME block of the pipeline system, for the prompt of whoever goes on.
 ///
-/// `None` if the document says neither which tasks are done or remain, nor what was done last, nor
-/// what the last review said.
+/// It also has what the last review said, and what the system keeps of its own state: batches of
+/// tasks, messages, and knowledge that was captured.
+///
+/// `None` if the document says nothing of all this.
 #[must_use]
 pub fn resume_block(standing: &Standing) -> Option<String> {
     let Standing { tasks_done, tasks_remaining, last_action, last_feedback, .. } = standing;
-    let texts = [last_action, last_feedback];
-    if tasks_done.is_none() && tasks_remaining.is_none() && texts == [&None, &None] {
+    let state = state::lines(standing);
+    let has_tasks = tasks_done.is_some() || tasks_remaining.is_some();
+    if !has_tasks && [last_action, last_feedback] == [&None, &None] && state.is_empty() {
         return None;
     }
     let mut block = "CHECKPOINT RESUME \u{2014} DO NOT re-execute completed work.\n".to_owned();
@@ -28,6 +33,9 @@ pub fn resume_block(standing: &Standing) -> Option<String> {
     }
     if let Some(action) = last_action {
         line("Last action", action);
+    }
+    for (name, value) in &state {
+        line(name, value);
     }
     block.push_str(&feedback(last_feedback.as_deref()));
     block.push_str("Continue from remaining tasks only.\n");

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Freshness;
 use super::candidate::{Candidate, Hurdle, entries, judged, read};
 use super::overview::Outlook;
 use super::pipeline::join;
@@ -72,6 +73,8 @@ pub struct PassedOver {
 pub struct ResumePoint {
     /// The phase of the work.
     pub phase: Option<String>,
+    /// The phase of the checkpoint, if the work is in another one by now.
+    pub saved_phase: Option<String>,
     /// The step within the phase.
     pub step: Option<String>,
     /// The iteration of the loop.
@@ -260,11 +263,28 @@ impl ResumePoint {
     pub fn of(entry: &Entry, standing: &Standing) -> Self {
         Self {
             phase: entry.phase.clone(),
+            saved_phase: None,
             step: entry.step.clone(),
             iteration: entry.iteration,
             resume_from: entry.resume_from.clone(),
             next: standing.next.clone(),
         }
+    }
+
+    /// The same, in the phase that the world says the work is in.
+    #[must_use]
+    pub fn following(mut self, freshness: &Freshness) -> Self {
+        if let Some(phase) = &freshness.phase {
+            self.saved_phase = self.phase.replace(phase.clone());
+        }
+        self
+    }
+
+    /// Says in a clause that the phase is not that of the checkpoint, and why.
+    #[must_use]
+    pub fn phase_note(&self) -> Option<String> {
+        let [phase, saved] = [self.phase.as_ref()?, self.saved_phase.as_ref()?];
+        Some(format!("{phase}, by the current labels of the issue; it was saved in {saved}"))
     }
 }
 

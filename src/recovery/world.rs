@@ -1,6 +1,6 @@
 //! The world as it is now: what a checkpoint is compared with.
 
-use crate::checkpoint::Issue;
+use crate::checkpoint::{Issue, Timestamp};
 
 /// Answers questions about the world. A question that cannot be answered is told as such.
 ///
@@ -38,10 +38,35 @@ pub trait World {
         }
     }
 
+    /// Whether a file is not as it was at a moment, by a path as a document has it. To be asked
+    /// about files of which the document has no hash.
+    fn has_changed(&self, _path: &str, _since: &Moment<'_>) -> Seen<bool> {
+        Seen::Unknown("nobody told whether files changed".to_owned())
+    }
+
+    /// The content of a file; `None` if there is none. One that is longer is unknown.
+    fn content(&self, _path: &str, _bytes_max: u64) -> Seen<Option<Vec<u8>>> {
+        Seen::Unknown("nobody told what files contain".to_owned())
+    }
+
+    /// The content that a file had at a moment; `None` if there was none.
+    fn content_at(&self, _path: &str, _when: &Moment<'_>) -> Seen<Option<Vec<u8>>> {
+        Seen::Unknown("nobody told what files contained".to_owned())
+    }
+
     /// Whether two paths that are spelled differently lead to the same directory, as links do.
     fn is_same_directory(&self, _one: &str, _other: &str) -> bool {
         false
     }
+}
+
+/// The state of a project at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment<'a> {
+    /// The time.
+    pub time: Timestamp,
+    /// The branch that was worked on, as a document has it; without one, what is checked out.
+    pub branch: Option<&'a str>,
 }
 
 /// An answer, or why there is none.

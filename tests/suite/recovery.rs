@@ -1,5 +1,6 @@
 //! Recovery through the library: targets, strategies, and what is passed over.
 
+mod difference;
 mod last;
 mod prompt;
 mod smart;

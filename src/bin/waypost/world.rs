@@ -8,6 +8,7 @@ mod gh;
 mod git;
 mod issue_json;
 mod sha256;
+mod since;
 
 #[cfg(test)]
 mod tests;
@@ -17,14 +18,15 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use anyhow::Result;
-use waypost::Issue;
-use waypost::recovery::{FileNow, IssueNow, Seen, World};
+use waypost::recovery::{FileNow, IssueNow, Moment, Seen, World};
+use waypost::{Issue, Timestamp};
 
 use files::Bounds;
 use gh::Gh;
 use git::Git;
 pub(crate) use git::Ignored;
 use issue_json::GivenIssue;
+use since::Since;
 
 /// The world as git, gh and the file system tell it.
 #[derive(Debug)]
@@ -41,6 +43,7 @@ pub(crate) struct RealWorld {
     worktree: OnceCell<PathBuf>,
     /// How many bytes of files may still be read.
     left: Cell<u64>,
+    since: Since,
 }
 
 impl RealWorld {
@@ -59,6 +62,7 @@ impl RealWorld {
             worktree: OnceCell::new(),
             left: Cell::new(files::ALL_BYTES_MAX),
             home: None,
+            since: Since::default(),
             root,
         })
     }
@@ -149,6 +153,23 @@ impl World for RealWorld {
 
     fn has_file(&self, path: &str) -> Seen<bool> {
         seen(self.bounds().has_file(path))
+    }
+
+    fn has_changed(&self, path: &str, since: &Moment<'_>) -> Seen<bool> {
+        let now = Timestamp::now();
+        seen(self.bounds().find(path).and_then(|found| match found {
+            Some((_, found)) if since::is_untouched(&found, since.time, now) => Ok(false),
+            _ => self.since.has_changed(&self.git, path, since),
+        }))
+    }
+
+    fn content(&self, path: &str, bytes_max: u64) -> Seen<Option<Vec<u8>>> {
+        seen(self.bounds().content(path, bytes_max))
+    }
+
+    fn content_at(&self, path: &str, when: &Moment<'_>) -> Seen<Option<Vec<u8>>> {
+        let found = self.bounds().find(path);
+        seen(found.and_then(|_| self.since.content(&self.git, path, when)))
     }
 
     fn is_same_directory(&self, one: &str, other: &str) -> bool {

@@ -3,27 +3,25 @@
 //! Refused is what its resume algorithm looks at and cannot find: the issue, the phase, the graph,
 //! and where to go on. Index and directory may know some of it, and then the entry does.
 
-use super::{NodeStatus, VERSION};
-use crate::checkpoint::{Document, Entry, Status};
+use super::graph::{self, GRAPHS, Read};
+use super::{VERSION, shared};
+use crate::checkpoint::{Document, Entry};
 use crate::layouts::reading::{at, is_object, list, text, truth, whole};
 use crate::layouts::standing::told::{
-    LIST_MAX, all_names, cut, files, first_list, issue, name, named, newer, required, said,
-    verbatim,
+    LIST_MAX, all_names, files, first_list, issue, name, named, newer, required, said, verbatim,
 };
 use crate::layouts::standing::unmet::unmet;
 use crate::layouts::standing::{Progress, Snapshot, Standing};
-use crate::layouts::{Problem, status, time};
+use crate::layouts::{Problem, time};
 
 const SUMMARY: &str = "output_summary";
-/// The graph is under another name in one of the templates.
-const GRAPHS: [&str; 2] = ["execution_graph", "graph_state"];
 
 pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standing {
     let graph = GRAPHS.iter().find_map(|field| at(document, field)).unwrap_or(&Document::Null);
-    let nodes = Nodes::of(graph);
     let batches = list(graph, "completed_batches");
-    let (tasks_done, tasks_remaining) = match &nodes {
-        Some(nodes) => (Some(nodes.done.clone()), Some(nodes.remaining.clone())),
+    let read = graph::read(document);
+    let (tasks_done, tasks_remaining) = match read.as_ref().and_then(Read::tasks) {
+        Some([done, remaining]) => (Some(done), Some(remaining)),
         // Which batches there will be nobody has said.
         None => (batches.map(|all| all.iter().filter_map(batch).take(LIST_MAX).collect()), None),
     };
@@ -32,7 +30,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
         description: said(document, &["issue_snapshot.title"]),
         version: name(document, &["version"]),
         refusals: refusals(entry, document),
-        progress: progress(graph, batches).or_else(|| nodes.as_ref().map(Nodes::progress)),
+        progress: progress(graph, batches).or_else(|| read.as_ref().and_then(Read::progress)),
         tasks_done,
         tasks_remaining,
         last_action: last_output(document),
@@ -47,6 +45,9 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
             files: files(document, &["files_modified"]),
             ..Snapshot::default()
         },
+        graph: read.map(|read| read.graph),
+        messages: shared::messages(document),
+        knowledge: shared::knowledge(document),
         ..Standing::default()
     }
 }
@@ -90,49 +91,6 @@ fn progress(graph: &Document, batches: Option<&[Document]>) -> Option<Progress> 
 fn batch(value: &Document) -> Option<String> {
     let name = named(value)?;
     Some(if name.parse::<u64>().is_ok() { format!("batch {name}") } else { name })
-}
-
-/// The tasks of a graph, as many as are kept, and how many there are.
-#[derive(Default)]
-struct Nodes {
-    done: Vec<String>,
-    remaining: Vec<String>,
-    done_count: u64,
-    count: u64,
-}
-
-impl Nodes {
-    /// The tasks, if there are any. One that was left out is neither done nor to be done.
-    fn of(graph: &Document) -> Option<Self> {
-        let Some(Document::Object(states)) = at(graph, "node_states") else { return None };
-        let mut nodes = Self::default();
-        for (name, node) in states {
-            let word = match node {
-                Document::Text(word) => Some(word.as_str()),
-                _ => text(node, "status"),
-            };
-            if word == Some(NodeStatus::Skipped.as_str()) {
-                continue;
-            }
-            let is_done = word.is_some_and(|word| status(word) == Status::Completed);
-            let names = if is_done { &mut nodes.done } else { &mut nodes.remaining };
-            if names.len() < LIST_MAX {
-                names.push(cut(name));
-            }
-            nodes.done_count += u64::from(is_done);
-            nodes.count += 1;
-        }
-        (!states.is_empty()).then_some(nodes)
-    }
-
-    fn progress(&self) -> Progress {
-        Progress {
-            unit: "task",
-            done: self.done_count,
-            total: Some(self.count),
-            next: self.remaining.first().cloned(),
-        }
-    }
 }
 
 /// What the agent that was done last put out; of those without a time the last one written.

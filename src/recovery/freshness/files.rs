@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::words::{NAMED_MAX, quoted};
-use super::{Advice, Case, Check, Report};
+use super::{Advice, Case, Check, Report, said};
+use crate::checkpoint::Layout;
 use crate::layouts::NamedFile;
-use crate::recovery::World;
+use crate::recovery::Moment;
 
 pub(super) fn files(case: &Case<'_>, report: &mut Report) {
     let mut compared = BTreeSet::new();
@@ -15,7 +16,7 @@ pub(super) fn files(case: &Case<'_>, report: &mut Report) {
         if !compared.insert(claim.clone()) {
             continue;
         }
-        let Some(change) = claim.change(case.world, report) else { continue };
+        let Some(change) = claim.change(case, report) else { continue };
         count += 1;
         if count <= NAMED_MAX {
             let message = format!("{} {change}", claim.subject());
@@ -38,8 +39,8 @@ struct Claim<'a> {
 
 impl<'a> Claim<'a> {
     fn of(file: &'a NamedFile) -> Option<Self> {
-        let path = super::said(Some(&file.path))?;
-        let hash = super::said(file.hash.as_ref());
+        let path = said(Some(&file.path))?;
+        let hash = said(file.hash.as_ref());
         let is_deleted =
             file.status.as_ref().is_some_and(|it| it.trim().eq_ignore_ascii_case("deleted"));
         Some(Self { path, hash, is_deleted })
@@ -50,20 +51,39 @@ impl<'a> Claim<'a> {
     }
 
     /// What became of the file, if that is not what the document says.
-    fn change(&self, world: &dyn World, report: &mut Report) -> Option<&'static str> {
+    fn change(&self, case: &Case<'_>, report: &mut Report) -> Option<&'static str> {
+        let world = case.world;
         if self.is_deleted {
             let is_there = report.known(&self.subject(), world.has_file(self.path))?;
             return is_there.then_some("is there, though it was deleted");
         }
         let Some(sha256) = self.sha256(report) else {
             let is_there = report.known(&self.subject(), world.has_file(self.path))?;
-            return (!is_there).then_some("is gone");
+            return if is_there { self.by_date(case, report) } else { Some("is gone") };
         };
         match report.known(&self.subject(), world.file(self.path))? {
             None => Some("is gone"),
             Some(now) if now.sha256.eq_ignore_ascii_case(sha256) => None,
             Some(_) => Some("changed"),
         }
+    }
+
+    /// Of a file without a hash, whether it changed since the checkpoint was saved.
+    fn by_date(&self, case: &Case<'_>, report: &mut Report) -> Option<&'static str> {
+        match case.entry.layout {
+            // It lists what it has modified, and never a hash.
+            Layout::Crunch => {}
+            Layout::Native
+            | Layout::Agentize
+            | Layout::Claude
+            | Layout::Pipeline
+            | Layout::Aiwg => return None,
+        }
+        let branch = said(case.standing.snapshot.branch.as_ref());
+        let since = Moment { time: case.entry.created_at, branch };
+        let subject = format!("the content of {}", self.subject());
+        let is_changed = report.known(&subject, case.world.has_changed(self.path, &since))?;
+        is_changed.then_some("changed since the checkpoint")
     }
 
     fn sha256(&self, report: &mut Report) -> Option<&'a str> {

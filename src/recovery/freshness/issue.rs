@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::words::{listed, plain, quoted};
 use super::{Advice, Case, Check, Report};
 use crate::checkpoint::{Issue, Layout};
+use crate::layouts::crunch::{LabelledPhase, is_same_phase, labelled_phase};
 use crate::recovery::{IssueNow, Seen};
 
 pub(super) fn text_and_labels(case: &Case<'_>, report: &mut Report) {
@@ -46,18 +47,39 @@ fn labels(case: &Case<'_>, saved: &[String], now: &Seen<IssueNow>, report: &mut 
         .collect();
     if !changes.is_empty() {
         let changes = changes.join(", ");
-        let then = what_then(case.entry.layout);
+        let then = match case.entry.layout {
+            // Its labels are the state of the workflow.
+            Layout::Crunch => phase(case, labelled_phase(now.into_iter()), report),
+            Layout::Native
+            | Layout::Agentize
+            | Layout::Claude
+            | Layout::Pipeline
+            | Layout::Aiwg => String::new(),
+        };
         let message = format!("{subject} changed: {changes}{then}");
         report.find(Check::Labels, Advice::ProceedWithWarning, message);
     }
 }
 
-/// What a system does about labels that changed, where it says so.
-fn what_then(layout: Layout) -> &'static str {
-    match layout {
-        // Its labels are the state of the workflow.
-        Layout::Crunch => "; update the workflow state from the current labels",
-        Layout::Native | Layout::Agentize | Layout::Claude | Layout::Pipeline | Layout::Aiwg => "",
+/// Follows the phase that labels name, and says so; what they do not tell leaves it as it was.
+fn phase(case: &Case<'_>, labelled: LabelledPhase, report: &mut Report) -> String {
+    let saved = case.entry.phase.as_deref();
+    let stays = saved.map_or_else(String::new, |it| format!(", so the phase stays {}", quoted(it)));
+    match labelled {
+        LabelledPhase::One(now) if saved.is_some_and(|saved| is_same_phase(saved, &now)) => {
+            String::new()
+        }
+        LabelledPhase::One(now) => {
+            let was = saved.map_or_else(String::new, |it| format!(" instead of {}", quoted(it)));
+            let message = format!("; the phase is now {}{was}", quoted(&now));
+            report.phase = Some(now);
+            message
+        }
+        LabelledPhase::None => format!("; none of them names a phase{stays}"),
+        LabelledPhase::Several(all) => {
+            let all = listed(all.iter().map(|it| quoted(it)));
+            format!("; they name several phases, {all}{stays}")
+        }
     }
 }
 

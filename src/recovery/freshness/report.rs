@@ -14,6 +14,8 @@ pub(super) struct Report {
     reasons: BTreeMap<String, usize>,
     /// Whether the system itself would go on without asking.
     pub(super) is_automatic: Option<bool>,
+    /// The phase that the world says, if it is not that of the checkpoint.
+    pub(super) phase: Option<String>,
 }
 
 /// What could not be compared for one reason.
@@ -55,7 +57,8 @@ impl Report {
     pub(super) fn finish(self) -> Freshness {
         let advice = self.findings.iter().map(|finding| finding.advice).max().unwrap_or_default();
         let unchecked = self.unchecked.into_iter().map(Unchecked::sentence).collect();
-        Freshness { advice, findings: self.findings, unchecked, is_automatic: self.is_automatic }
+        let Self { findings, is_automatic, phase, .. } = self;
+        Freshness { advice, findings, unchecked, is_automatic, phase }
     }
 }
 

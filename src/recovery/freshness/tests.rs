@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Advice, Check, Freshness, freshness};
 use crate::checkpoint::{Entry, Id, Issue, Layout, Series, Status, Timestamp, Trigger};
 use crate::layouts::{NamedFile, Snapshot, Standing};
-use crate::recovery::{FileNow, IssueNow, Seen, World};
+use crate::recovery::{FileNow, IssueNow, Moment, ResumePoint, Seen, World};
 
 const HOUR_MICROS: i64 = 3600 * 1_000_000;
 // Some day in 2025.
@@ -34,6 +34,8 @@ struct Fake {
     wanted_issue: Option<String>,
     checked_out: Option<String>,
     links: Vec<String>,
+    /// Files that changed since `NOW` in `BRANCH`.
+    changed: Vec<String>,
     /// Why nothing is known.
     blindness: Option<&'static str>,
 }
@@ -78,6 +80,11 @@ impl World for Fake {
 
     fn branch(&self) -> Seen<Option<String>> {
         self.see(self.checked_out.clone())
+    }
+
+    fn has_changed(&self, path: &str, since: &Moment<'_>) -> Seen<bool> {
+        assert_eq!(*since, Moment { time: NOW, branch: Some(BRANCH) });
+        self.see(self.changed.iter().any(|it| it == path))
     }
 
     fn is_same_directory(&self, one: &str, other: &str) -> bool {

@@ -151,6 +151,9 @@ fn reading(session: &mut Session) {
 fn resuming(session: &mut Session) {
     session.feed("resume", "resume work --no-gh", "", 4);
     session.run("resume", "resume work --no-gh --force --prompt");
+    session.put("src/a.txt", "c");
+    session.feed("resume", "resume work --no-gh --diff", "", 4);
+    session.put("src/a.txt", "b");
     session.feed("resume", "resume lines --no-gh --prompt", "", 4);
     session.put(
         ".pipeline/checkpoint-S-1.json",
@@ -185,6 +188,22 @@ fn resuming(session: &mut Session) {
     session.feed("save", "save --series ahead --id h-1", "1", 0);
     assert_eq!(session.run("show", "show ahead@0")[0]["id"], "h-1");
     session.run("delete", "delete h-0 h-1 --now");
+    crunching(session);
+}
+
+/// With a graph of tasks, messages and knowledge.
+fn crunching(session: &mut Session) {
+    let yaml = "checkpoint_id: CP-docs-20250114-a3f2\nissue_number: 7\n\
+        workflow_state: {current_phase: docs}\n\
+        execution_graph: {graph_id: G, completed_batches: [1], current_batch: 2, node_states: \
+        {a: {status: pending, dependencies: [b]}, b: pending, c: {dependencies: [x]}}}\n\
+        acp_state: {pending_messages: [M-1]}\nknowledge_context: {captured_entries: [K-1]}\n\
+        recovery_info: {can_resume: true, resume_from: b}\n";
+    session.put("seven/.claude/crunch/7/checkpoints/CP-docs-20250114-a3f2.yaml", yaml);
+    session.run("import", "import seven");
+    session.run("resume", "resume CP-docs-20250114-a3f2 --no-gh --prompt");
+    session.run("delete", "delete CP-docs-20250114-a3f2 --now");
+    fs::remove_dir_all(session.test.path().join("seven")).unwrap();
 }
 
 fn changing(session: &mut Session) {

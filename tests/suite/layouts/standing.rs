@@ -4,6 +4,8 @@ mod agentize;
 mod aiwg;
 mod claude;
 mod crunch;
+mod crunch_graph;
+mod crunch_shared;
 mod native;
 mod pipeline;
 mod property;

@@ -1,7 +1,6 @@
 //! `waypost diff`: what changed from one document to another, and in the files captured with them.
 
 mod files;
-mod hunk;
 mod short;
 mod text;
 

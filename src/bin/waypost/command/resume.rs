@@ -3,6 +3,7 @@
 mod ask;
 mod choose;
 mod decision;
+mod difference;
 mod place;
 mod tell;
 mod worker;
@@ -14,7 +15,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::recovery::{Advice, Check, Finding, Freshness, freshness};
+use waypost::recovery::{Advice, Check, Differences, Finding, Freshness, differences, freshness};
 use waypost::{Entry, Error, Id, Issue, Series, Status, Store, Timestamp};
 
 use super::prune::come_back;
@@ -35,6 +36,7 @@ Examples:
   state=$(waypost resume nightly --document)         # 0: go on, 3: start, else: ask somebody
   waypost resume PROJ-42 --prompt >> worker-prompt.md
   waypost resume API-427 --prompt --worker           # all that a new worker of a pipeline needs
+  waypost resume 42 --diff                           # which files changed since, line by line
   waypost resume 42 --issue-json issue.json          # what gh printed, on a machine without it";
 
 /// Show the checkpoint to go on from, and what changed since
@@ -83,6 +85,13 @@ pub(super) struct Args {
     /// it; what neither has is an error.
     #[arg(long, requires = "prompt")]
     worker: bool,
+
+    /// Show how captured files, and modified files of claude-crunch, differ now, line by line
+    ///
+    /// Whatever is decided, and before you are asked. At most 20 files and 2,000 lines; with --json
+    /// as `differences`.
+    #[arg(long, conflicts_with_all = ["document", "prompt"])]
+    diff: bool,
 
     /// Look at so many of the newest checkpoints of a series
     #[arg(long, value_name = "N", default_value = "256")]
@@ -166,7 +175,13 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if !global.json {
         tell::notes(&chosen, &freshness, global);
     }
-    let decision = decide(args, &chosen, &freshness, global)?;
+    let changes = || Ok(differences(&store, &chosen.offer, &world)?);
+    let shown = if args.diff { Some(changes()?) } else { None };
+    if let Some(shown) = shown.as_ref().filter(|_| !global.json) {
+        difference::write(out, shown, &difference::Styles::of(global))?;
+        out.flush()?;
+    }
+    let decision = decide(args, &chosen, &freshness, &changes, global)?;
     let ended = match decision {
         Decision::Resume => Ok(()),
         Decision::StartFresh => start_fresh(&store, &entry.series, global),
@@ -180,8 +195,8 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     };
     // What was decided is told once it is done; any other error is told alone.
     if ended.as_ref().err().is_none_or(anyhow::Error::is::<Refusal>) {
-        let root = world.root();
-        let told = tell::Told { chosen: &chosen, freshness: &freshness, decision, root };
+        let (root, shown) = (world.root(), shown.as_ref());
+        let told = tell::Told { chosen: &chosen, freshness: &freshness, shown, decision, root };
         tell::tell(args, global, out, &told)?;
     }
     ended
@@ -204,6 +219,7 @@ fn decide(
     args: &Args,
     chosen: &Chosen,
     freshness: &Freshness,
+    changes: &dyn Fn() -> Result<Differences>,
     global: &Global,
 ) -> Result<Decision> {
     let is_refused = !chosen.hurdles.is_empty() || freshness.advice == Advice::StartFresh;
@@ -218,7 +234,7 @@ fn decide(
         None => {}
     }
     if is_asked_here(args, global) && !is_automatic(chosen, freshness) {
-        return ask::ask(chosen, &refusals(chosen, freshness));
+        return ask::ask(chosen, &refusals(chosen, freshness), changes);
     }
     Ok(match freshness.advice {
         Advice::Resume | Advice::ProceedWithWarning => Decision::Resume,

@@ -289,8 +289,8 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::Undecided { id, files_of: Some(directory), .. } => {
             let (id, into) = (quoted(id.as_str()), quoted(&directory.display().to_string()));
             Verdict::new(Exit::Refused, "prompt_user").hint(format!(
-                "`waypost restore {id} --into {into}` brings captured files back, --choice resume \
-                 goes on, --choice fresh starts over"
+                "--diff shows what changed, `waypost restore {id} --into {into}` brings captured \
+                 files back, --choice resume goes on, --choice fresh starts over"
             ))
         }
         Refusal::Undecided { .. } => {

@@ -3,8 +3,8 @@
 //! Must never read what lies outside the project, wherever a path or a link leads.
 
 use std::cell::Cell;
-use std::fs::{self, Metadata};
-use std::io;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -62,8 +62,20 @@ impl Bounds<'_> {
         Ok(Some(FileNow { sha256, modified_at }))
     }
 
+    /// The content of a file.
+    pub(super) fn content(&self, path: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, String> {
+        let Some((path, _)) = self.find(path)? else { return Ok(None) };
+        let mut content = Vec::new();
+        let file = File::open(path).map_err(|error| unreadable(&error))?;
+        let read = file.take(bytes_max.saturating_add(1)).read_to_end(&mut content);
+        match read.map_err(|error| unreadable(&error))? as u64 {
+            length if length > bytes_max => Err(format!("it has more than {bytes_max} bytes")),
+            _ => Ok(Some(content)),
+        }
+    }
+
     /// Where a file really is.
-    fn find(&self, path: &str) -> Result<Option<(PathBuf, Metadata)>, String> {
+    pub(super) fn find(&self, path: &str) -> Result<Option<(PathBuf, Metadata)>, String> {
         let path = Path::new(path);
         if leads_out(path) {
             return Err(OUTSIDE.to_owned());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::child::{self, Answer};
 
-const HEADS: &str = "refs/heads/";
+pub(super) const HEADS: &str = "refs/heads/";
 const REMOTES: &str = "refs/remotes/";
 
 /// What git does about a file.
@@ -100,7 +100,7 @@ impl Git {
         }
     }
 
-    fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Answer, String> {
+    pub(super) fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Answer, String> {
         let mut command = child::command(&self.program);
         command.arg("-C").arg(&self.root).args(arguments.iter().map(AsRef::as_ref));
         child::run("git", &mut command, self.patience)
@@ -116,7 +116,7 @@ fn is_of(full: &str, name: &str) -> bool {
 }
 
 /// The rules of `git check-ref-format`, as far as they keep a name from being a pattern or a path.
-fn can_name_a_branch(name: &str) -> bool {
+pub(super) fn can_name_a_branch(name: &str) -> bool {
     let is_odd = |it: char| it.is_ascii_control() || " ~^:?*[\\".contains(it);
     let is_part = |part: &str| !part.is_empty() && !part.starts_with('.');
     !name.contains(is_odd)

@@ -5,6 +5,7 @@ mod files;
 #[cfg(unix)]
 mod gh;
 mod issue;
+mod since;
 mod together;
 mod worktree;
 

@@ -79,3 +79,37 @@ fn what_is_said_twice_is_found_once() {
     let found = look_at(vec![named("gone", None, None), named("gone", None, None)]);
     assert_eq!(found.findings.len(), 1);
 }
+
+/// Only its being there was looked at, so that an edited file went unnoticed.
+#[test]
+fn a_file_of_crunch_without_a_hash_is_asked_about_by_date() {
+    let now = FileNow { sha256: EMPTY.to_owned(), modified_at: 0 };
+    let files = ["a", "b"].map(|path| (path.to_owned(), now.clone()));
+    let world = Fake {
+        files: files.into(),
+        changed: texts(&["b", "gone"]),
+        branches: texts(&[BRANCH]),
+        ..Fake::default()
+    };
+    let snapshot = |path: &str, hash, status| Snapshot {
+        branch: text(BRANCH),
+        files: vec![named(path, hash, status)],
+        ..Snapshot::default()
+    };
+    for (path, hash, status, change) in [
+        ("a", None, Some("modified"), None),
+        ("b", None, Some("modified"), Some("changed since the checkpoint")),
+        ("b", None, None, Some("changed since the checkpoint")),
+        ("b", Some(EMPTY), None, None),
+        ("gone", None, Some("modified"), Some("is gone")),
+        ("gone", None, Some("deleted"), None),
+    ] {
+        let found = look(Layout::Crunch, snapshot(path, hash, status), &world);
+        let message = change.map(|change| format!("file {path:?} {change}"));
+        let finding = |it| (Check::Artifact, Advice::PromptUser, it);
+        assert_eq!(only(&found), message.as_deref().map(finding));
+    }
+    for layout in Layout::ALL.into_iter().filter(|it| *it != Layout::Crunch) {
+        assert_eq!(only(&look(layout, snapshot("b", None, None), &world)), None);
+    }
+}

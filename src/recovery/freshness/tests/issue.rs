@@ -47,15 +47,59 @@ fn labels_are_sets_and_every_change_is_named() {
     }
 }
 
+/// It was only told that the workflow state is to be updated, and the phase stayed.
 #[test]
-fn labels_are_the_state_of_a_workflow_of_crunch() {
+fn the_phase_of_crunch_follows_labels_that_changed() {
+    for (saved, now, phase, then) in [
+        (
+            Some("enrich"),
+            &["state:ready"] as &[_],
+            Some("ready"),
+            "added \"state:ready\"; the phase is now \"ready\" instead of \"enrich\"",
+        ),
+        (
+            None,
+            &["state:ready"],
+            Some("ready"),
+            "added \"state:ready\"; the phase is now \"ready\"",
+        ),
+        (Some("validation"), &["state:e2e"], None, "added \"state:e2e\""),
+        (
+            Some("enrich"),
+            &["bug"],
+            None,
+            "added \"bug\"; none of them names a phase, so the phase stays \"enrich\"",
+        ),
+        (
+            Some("enrich"),
+            &["state:a", "state:b"],
+            None,
+            "added \"state:a\", \"state:b\"; \
+            they name several phases, \"a\", \"b\", so the phase stays \"enrich\"",
+        ),
+    ] {
+        let labels = Some(texts(now));
+        let world = Fake { issue: IssueNow { body: None, labels }, ..Fake::default() };
+        let snapshot = Snapshot { labels: Some(Vec::new()), ..Snapshot::default() };
+        let entry = Entry { phase: saved.map(str::to_owned), ..entry(Layout::Crunch) };
+        let found = freshness(&entry, &based_on(snapshot), &world, NOW);
+        let message = format!("the labels of issue 42 changed: {then}");
+        let expected = (Check::Labels, Advice::ProceedWithWarning, message.as_str());
+        assert_eq!(only(&found), Some(expected));
+        assert_eq!(found.phase.as_deref(), phase);
+        let point = ResumePoint::of(&entry, &Standing::default()).following(&found);
+        assert_eq!(point.phase.as_deref(), phase.or(saved));
+        assert_eq!(point.saved_phase.as_deref(), phase.and(saved));
+    }
+}
+
+#[test]
+fn labels_that_did_not_change_leave_the_phase_alone() {
     let labels = Some(texts(&["state:ready"]));
     let world = Fake { issue: IssueNow { body: None, labels }, ..Fake::default() };
-    let snapshot = Snapshot { labels: Some(Vec::new()), ..Snapshot::default() };
-    let found = look(Layout::Crunch, snapshot, &world);
-    let message = "the labels of issue 42 changed: added \"state:ready\"; \
-                   update the workflow state from the current labels";
-    assert_eq!(only(&found), Some((Check::Labels, Advice::ProceedWithWarning, message)));
+    let snapshot = Snapshot { labels: Some(texts(&["state:ready"])), ..Snapshot::default() };
+    let entry = Entry { phase: text("enrich"), ..entry(Layout::Crunch) };
+    assert_eq!(freshness(&entry, &based_on(snapshot), &world, NOW), Freshness::default());
 }
 
 #[test]

@@ -124,6 +124,21 @@ fn other_labels_are_a_warning() {
     assert!(ended.stderr.contains("state:ready"), "{}", ended.stderr);
 }
 
+/// The phase of the checkpoint was told, whatever the labels said by then.
+#[test]
+fn the_phase_follows_the_current_labels_and_that_is_said() {
+    let test = repository();
+    issue(&test, BODY, r#"["bug", "state:docs"]"#);
+    let point = &test.run(RESUME).object()["resume_point"];
+    assert_eq!((&point["phase"], &point["saved_phase"]), (&"docs".into(), &"implementing".into()));
+    let said = "docs, by the current labels of the issue; it was saved in implementing";
+    for (flags, line) in [("", "phase        "), ("--prompt", "Phase: ")] {
+        let args = format!("resume 42 --no-gh --issue-json issue.json {flags}");
+        let told = test.run(&args).stdout;
+        assert!(told.contains(&format!("{line}{said}\n")), "{told}");
+    }
+}
+
 #[test]
 fn another_text_of_the_issue_is_for_somebody_to_decide() {
     let test = repository();
@@ -337,4 +352,107 @@ fn captured_files_are_compared_whatever_the_document_says() {
     assert!(ended.stderr.contains("--into [HERE]` brings captured files back"), "{}", ended.stderr);
     test.run("restore latest --into . --quiet").done();
     assert_eq!(test.run("resume work --json").code, Some(0));
+}
+
+/// A file that crunch lists without a hash could be edited, and nobody was asked.
+#[test]
+fn a_modified_file_of_crunch_that_changed_since_is_for_somebody_to_decide() {
+    let test = repository();
+    fs::create_dir(test.path().join("src")).unwrap();
+    test.write("src/tokens.py", "tokens = 1\n");
+    git(&test.path(), "add src");
+    git(&test.path(), "commit -q -m tokens");
+    let path = ".claude/crunch/42/checkpoints/CP-implementing-20250114-a3f2.yaml";
+    let yaml = fs::read_to_string(test.path().join(path)).unwrap();
+    let modified = "files_modified:\n  - {path: src/tokens.py, status: modified, staged: true}\n";
+    // After the commit, and on any machine before now.
+    let yaml = yaml.replace("2025-01-14T10:00:00Z", &waypost::Timestamp::now().to_string());
+    test.write(&path.replace("a3f2", "a3f4"), &(yaml.replace("a3f2", "a3f4") + modified));
+    test.run("import . --quiet").done();
+    let ended = test.run(RESUME);
+    assert_eq!((ended.code, findings(&ended)), (Some(0), vec![]), "{}", ended.stderr);
+    fs::remove_file(test.path().join("src/tokens.py")).unwrap();
+    assert_eq!(findings(&test.run(RESUME)), ["artifact prompt_user"]);
+    test.write("src/tokens.py", "tokens = 22\n");
+    for staged in [false, true] {
+        if staged {
+            git(&test.path(), "add src");
+        }
+        let ended = test.run(RESUME);
+        assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+        assert_eq!(findings(&ended), ["artifact prompt_user"]);
+        let said = "tokens.py\\\" changed since the checkpoint";
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+    assert_eq!(test.run(&format!("{RESUME} --choice resume")).code, Some(0));
+}
+
+/// A directory without git cannot tell, and that is said.
+#[test]
+fn without_git_a_modified_file_is_not_checked() {
+    let test = repository();
+    fs::remove_dir_all(test.path().join(".git")).unwrap();
+    test.write(".git", "gitdir: nowhere");
+    test.write("a.py", "x");
+    let path = ".claude/crunch/42/checkpoints/CP-implementing-20250114-a3f2.yaml";
+    let yaml = fs::read_to_string(test.path().join(path)).unwrap().replace("a3f2", "a3f5");
+    let yaml = yaml.replace("T10:00", "T11:00") + "files_modified: [a.py]\n";
+    test.write(&path.replace("a3f2", "a3f5"), &yaml);
+    test.run("import . --quiet").done();
+    let ended = test.run(RESUME);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let unchecked = ended.object()["freshness"]["unchecked"].to_string();
+    assert!(unchecked.contains("the content of file \\\"a.py\\\""), "{unchecked}");
+}
+
+/// Which lines changed could not be seen, only that some did.
+#[test]
+fn the_difference_of_changed_files_is_shown_by_line() {
+    let test = Test::new();
+    fs::create_dir(test.path().join("src")).unwrap();
+    test.write("src/a.py", "import jwt\nTTL = 60\n");
+    test.feed("save --series work --id n-1 --capture src", "1").done();
+    let same = test.run("resume work --diff");
+    assert_eq!(same.code, Some(0), "{}", same.stderr);
+    assert!(same.stdout.starts_with("no file is known to differ\nresume "), "{}", same.stdout);
+    test.write("src/a.py", "import jwt\nTTL = \u{1b}[31m3600\n");
+    let ended = test.run("resume work --diff");
+    assert_eq!(ended.code, Some(4));
+    insta::assert_snapshot!(ended.stdout, @r"
+    file src/a.py  modified, compared with the captured content
+      @@ -1,2 +1,2 @@
+       import jwt
+      -TTL = 60
+      +TTL = \u001b[31m3600
+    ");
+    let answer = test.run("resume work --diff --json --choice resume").object();
+    let lines = &answer["differences"]["files"][0]["lines"];
+    assert_eq!(lines[2], "-TTL = 60", "{lines}");
+    assert!(test.run("resume work --json").object().get("differences").is_none());
+    assert_eq!(test.run("resume work --diff --document").code, Some(2));
+    let (_, stdout, shown) = super::terminal::at_terminal(&test, "resume work", "v\nq\n");
+    assert!(stdout.is_empty() && shown.contains("  -TTL = 60\n"), "{shown}");
+}
+
+#[test]
+fn the_difference_of_a_file_of_crunch_is_to_the_commit() {
+    let test = repository();
+    test.write("a.py", "one\n");
+    git(&test.path(), "add a.py");
+    git(&test.path(), "commit -q -m a");
+    let path = ".claude/crunch/42/checkpoints/CP-implementing-20250114-a3f2.yaml";
+    let yaml = fs::read_to_string(test.path().join(path)).unwrap().replace("a3f2", "a3f6");
+    let yaml = yaml.replace("2025-01-14T10:00:00Z", &waypost::Timestamp::now().to_string());
+    test.write(&path.replace("a3f2", "a3f6"), &(yaml + "files_modified: [a.py, b.py]\n"));
+    test.run("import . --quiet").done();
+    test.write("a.py", "one\ntwo\n");
+    let ended = test.run("resume 42 --no-gh --issue-json issue.json --diff");
+    assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+    insta::assert_snapshot!(ended.stdout, @r"
+    file a.py  modified, compared with the commit before the checkpoint
+      @@ -1,1 +1,2 @@
+       one
+      +two
+    not compared: b.py: git knows no earlier content
+    ");
 }

@@ -4,10 +4,9 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use clap::builder::styling::Style;
-use waypost::diff::{self, Change, Line, Pointer};
+use waypost::diff::{self, Change, Line, Pointer, hunks};
 use waypost::{Document, TextStyle};
 
-use super::hunk::hunks;
 use super::short::shortened;
 use crate::args::Global;
 use crate::output::{palette, plain};

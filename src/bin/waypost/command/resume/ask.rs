@@ -6,32 +6,46 @@ use std::io::{self, BufRead, Write};
 
 use anyhow::Result;
 use waypost::layouts::{Progress, Standing};
+use waypost::recovery::Differences;
 use waypost::{Entry, JsonStyle, Timestamp};
 
 use super::choose::Chosen;
 use super::decision::Decision;
+use super::difference;
 use crate::exit::Refusal;
 use crate::output::{self, Fields, plain, quoted};
 
 /// Shows what was found, and asks what to do about it.
 ///
 /// With `refusals` it cannot be resumed, and only the other answers are taken.
-pub(super) fn ask(chosen: &Chosen, refusals: &[String]) -> Result<Decision> {
-    let now = Timestamp::now();
-    decide(chosen, refusals, now, &mut io::stdin().lock(), &mut output::stderr())
+pub(super) fn ask(
+    chosen: &Chosen,
+    refusals: &[String],
+    changes: &dyn Fn() -> Result<Differences>,
+) -> Result<Decision> {
+    let question = Question { chosen, refusals, changes };
+    decide(&question, Timestamp::now(), &mut io::stdin().lock(), &mut output::stderr())
+}
+
+/// What is asked about.
+struct Question<'a> {
+    chosen: &'a Chosen,
+    refusals: &'a [String],
+    /// Tells what became of files, which takes a while.
+    changes: &'a dyn Fn() -> Result<Differences>,
 }
 
 fn decide(
-    chosen: &Chosen,
-    refusals: &[String],
+    question: &Question<'_>,
     now: Timestamp,
     input: &mut impl BufRead,
     output: &mut impl Write,
 ) -> Result<Decision> {
+    let Question { chosen, refusals, .. } = question;
     let entry = &chosen.offer.checkpoint.entry;
     let standing = &chosen.offer.standing;
     write!(output, "{}", found(entry, standing, now))?;
-    for refusal in refusals {
+    for refusal in *refusals {
         writeln!(output, "Cannot resume: {}", plain(refusal))?;
     }
     let can_resume = refusals.is_empty();
@@ -49,7 +63,7 @@ fn decide(
             "q" | "quit" => return left(output),
             "s" | "start" | "start fresh" | "fresh" => return Ok(Decision::StartFresh),
             "d" | "delete" => return Ok(Decision::Delete),
-            "v" | "view" => view(chosen, now, output)?,
+            "v" | "view" => view(question, now, output)?,
             _ => {
                 let letters = letters.replace('/', ", ");
                 writeln!(output, "Answer with one of {letters}.")?;
@@ -119,8 +133,8 @@ fn options(entry: &Entry, standing: &Standing, can_resume: bool) -> String {
     )
 }
 
-fn view(chosen: &Chosen, now: Timestamp, output: &mut impl Write) -> Result<()> {
-    let checkpoint = &chosen.offer.checkpoint;
+fn view(question: &Question<'_>, now: Timestamp, output: &mut impl Write) -> Result<()> {
+    let checkpoint = &question.chosen.offer.checkpoint;
     writeln!(output)?;
     Fields::of_entry(&checkpoint.entry, now).plainly(output)?;
     writeln!(output)?;
@@ -128,7 +142,9 @@ fn view(chosen: &Chosen, now: Timestamp, output: &mut impl Write) -> Result<()> 
     checkpoint.write_json(&mut text, JsonStyle::Pretty)?;
     // JSON escapes some control characters only.
     let text = String::from_utf8_lossy(&text);
-    Ok(text.lines().try_for_each(|line| writeln!(output, "{}", plain(line)))?)
+    text.lines().try_for_each(|line| writeln!(output, "{}", plain(line)))?;
+    writeln!(output)?;
+    Ok(difference::write(output, &(question.changes)()?, &difference::Styles::default())?)
 }
 
 /// A line that somebody typed; `None` at the end.

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 use waypost::layouts::Standing;
 use waypost::recovery::{
-    Advice, Freshness, Hurdle, Offer, PassedOver, ResumePoint, Worker, resume_block,
+    Advice, Differences, Freshness, Hurdle, Offer, PassedOver, ResumePoint, Worker, resume_block,
 };
 use waypost::{Entry, JsonStyle, Layout, Status, Timestamp};
 
@@ -22,9 +22,19 @@ use crate::output::{self, Fields};
 pub(super) struct Told<'a> {
     pub(super) chosen: &'a Chosen,
     pub(super) freshness: &'a Freshness,
+    /// What became of files, if that is asked for.
+    pub(super) shown: Option<&'a Differences>,
     pub(super) decision: Decision,
     /// The directory in which the work goes on.
     pub(super) root: &'a Path,
+}
+
+impl Told<'_> {
+    /// Where the work goes on, in the phase that the world says.
+    fn point(&self) -> ResumePoint {
+        let Offer { checkpoint, standing, .. } = &self.chosen.offer;
+        ResumePoint::of(&checkpoint.entry, standing).following(self.freshness)
+    }
 }
 
 /// The answer to a program; the document follows as the last member.
@@ -65,7 +75,7 @@ pub(super) fn tell(
         }
         return Ok(write!(out, "{block}")?);
     }
-    Ok(output::fields(out, &summary(chosen), global)?)
+    Ok(output::fields(out, &summary(chosen, &told.point()), global)?)
 }
 
 /// The block for a prompt, if that is asked for and work goes on; and the worker it is for.
@@ -79,7 +89,9 @@ fn block(args: &Args, told: &Told<'_>) -> Result<Option<(String, Option<Worker>)
     }
     let Offer { checkpoint, standing, .. } = &told.chosen.offer;
     let nothing = || Refusal::NoTasks { id: checkpoint.entry.id.clone() };
-    Ok(Some((resume_block(standing).ok_or_else(nothing)?, None)))
+    let block = resume_block(standing).ok_or_else(nothing)?;
+    let phase = told.point().phase_note().map(|it| format!("Phase: {}\n", output::plain(&it)));
+    Ok(Some((block + &phase.unwrap_or_default(), None)))
 }
 
 /// Says what was passed over, what has changed, and what could not be looked at.
@@ -106,7 +118,7 @@ pub(super) fn notes(chosen: &Chosen, freshness: &Freshness, global: &Global) {
 }
 
 /// What a person needs to go on.
-fn summary(chosen: &Chosen) -> Fields {
+fn summary(chosen: &Chosen, point: &ResumePoint) -> Fields {
     let entry = &chosen.offer.checkpoint.entry;
     let standing = &chosen.offer.standing;
     let ago = output::ago(entry.created_at, Timestamp::now());
@@ -116,7 +128,7 @@ fn summary(chosen: &Chosen) -> Fields {
     fields.text("work", standing.description.as_ref());
     fields.text("saved", Some(format!("{} ({ago})", entry.created_at)));
     fields.text("agent", entry.agent.as_ref().map(|agent| by_agent(entry.layout, agent)));
-    fields.text("phase", entry.phase.as_ref());
+    fields.text("phase", point.phase_note().or_else(|| point.phase.clone()));
     fields.text("step", entry.step.as_ref());
     fields.text("iteration", entry.iteration);
     fields.text("resume_from", entry.resume_from.as_ref());
@@ -156,7 +168,7 @@ fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
         decision: *decision,
         strategy: args.strategy,
         reasons: &chosen.reasons,
-        resume_point: ResumePoint::of(&checkpoint.entry, &chosen.offer.standing),
+        resume_point: told.point(),
         freshness,
         hurdles: &chosen.hurdles,
         passed_over: &chosen.passed_over,
@@ -171,6 +183,9 @@ fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
         if let Some(worker) = worker {
             write!(out, ",\"worker\":{}", serde_json::to_string(&worker)?)?;
         }
+    }
+    if let Some(shown) = told.shown {
+        write!(out, ",\"differences\":{}", serde_json::to_string(shown)?)?;
     }
     // The document becomes the last member of the object, without being read again.
     write!(out, ",\"document\":")?;

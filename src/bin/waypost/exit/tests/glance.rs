@@ -153,8 +153,8 @@ fn all_errors_at_a_glance() {
         --choice fresh starts over, --force goes on all the same
     4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
       changed
-        `waypost restore a-1 --into p` brings captured files back, --choice resume goes on,
-          --choice fresh starts over
+        --diff shows what changed, `waypost restore a-1 --into p` brings captured files back,
+          --choice resume goes on, --choice fresh starts over
     4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
       changed
         --choice resume goes on, --choice fresh starts over

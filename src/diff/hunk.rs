@@ -3,19 +3,22 @@
 use std::fmt;
 use std::ops::Range;
 
-use waypost::diff::Line;
+use super::Line;
 
 // Lines around a change that show where it is.
 const CONTEXT: usize = 2;
 
-/// Changes that lie together.
-pub(super) struct Hunk<'l, 't> {
-    pub(super) lines: &'l [Line<'t>],
+/// Changes that lie together. Printed as its header in a unified diff.
+#[derive(Debug)]
+pub struct Hunk<'l, 't> {
+    /// Its lines, with those around the changes.
+    pub lines: &'l [Line<'t>],
     old: Extent,
     new: Extent,
 }
 
 /// Lines of one text.
+#[derive(Debug)]
 struct Extent {
     /// How many are before.
     before: usize,
@@ -29,8 +32,9 @@ impl Extent {
     }
 }
 
-/// All parts that differ.
-pub(super) fn hunks<'l, 't>(lines: &'l [Line<'t>]) -> Vec<Hunk<'l, 't>> {
+/// Returns all parts of two texts that differ, by their lines, with some lines around them.
+#[must_use]
+pub fn hunks<'l, 't>(lines: &'l [Line<'t>]) -> Vec<Hunk<'l, 't>> {
     let mut rest = 0;
     let mut hunks: Vec<Hunk<'l, 't>> = Vec::new();
     for range in ranges(lines) {
@@ -77,9 +81,8 @@ impl fmt::Display for Extent {
 
 #[cfg(test)]
 mod tests {
-    use waypost::diff::lines;
-
     use super::*;
+    use crate::diff::lines;
 
     fn headers(old: &str, new: &str) -> Vec<String> {
         hunks(&lines(old, new)).iter().map(ToString::to_string).collect()

@@ -1,0 +1,54 @@
+//! The tasks of a workflow as a graph, in the words that layouts share.
+
+use serde::Serialize;
+
+use crate::checkpoint::Document;
+
+/// A graph of tasks, restored as its system does it: states as they were saved, batches made anew.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Graph {
+    /// The id of the graph.
+    pub id: Option<String>,
+    /// The tasks, in the order of the document.
+    pub nodes: Vec<GraphNode>,
+    /// Batches that are done, as they are written.
+    pub completed_batches: Vec<String>,
+    /// The batch that the work goes on with, as it is written.
+    pub current_batch: Option<String>,
+    /// Batches of the tasks that are neither done nor failed nor skipped. A batch waits for the one
+    /// before it; the first has the number of the current batch.
+    pub batches: Vec<Batch>,
+    /// Tasks that are pending but in no batch: they depend on a task that failed, was skipped, is
+    /// not in the graph, or depends on them.
+    pub blocked: Vec<String>,
+    /// Whether the document says which task depends on which. Otherwise batches are as it has them,
+    /// or a single one.
+    pub has_dependencies: bool,
+}
+
+/// A task of a graph.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GraphNode {
+    /// Its id.
+    pub id: String,
+    /// Its status, as it is written.
+    pub status: Option<String>,
+    /// Its result, as it is written.
+    pub result: Option<Document>,
+    /// When it began, as it is written.
+    pub started_at: Option<String>,
+    /// When it ended, as it is written.
+    pub completed_at: Option<String>,
+}
+
+/// Tasks that can run at the same time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Batch {
+    /// Its number.
+    pub number: u64,
+    /// The ids of its tasks.
+    pub tasks: Vec<String>,
+}
