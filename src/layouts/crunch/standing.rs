@@ -8,7 +8,7 @@ use super::{VERSION, shared};
 use crate::checkpoint::{Document, Entry};
 use crate::layouts::reading::{at, is_object, list, text, truth, whole};
 use crate::layouts::standing::told::{
-    LIST_MAX, all_names, files, first_list, issue, name, named, newer, required, said, verbatim,
+    LIST_MAX, files, first_list, issue, labels, name, named, newer, required, said, verbatim,
 };
 use crate::layouts::standing::unmet::unmet;
 use crate::layouts::standing::{Progress, Snapshot, Standing};
@@ -41,7 +41,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
             issue: issue(entry, document, &["issue_number"]),
             branch: name(document, &["issue_snapshot.branch"]),
             body: verbatim(document, &["issue_snapshot.body"]),
-            labels: all_names(document, &["issue_snapshot.labels"]),
+            labels: labels(document, &["issue_snapshot.labels"]),
             files: files(document, &["files_modified"]),
             ..Snapshot::default()
         },

@@ -6,8 +6,7 @@
 use crate::checkpoint::{Document, Entry};
 use crate::layouts::reading::{list, truth};
 use crate::layouts::standing::told::{
-    all_names, count, files, first_list, issue, message, name, names, number, said, seconds,
-    verbatim,
+    count, files, first_list, issue, labels, message, name, names, number, said, seconds, verbatim,
 };
 use crate::layouts::standing::unmet::unmet;
 use crate::layouts::standing::{Progress, Snapshot, Standing, told};
@@ -61,7 +60,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
             issue: issue(entry, document, &["issue", "issue_number"]),
             branch: name(document, &["branch"]),
             body: verbatim(document, &["body"]),
-            labels: all_names(document, &["labels"]),
+            labels: labels(document, &["labels"]),
             worktree: name(document, &["worktree"]),
             plan_file: name(document, &["plan_file", "plan_path"]),
             plan_modified_at: seconds(document, &["plan_modification_time"]),

@@ -68,10 +68,13 @@ pub(in crate::layouts) fn names(document: &Document, fields: &[&str]) -> Option<
     Some(items.iter().filter_map(named).take(LIST_MAX).collect())
 }
 
-/// As [`names`], of a list that is compared: a part of it would say that others are gone.
-pub(in crate::layouts) fn all_names(document: &Document, fields: &[&str]) -> Option<Vec<String>> {
-    first_list(document, fields).filter(|items| items.len() <= LIST_MAX)?;
-    names(document, fields)
+/// The labels in the first of some fields that is a list. `None` for a long list: labels are
+/// compared, and a part of them would say that others are gone.
+pub(in crate::layouts) fn labels(document: &Document, fields: &[&str]) -> Option<Vec<String>> {
+    let items = first_list(document, fields).filter(|items| items.len() <= LIST_MAX)?;
+    // A tracker's own command prints objects whose `id` is a key of its database.
+    let label = |item: &Document| said(item, &["name"]).or_else(|| named(item));
+    Some(items.iter().filter_map(label).collect())
 }
 
 /// The first of some fields that is a list.

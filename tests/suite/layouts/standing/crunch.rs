@@ -141,6 +141,9 @@ fn what_is_compared_is_whole_or_absent() {
     let told = of(Layout::Crunch, &json!({"issue_snapshot": snapshot})).snapshot;
     assert_eq!((told.labels, told.branch), (None, None));
     assert_eq!(told.body.as_deref(), Some(body.as_str()));
-    let told = of(Layout::Crunch, &json!({"issue_snapshot": {"labels": [{"name": "a"}, "b"]}}));
+    let told = of(
+        Layout::Crunch,
+        &json!({"issue_snapshot": {"labels": [{"id": "LA_1", "name": "a"}, "b"]}}),
+    );
     assert_eq!(told.snapshot.labels.unwrap(), ["a", "b"]);
 }
