@@ -6,9 +6,9 @@ use waypost::layouts::crunch::Location;
 use waypost::layouts::{self, LayoutFile};
 use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
 
-use super::directory::{Content, Modes};
 use super::index::Row;
-use super::place::Packing;
+use waypost::transfer::directory::{Content, Modes};
+use waypost::transfer::place::Packing;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy)]
