@@ -82,6 +82,10 @@ pub mod diff;
 pub mod docs;
 pub mod layouts;
 pub mod recovery;
+#[cfg(feature = "transfer")]
+#[doc(hidden)]
+#[expect(clippy::must_use_candidate, reason = "only for the command, so far")]
+pub mod transfer;
 
 /// The example of the README is compiled, too.
 #[cfg(doctest)]

@@ -33,6 +33,13 @@ impl Timestamp {
         })
     }
 
+    /// As the system has it; `None` if the system cannot represent it.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn to_system(self) -> Option<SystemTime> {
+        let micros = Duration::from_micros(self.0.unsigned_abs());
+        if self.0 < 0 { UNIX_EPOCH.checked_sub(micros) } else { UNIX_EPOCH.checked_add(micros) }
+    }
+
     /// A point in time by microseconds since 1970.
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {

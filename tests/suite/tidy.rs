@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules from the bottom up. A module may use those of earlier rows and of its own row's name.
-const LAYERS: [&[&str]; 12] = [
+const LAYERS: [&[&str]; 13] = [
     &["error", "spelling", "sync", "threads", "yaml"],
     &["checkpoint"],
     &["diff"],
@@ -16,6 +16,7 @@ const LAYERS: [&[&str]; 12] = [
     &["store"],
     &["query"],
     &["layouts"],
+    &["transfer"],
     &["recovery"],
 ];
 
@@ -33,12 +34,12 @@ const OWNERS: [(&str, &[&str]); 15] = [
     ("clap", &["src/bin"]),
     ("clap_complete", &["src/bin/waypost/command/completions.rs"]),
     ("clap_mangen", &["src/bin/waypost/command/man.rs"]),
-    ("flate2", &["src/bin/waypost/command/bench", "src/bin/waypost/gzip.rs"]),
+    ("flate2", &["src/bin/waypost/command/bench", "src/transfer/gzip.rs"]),
     ("signal_hook", &["src/bin/waypost/interrupt.rs"]),
     (
         "rustix",
         &[
-            "src/bin/waypost/command/export/files/system.rs",
+            "src/transfer/system.rs",
             "src/bin/waypost/command/doctor/system.rs",
             "src/store/disk/opening.rs",
         ],

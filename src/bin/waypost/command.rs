@@ -19,7 +19,6 @@ mod lifecycle;
 mod list;
 mod log;
 mod man;
-mod own;
 mod policy;
 mod prune;
 mod rekey;

@@ -12,7 +12,8 @@ use waypost::{Config, SecretKey, opening};
 
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{config, open, private};
+use crate::{config, open};
+use waypost::transfer::private;
 
 /// The variable that has a key itself.
 pub(crate) const VARIABLE: &str = "WAYPOST_KEY";

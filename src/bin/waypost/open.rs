@@ -16,8 +16,8 @@ use crate::exit::{Refusal, move_away};
 use crate::interrupt;
 use crate::keys;
 use crate::output::quoted;
-use crate::private;
 use crate::progress::Progress;
+use waypost::transfer::private;
 
 const DIRECTORY: &str = ".waypost";
 const FILE: &str = "store.redb";

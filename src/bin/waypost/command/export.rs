@@ -14,7 +14,6 @@ use serde::Serialize;
 use waypost::layouts::{Form, Schema, Writing};
 use waypost::{Layout, Order, Query, Store, Timestamp, opening};
 
-use super::own::{IS_OWN, Own};
 use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::filter::{FILTERS, Filter, nothing};
@@ -24,6 +23,7 @@ use chosen::Chosen;
 use dump::Dumped;
 use files::{Modes, Packing, Tally, Wish};
 use target::Target;
+use waypost::transfer::own::{IS_OWN, Own};
 
 const EXAMPLES: &str = "\
 Examples:

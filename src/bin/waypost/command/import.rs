@@ -27,7 +27,7 @@ use crate::args::Global;
 use crate::exit::Refusal;
 use crate::input::Input;
 use crate::interrupt::{self, Signal};
-use crate::{config, gzip, open, output};
+use crate::{config, open, output};
 use file::Importer;
 use lines::Imported;
 use place::Base;
@@ -36,6 +36,7 @@ pub(super) use tally::Tally;
 use tree::Trees;
 use walk::{Found, Root};
 use watch::Seen;
+use waypost::transfer::gzip;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -10,7 +10,8 @@ use waypost::{KeyId, SecretKey};
 
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{output, private};
+use crate::output;
+use waypost::transfer::private;
 
 const EXAMPLES: &str = "\
 Examples:

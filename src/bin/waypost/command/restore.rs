@@ -20,9 +20,6 @@ use waypost::layouts::{Carried, NamedFile, Standing, carried, standing};
 use waypost::recovery::{self, Hurdle};
 use waypost::{Artifact, Document, Entry, Error, Store};
 
-use super::export::files::directory::{Directory, Modes};
-use super::export::files::place::leads_home;
-use super::own::{IS_OWN, Own, resolve};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::interrupt;
@@ -33,6 +30,9 @@ use named::Comparison;
 use plan::{Obstacle, Plan};
 use report::{Outcome, Report, StepName};
 use state::StateFile;
+use waypost::transfer::directory::{Directory, Modes};
+use waypost::transfer::own::{IS_OWN, Own, resolve};
+use waypost::transfer::place::leads_home;
 
 const EXAMPLES: &str = "\
 Examples:

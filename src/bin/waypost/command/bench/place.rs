@@ -6,7 +6,7 @@ use std::process;
 
 use anyhow::{Context as _, Result};
 
-use crate::private;
+use waypost::transfer::private;
 
 /// A directory that is gone when this is dropped.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::check::Check;
 use super::system;
-use crate::command::export::files::system::mode;
 use crate::output::quoted;
+use waypost::transfer::system::mode;
 
 const NAME: &str = "modes";
 // All that the group and others may do.

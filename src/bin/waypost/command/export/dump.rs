@@ -8,9 +8,9 @@ use waypost::{Checkpoint, Entry, Error, Store};
 use super::chosen::Chosen;
 use crate::args::Global;
 use crate::interrupt;
-use crate::ordered::in_order;
 use crate::output::{self, Kept};
 use crate::progress::Progress;
+use waypost::transfer::ordered::in_order;
 
 // Enough to make handing over cheap beside it; few enough that little waits for the slowest.
 const PART_ENTRIES: usize = 64;

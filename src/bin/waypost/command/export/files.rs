@@ -2,14 +2,11 @@
 
 mod claims;
 mod decide;
-pub(in crate::command) mod directory;
 mod index;
 mod lines;
-pub(in crate::command) mod place;
 mod placer;
 mod prepare;
 mod render;
-pub(in crate::command) mod system;
 mod tally;
 mod vacate;
 
@@ -23,19 +20,19 @@ use waypost::{Entry, Order, Query, Store};
 use super::chosen::Chosen;
 use crate::args::Global;
 use crate::interrupt::{self, Signal};
-use crate::ordered::in_order;
 use crate::progress::Progress;
 use crate::threads::start_in;
 use claims::Seen;
 use decide::{Export, Places};
-use directory::Directory;
-pub(super) use directory::Modes;
-pub(super) use place::Packing;
 use placer::Placer;
 use prepare::Part;
 use render::Way;
 pub(super) use render::Wish;
 pub(super) use tally::Tally;
+use waypost::transfer::directory::Directory;
+pub(super) use waypost::transfer::directory::Modes;
+use waypost::transfer::ordered::in_order;
+pub(super) use waypost::transfer::place::Packing;
 
 // Enough to make handing over cheap beside it; few enough that little waits for the slowest.
 const PART_ENTRIES: usize = 64;

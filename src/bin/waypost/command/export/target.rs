@@ -9,7 +9,7 @@ use waypost::opening;
 
 use crate::exit::Refusal;
 use crate::output::Shown;
-use crate::private;
+use waypost::transfer::private;
 
 /// Where an export goes.
 pub(in crate::command) enum Target<'a> {

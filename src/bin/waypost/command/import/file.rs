@@ -15,7 +15,7 @@ use super::line::{self, Taken};
 use super::read::{self, Content};
 use super::revisions::Revisions;
 use super::walk::Item;
-use crate::gzip;
+use waypost::transfer::gzip;
 
 // What lies elsewhere than checkpoints do and is longer is no checkpoint, but somebody's data.
 const CANDIDATE_BYTES_MAX: usize = 8 << 20;

@@ -10,8 +10,8 @@ use super::super::save::inbox::read_line;
 use super::line::{self, Taken};
 use crate::args::Global;
 use crate::interrupt;
-use crate::ordered::in_order;
 use crate::progress::Progress;
+use waypost::transfer::ordered::in_order;
 
 // A transaction of so many is cheap for each; few enough that they fit the memory.
 const PART_LINES: usize = 256;

@@ -11,8 +11,8 @@ use super::tally::Tally;
 use super::walk::{Found, Item, Root};
 use crate::args::Global;
 use crate::interrupt;
-use crate::ordered::in_order;
 use crate::progress::Progress;
+use waypost::transfer::ordered::in_order;
 
 // A transaction of so many is cheap for each.
 const PART_FILES: usize = 128;

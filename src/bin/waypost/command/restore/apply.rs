@@ -8,15 +8,15 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use waypost::{Entry, Hash, Id, SourceForm, Store, Timestamp, opening};
 
-use super::super::export::files::directory::{Content, Directory, Draft, Found};
-use super::super::export::files::place::{ancestors, split};
 use super::plan::{Action, KEPT, Plan, Planned};
 use crate::exit::Refusal;
 use crate::interrupt;
 use crate::open;
 use crate::output::short_id;
-use crate::private;
 use crate::progress::Progress;
+use waypost::transfer::directory::{Content, Directory, Draft, Found};
+use waypost::transfer::place::{ancestors, split};
+use waypost::transfer::private;
 
 // An id of another system may be of any length, and lead anywhere.
 const ID_CHARS: usize = 40;
@@ -265,9 +265,9 @@ fn kept_name(id: &Id, now: Timestamp) -> String {
 mod tests {
     use waypost::{ArtifactStatus, NewArtifact, NewEntry};
 
-    use super::super::super::export::files::directory::Modes;
-    use super::super::super::own::Own;
     use super::*;
+    use waypost::transfer::directory::Modes;
+    use waypost::transfer::own::Own;
 
     /// Another checkpoint of the same id would have been written, and told as the one asked for.
     #[test]

@@ -9,10 +9,10 @@ use anyhow::Result;
 use waypost::layouts::NamedFile;
 use waypost::{Artifact, ArtifactStatus, Cursor, Entry, Error, Query, Store};
 
-use super::super::export::files::directory::Directory;
-use super::super::export::files::place::refusal;
 use super::look::{There, look};
 use crate::args::Global;
+use waypost::transfer::directory::Directory;
+use waypost::transfer::place::refusal;
 
 // A restore must not cost more and more the longer a series is.
 const CHECKPOINTS_LOOKED_AT: usize = 10_000;

@@ -5,9 +5,9 @@ use std::io::{self, ErrorKind};
 
 use waypost::{Hash, opening};
 
-use super::super::export::files::directory::{Directory, Found, THROUGH_FILE};
-use super::super::export::files::place::split;
-use super::super::export::files::system;
+use waypost::transfer::directory::{Directory, Found, THROUGH_FILE};
+use waypost::transfer::place::split;
+use waypost::transfer::system;
 
 /// What keeps a path from being read, or written to.
 pub(super) const IS_DIRECTORY: &str = "is a directory";

@@ -7,9 +7,9 @@ use serde::Serialize;
 use waypost::layouts::NamedFile;
 use waypost::{Artifact, Hash};
 
-use super::super::export::files::directory::Directory;
-use super::super::export::files::place::refusal;
 use super::look::{IS_DIRECTORY, There, look};
+use waypost::transfer::directory::Directory;
+use waypost::transfer::place::refusal;
 
 /// How a file compares with what the document says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

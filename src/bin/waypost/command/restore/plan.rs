@@ -6,10 +6,10 @@ use std::{fs, io};
 
 use waypost::{Artifact, Hash};
 
-use super::super::export::files::directory::{Directory, Found, THROUGH_FILE};
-use super::super::export::files::place::{ancestors, refusal, split};
-use super::super::own::{IS_OWN, Own};
 use super::look::{IS_DIRECTORY, There, look};
+use waypost::transfer::directory::{Directory, Found, THROUGH_FILE};
+use waypost::transfer::own::{IS_OWN, Own};
+use waypost::transfer::place::{ancestors, refusal, split};
 
 /// Where what is replaced is kept, below the directory of the restore.
 pub(super) const KEPT: &str = ".waypost/replaced";

@@ -13,16 +13,16 @@ use waypost::{
     opening,
 };
 
-use super::super::export::files::directory::is_draft;
-use super::super::export::files::place::{RESERVED, ancestors, refusal};
-use super::super::export::files::system;
 use super::super::import::place::{Base, join};
-use super::super::own::{IS_OWN, Own, resolve};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::open;
 use crate::output::plain;
 use crate::progress::Progress;
+use waypost::transfer::directory::is_draft;
+use waypost::transfer::own::{IS_OWN, Own, resolve};
+use waypost::transfer::place::{RESERVED, ancestors, refusal};
+use waypost::transfer::system;
 
 // Who writes to a file all the time must wait for a better moment.
 const READ_TIMES: usize = 3;

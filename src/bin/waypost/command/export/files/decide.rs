@@ -6,17 +6,17 @@ use anyhow::{Context as _, Result};
 use waypost::{Error, Id, Layout, Store};
 
 use super::claims::{Claim, Claims};
-use super::directory::Directory;
 use super::index::{Beside, Indexes};
 use super::lines::{LineFile, Lines, Written};
-use super::place;
 use super::placer::{Pending, Placer};
-use super::prepare::{File, Prepared, Ready, State, drafted, stated};
+use super::prepare::{File, Prepared, Ready, State, drafted, named, stated};
 use super::tally::Tally;
 use super::vacate::Moved;
 use crate::args::Global;
 use crate::interrupt;
 use crate::progress::Progress;
+use waypost::transfer::directory::Directory;
+use waypost::transfer::place;
 
 // Enough to make a sync cheap beside them; little enough to be on disk within a second.
 const BATCH_FILES: usize = 4096;
@@ -183,7 +183,7 @@ impl<'a> Export<'a> {
         let count = file.lines.len() as u64;
         if let Some(reason) = place::recorded_refusal(&path) {
             let first = file.lines.values().next().map(Id::as_str).unwrap_or_default();
-            self.refuse(first, &place::named(&path, reason), count);
+            self.refuse(first, &named(&path, reason), count);
             return Ok(());
         }
         if !self.claims.take(&path) {

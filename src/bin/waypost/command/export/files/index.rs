@@ -7,8 +7,8 @@ use waypost::layouts::crunch::{Index, IndexEntry};
 use waypost::layouts::{Field, Scalar};
 use waypost::{Document, Entry, Layout, Result, SourceForm};
 
-use super::directory::Content;
-use super::place::split;
+use waypost::transfer::directory::Content;
+use waypost::transfer::place::split;
 
 /// What an index says of a checkpoint.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::Result;
 use waypost::{Error, Id, Layout, SourceForm, Store};
 
-use super::directory::{Directory, Draft};
+use waypost::transfer::directory::{Directory, Draft};
 
 /// Lines by the path of their file.
 #[derive(Debug, Default)]

@@ -9,12 +9,12 @@ use std::sync::mpsc::Receiver;
 use anyhow::{Context as _, Result};
 use waypost::{Layout, opening};
 
-use super::directory::{Directory, Draft};
-use super::place::{ancestors, split};
-use super::system::{self, Identity};
 use super::tally::Tally;
 use super::vacate::Moved;
 use crate::args::Global;
+use waypost::transfer::directory::{Directory, Draft};
+use waypost::transfer::place::{ancestors, split};
+use waypost::transfer::system::{self, Identity};
 
 /// A draft that is to be put in its place.
 pub(super) struct Pending {
@@ -148,8 +148,8 @@ fn is_obstacle(error: &io::Error) -> bool {
 mod tests {
     use waypost::SourceForm;
 
-    use super::super::directory::{Content, Found, Modes};
     use super::*;
+    use waypost::transfer::directory::{Content, Found, Modes};
 
     fn content(text: &str) -> Content {
         Content { text: text.into(), form: SourceForm::default() }

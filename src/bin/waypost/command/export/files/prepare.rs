@@ -7,11 +7,12 @@ use std::io::ErrorKind;
 use anyhow::{Context as _, Result};
 use waypost::{Entry, Error, Id, Layout, Series, SourceForm, Store};
 
-use super::directory::{Content, Directory, Draft, Found};
 use super::index::Row;
-use super::place;
 use super::render::{Fault, Rendered, Report, Way, Wish};
 use super::vacate::{self, Leaving, Left};
+use crate::output::plain;
+use waypost::transfer::directory::{Content, Directory, Draft, Found};
+use waypost::transfer::place;
 
 /// Some checkpoints that follow each other.
 #[derive(Default)]
@@ -101,7 +102,7 @@ fn prepare(
         Err(Fault::Refused(reason)) => return Ok(Some(File::Refused { id, reason })),
     };
     if let Some(reason) = place::recorded_refusal(&rendered.path) {
-        let reason = place::named(&rendered.path, reason);
+        let reason = named(&rendered.path, reason);
         return Ok(Some(File::Refused { id, reason }));
     }
     let Rendered { path, other_path, layout, content, row, report, leaving } = rendered;
@@ -159,4 +160,9 @@ pub(super) fn stated(
         Found::Same => Ok(State::Unchanged),
         Found::Obstacle(reason) => Ok(State::Obstructed(reason)),
     }
+}
+
+/// A refusal with the path it is about, which may be empty or hold control characters.
+pub(super) fn named(path: &str, reason: &str) -> String {
+    format!("path \"{}\" {reason}", plain(path))
 }

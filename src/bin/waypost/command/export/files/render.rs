@@ -7,10 +7,10 @@ use waypost::layouts::crunch::Location;
 use waypost::layouts::{self, Form, LayoutFile, Problem, Writing};
 use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
 
-use super::directory::{Content, Modes};
 use super::index::Row;
-use super::place::Packing;
 use super::vacate::Leaving;
+use waypost::transfer::directory::{Content, Modes};
+use waypost::transfer::place::Packing;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy)]

@@ -10,11 +10,11 @@ use serde::Serialize;
 use waypost::layouts::claude::Filed;
 use waypost::{Checkpoint, Entry, Id, SourceForm, Store, opening};
 
-use super::directory::{Content, Directory, Found};
-use super::place::{Packing, split};
 use super::tally::Tally;
 use crate::args::Global;
-use crate::private;
+use waypost::transfer::directory::{Content, Directory, Found};
+use waypost::transfer::place::{Packing, split};
+use waypost::transfer::private;
 
 /// A place where the file of a checkpoint must not be any more.
 #[derive(Debug, Clone)]

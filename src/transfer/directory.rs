@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::{Duration, SystemTime};
 
-use waypost::{SourceForm, Timestamp, opening};
+use crate::checkpoint::{SourceForm, Timestamp};
+use crate::store::opening;
 
+use super::gzip;
 use super::place::{ancestors, split};
+use super::private::{self, MODE};
 use super::system::{self, FileSystem, Identity};
-use crate::gzip;
-use crate::private::{self, MODE};
 
 /// Why there can be nothing below a path.
-pub(in crate::command) const THROUGH_FILE: &str = "goes through a file";
+pub const THROUGH_FILE: &str = "goes through a file";
 
 // What the names of drafts start with.
 const DRAFT: &str = ".waypost-";
@@ -29,7 +29,7 @@ const MODE_MAX: u32 = 0o755;
 const COMPARED_BYTES: usize = 64 << 10;
 
 /// Whether a file has the name of a draft, left behind by one that was killed.
-pub(in crate::command) fn is_draft(name: &str) -> bool {
+pub fn is_draft(name: &str) -> bool {
     process_of(name).is_some()
 }
 
@@ -42,9 +42,9 @@ fn process_of(name: &str) -> Option<&str> {
 }
 
 /// Where files go.
-pub(in crate::command) struct Directory {
+pub struct Directory {
     root: PathBuf,
-    pub(super) overwrites: bool,
+    pub overwrites: bool,
     modes: Modes,
     /// Directories below it that are there, and are no links.
     known: Mutex<BTreeMap<String, Known>>,
@@ -54,12 +54,12 @@ pub(in crate::command) struct Directory {
     prefix: String,
     made: AtomicU64,
     /// The file system, where one sync can be asked for all of it; `None` where it cannot.
-    pub(in crate::command) system: OnceLock<Option<FileSystem>>,
+    pub system: OnceLock<Option<FileSystem>>,
 }
 
 /// Which modes files get. A file without a recorded mode is for its owner alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::command) enum Modes {
+pub enum Modes {
     /// As recorded, but at most 0755 less the umask: imported lines may state any mode.
     Limited,
     /// As recorded.
@@ -68,7 +68,7 @@ pub(in crate::command) enum Modes {
 
 /// What is known of a directory.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::command) struct Known {
+pub struct Known {
     /// Whether this export has made it, so that nothing needs to be looked for in it.
     is_new: bool,
     /// Whether a sync of the file system reaches it.
@@ -77,14 +77,14 @@ pub(in crate::command) struct Known {
 
 /// What a file is to hold.
 #[derive(Debug)]
-pub(in crate::command) struct Content {
-    pub(in crate::command) text: Vec<u8>,
-    pub(in crate::command) form: SourceForm,
+pub struct Content {
+    pub text: Vec<u8>,
+    pub form: SourceForm,
 }
 
 /// What stands where a file should go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::command) enum Found {
+pub enum Found {
     Nothing,
     Same,
     Other,
@@ -94,12 +94,12 @@ pub(in crate::command) enum Found {
 
 /// A file that is written, but not in its place yet; gone when dropped.
 #[derive(Debug)]
-pub(in crate::command) struct Draft {
+pub struct Draft {
     /// Empty once it was put in its place.
-    pub(in crate::command) temporary: PathBuf,
-    pub(super) bytes: u64,
+    pub temporary: PathBuf,
+    pub bytes: u64,
     /// Where something may be replaced, so that it is not this.
-    pub(super) identity: Option<Identity>,
+    pub identity: Option<Identity>,
     /// Whether a sync of the file system reaches it.
     is_synced: bool,
 }
@@ -120,7 +120,7 @@ impl Drop for Draft {
 }
 
 impl Directory {
-    pub(in crate::command) fn new(root: &Path, overwrites: bool, modes: Modes) -> Self {
+    pub fn new(root: &Path, overwrites: bool, modes: Modes) -> Self {
         Self {
             root: root.to_owned(),
             overwrites,
@@ -134,22 +134,17 @@ impl Directory {
         }
     }
 
-    pub(in crate::command) fn path(&self, path: &str) -> PathBuf {
+    pub fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
     /// Looks at what is in the place of a file.
-    pub(super) fn look(&self, path: &str, content: &Content) -> io::Result<Found> {
+    pub fn look(&self, path: &str, content: &Content) -> io::Result<Found> {
         self.look_for(path, content.form.is_gzip, content.text.as_slice())
     }
 
     /// Looks whether a draft is what is there already.
-    pub(super) fn look_for_draft(
-        &self,
-        path: &str,
-        draft: &Draft,
-        is_gzip: bool,
-    ) -> io::Result<Found> {
+    pub fn look_for_draft(&self, path: &str, draft: &Draft, is_gzip: bool) -> io::Result<Found> {
         let draft = opening::read(&draft.temporary)?;
         if is_gzip {
             return self.look_for(path, true, gzip::reader(draft));
@@ -158,7 +153,7 @@ impl Directory {
     }
 
     /// Looks whether a link to a name is there already, or a file that holds it.
-    pub(super) fn look_for_link(&self, path: &str, name: &Content) -> io::Result<Found> {
+    pub fn look_for_link(&self, path: &str, name: &Content) -> io::Result<Found> {
         match fs::read_link(self.path(path)) {
             Ok(target) if target.as_os_str().as_encoded_bytes() == name.text => Ok(Found::Same),
             Ok(_) => Ok(Found::Other),
@@ -197,7 +192,7 @@ impl Directory {
     /// `Same` if there is such a directory, reached by no link.
     ///
     /// Looks each time: what was a directory may have become a link since.
-    pub(in crate::command) fn directory(&self, path: &str) -> io::Result<Found> {
+    pub fn directory(&self, path: &str) -> io::Result<Found> {
         for path in ancestors(path) {
             // The user may name the directory of the export by a link.
             let look = if path.is_empty() { fs::metadata } else { fs::symlink_metadata };
@@ -215,7 +210,7 @@ impl Directory {
     }
 
     /// Makes the directory of a file, one part after the other.
-    pub(in crate::command) fn make_directory(&self, path: &str) -> io::Result<Known> {
+    pub fn make_directory(&self, path: &str) -> io::Result<Known> {
         if self.directory(path)? == Found::Nothing {
             let mut directories = private::directories(MODE_MAX);
             directories.recursive(true).create(&self.root)?;
@@ -258,7 +253,7 @@ impl Directory {
     /// Makes sure that a directory is one, and reached by no link, before something is put there.
     ///
     /// Who changes it in the moment between is not noticed, so this comes right before.
-    pub(in crate::command) fn check(&self, path: &str) -> io::Result<()> {
+    pub fn check(&self, path: &str) -> io::Result<()> {
         if self.directory(path)? == Found::Same { Ok(()) } else { Err(replaced()) }
     }
 
@@ -277,7 +272,7 @@ impl Directory {
     }
 
     /// Writes a file beside where it goes.
-    pub(in crate::command) fn draft(&self, path: &str, content: &Content) -> io::Result<Draft> {
+    pub fn draft(&self, path: &str, content: &Content) -> io::Result<Draft> {
         let compressed = content.form.is_gzip.then(|| gzip::compress(&content.text));
         let bytes = compressed.as_ref().unwrap_or(&content.text);
         let (mut file, draft) = self.begin(path, &content.form)?;
@@ -286,7 +281,7 @@ impl Directory {
     }
 
     /// Writes a file of parts that come one after the other beside where it goes.
-    pub(super) fn draft_parts<E: From<io::Error>>(
+    pub fn draft_parts<E: From<io::Error>>(
         &self,
         path: &str,
         form: &SourceForm,
@@ -308,7 +303,7 @@ impl Directory {
     }
 
     /// Makes a link to a name beside where it goes; where none can be made, a file that holds it.
-    pub(super) fn draft_link(&self, path: &str, name: &Content) -> io::Result<Draft> {
+    pub fn draft_link(&self, path: &str, name: &Content) -> io::Result<Draft> {
         let (parent, _) = split(path);
         self.make_directory(parent)?;
         let temporary = self.path(&self.temporary_name(parent));
@@ -337,7 +332,7 @@ impl Directory {
     }
 
     /// A path in a directory that no file of the export has.
-    pub(super) fn temporary_name(&self, parent: &str) -> String {
+    pub fn temporary_name(&self, parent: &str) -> String {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{number}.tmp", self.prefix);
         if parent.is_empty() { name } else { format!("{parent}/{name}") }
@@ -354,7 +349,7 @@ impl Directory {
         if self.modes == Modes::Recorded && mode != MODE {
             system::set_mode(file, mode)?;
         }
-        if let Some(time) = form.modified_at.and_then(system_time) {
+        if let Some(time) = form.modified_at.and_then(Timestamp::to_system) {
             file.set_modified(time)?;
         }
         if self.overwrites {
@@ -396,10 +391,4 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(filled)
-}
-
-fn system_time(time: Timestamp) -> Option<SystemTime> {
-    let micros = Duration::from_micros(time.as_micros().unsigned_abs());
-    let epoch = SystemTime::UNIX_EPOCH;
-    if time.as_micros() < 0 { epoch.checked_sub(micros) } else { epoch.checked_add(micros) }
 }

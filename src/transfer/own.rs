@@ -4,10 +4,10 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::export::files::system::{self, Identity};
+use super::system::{self, Identity};
 
 /// What keeps a path from being captured or written to.
-pub(super) const IS_OWN: &str = "is the store itself";
+pub const IS_OWN: &str = "is the store itself";
 
 // The store, and what it keeps beside it.
 const SUFFIXES: [&str; 4] = ["", ".journal", ".lock", SPOOL];
@@ -18,7 +18,7 @@ const UNFINISHED: &str = ".unfinished";
 
 /// The files of a store.
 #[derive(Debug, Default)]
-pub(super) struct Own {
+pub struct Own {
     /// Under the name that was given, and under that which links lead to.
     paths: Vec<PathBuf>,
     /// Of those that are there: a file may have several names.
@@ -26,7 +26,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    pub(super) fn new(store: &Path) -> io::Result<Self> {
+    pub fn new(store: &Path) -> io::Result<Self> {
         let named = resolve(store)?;
         let real = named.canonicalize().unwrap_or_else(|_| named.clone());
         let mut own = Self::default();
@@ -39,7 +39,7 @@ impl Own {
     }
 
     /// Whether what has this name is part of the store. What a link leads to is not looked at.
-    pub(super) fn has(&self, path: &Path) -> bool {
+    pub fn has(&self, path: &Path) -> bool {
         if self.is_unfinished(path) {
             return true;
         }
@@ -72,7 +72,7 @@ fn beside(store: &Path, suffix: &str) -> PathBuf {
 }
 
 /// The whole path of what may not be there, with links on the way to it resolved.
-pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let Some(name) = path.file_name() else { return path.canonicalize() };
     let parent = path.parent().unwrap_or(&path);

@@ -4,8 +4,6 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 
-use anyhow::Result;
-
 use crate::threads::start_in;
 
 /// Does `work` on what `produce` hands out, and gives the results to `consume` in the same order.
@@ -14,11 +12,11 @@ use crate::threads::start_in;
 /// results in turn: however long one of them takes, the others are two ahead at most, so the memory
 /// does not grow with the number of jobs. If some threads cannot be started, the others do the
 /// work, or the caller alone.
-pub(crate) fn in_order<J: Send, R: Send>(
-    produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<()> + Send,
+pub fn in_order<J: Send, R: Send, E: Send>(
+    produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<(), E> + Send,
     work: impl Fn(J) -> R + Sync,
-    mut consume: impl FnMut(R) -> Result<()>,
-) -> Result<()> {
+    mut consume: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let work = &work;
     thread::scope(|scope| {
@@ -58,20 +56,20 @@ pub(crate) fn in_order<J: Send, R: Send>(
 }
 
 /// Hands out all that `produce` makes, to each worker in turn.
-fn hand_out<J>(
-    produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<()>,
+fn hand_out<J, E>(
+    produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<(), E>,
     workers: &[SyncSender<J>],
-) -> Result<()> {
+) -> Result<(), E> {
     let mut turns = workers.iter().cycle();
     produce(&mut |job| turns.next().is_some_and(|worker| worker.send(job).is_ok()))
 }
 
 /// As [`in_order`], by the caller.
-fn alone<J, R>(
-    produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<()>,
+fn alone<J, R, E>(
+    produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<(), E>,
     work: impl Fn(J) -> R,
-    mut consume: impl FnMut(R) -> Result<()>,
-) -> Result<()> {
+    mut consume: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
     let mut consumed = Ok(());
     let end = produce(&mut |job| {
         consumed = consume(work(job));
@@ -98,7 +96,7 @@ mod tests {
             let mut squares = Vec::new();
             let produce = |hand_out: &mut dyn FnMut(u64) -> bool| {
                 (0..200).all(hand_out);
-                Ok(())
+                Ok::<(), &str>(())
             };
             let work = |number: u64| {
                 thread::sleep(Duration::from_micros(number % 7 * 50));
@@ -121,22 +119,21 @@ mod tests {
                 (0..1_000_000).all(hand_out);
                 Ok(())
             };
-            let refuse = |number| if number == 50 { anyhow::bail!("enough") } else { Ok(()) };
+            let refuse = |number| if number == 50 { Err("enough") } else { Ok(()) };
             let ended = with_at_most(threads, || in_order(endless, |number| number, refuse));
-            assert_eq!(ended.unwrap_err().to_string(), "enough", "{threads} threads");
+            assert_eq!(ended, Err("enough"), "{threads} threads");
 
             let mut count = 0;
             let broken = |hand_out: &mut dyn FnMut(u64) -> bool| {
                 (0..9).all(hand_out);
-                anyhow::bail!("no more to be had")
+                Err("no more to be had")
             };
             let consume = |_| {
                 count += 1;
                 Ok(())
             };
             let ended = with_at_most(threads, || in_order(broken, |number| number, consume));
-            let told = ended.unwrap_err().to_string();
-            assert_eq!((told.as_str(), count), ("no more to be had", 9), "{threads} threads");
+            assert_eq!((ended, count), (Err("no more to be had"), 9), "{threads} threads");
         }
     }
 }

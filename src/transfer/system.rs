@@ -6,11 +6,11 @@ use std::io;
 use std::path::Path;
 
 /// What tells a file from all others: its device and number, or what stands for them.
-pub(in crate::command) type Identity = (u64, u64);
+pub type Identity = (u64, u64);
 
 /// The file system of a directory, all of which can be synced at once.
 #[derive(Debug)]
-pub(in crate::command) struct FileSystem {
+pub struct FileSystem {
     #[cfg(target_os = "linux")]
     directory: File,
     #[cfg(target_os = "linux")]
@@ -19,41 +19,41 @@ pub(in crate::command) struct FileSystem {
 
 #[cfg(target_os = "linux")]
 impl FileSystem {
-    pub(super) fn of(directory: &Path) -> Option<Self> {
+    pub fn of(directory: &Path) -> Option<Self> {
         let directory = File::open(directory).ok()?;
         let (device, _) = identity(&directory.metadata().ok()?)?;
         Some(Self { directory, device })
     }
 
     /// Whether a file is in it; a directory below may be another file system.
-    pub(super) fn has(&self, file: &Metadata) -> bool {
+    pub fn has(&self, file: &Metadata) -> bool {
         identity(file).is_some_and(|(device, _)| device == self.device)
     }
 
     /// A sync of each of ten thousand files takes some seconds; this takes as long as their bytes.
-    pub(in crate::command) fn sync(&self) -> io::Result<()> {
+    pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::syncfs(&self.directory)?)
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 impl FileSystem {
-    pub(super) fn of(_directory: &Path) -> Option<Self> {
+    pub fn of(_directory: &Path) -> Option<Self> {
         None
     }
 
-    pub(super) fn has(&self, _file: &Metadata) -> bool {
+    pub fn has(&self, _file: &Metadata) -> bool {
         false
     }
 
-    pub(in crate::command) fn sync(&self) -> io::Result<()> {
+    pub fn sync(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
 
 /// Whether there is a process of this number; where that cannot be told, there may be.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "nobody can be asked"))]
-pub(super) fn is_alive(process: u32) -> bool {
+pub fn is_alive(process: u32) -> bool {
     #[cfg(unix)]
     if let Some(process) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) {
         let tried = rustix::process::test_kill_process(process);
@@ -65,18 +65,18 @@ pub(super) fn is_alive(process: u32) -> bool {
 // Other systems have none to tell.
 #[allow(clippy::unnecessary_wraps)]
 #[cfg(unix)]
-pub(in crate::command) fn identity(file: &Metadata) -> Option<Identity> {
+pub fn identity(file: &Metadata) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt as _;
     Some((file.dev(), file.ino()))
 }
 
 #[cfg(not(unix))]
-pub(in crate::command) fn identity(_file: &Metadata) -> Option<Identity> {
+pub fn identity(_file: &Metadata) -> Option<Identity> {
     None
 }
 
 /// Stands for the identity of a file where a system does not tell, and case does not count.
-pub(super) fn identity_of_name(path: &Path) -> Identity {
+pub fn identity_of_name(path: &Path) -> Identity {
     let mut hasher = DefaultHasher::new();
     path.to_string_lossy().to_lowercase().hash(&mut hasher);
     (u64::MAX, hasher.finish())
@@ -85,33 +85,33 @@ pub(super) fn identity_of_name(path: &Path) -> Identity {
 /// The permissions of a file; other systems have none to tell.
 #[allow(clippy::unnecessary_wraps)]
 #[cfg(unix)]
-pub(in crate::command) fn mode(file: &Metadata) -> Option<u32> {
+pub fn mode(file: &Metadata) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt as _;
     Some(file.permissions().mode() & 0o777)
 }
 
 #[cfg(not(unix))]
-pub(in crate::command) fn mode(_file: &Metadata) -> Option<u32> {
+pub fn mode(_file: &Metadata) -> Option<u32> {
     None
 }
 
 #[cfg(unix)]
-pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
 }
 
 #[cfg(not(unix))]
-pub(super) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
+pub fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
     Ok(())
 }
 
 #[cfg(unix)]
-pub(super) fn link(target: &[u8], at: &Path) -> io::Result<()> {
+pub fn link(target: &[u8], at: &Path) -> io::Result<()> {
     use std::os::unix::ffi::OsStrExt as _;
     std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), at)
 }
 
 #[cfg(not(unix))]
-pub(super) fn link(_target: &[u8], _at: &Path) -> io::Result<()> {
+pub fn link(_target: &[u8], _at: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

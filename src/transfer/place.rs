@@ -1,14 +1,12 @@
 //! Paths of files in an export. Must never let one lead out of its directory.
 
-use waypost::{Format, SourceForm};
-
-use crate::output::plain;
+use crate::checkpoint::{Format, SourceForm};
 
 // What common file systems take.
 const PART_BYTES: usize = 255;
 const GZ: &str = ".gz";
 /// Whoever writes there changes what git runs, or what the store is.
-pub(in crate::command) const RESERVED: [&str; 2] = [".git", ".waypost"];
+pub const RESERVED: [&str; 2] = [".git", ".waypost"];
 
 /// Files of a home directory that grant access or run at login. Projects have none of them.
 const OF_HOME: [&str; 37] = [
@@ -89,7 +87,7 @@ const OF_PROJECT: [&str; 29] = [
 
 /// Whether files are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::command::export) enum Packing {
+pub enum Packing {
     /// Those that were.
     AsBefore,
     /// All that are JSON.
@@ -100,7 +98,7 @@ pub(in crate::command::export) enum Packing {
 
 impl Packing {
     /// The path and the form of a file that had these before.
-    pub(super) fn apply(self, path: &str, form: SourceForm) -> (String, SourceForm) {
+    pub fn apply(self, path: &str, form: SourceForm) -> (String, SourceForm) {
         match self {
             Self::Gzip if !form.is_gzip && form.format == Format::Json => {
                 (format!("{path}{GZ}"), SourceForm { is_gzip: true, ..form })
@@ -115,24 +113,19 @@ impl Packing {
 }
 
 /// Says what keeps a path, with `/` between its parts, from naming a file below a directory.
-pub(in crate::command) fn refusal(path: &str) -> Option<&'static str> {
+pub fn refusal(path: &str) -> Option<&'static str> {
     path.split('/').find_map(part_refusal)
 }
 
 /// As [`refusal`], for the path of a checkpoint file, which an import may have brought: it also
 /// refuses files that another tool trusts or runs.
-pub(in crate::command) fn recorded_refusal(path: &str) -> Option<&'static str> {
+pub fn recorded_refusal(path: &str) -> Option<&'static str> {
     let leads = leads_to(path, &OF_HOME) || leads_to(path, &OF_PROJECT);
     refusal(path).or(leads.then_some("leads to a file that another tool trusts or runs"))
 }
 
-/// A refusal with the path it is about, which may be empty or hold control characters.
-pub(super) fn named(path: &str, reason: &str) -> String {
-    format!("path \"{}\" {reason}", plain(path))
-}
-
 /// Whether a path leads to a file of a home directory that grants access or runs at login.
-pub(in crate::command) fn leads_home(path: &str) -> bool {
+pub fn leads_home(path: &str) -> bool {
     leads_to(path, &OF_HOME)
 }
 
@@ -164,12 +157,12 @@ fn part_refusal(part: &str) -> Option<&'static str> {
 }
 
 /// The directory of a path, which is empty for the one of the export, and the name in it.
-pub(in crate::command) fn split(path: &str) -> (&str, &str) {
+pub fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// A path and the ones above it, from the top: that of the export is empty.
-pub(in crate::command) fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+pub fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     let parts = path.match_indices('/').map(|(at, _)| &path[..at]);
     let whole = Some(path).filter(|path| !path.is_empty());
     std::iter::once("").chain(parts).chain(whole)

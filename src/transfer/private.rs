@@ -7,29 +7,29 @@ use std::fs::{self, DirBuilder, Metadata};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use waypost::opening;
+use crate::store::opening;
 
 /// The mode of a file that nothing else is known of.
-pub(crate) const MODE: u32 = 0o600;
+pub const MODE: u32 = 0o600;
 
 /// Whether others than the owner may do anything with a file; other systems do not tell.
 #[cfg(unix)]
-pub(crate) fn is_open(file: &Metadata) -> bool {
+pub fn is_open(file: &Metadata) -> bool {
     file.is_file() && std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o077 != 0
 }
 
 #[cfg(not(unix))]
-pub(crate) fn is_open(_file: &Metadata) -> bool {
+pub fn is_open(_file: &Metadata) -> bool {
     false
 }
 
 /// Makes a directory in one that is there.
-pub(crate) fn directory(path: &Path) -> io::Result<()> {
+pub fn directory(path: &Path) -> io::Result<()> {
     directories(0o700).create(path)
 }
 
 /// Makes directories of this mode at most; the umask may take more away.
-pub(crate) fn directories(mode: u32) -> DirBuilder {
+pub fn directories(mode: u32) -> DirBuilder {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
@@ -40,7 +40,7 @@ pub(crate) fn directories(mode: u32) -> DirBuilder {
 
 /// Makes a file with a text in it, if there is none. It is whole and on disk afterwards, or not
 /// there at all.
-pub(crate) fn write_lasting(path: &Path, text: &[u8]) -> io::Result<()> {
+pub fn write_lasting(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = opening::make(path)?;
     let written = file.write_all(text).and_then(|()| file.sync_all());
     let written = written.and_then(|()| sync_parent(path));
@@ -51,7 +51,7 @@ pub(crate) fn write_lasting(path: &Path, text: &[u8]) -> io::Result<()> {
 }
 
 /// Makes the name of a file last, which is on disk only with its directory.
-pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
+pub fn sync_parent(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     opening::directory(parent.unwrap_or(Path::new(".")))?.sync_all()
 }

@@ -6,10 +6,10 @@ mod fuzz;
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
 
+use crate::error::{Error, Result};
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use flate2::{Compress, Compression, Crc, FlushCompress, GzBuilder, Status};
-use waypost::{Error, Result};
 
 // What Node and `gzip -n` write on any system: neither a time nor a name, and made on Unix.
 const UNIX: u8 = 3;
@@ -19,22 +19,22 @@ const LEVEL: u32 = 6;
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, UNIX];
 
 /// Compresses what is written to it; ended by `finish`.
-pub(crate) fn writer<W: Write>(out: W) -> GzEncoder<W> {
+pub fn writer<W: Write>(out: W) -> GzEncoder<W> {
     GzBuilder::new().mtime(0).operating_system(UNIX).write(out, Compression::new(LEVEL))
 }
 
 /// What is in a file that may consist of several compressed ones.
-pub(crate) fn reader<R: Read>(compressed: R) -> MultiGzDecoder<R> {
+pub fn reader<R: Read>(compressed: R) -> MultiGzDecoder<R> {
     MultiGzDecoder::new(compressed)
 }
 
 /// Tells whether bytes start like a file of gzip.
-pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
+pub fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
 /// The compressed form of a text; the same for the same text.
-pub(crate) fn compress(text: &[u8]) -> Vec<u8> {
+pub fn compress(text: &[u8]) -> Vec<u8> {
     thread_local! {
         // To make one for each text of 16 KB takes a seventh longer.
         static DEFLATE: RefCell<Compress> =
@@ -65,7 +65,7 @@ pub(crate) fn compress(text: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// [`Error::Invalid`] if it is damaged, cut off or something else, or [`Error::Limit`].
-pub(crate) fn decompress(compressed: &[u8], limit: u64) -> Result<Vec<u8>> {
+pub fn decompress(compressed: &[u8], limit: u64) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut reader = reader(compressed);
     let read = reader.by_ref().take(limit).read_to_end(&mut text);
