@@ -20,7 +20,7 @@ use super::{Id, Phase, VERSION};
 use crate::checkpoint::{Document, Entry, Format, SourceForm};
 use crate::layouts::given::{Given, at, object, text, text_of, time, whole};
 use crate::layouts::write::Paths;
-use crate::layouts::{Problem, part};
+use crate::layouts::{Code, Problem, part};
 
 /// A language model writes the file, so there is no style to keep to.
 pub(in crate::layouts) const FORM: SourceForm = SourceForm {
@@ -37,8 +37,7 @@ pub(in crate::layouts) const FORM: SourceForm = SourceForm {
 ///
 /// Two with the same id are two states of one file.
 pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Paths, Vec<Problem>> {
-    let problem =
-        |field: &str, rule: &str| Problem { field: field.to_owned(), rule: rule.to_owned() };
+    let problem = |field: &str, rule: &str| Problem::new(Code::Name, field, rule);
     let mut problems = Vec::new();
     let id = at(document, "/checkpoint_id").and_then(text_of);
     match id {

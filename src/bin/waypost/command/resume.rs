@@ -295,6 +295,8 @@ fn refusal(chosen: &Chosen, freshness: &Freshness) -> anyhow::Error {
         id: chosen.offer.checkpoint.entry.id.clone(),
         why: refusals(chosen, freshness),
         is_elsewhere: freshness.findings.iter().any(is_place),
+        is_invalid: chosen.is_invalid(),
+        older: chosen.older.clone(),
     }
     .into()
 }

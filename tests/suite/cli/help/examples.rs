@@ -37,7 +37,10 @@ mkdir -p ~/projects/.pipeline ~/.zfunc ~/.config/fish/completions
 mkdir -p ~/.local/share/bash-completion/completions
 echo 'fn main() {}' > src/main.rs
 echo '[package]' > Cargo.toml
-cp "$LAYOUTS/crunch/CP-template.yaml" .claude/crunch/42/CP-001.yaml
+sed 's/ISO-8601/2025-01-14T10:00:00Z/' "$LAYOUTS/crunch/CP-template.yaml" \
+    > .claude/crunch/42/CP-001.yaml
+cp "$LAYOUTS/pipeline/checkpoint-PROJ-42.json" .pipeline/
+cp "$LAYOUTS/pipeline/checkpoint-PROJ-42.json" checkpoint.json
 cp "$LAYOUTS/pipeline/state.json" .pipeline/state.json
 cp "$LAYOUTS/pipeline/state.json" ~/projects/.pipeline/state.json
 echo '{"number": 42, "body": "", "labels": []}' > issue.json

@@ -146,7 +146,12 @@ fn all_errors_at_a_glance() {
         --worktree DIR names the directory to go on in, --choice fresh starts over, --force
           goes on all the same
     4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
+        `waypost check a-1` lists what is wrong, `waypost resume a-1` goes on from the newest
+          valid one, --force goes on all the same, --choice fresh starts over
+    4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
         --choice fresh starts over, --force goes on all the same
+    4 invalid: 1 of 3 checked are invalid
+        see above which rules are broken, and where
     4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
       changed
         `waypost restore ID --into DIR` brings captured files back, --choice resume goes on,

@@ -177,10 +177,12 @@ fn policies() -> Vec<Refusal> {
 }
 
 fn resuming() -> Vec<Refusal> {
-    let cannot = |is_elsewhere| Refusal::CannotResume {
+    let cannot = |is_elsewhere, is_invalid| Refusal::CannotResume {
         id: id(),
         why: vec![text("it says that it cannot be resumed")],
         is_elsewhere,
+        is_invalid,
+        older: Some(id()),
     };
     let undecided = |has_files| Refusal::Undecided {
         id: id(),
@@ -191,8 +193,10 @@ fn resuming() -> Vec<Refusal> {
         Refusal::NotAnIssue { path: file(), reason: text("has neither body nor labels") },
         Refusal::Unselected { series: series(), count: 3 },
         Refusal::AllDamaged { series: series(), count: 3 },
-        cannot(true),
-        cannot(false),
+        cannot(true, false),
+        cannot(false, true),
+        cannot(false, false),
+        Refusal::Wrong { count: 1, total: 3 },
         undecided(true),
         undecided(false),
         Refusal::Ended { series: series(), status: Status::Completed },
