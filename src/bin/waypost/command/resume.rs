@@ -327,6 +327,8 @@ fn refusal(chosen: &Chosen, freshness: &Freshness) -> anyhow::Error {
         id: chosen.offer.checkpoint.entry.id.clone(),
         why: refusals(chosen, freshness),
         worktree: worktree.clone().filter(|_| freshness.findings.iter().any(is_place)),
+        is_invalid: chosen.is_invalid(),
+        older: chosen.older.clone(),
     }
     .into()
 }

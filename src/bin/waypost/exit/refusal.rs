@@ -89,7 +89,17 @@ pub(crate) enum Refusal {
     #[error("none of the newest {count} checkpoints of {series} can be read")]
     AllDamaged { series: Series, count: usize },
     #[error("cannot resume from {id}: {}", why.join("; "))]
-    CannotResume { id: Id, why: Vec<String>, worktree: Option<String> },
+    CannotResume {
+        id: Id,
+        why: Vec<String>,
+        worktree: Option<String>,
+        /// It breaks rules of its system.
+        is_invalid: bool,
+        /// The one before it that could be resumed.
+        older: Option<Id>,
+    },
+    #[error("{count} of {total} checked are invalid")]
+    Wrong { count: u64, total: u64 },
     #[error("somebody must decide whether to go on from {id}: {}", why.join("; "))]
     Undecided { id: Id, why: Vec<String>, files_of: Option<PathBuf> },
     #[error("{series} is {status}: there is nothing to go on from")]

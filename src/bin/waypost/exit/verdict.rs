@@ -152,6 +152,9 @@ fn of_invalid(what: &str, reason: &str) -> Verdict {
         _ if what.starts_with("about.") => {
             refused.hint("`waypost save --help` has the fields and what they take")
         }
+        _ if what.starts_with("document of ") => {
+            refused.hint("put it right, or save it all the same with --force")
+        }
         _ if what.starts_with("document") && reason.contains("after the end of the document") => {
             refused.hint("--lines saves several documents, each in a line of its own")
         }
@@ -283,6 +286,18 @@ fn of_command(refusal: &Refusal) -> Verdict {
                 quoted(worktree)
             ))
         }
+        Refusal::CannotResume { id, is_invalid: true, older, .. } => {
+            let id = quoted(id.as_str());
+            let older = older.as_ref().map_or(String::new(), |older| {
+                let older = quoted(older.as_str());
+                format!("`waypost resume {older}` goes on from the newest valid one, ")
+            });
+            let hint = format!(
+                "`waypost check {id}` lists what is wrong, {older}--force goes on all the same, \
+                 --choice fresh starts over"
+            );
+            Verdict::new(Exit::Refused, "cannot_resume").hint(hint)
+        }
         Refusal::CannotResume { .. } => {
             refused("cannot_resume", "--choice fresh starts over, --force goes on all the same")
         }
@@ -326,6 +341,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::SeriesExists { .. } => {
             refused("exists", "--append adds to it; `waypost rollback` goes back within a series")
         }
+        Refusal::Wrong { .. } => refused("invalid", "see above which rules are broken, and where"),
         Refusal::NoDocument => refused(
             "invalid",
             "the document goes before --capture: `waypost save state.json --capture src`",

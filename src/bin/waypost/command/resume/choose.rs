@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use waypost::recovery::{Candidate, Hurdle, Offer, PassedOver, Proposal, Strategy, Target};
-use waypost::{Entry, Error, Query, Series, Store, Timestamp};
+use waypost::{Entry, Error, Id, Query, Series, Store, Timestamp};
 
 use super::super::series;
 use super::{Args, Choice, How, ask, is_asked_here};
@@ -23,6 +23,8 @@ pub(super) struct Chosen {
     pub(super) hurdles: Vec<Hurdle>,
     pub(super) passed_over: Vec<PassedOver>,
     pub(super) damage: Vec<String>,
+    /// Before an invalid one, the newest that could be resumed.
+    pub(super) older: Option<Id>,
     /// Whether somebody asked for this very checkpoint.
     is_named: bool,
 }
@@ -32,6 +34,11 @@ impl Chosen {
     pub(super) fn has_ended(&self) -> bool {
         let is_end = |hurdle: &Hurdle| matches!(hurdle, Hurdle::Ended { .. });
         !self.is_named && self.hurdles.iter().any(is_end)
+    }
+
+    /// Whether it breaks rules of its system.
+    pub(super) fn is_invalid(&self) -> bool {
+        self.hurdles.iter().any(|hurdle| matches!(hurdle, Hurdle::Invalid { .. }))
     }
 }
 
@@ -156,8 +163,8 @@ fn is_open(store: &Store, target: &Target) -> Result<bool> {
 fn named(store: &Store, entry: Entry, reason: &str) -> Result<Chosen> {
     let (offer, hurdles) = store.offer(entry)?;
     let reasons = vec![reason.to_owned()];
-    let (passed_over, damage) = (Vec::new(), Vec::new());
-    Ok(Chosen { offer, reasons, hurdles, passed_over, damage, is_named: true })
+    let (passed_over, damage, older) = (Vec::new(), Vec::new(), None);
+    Ok(Chosen { offer, reasons, hurdles, passed_over, damage, older, is_named: true })
 }
 
 fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
@@ -167,10 +174,11 @@ fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
         let (series, status) = (series.clone(), ended.entry.status);
         return Err(Refusal::Ended { series, status }.into());
     }
-    let Proposal { offer, reasons, passed_over, damage, .. } = proposal;
+    let Proposal { offer, reasons, passed_over, older, damage, .. } = proposal;
+    let is_named = false;
     if let Some(offer) = offer {
         let hurdles = Vec::new();
-        return Ok(Chosen { offer, reasons, hurdles, passed_over, damage, is_named: false });
+        return Ok(Chosen { offer, reasons, hurdles, passed_over, damage, older, is_named });
     }
     // With --force, or to start over, there is still something to look at.
     let newest = passed_over.iter().find(|it| it.is_readable).map(|it| it.entry.clone());
@@ -183,7 +191,7 @@ fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
         // Every one of them is unsafe, though nothing forbids to go on from it.
         hurdles.push(Hurdle::Unsafe);
     }
-    Ok(Chosen { offer, reasons, hurdles, passed_over, damage, is_named: false })
+    Ok(Chosen { offer, reasons, hurdles, passed_over, damage, older, is_named })
 }
 
 /// Lets somebody choose.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::layouts::Standing;
+use waypost::layouts::{Problem, Standing};
 use waypost::recovery::{
     Advice, Differences, Freshness, Hurdle, Offer, PassedOver, ResumePoint, Worker, resume_block,
 };
@@ -46,6 +46,7 @@ struct Answer<'a> {
     resume_point: ResumePoint,
     freshness: &'a Freshness,
     hurdles: &'a [Hurdle],
+    problems: &'a [Problem],
     passed_over: &'a [PassedOver],
     damage: &'a [String],
     standing: &'a Standing,
@@ -102,6 +103,10 @@ pub(super) fn notes(chosen: &Chosen, freshness: &Freshness, global: &Global) {
     for passed in &chosen.passed_over {
         let why = passed.why.join("; ");
         global.note(format_args!("passed over {}: it {why}", passed.entry.id));
+    }
+    // Errors stand in the way, and are told there.
+    for problem in chosen.offer.problems.iter().filter(|it| !it.is_error()) {
+        global.note(format_args!("warning: {problem}"));
     }
     for finding in &freshness.findings {
         let word = match finding.advice {
@@ -171,6 +176,7 @@ fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
         resume_point: told.point(),
         freshness,
         hurdles: &chosen.hurdles,
+        problems: &chosen.offer.problems,
         passed_over: &chosen.passed_over,
         damage: &chosen.damage,
         standing: &chosen.offer.standing,

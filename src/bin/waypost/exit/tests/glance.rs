@@ -150,7 +150,12 @@ fn all_errors_at_a_glance() {
         --worktree trees/issue-7 goes on there, --choice fresh starts over, --force goes on
           all the same
     4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
+        `waypost check a-1` lists what is wrong, `waypost resume a-1` goes on from the newest
+          valid one, --force goes on all the same, --choice fresh starts over
+    4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
         --choice fresh starts over, --force goes on all the same
+    4 invalid: 1 of 3 checked are invalid
+        see above which rules are broken, and where
     4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
       changed
         --diff shows what changed, `waypost restore a-1 --into p` brings captured files back,

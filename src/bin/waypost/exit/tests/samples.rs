@@ -185,10 +185,12 @@ fn policies() -> Vec<Refusal> {
 }
 
 fn resuming() -> Vec<Refusal> {
-    let cannot = |worktree| Refusal::CannotResume {
+    let cannot = |worktree, is_invalid| Refusal::CannotResume {
         id: id(),
         why: vec![text("it says that it cannot be resumed")],
         worktree,
+        is_invalid,
+        older: Some(id()),
     };
     let undecided = |files_of| Refusal::Undecided {
         id: id(),
@@ -204,8 +206,10 @@ fn resuming() -> Vec<Refusal> {
         Refusal::NotAnIssue { path: file(), reason: text("has neither body nor labels") },
         Refusal::Unselected { series: series(), count: 3, likely: id() },
         Refusal::AllDamaged { series: series(), count: 3 },
-        cannot(Some(text("trees/issue-7"))),
-        cannot(None),
+        cannot(Some(text("trees/issue-7")), false),
+        cannot(None, true),
+        cannot(None, false),
+        Refusal::Wrong { count: 1, total: 3 },
         undecided(Some(PathBuf::from("p"))),
         undecided(None),
         Refusal::Ended { series: series(), status: Status::Completed },
