@@ -18,6 +18,7 @@ use super::problem::{Checker, Code, IS_REQUIRED};
 use super::{Field, Problem, Scalar, status};
 use crate::checkpoint::Status;
 
+pub(crate) use filed::is_set_aside;
 pub use filed::{Filed, counterpart, is_moved_file};
 pub use id::Id;
 pub(super) use recognise::{broken, recognise};

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::checkpoint::{Checkpoint, Entry, Series, Status, Trigger};
 use crate::error::{Error, Result};
+use crate::layouts::claude::is_set_aside;
 use crate::layouts::{Code, NamedFile, Problem, Standing, problems, standing};
 use crate::store::Store;
 
@@ -107,6 +108,11 @@ impl Candidate {
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.hurdles.iter().any(|hurdle| matches!(hurdle, Hurdle::Ended { .. }))
+    }
+
+    /// Whether what is older belongs to a run that is over.
+    pub(super) fn ends_run(&self) -> bool {
+        self.has_ended() && !is_set_aside(&self.entry)
     }
 
     /// Whether it was saved where work can be taken up cleanly.

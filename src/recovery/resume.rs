@@ -9,6 +9,7 @@ use super::pipeline::join;
 use super::smart;
 use crate::checkpoint::{Checkpoint, Entry, Id, Series};
 use crate::error::{Error, Result};
+use crate::layouts::claude::is_set_aside;
 use crate::layouts::{Problem, Standing};
 use crate::store::Store;
 
@@ -202,7 +203,7 @@ impl Store {
                 invalid.get_or_insert(candidate.entry.id.clone());
             }
             // Of work that is done an earlier state would do some of it again.
-            if candidate.has_ended() {
+            if candidate.ends_run() {
                 break;
             }
         }
@@ -215,13 +216,18 @@ impl Store {
     /// `None` if what was chosen, or all, was deleted since it was listed.
     fn smart(&self, entries: Vec<Entry>) -> Result<Option<Proposal>> {
         let is_empty = entries.is_empty();
+        // Where nothing else is left, what was set aside says how the work ended.
+        let is_any_left = entries.iter().any(|entry| !is_set_aside(entry));
         let mut candidates = Vec::new();
         for entry in entries {
+            if is_any_left && is_set_aside(&entry) {
+                continue;
+            }
             let Some(candidate) = judged(self, entry)? else { continue };
-            let has_ended = candidate.has_ended();
+            let ends_run = candidate.has_ended();
             candidates.push(candidate);
             // What lies before is other work, which is done.
-            if has_ended {
+            if ends_run {
                 break;
             }
         }
@@ -250,7 +256,8 @@ impl Proposal {
     /// Returns the checkpoint that shows that the work is over, if that is why nothing is offered.
     #[must_use]
     pub fn ended(&self) -> Option<&PassedOver> {
-        let newest = self.passed_over.iter().find(|it| it.is_readable || it.is_over());
+        let known = || self.passed_over.iter().filter(|it| it.is_readable || it.is_over());
+        let newest = known().find(|it| !is_set_aside(&it.entry)).or_else(|| known().next());
         newest.filter(|it| self.offer.is_none() && it.is_over())
     }
 
