@@ -28,6 +28,19 @@ pub fn directory(path: &Path) -> io::Result<()> {
     directories(0o700).create(path)
 }
 
+/// Makes the directory in which a store, or what belongs to it, lies in a project, and keeps git
+/// from it: states of agents do not belong into the history of the project they work on.
+///
+/// Both may be there: the directory for a config, or from a save that failed in between.
+pub fn own_directory(path: &Path) -> io::Result<()> {
+    let if_new = |made: io::Result<()>| match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    };
+    if_new(directory(path))?;
+    if_new(write_lasting(&path.join(".gitignore"), b"*\n"))
+}
+
 /// Makes directories of this mode at most; the umask may take more away.
 pub fn directories(mode: u32) -> DirBuilder {
     let mut builder = DirBuilder::new();

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use waypost::layouts::Carried;
+use waypost::transfer::whole::WholeFile;
 use waypost::{Document, Id, Spacing, TextStyle, Timestamp, opening};
 
-use super::super::export::target::Target;
 use super::apply::{file_time, keep_file};
 use super::plan::Obstacle;
 use crate::exit::Refusal;
@@ -87,11 +87,13 @@ impl StateFile {
             return Ok(None);
         }
         check_kind(&self.path)?;
-        let mut nobody = io::sink();
-        let mut target = Target::new(&self.path, true, &mut nobody)?;
-        target.write_all(self.text.as_bytes())?;
+        let path = &self.path;
+        let cannot_make = || format!("cannot make {}", WholeFile::draft_of(path).display());
+        let cannot_write = || format!("cannot write {}", path.display());
+        let mut file = WholeFile::new(path, true).with_context(cannot_make)?;
+        file.write_all(self.text.as_bytes()).with_context(cannot_write)?;
         let kept = if self.replaces() { Some(self.keep()?) } else { None };
-        target.finish()?;
+        file.finish().with_context(cannot_write)?;
         Ok(kept)
     }
 
