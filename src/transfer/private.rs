@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::store::opening;
 
 /// The mode of a file that nothing else is known of.
-pub const MODE: u32 = 0o600;
+pub(crate) const MODE: u32 = 0o600;
 
 /// Whether others than the owner may do anything with a file; other systems do not tell.
 #[cfg(unix)]
@@ -64,7 +64,7 @@ pub fn write_lasting(path: &Path, text: &[u8]) -> io::Result<()> {
 }
 
 /// Makes the name of a file last, which is on disk only with its directory.
-pub fn sync_parent(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     opening::directory(parent.unwrap_or(Path::new(".")))?.sync_all()
 }

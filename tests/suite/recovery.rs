@@ -2,6 +2,8 @@
 
 mod last;
 mod prompt;
+#[cfg(feature = "transfer")]
+mod restore;
 mod smart;
 mod target;
 
