@@ -1,6 +1,7 @@
 //! The morning after: which checkpoint to go on from, and whether the world is still as it was.
 //!
-//! Looks at nothing but its arguments: what the world is like now comes in through [`World`].
+//! Looks at nothing but its arguments: what the world is like now comes in through [`World`]. Only
+//! `restore` reads and writes files, below the directory that it is given.
 
 mod blind;
 mod candidate;
@@ -9,6 +10,8 @@ mod freshness;
 mod overview;
 mod pipeline;
 mod prompt;
+#[cfg(feature = "transfer")]
+pub mod restore;
 mod resume;
 mod smart;
 mod target;

@@ -195,14 +195,16 @@ fn all_errors_at_a_glance() {
         step 2 of the report says why; move that away, or name another directory with --into
     4 outdated: checkpoint a-1 changed meanwhile: it was deleted and saved again
         run it again
+    4 outdated: p/file.json changed since the restore was planned
+        run it again
     4 exists: p/file.json is there with other content
         --force replaces and keeps it; or name another file with --state
     4 not_restorable: the state cannot go to p/file.json: it is a FIFO, and no regular file
         name a regular file with --state, or one to be made
-    4 exists: p/file.json is a file, and the target of an export is a directory
-        name a directory, or one to be made; --jsonl FILE writes lines of JSON to a file
     5 unverified: 1 of 3 files are not as they were captured after they were written
         look where the report says: what was replaced is kept there
+    4 exists: p/file.json is a file, and the target of an export is a directory
+        name a directory, or one to be made; --jsonl FILE writes lines of JSON to a file
     7 skipped: 1 of 3 lines were refused
         see above which, and why
     5 corrupt: 1 of 3 checkpoints are damaged
