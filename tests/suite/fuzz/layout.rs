@@ -87,7 +87,6 @@ fn parsed(value: &Value) -> Document {
 }
 
 fn check(entry: NewEntry) {
-    assert!(entry.series.is_some());
     assert!(entry.warnings.len() <= 64);
     // A draft is checked as what is saved, and not saved.
     STORE.1.draft(entry, &Value::Null).expect("a store takes what is recognised");
@@ -105,10 +104,15 @@ fn whatever_is_recognised_a_store_takes() {
             index: index.as_ref(),
         };
         let _ = kind(&path);
-        check(unrecognised(&place));
+        let other = unrecognised(&place);
+        assert!(other.series.is_some());
+        check(other);
         let document = parsed(&value);
         if let Some(entry) = recognise(&document, &place) {
             assert_ne!(entry.layout, Layout::Native);
+            // Only an invalid document may lack what names its series.
+            let problems = waypost::layouts::check(entry.layout, &document, &path);
+            assert!(entry.series.is_some() || problems.iter().any(Problem::is_error));
             check(entry);
         }
     });
