@@ -6,10 +6,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use waypost::layouts::{
-    Place, Problem, Schema, Writing, agentize, aiwg, claude, crunch, file_as, file_with, from_json,
-    kind, pipeline, recognise, standing, unrecognised,
+    Place, Problem, Schema, Writing, agentize, aiwg, check as check_rules, claude, crunch, file_as,
+    file_with, from_json, kind, locate, pipeline, recognise, standing, unrecognised,
 };
-use waypost::{Document, Entry, Id, Issue, Layout, LoopId, NewEntry, Store, Timestamp};
+use waypost::{
+    Document, Entry, Format, Id, Issue, Layout, LoopId, NewEntry, SourceForm, Store, Timestamp,
+};
 
 use super::examples;
 use crate::tape::Tape;
@@ -111,7 +113,7 @@ fn whatever_is_recognised_a_store_takes() {
         if let Some(entry) = recognise(&document, &place) {
             assert_ne!(entry.layout, Layout::Native);
             // Only an invalid document may lack what names its series.
-            let problems = waypost::layouts::check(entry.layout, &document, &path);
+            let problems = check_rules(entry.layout, &document, &path);
             assert!(entry.series.is_some() || problems.iter().any(Problem::is_error));
             check(entry);
         }
@@ -212,6 +214,30 @@ fn whatever_is_written_as_a_layout_is_recognised_as_it() {
             assert!(is_below(&file.path), "{}", file.path);
             let again = file_with(entry.layout, &entry, &file.document, writing).unwrap();
             assert_eq!(again.document, file.document, "to {version} once more");
+        }
+    });
+}
+
+/// Lines are looked for in any text, whether it is the one of the document or not.
+#[test]
+fn problems_are_bounded_and_lie_on_lines_of_the_text() {
+    target!("check", 800, |input: &[u8]| {
+        let mut tape = Tape::new(input);
+        let (value, path) = (document(&mut tape), path(&mut tape));
+        let mut text = serde_json::to_vec_pretty(&value).unwrap();
+        if tape.once_in(2) {
+            tape.mutate(&mut text);
+        }
+        let last = 1 + text.iter().filter(|byte| **byte == b'\n').count() as u64;
+        for layout in Layout::ALL {
+            let found = check_rules(layout, &parsed(&value), &path);
+            assert!(found.len() <= 257, "{}", found.len());
+            for format in [Format::Json, Format::Yaml] {
+                let mut problems = found.clone();
+                locate(&mut problems, &SourceForm { format, ..SourceForm::default() }, &text);
+                let lines = problems.iter().filter_map(|problem| problem.line);
+                assert!(lines.into_iter().all(|line| (1..=last).contains(&line)));
+            }
         }
     });
 }
