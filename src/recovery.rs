@@ -1,6 +1,7 @@
 //! The morning after: which checkpoint to go on from, and whether the world is still as it was.
 //!
-//! Looks at nothing but its arguments: what the world is like now comes in through [`World`].
+//! Looks at nothing but its arguments: what the world is like now comes in through [`World`]. With
+//! the feature `world` there is `RealWorld`, which asks git, gh and the file system.
 
 mod blind;
 mod candidate;
@@ -9,6 +10,8 @@ mod freshness;
 mod overview;
 mod pipeline;
 mod prompt;
+#[cfg(feature = "world")]
+mod real_world;
 mod resume;
 mod smart;
 mod target;
@@ -21,6 +24,8 @@ pub use difference::{Against, Differences, FileChange, FileDifference, differenc
 pub use freshness::{Advice, Check, Finding, Freshness, freshness};
 pub use overview::{DEPTH, Outlook, SeriesState};
 pub use prompt::resume_block;
+#[cfg(feature = "world")]
+pub use real_world::{Ignored, IssueJson, RealWorld, Surroundings, ignored};
 pub use resume::{Offer, PassedOver, Proposal, ResumePoint, Strategy};
 pub use target::Target;
 pub use worker::Worker;

@@ -4,10 +4,10 @@ mod ask;
 mod choose;
 mod decision;
 mod difference;
-mod place;
 mod tell;
 mod worker;
 
+use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,10 @@ use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::recovery::{Advice, Check, Differences, Finding, Freshness, differences, freshness};
+use waypost::recovery::{
+    Advice, Check, Differences, Finding, Freshness, IssueJson, RealWorld, Surroundings,
+    differences, freshness,
+};
 use waypost::{Entry, Error, Id, Issue, Series, Status, Store, Timestamp};
 
 use super::prune::come_back;
@@ -23,7 +26,6 @@ use crate::args::{self, Global};
 use crate::confirm::is_asked;
 use crate::exit::Refusal;
 use crate::output::{plain, quoted};
-use crate::world::RealWorld;
 use crate::{open, output};
 use choose::Chosen;
 use decision::Decision;
@@ -155,19 +157,12 @@ enum Choice {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "resume")?;
     let home = open::home(store.path()).unwrap_or_else(|| PathBuf::from("."));
-    let Around { issue, worktree, issue_json, no_gh } = &args.around;
-    let root = worktree.clone().unwrap_or_else(|| home.clone());
-    if !root.is_dir() {
-        let what = format!("--worktree: {} is not a directory", root.display());
-        return Err(Refusal::Usage(what).into());
-    }
-    let world = RealWorld::new(root, issue_json.as_deref(), !no_gh)?.wanting(issue.clone());
-    let world = world.for_store_of(&home);
+    let world = args.around.world(home)?;
     let chosen = match choose::choose(args, &store, global, out) {
         Ok(chosen) => chosen,
         Err(error) => return or_fresh(args, &store, error, global, out),
     };
-    let world = if worktree.is_some() { world } else { place::settled(world, &chosen, &home) };
+    let world = world.settled(&chosen.offer);
     let now = Timestamp::now();
     let entry = &chosen.offer.checkpoint.entry;
     check_issue(&world, chosen.offer.standing.snapshot.issue.as_ref())?;
@@ -202,10 +197,44 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     ended
 }
 
+impl Around {
+    /// The world around the directory that the store is for.
+    fn world(&self, home: PathBuf) -> Result<RealWorld> {
+        let Self { issue, worktree, issue_json, no_gh } = self;
+        let root = worktree.as_ref().unwrap_or(&home);
+        if !root.is_dir() {
+            let what = format!("--worktree: {} is not a directory", root.display());
+            return Err(Refusal::Usage(what).into());
+        }
+        let world = RealWorld::new(Surroundings {
+            home,
+            worktree: worktree.clone(),
+            here: env::current_dir().ok(),
+            issue_json: issue_json.clone().map(IssueJson::File),
+            use_gh: !no_gh,
+            wanted_issue: issue.clone(),
+            ..Surroundings::default()
+        });
+        world.map_err(|error| no_issue(error, issue_json.as_deref()))
+    }
+}
+
+/// Says what is wrong with the file that `--issue-json` names.
+fn no_issue(error: Error, file: Option<&Path>) -> anyhow::Error {
+    match (error, file) {
+        (Error::Invalid { reason, .. }, Some(path)) => {
+            Refusal::NotAnIssue { path: path.to_owned(), reason }.into()
+        }
+        (Error::Io { path, source }, _) => {
+            anyhow::Error::new(source).context(format!("cannot read {}", path.display()))
+        }
+        (error, _) => error.into(),
+    }
+}
+
 /// A file about another issue is a mistake, and not an answer.
 fn check_issue(world: &RealWorld, own: Option<&Issue>) -> Result<()> {
-    let given = world.given_issue().and_then(|given| Issue::new(given).ok());
-    match (given, own) {
+    match (world.given_issue(), own) {
         (Some(given), Some(own)) if given != *own => {
             let what = format!("--issue-json is of issue {given}, and the checkpoint of {own}");
             Err(Refusal::Usage(what).into())

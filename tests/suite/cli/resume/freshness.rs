@@ -124,6 +124,17 @@ fn other_labels_are_a_warning() {
     assert!(ended.stderr.contains("state:ready"), "{}", ended.stderr);
 }
 
+#[test]
+fn a_file_that_has_no_issue_is_refused() {
+    let test = repository();
+    test.write("issue.json", "{}");
+    let told = test.run("resume 42 --no-gh --issue-json issue.json").failed(4);
+    assert!(told.starts_with("error: issue.json has neither body nor labels\n"), "{told}");
+    let told = test.run("resume 42 --no-gh --issue-json missing.json").failed(1);
+    assert!(told.starts_with("error: cannot read missing.json: "), "{told}");
+    assert!(!told.contains("store"), "{told}");
+}
+
 /// The phase of the checkpoint was told, whatever the labels said by then.
 #[test]
 fn the_phase_follows_the_current_labels_and_that_is_said() {
