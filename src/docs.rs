@@ -12,5 +12,8 @@ pub mod format {}
 #[doc = include_str!("docs/JSON.md")]
 pub mod json {}
 
+#[doc = include_str!("docs/MEASURED.md")]
+pub mod measured {}
+
 #[doc = include_str!("docs/CHANGELOG.md")]
 pub mod changelog {}
