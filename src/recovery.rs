@@ -5,7 +5,10 @@
 
 mod blind;
 mod candidate;
+mod choose;
+mod decision;
 mod difference;
+mod fresh;
 mod freshness;
 mod overview;
 mod pipeline;
@@ -13,21 +16,29 @@ mod prompt;
 #[cfg(feature = "world")]
 mod real_world;
 mod resume;
+mod resumption;
 mod smart;
 mod target;
+mod unresolved;
 mod worker;
 mod workplace;
 mod world;
 
+pub use blind::Blind;
 pub use candidate::{Candidate, Hurdle, hurdles};
+pub use choose::{Chosen, Meant};
+pub use decision::{Choice, Decision, Resume};
 pub use difference::{Against, Differences, FileChange, FileDifference, differences};
+pub use fresh::Archived;
 pub use freshness::{Advice, Check, Finding, Freshness, freshness};
 pub use overview::{DEPTH, Outlook, SeriesState};
 pub use prompt::resume_block;
 #[cfg(feature = "world")]
 pub use real_world::{Ignored, IssueJson, RealWorld, Surroundings, ignored};
 pub use resume::{Offer, PassedOver, Proposal, ResumePoint, Strategy};
+pub use resumption::Resumption;
 pub use target::Target;
+pub use unresolved::Unresolved;
 pub use worker::Worker;
 pub use workplace::workplace;
 pub use world::{FileNow, IssueNow, Moment, Seen, World};

@@ -26,7 +26,7 @@ pub use self::git::Ignored;
 use self::issue_json::GivenIssue;
 use self::since::Since;
 pub use self::surroundings::{IssueJson, Surroundings};
-use super::{FileNow, IssueNow, Moment, Seen, World};
+use super::{FileNow, IssueNow, Moment, Offer, Seen, World};
 use crate::checkpoint::Issue;
 use crate::error::Result;
 
@@ -99,9 +99,8 @@ impl RealWorld {
         &self.root
     }
 
-    /// Returns the issue that [`Surroundings::issue_json`] describes, if it says which it is.
-    #[must_use]
-    pub fn given_issue(&self) -> Option<Issue> {
+    /// The issue that [`Surroundings::issue_json`] describes, if it says which it is.
+    fn given_issue(&self) -> Option<Issue> {
         let number = self.given.as_ref().and_then(GivenIssue::number)?;
         Issue::new(number).ok()
     }
@@ -188,6 +187,10 @@ impl World for RealWorld {
     fn content_at(&self, path: &str, when: &Moment<'_>) -> Seen<Option<Vec<u8>>> {
         let found = self.bounds().find(path);
         seen(found.and_then(|_| self.since.content(&self.git, path, when)))
+    }
+
+    fn around_work_of(&self, offer: &Offer) -> Result<Option<Box<dyn World>>> {
+        Ok(Some(Box::new(self.clone().settled(offer)?)))
     }
 
     fn is_same_directory(&self, one: &str, other: &str) -> bool {

@@ -3,6 +3,7 @@
 mod difference;
 mod last;
 mod prompt;
+mod resumption;
 mod smart;
 mod target;
 mod worker;

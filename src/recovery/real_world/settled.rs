@@ -8,17 +8,27 @@ use std::path::{Path, PathBuf};
 use super::RealWorld;
 use super::since::Since;
 use crate::checkpoint::Layout;
+use crate::error::{Error, Result};
 use crate::recovery::{Offer, workplace};
 
 impl RealWorld {
     /// Moves to the directory that the work of a checkpoint belongs to, if no worktree was given
     /// and that directory lies below the one that the store is for.
-    #[must_use]
-    pub fn settled(self, offer: &Offer) -> Self {
-        match self.place_of(offer) {
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the issue that was given is not the one of the checkpoint: a mistake
+    /// of the caller, and not an answer.
+    pub fn settled(self, offer: &Offer) -> Result<Self> {
+        if let (Some(given), Some(own)) = (self.given_issue(), &offer.standing.snapshot.issue)
+            && given != *own
+        {
+            let reason = format!("is of issue {given}, and the checkpoint of {own}");
+            return Err(Error::invalid("issue JSON", reason));
+        }
+        Ok(match self.place_of(offer) {
             Some(place) => self.moved_to(place),
             None => self,
-        }
+        })
     }
 
     /// `None` if the work goes on where the world is.

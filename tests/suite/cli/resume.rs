@@ -2,6 +2,7 @@
 
 mod freshness;
 mod layouts;
+mod library;
 #[cfg(unix)]
 pub(super) mod terminal;
 mod worktree;

@@ -11,7 +11,7 @@ use super::super::{Ended, Test};
 const BODY: &str = "Refresh tokens expire too early.";
 
 /// A repository with a branch, and a checkpoint that was saved on it.
-fn repository() -> Test {
+pub(super) fn repository() -> Test {
     let test = Test::new();
     git(&test.path(), "init -q -b main .");
     git(&test.path(), "commit -q --allow-empty -m start");
@@ -44,7 +44,7 @@ pub(super) fn git(directory: &Path, args: &str) {
 }
 
 /// The issue as it is now.
-fn issue(test: &Test, body: &str, labels: &str) {
+pub(super) fn issue(test: &Test, body: &str, labels: &str) {
     let body = serde_json::to_string(body).unwrap();
     test.write("issue.json", &format!(r#"{{"number": 42, "body": {body}, "labels": {labels}}}"#));
 }
