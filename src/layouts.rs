@@ -56,9 +56,11 @@ pub mod crunch;
 pub mod pipeline;
 
 mod carried;
+mod check;
 mod field;
 mod given;
 mod kind;
+mod lines;
 mod migrate;
 mod native;
 mod part;
@@ -78,9 +80,11 @@ mod writing;
 mod yaml;
 
 pub use carried::{Carried, carried};
+pub use check::{check, problems};
 pub use field::Field;
 pub use kind::{Kind, kind};
-pub use problem::Problem;
+pub use lines::locate;
+pub use problem::{Code, Level, Problem};
 pub use read::{from_json, from_yaml};
 pub use recognise::{Place, recognise, unrecognised};
 pub use revision::Revision;

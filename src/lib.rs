@@ -50,8 +50,9 @@
 //! by its name, and [`recovery`] tells whether the world is still as it was. How it works inside,
 //! and which bytes it writes, is in [`docs`]. [`layouts`] has the documents of five other systems
 //! as types, [`diff()`] tells what differs between two documents, and [`Condition`] asks something
-//! of one. With the feature `encrypt`, documents and captured files are for those alone who have
-//! the key: `SecretKey` and `Options::keys`.
+//! of one. With the feature `transfer`, `Store::restore` puts captured files back. With the feature
+//! `encrypt`, documents and captured files are for those alone who have the key: `SecretKey` and
+//! `Options::keys`.
 //!
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
 //! said: one process has the file at a time, and handles take turns.

@@ -1,7 +1,8 @@
 //! The morning after: which checkpoint to go on from, and whether the world is still as it was.
 //!
 //! Looks at nothing but its arguments: what the world is like now comes in through [`World`]. With
-//! the feature `world` there is `RealWorld`, which asks git, gh and the file system.
+//! the feature `world` there is `RealWorld`, which asks git, gh and the file system. Only
+//! `restore` writes files, below the directory that it is given.
 
 mod blind;
 mod candidate;
@@ -15,6 +16,8 @@ mod pipeline;
 mod prompt;
 #[cfg(feature = "world")]
 mod real_world;
+#[cfg(feature = "transfer")]
+pub mod restore;
 mod resume;
 mod resumption;
 mod smart;

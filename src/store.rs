@@ -27,7 +27,7 @@ mod kind;
 mod lifecycle;
 mod listing;
 mod lock;
-mod lossy;
+pub(crate) mod lossy;
 mod moved;
 mod names;
 mod open;
@@ -99,6 +99,8 @@ pub use stats::Stats;
 use turn::Turn;
 pub use verify::{Finding, Harm, Verification, Verify};
 pub use watch::{Stage, Step};
+#[cfg(feature = "transfer")]
+pub(crate) use watch::{Watch, unwatched};
 
 /// An embedded store of checkpoints: one file, shared by any number of threads and processes.
 ///
@@ -186,6 +188,12 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> &Path {
         self.shared.turn.path()
+    }
+
+    /// The time, by the clock of the options.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn now(&self) -> crate::checkpoint::Timestamp {
+        (self.shared.options.clock)()
     }
 
     /// Saves `state` as a checkpoint, and returns its entry once it is durable.

@@ -9,4 +9,6 @@ pub mod ordered;
 pub mod own;
 pub mod place;
 pub mod private;
+pub mod size;
 pub mod system;
+pub mod whole;

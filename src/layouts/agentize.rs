@@ -6,6 +6,7 @@ mod file;
 mod python;
 mod recognise;
 mod schema;
+mod shape;
 mod stage;
 mod standing;
 mod write;
@@ -15,15 +16,16 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::problem::Checker;
+use super::problem::{Checker, Code};
 use super::read::from_json_of;
 use super::word::vocabulary;
 use super::{Field, Problem, Word};
 use crate::checkpoint::Timestamp;
 use crate::error::{At, Error, Result};
 
-pub(super) use recognise::recognise;
+pub(super) use recognise::{broken, recognise};
 pub(super) use schema::migrate;
+pub(super) use shape::check;
 pub use stage::Stage;
 pub(super) use standing::standing;
 pub(super) use write::{FORM, envelope, paths};
@@ -182,7 +184,7 @@ impl Checkpoint {
     pub fn validate(&self) -> Vec<Problem> {
         let mut checker = Checker::default();
         let is_known = (VERSION..=VERSION_NEWEST).contains(&self.version);
-        checker.must(is_known, "/version", "must be 1 or 2");
+        checker.must(is_known, "/version", (Code::Version, "must be 1 or 2"));
         checker.time_text("/timestamp", &self.timestamp);
         self.state.check("/state", &mut checker);
         checker.finish()
@@ -234,11 +236,14 @@ impl ImplState {
 
     fn check(&self, at: &str, checker: &mut Checker) {
         let stage = format!("{at}/current_stage");
-        checker.must(self.issue_no > 0, format!("{at}/issue_no"), "must be 1 or more");
+        checker.must(self.issue_no > 0, format!("{at}/issue_no"), FROM_ONE);
         checker.word_of(&stage, &self.current_stage, Stage::ALL);
-        checker.must(self.iteration > 0, format!("{at}/iteration"), "must be 1 or more");
-        // Not `is_absolute`: a file from a Unix machine is read on Windows, too.
-        checker.must(self.worktree.has_root(), format!("{at}/worktree"), "must be absolute");
+        checker.must(self.iteration > 0, format!("{at}/iteration"), FROM_ONE);
+        // Not `is_absolute`: a file from a Unix machine is read on Windows, too. Agentize itself
+        // takes any path.
+        if !self.worktree.has_root() {
+            checker.warn(Code::Pattern, format!("{at}/worktree"), "must be absolute");
+        }
         checker.must(is_score(self.last_score), format!("{at}/last_score"), SCORE);
         for (index, step) in self.history.iter().enumerate() {
             step.check(&format!("{at}/history/{index}"), checker);
@@ -254,18 +259,18 @@ impl ImplState {
             let place = format!("{at}/history/{index}");
             let is_in_order = (iteration..=self.iteration).contains(&step.iteration);
             let rule = "must not be before an earlier one or after that of the state";
-            checker.must(is_in_order, format!("{place}/iteration"), rule);
+            checker.must(is_in_order, format!("{place}/iteration"), (Code::Order, rule));
             iteration = iteration.max(step.iteration);
             let Some(stage) = step.stage() else { continue };
             match before {
                 None => checker.must(
                     stage == Stage::Impl,
                     format!("{place}/stage"),
-                    "must be impl, where every run starts",
+                    (Code::Transition, "must be impl, where every run starts"),
                 ),
                 Some(before) if !before.is_followed_by(stage) => {
                     let rule = format!("must not be {stage} after {before}");
-                    checker.refuse(format!("{place}/stage"), rule);
+                    checker.refuse(Code::Transition, format!("{place}/stage"), rule);
                 }
                 Some(_) => {}
             }
@@ -273,9 +278,16 @@ impl ImplState {
         }
         let (Some(before), Some(current)) = (before, self.current_stage.known()) else { return };
         // The document has files saved after a stage, the code before: both are right.
-        if before != current && !before.is_followed_by(current) {
-            let rule = format!("must not be {current} after {before}");
-            checker.refuse(format!("{at}/current_stage"), rule);
+        if before == current || before.is_followed_by(current) {
+            return;
+        }
+        let (place, rule) =
+            (format!("{at}/current_stage"), format!("must not be {current} after {before}"));
+        // Releases since February 2026 keep the stage that a run was resumed at while they go on.
+        if self.history.iter().any(|step| step.stage() == Some(current)) {
+            checker.warn(Code::Transition, place, rule);
+        } else {
+            checker.refuse(Code::Transition, place, rule);
         }
     }
 }
@@ -283,7 +295,8 @@ impl ImplState {
 /// The stage that `step.stage` says for what is done inside `impl`.
 const PARSE: &str = "parse";
 
-const SCORE: &str = "must be from 0 to 100";
+const FROM_ONE: (Code, &str) = (Code::Range, "must be 1 or more");
+const SCORE: (Code, &str) = (Code::Range, "must be from 0 to 100");
 
 impl Step {
     /// Returns the stage, unless it is `parse` or unknown.

@@ -8,6 +8,7 @@ mod loop_state;
 mod reader;
 mod recognise;
 mod schema;
+mod shape;
 mod standing;
 mod state;
 mod write;
@@ -15,15 +16,16 @@ mod write;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::problem::Checker;
+use super::problem::{Checker, Code};
 use super::word::vocabulary;
 use super::{Field, Problem, Scalar, Word};
 use crate::checkpoint::LoopId;
 
 pub use location::Name;
 pub(super) use reader::reader_file;
-pub(super) use recognise::recognise;
+pub(super) use recognise::{broken, recognise};
 pub(super) use schema::migrate;
+pub(super) use shape::check;
 pub(super) use standing::standing;
 pub use state::{AgentState, Artifact, ArtifactStatus, Iteration, Progress, State};
 pub(super) use write::{FORM, envelope, paths, with_size};
@@ -153,6 +155,10 @@ vocabulary! {
     }
 }
 
+/// The names that `lifecycle.auto_triggers` of the schema has for some triggers.
+const AUTO_TRIGGERS: [&str; 4] =
+    ["phase_start", "artifact_complete", "before_external_call", "iteration_boundary"];
+
 vocabulary! {
     /// How far runs are alike.
     ExecutionMode {
@@ -242,7 +248,7 @@ impl Checkpoint {
         if let Some(directory) = location::loop_of(path)
             && let Some(loop_id) = checker.required("/loop_id", &self.loop_id)
         {
-            let rule = "must be the name of the loop's directory";
+            let rule = (Code::Place, "must be the name of the loop's directory");
             checker.must(loop_id == directory, "/loop_id", rule);
         }
         checker.finish()
@@ -253,11 +259,18 @@ impl Checkpoint {
         checker.required_text("/workflow_id", &self.workflow_id);
         if let Some(loop_id) = self.loop_id.value() {
             let is_ralph = LoopId::new(loop_id.as_str()).is_ok_and(|id| id.is_ralph());
-            checker.must(is_ralph, "/loop_id", "must match ^ralph-[a-z0-9-]+-[a-f0-9]{8}$");
+            if !is_ralph {
+                // Its own code takes any name, and makes some that its pattern refuses.
+                let rule = "must match ^ralph-[a-z0-9-]+-[a-f0-9]{8}$";
+                checker.warn(Code::Pattern, "/loop_id", rule);
+            }
         }
         checker.word("/workflow_type", &self.workflow_type);
         checker.required_time("/created_at", &self.created_at);
-        checker.word("/trigger", &self.trigger);
+        let is_event = |word: &Word<Trigger>| AUTO_TRIGGERS.contains(&word.as_str());
+        if !self.trigger.value().is_some_and(is_event) {
+            checker.word("/trigger", &self.trigger);
+        }
         if let Some(state) = checker.required("/state", &self.state) {
             state.check(checker);
         }

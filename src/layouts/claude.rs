@@ -7,20 +7,23 @@ mod filed;
 mod id;
 mod recognise;
 mod schema;
+mod shape;
 mod standing;
 mod write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::problem::Checker;
+use super::problem::{Checker, Code, IS_REQUIRED};
 use super::{Field, Problem, Scalar, status};
 use crate::checkpoint::Status;
 
+pub(crate) use filed::is_set_aside;
 pub use filed::{Filed, counterpart, is_moved_file};
 pub use id::Id;
-pub(super) use recognise::recognise;
+pub(super) use recognise::{broken, recognise};
 pub(super) use schema::migrate;
+pub(super) use shape::check;
 pub(super) use standing::standing;
 pub(super) use write::{FORM, envelope, in_place_of_version, paths, state_of};
 
@@ -143,15 +146,16 @@ impl Checkpoint {
         let mut checker = Checker::default();
         let is_known = SCHEMA_VERSIONS.contains(&self.schema_version().as_str());
         let rule = format!("must be one of {}", SCHEMA_VERSIONS.join(", "));
-        checker.must(is_known, "/schema_version", &rule);
+        checker.must(is_known, "/schema_version", (Code::Version, &rule));
         checker.required_text("/checkpoint_id", &self.checkpoint_id);
         checker.required_text("/workflow_type", &self.workflow_type);
-        checker.must(self.project_name().is_some(), "/project_name", "is required");
+        checker.must(self.project_name().is_some(), "/project_name", IS_REQUIRED);
         checker.required_time("/created_at", &self.created_at);
         checker.time("/updated_at", &self.updated_at);
         checker.required_text("/status", &self.status);
         let is_known = self.status.value().is_none() || self.status() != Status::Unknown;
-        checker.must(is_known, "/status", "must be in_progress, completed, failed or paused");
+        let rule = "must be in_progress, completed, failed or paused";
+        checker.must(is_known, "/status", (Code::Enum, rule));
         self.check_id(&mut checker);
         self.check_phases(&mut checker);
         checker.finish()
@@ -161,7 +165,7 @@ impl Checkpoint {
         const AT: &str = "/checkpoint_id";
         let Some(id) = self.checkpoint_id.value() else { return };
         if id.parse::<Id>().is_err() {
-            return checker.refuse(AT, "must be TYPE_PROJECT_YYYYMMDD_HHMMSS");
+            return checker.refuse(Code::Pattern, AT, "must be TYPE_PROJECT_YYYYMMDD_HHMMSS");
         }
         // Types have underscores in some files, so the id is compared as a whole.
         let (Some(kind), Some(project)) = (self.workflow_type.value(), self.project_name.value())
@@ -171,7 +175,7 @@ impl Checkpoint {
         let is_right = id.strip_prefix(kind.as_str()).is_some_and(|rest| {
             rest.strip_prefix('_').and_then(|rest| rest.strip_prefix(project.as_str())).is_some()
         });
-        checker.must(is_right, AT, "must start with the type and the project");
+        checker.must(is_right, AT, (Code::Pattern, "must start with the type and the project"));
     }
 
     fn check_phases(&self, checker: &mut Checker) {
@@ -180,7 +184,7 @@ impl Checkpoint {
         // Scripts write 0 where nobody knows.
         let total = self.total_phases.value().and_then(Scalar::as_i64).filter(|total| *total > 0);
         let is_beyond = |phase: &Scalar| phase.as_i64().zip(total).is_some_and(|(a, b)| a > b);
-        let rule = "must not be beyond the last phase";
+        let rule = (Code::Order, "must not be beyond the last phase");
         let current = self.current_phase.value();
         checker.must(!current.is_some_and(is_beyond), "/current_phase", rule);
         for (index, phase) in self.completed_phases.value().into_iter().flatten().enumerate() {

@@ -20,7 +20,7 @@ mod write;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::problem::{Checker, escaped};
+use super::problem::{Checker, Code, IS_REQUIRED, escaped};
 use super::word::vocabulary;
 use super::{Field, Problem, Scalar, Word};
 
@@ -170,10 +170,12 @@ impl Checkpoint {
     pub fn validate(&self) -> Vec<Problem> {
         let mut checker = Checker::default();
         if let Some(id) = checker.required("/checkpoint_id", &self.checkpoint_id) {
-            checker.must(id.starts_with("CP-"), "/checkpoint_id", "must start with CP-");
+            let rule = (Code::Pattern, "must start with CP-");
+            checker.must(id.starts_with("CP-"), "/checkpoint_id", rule);
         }
         if let Some(version) = checker.required("/version", &self.version) {
-            checker.must(version.to_string() == VERSION, "/version", "must be 1.0");
+            let is_right = version.to_string() == VERSION;
+            checker.must(is_right, "/version", (Code::Version, "must be 1.0"));
         }
         checker.required_time("/created_at", &self.created_at);
         checker.required("/issue_number", &self.issue_number);
@@ -190,9 +192,7 @@ impl Checkpoint {
     }
 
     fn check_graph(&self, checker: &mut Checker) {
-        if self.graph().is_none() {
-            checker.refuse("/execution_graph", "is required");
-        }
+        checker.must(self.graph().is_some(), "/execution_graph", IS_REQUIRED);
         for (at, graph) in
             [("/execution_graph", &self.execution_graph), ("/graph_state", &self.graph_state)]
         {

@@ -3,7 +3,7 @@
 //! Must never make a value up: what a system requires and nobody has said is a problem.
 
 use super::part;
-use super::problem::Checker;
+use super::problem::{Checker, Code};
 use super::reading::list;
 use super::standing::told::named;
 use super::{Problem, Vocabulary, Word, Writing};
@@ -55,11 +55,11 @@ impl<'a> Given<'a> {
             None => format!("save with --{}", field.replace('_', "-")),
         };
         let rule = format!("is required by {}: {what}; {remedy}", self.layout);
-        self.checker.refuse(field, rule);
+        self.checker.refuse(Code::Required, field, rule);
     }
 
     pub(super) fn refuse(&mut self, field: &str, rule: impl Into<String>) {
-        self.checker.refuse(field, rule);
+        self.checker.refuse(Code::Name, field, rule);
     }
 
     /// The first of these places of the document that has something other than null.

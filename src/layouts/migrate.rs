@@ -3,7 +3,7 @@
 //! A migration adds what the version has and the document lacks. Must never drop a field, and
 //! reports every value that it changes besides the version itself.
 
-use super::{Problem, Schema, agentize, aiwg, claude};
+use super::{Code, Problem, Schema, agentize, aiwg, claude};
 use crate::checkpoint::{Document, Layout};
 
 /// A document on its way into another version.
@@ -91,5 +91,5 @@ fn fields_at<'a>(
 /// Says that the version of a document is none that could be migrated.
 pub(super) fn unknown_version(field: &str, layout: Layout) -> Vec<Problem> {
     let rule = format!("is no version of {layout} that can be migrated");
-    vec![Problem { field: field.to_owned(), rule }]
+    vec![Problem::new(Code::Version, field, rule)]
 }

@@ -5,6 +5,7 @@
 
 mod assignment;
 mod recognise;
+mod shape;
 mod standing;
 mod state;
 mod successor;
@@ -13,16 +14,17 @@ mod write;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::problem::Checker;
+use super::problem::{Checker, Code, not_one_of};
 use super::word::vocabulary;
 use super::{Field, Problem, Scalar, Word};
 
 pub use assignment::{Assignment, BusinessAnswer, ExceededRetry};
 pub(crate) use assignment::{assignment, exceeded, is_state, project, state_path};
-pub(super) use recognise::recognise;
+pub(super) use recognise::{broken, recognise};
 pub(crate) use recognise::{phase, stage};
+pub(super) use shape::check;
 pub(super) use standing::standing;
-pub use state::{GitStats, InfraIssue, State, StorageMode, StoryState};
+pub use state::{GitStats, InfraIssue, RETRY_LIMITS, State, StorageMode, StoryState};
 pub(super) use write::{FORM, envelope, paths};
 
 /// `.pipeline/checkpoint-STORY.json`, which the worker of a story writes.
@@ -158,7 +160,7 @@ impl Checkpoint {
         let mut checker = Checker::default();
         checker.required_text("/storyId", &self.story_id);
         if checker.required("/stage", &self.stage).is_some() {
-            checker.must(self.stage().is_some(), "/stage", "must be 0, 1, 2 or 3");
+            checker.must(self.stage().is_some(), "/stage", (Code::Range, "must be 0, 1, 2 or 3"));
         }
         checker.required_text("/agentId", &self.agent_id);
         checker.required("/tasksCompleted", &self.tasks_completed);
@@ -184,7 +186,11 @@ impl Checkpoint {
         let remaining = self.tasks_remaining.value().map_or(&[][..], Vec::as_slice);
         for (index, task) in remaining.iter().enumerate() {
             let at = format!("/tasksRemaining/{index}");
-            checker.must(!completed.contains(task), at, "must not be completed, too");
+            checker.must(
+                !completed.contains(task),
+                at,
+                (Code::Tasks, "must not be completed, too"),
+            );
         }
     }
 
@@ -198,11 +204,12 @@ impl Checkpoint {
         must_be_empty("/tasksCompleted", &self.tasks_completed, checker);
         must_be_empty("/tasksRemaining", &self.tasks_remaining, checker);
         if let Some(verdict) = checker.required("/verdict", &self.verdict) {
-            checker.word_of("/verdict", verdict, &OF_VALIDATION);
+            check_verdict(verdict, &OF_VALIDATION, checker);
         }
         if self.is(Verdict::NoGo) {
             let is_there = self.reason.value().is_some_and(|reason| !reason.is_empty());
-            checker.must(is_there, "/reason", "is required if the verdict is NO-GO");
+            let rule = "is required if the verdict is NO-GO";
+            checker.must(is_there, "/reason", (Code::Required, rule));
         }
     }
 
@@ -210,14 +217,16 @@ impl Checkpoint {
         checker.required("/qualityScore", &self.quality_score);
         must_be_empty("/tasksRemaining", &self.tasks_remaining, checker);
         if let Some(verdict) = checker.required("/verdict", &self.verdict) {
-            checker.word_of("/verdict", verdict, &OF_QUALITY_GATE);
+            check_verdict(verdict, &OF_QUALITY_GATE, checker);
         }
         if self.is(Verdict::Fail) {
             let is_there = self.issues.value().is_some_and(|issues| *issues != "");
-            checker.must(is_there, "/issues", "is required if the verdict is FAIL");
+            let rule = "is required if the verdict is FAIL";
+            checker.must(is_there, "/issues", (Code::Required, rule));
         }
-        let is_text = self.issues.value().is_none_or(Value::is_string);
-        checker.must(is_text, "/issues", "must be a text");
+        if !self.issues.value().is_none_or(Value::is_string) {
+            checker.warn(Code::Type, "/issues", "must be a text");
+        }
     }
 
     fn is(&self, verdict: Verdict) -> bool {
@@ -225,7 +234,13 @@ impl Checkpoint {
     }
 }
 
+fn check_verdict(verdict: &Word<Verdict>, allowed: &[Verdict], checker: &mut Checker) {
+    if let Some(rule) = not_one_of(verdict, allowed) {
+        checker.refuse(Code::Verdict, "/verdict", rule);
+    }
+}
+
 fn must_be_empty(at: &str, tasks: &Field<Vec<String>>, checker: &mut Checker) {
     let is_empty = tasks.value().is_none_or(Vec::is_empty);
-    checker.must(is_empty, at, "must be empty in this stage");
+    checker.must(is_empty, at, (Code::Tasks, "must be empty in this stage"));
 }

@@ -5,12 +5,13 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::{Field, Scalar, Vocabulary, Word};
+use super::word::vocabulary;
+use super::{Field, Scalar, Vocabulary, Word, time};
 use crate::checkpoint::Timestamp;
 
-/// A rule of a system that a document breaks. Printed as `FIELD: RULE`.
+/// A rule of a system that a document breaks. Printed as `FIELD: RULE`, and the line if known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {
@@ -18,13 +19,125 @@ pub struct Problem {
     pub field: String,
     /// What it should be.
     pub rule: String,
+    /// The name of the rule, which does not change.
+    pub code: Code,
+    /// Whether the document is invalid by it.
+    pub level: Level,
+    /// The line of the text, from one; of a missing field that of what it should be in.
+    pub line: Option<u64>,
+}
+
+vocabulary! {
+    /// The names of rules.
+    Code {
+        /// A field that the system cannot do without is missing, null or empty.
+        Required = "required",
+        /// A value is of another type.
+        Type = "type",
+        /// A word is none of a list.
+        Enum = "enum",
+        /// The verdict of a stage is none of those that the stage has.
+        Verdict = "verdict",
+        /// A number is too small or too large.
+        Range = "range",
+        /// A time cannot be read, or only by a guess.
+        Time = "time",
+        /// The version is none that is known.
+        Version = "version",
+        /// A name has not the form that the system gives it.
+        Pattern = "pattern",
+        /// A stage cannot follow the one before it.
+        Transition = "transition",
+        /// Steps, phases or totals contradict each other.
+        Order = "order",
+        /// The lists of tasks are not those of the stage.
+        Tasks = "tasks",
+        /// More retries than the protocol allows.
+        RetryLimit = "retry_limit",
+        /// The document belongs to another directory.
+        Place = "place",
+        /// Nothing goes on from this stage.
+        Terminal = "terminal",
+        /// A value cannot name a file.
+        Name = "name",
+        /// The text is no document.
+        Syntax = "syntax",
+        /// No system is known to write such a document.
+        Layout = "layout",
+        /// There are more problems than are listed.
+        More = "more",
+    }
+}
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// The document is invalid: its system would refuse it, or misread it.
+    Error,
+    /// The system's own programs deviate here from their document.
+    Warning,
+}
+
+impl Level {
+    /// The word that people and programs read.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.field, self.rule)
+        write!(f, "{}: {}", self.field, self.rule)?;
+        self.line.map_or(Ok(()), |line| write!(f, " (line {line})"))
     }
 }
+
+impl Problem {
+    /// An error.
+    pub(crate) fn new(code: Code, field: impl Into<String>, rule: impl Into<String>) -> Self {
+        let (field, rule) = (field.into(), rule.into());
+        Self { field, rule, code, level: Level::Error, line: None }
+    }
+
+    /// Says that a field is missing.
+    pub(super) fn required(field: &str) -> Self {
+        Self::new(Code::Required, field, IS_REQUIRED.1)
+    }
+
+    /// Says that a text cannot be read as a document.
+    #[must_use]
+    pub fn syntax(reason: &str) -> Self {
+        let line = reason.split_once("line ").map_or("", |(_, rest)| rest);
+        let digits = line.split(|it: char| !it.is_ascii_digit()).next().unwrap_or_default();
+        Self { line: digits.parse().ok(), ..Self::new(Code::Syntax, "", reason) }
+    }
+
+    /// Says that no system is known to write such a document.
+    #[must_use]
+    pub fn no_layout() -> Self {
+        Self::new(Code::Layout, "", "is of no layout that is known")
+    }
+
+    /// Tells whether the document is invalid by it.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.level == Level::Error
+    }
+}
+
+/// Problems listed of one document; what has more is broken beyond repair by hand.
+const PROBLEMS_MAX: usize = 256;
 
 /// Collects problems; each check is given the JSON pointer of what it looks at.
 #[derive(Debug, Default)]
@@ -37,25 +150,39 @@ impl Checker {
         self.problems
     }
 
-    pub(super) fn refuse(&mut self, field: impl Into<String>, rule: impl Into<String>) {
-        self.problems.push(Problem { field: field.into(), rule: rule.into() });
+    /// Notes an error.
+    pub(super) fn refuse(&mut self, code: Code, field: impl Into<String>, rule: impl Into<String>) {
+        self.note(Problem::new(code, field, rule));
     }
 
-    pub(super) fn must(&mut self, holds: bool, field: impl Into<String>, rule: &str) {
+    /// Notes what the system's own programs do, too.
+    pub(super) fn warn(&mut self, code: Code, field: impl Into<String>, rule: impl Into<String>) {
+        self.note(Problem { level: Level::Warning, ..Problem::new(code, field, rule) });
+    }
+
+    fn note(&mut self, problem: Problem) {
+        if self.problems.len() == PROBLEMS_MAX {
+            self.problems.push(Problem::new(Code::More, "", "has more problems than are listed"));
+        } else if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(problem);
+        }
+    }
+
+    pub(super) fn must(&mut self, holds: bool, field: impl Into<String>, rule: (Code, &str)) {
         if !holds {
-            self.refuse(field, rule);
+            self.refuse(rule.0, field, rule.1);
         }
     }
 
     /// The value of a field that must have one. Readers take null for nothing, so it is none.
     pub(super) fn required<'a, T>(&mut self, at: &str, field: &'a Field<T>) -> Option<&'a T> {
-        self.must(field.value().is_some(), at, "is required");
+        self.must(field.value().is_some(), at, IS_REQUIRED);
         field.value()
     }
 
     pub(super) fn required_text(&mut self, at: &str, field: &Field<String>) {
         if let Some(text) = self.required(at, field) {
-            self.must(!text.is_empty(), at, "must not be empty");
+            self.must(!text.is_empty(), at, (Code::Required, "must not be empty"));
         }
     }
 
@@ -70,11 +197,19 @@ impl Checker {
         }
     }
 
-    /// Local times without a zone are times, too: who can order them is not asked here.
+    /// Local times without a zone are times, too: who can order them is not asked here. Language
+    /// models write others that can be read only by a guess.
     pub(super) fn time_text(&mut self, at: &str, text: &str) {
+        const RULE: &str = "must be a time like 2026-01-25T15:00:00Z";
         let is_time = |text: &str| text.parse::<Timestamp>().is_ok();
-        let holds = is_time(text) || is_time(&format!("{text}Z"));
-        self.must(holds, at, "must be a time like 2026-01-25T15:00:00Z");
+        if is_time(text) || is_time(&format!("{text}Z")) {
+            return;
+        }
+        if time::of_text(text.trim()).is_some() {
+            self.warn(Code::Time, at, RULE);
+        } else {
+            self.refuse(Code::Time, at, RULE);
+        }
     }
 
     pub(super) fn word<T: Vocabulary>(&mut self, at: &str, field: &Field<Word<T>>) {
@@ -83,35 +218,49 @@ impl Checker {
         }
     }
 
-    /// Some stages allow only a part of a list.
     pub(super) fn word_of<T: Vocabulary>(&mut self, at: &str, word: &Word<T>, allowed: &[T]) {
-        let names: Vec<&str> = allowed.iter().map(|word| word.as_str()).collect();
-        if !names.contains(&word.as_str()) {
-            self.refuse(at, format!("must be one of {}", names.join(", ")));
+        if let Some(rule) = not_one_of(word, allowed) {
+            self.refuse(Code::Enum, at, rule);
         }
     }
 
     pub(super) fn range(&mut self, at: &str, field: &Field<Scalar>, right: RangeInclusive<f64>) {
         let Some(number) = self.number(at, field) else { return };
         if !right.contains(&number) {
-            self.refuse(at, format!("must be from {} to {}", right.start(), right.end()));
+            self.refuse(Code::Range, at, from_to(&right));
         }
     }
 
     pub(super) fn whole(&mut self, at: &str, field: &Field<Scalar>, least: i64) {
         let Some(scalar) = field.value() else { return };
         match scalar.as_i64() {
-            None => self.refuse(at, "must be a whole number"),
-            Some(number) if number < least => self.refuse(at, format!("must be {least} or more")),
+            None => self.refuse(Code::Type, at, "must be a whole number"),
+            Some(number) if number < least => {
+                self.refuse(Code::Range, at, format!("must be {least} or more"));
+            }
             Some(_) => {}
         }
     }
 
     fn number(&mut self, at: &str, field: &Field<Scalar>) -> Option<f64> {
         let number = field.value()?.as_f64();
-        self.must(number.is_some(), at, "must be a number");
+        self.must(number.is_some(), at, (Code::Type, "must be a number"));
         number
     }
+}
+
+/// What is said of a missing field.
+pub(super) const IS_REQUIRED: (Code, &str) = (Code::Required, "is required");
+
+/// What a number in a range should be.
+pub(super) fn from_to(right: &RangeInclusive<f64>) -> String {
+    format!("must be from {} to {}", right.start(), right.end())
+}
+
+/// What a word should be that is none of a list, or of the part of it that is allowed.
+pub(super) fn not_one_of<T: Vocabulary>(word: &Word<T>, allowed: &[T]) -> Option<String> {
+    let names: Vec<&str> = allowed.iter().map(|word| word.as_str()).collect();
+    (!names.contains(&word.as_str())).then(|| format!("must be one of {}", names.join(", ")))
 }
 
 /// A key as it stands in a JSON pointer.

@@ -34,7 +34,7 @@ pub(super) fn from_json_of<T: DeserializeOwned>(json: &[u8], place: &str) -> Res
 }
 
 /// The document with every key once.
-fn settled(document: Document) -> Document {
+pub(super) fn settled(document: Document) -> Document {
     match document {
         Document::Array(items) => Document::Array(items.into_iter().map(settled).collect()),
         Document::Object(fields) => {

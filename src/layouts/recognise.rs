@@ -23,6 +23,10 @@ pub struct Place<'a> {
 /// Of a `history.jsonl` each line is such a document. The path adds only what the document lacks,
 /// and what a store would refuse is left out with a warning. A trigger that no file states is
 /// unknown, and so is a status.
+///
+/// A document that lacks what its system requires is still that system's if it lies in its place
+/// and has its shape: [`check`](super::check()) tells what is missing. It has no series if it lacks
+/// what names one; see [`Revision::name`](super::Revision::name).
 #[must_use]
 pub fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     agentize::recognise(document, place)
@@ -30,6 +34,10 @@ pub fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
         .or_else(|| claude::recognise(document, place))
         .or_else(|| pipeline::recognise(document, place))
         .or_else(|| aiwg::recognise(document, place))
+        .or_else(|| agentize::broken(document, place))
+        .or_else(|| claude::broken(document, place))
+        .or_else(|| pipeline::broken(document, place))
+        .or_else(|| aiwg::broken(document, place))
 }
 
 /// Returns what can be said about a file that no system is known to have written.

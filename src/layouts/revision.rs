@@ -2,6 +2,7 @@
 //!
 //! Pure: what the store knows comes in, and what is to be saved comes out.
 
+use super::reading::series;
 use crate::checkpoint::{Entry, Id, Layout, NewEntry, Timestamp};
 use crate::codec::check;
 
@@ -55,6 +56,20 @@ impl Revision<'_> {
         let line = self.line.map(|line| format!("-{line}")).unwrap_or_default();
         let name = if layout == Layout::Native { "file" } else { layout.as_str() };
         Id::new(format!("{name}-{hash:016x}{line}")).ok()
+    }
+
+    /// Names the series of a document that lacks what names it: that of the revision before, else
+    /// one of its file.
+    pub fn name(&self, about: &mut NewEntry) {
+        if about.series.is_some() {
+            return;
+        }
+        let before = self.before.filter(|before| before.layout == about.layout);
+        let path = about.source_path.as_deref().unwrap_or_default();
+        about.series = match before {
+            Some(before) => Some(before.series.clone()),
+            None => series(&format!("file:{path}")),
+        };
     }
 
     /// Dates what states no time, and puts it after the revision before. `newest` is the newest

@@ -8,7 +8,9 @@ use serde::de::DeserializeOwned;
 
 use super::given::Given;
 use super::migrate::{Migration, migrate};
-use super::{Form, Problem, Writing, agentize, aiwg, claude, crunch, native, part, path, pipeline};
+use super::{
+    Code, Form, Problem, Writing, agentize, aiwg, claude, crunch, native, part, path, pipeline,
+};
 use crate::checkpoint::{Document, Entry, Layout, SourceForm};
 use crate::codec::convert;
 use crate::error::Error;
@@ -305,9 +307,9 @@ pub(super) fn misfit(error: &Error) -> Problem {
     match error {
         Error::Invalid { what, reason } => {
             let field = what.strip_prefix("document at ").unwrap_or(what);
-            Problem { field: field.to_owned(), rule: reason.clone() }
+            Problem::new(Code::Type, field, reason)
         }
-        other => Problem { field: "document".to_owned(), rule: other.to_string() },
+        other => Problem::new(Code::Type, "document", other.to_string()),
     }
 }
 
@@ -317,5 +319,5 @@ fn check(file: LayoutFile) -> Result<LayoutFile, Vec<Problem>> {
     if paths.into_iter().flatten().all(|path| part::is_path(path)) {
         return Ok(file);
     }
-    Err(vec![Problem { field: "path".to_owned(), rule: part::RULE.to_owned() }])
+    Err(vec![Problem::new(Code::Name, "path", part::RULE)])
 }

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::checkpoint::{Checkpoint, Entry, Series, Status, Trigger};
 use crate::error::{Error, Result};
-use crate::layouts::{NamedFile, Problem, Standing, standing};
+use crate::layouts::claude::is_set_aside;
+use crate::layouts::{Code, NamedFile, Problem, Standing, problems, standing};
 use crate::store::Store;
 
 /// A checkpoint that work might go on from.
@@ -21,7 +22,13 @@ pub struct Candidate {
     pub standing: Standing,
     /// What stands in the way.
     pub hurdles: Vec<Hurdle>,
+    /// The rules of its system that it breaks.
+    #[serde(skip)]
+    pub(super) problems: Vec<Problem>,
 }
+
+// More would fill the screen; `waypost check` lists all.
+const TOLD_MAX: usize = 8;
 
 /// Why work cannot go on from a checkpoint. Printed as a sentence without its subject.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,7 +45,12 @@ pub enum Hurdle {
         /// What it says about it.
         warnings: Vec<String>,
     },
-    /// Its system would not take it: it is from the future, or something is missing.
+    /// It breaks rules of its system: it lacks what that requires, or has what that refuses.
+    Invalid {
+        /// What is wrong, by field.
+        problems: Vec<Problem>,
+    },
+    /// Its system would not go on from it.
     Refused {
         /// What is wrong, by field.
         problems: Vec<Problem>,
@@ -62,9 +74,9 @@ impl fmt::Display for Hurdle {
             Self::CannotResume { warnings } => {
                 write!(f, "says that it cannot be resumed: {}", warnings.join("; "))
             }
+            Self::Invalid { problems } => write!(f, "is invalid: {}", told(problems)),
             Self::Refused { problems } => {
-                let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
-                write!(f, "is nothing that its system resumes from: {}", problems.join("; "))
+                write!(f, "is nothing that its system resumes from: {}", told(problems))
             }
             Self::Unsafe => f.write_str("is not safe to go on from"),
             Self::Ended { status } => write!(f, "is {status}"),
@@ -72,7 +84,20 @@ impl fmt::Display for Hurdle {
     }
 }
 
+fn told(problems: &[Problem]) -> String {
+    let first: Vec<String> = problems.iter().take(TOLD_MAX).map(Problem::to_string).collect();
+    let more = problems.len() - first.len();
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("{}{more}", first.join("; "))
+}
+
 impl Candidate {
+    /// Whether it breaks rules of its system, though its work is not over.
+    pub(super) fn is_invalid(&self) -> bool {
+        let is_invalid = |hurdle: &Hurdle| matches!(hurdle, Hurdle::Invalid { .. });
+        self.hurdles.iter().any(is_invalid) && !self.has_ended()
+    }
+
     /// Whether it can be read.
     #[must_use]
     pub fn is_readable(&self) -> bool {
@@ -83,6 +108,11 @@ impl Candidate {
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.hurdles.iter().any(|hurdle| matches!(hurdle, Hurdle::Ended { .. }))
+    }
+
+    /// Whether what is older belongs to a run that is over.
+    pub(super) fn ends_run(&self) -> bool {
+        self.has_ended() && !is_set_aside(&self.entry)
     }
 
     /// Whether it was saved where work can be taken up cleanly.
@@ -109,15 +139,17 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<Option<Read>> {
             let damaged = Hurdle::Damaged { reason: error.to_string() };
             let hurdles = [damaged].into_iter().chain(ended).collect();
             let standing = Standing::default();
-            return Ok(Some((Candidate { entry, standing, hurdles }, None)));
+            let problems = Vec::new();
+            return Ok(Some((Candidate { entry, standing, hurdles, problems }, None)));
         }
         Err(Error::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
     let mut standing = standing(&entry, &document);
     add_captured(store, &entry, &mut standing)?;
-    let hurdles = hurdles(&entry, &standing);
-    Ok(Some((Candidate { entry, standing, hurdles }, Some(checkpoint))))
+    let problems = problems(&checkpoint, &document)?;
+    let hurdles = with_invalid(hurdles(&entry, &standing), &problems);
+    Ok(Some((Candidate { entry, standing, hurdles, problems }, Some(checkpoint))))
 }
 
 /// Reads a checkpoint to be judged among many, and keeps of its document what that takes.
@@ -128,6 +160,7 @@ pub(super) fn judged(store: &Store, entry: Entry) -> Result<Option<Candidate>> {
     let Standing { score, failures, failing, tests_passing, error, .. } = candidate.standing;
     // That there is one, and not what it says.
     let error = error.map(|_| String::new());
+    candidate.problems.clear();
     candidate.standing =
         Standing { score, failures, failing, error, tests_passing, ..Standing::default() };
     Ok(Some(candidate))
@@ -169,6 +202,39 @@ pub fn hurdles(entry: &Entry, standing: &Standing) -> Vec<Hurdle> {
         hurdles.push(Hurdle::Ended { status: entry.status });
     }
     hurdles
+}
+
+/// Puts first what makes a document invalid, and says of no field twice what is wrong with it.
+fn with_invalid(mut hurdles: Vec<Hurdle>, problems: &[Problem]) -> Vec<Hurdle> {
+    let is_newer = |field: &str| {
+        hurdles.iter().any(|hurdle| match hurdle {
+            Hurdle::Refused { problems } => {
+                problems.iter().any(|it| it.code == Code::Version && it.field == field)
+            }
+            _ => false,
+        })
+    };
+    // Nothing is wrong with what a later release wrote, or with a story that was tried too often.
+    let is_invalid = |it: &&Problem| match it.code {
+        Code::RetryLimit => false,
+        Code::Version => it.is_error() && !is_newer(&it.field),
+        _ => it.is_error(),
+    };
+    let invalid: Vec<Problem> = problems.iter().filter(is_invalid).cloned().collect();
+    if invalid.is_empty() {
+        return hurdles;
+    }
+    hurdles.retain_mut(|hurdle| {
+        let Hurdle::Refused { problems } = hurdle else { return true };
+        problems.retain(|it| !invalid.iter().any(|other| is_inside(&it.field, &other.field)));
+        !problems.is_empty()
+    });
+    hurdles.insert(0, Hurdle::Invalid { problems: invalid });
+    hurdles
+}
+
+fn is_inside(field: &str, outer: &str) -> bool {
+    field.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Entries of a series, the newest first, at most so many; and damage that leaves no entry.

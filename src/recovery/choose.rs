@@ -7,7 +7,7 @@ use super::decision::{Choice, Resume};
 use super::resume::{Offer, PassedOver, Proposal, Strategy};
 use super::target::Target;
 use super::unresolved::Unresolved;
-use crate::checkpoint::{Entry, Series};
+use crate::checkpoint::{Entry, Id, Series};
 use crate::error::Result;
 use crate::store::Store;
 
@@ -34,6 +34,8 @@ pub struct Chosen {
     pub hurdles: Vec<Hurdle>,
     /// What is newer, or all if none of the series can be resumed, the newest first.
     pub passed_over: Vec<PassedOver>,
+    /// Before an invalid one, the newest that could be resumed.
+    pub older: Option<Id>,
     /// Damage that leaves so little of a checkpoint that it cannot be named.
     pub damage: Vec<String>,
     /// Whether this very checkpoint was asked for, and not its series.
@@ -140,10 +142,10 @@ impl Store {
             let (series, status) = (series.clone(), ended.entry.status);
             return Err(Unresolved::Ended { series, status });
         }
-        let Proposal { offer, reasons, passed_over, damage, .. } = proposal;
+        let Proposal { offer, reasons, passed_over, older, damage, .. } = proposal;
         if let Some(offer) = offer {
             let chosen = Chosen::of(offer, Vec::new());
-            return Ok(Chosen { reasons, passed_over, damage, ..chosen });
+            return Ok(Chosen { reasons, passed_over, older, damage, ..chosen });
         }
         // By force, or to start over, there is still something to look at.
         let newest = passed_over.iter().find(|it| it.is_readable).map(|it| it.entry.clone());
@@ -156,14 +158,14 @@ impl Store {
             // Every one of them is unsafe, though nothing forbids to go on from it.
             hurdles.push(Hurdle::Unsafe);
         }
-        Ok(Chosen { reasons, passed_over, damage, ..Chosen::of(offer, hurdles) })
+        Ok(Chosen { reasons, passed_over, older, damage, ..Chosen::of(offer, hurdles) })
     }
 }
 
 impl Chosen {
     fn of(offer: Offer, hurdles: Vec<Hurdle>) -> Self {
         let (reasons, passed_over, damage) = (Vec::new(), Vec::new(), Vec::new());
-        Self { offer, reasons, hurdles, passed_over, damage, is_named: false }
+        Self { offer, reasons, hurdles, passed_over, older: None, damage, is_named: false }
     }
 
     /// Whether it stands for a series that is over.

@@ -7,9 +7,10 @@ use super::candidate::{Candidate, Hurdle, entries, judged, read};
 use super::overview::Outlook;
 use super::pipeline::join;
 use super::smart;
-use crate::checkpoint::{Checkpoint, Entry, Series};
+use crate::checkpoint::{Checkpoint, Entry, Id, Series};
 use crate::error::{Error, Result};
-use crate::layouts::Standing;
+use crate::layouts::claude::is_set_aside;
+use crate::layouts::{Problem, Standing};
 use crate::store::Store;
 
 // So many are looked at before all that may be.
@@ -40,6 +41,9 @@ pub struct Proposal {
     pub reasons: Vec<String>,
     /// What is newer than the offer, or all if there is none, the newest first.
     pub passed_over: Vec<PassedOver>,
+    /// If the newest that can be read is invalid, nothing is offered in its place by itself: the
+    /// newest that could be, by its id.
+    pub older: Option<Id>,
     /// Damage that leaves so little of a checkpoint that it cannot be named.
     pub damage: Vec<String>,
     /// Whether the series has more checkpoints than were looked at.
@@ -54,6 +58,8 @@ pub struct Offer {
     pub checkpoint: Checkpoint,
     /// What its document says, and about a story also the state of its pipeline.
     pub standing: Standing,
+    /// The rules of its system that its document breaks.
+    pub problems: Vec<Problem>,
 }
 
 /// A checkpoint that is not to go on from.
@@ -91,8 +97,9 @@ impl Store {
     /// Chooses the checkpoint of a series to go on from, among the newest `depth` of them.
     ///
     /// What is offered has been read and checked. Nothing is offered that lies before a checkpoint
-    /// that is completed or archived: that work is over. [`Strategy::Smart`] reads all that it
-    /// looks at.
+    /// that is completed or archived: that work is over. Nor does [`Strategy::Last`] offer anything
+    /// before one that breaks the rules of its system; [`Proposal::older`] has what it could be.
+    /// [`Strategy::Smart`] passes over those, and reads all that it looks at.
     ///
     /// # Errors
     /// [`Error::NotFound`] if the series has no checkpoint, [`Error::Invalid`] for
@@ -102,7 +109,7 @@ impl Store {
         if strategy == Strategy::Last {
             // Nearly always the first one will do, and the others need not be looked for.
             let near = self.propose_within(series, strategy, depth.min(NEAR))?;
-            if near.offer.is_some() || !near.has_more {
+            if near.offer.is_some() || near.older.is_some() || !near.has_more {
                 return Ok(near);
             }
         }
@@ -164,14 +171,16 @@ impl Store {
         let id = entry.id.clone();
         match read(self, entry)? {
             Some((candidate, Some(checkpoint))) => {
-                let mut offer = Offer { checkpoint, standing: candidate.standing };
+                let mut offer = Offer::of(&candidate, checkpoint);
                 join(self, &mut offer)?;
                 Ok((offer, candidate.hurdles))
             }
             // Says once more, as an error, what is wrong with it.
             Some((_, None)) | None => self.get(&id).and_then(|checkpoint| {
-                let standing = Standing::default();
-                checkpoint.document().map(|_| (Offer { checkpoint, standing }, Vec::new()))
+                let (standing, problems) = (Standing::default(), Vec::new());
+                let offer =
+                    |_| (Offer { checkpoint: checkpoint.clone(), standing, problems }, Vec::new());
+                checkpoint.document().map(offer)
             }),
         }
     }
@@ -179,35 +188,52 @@ impl Store {
     /// `None` if all were deleted since they were listed.
     fn last(&self, entries: Vec<Entry>, damage: &[String]) -> Result<Option<Proposal>> {
         let mut passed_over = Vec::new();
+        let mut invalid: Option<Id> = None;
+        let mut older = None;
         for entry in entries {
             let Some((candidate, checkpoint)) = read(self, entry)? else { continue };
-            let standing = candidate.standing.clone();
             if let Some(checkpoint) = checkpoint.filter(|_| candidate.hurdles.is_empty()) {
+                if invalid.is_some() {
+                    older = Some(checkpoint.entry.id);
+                    break;
+                }
                 let newer = passed_over.len() + damage.len();
                 let reasons = vec![reason(&candidate.entry, newer)];
-                let offer = Some(Offer { checkpoint, standing });
+                let offer = Some(Offer::of(&candidate, checkpoint));
                 return Ok(Some(Proposal::new(offer, reasons, passed_over)));
             }
-            passed_over.push(PassedOver::of(&candidate));
+            if invalid.is_none() {
+                passed_over.push(PassedOver::of(&candidate));
+            }
+            if candidate.is_invalid() {
+                invalid.get_or_insert(candidate.entry.id.clone());
+            }
             // Of work that is done an earlier state would do some of it again.
-            if candidate.has_ended() {
+            if candidate.ends_run() {
                 break;
             }
         }
         let is_gone = passed_over.is_empty() && damage.is_empty();
-        Ok((!is_gone).then(|| Proposal::new(None, Vec::new(), passed_over)))
+        let reasons = invalid.map(|id| format!("{id} is invalid, so nothing older is offered."));
+        let proposal = Proposal::new(None, reasons.into_iter().collect(), passed_over);
+        Ok((!is_gone).then_some(Proposal { older, ..proposal }))
     }
 
     /// `None` if what was chosen, or all, was deleted since it was listed.
     fn smart(&self, entries: Vec<Entry>) -> Result<Option<Proposal>> {
         let is_empty = entries.is_empty();
+        // Where nothing else is left, what was set aside says how the work ended.
+        let is_any_left = entries.iter().any(|entry| !is_set_aside(entry));
         let mut candidates = Vec::new();
         for entry in entries {
+            if is_any_left && is_set_aside(&entry) {
+                continue;
+            }
             let Some(candidate) = judged(self, entry)? else { continue };
-            let has_ended = candidate.has_ended();
+            let ends_run = candidate.has_ended();
             candidates.push(candidate);
             // What lies before is other work, which is done.
-            if has_ended {
+            if ends_run {
                 break;
             }
         }
@@ -221,22 +247,23 @@ impl Store {
         let Some((candidate, checkpoint)) = read(self, candidates[at].entry.clone())? else {
             return Ok(None);
         };
-        let standing = candidate.standing;
         // Damaged since it was judged: what is offered must be whole.
-        let offer = checkpoint.map(|checkpoint| Offer { checkpoint, standing });
+        let offer = checkpoint.map(|checkpoint| Offer::of(&candidate, checkpoint));
         Ok(Some(Proposal::new(offer, choice.reasons, choice.passed_over)))
     }
 }
 
 impl Proposal {
     fn new(offer: Option<Offer>, reasons: Vec<String>, passed_over: Vec<PassedOver>) -> Self {
-        Self { offer, reasons, passed_over, damage: Vec::new(), has_more: false }
+        let damage = Vec::new();
+        Self { offer, reasons, passed_over, older: None, damage, has_more: false }
     }
 
     /// Returns the checkpoint that shows that the work is over, if that is why nothing is offered.
     #[must_use]
     pub fn ended(&self) -> Option<&PassedOver> {
-        let newest = self.passed_over.iter().find(|it| it.is_readable || it.is_over());
+        let known = || self.passed_over.iter().filter(|it| it.is_readable || it.is_over());
+        let newest = known().find(|it| !is_set_aside(&it.entry)).or_else(|| known().next());
         newest.filter(|it| self.offer.is_none() && it.is_over())
     }
 
@@ -248,6 +275,13 @@ impl Proposal {
             (None, Some(_)) => Outlook::Ended,
             (None, None) => Outlook::Refused,
         }
+    }
+}
+
+impl Offer {
+    fn of(candidate: &Candidate, checkpoint: Checkpoint) -> Self {
+        let (standing, problems) = (candidate.standing.clone(), candidate.problems.clone());
+        Self { checkpoint, standing, problems }
     }
 }
 

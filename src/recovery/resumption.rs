@@ -12,9 +12,9 @@ use super::prompt::{one_line, resume_block};
 use super::resume::{Offer, PassedOver, ResumePoint, Strategy};
 use super::unresolved::Unresolved;
 use super::world::World;
-use crate::checkpoint::{Entry, Timestamp};
+use crate::checkpoint::{Entry, Id, Timestamp};
 use crate::error::Result;
-use crate::layouts::Standing;
+use crate::layouts::{Problem, Standing};
 use crate::store::Store;
 
 /// The checkpoint to go on from, whether to, and why.
@@ -38,6 +38,8 @@ pub struct Resumption {
     pub hurdles: Vec<Hurdle>,
     /// What is newer, or all if none of the series can be resumed, the newest first.
     pub passed_over: Vec<PassedOver>,
+    /// Before an invalid one, the newest that could be resumed.
+    pub older: Option<Id>,
     /// Damage that leaves so little of a checkpoint that it cannot be named.
     pub damage: Vec<String>,
     /// The checkpoint itself, and what its document says.
@@ -53,6 +55,7 @@ struct Answer<'a> {
     resume_point: &'a ResumePoint,
     freshness: &'a Freshness,
     hurdles: &'a [Hurdle],
+    problems: &'a [Problem],
     passed_over: &'a [PassedOver],
     damage: &'a [String],
     standing: &'a Standing,
@@ -69,6 +72,7 @@ impl Serialize for Resumption {
             resume_point: &self.resume_point,
             freshness: &self.freshness,
             hurdles: &self.hurdles,
+            problems: &self.offer.problems,
             passed_over: &self.passed_over,
             damage: &self.damage,
             standing: &self.offer.standing,
@@ -138,7 +142,7 @@ impl Chosen {
     #[must_use]
     pub fn decide(self, how: &Resume, world: &dyn World, now: Timestamp) -> Resumption {
         let has_ended = self.has_ended();
-        let Self { offer, reasons, hurdles, passed_over, damage, .. } = self;
+        let Self { offer, reasons, hurdles, passed_over, older, damage, .. } = self;
         let Offer { checkpoint, standing, .. } = &offer;
         let freshness = freshness(&checkpoint.entry, standing, world, now);
         let resume_point = ResumePoint::of(&checkpoint.entry, standing).following(&freshness);
@@ -163,6 +167,7 @@ impl Chosen {
             freshness,
             hurdles,
             passed_over,
+            older,
             damage,
             offer,
         }
@@ -186,6 +191,12 @@ impl Resumption {
     fn messages(&self, advice: Advice) -> impl Iterator<Item = String> {
         let findings = self.freshness.findings.iter().filter(move |it| it.advice == advice);
         findings.map(|finding| finding.message.clone())
+    }
+
+    /// Whether the checkpoint breaks rules of its system.
+    #[must_use]
+    pub fn is_invalid(&self) -> bool {
+        self.hurdles.iter().any(|hurdle| matches!(hurdle, Hurdle::Invalid { .. }))
     }
 
     /// Whether the system of the checkpoint would go on without asking, as later schemas of the

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::prompt::{one_line, resume_block};
 use super::resume::Offer;
 use crate::checkpoint::{Id, Layout};
-use crate::layouts::Problem;
 use crate::layouts::pipeline::{Assignment, BusinessAnswer, phase, stage, state_path};
+use crate::layouts::{Code, Problem};
 
 /// A new worker for a story, in place of one that cannot be resumed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -154,5 +154,5 @@ impl Lacks {
 }
 
 fn problem(field: &str, rule: &str) -> Problem {
-    Problem { field: field.to_owned(), rule: rule.to_owned() }
+    Problem::new(Code::Required, field, rule)
 }

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serializer;
 
-pub(super) fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }
 
 #[expect(clippy::ref_option, reason = "so it is called for a field")]
-pub(super) fn option<S: Serializer>(
+pub(crate) fn option<S: Serializer>(
     path: &Option<PathBuf>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {

@@ -57,6 +57,12 @@ pub enum Stage {
     Rekey,
     /// Stores captured files under another key, some thousand at once.
     RekeyFiles,
+    /// Reads what is to be written, before anything is.
+    Read,
+    /// Writes files beside their places.
+    Write,
+    /// Reads back what was written.
+    ReadBack,
 }
 
 impl fmt::Display for Stage {
@@ -75,26 +81,29 @@ impl fmt::Display for Stage {
             Self::Salvage => "saving what can be read",
             Self::Rekey => "documents under another key",
             Self::RekeyFiles => "captured files under another key",
+            Self::Read => "reading",
+            Self::Write => "writing",
+            Self::ReadBack => "verifying",
         })
     }
 }
 
 /// Who hears of each step.
-pub(super) type Watch<'a> = &'a mut dyn FnMut(Step) -> ControlFlow<()>;
+pub(crate) type Watch<'a> = &'a mut dyn FnMut(Step) -> ControlFlow<()>;
 
 /// For calls that nobody watches.
-pub(super) fn unwatched(_: Step) -> ControlFlow<()> {
+pub(crate) fn unwatched(_: Step) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
 impl Step {
     /// So many of as many as there are.
-    pub(super) fn of(stage: Stage, done: usize, total: usize) -> Self {
+    pub(crate) fn of(stage: Stage, done: usize, total: usize) -> Self {
         Self { stage, done: done as u64, total: Some(total as u64) }
     }
 
     /// One that only its name tells of.
-    pub(super) fn named(stage: Stage, done: u64) -> Self {
+    pub(crate) fn named(stage: Stage, done: u64) -> Self {
         Self { stage, done, total: None }
     }
 }

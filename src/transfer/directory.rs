@@ -19,7 +19,7 @@ use super::private::{self, MODE};
 use super::system::{self, FileSystem, Identity};
 
 /// Why there can be nothing below a path.
-pub const THROUGH_FILE: &str = "goes through a file";
+pub(crate) const THROUGH_FILE: &str = "goes through a file";
 
 // What the names of drafts start with.
 const DRAFT: &str = ".waypost-";
@@ -210,7 +210,7 @@ impl Directory {
     }
 
     /// Makes the directory of a file, one part after the other.
-    pub fn make_directory(&self, path: &str) -> io::Result<Known> {
+    pub(crate) fn make_directory(&self, path: &str) -> io::Result<Known> {
         if self.directory(path)? == Found::Nothing {
             let mut directories = private::directories(MODE_MAX);
             directories.recursive(true).create(&self.root)?;

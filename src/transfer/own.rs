@@ -54,6 +54,11 @@ impl Own {
                 && resolve(path).is_ok_and(|path| self.paths.contains(&path)))
     }
 
+    /// Whether it is a link that leads to part of the store: another name of it.
+    pub(crate) fn is_led_to(&self, path: &Path) -> bool {
+        path.is_symlink() && path.canonicalize().is_ok_and(|real| self.has(&real))
+    }
+
     /// Whether it is an unfinished store, backup or repair beside this store.
     fn is_unfinished(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();

@@ -125,7 +125,7 @@ pub fn recorded_refusal(path: &str) -> Option<&'static str> {
 }
 
 /// Whether a path leads to a file of a home directory that grants access or runs at login.
-pub fn leads_home(path: &str) -> bool {
+pub(crate) fn leads_home(path: &str) -> bool {
     leads_to(path, &OF_HOME)
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::store::opening;
 
 /// The mode of a file that nothing else is known of.
-pub const MODE: u32 = 0o600;
+pub(crate) const MODE: u32 = 0o600;
 
 /// Whether others than the owner may do anything with a file; other systems do not tell.
 #[cfg(unix)]
@@ -26,6 +26,19 @@ pub fn is_open(_file: &Metadata) -> bool {
 /// Makes a directory in one that is there.
 pub fn directory(path: &Path) -> io::Result<()> {
     directories(0o700).create(path)
+}
+
+/// Makes the directory in which a store, or what belongs to it, lies in a project, and keeps git
+/// from it: states of agents do not belong into the history of the project they work on.
+///
+/// Both may be there: the directory for a config, or from a save that failed in between.
+pub fn own_directory(path: &Path) -> io::Result<()> {
+    let if_new = |made: io::Result<()>| match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    };
+    if_new(directory(path))?;
+    if_new(write_lasting(&path.join(".gitignore"), b"*\n"))
 }
 
 /// Makes directories of this mode at most; the umask may take more away.

@@ -53,7 +53,7 @@ impl FileSystem {
 
 /// Whether there is a process of this number; where that cannot be told, there may be.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "nobody can be asked"))]
-pub fn is_alive(process: u32) -> bool {
+pub(crate) fn is_alive(process: u32) -> bool {
     #[cfg(unix)]
     if let Some(process) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) {
         let tried = rustix::process::test_kill_process(process);
@@ -96,12 +96,12 @@ pub fn mode(_file: &Metadata) -> Option<u32> {
 }
 
 #[cfg(unix)]
-pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))
 }
 
 #[cfg(not(unix))]
-pub fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
+pub(crate) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
     Ok(())
 }
 

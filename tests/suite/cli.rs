@@ -5,6 +5,7 @@
 mod bench;
 mod capture;
 mod care;
+mod check;
 mod conformance;
 mod diff;
 mod doctor;

@@ -2,6 +2,7 @@
 
 mod agentize;
 mod aiwg;
+mod check;
 mod claude;
 mod crunch;
 mod filed;

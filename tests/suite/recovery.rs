@@ -3,6 +3,8 @@
 mod difference;
 mod last;
 mod prompt;
+#[cfg(feature = "transfer")]
+mod restore;
 mod resumption;
 mod smart;
 mod target;

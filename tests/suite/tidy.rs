@@ -177,6 +177,9 @@ fn files_are_made_only_where_their_owner_alone_may_read_them() {
     for (name, text) in sources("src") {
         let is_test = name.contains("/tests") || may.contains(&name.as_str());
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        // An example in a comment may make files.
+        let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let code: String = code.collect();
         for maker in makers.iter().filter(|maker| !is_test && code.contains(**maker)) {
             offences.push(format!("{name}: {maker}"));
         }

@@ -112,6 +112,11 @@ fn trigger_help() -> String {
 }
 
 impl About {
+    /// Whether it says where the work stands.
+    pub(crate) fn has_status(&self) -> bool {
+        self.status.is_some()
+    }
+
     /// The same as an entry, with a trigger for the case that none is said.
     pub(crate) fn with_default(&self, trigger: Trigger) -> NewEntry {
         let said = self.trigger.clone();

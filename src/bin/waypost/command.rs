@@ -2,6 +2,7 @@
 
 mod backup;
 mod bench;
+mod check;
 mod compact;
 mod completions;
 mod delete;
@@ -107,6 +108,7 @@ enum Command {
     Prune(Box<prune::Args>),
     Export(Box<export::Args>),
     Import(import::Args),
+    Check(check::Args),
     Policy(policy::Args),
     Stats(stats::Args),
     Compact(compact::Args),
@@ -167,6 +169,7 @@ impl Cli {
             Command::Prune(args) => prune::run(args, &self.global, out),
             Command::Export(args) => export::run(args, &self.global, out),
             Command::Import(args) => import::run(args, &self.global, out),
+            Command::Check(args) => check::run(args, &self.global, out),
             Command::Policy(args) => policy::run(args, &self.global, out),
             Command::Tag(args) => tag::run(args, &self.global, out),
             Command::Stats(args) => stats::run(args, &self.global, out),

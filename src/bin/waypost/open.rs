@@ -165,18 +165,9 @@ pub(crate) fn home(store: &Path) -> Option<PathBuf> {
     Some(home.canonicalize().unwrap_or_else(|_| home.to_owned()))
 }
 
-/// Makes the directory of a new store, and keeps git from it: states of agents do not belong into
-/// the history of the project they work on.
-///
-/// Both may be there: the directory for a config, or from a save that failed in between.
+/// Makes the directory of a new store.
 pub(crate) fn create_directory(path: &Path) -> Result<()> {
-    let if_new = |made: io::Result<()>| match made {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made,
-    };
-    if_new(private::directory(path))
-        .and_then(|()| if_new(private::write_lasting(&path.join(".gitignore"), b"*\n")))
-        .with_context(|| format!("cannot make {}", path.display()))
+    private::own_directory(path).with_context(|| format!("cannot make {}", path.display()))
 }
 
 /// Tells where a file of the spool went that could not be taken in.

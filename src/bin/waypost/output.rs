@@ -15,6 +15,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use serde::Serialize;
+use waypost::layouts::{self, Problem};
 use waypost::{Artifact, Checkpoint, JsonStyle, Timestamp};
 
 use crate::args::Global;
@@ -35,6 +36,9 @@ pub(crate) const SOURCE_TEXT: &str = "source_text";
 /// The same, in hexadecimal digits, where it is not UTF-8.
 pub(crate) const SOURCE_HEX: &str = "source_hex";
 
+/// The rules of its system that a document breaks.
+pub(crate) const PROBLEMS: &str = "problems";
+
 /// Writes named values, one a line, for a person.
 pub(crate) fn fields(out: &mut dyn Write, fields: &Fields, global: &Global) -> io::Result<()> {
     let style = global.style(&io::stdout(), palette::TITLE);
@@ -49,9 +53,12 @@ pub(crate) fn checkpoint(
     global: &Global,
 ) -> Result<()> {
     if global.json {
-        return checkpoint_line(&mut out, checkpoint, artifacts);
+        let problems = problems(checkpoint)?;
+        return checkpoint_object(&mut out, checkpoint, artifacts, &problems);
     }
+    let problems = problems(checkpoint)?;
     let mut shown = Fields::of_entry(&checkpoint.entry, Timestamp::now());
+    shown.problems(&problems);
     shown.artifacts(artifacts);
     fields(out, &shown, global)?;
     writeln!(out)?;
@@ -61,9 +68,22 @@ pub(crate) fn checkpoint(
 /// Writes a checkpoint as one line of JSON: the fields of its entry, its captured files, and its
 /// document.
 pub(crate) fn checkpoint_line(
+    out: &mut impl Write,
+    checkpoint: &Checkpoint,
+    artifacts: &[impl Serialize],
+) -> Result<()> {
+    checkpoint_object(out, checkpoint, artifacts, &[])
+}
+
+fn problems(checkpoint: &Checkpoint) -> Result<Vec<Problem>> {
+    Ok(layouts::problems(checkpoint, &checkpoint.document()?)?)
+}
+
+fn checkpoint_object(
     mut out: &mut impl Write,
     checkpoint: &Checkpoint,
     artifacts: &[impl Serialize],
+    problems: &[Problem],
 ) -> Result<()> {
     // The document becomes the last member of the object, without being read again.
     write!(out, "{}", json_open(&checkpoint.entry)?)?;
@@ -71,6 +91,10 @@ pub(crate) fn checkpoint_line(
     if !artifacts.is_empty() {
         write!(out, ",\"{ARTIFACTS}\":")?;
         serde_json::to_writer(&mut out, artifacts)?;
+    }
+    if !problems.is_empty() {
+        write!(out, ",\"{PROBLEMS}\":")?;
+        serde_json::to_writer(&mut out, problems)?;
     }
     write!(out, ",\"document\":")?;
     checkpoint.write_json(&mut out, JsonStyle::Compact)?;

@@ -3,9 +3,9 @@
 use super::write::SIMP;
 use super::{Stage, VERSION, VERSION_NEWEST};
 use crate::checkpoint::{Document, Layout};
-use crate::layouts::Problem;
 use crate::layouts::migrate::{Migration, unknown_version};
 use crate::layouts::reading::{at, is_object, text};
+use crate::layouts::{Code, Problem};
 
 pub(in crate::layouts) fn migrate(
     document: &Document,
@@ -27,8 +27,7 @@ pub(in crate::layouts) fn migrate(
         return Ok(migration);
     }
     if to == VERSION && text(document, "state.current_stage") == Some(Stage::Simp.as_str()) {
-        let field = "/state/current_stage".to_owned();
-        return Err(vec![Problem { field, rule: SIMP.to_owned() }]);
+        return Err(vec![Problem::new(Code::Enum, "/state/current_stage", SIMP)]);
     }
     migration.set("", "version", Document::Uint(to));
     if to == VERSION_NEWEST {

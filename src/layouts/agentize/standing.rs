@@ -9,7 +9,7 @@ use crate::checkpoint::{Document, Entry};
 use crate::layouts::reading::{list, text, whole, word};
 use crate::layouts::standing::told::{LIST_MAX, issue, missing, name, newer, number, said};
 use crate::layouts::standing::{Progress, Snapshot, Standing};
-use crate::layouts::{Problem, Vocabulary, Word};
+use crate::layouts::{Code, Problem, Vocabulary, Word};
 
 /// What the loader of agentize takes without a default.
 const REQUIRED: [&str; 5] =
@@ -20,9 +20,9 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
     let stage = known::<Stage>(document, "state.current_stage");
     let newer = newer(document, "version", &VERSION_NEWEST.to_string());
     // Only to find out what went wrong; its graph leads nowhere from there.
-    let fatal = stage.filter(|stage| *stage == Stage::Fatal).map(|_| Problem {
-        field: "/state/current_stage".to_owned(),
-        rule: "is fatal, from which no stage goes on".to_owned(),
+    let fatal = stage.filter(|stage| *stage == Stage::Fatal).map(|_| {
+        let rule = "is fatal, from which no stage goes on";
+        Problem::new(Code::Terminal, "/state/current_stage", rule)
     });
     Standing {
         version: name(document, &["version"]),

@@ -2,8 +2,8 @@
 //!
 //! It has no status: steps that are left say that work goes on, and nothing says that it is done.
 
-use super::Name;
 use super::location::loop_of;
+use super::{Name, shape};
 use crate::checkpoint::{Document, Layout, LoopId, NewEntry, Status};
 use crate::layouts::reading::{Reading, at, text, whole};
 use crate::layouts::{Place, path, status};
@@ -18,6 +18,12 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
         .or_else(|| super::loop_state::recognise(document, place))
 }
 
+/// A file in a place of the system, and of its shape, that lacks what the schema requires.
+pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    let is_broken = shape::is_placed(place.path) && shape::is_like(document);
+    is_broken.then(|| entry(document, place))
+}
+
 fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     // Required by the schema as well is `created_at`, but the name of the file may have it.
     let required = ["checkpoint_id", "workflow_id", "state.phase"];
@@ -27,11 +33,18 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     if !is_checkpoint {
         return None;
     }
+    Some(entry(document, place))
+}
+
+fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
     let name = path::name(place.path).parse::<Name>().ok();
     let mut reading = Reading::new(Layout::Aiwg, document, place);
     reading.id("checkpoint_id");
     set_loop(&mut reading, place);
-    reading.entry.workflow_id = reading.name("workflow_id");
+    reading.entry.workflow_id = reading.name("workflow_id").or(match &name {
+        Some(Name::Legacy { workflow_id, .. }) => Some(workflow_id.clone()),
+        Some(Name::Iteration(_)) | None => None,
+    });
     reading.entry.workflow_type = reading.name("workflow_type");
     set_trigger(&mut reading, document, name.as_ref());
     set_state(&mut reading, document, name.as_ref());
@@ -43,14 +56,21 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     // More days than fit are more than anyone waits for.
     let days = reading.count("metadata.retention_days");
     reading.entry.retention_days = days.map(|days| u32::try_from(days).unwrap_or(u32::MAX));
-    reading.series_of_names(&ANCHORS);
-    Some(reading.finish())
+    let has_name = reading.entry.loop_id.is_some() || reading.entry.workflow_id.is_some();
+    if has_name || reading.entry.issue.is_some() {
+        reading.series_of_names(&ANCHORS);
+    }
+    reading.finish()
 }
 
 fn set_loop(reading: &mut Reading<'_>, place: &Place<'_>) {
     reading.loop_id("loop_id");
     match (loop_of(place.path), reading.entry.loop_id.as_ref().map(LoopId::as_str)) {
-        (Some(_), None) => reading.warn("loop_id is missing in the directory of a loop"),
+        (Some(directory), None) => {
+            reading.warn("loop_id is missing: it is taken from the directory of the loop");
+            let name = reading.legal("the directory of the loop", directory);
+            reading.entry.loop_id = name.and_then(|name| LoopId::new(name).ok());
+        }
         (Some(directory), Some(loop_id)) if directory != loop_id => {
             reading.warn("loop_id is not the name of the loop's directory");
         }

@@ -26,15 +26,30 @@ const REQUIRED: [&str; 7] = [
 ];
 
 pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standing {
-    let has = |field: &str| at(document, field).is_some();
-    let is_checkpoint = has("checkpoint_id") && (has("workflow_id") || has("state"));
-    if !is_checkpoint && (has("loopId") || loops::ITERATION.iter().any(|field| has(field))) {
+    if is_loop(document) {
         loops::standing(entry, document)
-    } else if !is_checkpoint && has("gitStatus") && has("aiwgState") {
+    } else if is_captured(document) {
         captured(entry, document)
     } else {
         checkpoint(entry, document)
     }
+}
+
+/// Tells whether a document is the state of a loop.
+pub(super) fn is_loop(document: &Document) -> bool {
+    let has = |field: &str| at(document, field).is_some();
+    !is_checkpoint(document) && (has("loopId") || loops::ITERATION.iter().any(|field| has(field)))
+}
+
+/// Tells whether a document is what is captured every half hour.
+pub(super) fn is_captured(document: &Document) -> bool {
+    let has = |field: &str| at(document, field).is_some();
+    !is_checkpoint(document) && has("gitStatus") && has("aiwgState")
+}
+
+fn is_checkpoint(document: &Document) -> bool {
+    let has = |field: &str| at(document, field).is_some();
+    has("checkpoint_id") && (has("workflow_id") || has("state"))
 }
 
 fn checkpoint(entry: &Entry, document: &Document) -> Standing {

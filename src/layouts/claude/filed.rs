@@ -52,6 +52,14 @@ pub fn is_moved_file(entry: &Entry, path: &str) -> bool {
         && is_over(entry.status) == is_aside(path)
 }
 
+/// Tells whether a checkpoint is archived because its file lay in `failed`. The scripts do not look
+/// there: they go on from the newest file that lies where work to resume does.
+pub(crate) fn is_set_aside(entry: &Entry) -> bool {
+    let source = entry.source_path.as_deref().filter(|_| entry.layout == Layout::Claude);
+    entry.status == Status::Archived
+        && source.is_some_and(|source| is_aside(source) && counterpart(source).is_some())
+}
+
 /// Returns the place in `failed` of a file among those to resume, or the reverse; `None` for a file
 /// that lies elsewhere.
 #[must_use]

@@ -4,7 +4,7 @@
 //! operations are written before these start, and those of a build tell why it halted. What lies in
 //! a directory `failed` is archived, whatever it says: the README moves failed workflows there.
 
-use super::{Id, SCHEMA_VERSIONS};
+use super::{Id, SCHEMA_VERSIONS, shape};
 use crate::checkpoint::{Document, Layout, NewEntry, Status, Timestamp, Trigger};
 use crate::layouts::reading::{Reading, at, is_object, list, text, word};
 use crate::layouts::{Place, path, status};
@@ -18,6 +18,26 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
         .map(|entry| if is_archived(place) { archived(entry) } else { entry })
 }
 
+/// A file in a place of the system, and of its shape, that lacks what the scripts require.
+pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    if !shape::is_placed(place.path) || !shape::is_like(document) {
+        return None;
+    }
+    let project =
+        text(document, "project_name").or_else(|| text(document, "workflow_state.project_name"));
+    let kind = text(document, "workflow_type");
+    let id = text(document, "checkpoint_id").unwrap_or_default();
+    let names = [id, path::stem(place.path)];
+    let parts = names.iter().find_map(|name| shape::parts_of(name, kind, project));
+    let mut reading = Reading::new(Layout::Claude, document, place);
+    describe(&mut reading, document, place);
+    if let Some((kind, project)) = parts {
+        reading.series(&ANCHORS, &format!("{kind}:{project}"));
+    }
+    let entry = reading.finish();
+    Some(if is_archived(place) { archived(entry) } else { entry })
+}
+
 /// Whether it was moved to where failed workflows are kept.
 fn is_archived(place: &Place<'_>) -> bool {
     matches!(path::parts(place.path).as_slice(), [.., "failed", _])
@@ -28,22 +48,13 @@ fn archived(entry: NewEntry) -> NewEntry {
 }
 
 fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    let id = text(document, "checkpoint_id")?;
+    text(document, "checkpoint_id")?;
     let kind = text(document, "workflow_type")?;
     if !is_object(document, "workflow_state") {
         return None;
     }
-    // The name knows the time to the second, too, and the project if its type has no underscore.
-    let parts = id.parse::<Id>().or_else(|_| path::name(place.path).parse()).ok();
     let mut reading = Reading::new(Layout::Claude, document, place);
-    reading.id("checkpoint_id");
-    reading.entry.workflow_type = reading.name("workflow_type");
-    set_phase(&mut reading, document);
-    reading.entry.status = text(document, "status").map_or(Status::Unknown, status);
-    reading.entry.created_at =
-        reading.time("created_at").or_else(|| parts.as_ref().map(|parts| parts.time));
-    reading.entry.updated_at = reading.time("updated_at");
-    check_version(&mut reading, document);
+    let parts = describe(&mut reading, document, place);
     let project = word(document, "project_name")
         .or_else(|| word(document, "workflow_state.project_name"))
         .or_else(|| parts.map(|parts| parts.project_name.into()));
@@ -53,6 +64,23 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     };
     reading.series(&ANCHORS, &name);
     Some(reading.finish())
+}
+
+/// All but the series; returns what the id or the name of the file says.
+///
+/// The name knows the time to the second, too, and the project if its type has no underscore.
+fn describe(reading: &mut Reading<'_>, document: &Document, place: &Place<'_>) -> Option<Id> {
+    let id = text(document, "checkpoint_id").unwrap_or_default();
+    let parts = id.parse::<Id>().or_else(|_| path::name(place.path).parse()).ok();
+    reading.id("checkpoint_id");
+    reading.entry.workflow_type = reading.name("workflow_type");
+    set_phase(reading, document);
+    reading.entry.status = text(document, "status").map_or(Status::Unknown, status);
+    reading.entry.created_at =
+        reading.time("created_at").or_else(|| parts.as_ref().map(|parts| parts.time));
+    reading.entry.updated_at = reading.time("updated_at");
+    check_version(reading, document);
+    parts
 }
 
 /// A state machine knows the phase by name; its number is then the step.

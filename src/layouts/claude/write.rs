@@ -28,7 +28,7 @@ use super::{DATA_DIRECTORY, DIRECTORY, Id, SCHEMA_VERSIONS};
 use crate::checkpoint::{Document, Entry, Format, Layout, SourceForm, Spacing, Status, TextStyle};
 use crate::layouts::given::{Given, Said, at, object, seconds, text, text_of, whole};
 use crate::layouts::write::Paths;
-use crate::layouts::{Problem, part, standing, status};
+use crate::layouts::{Code, Problem, part, standing, status};
 
 /// As `jq` does.
 pub(in crate::layouts) const FORM: SourceForm = SourceForm {
@@ -50,7 +50,7 @@ const NEWEST: &str = SCHEMA_VERSIONS[SCHEMA_VERSIONS.len() - 1];
 
 pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Paths, Vec<Problem>> {
     const AT: &str = "/checkpoint_id";
-    let problem = |rule: &str| vec![Problem { field: AT.to_owned(), rule: rule.to_owned() }];
+    let problem = |rule: &str| vec![Problem::new(Code::Name, AT, rule)];
     let id = at(document, AT).and_then(text_of).ok_or_else(|| problem("is required"))?;
     if !part::is_name(id) {
         return Err(problem(part::RULE));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::Checkpoint;
 use crate::checkpoint::{Document, Timestamp};
-use crate::layouts::problem::Checker;
+use crate::layouts::problem::{Checker, Code};
 use crate::layouts::word::vocabulary;
 use crate::layouts::{Field, Problem, Scalar, Word};
 
@@ -167,7 +167,8 @@ impl Index {
         for (at, entry) in self.entries().iter().enumerate() {
             entry.check(&format!("/checkpoints/{at}"), &mut checker);
             let is_new = entry.checkpoint_id.value().is_none_or(|id| ids.insert(id));
-            checker.must(is_new, format!("/checkpoints/{at}/checkpoint_id"), "must be unique");
+            let unique = (Code::Order, "must be unique");
+            checker.must(is_new, format!("/checkpoints/{at}/checkpoint_id"), unique);
         }
         self.check_sums(&mut checker);
         checker.finish()
@@ -178,16 +179,16 @@ impl Index {
         if let Some(total) = checker.required("/total_checkpoints", &self.total_checkpoints) {
             let is_right = total.as_i64() == i64::try_from(entries.len()).ok();
             let rule = "must be the number of checkpoints in the list";
-            checker.must(is_right, "/total_checkpoints", rule);
+            checker.must(is_right, "/total_checkpoints", (Code::Order, rule));
         }
         if entries.is_empty() {
             let rule = "must not name a checkpoint where there is none";
-            return checker.must(self.latest.value().is_none(), "/latest", rule);
+            return checker.must(self.latest.value().is_none(), "/latest", (Code::Order, rule));
         }
         let Some(latest) = checker.required("/latest", &self.latest) else { return };
         let newest = entries.iter().map(IndexEntry::age).max();
         let is_newest = self.get(latest).map(IndexEntry::age) == newest;
-        checker.must(is_newest, "/latest", "must be the newest of the list");
+        checker.must(is_newest, "/latest", (Code::Order, "must be the newest of the list"));
     }
 
     fn entries(&self) -> &[IndexEntry] {

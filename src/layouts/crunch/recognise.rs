@@ -51,7 +51,7 @@ fn is_crunch(document: &Document, is_placed: bool) -> bool {
     let has_id = text(document, "checkpoint_id").is_some_and(|id| id.starts_with("CP-"));
     let has_state = word(document, "workflow_state.current_phase").is_some();
     let by_content = has_id && (has_state || is_object(document, "issue_snapshot"));
-    by_content || is_placed && OWN.iter().any(|key| document.get(key).is_some())
+    by_content || is_placed && (has_id || OWN.iter().any(|key| document.get(key).is_some()))
 }
 
 fn set_issue(reading: &mut Reading<'_>, document: &Document, directory: Option<&str>) {

@@ -32,7 +32,7 @@ use crate::checkpoint::{Document, Entry, Format, SourceForm};
 use crate::codec::convert;
 use crate::layouts::given::{Given, at, object, text, text_of, time, whole};
 use crate::layouts::write::Paths;
-use crate::layouts::{Problem, part};
+use crate::layouts::{Code, Problem, part};
 use graph::graph;
 use recovery::recovery;
 use snapshot::snapshot;
@@ -52,8 +52,7 @@ pub(in crate::layouts) const FORM: SourceForm = SourceForm {
 ///
 /// Two with the same id are two states of one file.
 pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Paths, Vec<Problem>> {
-    let problem =
-        |field: &str, rule: &str| Problem { field: field.to_owned(), rule: rule.to_owned() };
+    let problem = |field: &str, rule: &str| Problem::new(Code::Name, field, rule);
     let mut problems = Vec::new();
     let id = at(document, "/checkpoint_id").and_then(text_of);
     match id {

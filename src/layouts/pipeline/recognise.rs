@@ -3,8 +3,8 @@
 //! Many repositories have a `.pipeline/state.json` of their own making, so names count for nothing.
 //! A checkpoint does not say why it was saved: its stage lets one guess, which is not done.
 
-use super::Stage;
-use crate::checkpoint::{Document, Layout, NewEntry, Status, Trigger};
+use super::{Stage, shape};
+use crate::checkpoint::{Document, Issue, Layout, NewEntry, Status, Trigger};
 use crate::layouts::reading::{Reading, at, is_object, list, text, truth, whole, word};
 use crate::layouts::{Place, status};
 
@@ -16,15 +16,31 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
         .or_else(|| super::successor::recognise(document, place))
 }
 
+/// A file in a place of the system, and of its shape, that lacks what the protocol requires.
+pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    if let Some(story) = shape::story_of(place.path).filter(|_| shape::is_like_checkpoint(document))
+    {
+        return Some(entry_of_story(text(document, "storyId").unwrap_or(story), document, place));
+    }
+    let is_state = shape::is_state(place.path) && shape::is_like_state(document);
+    is_state.then(|| entry_of_state(document, place))
+}
+
 fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     let story = text(document, "storyId")?;
     whole(document, "stage")?;
     list(document, "tasksCompleted")?;
+    Some(entry_of_story(story, document, place))
+}
+
+fn entry_of_story(story: &str, document: &Document, place: &Place<'_>) -> NewEntry {
     let mut reading = Reading::new(Layout::Pipeline, document, place);
-    reading.issue("storyId");
+    let name = reading.legal("storyId", story);
+    reading.entry.issue = name.and_then(|name| Issue::new(name).ok());
     reading.entry.agent = reading.name("agentId");
     match stage(document, "stage") {
         Some(stage) => reading.entry.phase = Some(phase(stage).to_owned()),
+        None if at(document, "stage").is_none() => {}
         None => reading.warn("stage is none of 0 to 3"),
     }
     reading.entry.created_at = reading.time("timestamp");
@@ -33,28 +49,36 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
         None => remaining(document, "tasksRemaining"),
     };
     reading.series(&ANCHORS, &format!("story:{story}"));
-    Some(reading.finish())
+    reading.finish()
 }
 
 fn state(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    let is_complete = truth(document, "complete")?;
+    truth(document, "complete")?;
     let marks = ["last_check", "pipeline_start_time", "selected_story_id"];
     let has_mark = marks.iter().any(|mark| document.get(mark).is_some());
     if !is_object(document, "story_state") || !has_mark {
         return None;
     }
+    Some(entry_of_state(document, place))
+}
+
+fn entry_of_state(document: &Document, place: &Place<'_>) -> NewEntry {
     let mut reading = Reading::new(Layout::Pipeline, document, place);
     reading.issue("selected_story_id");
     reading.entry.trigger = Trigger::Heartbeat;
     reading.entry.phase =
         phase_of_story(document).and_then(|phase| reading.legal("story_state of the story", phase));
-    reading.entry.status = if is_complete { Status::Completed } else { Status::InProgress };
+    reading.entry.status = match truth(document, "complete") {
+        Some(true) => Status::Completed,
+        Some(false) => Status::InProgress,
+        None => Status::Unknown,
+    };
     reading.entry.created_at = reading.time("last_check");
     let line = ["team_name", "pipeline_start_time", "selected_story_id"];
     let line = line.iter().find_map(|field| word(document, field));
     let name = line.map_or_else(|| "pipeline".to_owned(), |line| format!("pipeline:{line}"));
     reading.series(&ANCHORS, &name);
-    Some(reading.finish())
+    reading.finish()
 }
 
 /// The phase of the only story; of many there is none.

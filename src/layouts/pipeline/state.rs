@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::layouts::problem::{Checker, escaped};
+use crate::layouts::problem::{Checker, Code, escaped, from_to};
 use crate::layouts::word::vocabulary;
 use crate::layouts::{Field, Problem, Scalar, Word};
+
+/// How often a story may be tried again, by the counter; beyond that the protocol pauses it.
+pub const RETRY_LIMITS: [(&str, u32); 3] =
+    [("quality_cycles", 2), ("validation_retries", 1), ("crash_count", 1)];
 
 /// Values by story.
 type PerStory<T> = Field<BTreeMap<String, T>>;
@@ -194,6 +198,7 @@ impl State {
     pub fn validate(&self) -> Vec<Problem> {
         let mut checker = Checker::default();
         checker.required("/complete", &self.complete);
+        checker.required("/story_state", &self.story_state);
         checker.whole("/active_workers", &self.active_workers, 0);
         checker.whole("/stories_remaining", &self.stories_remaining, 0);
         checker.time("/last_check", &self.last_check);
@@ -207,13 +212,16 @@ impl State {
         each("/story_state", &self.story_state, |at, state| {
             checker.word_of(at, state, StoryState::ALL);
         });
-        // The limits of the protocol, after which a story is paused.
-        for (name, counts, most) in [
-            ("/quality_cycles", &self.quality_cycles, 2.0),
-            ("/validation_retries", &self.validation_retries, 1.0),
-            ("/crash_count", &self.crash_count, 1.0),
-        ] {
-            each(name, counts, |at, count| checker.range(at, &count.clone().into(), 0.0..=most));
+        let counts = [&self.quality_cycles, &self.validation_retries, &self.crash_count];
+        for ((name, most), counts) in RETRY_LIMITS.into_iter().zip(counts) {
+            let (name, most) = (format!("/{name}"), f64::from(most));
+            each(&name, counts, |at, count| {
+                if count.as_f64().is_some_and(|count| count > most) {
+                    checker.refuse(Code::RetryLimit, at, from_to(&(0.0..=most)));
+                } else {
+                    checker.range(at, &count.clone().into(), 0.0..=most);
+                }
+            });
         }
         each("/readiness_scores", &self.readiness_scores, |at, score| {
             checker.range(at, &score.clone().into(), 1.0..=10.0);

@@ -19,7 +19,7 @@ use crate::layouts::given::{Given, at, object, text, text_of, time};
 use crate::layouts::native::{DONE, LAST_ACTION, REMAINING};
 use crate::layouts::standing::told::said;
 use crate::layouts::write::Paths;
-use crate::layouts::{Problem, part};
+use crate::layouts::{Code, Problem, part};
 
 /// A language model writes the file; this is how the code that came later does.
 pub(in crate::layouts) const FORM: SourceForm = SourceForm {
@@ -39,7 +39,7 @@ pub(in crate::layouts) const FORM: SourceForm = SourceForm {
 
 pub(in crate::layouts) fn paths(document: &Document) -> Result<Paths, Vec<Problem>> {
     const AT: &str = "/storyId";
-    let problem = |rule: &str| vec![Problem { field: AT.to_owned(), rule: rule.to_owned() }];
+    let problem = |rule: &str| vec![Problem::new(Code::Name, AT, rule)];
     let story = at(document, AT).and_then(text_of).ok_or_else(|| problem("is required"))?;
     if !part::is_name(story) {
         return Err(problem(part::RULE));

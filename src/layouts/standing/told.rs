@@ -4,8 +4,8 @@
 
 use super::{NamedFile, Progress};
 use crate::checkpoint::{Document, Entry, Issue};
-use crate::layouts::Problem;
 use crate::layouts::reading::{at, list, spelled, text, whole};
+use crate::layouts::{Code, Problem};
 
 /// More tasks or files than anyone reads; a document may have a million.
 pub(in crate::layouts) const LIST_MAX: usize = 10_000;
@@ -163,14 +163,14 @@ pub(in crate::layouts) fn missing(document: &Document, fields: &[&str]) -> Vec<P
 
 /// Says that a field is missing.
 pub(in crate::layouts) fn required(field: &str) -> Problem {
-    Problem { field: pointer(field), rule: "is required to resume".to_owned() }
+    Problem::new(Code::Required, pointer(field), "is required to resume")
 }
 
 /// Says that a version is of the future, if it is. One that nobody knows is not.
 pub(in crate::layouts) fn newer(document: &Document, field: &str, newest: &str) -> Option<Problem> {
     let version = parts_of_version(&spelled(at(document, field)?)?);
     let rule = format!("is newer than {newest}, the newest that is known");
-    (version > parts_of_version(newest)).then(|| Problem { field: pointer(field), rule })
+    (version > parts_of_version(newest)).then(|| Problem::new(Code::Version, pointer(field), rule))
 }
 
 /// Text for people, with an end.

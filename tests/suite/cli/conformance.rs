@@ -9,6 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
+use waypost::Layout;
 
 use super::Test;
 use super::import::{crunch, fixture, gzip};
@@ -245,6 +246,119 @@ fn every_layout_comes_back_after_it_returned_to_an_earlier_content() {
     }
     assert_eq!(test.entries().len() as u64, 5 * each);
     test.run("verify").done();
+}
+
+/// A file of a system, and a later one without something that the system requires. Our own files
+/// have no rules.
+struct Broken {
+    path: &'static str,
+    later: &'static str,
+    right: String,
+    wrong: String,
+    field: &'static str,
+}
+
+fn broken(layout: Layout) -> Option<Broken> {
+    let text = |name: &str| String::from_utf8(fixture(name)).unwrap();
+    let of = |path, later, right: String, wrong: String, field| {
+        assert_ne!(right, wrong, "{path}");
+        Some(Broken { path, later, right, wrong, field })
+    };
+    match layout {
+        Layout::Native => None,
+        Layout::Agentize => {
+            let path = ".tmp/impl-checkpoint.json";
+            let right = text("agentize/v2-01-after-impl1.json");
+            let wrong = right.replace("\"worktree\"", "\"work_tree\"");
+            of(path, path, right, wrong, "/state/worktree")
+        }
+        Layout::Crunch => {
+            let right = crunch().replace("ISO-8601", "2025-01-14T10:00:00Z");
+            let wrong = right.replace("10:00", "11:00").replace("issue_snapshot:", "snapshot:");
+            let path = ".claude/crunch/42/checkpoints/CP-a.yaml";
+            of(path, ".claude/crunch/42/checkpoints/CP-b.yaml", right, wrong, "/issue_snapshot")
+        }
+        Layout::Claude => {
+            let right = text("claude/schema-none.json");
+            let wrong = right
+                .replace("20261116_021755", "20261116_031755")
+                .replace("02:17:55", "03:17:55")
+                .replace("\"workflow_state\"", "\"state\"");
+            let path = ".claude/checkpoints/implement_dark_mode_20261116_021755.json";
+            let later = ".claude/checkpoints/implement_dark_mode_20261116_031755.json";
+            of(path, later, right, wrong, "/workflow_state")
+        }
+        Layout::Pipeline => {
+            let path = ".pipeline/checkpoint-PROJ-42.json";
+            let right = text("pipeline/checkpoint-PROJ-42.json");
+            let wrong = right.replace("\"tasksCompleted\"", "\"tasks\"");
+            of(path, path, right, wrong, "/tasksCompleted")
+        }
+        Layout::Aiwg => {
+            let path = ".aiwg/ralph/loops/ralph-fix-tests-a1b2c3d4/checkpoints/iteration-005.json";
+            let later = ".aiwg/ralph/loops/ralph-fix-tests-a1b2c3d4/checkpoints/iteration-006.json";
+            let right = text("aiwg/multi-loop.json");
+            let wrong = right
+                .replace("cp-001", "cp-002")
+                .replace("21:05", "22:05")
+                .replace("\"phase\"", "\"stage\"");
+            of(path, later, right, wrong, "/state/phase")
+        }
+    }
+}
+
+/// The broken file counted as one of no system, and `resume` went on from the older one.
+#[test]
+fn a_broken_file_of_every_layout_keeps_its_system_and_stops_resume() {
+    for layout in Layout::ALL {
+        let Some(broken) = broken(layout) else { continue };
+        let test = Test::new();
+        test.put(broken.path, &broken.right);
+        test.run("import . --quiet").done();
+        let before = test.entries().remove(0);
+        assert_eq!(test.run(&format!("check {}", broken.path)).code, Some(0), "{layout}");
+        test.put(broken.later, &broken.wrong);
+        let outcome = test.run("import . --json").done();
+        let outcome: serde_json::Value = serde_json::from_str(&outcome).unwrap();
+        assert_eq!((&outcome["imported"], &outcome["invalid"]), (&1.into(), &1.into()), "{layout}");
+        let rule = format!("{layout}/required");
+        assert_eq!(outcome["rules"][&rule], 1, "{layout}: {outcome}");
+        let entries = test.entries();
+        let newest = entries.iter().find(|entry| entry["id"] != before["id"]).unwrap();
+        assert_eq!(newest["layout"], layout.as_str());
+        assert_eq!(newest["series"], before["series"], "{layout}");
+        let (id, series) = (newest["id"].as_str().unwrap(), newest["series"].as_str().unwrap());
+        // It is named, and so is what to type next.
+        let ended = test.run(&format!("resume {series} --no-gh"));
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(4), ""), "{layout}");
+        let told = format!("cannot resume from {id}: it is invalid: {}: is required", broken.field);
+        assert!(ended.stderr.contains(&told), "{layout}: {}", ended.stderr);
+        for hint in ["` lists what is wrong", "` goes on from the newest valid one"] {
+            assert!(ended.stderr.contains(hint), "{layout}: {}", ended.stderr);
+        }
+        let shown = test.run(&format!("show {id}")).done();
+        let line = shown.lines().find(|line| line.starts_with("invalid ")).unwrap_or_default();
+        assert!(line.contains(&format!(" {}: is required (line ", broken.field)), "{shown}");
+        // In place, and in the store, with the same lines.
+        for what in [broken.later, id] {
+            let ended = test.run(&format!("check {what} --json"));
+            assert_eq!(ended.code, Some(4), "{layout}: {}", ended.stderr);
+            let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+            let mut problems = report["problems"].as_array().unwrap().iter();
+            let problem = problems.find(|it| it["level"] == "error").unwrap();
+            assert_eq!(problem["field"], broken.field, "{layout}: {report}");
+            assert_eq!(
+                (&problem["code"], &problem["level"]),
+                (&"required".into(), &"error".into())
+            );
+            assert!(problem["line"].is_u64(), "{layout}: {report}");
+        }
+        // It comes back as it was, and --force goes on from it.
+        test.run("export out --quiet").done();
+        let found = fs::read_to_string(test.path().join("out").join(broken.later)).unwrap();
+        assert_eq!(found, broken.wrong);
+        test.run(&format!("resume {series} --no-gh --force --quiet --document")).done();
+    }
 }
 
 /// The times of files tell scripts which one is the newest.

@@ -120,7 +120,7 @@ fn a_dry_run_lists_and_changes_nothing() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!(ended.stdout.lines().count(), 6);
     assert!(ended.stdout.contains(&format!("{CRUNCH}\tcrunch\tissue:42\tphase_transition\t")));
-    assert!(ended.stderr.starts_with("would import 6 ("), "{}", ended.stderr);
+    assert!(ended.stderr.contains("\nwould import 6 ("), "{}", ended.stderr);
     assert!(!test.path().join(".waypost").exists());
     test.run("import .claude --quiet").done();
     let ended = test.run("import --dry-run .");

@@ -1,5 +1,6 @@
 //! `waypost resume`: what is decided, how it is told, and how it ends.
 
+mod failed;
 mod freshness;
 mod layouts;
 mod library;

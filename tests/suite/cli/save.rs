@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use super::check::{BROKEN, report};
+use super::import::fixture;
 use super::{LATER, Test, by_member};
 
 #[test]
@@ -136,4 +138,25 @@ fn a_document_that_cannot_be_stored_is_refused() {
     ");
     let too_deep = test.feed("save", &deep).failed(4);
     assert!(too_deep.contains("is beyond the limit of 128\n"), "{too_deep}");
+}
+
+#[test]
+fn a_document_of_a_layout_is_saved_only_if_it_keeps_the_rules() {
+    let test = Test::new();
+    let stderr = test.feed("save --layout pipeline", BROKEN).failed(4);
+    assert!(stderr.contains("invalid document of pipeline: /lastAction: is required"), "{stderr}");
+    assert!(stderr.contains("--force"), "{stderr}");
+    assert!(!test.path().join(".waypost").exists());
+    test.feed("save --layout pipeline --force --id odd", BROKEN).done();
+    let right = String::from_utf8(fixture("pipeline/checkpoint-PROJ-42.json")).unwrap();
+    test.feed("save --layout pipeline --id right --agent other", &right).done();
+    let entry = report(&test.run("show right --json").done());
+    assert_eq!((&entry["layout"], &entry["series"]), (&"pipeline".into(), &"story:PROJ-42".into()));
+    // Flags come first.
+    assert_eq!((&entry["agent"], &entry["phase"]), (&"other".into(), &"quality_gate".into()));
+    let lines = format!("{}\n{}\n", BROKEN.replace('\n', ""), right.replace('\n', ""));
+    let ended = test.feed("save --lines --layout pipeline", &lines);
+    assert_eq!(ended.code, Some(7));
+    assert!(ended.stdout.starts_with("error: invalid document of pipeline: "), "{}", ended.stdout);
+    assert_eq!(ended.stdout.lines().count(), 2);
 }

@@ -136,7 +136,7 @@ fn every_rule_of_the_state_names_its_field() {
     assert_eq!(printed(&state.validate()), [""; 0]);
     let state = serde_json::to_value(state).unwrap();
     let check = |document: &Value| printed(&typed::<State>(document).validate());
-    assert_eq!(check(&json!({})), ["/complete: is required"]);
+    assert_eq!(check(&json!({})), ["/complete: is required", "/story_state: is required"]);
     let states =
         "must be one of QUEUED, STAGE_0, STAGE_1, STAGE_2, STAGE_3, DONE, PAUSED, PENDING_MERGE";
     let time = "must be a time like 2026-01-25T15:00:00Z";

@@ -41,7 +41,10 @@ pub(super) fn any_value() -> impl Strategy<Value = Value> {
 }
 
 /// A document that is right but for some values, which can be of any kind.
-fn any_document(layout: &'static str, prefix: &'static str) -> impl Strategy<Value = Value> {
+pub(super) fn any_document(
+    layout: &'static str,
+    prefix: &'static str,
+) -> impl Strategy<Value = Value> {
     let files = fixtures(layout, prefix, ".json");
     let right = files.iter().map(|path| serde_json::from_slice(&fs::read(path).unwrap()).unwrap());
     let changes = vec((any::<Index>(), any_value()), 0..4);

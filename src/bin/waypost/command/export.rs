@@ -3,7 +3,7 @@
 mod chosen;
 mod dump;
 pub(super) mod files;
-pub(super) mod target;
+mod target;
 
 use std::fs;
 use std::io::Write;

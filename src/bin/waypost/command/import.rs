@@ -4,12 +4,13 @@ mod file;
 mod line;
 mod lines;
 pub(super) mod place;
-mod read;
+pub(super) mod read;
 mod revisions;
 pub(super) mod survey;
 mod tally;
+pub(super) mod text;
 mod tree;
-mod walk;
+pub(super) mod walk;
 mod watch;
 
 use std::collections::HashSet;

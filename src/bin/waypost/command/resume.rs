@@ -321,6 +321,8 @@ fn refusal(found: &Resumption) -> anyhow::Error {
         id: found.offer.checkpoint.entry.id.clone(),
         why: found.refusals(),
         worktree: found.freshness.elsewhere.clone(),
+        is_invalid: found.is_invalid(),
+        older: found.older.clone(),
     }
     .into()
 }

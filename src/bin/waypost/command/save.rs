@@ -1,6 +1,7 @@
 //! `waypost save`: documents in, ids out.
 
 mod capture;
+mod checked;
 mod daily;
 pub(super) mod envelope;
 pub(super) mod inbox;
@@ -15,10 +16,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use serde::Serialize;
-use waypost::{Artifact, Document, Draft, Durability, Entry, Error, Limits, NewEntry, Store};
+use waypost::{
+    Artifact, Document, Draft, Durability, Entry, Error, Layout, Limits, NewEntry, Store,
+};
 
 use crate::about::About;
-use crate::args::Global;
+use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::progress::Progress;
 use crate::{name, open, output};
@@ -32,6 +35,7 @@ Examples:
   build-state | waypost save --loop-id ralph-fix-tests-a1b2c3d4 --iteration 7
   waypost save state.json --issue 42 --capture src Cargo.toml
   tail -f states.jsonl | waypost save --lines --series nightly
+  waypost save checkpoint.json --layout pipeline   # refused if it breaks the protocol
   echo '{\"about\": {\"issue\": \"42\"}, \"document\": [1, 2]}' | waypost save --lines --about";
 
 /// Save a document as a checkpoint, and print its id
@@ -73,7 +77,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "WHEN", value_enum, default_value = "immediate")]
     durability: Done,
 
-    /// Save though the config of the project switches the trigger off
+    /// The system whose document it is; refused if it breaks the rules of that system
+    ///
+    /// What the document says about itself, such as its issue and phase, is taken over where no
+    /// flag says otherwise.
+    #[arg(long, value_parser = args::layout())]
+    layout: Option<Layout>,
+
+    /// Save though the config of the project switches the trigger off, or --layout refuses it
     #[arg(long)]
     force: bool,
 
@@ -100,7 +111,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if args.lines {
         let switches = Switches::of_project(args, global)?;
         let store = open::to_save(global, "save --lines", switches.on_save())?;
-        let about = about(&store, args, global)?;
+        let about = about(&store, NewEntry::from(&args.about), global)?;
         let saver = Saver { store, about, args, daily: Daily::by(switches.daily()), switches };
         let outcome = lines::run(&saver, global, out);
         saver.store.close()?;
@@ -116,6 +127,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if !args.capture.is_empty() && is_stdin(&args.file) && json.trim_ascii().is_empty() {
         return Err(Refusal::NoDocument.into());
     }
+    let about = checked::described(NewEntry::from(&args.about), args, &json)?;
     let capture = Capture::read(&args.capture, global)?;
     for warning in suspect::warnings(capture.paths()) {
         global.warn(warning);
@@ -126,7 +138,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         capture.check_missing(&Before::default())?;
     }
     let store = open::to_save(global, "save", switches.on_save())?;
-    let about = about(&store, args, global)?;
+    let about = self::about(&store, about, global)?;
     let saver = Saver { store, about, args, daily: Daily::by(switches.daily()), switches };
     let before = capture.before(&saver.store, &saver.about, global)?;
     let artifacts = capture.artifacts(&before)?;
@@ -149,8 +161,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 }
 
 /// What flags say, with the parent by its id.
-fn about(store: &Store, args: &Args, global: &Global) -> Result<NewEntry> {
-    let about = NewEntry::from(&args.about);
+fn about(store: &Store, about: NewEntry, global: &Global) -> Result<NewEntry> {
     if let Some(meant) = about.trigger.likely_meant() {
         let trigger = &about.trigger;
         global.note(format_args!(

@@ -89,7 +89,17 @@ pub(crate) enum Refusal {
     #[error("none of the newest {count} checkpoints of {series} can be read")]
     AllDamaged { series: Series, count: usize },
     #[error("cannot resume from {id}: {}", why.join("; "))]
-    CannotResume { id: Id, why: Vec<String>, worktree: Option<String> },
+    CannotResume {
+        id: Id,
+        why: Vec<String>,
+        worktree: Option<String>,
+        /// It breaks rules of its system.
+        is_invalid: bool,
+        /// The one before it that could be resumed.
+        older: Option<Id>,
+    },
+    #[error("{count} of {total} checked are invalid")]
+    Wrong { count: u64, total: u64 },
     #[error("somebody must decide whether to go on from {id}: {}", why.join("; "))]
     Undecided { id: Id, why: Vec<String>, files_of: Option<PathBuf> },
     #[error("{series} is {status}: there is nothing to go on from")]
@@ -113,26 +123,12 @@ pub(crate) enum Refusal {
     NoDocument,
     #[error("cannot capture {}: {reason}", path.display())]
     Uncaptured { path: PathBuf, reason: String },
-    #[error("checkpoint {id} cannot be resumed from")]
-    NotResumable { id: Id },
-    #[error("{} cannot be restored into: it is not a directory", path.display())]
-    NotADirectory { path: PathBuf },
-    #[error("{} cannot be restored into: {} cannot be written", path.display(), paths(*count))]
-    NotRestorable { path: PathBuf, count: usize },
     #[error("no store can be made in {}: {reason}", path.display())]
     NoPlace { path: PathBuf, reason: String },
     #[error("{count} of {total} checks found something bad")]
     Unwell { count: usize, total: usize, is_damaged: bool },
-    #[error("checkpoint {id} changed meanwhile: it was deleted and saved again")]
-    Changed { id: Id },
-    #[error("{} is there with other content", path.display())]
-    StateExists { path: PathBuf },
-    #[error("the state cannot go to {}: it is {kind}, and no regular file", path.display())]
-    StateNoFile { path: PathBuf, kind: &'static str },
     #[error("{} is {kind}, and the target of an export is a directory", path.display())]
     ExportIntoFile { path: PathBuf, kind: &'static str },
-    #[error("{count} of {total} files are not as they were captured after they were written")]
-    Unverified { count: u64, total: u64 },
     /// A thread that the caller cannot do without.
     #[error(
         "cannot start a thread: {0}; `ulimit -u`, `ulimit -v` or pids.max of a cgroup limits it"
@@ -151,10 +147,6 @@ pub(crate) enum Refusal {
 
 fn findings(count: u64) -> String {
     if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") }
-}
-
-fn paths(count: usize) -> String {
-    if count == 1 { "1 path".to_owned() } else { format!("{count} paths") }
 }
 
 /// A question without its capital letter.

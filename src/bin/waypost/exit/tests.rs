@@ -13,6 +13,8 @@ use crate::command::Cli;
 // Somebody decided so, and knows; and what was interrupted tells by itself how to go on.
 const WITHOUT_HINT: [&str; 6] =
     ["Declined", "Differs", "Fresh", "Interrupted", "Left", "NotStarted"];
+// Refusals of a restore that the command tells as errors of the store or its own.
+const TOLD_OTHERWISE: [&str; 3] = ["StatePlace", "Stopped", "Store"];
 const CONTRACT: &str = include_str!("../../../docs/JSON.md");
 
 /// An error, and how it is told.
@@ -56,6 +58,9 @@ fn every_error_is_looked_at() {
     let names: BTreeSet<&str> = told.iter().map(|told| told.name.as_str()).collect();
     let mut known = variants(include_str!("refusal.rs"), "pub(crate) enum Refusal {");
     known.extend(variants(include_str!("../../../error.rs"), "pub enum Error {"));
+    let restore = include_str!("../../../recovery/restore/refusal.rs");
+    let of_restore = variants(restore, "pub enum Refusal {");
+    known.extend(of_restore.difference(&TOLD_OTHERWISE.into()));
     assert!(known.len() > 50, "{known:?}");
     assert_eq!(names, known);
 }

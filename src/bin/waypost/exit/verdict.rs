@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use waypost::recovery::restore;
 use waypost::{Damage, Error, Series};
 
 use super::{Exit, Refusal};
@@ -26,9 +27,10 @@ pub(crate) struct Verdict {
 impl Verdict {
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         let by_library = error.downcast_ref().map(of_library);
+        let by_restore = || error.downcast_ref().and_then(of_restore);
         let by_command = || error.downcast_ref().map(of_command);
         let by_system = || error.chain().find_map(|cause| cause.downcast_ref()).map(of_system);
-        let known = by_library.or_else(by_command).or_else(by_system);
+        let known = by_library.or_else(by_restore).or_else(by_command).or_else(by_system);
         known.unwrap_or(Self::new(Exit::Failed, "failed"))
     }
 
@@ -119,6 +121,32 @@ fn of_library(error: &Error) -> Verdict {
     }
 }
 
+/// Why nothing was restored. `None` where the error of the system decides.
+fn of_restore(why: &restore::Refusal) -> Option<Verdict> {
+    use restore::Refusal as Why;
+    Some(match why {
+        Why::NotResumable { .. } => {
+            refused("cannot_resume", "--force writes its files all the same")
+        }
+        Why::NotADirectory { .. } => refused("not_restorable", "name a directory with --into"),
+        Why::NotRestorable { .. } => refused(
+            "not_restorable",
+            "step 2 of the report says why; move that away, or name another directory with --into",
+        ),
+        Why::Changed { .. } | Why::Outdated { .. } => refused("outdated", "run it again"),
+        Why::StateExists { .. } => {
+            refused("exists", "--force replaces and keeps it; or name another file with --state")
+        }
+        Why::StateNoFile { .. } => {
+            refused("not_restorable", "name a regular file with --state, or one to be made")
+        }
+        Why::Unverified { .. } => Verdict::new(Exit::Damaged, "unverified")
+            .hint("look where the report says: what was replaced is kept there"),
+        // The command tells others in its own words, and the library may learn to refuse more.
+        _ => return None,
+    })
+}
+
 /// How to move something out of the way that lies where the store has a file or folder of its own.
 pub(crate) fn move_away(path: &Path) -> String {
     let path = path.display().to_string();
@@ -151,6 +179,9 @@ fn of_invalid(what: &str, reason: &str) -> Verdict {
         "line" => refused.hint("`waypost save --help` tells what a line is"),
         _ if what.starts_with("about.") => {
             refused.hint("`waypost save --help` has the fields and what they take")
+        }
+        _ if what.starts_with("document of ") => {
+            refused.hint("put it right, or save it all the same with --force")
         }
         _ if what.starts_with("document") && reason.contains("after the end of the document") => {
             refused.hint("--lines saves several documents, each in a line of its own")
@@ -283,6 +314,18 @@ fn of_command(refusal: &Refusal) -> Verdict {
                 quoted(worktree)
             ))
         }
+        Refusal::CannotResume { id, is_invalid: true, older, .. } => {
+            let id = quoted(id.as_str());
+            let older = older.as_ref().map_or(String::new(), |older| {
+                let older = quoted(older.as_str());
+                format!("`waypost resume {older}` goes on from the newest valid one, ")
+            });
+            let hint = format!(
+                "`waypost check {id}` lists what is wrong, {older}--force goes on all the same, \
+                 --choice fresh starts over"
+            );
+            Verdict::new(Exit::Refused, "cannot_resume").hint(hint)
+        }
         Refusal::CannotResume { .. } => {
             refused("cannot_resume", "--choice fresh starts over, --force goes on all the same")
         }
@@ -326,6 +369,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::SeriesExists { .. } => {
             refused("exists", "--append adds to it; `waypost rollback` goes back within a series")
         }
+        Refusal::Wrong { .. } => refused("invalid", "see above which rules are broken, and where"),
         Refusal::NoDocument => refused(
             "invalid",
             "the document goes before --capture: `waypost save state.json --capture src`",
@@ -333,10 +377,6 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::Uncaptured { .. } => {
             refused("uncaptured", "leave it out of --capture; nothing was saved")
         }
-        Refusal::NotResumable { .. } => {
-            refused("cannot_resume", "--force writes its files all the same")
-        }
-        Refusal::Changed { .. } => refused("outdated", "run it again"),
         Refusal::NoPlace { .. } => refused(
             "no_place",
             "name a directory that is there and yours to write to, or a file with --store",
@@ -346,23 +386,10 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::Unwell { .. } => {
             Verdict::new(Exit::Failed, "unwell").hint("see above what to do about each")
         }
-        Refusal::NotADirectory { .. } => refused("not_restorable", "name a directory with --into"),
-        Refusal::NotRestorable { .. } => refused(
-            "not_restorable",
-            "step 2 of the report says why; move that away, or name another directory with --into",
-        ),
-        Refusal::StateExists { .. } => {
-            refused("exists", "--force replaces and keeps it; or name another file with --state")
-        }
-        Refusal::StateNoFile { .. } => {
-            refused("not_restorable", "name a regular file with --state, or one to be made")
-        }
         Refusal::ExportIntoFile { .. } => refused(
             "exists",
             "name a directory, or one to be made; --jsonl FILE writes lines of JSON to a file",
         ),
-        Refusal::Unverified { .. } => Verdict::new(Exit::Damaged, "unverified")
-            .hint("look where the report says: what was replaced is kept there"),
         Refusal::NoThread(_) => {
             Verdict::new(Exit::Failed, "no_thread").hint("raise that limit, or use fewer --threads")
         }

@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Look", &["series", "log", "watch", "diff", "stats"]),
     ("Mark", &["tag", "complete", "fail", "archive", "reopen"]),
     ("Clean up", &["delete", "undelete", "prune", "policy"]),
-    ("Move in and out", &["import", "export"]),
+    ("Move in and out", &["import", "export", "check"]),
     ("Care", &["init", "doctor", "verify", "repair", "backup", "compact", "key", "rekey", "bench"]),
     ("Shell", &["help", "completions", "man"]),
 ];

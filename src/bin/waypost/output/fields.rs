@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::builder::styling::Style;
+use waypost::layouts::Problem;
 use waypost::{Artifact, Compacted, Entry, KeyId, Rekeyed, Stats, Timestamp};
 
 use super::human::{ago, plain, size};
@@ -43,6 +44,14 @@ impl Fields {
         fields.text("source_path", entry.source_path.as_ref());
         fields.sizes(entry.document_bytes, entry.stored_bytes);
         fields
+    }
+
+    /// Adds the rules that the document breaks.
+    pub(crate) fn problems(&mut self, problems: &[Problem]) {
+        for problem in problems {
+            let name = if problem.is_error() { "invalid" } else { "deviates" };
+            self.text(name, Some(format!("{problem} [{}]", problem.code)));
+        }
     }
 
     /// Adds how many files were captured, and each of them.

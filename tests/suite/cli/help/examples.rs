@@ -37,7 +37,10 @@ mkdir -p ~/projects/.pipeline ~/.zfunc ~/.config/fish/completions
 mkdir -p ~/.local/share/bash-completion/completions
 echo 'fn main() {}' > src/main.rs
 echo '[package]' > Cargo.toml
-cp "$LAYOUTS/crunch/CP-template.yaml" .claude/crunch/42/CP-001.yaml
+sed 's/ISO-8601/2025-01-14T10:00:00Z/' "$LAYOUTS/crunch/CP-template.yaml" \
+    > .claude/crunch/42/CP-001.yaml
+cp "$LAYOUTS/pipeline/checkpoint-PROJ-42.json" .pipeline/
+cp "$LAYOUTS/pipeline/checkpoint-PROJ-42.json" checkpoint.json
 cp "$LAYOUTS/pipeline/state.json" .pipeline/state.json
 cp "$LAYOUTS/pipeline/state.json" ~/projects/.pipeline/state.json
 echo '{"number": 42, "body": "", "labels": []}' > issue.json
@@ -60,11 +63,12 @@ document Scratch 1 | waypost save --issue PROJ-42 --tag scratch
 document Old 1 | waypost --store old.redb save
 mkdir -p .pipeline
 echo '{"storyId": "API-427", "stage": 2, "agentId": "a", "tasksCompleted": [], "lastAction": "l",
-    "tasksRemaining": ["T-1"]}' > .pipeline/checkpoint-API-427.json
+    "tasksRemaining": ["T-1"], "timestamp": "2026-02-13T14:30:00Z"}' \
+    > .pipeline/checkpoint-API-427.json
 echo '{"complete": false, "last_check": "2026-02-13T14:30:00Z", "team_name": "pipeline-2026-02-13",
     "story_state": {"API-427": "STAGE_2"}, "worktree_map": {"API-427": "."},
     "business_answers": {}}' > .pipeline/state.json
-waypost import .pipeline
+waypost import .pipeline/checkpoint-API-427.json .pipeline/state.json
 for operation in 1 2 3 4 5 6 7; do
     echo $operation | waypost save --series gone --id gone-$operation
     waypost delete gone-$operation

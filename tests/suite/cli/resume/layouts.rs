@@ -136,5 +136,5 @@ fn missing_state_is_named() {
         "artifacts": []}}"#;
     let test = imported(loops, json);
     let stderr = test.run("resume ralph-fix-a1b2c3d4 --no-gh").failed(4);
-    assert!(stderr.contains("/state/progress: is required to resume"), "{stderr}");
+    assert!(stderr.contains("/state/progress: is required (line 2)"), "{stderr}");
 }

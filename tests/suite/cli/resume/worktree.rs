@@ -63,7 +63,7 @@ fn a_worktree_that_leads_out_of_the_directory_of_the_store_is_not_followed() {
 
 #[test]
 fn the_last_feedback_is_part_of_the_prompt() {
-    let test = repository("trees/issue-7");
+    let test = repository("[HERE]/trees/issue-7");
     let block = test.run("resume 7 --prompt --no-gh").done();
     assert!(block.contains("\nLast feedback:\n> more tests\n"), "{block}");
 }

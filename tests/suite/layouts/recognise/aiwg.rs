@@ -107,13 +107,14 @@ fn a_loop_id_that_does_not_fit_is_kept_and_flagged() {
 }
 
 #[test]
-fn null_is_no_loop() {
+fn without_a_loop_the_directory_names_it() {
     for none in [Some(json!(null)), None] {
         let document = with(&value(MULTI), "/loop_id", none);
         let entry = entry(&document, MULTI_PATH);
-        assert_eq!(entry.loop_id, None);
-        assert_eq!(entry.series.unwrap().as_str(), "workflow:ralph-fix-tests-a1b2c3d4");
-        assert_eq!(entry.warnings, ["loop_id is missing in the directory of a loop"]);
+        assert_eq!(entry.series.unwrap().as_str(), "loop:ralph-fix-tests-a1b2c3d4");
+        let warning = "loop_id is missing: it is taken from the directory of the loop";
+        assert_eq!(entry.warnings, [warning]);
+        assert_eq!(self::entry(&document, "x.json").loop_id, None);
         assert_eq!(warnings(&document, "x.json"), [""; 0]);
     }
 }
@@ -130,11 +131,11 @@ fn only_a_number_is_an_issue() {
 #[test]
 fn what_identifies_a_checkpoint_must_be_there() {
     for pointer in ["/checkpoint_id", "/workflow_id", "/state/phase", "/state"] {
-        assert_eq!(told(&with(&value(MULTI), pointer, None), MULTI_PATH), None, "{pointer}");
+        assert_eq!(told(&with(&value(MULTI), pointer, None), "x.json"), None, "{pointer}");
     }
     let bare = with(&value(MULTI), "/state/progress", None);
     assert_eq!(entry(&bare, MULTI_PATH).status, Status::Unknown);
-    assert_eq!(told(&with(&bare, "/state/artifacts", None), MULTI_PATH), None);
+    assert_eq!(told(&with(&bare, "/state/artifacts", None), "x.json"), None);
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn project_and_time_come_from_the_next_best_place() {
 #[test]
 fn what_identifies_a_checkpoint_must_be_there() {
     for pointer in ["/checkpoint_id", "/workflow_type", "/workflow_state"] {
-        assert_eq!(told(&with(&value(EXAMPLE), pointer, None), PATH), None, "{pointer}");
+        assert_eq!(told(&with(&value(EXAMPLE), pointer, None), "x.json"), None, "{pointer}");
     }
     let newer = with(&value(EXAMPLE), "/schema_version", Some(json!(2.2)));
     assert!(

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 use waypost::layouts::crunch;
-use waypost::layouts::{Place, kind, recognise, unrecognised};
+use waypost::layouts::{Place, Revision, kind, recognise, unrecognised};
 use waypost::{Document, Layout, NewEntry, Store, Timestamp};
 
 use super::super::fixtures;
@@ -80,7 +80,9 @@ fn any_path() -> impl Strategy<Value = String> {
     ]
 }
 
-fn check(entry: NewEntry) -> Result<(), TestCaseError> {
+fn check(mut entry: NewEntry) -> Result<(), TestCaseError> {
+    // What lacks the names of its series has that of its file.
+    Revision { fingerprint: 0, line: None, modified_at: None, before: None }.name(&mut entry);
     prop_assert!(entry.series.is_some());
     prop_assert!(entry.warnings.len() <= 64);
     // A draft is checked as what is saved, and not saved.

@@ -5,31 +5,24 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use waypost::opening;
+use waypost::transfer::whole::WholeFile;
 
 use crate::exit::Refusal;
 use crate::output::Shown;
-use waypost::transfer::private;
 
 /// Where an export goes.
-pub(in crate::command) enum Target<'a> {
+pub(super) enum Target<'a> {
     Stream(&'a mut dyn Write),
     /// A pipe or a device.
     Opened(Shown<BufWriter<File>>),
     File {
         path: PathBuf,
-        overwrites: bool,
-        draft: PathBuf,
-        file: BufWriter<File>,
+        file: WholeFile,
     },
 }
 
 impl<'a> Target<'a> {
-    pub(in crate::command) fn new(
-        path: &Path,
-        overwrites: bool,
-        out: &'a mut dyn Write,
-    ) -> Result<Self> {
+    pub(super) fn new(path: &Path, overwrites: bool, out: &'a mut dyn Write) -> Result<Self> {
         if path == Path::new("-") {
             return Ok(Self::Stream(out));
         }
@@ -45,38 +38,30 @@ impl<'a> Target<'a> {
         if fs::symlink_metadata(path).is_ok() && !overwrites {
             return Err(Refusal::Exists { path: path.to_owned() }.into());
         }
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.tmp", std::process::id()));
-        let draft = PathBuf::from(name);
-        let file = opening::make(&draft);
-        let file = file.with_context(|| format!("cannot make {}", draft.display()))?;
-        Ok(Self::File { path: path.to_owned(), overwrites, draft, file: BufWriter::new(file) })
+        let cannot_make = || format!("cannot make {}", WholeFile::draft_of(path).display());
+        let file = WholeFile::new(path, overwrites).with_context(cannot_make)?;
+        Ok(Self::File { path: path.to_owned(), file })
     }
 
     /// Whether it is a file, which nobody has to read while it is written.
-    pub(in crate::command) fn is_file(&self) -> bool {
+    pub(super) fn is_file(&self) -> bool {
         matches!(self, Self::File { .. })
     }
 
-    /// Puts the file in its place, on disk; whether there is none, but a stream.
-    pub(in crate::command) fn finish(mut self) -> Result<bool> {
-        match &mut self {
+    /// Puts the file in its place, on disk. Returns whether there is no file, but a stream.
+    pub(super) fn finish(self) -> Result<bool> {
+        match self {
             Self::Stream(out) => {
                 out.flush()?;
                 Ok(true)
             }
-            Self::Opened(out) => {
+            Self::Opened(mut out) => {
                 out.flush()?;
                 Ok(false)
             }
-            Self::File { path, overwrites, draft, file } => {
-                let rename = if *overwrites { fs::rename } else { opening::rename_new };
-                file.flush()
-                    .and_then(|()| file.get_ref().sync_all())
-                    .and_then(|()| rename(draft.as_path(), path.as_path()))
-                    .and_then(|()| private::sync_parent(path))
-                    .with_context(|| format!("cannot write {}", path.display()))?;
-                Ok(false)
+            Self::File { path, file } => {
+                let cannot_write = || format!("cannot write {}", path.display());
+                file.finish().with_context(cannot_write).map(|()| false)
             }
         }
     }
@@ -96,15 +81,6 @@ impl Write for Target<'_> {
             Self::Stream(out) => out.flush(),
             Self::Opened(out) => out.flush(),
             Self::File { file, .. } => file.flush(),
-        }
-    }
-}
-
-impl Drop for Target<'_> {
-    fn drop(&mut self) {
-        if let Self::File { draft, .. } = self {
-            // Gone already if it was put in its place.
-            let _ = fs::remove_file(draft);
         }
     }
 }

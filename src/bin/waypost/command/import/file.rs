@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
-use waypost::layouts::{Kind, Place, Revision, claude, recognise, unrecognised};
+use waypost::layouts::{
+    Kind, Place, Problem, Revision, check, claude, locate, recognise, unrecognised,
+};
 use waypost::{
     Checkpoint, Document, Draft, Entry, Error, Id, Layout, NewEntry, Query, Restorable, Series,
     Source, SourceForm, Store, Trigger,
@@ -14,8 +16,8 @@ use waypost::{
 use super::line::{self, Taken};
 use super::read::{self, Content};
 use super::revisions::Revisions;
+use super::text::{self, Unzip, debris, is_dump, said, unzipped};
 use super::walk::Item;
-use waypost::transfer::gzip;
 
 // What lies elsewhere than checkpoints do and is longer is no checkpoint, but somebody's data.
 const CANDIDATE_BYTES_MAX: usize = 8 << 20;
@@ -28,9 +30,9 @@ const TOO_LARGE: &str = "too large for a checkpoint outside of its usual place";
 /// What is to be done about a file, or a line of one.
 pub(super) enum Step {
     /// Not in the store yet, or of an id that is, where the store knows whether it is the same.
-    Save { draft: Box<Draft>, layout: Layout, is_there: bool },
+    Save { draft: Box<Draft>, layout: Layout, is_there: bool, problems: Vec<Problem> },
     /// As [`Step::Save`], where nothing is to be saved.
-    Would { about: Box<NewEntry> },
+    Would { about: Box<NewEntry>, problems: Vec<Problem> },
     /// In the store already.
     Known,
     /// Was in the store, and deleted.
@@ -100,9 +102,7 @@ impl Importer<'_> {
             Err(_) if is_candidate => return passed_over(item, NO_CHECKPOINT),
             Err(fault) => return self.unreadable(item, &content, fault.to_string()),
         };
-        let is_yaml = [".yaml", ".yml"].iter().any(|end| item.place.ends_with(end));
-        let source = if is_yaml { Source::from_yaml(&text) } else { Source::from_json(&text) };
-        match source {
+        match text::source(&item.place, &text) {
             Ok(source) => {
                 let is_gzip = matches!(text, Cow::Owned(_));
                 let source = source.of_file(is_gzip, content.mode, content.modified_at);
@@ -165,7 +165,10 @@ impl Importer<'_> {
     }
 
     fn source(&self, item: &Item, source: Source, text: &[u8]) -> Step {
-        let document = match source.outline() {
+        // All of a large one would take much memory, and its rules are checked later.
+        let is_large = text.len() as u64 > LARGE_BYTES;
+        let document = if is_large { source.outline() } else { source.document() };
+        let document = match document {
             Ok(document) => document,
             Err(error) => return refuse(said(&error)),
         };
@@ -177,23 +180,35 @@ impl Importer<'_> {
             };
         }
         let place = place(item);
-        let about = recognise(&document, &place);
-        // Building the tree took as much memory as several documents.
-        drop(document);
-        match about {
-            Some(about) => self.take(item, about, source, text),
-            None if is_candidate(item) => passed_over(item, NO_CHECKPOINT),
-            None => self.take(item, other(item, &source), source, text),
+        let Some(about) = recognise(&document, &place) else {
+            // Building the tree took as much memory as several documents.
+            drop(document);
+            if is_candidate(item) {
+                return passed_over(item, NO_CHECKPOINT);
+            }
+            return self.take(item, other(item, &source), source, text);
+        };
+        let document = if is_large { source.document() } else { Ok(document) };
+        let problems = match document {
+            Ok(document) => problems(&about, &document, &source, text),
+            Err(error) => return refuse(said(&error)),
+        };
+        match self.take(item, about, source, text) {
+            Step::Save { draft, layout, is_there, .. } => {
+                Step::Save { draft, layout, is_there, problems }
+            }
+            Step::Would { about, .. } => Step::Would { about, problems },
+            step => step,
         }
     }
 
     /// A file that `export --layout native` wrote.
     fn dump(&self, text: &[u8], place: &str) -> Step {
-        let would = || {
+        let would_be = || {
             let source_path = Some(place.to_owned());
-            Step::Would { about: Box::new(NewEntry { source_path, ..NewEntry::default() }) }
+            would(NewEntry { source_path, ..NewEntry::default() })
         };
-        let Some(store) = self.store else { return would() };
+        let Some(store) = self.store else { return would_be() };
         let (draft, is_there) = match line::draft(store, text) {
             // No such file is written; a line may end up in one.
             Ok(Taken { missing, .. }) if !missing.is_empty() => {
@@ -207,8 +222,8 @@ impl Importer<'_> {
         };
         match (self.is_dry, is_there) {
             (true, true) => Step::Known,
-            (true, false) => would(),
-            (false, _) => Step::Save { draft, layout: Layout::Native, is_there },
+            (true, false) => would_be(),
+            (false, _) => save(draft, Layout::Native, is_there),
         }
     }
 
@@ -231,11 +246,13 @@ impl Importer<'_> {
 
     /// Finds out whether it is the newest revision of its file, and how it goes into the store if
     /// not.
-    fn take(&self, item: &Item, about: NewEntry, source: Source, text: &[u8]) -> Step {
+    fn take(&self, item: &Item, mut about: NewEntry, source: Source, text: &[u8]) -> Step {
         let SourceForm { line, modified_at, .. } = *source.form();
         let fingerprint = source.fingerprint(&item.place);
+        let mut revision = Revision { fingerprint, line, modified_at, before: None };
         let Some(store) = self.store else {
-            return Step::Would { about: Box::new(about) };
+            revision.name(&mut about);
+            return would(about);
         };
         let text = Text { place: &item.place, line, bytes: text };
         let before = match self.compare(store, &text) {
@@ -251,14 +268,15 @@ impl Importer<'_> {
             Err(error @ Error::Corrupt { .. }) => return refuse(said(&error)),
             Err(error) => return Step::Fail(error),
         };
+        revision.before = before.as_deref();
+        revision.name(&mut about);
         if self.is_dry {
-            return Step::Would { about: Box::new(about) };
+            return would(about);
         }
         let is_undated = about.created_at.is_none();
         if is_undated && before.is_none() && line.is_none() && !self.takes_undated {
             return Step::Undated;
         }
-        let revision = Revision { fingerprint, line, modified_at, before: before.as_deref() };
         self.draft(store, about, source, &revision)
     }
 
@@ -320,7 +338,7 @@ impl Importer<'_> {
         };
         revision.date(&mut about, newest.as_ref());
         match store.draft_source(about, source) {
-            Ok(draft) => Step::Save { draft: Box::new(draft), layout, is_there: false },
+            Ok(draft) => save(Box::new(draft), layout, false),
             Err(error) => refuse(said(&error)),
         }
     }
@@ -400,51 +418,24 @@ fn other(item: &Item, source: &Source) -> NewEntry {
     unrecognised(&Place { modified_at: source.form().modified_at, ..place(item) })
 }
 
-/// What `export` writes of a native checkpoint: its entry, and its document.
-fn is_dump(document: &Document) -> bool {
-    ["id", "series", "trigger", "created_at", "document"]
-        .into_iter()
-        .all(|key| document.get(key).is_some())
+/// The rules of its system that a document breaks, with the lines of its text.
+fn problems(about: &NewEntry, document: &Document, source: &Source, text: &[u8]) -> Vec<Problem> {
+    let path = about.source_path.as_deref().unwrap_or_default();
+    let mut problems = check(about.layout, document, path);
+    if !problems.is_empty() {
+        locate(&mut problems, source.form(), text);
+    }
+    problems
 }
 
-/// Files that a crash left behind, by what is in them.
-fn debris(bytes: &[u8]) -> Option<&'static str> {
-    if bytes.is_empty() {
-        Some("empty")
-    } else if bytes.iter().all(|byte| *byte == 0) {
-        Some("nothing but NUL bytes, as after a crash")
-    } else {
-        None
-    }
+fn save(draft: Box<Draft>, layout: Layout, is_there: bool) -> Step {
+    Step::Save { draft, layout, is_there, problems: Vec::new() }
 }
 
-/// Why a file of gzip cannot be read.
-#[derive(Debug, thiserror::Error)]
-enum Unzip {
-    #[error("longer than {} bytes once decompressed", read::bytes_max())]
-    TooLong,
-    #[error("not a whole file of gzip: {0}")]
-    Damaged(Error),
-}
-
-/// The text of a file; owned if it was compressed.
-fn unzipped(bytes: &[u8], limit: u64) -> Result<Cow<'_, [u8]>, Unzip> {
-    if !gzip::is_gzip(bytes) {
-        return Ok(Cow::Borrowed(bytes));
-    }
-    match gzip::decompress(bytes, limit) {
-        Ok(text) => Ok(Cow::Owned(text)),
-        Err(Error::Limit { .. }) => Err(Unzip::TooLong),
-        Err(error) => Err(Unzip::Damaged(error)),
-    }
+fn would(about: NewEntry) -> Step {
+    Step::Would { about: Box::new(about), problems: Vec::new() }
 }
 
 fn refuse(reason: String) -> Step {
     Step::Refuse { reason, kept: None }
-}
-
-/// Without `invalid document`, which is the file whose path stands before it.
-fn said(error: &Error) -> String {
-    let text = error.to_string();
-    text.strip_prefix("invalid document: ").map_or_else(|| text.clone(), str::to_owned)
 }

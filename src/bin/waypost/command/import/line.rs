@@ -13,14 +13,17 @@ use waypost::{
 };
 
 use super::super::save::envelope;
-use crate::output::{ARTIFACTS, HEX, SOURCE_HEX, SOURCE_TEXT, TEXT, VERSION, VERSION_KEY};
+use crate::output::{
+    ARTIFACTS, HEX, PROBLEMS, SOURCE_HEX, SOURCE_TEXT, TEXT, VERSION, VERSION_KEY,
+};
 
 /// What the store finds out by itself.
 const DERIVED: [&str; 6] =
     ["sequence", "document_bytes", "stored_bytes", ARTIFACT_COUNT, "deleted_at", "operation"];
 const ARTIFACT_COUNT: &str = "artifact_count";
 /// What is not a field of the entry.
-const BESIDE: [&str; 6] = [VERSION_KEY, "document", "source", SOURCE_TEXT, SOURCE_HEX, ARTIFACTS];
+const BESIDE: [&str; 7] =
+    [VERSION_KEY, "document", "source", SOURCE_TEXT, SOURCE_HEX, ARTIFACTS, PROBLEMS];
 
 /// A captured file as `waypost export --jsonl` writes it.
 #[derive(Deserialize)]

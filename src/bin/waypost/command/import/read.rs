@@ -11,19 +11,19 @@ use waypost::{Limits, Timestamp, opening};
 const TRIES: usize = 3;
 
 /// A file that was read.
-pub(super) struct Content {
-    pub(super) bytes: Vec<u8>,
+pub(in crate::command) struct Content {
+    pub(in crate::command) bytes: Vec<u8>,
     pub(super) mode: Option<u32>,
     pub(super) modified_at: Option<Timestamp>,
 }
 
 /// The length that a file may have.
-pub(super) fn bytes_max() -> u64 {
+pub(in crate::command) fn bytes_max() -> u64 {
     Limits::default().document_bytes as u64
 }
 
 /// Reads a file, or says why it cannot be had.
-pub(super) fn read(path: &Path) -> Result<Content, String> {
+pub(in crate::command) fn read(path: &Path) -> Result<Content, String> {
     for _ in 0..TRIES {
         let before = fs::symlink_metadata(path).map_err(|error| reason(&error))?;
         // Whatever stood here when the directory was read: opening a FIFO would wait for ever.

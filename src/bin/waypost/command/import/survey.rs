@@ -140,7 +140,7 @@ impl Survey {
 
     fn take(&mut self, step: Step, place: &str) -> Result<()> {
         match step {
-            Step::Would { about } => {
+            Step::Would { about, .. } => {
                 let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
                 self.layouts.entry(about.layout).or_default().add(directory);
             }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::{Display, Write as _};
 
 use serde::Serialize;
+use waypost::layouts::Problem;
 use waypost::{Layout, NewEntry, Series, Status};
 
 use crate::args::Global;
@@ -13,6 +14,8 @@ use crate::progress;
 
 // The first say what is wrong; a list that grows with the tree would take its memory.
 const LISTED_MAX: usize = 1000;
+// Of one file; `waypost check` lists all.
+const TOLD_MAX: usize = 4;
 
 /// What became of an import.
 #[derive(Debug, Default, Serialize)]
@@ -38,6 +41,10 @@ pub(in crate::command) struct Tally {
     skipped: u64,
     /// Files that might have been checkpoints by their name, and are none.
     ignored: u64,
+    /// Of those that were imported, documents that break rules of their system.
+    invalid: u64,
+    /// How often each rule is broken in them, by its name.
+    rules: BTreeMap<String, u64>,
     /// Whether a list is longer than it is told.
     has_more: bool,
     refusals: Vec<Told>,
@@ -128,6 +135,32 @@ impl Tally {
         self.has_more |= !tell(&mut self.notes, path, reason);
     }
 
+    /// Counts the rules that an imported document breaks, and tells if that makes it invalid.
+    pub(super) fn broken(
+        &mut self,
+        path: &str,
+        layout: Layout,
+        problems: &[Problem],
+        global: &Global,
+    ) {
+        for problem in problems {
+            *self.rules.entry(format!("{layout}/{}", problem.code)).or_default() += 1;
+        }
+        let mut errors = problems.iter().filter(|it| it.is_error());
+        let told: Vec<String> = errors.by_ref().take(TOLD_MAX).map(Problem::to_string).collect();
+        if told.is_empty() {
+            return;
+        }
+        self.invalid += 1;
+        let more = errors.count();
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        let reason = format!("invalid: {}{more}", told.join("; "));
+        if !self.only_refusals {
+            say(global, format_args!("{}: {reason}", shown(path)));
+        }
+        self.has_more |= !tell(&mut self.notes, path, &reason);
+    }
+
     /// Counts what would be imported.
     pub(super) fn would(&mut self, about: &NewEntry) {
         self.count(about.layout);
@@ -214,6 +247,7 @@ impl Tally {
         for (count, what) in [
             (self.deleted, "were deleted and stay so"),
             (self.kept, "of them kept unread"),
+            (self.invalid, "invalid"),
             (self.skipped, "skipped"),
             (self.ignored, "that are no checkpoints passed over"),
         ] {
@@ -222,6 +256,14 @@ impl Tally {
             }
         }
         global.note(text);
+        let rules: Vec<String> =
+            self.rules.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        if !rules.is_empty() {
+            global.note(format_args!(
+                "broken rules: {}; `waypost check PATH` lists them",
+                rules.join(", ")
+            ));
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::Result;
-use waypost::layouts::Kind;
+use waypost::layouts::{Kind, Problem};
 use waypost::{Draft, Error, Id, Layout, NewEntry, Store};
 
 use super::file::{Importer, Step};
@@ -202,14 +202,15 @@ impl Trees<'_> {
             step = *kept;
         }
         match step {
-            Step::Save { draft, layout, is_there } => {
+            Step::Save { draft, layout, is_there, problems } => {
                 saves.bytes += draft.raw_bytes();
                 saves.ids.insert(draft.id().clone());
-                saves.items.push((item.clone(), layout, is_there));
+                saves.items.push(Saving { item: item.clone(), layout, is_there, problems });
                 saves.drafts.push(*draft);
             }
-            Step::Would { about } => {
+            Step::Would { about, problems } => {
                 tally.would(&about);
+                tally.broken(&item.place, about.layout, &problems, self.global);
                 would(&about)?;
             }
             Step::Known => tally.known += 1,
@@ -235,10 +236,14 @@ impl Trees<'_> {
     fn commit(&self, saves: Saves, tally: &mut Tally) -> Result<()> {
         let Some(store) = self.importer.store else { return Ok(()) };
         let outcomes = store.batch(saves.drafts)?;
-        for ((item, layout, is_there), outcome) in saves.items.into_iter().zip(outcomes) {
+        for (saving, outcome) in saves.items.into_iter().zip(outcomes) {
+            let Saving { item, layout, is_there, problems } = saving;
             match outcome {
                 Ok(_) if is_there => tally.known += 1,
-                Ok(_) => tally.imported(&item.place, layout, self.global),
+                Ok(_) => {
+                    tally.imported(&item.place, layout, self.global);
+                    tally.broken(&item.place, layout, &problems, self.global);
+                }
                 // Another of this import, or another process, was faster.
                 Err(Error::Exists { .. }) => self.again(&item, store, tally)?,
                 Err(error) => tally.refused(&item.place, &error.to_string(), self.global),
@@ -250,8 +255,11 @@ impl Trees<'_> {
     /// Looks at a file once more, now that the store has what took its id.
     fn again(&self, item: &Item, store: &Store, tally: &mut Tally) -> Result<()> {
         match self.importer.look(item, true) {
-            Step::Save { draft, layout, .. } => match store.save_draft(*draft) {
-                Ok(_) => tally.imported(&item.place, layout, self.global),
+            Step::Save { draft, layout, problems, .. } => match store.save_draft(*draft) {
+                Ok(_) => {
+                    tally.imported(&item.place, layout, self.global);
+                    tally.broken(&item.place, layout, &problems, self.global);
+                }
                 Err(error @ Error::Exists { .. }) => {
                     tally.refused(&item.place, &error.to_string(), self.global);
                 }
@@ -281,11 +289,19 @@ impl Trees<'_> {
     }
 }
 
+/// What is known of a draft.
+struct Saving {
+    item: Item,
+    layout: Layout,
+    /// Whether there was one of its id.
+    is_there: bool,
+    problems: Vec<Problem>,
+}
+
 /// What goes into the store with one sync.
 #[derive(Default)]
 struct Saves {
-    /// Where each came from, its layout, and whether there was one of its id.
-    items: Vec<(Item, Layout, bool)>,
+    items: Vec<Saving>,
     drafts: Vec<Draft>,
     ids: HashSet<Id>,
     bytes: usize,

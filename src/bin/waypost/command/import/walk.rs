@@ -27,18 +27,18 @@ const POINTER_BYTES_MAX: usize = 4096;
 
 /// A file to be read.
 #[derive(Clone)]
-pub(super) struct Item {
-    pub(super) path: PathBuf,
+pub(in crate::command) struct Item {
+    pub(in crate::command) path: PathBuf,
     /// From the directory that the store is for, with `/`.
-    pub(super) place: String,
-    pub(super) kind: Kind,
-    pub(super) index: Option<Arc<crunch::Index>>,
+    pub(in crate::command) place: String,
+    pub(in crate::command) kind: Kind,
+    pub(in crate::command) index: Option<Arc<crunch::Index>>,
     /// Changes with the index.
-    pub(super) beside: u64,
+    pub(in crate::command) beside: u64,
 }
 
 /// What a walk comes across.
-pub(super) enum Found {
+pub(in crate::command) enum Found {
     File(Item),
     /// Known, and no checkpoint.
     Skipped {
@@ -58,11 +58,11 @@ pub(super) enum Found {
 }
 
 /// Hands out what is found; false if nobody wants more.
-pub(super) type HandOut<'a> = &'a mut dyn FnMut(Found) -> bool;
+pub(in crate::command) type HandOut<'a> = &'a mut dyn FnMut(Found) -> bool;
 
 /// What was named to be imported.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(in crate::command) struct Root {
     path: PathBuf,
     place: String,
     is_file: bool,
@@ -72,23 +72,23 @@ pub(super) struct Root {
 impl Root {
     /// A file or directory that a user named, who may name a link, in a project that has the files
     /// of claude-crunch at `location`.
-    pub(super) fn new(path: PathBuf, base: &Base, location: &Location) -> Self {
+    pub(in crate::command) fn new(path: PathBuf, base: &Base, location: &Location) -> Self {
         let place = base.place(&path);
         Self { is_file: !path.is_dir(), place, path, location: location.clone() }
     }
 
     /// Whether there is anything that may be a checkpoint.
-    pub(super) fn has_files(&self) -> bool {
+    pub(in crate::command) fn has_files(&self) -> bool {
         !self.walk(&mut |found| matches!(found, Found::Skipped { .. } | Found::Note { .. }))
     }
 
     /// Hands out all that is below, or the file itself; false if nobody wants more.
-    pub(super) fn walk(&self, hand_out: HandOut<'_>) -> bool {
+    pub(in crate::command) fn walk(&self, hand_out: HandOut<'_>) -> bool {
         self.walk_while(&mut || true, hand_out)
     }
 
     /// The same, for as long as `goes_on` says so before each directory.
-    pub(super) fn walk_while(
+    pub(in crate::command) fn walk_while(
         &self,
         goes_on: &mut dyn FnMut() -> bool,
         hand_out: HandOut<'_>,

@@ -68,6 +68,10 @@ pub(super) fn notes(found: &Resumption, global: &Global) {
         let why = passed.why.join("; ");
         global.note(format_args!("passed over {}: it {why}", passed.entry.id));
     }
+    // Errors stand in the way, and are told there.
+    for problem in found.offer.problems.iter().filter(|it| !it.is_error()) {
+        global.note(format_args!("warning: {problem}"));
+    }
     for finding in &found.freshness.findings {
         let word = match finding.advice {
             Advice::Resume => "note",

@@ -9,7 +9,7 @@ use waypost::{Draft, Entry, Error, Limits};
 
 use super::inbox::{Line, Lines};
 use super::switches::skip;
-use super::{Saver, answer, envelope};
+use super::{Saver, answer, checked, envelope};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::input::Input;
@@ -107,10 +107,11 @@ fn draft(saver: &Saver<'_>, line: &Line) -> Result<Result<Draft, String>, Error>
     } else {
         text.as_slice()
     };
-    match saver.switches.refusal(&about) {
-        Some(off) => Ok(Err(off)),
-        None => saver.draft(about, document).map(Ok),
+    if let Some(off) = saver.switches.refusal(&about) {
+        return Ok(Err(off));
     }
+    let about = checked::described(about, saver.args, document)?;
+    saver.draft(about, document).map(Ok)
 }
 
 fn report(error: Error) -> Report {

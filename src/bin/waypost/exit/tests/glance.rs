@@ -150,7 +150,12 @@ fn all_errors_at_a_glance() {
         --worktree trees/issue-7 goes on there, --choice fresh starts over, --force goes on
           all the same
     4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
+        `waypost check a-1` lists what is wrong, `waypost resume a-1` goes on from the newest
+          valid one, --force goes on all the same, --choice fresh starts over
+    4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
         --choice fresh starts over, --force goes on all the same
+    4 invalid: 1 of 3 checked are invalid
+        see above which rules are broken, and where
     4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
       changed
         --diff shows what changed, `waypost restore a-1 --into p` brings captured files back,
@@ -190,14 +195,16 @@ fn all_errors_at_a_glance() {
         step 2 of the report says why; move that away, or name another directory with --into
     4 outdated: checkpoint a-1 changed meanwhile: it was deleted and saved again
         run it again
+    4 outdated: p/file.json changed since the restore was planned
+        run it again
     4 exists: p/file.json is there with other content
         --force replaces and keeps it; or name another file with --state
     4 not_restorable: the state cannot go to p/file.json: it is a FIFO, and no regular file
         name a regular file with --state, or one to be made
-    4 exists: p/file.json is a file, and the target of an export is a directory
-        name a directory, or one to be made; --jsonl FILE writes lines of JSON to a file
     5 unverified: 1 of 3 files are not as they were captured after they were written
         look where the report says: what was replaced is kept there
+    4 exists: p/file.json is a file, and the target of an export is a directory
+        name a directory, or one to be made; --jsonl FILE writes lines of JSON to a file
     7 skipped: 1 of 3 lines were refused
         see above which, and why
     5 corrupt: 1 of 3 checkpoints are damaged

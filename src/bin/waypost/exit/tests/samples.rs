@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use waypost::recovery::restore;
 use waypost::{Damage, Error, Id, Series, Status};
 
 use super::super::Refusal;
@@ -12,8 +13,12 @@ use crate::interrupt::Signal;
 
 /// Every sample with its parts as `Debug` shows them.
 pub(super) fn all() -> Vec<(String, anyhow::Error)> {
-    let of_library = library().into_iter().map(sample);
-    of_library.chain(command().into_iter().map(sample)).collect()
+    let mut all: Vec<_> = library().into_iter().map(sample).collect();
+    let before = [found_nothing(), policies(), resuming(), files()];
+    all.extend(before.into_iter().flatten().map(sample));
+    all.extend(restoring().into_iter().map(sample));
+    all.extend(others().into_iter().map(sample));
+    all
 }
 
 fn sample<E: Debug + Into<anyhow::Error>>(error: E) -> (String, anyhow::Error) {
@@ -113,12 +118,9 @@ fn library() -> Vec<Error> {
     ]
 }
 
-fn command() -> Vec<Refusal> {
-    let mut all = found_nothing();
-    all.extend(policies());
-    all.extend(resuming());
-    all.extend(files());
-    all.extend([
+fn others() -> Vec<Refusal> {
+    vec![
+        Refusal::ExportIntoFile { path: file(), kind: "a file" },
         Refusal::Skipped { what: "lines were refused", count: 1, total: 3 },
         Refusal::Damaged { count: 1, total: 3 },
         Refusal::Unsound { count: 2 },
@@ -141,8 +143,7 @@ fn command() -> Vec<Refusal> {
         Refusal::NoThread(io::Error::from(ErrorKind::WouldBlock)),
         Refusal::Differs,
         Refusal::Usage(text("--loops 1 is less than --threads 2")),
-    ]);
-    all
+    ]
 }
 
 fn found_nothing() -> Vec<Refusal> {
@@ -185,10 +186,12 @@ fn policies() -> Vec<Refusal> {
 }
 
 fn resuming() -> Vec<Refusal> {
-    let cannot = |worktree| Refusal::CannotResume {
+    let cannot = |worktree, is_invalid| Refusal::CannotResume {
         id: id(),
         why: vec![text("it says that it cannot be resumed")],
         worktree,
+        is_invalid,
+        older: Some(id()),
     };
     let undecided = |files_of| Refusal::Undecided {
         id: id(),
@@ -204,8 +207,10 @@ fn resuming() -> Vec<Refusal> {
         Refusal::NotAnIssue { path: file(), reason: text("has neither body nor labels") },
         Refusal::Unselected { series: series(), count: 3, likely: id() },
         Refusal::AllDamaged { series: series(), count: 3 },
-        cannot(Some(text("trees/issue-7"))),
-        cannot(None),
+        cannot(Some(text("trees/issue-7")), false),
+        cannot(None, true),
+        cannot(None, false),
+        Refusal::Wrong { count: 1, total: 3 },
         undecided(Some(PathBuf::from("p"))),
         undecided(None),
         Refusal::Ended { series: series(), status: Status::Completed },
@@ -225,13 +230,21 @@ fn files() -> Vec<Refusal> {
         Refusal::EmptyKey { variable: "WAYPOST_KEY" },
         Refusal::NoDocument,
         Refusal::Uncaptured { path: file(), reason: text("a link") },
-        Refusal::NotResumable { id: id() },
-        Refusal::NotADirectory { path: file() },
-        Refusal::NotRestorable { path: PathBuf::from("p"), count: 2 },
-        Refusal::Changed { id: id() },
-        Refusal::StateExists { path: file() },
-        Refusal::StateNoFile { path: file(), kind: "a FIFO" },
-        Refusal::ExportIntoFile { path: file(), kind: "a file" },
-        Refusal::Unverified { count: 1, total: 3 },
+    ]
+}
+
+fn restoring() -> Vec<restore::Refusal> {
+    use restore::{Obstacle, Refusal as Why};
+    // The report names these.
+    let obstacle = || Obstacle { path: String::new(), reason: String::new() };
+    vec![
+        Why::NotResumable { id: id(), hurdles: Vec::new() },
+        Why::NotADirectory { path: file() },
+        Why::NotRestorable { path: PathBuf::from("p"), obstacles: vec![obstacle(), obstacle()] },
+        Why::Changed { id: id() },
+        Why::Outdated { path: file() },
+        Why::StateExists { path: file() },
+        Why::StateNoFile { path: file(), kind: "a FIFO" },
+        Why::Unverified { count: 1, total: 3 },
     ]
 }

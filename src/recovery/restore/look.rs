@@ -3,11 +3,11 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 
-use waypost::{Hash, opening};
-
-use waypost::transfer::directory::{Directory, Found, THROUGH_FILE};
-use waypost::transfer::place::split;
-use waypost::transfer::system;
+use crate::checkpoint::Hash;
+use crate::store::opening;
+use crate::transfer::directory::{Directory, Found, THROUGH_FILE};
+use crate::transfer::place::split;
+use crate::transfer::system;
 
 /// What keeps a path from being read, or written to.
 pub(super) const IS_DIRECTORY: &str = "is a directory";

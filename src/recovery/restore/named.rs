@@ -4,19 +4,22 @@ use std::collections::HashSet;
 use std::fmt;
 
 use serde::Serialize;
-use waypost::layouts::NamedFile;
-use waypost::{Artifact, Hash};
 
 use super::look::{IS_DIRECTORY, There, look};
-use waypost::transfer::directory::Directory;
-use waypost::transfer::place::refusal;
+use crate::checkpoint::{Artifact, Hash};
+use crate::layouts::NamedFile;
+use crate::transfer::directory::Directory;
+use crate::transfer::place::refusal;
 
 /// How a file compares with what the document says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Likeness {
+pub enum Likeness {
+    /// It has that content; or it is to be gone, and is.
     Equal,
+    /// It has another content; or it is to be gone, and is there.
     Differs,
+    /// It is not there.
     Missing,
     /// There, but the document does not say what it should hold in a way that can be checked.
     UnknownHash,
@@ -36,38 +39,40 @@ impl fmt::Display for Likeness {
     }
 }
 
-/// One file, compared.
-#[derive(Debug, Serialize)]
-pub(super) struct Compared {
-    pub(super) path: String,
+/// A file that the document names and that was not captured, compared with what is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Compared {
+    /// The path, as the document has it.
+    pub path: String,
+    /// What came of it.
     #[serde(rename = "compared")]
-    pub(super) likeness: Likeness,
+    pub likeness: Likeness,
+    /// Why it cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reason: Option<String>,
+    pub reason: Option<String>,
 }
 
-/// All files that the document names beside those that were captured.
-#[derive(Debug, Default)]
-pub(super) struct Comparison(pub(super) Vec<Compared>);
-
-impl Comparison {
-    pub(super) fn of(directory: &Directory, named: &[NamedFile], captured: &[Artifact]) -> Self {
-        let captured: HashSet<&str> = captured.iter().map(|it| it.path.as_str()).collect();
-        let named = named.iter().filter(|named| !captured.contains(named.path.as_str()));
-        Self(named.map(|named| compare(directory, named)).collect())
+impl Compared {
+    /// Whether it is known not to be as the document says; an unknown hash tells nothing.
+    #[must_use]
+    pub fn differs(&self) -> bool {
+        match self.likeness {
+            Likeness::Differs | Likeness::Missing | Likeness::Unreadable => true,
+            Likeness::Equal | Likeness::UnknownHash => false,
+        }
     }
+}
 
-    pub(super) fn len(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    /// How many are not as they should be; what cannot be told is not.
-    pub(super) fn differing(&self) -> u64 {
-        let is_known = |it: &&Compared| {
-            matches!(it.likeness, Likeness::Differs | Likeness::Missing | Likeness::Unreadable)
-        };
-        self.0.iter().filter(is_known).count() as u64
-    }
+/// Compares all files that the document names beside those that were captured.
+pub(super) fn compare_all(
+    directory: &Directory,
+    named: &[NamedFile],
+    captured: &[Artifact],
+) -> Vec<Compared> {
+    let captured: HashSet<&str> = captured.iter().map(|it| it.path.as_str()).collect();
+    let named = named.iter().filter(|named| !captured.contains(named.path.as_str()));
+    named.map(|named| compare(directory, named)).collect()
 }
 
 fn compare(directory: &Directory, named: &NamedFile) -> Compared {

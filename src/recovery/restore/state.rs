@@ -4,17 +4,16 @@ use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
-use waypost::layouts::Carried;
-use waypost::{Document, Id, Spacing, TextStyle, Timestamp, opening};
-
-use super::super::export::target::Target;
-use super::apply::{file_time, keep_file};
-use super::plan::Obstacle;
-use crate::exit::Refusal;
+use super::files::Obstacle;
+use super::refusal::{Refusal, Trying as _};
+use super::write::{file_time, keep_file};
+use crate::checkpoint::{Document, Id, Spacing, TextStyle, Timestamp};
+use crate::layouts::Carried;
+use crate::store::opening;
+use crate::transfer::whole::WholeFile;
 
 /// The file, and what is to be in it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct StateFile {
     path: PathBuf,
     text: String,
@@ -34,10 +33,12 @@ enum Before {
 impl StateFile {
     /// Refuses to replace other content, unless it `overwrites`. What is no regular file is always
     /// refused.
-    pub(super) fn new(path: &Path, id: &Id, carried: &Carried, overwrites: bool) -> Result<Self> {
-        if path == Path::new("-") {
-            return Err(Refusal::Usage("--state must name a file".to_owned()).into());
-        }
+    pub(super) fn new(
+        path: &Path,
+        id: &Id,
+        carried: &Carried,
+        overwrites: bool,
+    ) -> Result<Self, Refusal> {
         let or_null = |it: &Option<Document>| it.clone().unwrap_or_default();
         let fields = [
             ("id", Document::Text(id.to_string())),
@@ -52,22 +53,9 @@ impl StateFile {
         };
         let text = Document::Object(fields.into()).to_json(style)?;
         check_kind(path)?;
-        let there = match found(path) {
-            Ok(found) if found == text.as_bytes() => Before::Same,
-            Ok(_) => Before::Other,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                if path.is_symlink() {
-                    Before::Other
-                } else {
-                    Before::Nothing
-                }
-            }
-            Err(error) => {
-                return Err(error).with_context(|| format!("cannot read {}", path.display()));
-            }
-        };
+        let there = Before::of(path, &text).trying(|| format!("read {}", path.display()))?;
         if there == Before::Other && !overwrites {
-            return Err(Refusal::StateExists { path: path.to_owned() }.into());
+            return Err(Refusal::StateExists { path: path.to_owned() });
         }
         Ok(Self { path: path.to_owned(), text, there })
     }
@@ -81,23 +69,31 @@ impl StateFile {
         self.there == Before::Other
     }
 
+    /// Whether what is in its place is what was there when it was planned.
+    pub(super) fn is_as_planned(&self) -> bool {
+        check_kind(&self.path).is_ok()
+            && Before::of(&self.path, &self.text).is_ok_and(|there| there == self.there)
+    }
+
     /// Writes the file as a whole or not at all, and says where the one before it is.
-    pub(super) fn write(&self) -> Result<Option<PathBuf>> {
+    pub(super) fn write(&self, now: Timestamp) -> Result<Option<PathBuf>, Refusal> {
         if self.there == Before::Same {
             return Ok(None);
         }
-        check_kind(&self.path)?;
-        let mut nobody = io::sink();
-        let mut target = Target::new(&self.path, true, &mut nobody)?;
-        target.write_all(self.text.as_bytes())?;
-        let kept = if self.replaces() { Some(self.keep()?) } else { None };
-        target.finish()?;
-        Ok(kept)
+        let path = &self.path;
+        check_kind(path)?;
+        let make = || format!("make {}", WholeFile::draft_of(path).display());
+        let write = || format!("write {}", path.display());
+        // What came meanwhile is not replaced.
+        let mut file = WholeFile::new(path, self.replaces()).trying(make)?;
+        file.write_all(self.text.as_bytes()).trying(write)?;
+        let kept = if self.replaces() { Some(self.keep(now)?) } else { None };
+        file.finish().trying(write).map(|()| kept)
     }
 
     /// Keeps what is there beside it, under a name that nothing has.
-    fn keep(&self) -> Result<PathBuf> {
-        let time = file_time(Timestamp::now());
+    fn keep(&self, now: Timestamp) -> Result<PathBuf, Refusal> {
+        let time = file_time(now);
         let mut number = 0;
         loop {
             let mut name = self.path.as_os_str().to_owned();
@@ -109,8 +105,8 @@ impl StateFile {
             match keep_file(&self.path, &kept) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
                 other => {
-                    let context = || format!("cannot keep {}", self.path.display());
-                    return other.with_context(context).map(|()| kept);
+                    let keep = || format!("keep {}", self.path.display());
+                    return other.trying(keep).map(|()| kept);
                 }
             }
         }
@@ -127,12 +123,26 @@ impl StateFile {
     }
 }
 
+impl Before {
+    /// What is there, compared with what is to be.
+    fn of(path: &Path, text: &str) -> io::Result<Self> {
+        match found(path) {
+            Ok(found) if found == text.as_bytes() => Ok(Self::Same),
+            Ok(_) => Ok(Self::Other),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Ok(if path.is_symlink() { Self::Other } else { Self::Nothing })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
 /// Refuses a pipe, a device or a directory: it cannot be kept, and a pipe without a reader hangs.
-fn check_kind(path: &Path) -> Result<()> {
+fn check_kind(path: &Path) -> Result<(), Refusal> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => {
             let kind = opening::kind(found.file_type());
-            Err(Refusal::StateNoFile { path: path.to_owned(), kind }.into())
+            Err(Refusal::StateNoFile { path: path.to_owned(), kind })
         }
         // The read that follows reports every other error.
         _ => Ok(()),

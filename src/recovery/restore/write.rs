@@ -3,23 +3,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::iter::once;
+use std::ops::ControlFlow;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
-use waypost::{Entry, Hash, Id, SourceForm, Store, Timestamp, opening};
+use uuid::Uuid;
 
-use super::plan::{Action, KEPT, Plan, Planned};
-use crate::exit::Refusal;
-use crate::interrupt;
-use crate::open;
-use crate::output::short_id;
-use crate::progress::Progress;
-use waypost::transfer::directory::{Content, Directory, Draft, Found};
-use waypost::transfer::place::{ancestors, split};
-use waypost::transfer::private;
+use super::files::{FileAction, Files, KEPT, PlannedFile};
+use super::plan::{Decided, RestorePlan};
+use super::refusal::{Refusal, Trying as _};
+use crate::checkpoint::{Entry, Hash, Id, SourceForm, Timestamp};
+use crate::store::{Stage, Step, Store, Watch, opening};
+use crate::transfer::directory::{Content, Directory, Draft, Found};
+use crate::transfer::place::{ancestors, split};
+use crate::transfer::private;
 
 // An id of another system may be of any length, and lead anywhere.
 const ID_CHARS: usize = 40;
+// As many characters of a UUIDv7 are its time in milliseconds.
+const UUID_CHARS: usize = 13;
+const SYNC: &str = "sync what was written";
+
+/// Files that are written beside their places.
+type Drafts<'f> = Vec<(&'f PlannedFile, Draft)>;
 
 /// What was done beside what was planned.
 #[derive(Debug, Default)]
@@ -36,81 +42,104 @@ pub(super) struct Applied {
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) applied: Applied,
-    pub(super) error: anyhow::Error,
+    pub(super) why: Refusal,
 }
 
-/// Removes, then writes all files beside their places, and then puts them there.
-pub(super) fn apply(
+/// Writes all files beside their places, moves away what goes, and then puts the files there.
+pub(super) fn write(
     store: &Store,
-    entry: &Entry,
-    plan: &Plan,
+    plan: &RestorePlan,
     directory: &Directory,
-    progress: &Progress,
+    watch: Watch<'_>,
 ) -> Result<Applied, Box<Broken>> {
-    let kept_in = format!("{KEPT}/{}", kept_name(&entry.id, Timestamp::now()));
+    let kept_in = kept_in(directory, &plan.entry.id, store.now());
     let applied = Applied { kept_in, ..Applied::default() };
-    let mut work = Work { directory, progress, applied, touched: BTreeSet::new() };
-    match work.run(store, entry, plan) {
+    let mut work = Work { store, plan, directory, applied, touched: BTreeSet::new() };
+    match work.run(watch) {
         Ok(()) => Ok(work.applied),
-        Err(error) => Err(Box::new(Broken { applied: work.applied, error })),
+        Err(why) => Err(Box::new(Broken { applied: work.applied, why })),
     }
 }
 
 struct Work<'a> {
+    store: &'a Store,
+    plan: &'a RestorePlan,
     directory: &'a Directory,
-    progress: &'a Progress,
     applied: Applied,
     /// Directories in which something changed.
     touched: BTreeSet<String>,
 }
 
 impl Work<'_> {
-    fn run(&mut self, store: &Store, entry: &Entry, plan: &Plan) -> Result<()> {
-        // The id may have been deleted and saved again since it was planned.
-        let artifacts = store.artifacts(&entry.id)?;
-        let is_known = |Planned { artifact, .. }: &Planned| {
+    fn run(&mut self, watch: Watch<'_>) -> Result<(), Refusal> {
+        let Decided { files, state, .. } = &self.plan.decided;
+        self.check_checkpoint(files)?;
+        if let Some(path) = files.outdated(self.directory) {
+            return Err(Refusal::Outdated { path: self.directory.path(path) });
+        }
+        if let Some(state) = state.as_ref().filter(|state| !state.is_as_planned()) {
+            return Err(Refusal::Outdated { path: state.path().to_owned() });
+        }
+        let drafts = self.draft(files, watch)?;
+        for planned in files.0.iter().filter(|it| it.action == FileAction::Remove) {
+            let path = &planned.artifact.path;
+            self.remove(path).trying(|| format!("move {path} away"))?;
+        }
+        let late = self.draft_late(files)?;
+        for (planned, draft) in drafts.into_iter().chain(late) {
+            let path = &planned.artifact.path;
+            self.place(planned, draft).trying(|| format!("write {path}"))?;
+        }
+        self.finish().trying(|| SYNC.to_owned())
+    }
+
+    /// The id may have been deleted and saved again since it was planned.
+    fn check_checkpoint(&self, files: &Files) -> Result<(), Refusal> {
+        let artifacts = self.store.artifacts(&self.entry().id)?;
+        // What is removed is kept, and may be what came later.
+        let is_known = |PlannedFile { artifact, .. }: &PlannedFile| {
             let at = artifacts.binary_search_by(|it| it.path.cmp(&artifact.path));
             at.is_ok_and(|at| artifacts[at] == *artifact)
         };
-        let is_of_checkpoint = |planned: &&Planned| match planned.action {
-            Action::Create | Action::Replace => true,
-            // What is removed is kept, and may be what came later.
-            Action::Remove | Action::Leave => false,
+        if files.written().all(is_known) { Ok(()) } else { Err(self.changed()) }
+    }
+
+    /// Writes files beside their places, and makes sure that they last. Until all are written,
+    /// `watch` may end it: nothing has changed then.
+    fn draft<'f>(&self, files: &'f Files, watch: Watch<'_>) -> Result<Drafts<'f>, Refusal> {
+        let is_early = |it: &&PlannedFile| !files.is_below_removed(&it.artifact.path);
+        let total = files.written().count();
+        let mut step = |done| match watch(Step::of(Stage::Write, done, total)) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Refusal::Stopped),
         };
-        if !plan.files.iter().filter(is_of_checkpoint).all(is_known) {
-            return Err(changed(entry));
-        }
-        // First, since a file that goes may be in the way of a directory that comes.
-        for planned in plan.files.iter().filter(|planned| planned.action == Action::Remove) {
-            let path = &planned.artifact.path;
-            self.remove(path).with_context(|| format!("cannot move {path} away"))?;
-        }
         let mut drafts = Vec::new();
-        let is_written =
-            |planned: &&Planned| matches!(planned.action, Action::Create | Action::Replace);
-        let total = plan.files.iter().filter(is_written).count() as u64;
-        self.progress.stage("writing", Some(total));
-        for planned in plan.files.iter().filter(is_written) {
-            self.progress.show(drafts.len() as u64);
-            check_interrupt()?;
-            let path = &planned.artifact.path;
-            let text = store.artifact(&entry.id, path)?;
-            if planned.artifact.sha256 != Some(Hash::of(&text)) {
-                return Err(changed(entry));
-            }
-            let form = SourceForm { mode: planned.artifact.mode, ..SourceForm::default() };
-            let draft = self.directory.draft(path, &Content { text, form });
-            drafts.push((planned, draft.with_context(|| format!("cannot write {path}"))?));
+        for planned in files.written().filter(is_early) {
+            step(drafts.len())?;
+            drafts.push((planned, self.draft_one(planned)?));
         }
-        self.sync(drafts.iter().map(|(_, draft)| draft.temporary.as_path()))
-            .context("cannot sync what was written")?;
-        // From here on it is soon done, and better than half done.
-        check_interrupt()?;
-        for (planned, draft) in drafts {
-            let path = &planned.artifact.path;
-            self.place(planned, draft).with_context(|| format!("cannot write {path}"))?;
+        self.sync(&drafts)?;
+        step(drafts.len())?;
+        Ok(drafts)
+    }
+
+    /// The same for files in whose way was a file that is gone by now.
+    fn draft_late<'f>(&self, files: &'f Files) -> Result<Drafts<'f>, Refusal> {
+        let is_late = |it: &&PlannedFile| files.is_below_removed(&it.artifact.path);
+        let late = files.written().filter(is_late);
+        let drafts = late.map(|planned| Ok((planned, self.draft_one(planned)?)));
+        let drafts = drafts.collect::<Result<Drafts<'_>, Refusal>>()?;
+        self.sync(&drafts).map(|()| drafts)
+    }
+
+    fn draft_one(&self, planned: &PlannedFile) -> Result<Draft, Refusal> {
+        let path = &planned.artifact.path;
+        let text = self.store.artifact(&self.entry().id, path)?;
+        if planned.artifact.sha256 != Some(Hash::of(&text)) {
+            return Err(self.changed());
         }
-        self.finish().context("cannot sync what was written")
+        let form = SourceForm { mode: planned.artifact.mode, ..SourceForm::default() };
+        self.directory.draft(path, &Content { text, form }).trying(|| format!("write {path}"))
     }
 
     fn remove(&mut self, path: &str) -> io::Result<()> {
@@ -122,17 +151,17 @@ impl Work<'_> {
     }
 
     /// Puts a draft in its place. There is always the old file under its name, or the new one.
-    fn place(&mut self, planned: &Planned, mut draft: Draft) -> io::Result<()> {
+    fn place(&mut self, planned: &PlannedFile, mut draft: Draft) -> io::Result<()> {
         let path = &planned.artifact.path;
         let place = self.directory.path(path);
         let kept = match planned.action {
-            Action::Replace => Some(self.keep(path, planned.before.is_some())?),
-            Action::Create | Action::Remove | Action::Leave => None,
+            FileAction::Replace => Some(self.keep(path, planned.before.is_some())?),
+            FileAction::Create | FileAction::Remove | FileAction::Leave => None,
         };
         // Should the next call fail, a link is there and nowhere else.
         self.applied.kept.extend(kept.clone().map(|kept| (path.clone(), kept)));
         self.directory.check(split(path).0)?;
-        if planned.action == Action::Replace && planned.before.is_some() {
+        if planned.action == FileAction::Replace && planned.before.is_some() {
             fs::rename(&draft.temporary, &place)?;
         } else {
             if fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir()) {
@@ -164,7 +193,9 @@ impl Work<'_> {
         let kept = format!("{}/{path}", self.applied.kept_in);
         let (own, _) = split(KEPT);
         if self.directory.directory(own)? == Found::Nothing {
-            open::create_directory(&self.directory.path(own)).map_err(io::Error::other)?;
+            let own = self.directory.path(own);
+            let cannot = |error| format!("cannot make {}: {error}", own.display());
+            private::own_directory(&own).map_err(|error| io::Error::other(cannot(error)))?;
         }
         // Whoever made the one above may let others into it.
         if self.directory.directory(KEPT)? == Found::Nothing {
@@ -180,7 +211,7 @@ impl Work<'_> {
 
     fn note(&mut self, path: &str, kept: Option<String>) {
         let kept_parent = kept.as_deref().map(|kept| split(kept).0);
-        let parents = std::iter::once(split(path).0).chain(kept_parent);
+        let parents = once(split(path).0).chain(kept_parent);
         self.touched.extend(parents.flat_map(ancestors).map(str::to_owned));
         self.applied.done.insert(path.to_owned());
         if let Some(kept) = kept {
@@ -189,11 +220,12 @@ impl Work<'_> {
     }
 
     /// Makes sure that drafts last, before they take the places of others.
-    fn sync<'d>(&self, mut drafts: impl Iterator<Item = &'d Path>) -> io::Result<()> {
-        if self.sync_system() {
+    fn sync(&self, drafts: &Drafts<'_>) -> Result<(), Refusal> {
+        if drafts.is_empty() || self.sync_system() {
             return Ok(());
         }
-        drafts.try_for_each(|draft| opening::read(draft)?.sync_all())
+        let sync = |draft: &Draft| opening::read(&draft.temporary)?.sync_all();
+        drafts.iter().try_for_each(|(_, draft)| sync(draft)).trying(|| SYNC.to_owned())
     }
 
     /// Makes sure that names last.
@@ -208,6 +240,14 @@ impl Work<'_> {
     fn sync_system(&self) -> bool {
         let system = self.directory.system.get().and_then(Option::as_ref);
         system.is_some_and(|system| system.sync().is_ok())
+    }
+
+    fn entry(&self) -> &Entry {
+        &self.plan.entry
+    }
+
+    fn changed(&self) -> Refusal {
+        Refusal::Changed { id: self.entry().id.clone() }
     }
 }
 
@@ -233,15 +273,6 @@ pub(super) fn file_time(time: Timestamp) -> String {
     time.to_string().chars().filter(|it| !matches!(it, '-' | ':')).collect()
 }
 
-fn check_interrupt() -> Result<()> {
-    let told = "no file was written; run it again";
-    interrupt::signal().map_or(Ok(()), |signal| Err(signal.error(told.to_owned())))
-}
-
-fn changed(entry: &Entry) -> anyhow::Error {
-    Refusal::Changed { id: entry.id.clone() }.into()
-}
-
 /// Removes a directory in which there are at most directories; nothing else is ever removed.
 fn remove_empty(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
@@ -253,21 +284,24 @@ fn remove_empty(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// The name of a directory that tells when and for what it was made.
-fn kept_name(id: &Id, now: Timestamp) -> String {
-    let time = file_time(now);
+/// A directory that is not there, by a name that tells when and for what it is made.
+fn kept_in(directory: &Directory, id: &Id, now: Timestamp) -> String {
+    let is_uuid = id.as_str().len() == 36 && Uuid::try_parse(id.as_str()).is_ok();
+    let chars = if is_uuid { UUID_CHARS } else { ID_CHARS };
     let plain = |it: char| if it.is_ascii_alphanumeric() || it == '-' { it } else { '_' };
-    let id: String = short_id(id, 13).chars().take(ID_CHARS).map(plain).collect();
-    format!("{time}-{id}")
+    let id: String = id.as_str().chars().take(chars).map(plain).collect();
+    let name = format!("{KEPT}/{}-{id}", file_time(now));
+    let is_free = |name: &String| fs::symlink_metadata(directory.path(name)).is_err();
+    // Two restores at the same time, as a clock may tell it, must not keep files in one place.
+    let mut names = once(name.clone()).chain((1_u64..).map(|number| format!("{name}-{number}")));
+    names.find(is_free).unwrap_or(name)
 }
 
 #[cfg(test)]
 mod tests {
-    use waypost::{ArtifactStatus, NewArtifact, NewEntry};
-
+    use super::super::Restore;
     use super::*;
-    use waypost::transfer::directory::Modes;
-    use waypost::transfer::own::Own;
+    use crate::checkpoint::{ArtifactStatus, NewArtifact, NewEntry};
 
     /// Another checkpoint of the same id would have been written, and told as the one asked for.
     #[test]
@@ -290,14 +324,15 @@ mod tests {
         let into = dir.path().join("into");
         fs::create_dir(&into).unwrap();
         fs::write(into.join("b"), "b").unwrap();
-        let directory = Directory::new(&into, true, Modes::Recorded);
-        let artifacts = store.artifacts(&entry.id).unwrap();
-        let plan = Plan::make(&directory, &artifacts, &Own::default()).unwrap();
-        assert_eq!((plan.count(Action::Create), plan.count(Action::Remove)), (1, 1));
+        let how = Restore { into: into.clone(), ..Restore::default() };
+        let mut watch = |_| ControlFlow::Continue(());
+        let plan = store.plan_restore(&entry, &how, &mut watch).unwrap();
+        let count = |action| plan.decided.files.count(action);
+        assert_eq!((count(FileAction::Create), count(FileAction::Remove)), (1, 1));
         store.delete_now(std::slice::from_ref(&entry.id)).unwrap();
         save("second");
-        let broken = apply(&store, &entry, &plan, &directory, &Progress::hidden()).unwrap_err();
-        assert!(broken.error.to_string().contains("changed meanwhile"), "{:#}", broken.error);
+        let broken = store.apply_restore(&plan, &mut watch).unwrap_err();
+        assert!(broken.to_string().contains("changed meanwhile"), "{broken}");
         assert_eq!(fs::read_dir(&into).unwrap().count(), 1, "nothing was written");
         assert_eq!(fs::read(into.join("b")).unwrap(), b"b", "nor removed");
     }

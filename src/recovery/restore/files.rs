@@ -4,56 +4,76 @@ use std::collections::HashMap;
 use std::path::{Path, absolute};
 use std::{fs, io};
 
-use waypost::{Artifact, Hash};
-
 use super::look::{IS_DIRECTORY, There, look};
-use waypost::transfer::directory::{Directory, Found, THROUGH_FILE};
-use waypost::transfer::own::{IS_OWN, Own};
-use waypost::transfer::place::{ancestors, refusal, split};
+use crate::checkpoint::{Artifact, Hash};
+use crate::transfer::directory::{Directory, Found, THROUGH_FILE};
+use crate::transfer::own::{IS_OWN, Own};
+use crate::transfer::place::{ancestors, leads_home, refusal, split};
 
 /// Where what is replaced is kept, below the directory of the restore.
 pub(super) const KEPT: &str = ".waypost/replaced";
 
-/// What is to happen to a file.
+/// What a restore does to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Action {
+pub enum FileAction {
+    /// Writes it where nothing is.
     Create,
+    /// Writes it in the place of what is there, which is kept.
     Replace,
+    /// Moves it away, since the checkpoint does not have it.
     Remove,
+    /// Does nothing: it is as it was captured.
     Leave,
 }
 
-/// A captured file and what is to happen.
-#[derive(Debug)]
-pub(super) struct Planned {
-    pub(super) artifact: Artifact,
-    pub(super) action: Action,
+/// A file of the checkpoint, and what a restore does to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedFile {
+    /// The file as the checkpoint has it.
+    pub artifact: Artifact,
+    /// What is to happen.
+    pub action: FileAction,
     /// The file that is there, unless it is a link or something else.
-    pub(super) before: Option<Before>,
+    pub before: Option<FileBefore>,
 }
 
-/// A file that is there.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Before {
-    pub(super) sha256: Hash,
-    pub(super) bytes: u64,
-    pub(super) mode: Option<u32>,
-}
-
-/// What is to happen to all files, in the order of their paths.
-#[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) files: Vec<Planned>,
+/// A file as it was when a restore was planned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileBefore {
+    /// The hash of its content.
+    pub sha256: Hash,
+    /// Length of its content.
+    pub bytes: u64,
+    /// Its permissions, where the system tells.
+    pub mode: Option<u32>,
 }
 
 /// A path that cannot be written to, and why.
-#[derive(Debug)]
-pub(super) struct Obstacle {
-    pub(super) path: String,
-    pub(super) reason: String,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
+    /// The path, from the directory of the restore.
+    pub path: String,
+    /// Why not, in words that follow the path.
+    pub reason: String,
 }
 
-impl Planned {
+/// What is to happen to all files, in the order of their paths.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Files(pub(super) Vec<PlannedFile>);
+
+impl Obstacle {
+    /// A file that runs or grants access in a home directory.
+    ///
+    /// The store cannot tell a capture of the user's from one in imported lines of JSON.
+    fn of_home(artifact: &Artifact) -> Option<Self> {
+        let reason = "is a file that another tool trusts or runs; --force writes it".to_owned();
+        leads_home(&artifact.path).then(|| Self { path: artifact.path.clone(), reason })
+    }
+}
+
+impl PlannedFile {
     /// How its mode changes, if it does.
     pub(super) fn modes(&self) -> Option<[u32; 2]> {
         other_mode(self.before?.mode, &self.artifact)
@@ -65,44 +85,57 @@ impl Planned {
     }
 }
 
-impl Plan {
-    /// Decides about all files; if one cannot be written, all that cannot are told.
+impl Files {
+    /// Decides about all files; if one cannot be written, all that cannot are told. Files of a home
+    /// directory are written only if that is forced.
     pub(super) fn make(
         directory: &Directory,
         artifacts: &[Artifact],
         own: &Own,
+        is_forced: bool,
     ) -> Result<Self, Vec<Obstacle>> {
         let mut plan = Self::default();
         let mut obstacles = Vec::new();
         let all = artifacts.iter().map(|it| (it.path.as_str(), it.sha256.is_none())).collect();
         for artifact in artifacts {
             match decide(directory, artifact, &all, own) {
-                Ok(planned) => plan.files.push(planned),
+                Ok(planned) => plan.0.push(planned),
                 Err(reason) => obstacles.push(Obstacle { path: artifact.path.clone(), reason }),
             }
         }
-        let keeps = plan.count(Action::Replace) + plan.count(Action::Remove) > 0;
+        let keeps = plan.count(FileAction::Replace) + plan.count(FileAction::Remove) > 0;
         if let Some(reason) = keeping_refusal(directory).filter(|_| keeps) {
             obstacles.push(Obstacle { path: KEPT.to_owned(), reason });
+        }
+        if !is_forced {
+            obstacles.extend(artifacts.iter().filter_map(Obstacle::of_home));
         }
         if obstacles.is_empty() { Ok(plan) } else { Err(obstacles) }
     }
 
-    pub(super) fn count(&self, action: Action) -> usize {
-        self.files.iter().filter(|planned| planned.action == action).count()
+    /// Those that are to be written.
+    pub(super) fn written(&self) -> impl Iterator<Item = &PlannedFile> {
+        self.0.iter().filter(|planned| match planned.action {
+            FileAction::Create | FileAction::Replace => true,
+            FileAction::Remove | FileAction::Leave => false,
+        })
+    }
+
+    pub(super) fn count(&self, action: FileAction) -> usize {
+        self.0.iter().filter(|planned| planned.action == action).count()
     }
 
     /// Whether a directory will be there for files that go below it.
     pub(super) fn makes(&self, directory: &Directory, place: &Path) -> bool {
         let Ok(place) = absolute(place) else { return false };
         let is_it = |path: &str| absolute(directory.path(path)).is_ok_and(|it| it == place);
-        let created = self.files.iter().filter(|it| it.action == Action::Create);
+        let created = self.0.iter().filter(|it| it.action == FileAction::Create);
         created.flat_map(|it| ancestors(split(&it.artifact.path).0)).any(is_it)
     }
 
     /// The files that are not as they were captured, and how they are.
     pub(super) fn unlike(&self, directory: &Directory) -> Vec<Obstacle> {
-        let unlike = |planned: &Planned| {
+        let unlike = |planned: &PlannedFile| {
             let path = &planned.artifact.path;
             let reason = match look(directory, path) {
                 Ok(there) => difference(there, &planned.artifact)?.to_owned(),
@@ -110,7 +143,35 @@ impl Plan {
             };
             Some(Obstacle { path: path.clone(), reason })
         };
-        self.files.iter().filter_map(unlike).collect()
+        self.0.iter().filter_map(unlike).collect()
+    }
+
+    /// The first file that is to change and is no longer as it was when that was decided.
+    pub(super) fn outdated(&self, directory: &Directory) -> Option<&str> {
+        let changing = self.0.iter().filter(|it| it.action != FileAction::Leave);
+        let is_as_planned = |planned: &PlannedFile| {
+            let replaces = planned.action != FileAction::Create;
+            match look(directory, &planned.artifact.path) {
+                Ok(There::File { sha256, bytes, mode }) => {
+                    planned.before == Some(FileBefore { sha256, bytes, mode })
+                }
+                Ok(There::Other) => replaces && planned.before.is_none(),
+                Ok(There::Nothing | There::BelowFile | There::Directory) => !replaces,
+                Ok(There::Obstacle(_)) | Err(_) => false,
+            }
+        };
+        let mut paths =
+            changing.filter(|it| !is_as_planned(it)).map(|it| it.artifact.path.as_str());
+        paths.next()
+    }
+
+    /// Files that come to lie below one that goes.
+    pub(super) fn is_below_removed(&self, path: &str) -> bool {
+        let is_removed = |above: &str| {
+            let at = self.0.binary_search_by(|it| it.artifact.path.as_str().cmp(above));
+            at.is_ok_and(|at| self.0[at].action == FileAction::Remove)
+        };
+        ancestors(split(path).0).any(is_removed)
     }
 }
 
@@ -122,12 +183,12 @@ fn decide(
     artifact: &Artifact,
     all: &Paths<'_>,
     own: &Own,
-) -> Result<Planned, String> {
+) -> Result<PlannedFile, String> {
     let path = &artifact.path;
     if let Some(reason) = refusal(path) {
         return Err(reason.to_owned());
     }
-    if own.has(&directory.path(path)) {
+    if own.has(&directory.path(path)) || own.is_led_to(&directory.path(path)) {
         return Err(IS_OWN.to_owned());
     }
     let there = look(directory, path).map_err(|error| format!("cannot be read: {error}"))?;
@@ -141,22 +202,22 @@ fn decide(
             return Err(THROUGH_FILE.to_owned());
         }
         There::Directory if !is_deleted => match left_in(directory, path, all) {
-            Ok(None) => Action::Create,
+            Ok(None) => FileAction::Create,
             Ok(Some(left)) => return Err(format!("{IS_DIRECTORY}, and {left} stays in it")),
             Err(error) => return Err(format!("{IS_DIRECTORY} that cannot be read: {error}")),
         },
         // A file is gone, whatever came in its place.
-        There::Nothing | There::BelowFile | There::Directory if is_deleted => Action::Leave,
-        There::Nothing | There::BelowFile | There::Directory => Action::Create,
-        There::Other | There::File { .. } if is_deleted => Action::Remove,
-        There::File { .. } if difference(there, artifact).is_none() => Action::Leave,
-        There::Other | There::File { .. } => Action::Replace,
+        There::Nothing | There::BelowFile | There::Directory if is_deleted => FileAction::Leave,
+        There::Nothing | There::BelowFile | There::Directory => FileAction::Create,
+        There::Other | There::File { .. } if is_deleted => FileAction::Remove,
+        There::File { .. } if difference(there, artifact).is_none() => FileAction::Leave,
+        There::Other | There::File { .. } => FileAction::Replace,
     };
     let before = match there {
-        There::File { sha256, bytes, mode } => Some(Before { sha256, bytes, mode }),
+        There::File { sha256, bytes, mode } => Some(FileBefore { sha256, bytes, mode }),
         _ => None,
     };
-    Ok(Planned { artifact: artifact.clone(), action, before })
+    Ok(PlannedFile { artifact: artifact.clone(), action, before })
 }
 
 /// Says what keeps from keeping what is replaced.

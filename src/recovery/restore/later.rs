@@ -5,14 +5,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::iter::once;
 
-use anyhow::Result;
-use waypost::layouts::NamedFile;
-use waypost::{Artifact, ArtifactStatus, Cursor, Entry, Error, Query, Store};
-
 use super::look::{There, look};
-use crate::args::Global;
-use waypost::transfer::directory::Directory;
-use waypost::transfer::place::refusal;
+use crate::checkpoint::{Artifact, ArtifactStatus, Entry};
+use crate::error::{Error, Result};
+use crate::layouts::NamedFile;
+use crate::query::{Cursor, Query};
+use crate::store::Store;
+use crate::transfer::directory::Directory;
+use crate::transfer::place::refusal;
 
 // A restore must not cost more and more the longer a series is.
 const CHECKPOINTS_LOOKED_AT: usize = 10_000;
@@ -21,7 +21,7 @@ const CAPTURES_LOOKED_AT: usize = 1_024;
 const CAPTURES_BEFORE_LOOKED_AT: usize = 64;
 
 /// A file that is there and was captured later.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Later {
     pub(super) artifact: Artifact,
     /// Whether it was there before the checkpoint, too, as far as is known.
@@ -47,12 +47,13 @@ pub(super) struct Search<'a> {
     /// What its document names.
     pub(super) named: &'a [NamedFile],
     pub(super) directory: &'a Directory,
-    pub(super) global: &'a Global,
+    /// What the user should know of the search.
+    pub(super) notes: &'a mut Vec<String>,
 }
 
 impl Search<'_> {
     /// All that are there, in the order of their paths.
-    pub(super) fn run(&self) -> Result<Vec<Later>> {
+    pub(super) fn run(mut self) -> Result<Vec<Later>> {
         if self.artifacts.is_empty() {
             return Ok(Vec::new());
         }
@@ -77,15 +78,15 @@ impl Search<'_> {
         match self.store.entry(parent) {
             Ok(parent) if parent.series == self.entry.series => Ok(parent),
             Ok(_) | Err(Error::NotFound { .. } | Error::Corrupt { .. }) => Ok(self.entry.clone()),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         }
     }
 
     /// From the newest on: what is there now is most likely as that says.
-    fn captured_since(&self, start: &Entry) -> Result<BTreeMap<String, Artifact>> {
+    fn captured_since(&mut self, start: &Entry) -> Result<BTreeMap<String, Artifact>> {
         let own: HashSet<&str> = self.artifacts.iter().map(|it| it.path.as_str()).collect();
         let mut later = BTreeMap::new();
-        let is_later = |found: &waypost::Result<Entry>| {
+        let is_later = |found: &Result<Entry>| {
             let is_earlier = |it: &Entry| it.id == start.id || it.order() < start.order();
             !found.as_ref().is_ok_and(is_earlier)
         };
@@ -96,13 +97,14 @@ impl Search<'_> {
             }
         })?;
         if !is_all {
-            self.global.note("only the newest checkpoints were looked at for later files");
+            let note = "only the newest checkpoints were looked at for later files";
+            self.notes.push(note.to_owned());
         }
         Ok(later)
     }
 
     /// Whether files were there, by their paths, as the newest up to the start says.
-    fn captured_until(&self, start: &Entry) -> Result<BTreeMap<String, bool>> {
+    fn captured_until(&mut self, start: &Entry) -> Result<BTreeMap<String, bool>> {
         let mut before = BTreeMap::new();
         let earlier = self.store.entries(self.query(Some(Cursor::from(start))));
         let entries = once(Ok(start.clone())).chain(earlier);
@@ -116,10 +118,10 @@ impl Search<'_> {
         Query { series: Some(self.entry.series.clone()), after, ..Query::default() }
     }
 
-    /// Hands out the files of so many others; whether these were all.
+    /// Hands out the files of as many others as are `left`. Returns whether these were all.
     fn captures(
-        &self,
-        entries: impl Iterator<Item = waypost::Result<Entry>>,
+        &mut self,
+        entries: impl Iterator<Item = Result<Entry>>,
         mut left: usize,
         mut take: impl FnMut(Artifact),
     ) -> Result<bool> {
@@ -134,10 +136,10 @@ impl Search<'_> {
                 Err(Error::NotFound { .. }) => continue,
                 // Damage to others is no reason not to restore this one.
                 Err(error @ Error::Corrupt { .. }) => {
-                    self.global.note(format_args!("not compared: {error}"));
+                    self.notes.push(format!("not compared: {error}"));
                     continue;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             };
             if artifacts.is_empty() {
                 continue;

@@ -1,0 +1,32 @@
+//! What tells a checkpoint of AIWG from others though fields of it are missing, and its problems.
+
+use super::Checkpoint;
+use super::standing::{is_captured, is_loop};
+use crate::checkpoint::Document;
+use crate::layouts::check::{no_stand_in, typed};
+use crate::layouts::reading::{at, is_object};
+use crate::layouts::{Problem, path};
+
+const OWN: [&str; 6] =
+    ["checkpoint_id", "workflow_id", "created_at", "workflow_type", "loop_id", "execution_config"];
+
+/// Tells whether a path is that of a checkpoint.
+pub(super) fn is_placed(path: &str) -> bool {
+    let parts = path::parts(path);
+    let Some((_, directories)) = parts.split_last() else { return false };
+    matches!(directories, [.., ".aiwg", "ralph", "loops", _, "checkpoints"])
+        || directories.windows(2).any(|pair| pair == [".aiwg", "checkpoints"])
+}
+
+/// Tells whether a document has something of the schema's own, and more of it.
+pub(super) fn is_like(document: &Document) -> bool {
+    let count = OWN.iter().filter(|field| at(document, field).is_some()).count();
+    count > 1 || count == 1 && is_object(document, "state")
+}
+
+pub(in crate::layouts) fn check(document: &Document, path: &str) -> Vec<Problem> {
+    if is_loop(document) || is_captured(document) {
+        return Vec::new();
+    }
+    typed(document, &no_stand_in, |checkpoint: &Checkpoint| checkpoint.validate_at(path))
+}

@@ -1,0 +1,76 @@
+//! What tells a checkpoint of `.claude/checkpoints` from others though fields of it are missing,
+//! and its problems.
+//!
+//! Other systems keep their files in a directory of this name. None of them has workflows.
+
+use super::Checkpoint;
+use crate::checkpoint::Document;
+use crate::layouts::check::{no_stand_in, typed};
+use crate::layouts::reading::{at, is_object};
+use crate::layouts::{Problem, path};
+
+const OWN: [&str; 2] = ["workflow_type", "workflow_state"];
+const OTHERS: [&str; 6] = [
+    "checkpoint_id",
+    "project_name",
+    "workflow_description",
+    "current_phase",
+    "total_phases",
+    "completed_phases",
+];
+/// The length of `_YYYYMMDD_HHMMSS`.
+const TIME_BYTES: usize = 16;
+
+/// Tells whether a path is that of a checkpoint.
+pub(super) fn is_placed(path: &str) -> bool {
+    let parts = path::parts(path);
+    let Some((_, directories)) = parts.split_last() else { return false };
+    let directories = directories.strip_suffix(&["failed"]).unwrap_or(directories);
+    matches!(directories, [.., ".claude", "checkpoints"] | [.., ".claude", "data", "checkpoints"])
+}
+
+/// Tells whether a document has something of the system's own, and more that it has.
+pub(super) fn is_like(document: &Document) -> bool {
+    let has = |field: &&&str| at(document, field).is_some();
+    let own = OWN.iter().filter(has).count();
+    own > 0 && own + OTHERS.iter().filter(has).count() > 1
+}
+
+/// The type and the project by an id or the name of a file, `TYPE_PROJECT_YYYYMMDD_HHMMSS`, if one
+/// of both is known: both may have underscores.
+pub(super) fn parts_of<'a>(
+    name: &'a str,
+    kind: Option<&'a str>,
+    project: Option<&'a str>,
+) -> Option<(&'a str, &'a str)> {
+    let (names, _) = name.split_at_checked(name.len().checked_sub(TIME_BYTES)?)?;
+    let parts = match (kind, project) {
+        (Some(kind), Some(project)) => return Some((kind, project)),
+        (Some(kind), None) => (kind, names.strip_prefix(kind)?.strip_prefix('_')?),
+        (None, Some(project)) => (names.strip_suffix(project)?.strip_suffix('_')?, project),
+        (None, None) => names.split_once('_')?,
+    };
+    (!parts.0.is_empty() && !parts.1.is_empty()).then_some(parts)
+}
+
+pub(in crate::layouts) fn check(document: &Document) -> Vec<Problem> {
+    if is_other(document) {
+        return Vec::new();
+    }
+    typed(document, &no_stand_in, |checkpoint: &Checkpoint| {
+        let mut problems = checkpoint.validate();
+        // Not of the type itself: an export fills it in last.
+        if checkpoint.workflow_state.value().is_none() {
+            problems.push(Problem::required("/workflow_state"));
+        }
+        problems
+    })
+}
+
+/// Parallel operations, and the iterations of a build: the README does not know them.
+fn is_other(document: &Document) -> bool {
+    let has = |fields: &[&str]| fields.iter().all(|field| at(document, field).is_some());
+    let is_checkpoint = has(&OWN[..1]) || is_object(document, OWN[1]);
+    !is_checkpoint
+        && (has(&["operation_type", "operations"]) || has(&["iteration", "max_iterations"]))
+}

@@ -1,0 +1,79 @@
+//! What tells a file of `.pipeline` from others though fields of it are missing, and its problems.
+//!
+//! Many repositories have files of these names that are of their own making. What only the
+//! protocol calls so is in none of them.
+
+use super::{Checkpoint, State};
+use crate::checkpoint::Document;
+use crate::layouts::check::{no_stand_in, typed};
+use crate::layouts::reading::{at, is_object};
+use crate::layouts::{Problem, path};
+
+/// Fields of the checkpoint of a story; relatives write them in another case.
+const OF_CHECKPOINT: [&str; 7] = [
+    "storyId",
+    "agentId",
+    "tasksCompleted",
+    "tasksRemaining",
+    "lastAction",
+    "planScore",
+    "qualityScore",
+];
+const OF_STATE: [&str; 12] = [
+    "story_state",
+    "active_workers",
+    "stories_remaining",
+    "last_check",
+    "worker_map",
+    "quality_cycles",
+    "validation_retries",
+    "crash_count",
+    "priority_queue_ids",
+    "story_results",
+    "worktree_map",
+    "pipeline_start_time",
+];
+/// Fields of what came after it, for which the protocol has no rules.
+const OF_SUCCESSOR: [&str; 6] =
+    ["event_type", "run_id", "story_id", "tasks_completed", "tasks_remaining", "_history"];
+const SUCCESSOR: &str = ".hex-skills";
+
+/// The story of `.pipeline/checkpoint-STORY.json`.
+pub(super) fn story_of(path: &str) -> Option<&str> {
+    let is_placed = matches!(path::parts(path).as_slice(), [.., ".pipeline", _]);
+    let story = path::stem(path).strip_prefix("checkpoint-").filter(|_| is_placed)?;
+    (!story.is_empty()).then_some(story)
+}
+
+/// Tells whether a path is that of the state of a pipeline.
+pub(super) fn is_state(path: &str) -> bool {
+    matches!(path::parts(path).as_slice(), [.., ".pipeline", "state.json"])
+}
+
+pub(super) fn is_like_checkpoint(document: &Document) -> bool {
+    let count = count(document, &OF_CHECKPOINT);
+    count > 1 || count == 1 && at(document, "stage").is_some()
+}
+
+pub(super) fn is_like_state(document: &Document) -> bool {
+    let count = count(document, &OF_STATE);
+    count > 1 || count == 1 && at(document, "complete").is_some()
+}
+
+fn count(document: &Document, fields: &[&str]) -> usize {
+    fields.iter().filter(|field| at(document, field).is_some()).count()
+}
+
+pub(in crate::layouts) fn check(document: &Document, path: &str) -> Vec<Problem> {
+    let is_checkpoint = is_like_checkpoint(document);
+    let is_successor = path::parts(path).contains(&SUCCESSOR)
+        || !is_checkpoint && OF_SUCCESSOR.iter().any(|field| at(document, field).is_some());
+    let is_state = is_state(path) || is_object(document, "story_state") || is_like_state(document);
+    if is_successor {
+        Vec::new()
+    } else if is_state && !is_checkpoint {
+        typed(document, &no_stand_in, State::validate)
+    } else {
+        typed(document, &no_stand_in, Checkpoint::validate)
+    }
+}
