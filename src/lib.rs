@@ -43,14 +43,14 @@
 //! # }
 //! ```
 //!
-//! [`Store`] is where to start; [`NewEntry`] is what can be said about a checkpoint, [`Query`]
-//! what can be asked, and [`Options`] how a store is opened. [`Policy`] says what is kept, [`plan`]
-//! what goes and why, and [`Store::apply`] removes it. [`Draft::with_artifacts`] saves files with a
-//! checkpoint, and [`Store::artifact`] gives them back. [`Store::propose`] chooses what to go on
-//! from, and [`recovery`] tells whether the world is still as it was. How it works inside, and
-//! which bytes it writes, is in [`docs`]. [`layouts`] has the documents of five other systems as
-//! types, [`diff()`] tells what differs between two documents, and [`Condition`] asks something of
-//! one. With the feature `transfer`, `Store::restore` puts captured files back. With the feature
+//! [`Store`] is where to start; [`NewEntry`] is what can be said about a checkpoint, [`Query`] what
+//! can be asked, and [`Options`] how a store is opened. [`Policy`] says what is kept, [`plan`] what
+//! goes and why, and [`Store::apply`] removes it. [`Draft::with_artifacts`] saves files with a
+//! checkpoint, and [`Store::artifact`] gives them back. [`Store::resume`] finds what to go on from
+//! by its name, and [`recovery`] tells whether the world is still as it was. How it works inside,
+//! and which bytes it writes, is in [`docs`]. [`layouts`] has the documents of five other systems
+//! as types, [`diff()`] tells what differs between two documents, and [`Condition`] asks something
+//! of one. With the feature `transfer`, `Store::restore` puts captured files back. With the feature
 //! `encrypt`, documents and captured files are for those alone who have the key: `SecretKey` and
 //! `Options::keys`.
 //!

@@ -1,31 +1,47 @@
 //! The morning after: which checkpoint to go on from, and whether the world is still as it was.
 //!
-//! Looks at nothing but its arguments: what the world is like now comes in through [`World`]. Only
-//! `restore` reads and writes files, below the directory that it is given.
+//! Looks at nothing but its arguments: what the world is like now comes in through [`World`]. With
+//! the feature `world` there is `RealWorld`, which asks git, gh and the file system. Only
+//! `restore` writes files, below the directory that it is given.
 
 mod blind;
 mod candidate;
+mod choose;
+mod decision;
 mod difference;
+mod fresh;
 mod freshness;
 mod overview;
 mod pipeline;
 mod prompt;
+#[cfg(feature = "world")]
+mod real_world;
 #[cfg(feature = "transfer")]
 pub mod restore;
 mod resume;
+mod resumption;
 mod smart;
 mod target;
+mod unresolved;
 mod worker;
 mod workplace;
 mod world;
 
+pub use blind::Blind;
 pub use candidate::{Candidate, Hurdle, hurdles};
+pub use choose::{Chosen, Meant};
+pub use decision::{Choice, Decision, Resume};
 pub use difference::{Against, Differences, FileChange, FileDifference, differences};
+pub use fresh::Archived;
 pub use freshness::{Advice, Check, Finding, Freshness, freshness};
 pub use overview::{DEPTH, Outlook, SeriesState};
 pub use prompt::resume_block;
+#[cfg(feature = "world")]
+pub use real_world::{Ignored, IssueJson, RealWorld, Surroundings, ignored};
 pub use resume::{Offer, PassedOver, Proposal, ResumePoint, Strategy};
+pub use resumption::Resumption;
 pub use target::Target;
+pub use unresolved::Unresolved;
 pub use worker::Worker;
 pub use workplace::workplace;
 pub use world::{FileNow, IssueNow, Moment, Seen, World};

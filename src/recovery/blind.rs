@@ -2,9 +2,9 @@
 
 use super::world::{FileNow, IssueNow, Seen, World};
 
-/// Answers no question.
+/// A world that is not looked at: it answers no question.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Blind;
+pub struct Blind;
 
 fn unknown<T>() -> Seen<T> {
     Seen::Unknown("only the store is read".to_owned())

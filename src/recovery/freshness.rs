@@ -105,6 +105,9 @@ pub struct Freshness {
     /// The phase that the labels of the issue name now, where they are the state of the work and
     /// changed to another phase than that of the checkpoint.
     pub phase: Option<String>,
+    /// The worktree of the work, if work cannot go on because it would go on in another one.
+    #[serde(skip)]
+    pub elsewhere: Option<String>,
 }
 
 impl Advice {

@@ -27,6 +27,8 @@ pub enum Strategy {
     Last,
     /// The last one before things went wrong.
     Smart,
+    /// A person selects one of [`Store::candidates`]; nothing is proposed.
+    Select,
 }
 
 /// What to go on from, if anything, and what was passed over for it.
@@ -100,7 +102,8 @@ impl Store {
     /// [`Strategy::Smart`] passes over those, and reads all that it looks at.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the series has no checkpoint, [`Error::Outdated`] if others prune
+    /// [`Error::NotFound`] if the series has no checkpoint, [`Error::Invalid`] for
+    /// [`Strategy::Select`], [`Error::Outdated`] if others prune
     /// what is looked at again and again, and if the store cannot be read.
     pub fn propose(&self, series: &Series, strategy: Strategy, depth: usize) -> Result<Proposal> {
         if strategy == Strategy::Last {
@@ -124,6 +127,9 @@ impl Store {
             let found = match how {
                 Strategy::Last => self.last(entries, &damage)?,
                 Strategy::Smart => self.smart(entries)?,
+                Strategy::Select => {
+                    return Err(Error::invalid("strategy", "only a person can select"));
+                }
             };
             if let Some(mut proposal) = found {
                 proposal.offer.as_mut().map_or(Ok(()), |offer| join(self, offer))?;

@@ -2,6 +2,8 @@
 //!
 //! Names that an index knows come first; only if none fits are documents looked at.
 
+use std::fmt;
+
 use crate::checkpoint::{Checkpoint, Entry, Id, Issue, LATEST, LoopId, Series};
 use crate::error::{Error, Result};
 use crate::key::Order;
@@ -23,6 +25,15 @@ pub enum Target {
     Checkpoint(Box<Entry>),
     /// A line of checkpoints.
     Series(Series),
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Checkpoint(entry) => write!(f, "checkpoint {}", entry.id),
+            Self::Series(series) => write!(f, "{series}"),
+        }
+    }
 }
 
 impl Store {
@@ -218,7 +229,7 @@ impl Store {
     }
 
     /// Whether the work of a series goes on, as far as its newest entry tells.
-    fn is_open(&self, series: &Series) -> Result<bool> {
+    pub(super) fn is_open(&self, series: &Series) -> Result<bool> {
         let newest = self.newest_of(series, 1)?.pop();
         Ok(!newest.is_some_and(|newest| newest.is_ok_and(|entry| entry.status.is_over())))
     }

@@ -1,6 +1,8 @@
 //! The world as it is now: what a checkpoint is compared with.
 
+use super::resume::Offer;
 use crate::checkpoint::{Issue, Timestamp};
+use crate::error::Result;
 
 /// Answers questions about the world. A question that cannot be answered is told as such.
 ///
@@ -52,6 +54,15 @@ pub trait World {
     /// The content that a file had at a moment; `None` if there was none.
     fn content_at(&self, _path: &str, _when: &Moment<'_>) -> Seen<Option<Vec<u8>>> {
         Seen::Unknown("nobody told what files contained".to_owned())
+    }
+
+    /// The same world around the directory that the work of a checkpoint belongs to, if that is
+    /// another one.
+    ///
+    /// # Errors
+    /// If this world was made for other work, as with the description of another issue.
+    fn around_work_of(&self, _offer: &Offer) -> Result<Option<Box<dyn World>>> {
+        Ok(None)
     }
 
     /// Whether two paths that are spelled differently lead to the same directory, as links do.

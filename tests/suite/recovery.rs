@@ -5,6 +5,7 @@ mod last;
 mod prompt;
 #[cfg(feature = "transfer")]
 mod restore;
+mod resumption;
 mod smart;
 mod target;
 mod worker;

@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use waypost::recovery::RealWorld;
 use waypost::{Config, SecretKey, opening};
 
 use crate::args::Global;
@@ -16,7 +17,7 @@ use crate::{config, open};
 use waypost::transfer::private;
 
 /// The variable that has a key itself.
-pub(crate) const VARIABLE: &str = "WAYPOST_KEY";
+pub(crate) const VARIABLE: &str = RealWorld::KEY_VARIABLE;
 /// What names a file with one.
 const FLAG: &str = "--key-file";
 pub(crate) const FILE_VARIABLE: &str = "WAYPOST_KEY_FILE";

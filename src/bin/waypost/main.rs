@@ -31,7 +31,6 @@ mod stopped;
 #[path = "../../threads.rs"]
 mod threads;
 mod when;
-mod world;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;

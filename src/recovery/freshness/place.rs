@@ -82,6 +82,7 @@ fn is_in_place(case: &Case<'_>, path: &str, report: &mut Report) -> bool {
         let here = quoted(&here);
         let message = format!("{subject} is not where the work would go on, which is {here}");
         report.find(Check::Worktree, Advice::StartFresh, message);
+        report.elsewhere = Some(path.to_owned());
     }
     is_same
 }

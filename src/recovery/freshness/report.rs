@@ -16,6 +16,8 @@ pub(super) struct Report {
     pub(super) is_automatic: Option<bool>,
     /// The phase that the world says, if it is not that of the checkpoint.
     pub(super) phase: Option<String>,
+    /// The worktree of the work, if that is not where the work would go on.
+    pub(super) elsewhere: Option<String>,
 }
 
 /// What could not be compared for one reason.
@@ -57,8 +59,8 @@ impl Report {
     pub(super) fn finish(self) -> Freshness {
         let advice = self.findings.iter().map(|finding| finding.advice).max().unwrap_or_default();
         let unchecked = self.unchecked.into_iter().map(Unchecked::sentence).collect();
-        let Self { findings, is_automatic, phase, .. } = self;
-        Freshness { advice, findings, unchecked, is_automatic, phase }
+        let Self { findings, is_automatic, phase, elsewhere, .. } = self;
+        Freshness { advice, findings, unchecked, is_automatic, phase, elsewhere }
     }
 }
 

@@ -3,6 +3,7 @@
 mod failed;
 mod freshness;
 mod layouts;
+mod library;
 #[cfg(unix)]
 pub(super) mod terminal;
 mod worktree;

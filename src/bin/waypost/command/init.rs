@@ -10,6 +10,7 @@ use std::io::Write;
 use std::path::{self, Path, PathBuf};
 
 use anyhow::Result;
+use waypost::recovery::ignored;
 use waypost::{Layout, Query, Store};
 
 use super::import::survey::{Known, Survey};
@@ -17,10 +18,10 @@ use super::import::{self, Tally};
 use super::policy as set_policy;
 use crate::args::Global;
 use crate::confirm::offer;
+use crate::open;
 use crate::output::{self, grouped, quoted};
 use crate::policy::{self, Chosen, Named};
 use crate::progress::Progress;
-use crate::{open, world};
 use place::Place;
 use report::{InForce, Lines, Outcome};
 use suggest::{Suggestion, suggest};
@@ -67,7 +68,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let mut lines = Lines { out, global };
     let above = place.above();
     tell_store(&place, &store, above.as_deref(), &mut lines)?;
-    let ignored = world::ignored(store.path());
+    let ignored = ignored(store.path());
     lines.line("git", report::git(&ignored, store.path()))?;
     let looking = Progress::new("looking for checkpoint files", global);
     let survey = Survey::of(&place.directory, store.path(), Known::In(&store))?;

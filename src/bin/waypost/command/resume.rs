@@ -2,12 +2,11 @@
 
 mod ask;
 mod choose;
-mod decision;
 mod difference;
-mod place;
 mod tell;
 mod worker;
 
+use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -15,18 +14,17 @@ use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::recovery::{Advice, Check, Differences, Finding, Freshness, differences, freshness};
-use waypost::{Entry, Error, Id, Issue, Series, Status, Store, Timestamp};
+use waypost::recovery::{
+    self, Decision, IssueJson, RealWorld, Resume, Resumption, Strategy, Surroundings, differences,
+};
+use waypost::{Entry, Error, Issue, Series, Store, Timestamp};
 
 use super::prune::come_back;
 use crate::args::{self, Global};
 use crate::confirm::is_asked;
 use crate::exit::Refusal;
-use crate::output::{plain, quoted};
-use crate::world::RealWorld;
+use crate::output::quoted;
 use crate::{open, output};
-use choose::Chosen;
-use decision::Decision;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -123,12 +121,8 @@ struct Around {
     no_gh: bool,
 }
 
-// Of a damaged series, so many of the newest are archived one by one.
-const MARKED_MAX: usize = 100_000;
-
 /// How the checkpoint is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum How {
     /// The newest that can be resumed
     Last,
@@ -155,104 +149,125 @@ enum Choice {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "resume")?;
     let home = open::home(store.path()).unwrap_or_else(|| PathBuf::from("."));
-    let Around { issue, worktree, issue_json, no_gh } = &args.around;
-    let root = worktree.clone().unwrap_or_else(|| home.clone());
-    if !root.is_dir() {
-        let what = format!("--worktree: {} is not a directory", root.display());
-        return Err(Refusal::Usage(what).into());
-    }
-    let world = RealWorld::new(root, issue_json.as_deref(), !no_gh)?.wanting(issue.clone());
-    let world = world.for_store_of(&home);
+    let world = args.around.world(home)?;
+    let how = args.how();
     let chosen = match choose::choose(args, &store, global, out) {
         Ok(chosen) => chosen,
         Err(error) => return or_fresh(args, &store, error, global, out),
     };
-    let world = if worktree.is_some() { world } else { place::settled(world, &chosen, &home) };
-    let now = Timestamp::now();
-    let entry = &chosen.offer.checkpoint.entry;
-    check_issue(&world, chosen.offer.standing.snapshot.issue.as_ref())?;
-    let freshness = freshness(entry, &chosen.offer.standing, &world, now);
+    let world = world.settled(&chosen.offer).map_err(other_issue)?;
+    let mut found = chosen.decide(&how, &world, Timestamp::now());
     if !global.json {
-        tell::notes(&chosen, &freshness, global);
+        tell::notes(&found, global);
     }
-    let changes = || Ok(differences(&store, &chosen.offer, &world)?);
+    let changes = || Ok(differences(&store, &found.offer, &world)?);
     let shown = if args.diff { Some(changes()?) } else { None };
     if let Some(shown) = shown.as_ref().filter(|_| !global.json) {
         difference::write(out, shown, &difference::Styles::of(global))?;
         out.flush()?;
     }
-    let decision = decide(args, &chosen, &freshness, &changes, global)?;
-    let ended = match decision {
-        Decision::Resume => Ok(()),
-        Decision::StartFresh => start_fresh(&store, &entry.series, global),
-        Decision::Delete => delete(&store, &chosen, global),
-        Decision::Ended => {
-            let Entry { series, status, .. } = entry.clone();
-            Err(Refusal::Ended { series, status }.into())
-        }
-        Decision::PromptUser => Err(undecided(&chosen, &freshness, world.root())),
-        Decision::Refused => Err(refusal(&chosen, &freshness)),
-    };
+    if is_question(args, &found) && is_asked_here(args, global) {
+        found.decision = ask::ask(&found, &changes)?;
+    }
+    let ended = end(&store, &found, &world, global);
     // What was decided is told once it is done; any other error is told alone.
     if ended.as_ref().err().is_none_or(anyhow::Error::is::<Refusal>) {
-        let (root, shown) = (world.root(), shown.as_ref());
-        let told = tell::Told { chosen: &chosen, freshness: &freshness, shown, decision, root };
+        let told = tell::Told { found: &found, shown: shown.as_ref(), root: world.root() };
         tell::tell(args, global, out, &told)?;
     }
     ended
 }
 
-/// A file about another issue is a mistake, and not an answer.
-fn check_issue(world: &RealWorld, own: Option<&Issue>) -> Result<()> {
-    let given = world.given_issue().and_then(|given| Issue::new(given).ok());
-    match (given, own) {
-        (Some(given), Some(own)) if given != *own => {
-            let what = format!("--issue-json is of issue {given}, and the checkpoint of {own}");
-            Err(Refusal::Usage(what).into())
+/// Does what was decided.
+fn end(store: &Store, found: &Resumption, world: &RealWorld, global: &Global) -> Result<()> {
+    let entry = &found.offer.checkpoint.entry;
+    match found.decision {
+        Decision::Resume => Ok(()),
+        Decision::StartFresh => start_fresh(store, &entry.series, global),
+        Decision::Delete => delete(store, entry, global),
+        Decision::Ended => {
+            let Entry { series, status, .. } = entry.clone();
+            Err(Refusal::Ended { series, status }.into())
         }
-        _ => Ok(()),
+        Decision::PromptUser => Err(undecided(found, world.root())),
+        Decision::Refused => Err(refusal(found)),
     }
 }
 
-/// What is done about a checkpoint: by flags, else by whoever is there, else by what was found.
-fn decide(
-    args: &Args,
-    chosen: &Chosen,
-    freshness: &Freshness,
-    changes: &dyn Fn() -> Result<Differences>,
-    global: &Global,
-) -> Result<Decision> {
-    let is_refused = !chosen.hurdles.is_empty() || freshness.advice == Advice::StartFresh;
-    match args.choice {
-        Some(Choice::Fresh) => return Ok(Decision::StartFresh),
-        Some(Choice::Delete) => return Ok(Decision::Delete),
-        _ if args.force => return Ok(Decision::Resume),
-        _ if chosen.has_ended() => return Ok(Decision::Ended),
-        _ if is_refused && !is_asked_here(args, global) => return Ok(Decision::Refused),
-        _ if is_refused => {}
-        Some(Choice::Resume) => return Ok(Decision::Resume),
-        None => {}
+impl Args {
+    fn how(&self) -> Resume {
+        Resume {
+            strategy: match self.strategy {
+                How::Last => Strategy::Last,
+                How::Select => Strategy::Select,
+                How::Smart => Strategy::Smart,
+            },
+            depth: self.depth,
+            choice: self.choice.map(|choice| match choice {
+                Choice::Resume => recovery::Choice::Resume,
+                Choice::Fresh => recovery::Choice::Fresh,
+                Choice::Delete => recovery::Choice::Delete,
+            }),
+            force: self.force,
+        }
     }
-    if is_asked_here(args, global) && !is_automatic(chosen, freshness) {
-        return ask::ask(chosen, &refusals(chosen, freshness), changes);
+}
+
+impl Around {
+    /// The world around the directory that the store is for.
+    fn world(&self, home: PathBuf) -> Result<RealWorld> {
+        let Self { issue, worktree, issue_json, no_gh } = self;
+        let root = worktree.as_ref().unwrap_or(&home);
+        if !root.is_dir() {
+            let what = format!("--worktree: {} is not a directory", root.display());
+            return Err(Refusal::Usage(what).into());
+        }
+        let world = RealWorld::new(Surroundings {
+            home,
+            worktree: worktree.clone(),
+            here: env::current_dir().ok(),
+            issue_json: issue_json.clone().map(IssueJson::File),
+            use_gh: !no_gh,
+            wanted_issue: issue.clone(),
+            ..Surroundings::default()
+        });
+        world.map_err(|error| no_issue(error, issue_json.as_deref()))
     }
-    Ok(match freshness.advice {
-        Advice::Resume | Advice::ProceedWithWarning => Decision::Resume,
-        Advice::PromptUser | Advice::StartFresh => Decision::PromptUser,
-    })
+}
+
+/// Says what is wrong with the file that `--issue-json` names.
+fn no_issue(error: Error, file: Option<&Path>) -> anyhow::Error {
+    match (error, file) {
+        (Error::Invalid { reason, .. }, Some(path)) => {
+            Refusal::NotAnIssue { path: path.to_owned(), reason }.into()
+        }
+        (Error::Io { path, source }, _) => {
+            anyhow::Error::new(source).context(format!("cannot read {}", path.display()))
+        }
+        (error, _) => error.into(),
+    }
+}
+
+/// Says that the file that `--issue-json` names is about another issue.
+fn other_issue(error: Error) -> anyhow::Error {
+    match error {
+        Error::Invalid { reason, .. } => Refusal::Usage(format!("--issue-json {reason}")).into(),
+        error => error.into(),
+    }
+}
+
+/// Whether a person who is there is asked, instead of what was decided without one.
+fn is_question(args: &Args, found: &Resumption) -> bool {
+    match found.decision {
+        Decision::Resume => !args.force && !found.is_automatic(),
+        Decision::PromptUser | Decision::Refused => true,
+        Decision::StartFresh | Decision::Delete | Decision::Ended => false,
+    }
 }
 
 /// A program that reads the answer is not there to be asked, whatever its terminal is.
 fn is_asked_here(args: &Args, global: &Global) -> bool {
     !(global.json || args.document || args.prompt) && args.choice.is_none() && is_asked()
-}
-
-/// The later schemas of the claude system go on by themselves when all is well.
-fn is_automatic(chosen: &Chosen, freshness: &Freshness) -> bool {
-    let is_newest = chosen.passed_over.is_empty() && chosen.damage.is_empty();
-    // What could not be compared may have changed.
-    let is_known = freshness.unchecked.is_empty() && freshness.advice == Advice::Resume;
-    is_newest && is_known && freshness.is_automatic == Some(true)
 }
 
 /// What is left to tell of a series of which nothing can be read.
@@ -284,63 +299,39 @@ fn or_fresh(
 }
 
 fn start_fresh(store: &Store, series: &Series, global: &Global) -> Result<()> {
-    let archived = match store.mark_series(series, Status::Archived) {
-        Ok(changed) => changed.len(),
-        // What is damaged cannot be marked, and is not gone on with either.
-        Err(Error::Corrupt { .. }) => {
-            let (candidates, damage) = store.candidates(series, MARKED_MAX)?;
-            let ids: Vec<Id> = candidates.into_iter().map(|it| it.entry.id).collect();
-            let count = damage.len();
-            global.note(format_args!("{count} of {series} are damaged and stay as they are"));
-            store.mark(&ids, Status::Archived)?.len()
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let done = store.start_fresh(series)?;
+    let (archived, damaged) = (done.archived, done.damaged);
+    if damaged > 0 {
+        global.note(format_args!("{damaged} of {series} are damaged and stay as they are"));
+    }
     let back = format!("`waypost reopen --series {}` opens it again", quoted(series.as_str()));
     global.note(format_args!("archived {archived} of {series}: {back}"));
     Err(Refusal::Fresh { series: series.clone() }.into())
 }
 
-fn delete(store: &Store, chosen: &Chosen, global: &Global) -> Result<()> {
-    let id = chosen.offer.checkpoint.entry.id.clone();
+fn delete(store: &Store, entry: &Entry, global: &Global) -> Result<()> {
+    let id = entry.id.clone();
     let deleted = store.delete(std::slice::from_ref(&id))?;
     global.note(format_args!("deleted {id}: {}", come_back(&deleted)));
     Err(Refusal::NotStarted { id }.into())
 }
 
-/// What forbids to go on, in sentences.
-fn refusals(chosen: &Chosen, freshness: &Freshness) -> Vec<String> {
-    let mut why: Vec<String> = chosen.hurdles.iter().map(|hurdle| format!("it {hurdle}")).collect();
-    why.extend(messages(freshness, Advice::StartFresh));
-    why
-}
-
-fn messages(freshness: &Freshness, advice: Advice) -> impl Iterator<Item = String> {
-    let findings = freshness.findings.iter().filter(move |finding| finding.advice == advice);
-    findings.map(|finding| plain(&finding.message))
-}
-
-fn refusal(chosen: &Chosen, freshness: &Freshness) -> anyhow::Error {
-    let is_place = |it: &Finding| it.check == Check::Worktree && !it.message.ends_with("is gone");
-    let worktree = &chosen.offer.standing.snapshot.worktree;
+fn refusal(found: &Resumption) -> anyhow::Error {
     Refusal::CannotResume {
-        id: chosen.offer.checkpoint.entry.id.clone(),
-        why: refusals(chosen, freshness),
-        worktree: worktree.clone().filter(|_| freshness.findings.iter().any(is_place)),
-        is_invalid: chosen.is_invalid(),
-        older: chosen.older.clone(),
+        id: found.offer.checkpoint.entry.id.clone(),
+        why: found.refusals(),
+        worktree: found.freshness.elsewhere.clone(),
+        is_invalid: found.is_invalid(),
+        older: found.older.clone(),
     }
     .into()
 }
 
-fn undecided(chosen: &Chosen, freshness: &Freshness, root: &Path) -> anyhow::Error {
-    let entry = &chosen.offer.checkpoint.entry;
-    let is_file = |it: &Finding| it.check == Check::Artifact;
-    let has_files = entry.artifact_count > 0 && freshness.findings.iter().any(is_file);
+fn undecided(found: &Resumption, root: &Path) -> anyhow::Error {
     Refusal::Undecided {
-        id: entry.id.clone(),
-        why: messages(freshness, Advice::PromptUser).collect(),
-        files_of: has_files.then(|| root.to_owned()),
+        id: found.offer.checkpoint.entry.id.clone(),
+        why: found.questions(),
+        files_of: found.can_restore_files().then(|| root.to_owned()),
     }
     .into()
 }

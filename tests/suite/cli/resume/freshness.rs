@@ -11,7 +11,7 @@ use super::super::{Ended, Test};
 const BODY: &str = "Refresh tokens expire too early.";
 
 /// A repository with a branch, and a checkpoint that was saved on it.
-fn repository() -> Test {
+pub(super) fn repository() -> Test {
     let test = Test::new();
     git(&test.path(), "init -q -b main .");
     git(&test.path(), "commit -q --allow-empty -m start");
@@ -44,7 +44,7 @@ pub(super) fn git(directory: &Path, args: &str) {
 }
 
 /// The issue as it is now.
-fn issue(test: &Test, body: &str, labels: &str) {
+pub(super) fn issue(test: &Test, body: &str, labels: &str) {
     let body = serde_json::to_string(body).unwrap();
     test.write("issue.json", &format!(r#"{{"number": 42, "body": {body}, "labels": {labels}}}"#));
 }
@@ -122,6 +122,17 @@ fn other_labels_are_a_warning() {
     assert_eq!(ended.code, Some(0));
     assert!(ended.stderr.starts_with("warning: "), "{}", ended.stderr);
     assert!(ended.stderr.contains("state:ready"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_file_that_has_no_issue_is_refused() {
+    let test = repository();
+    test.write("issue.json", "{}");
+    let told = test.run("resume 42 --no-gh --issue-json issue.json").failed(4);
+    assert!(told.starts_with("error: issue.json has neither body nor labels\n"), "{told}");
+    let told = test.run("resume 42 --no-gh --issue-json missing.json").failed(1);
+    assert!(told.starts_with("error: cannot read missing.json: "), "{told}");
+    assert!(!told.contains("store"), "{told}");
 }
 
 /// The phase of the checkpoint was told, whatever the labels said by then.

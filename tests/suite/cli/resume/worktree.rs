@@ -6,7 +6,7 @@ use super::super::{Ended, Test};
 use super::freshness::git;
 
 /// A repository with a worktree for each of two issues, and the checkpoint of a run in one.
-fn repository(worktree: &str) -> Test {
+pub(super) fn repository(worktree: &str) -> Test {
     let test = Test::new();
     git(&test.path(), "init -q -b main .");
     git(&test.path(), "commit -q --allow-empty -m start");

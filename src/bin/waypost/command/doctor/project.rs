@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
+use waypost::recovery::{Ignored, ignored};
 use waypost::{Entry, Inspection, Layout, Policy, State};
 
 use super::check::Check;
 use crate::command::import::survey::{Known, Survey};
 use crate::command::init::ignoring::advice;
 use crate::command::init::suggest::{Suggestion, suggest};
-use crate::world::{self, Ignored};
 use crate::{config, open};
 
 /// What the entries of a store tell.
@@ -37,7 +37,7 @@ pub(super) fn git(store: &Path) -> Option<Check> {
     if !store.exists() {
         return None;
     }
-    let ignored = world::ignored(store);
+    let ignored = ignored(store);
     let check = match &ignored {
         Ignored::Yes => Check::ok(NAME, "ignores the store"),
         Ignored::NoRepository => Check::ok(NAME, "no repository here"),

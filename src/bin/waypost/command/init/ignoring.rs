@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use waypost::recovery::Ignored;
+
 use crate::output::quoted;
-use crate::world::Ignored;
 
 /// The command, if one is called for.
 pub(in crate::command) fn advice(ignored: &Ignored, store: &Path) -> Option<String> {

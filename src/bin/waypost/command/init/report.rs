@@ -9,13 +9,13 @@ use anyhow::Result;
 use clap::builder::styling::Style;
 use serde::Serialize;
 use waypost::Layout;
+use waypost::recovery::Ignored;
 
 use super::ignoring::advice;
 use crate::args::Global;
 use crate::command::import::survey::Lot;
 use crate::confirm;
 use crate::output::plain;
-use crate::world::Ignored;
 
 // `imported` is the longest name.
 const NAME_WIDTH: usize = 8;

@@ -6,31 +6,27 @@ use std::io::{self, BufRead, Write};
 
 use anyhow::Result;
 use waypost::layouts::{Progress, Standing};
-use waypost::recovery::Differences;
+use waypost::recovery::{Decision, Differences, Resumption};
 use waypost::{Entry, JsonStyle, Timestamp};
 
-use super::choose::Chosen;
-use super::decision::Decision;
 use super::difference;
 use crate::exit::Refusal;
 use crate::output::{self, Fields, plain, quoted};
 
 /// Shows what was found, and asks what to do about it.
 ///
-/// With `refusals` it cannot be resumed, and only the other answers are taken.
+/// If something forbids to go on, only the other answers are taken.
 pub(super) fn ask(
-    chosen: &Chosen,
-    refusals: &[String],
+    found: &Resumption,
     changes: &dyn Fn() -> Result<Differences>,
 ) -> Result<Decision> {
-    let question = Question { chosen, refusals, changes };
+    let question = Question { about: found, changes };
     decide(&question, Timestamp::now(), &mut io::stdin().lock(), &mut output::stderr())
 }
 
 /// What is asked about.
 struct Question<'a> {
-    chosen: &'a Chosen,
-    refusals: &'a [String],
+    about: &'a Resumption,
     /// Tells what became of files, which takes a while.
     changes: &'a dyn Fn() -> Result<Differences>,
 }
@@ -41,11 +37,11 @@ fn decide(
     input: &mut impl BufRead,
     output: &mut impl Write,
 ) -> Result<Decision> {
-    let Question { chosen, refusals, .. } = question;
-    let entry = &chosen.offer.checkpoint.entry;
-    let standing = &chosen.offer.standing;
+    let entry = &question.about.offer.checkpoint.entry;
+    let standing = &question.about.offer.standing;
+    let refusals = question.about.refusals();
     write!(output, "{}", found(entry, standing, now))?;
-    for refusal in *refusals {
+    for refusal in &refusals {
         writeln!(output, "Cannot resume: {}", plain(refusal))?;
     }
     let can_resume = refusals.is_empty();
@@ -134,7 +130,7 @@ fn options(entry: &Entry, standing: &Standing, can_resume: bool) -> String {
 }
 
 fn view(question: &Question<'_>, now: Timestamp, output: &mut impl Write) -> Result<()> {
-    let checkpoint = &question.chosen.offer.checkpoint;
+    let checkpoint = &question.about.offer.checkpoint;
     writeln!(output)?;
     Fields::of_entry(&checkpoint.entry, now).plainly(output)?;
     writeln!(output)?;

@@ -1,10 +1,10 @@
-//! From what a person names to one checkpoint that was read and checked.
+//! From what a person names to one checkpoint; at a terminal the person is asked what is not clear.
 
 use std::io::{self, Write};
 
 use anyhow::Result;
-use waypost::recovery::{Candidate, Hurdle, Offer, PassedOver, Proposal, Strategy, Target};
-use waypost::{Entry, Error, Id, Query, Series, Store, Timestamp};
+use waypost::recovery::{Candidate, Chosen, Meant, Target, Unresolved};
+use waypost::{Query, Series, Store, Timestamp};
 
 use super::super::series;
 use super::{Args, Choice, How, ask, is_asked_here};
@@ -16,32 +16,6 @@ use crate::output;
 // More would fill the screen.
 const SHOWN_MAX: usize = 20;
 
-/// A checkpoint, why it was chosen, and what stands in the way of going on from it.
-pub(super) struct Chosen {
-    pub(super) offer: Offer,
-    pub(super) reasons: Vec<String>,
-    pub(super) hurdles: Vec<Hurdle>,
-    pub(super) passed_over: Vec<PassedOver>,
-    pub(super) damage: Vec<String>,
-    /// Before an invalid one, the newest that could be resumed.
-    pub(super) older: Option<Id>,
-    /// Whether somebody asked for this very checkpoint.
-    is_named: bool,
-}
-
-impl Chosen {
-    /// Whether it stands for a series that is over.
-    pub(super) fn has_ended(&self) -> bool {
-        let is_end = |hurdle: &Hurdle| matches!(hurdle, Hurdle::Ended { .. });
-        !self.is_named && self.hurdles.iter().any(is_end)
-    }
-
-    /// Whether it breaks rules of its system.
-    pub(super) fn is_invalid(&self) -> bool {
-        self.hurdles.iter().any(|hurdle| matches!(hurdle, Hurdle::Invalid { .. }))
-    }
-}
-
 pub(super) fn choose(
     args: &Args,
     store: &Store,
@@ -52,50 +26,76 @@ pub(super) fn choose(
         Some(name) => target(name, args, store, global)?,
         None => any(args, store, global)?,
     };
-    match target {
-        Target::Checkpoint(entry) => named(store, *entry, "It was named."),
-        // To start over, none need be selected.
-        Target::Series(series)
-            if args.strategy == How::Select && args.choice != Some(Choice::Fresh) =>
-        {
-            select(args, store, &series, global, out)
+    let unresolved = match store.choose(target, &args.how()) {
+        Ok(chosen) => return Ok(chosen),
+        Err(unresolved) => unresolved,
+    };
+    let is_selecting = args.strategy == How::Select && args.choice != Some(Choice::Fresh);
+    for damage in damage(&unresolved).iter().filter(|_| is_selecting) {
+        global.note(format_args!("damaged: {damage}"));
+    }
+    match unresolved {
+        Unresolved::Unselected { candidates, .. } if is_asked_here(args, global) => {
+            select(store, candidates)
         }
-        Target::Series(series) => propose(args, store, &series),
+        Unresolved::Unselected { series, candidates, .. } => {
+            list(args, store, &candidates, global, out)?;
+            Err(unselected(series, &candidates).into())
+        }
+        unresolved => Err(refused(unresolved)),
     }
 }
 
 /// The one thing that the target stands for.
 fn target(wanted: &str, args: &Args, store: &Store, global: &Global) -> Result<Target> {
-    let mut found = store.targets(wanted)?;
-    if found.is_empty() {
-        return meant(wanted, args, store, global).map(Target::Series);
-    }
-    if found.len() == 1 {
-        return Ok(found.remove(0));
-    }
-    let mut open = Vec::new();
-    for (at, target) in found.iter().enumerate() {
-        if is_open(store, target)? {
-            open.push(at);
+    let unresolved = match store.meant(wanted) {
+        Ok(Meant { target, left_out, .. }) => {
+            if left_out > 0 {
+                let count = left_out + 1;
+                global.note(format_args!("{target}: the only one of {count} that has not ended"));
+            }
+            return Ok(target);
         }
+        Err(unresolved) => unresolved,
+    };
+    if !is_asked_here(args, global) {
+        return Err(refused(unresolved));
     }
-    if open.is_empty() {
-        // All are over: which of them is told does not matter.
-        return Ok(found.swap_remove(0));
+    match unresolved {
+        Unresolved::Several { mut choices, .. } => {
+            let lines: Vec<String> = choices.iter().map(Target::to_string).collect();
+            let at = ask::number(&lines, &mut io::stdin().lock(), &mut output::stderr())?;
+            Ok(choices.swap_remove(at))
+        }
+        Unresolved::Nothing { about, .. } | Unresolved::LostNames { about, .. }
+            if !about.is_empty() =>
+        {
+            meant(wanted, about).map(Target::Series)
+        }
+        unresolved => Err(refused(unresolved)),
     }
-    // The others are over, so that only one can be meant.
-    if let [only] = open[..] {
-        let count = found.len();
-        let only = found.swap_remove(only);
-        global.note(format_args!("{}: the only one of {count} that has not ended", name(&only)));
-        return Ok(only);
-    }
-    let choices: Vec<String> = found.iter().map(name).collect();
-    if is_asked_here(args, global) {
-        let at = ask::number(&choices, &mut io::stdin().lock(), &mut output::stderr())?;
-        return Ok(found.swap_remove(at));
-    }
-    Err(Refusal::Unclear { wanted: wanted.to_owned(), choices }.into())
+}
+
+/// As the command refuses it, with an exit code and a hint.
+fn refused(unresolved: Unresolved) -> anyhow::Error {
+    let refusal = match unresolved {
+        Unresolved::Nothing { wanted, mut about, nearby, newest } => {
+            about.extend(nearby);
+            Refusal::NoTarget { wanted, nearby: about, newest }
+        }
+        Unresolved::LostNames { wanted, series, .. } => Refusal::LostNames { wanted, series },
+        Unresolved::Several { wanted, choices } => {
+            let choices = choices.iter().map(Target::to_string).collect();
+            Refusal::Unclear { wanted, choices }
+        }
+        Unresolved::Unselected { series, candidates, .. } => unselected(series, &candidates),
+        Unresolved::AllDamaged { series, count, .. } => Refusal::AllDamaged { series, count },
+        Unresolved::Ended { series, status } => Refusal::Ended { series, status },
+        Unresolved::Failed(error) => return error.into(),
+        // The library may learn to fail in new ways.
+        unresolved => return unresolved.into(),
+    };
+    refusal.into()
 }
 
 /// One of all series, if a person at the terminal chooses it.
@@ -116,118 +116,66 @@ fn any(args: &Args, store: &Store, global: &Global) -> Result<Target> {
     Ok(Target::Series(states.swap_remove(at).series))
 }
 
-/// The series that was meant by a name that none has, if a person at the terminal says which.
-fn meant(wanted: &str, args: &Args, store: &Store, global: &Global) -> Result<Series> {
-    let mut about = store.about(wanted)?;
-    if !about.is_empty() && is_asked_here(args, global) {
-        let lines: Vec<String> = about.iter().map(ToString::to_string).collect();
-        let mut output = output::stderr();
-        writeln!(output, "No work is called {}. Is it one of these?", output::plain(wanted))?;
-        let at = ask::number(&lines, &mut io::stdin().lock(), &mut output)?;
-        return Ok(about.swap_remove(at));
-    }
-    let (lost, nearby) = (store.lost_names()?, store.nearby(wanted)?);
-    let wanted = wanted.to_owned();
-    if !lost.is_empty() {
-        return Err(Refusal::LostNames { wanted, series: lost }.into());
-    }
-    about.extend(nearby.into_iter().filter(|series| !about.contains(series)).collect::<Vec<_>>());
-    let nearby = about;
-    let newest = store.newest_series()?;
-    Err(Refusal::NoTarget { wanted, nearby, newest }.into())
+/// The series that a person at the terminal meant by a name that none has.
+fn meant(wanted: &str, mut about: Vec<Series>) -> Result<Series> {
+    let lines: Vec<String> = about.iter().map(ToString::to_string).collect();
+    let mut output = output::stderr();
+    writeln!(output, "No work is called {}. Is it one of these?", output::plain(wanted))?;
+    let at = ask::number(&lines, &mut io::stdin().lock(), &mut output)?;
+    Ok(about.swap_remove(at))
 }
 
-fn name(target: &Target) -> String {
-    match target {
-        Target::Checkpoint(entry) => format!("checkpoint {}", entry.id),
-        Target::Series(series) => series.to_string(),
+fn damage(unresolved: &Unresolved) -> &[String] {
+    match unresolved {
+        Unresolved::Unselected { damage, .. } | Unresolved::AllDamaged { damage, .. } => damage,
+        _ => &[],
     }
 }
 
-/// Whether its work may go on. What cannot be told may.
-fn is_open(store: &Store, target: &Target) -> Result<bool> {
-    let newest = match target {
-        Target::Checkpoint(entry) => Some((**entry).clone()),
-        Target::Series(series) => {
-            let query = Query { series: Some(series.clone()), limit: Some(1), ..Query::default() };
-            match store.list(&query) {
-                Ok(mut page) => page.entries.pop(),
-                Err(Error::Corrupt { .. }) => None,
-                Err(error) => return Err(error.into()),
-            }
-        }
-    };
-    Ok(!newest.is_some_and(|entry| entry.status.is_over()))
+/// Lets the person at the terminal choose.
+fn select(store: &Store, mut candidates: Vec<Candidate>) -> Result<Chosen> {
+    let lines = lines(store, &candidates)?;
+    let at = ask::number(&lines, &mut io::stdin().lock(), &mut output::stderr())?;
+    Ok(store.chosen(candidates.swap_remove(at).entry, "It was selected.")?)
 }
 
-fn named(store: &Store, entry: Entry, reason: &str) -> Result<Chosen> {
-    let (offer, hurdles) = store.offer(entry)?;
-    let reasons = vec![reason.to_owned()];
-    let (passed_over, damage, older) = (Vec::new(), Vec::new(), None);
-    Ok(Chosen { offer, reasons, hurdles, passed_over, damage, older, is_named: true })
-}
-
-fn propose(args: &Args, store: &Store, series: &Series) -> Result<Chosen> {
-    let strategy = if args.strategy == How::Smart { Strategy::Smart } else { Strategy::Last };
-    let proposal = store.propose(series, strategy, args.depth as usize)?;
-    if let Some(ended) = proposal.ended().filter(|it| !it.is_readable) {
-        let (series, status) = (series.clone(), ended.entry.status);
-        return Err(Refusal::Ended { series, status }.into());
-    }
-    let Proposal { offer, reasons, passed_over, older, damage, .. } = proposal;
-    let is_named = false;
-    if let Some(offer) = offer {
-        let hurdles = Vec::new();
-        return Ok(Chosen { offer, reasons, hurdles, passed_over, damage, older, is_named });
-    }
-    // With --force, or to start over, there is still something to look at.
-    let newest = passed_over.iter().find(|it| it.is_readable).map(|it| it.entry.clone());
-    let Some(newest) = newest else {
-        let count = passed_over.len() + damage.len();
-        return Err(Refusal::AllDamaged { series: series.clone(), count }.into());
-    };
-    let (offer, mut hurdles) = store.offer(newest)?;
-    if hurdles.is_empty() {
-        // Every one of them is unsafe, though nothing forbids to go on from it.
-        hurdles.push(Hurdle::Unsafe);
-    }
-    Ok(Chosen { offer, reasons, hurdles, passed_over, damage, older, is_named })
-}
-
-/// Lets somebody choose.
-fn select(
+/// Shows what can be selected.
+fn list(
     args: &Args,
     store: &Store,
-    series: &Series,
+    candidates: &[Candidate],
     global: &Global,
     out: &mut dyn Write,
-) -> Result<Chosen> {
-    let (mut candidates, damage) = store.candidates(series, args.depth as usize)?;
-    for damage in &damage {
-        global.note(format_args!("damaged: {damage}"));
+) -> Result<()> {
+    if args.document || args.prompt {
+        return Ok(());
     }
-    if candidates.is_empty() {
-        return Err(Refusal::AllDamaged { series: series.clone(), count: damage.len() }.into());
+    for (candidate, line) in candidates.iter().zip(lines(store, candidates)?) {
+        if global.json {
+            output::json_line(out, candidate)?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
     }
+    Ok(())
+}
+
+/// Without a person to select one.
+fn unselected(series: Series, candidates: &[Candidate]) -> Refusal {
+    let safe = candidates.iter().find(|it| it.hurdles.is_empty()).or(candidates.first());
+    match safe {
+        Some(likely) => {
+            let likely = likely.entry.id.clone();
+            Refusal::Unselected { series, count: candidates.len(), likely }
+        }
+        None => Refusal::AllDamaged { series, count: 0 },
+    }
+}
+
+fn lines(store: &Store, candidates: &[Candidate]) -> Result<Vec<String>> {
     let now = Timestamp::now();
     let id_length = output::id_length(store, candidates.iter().map(|it| &it.entry))?;
-    let lines: Vec<String> = candidates.iter().map(|it| line(it, id_length, now)).collect();
-    if !is_asked_here(args, global) {
-        let is_listed = !(args.document || args.prompt);
-        for (candidate, line) in candidates.iter().zip(&lines).filter(|_| is_listed) {
-            if global.json {
-                output::json_line(out, candidate)?;
-            } else {
-                writeln!(out, "{line}")?;
-            }
-        }
-        let safe = candidates.iter().position(|it| it.hurdles.is_empty()).unwrap_or(0);
-        let likely = candidates.swap_remove(safe).entry.id;
-        let refusal = Refusal::Unselected { series: series.clone(), count: lines.len(), likely };
-        return Err(refusal.into());
-    }
-    let at = ask::number(&lines, &mut io::stdin().lock(), &mut output::stderr())?;
-    named(store, candidates.swap_remove(at).entry, "It was selected.")
+    Ok(candidates.iter().map(|it| line(it, id_length, now)).collect())
 }
 
 /// A candidate as one of a list.

@@ -4,54 +4,21 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use serde::Serialize;
-use waypost::layouts::{Problem, Standing};
-use waypost::recovery::{
-    Advice, Differences, Freshness, Hurdle, Offer, PassedOver, ResumePoint, Worker, resume_block,
-};
-use waypost::{Entry, JsonStyle, Layout, Status, Timestamp};
+use waypost::recovery::{Advice, Decision, Differences, Resumption, Worker};
+use waypost::{JsonStyle, Layout, Status, Timestamp};
 
-use super::choose::Chosen;
-use super::decision::Decision;
-use super::{Args, How, ask, worker};
+use super::{Args, ask, worker};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::output::{self, Fields};
 
 /// All that is known when it was decided.
 pub(super) struct Told<'a> {
-    pub(super) chosen: &'a Chosen,
-    pub(super) freshness: &'a Freshness,
+    pub(super) found: &'a Resumption,
     /// What became of files, if that is asked for.
     pub(super) shown: Option<&'a Differences>,
-    pub(super) decision: Decision,
     /// The directory in which the work goes on.
     pub(super) root: &'a Path,
-}
-
-impl Told<'_> {
-    /// Where the work goes on, in the phase that the world says.
-    fn point(&self) -> ResumePoint {
-        let Offer { checkpoint, standing, .. } = &self.chosen.offer;
-        ResumePoint::of(&checkpoint.entry, standing).following(self.freshness)
-    }
-}
-
-/// The answer to a program; the document follows as the last member.
-#[derive(Serialize)]
-struct Answer<'a> {
-    decision: Decision,
-    strategy: How,
-    reasons: &'a [String],
-    resume_point: ResumePoint,
-    freshness: &'a Freshness,
-    hurdles: &'a [Hurdle],
-    problems: &'a [Problem],
-    passed_over: &'a [PassedOver],
-    damage: &'a [String],
-    standing: &'a Standing,
-    #[serde(flatten)]
-    entry: &'a Entry,
 }
 
 pub(super) fn tell(
@@ -60,15 +27,15 @@ pub(super) fn tell(
     out: &mut dyn Write,
     told: &Told<'_>,
 ) -> Result<()> {
-    let Told { chosen, decision, .. } = told;
+    let found = told.found;
     if global.json {
         return answer(args, out, told);
     }
-    if *decision != Decision::Resume {
+    if found.decision != Decision::Resume {
         return Ok(());
     }
     if args.document {
-        return output::document(out, &chosen.offer.checkpoint, global);
+        return output::document(out, &found.offer.checkpoint, global);
     }
     if let Some((block, worker)) = block(args, told)? {
         if let Some(worker) = worker {
@@ -76,39 +43,36 @@ pub(super) fn tell(
         }
         return Ok(write!(out, "{block}")?);
     }
-    Ok(output::fields(out, &summary(chosen, &told.point()), global)?)
+    Ok(output::fields(out, &summary(found), global)?)
 }
 
 /// The block for a prompt, if that is asked for and work goes on; and the worker it is for.
 fn block(args: &Args, told: &Told<'_>) -> Result<Option<(String, Option<Worker>)>> {
-    if !args.prompt || told.decision != Decision::Resume {
+    if !args.prompt || told.found.decision != Decision::Resume {
         return Ok(None);
     }
     if args.worker {
         let worker = worker::worker(told)?;
         return Ok(Some((worker.prompt(), Some(worker))));
     }
-    let Offer { checkpoint, standing, .. } = &told.chosen.offer;
-    let nothing = || Refusal::NoTasks { id: checkpoint.entry.id.clone() };
-    let block = resume_block(standing).ok_or_else(nothing)?;
-    let phase = told.point().phase_note().map(|it| format!("Phase: {}\n", output::plain(&it)));
-    Ok(Some((block + &phase.unwrap_or_default(), None)))
+    let nothing = || Refusal::NoTasks { id: told.found.offer.checkpoint.entry.id.clone() };
+    Ok(Some((told.found.prompt().ok_or_else(nothing)?, None)))
 }
 
 /// Says what was passed over, what has changed, and what could not be looked at.
-pub(super) fn notes(chosen: &Chosen, freshness: &Freshness, global: &Global) {
-    for damage in &chosen.damage {
+pub(super) fn notes(found: &Resumption, global: &Global) {
+    for damage in &found.damage {
         global.note(format_args!("damaged: {damage}"));
     }
-    for passed in &chosen.passed_over {
+    for passed in &found.passed_over {
         let why = passed.why.join("; ");
         global.note(format_args!("passed over {}: it {why}", passed.entry.id));
     }
     // Errors stand in the way, and are told there.
-    for problem in chosen.offer.problems.iter().filter(|it| !it.is_error()) {
+    for problem in found.offer.problems.iter().filter(|it| !it.is_error()) {
         global.note(format_args!("warning: {problem}"));
     }
-    for finding in &freshness.findings {
+    for finding in &found.freshness.findings {
         let word = match finding.advice {
             Advice::Resume => "note",
             Advice::ProceedWithWarning => "warning",
@@ -117,15 +81,16 @@ pub(super) fn notes(chosen: &Chosen, freshness: &Freshness, global: &Global) {
         };
         global.note(format_args!("{word}: {}", finding.message));
     }
-    for unchecked in &freshness.unchecked {
+    for unchecked in &found.freshness.unchecked {
         global.note(format_args!("not checked: {unchecked}"));
     }
 }
 
 /// What a person needs to go on.
-fn summary(chosen: &Chosen, point: &ResumePoint) -> Fields {
-    let entry = &chosen.offer.checkpoint.entry;
-    let standing = &chosen.offer.standing;
+fn summary(found: &Resumption) -> Fields {
+    let entry = &found.offer.checkpoint.entry;
+    let standing = &found.offer.standing;
+    let point = &found.resume_point;
     let ago = output::ago(entry.created_at, Timestamp::now());
     let mut fields = Fields::default();
     fields.text("resume", Some(&entry.id));
@@ -144,7 +109,7 @@ fn summary(chosen: &Chosen, point: &ResumePoint) -> Fields {
     fields.text("status", Some(entry.status).filter(|status| is_news(*status)));
     fields.text("error", standing.error.as_ref());
     fields.text("next", standing.next.as_ref());
-    chosen.reasons.iter().for_each(|reason| fields.text("because", Some(reason)));
+    found.reasons.iter().for_each(|reason| fields.text("because", Some(reason)));
     entry.warnings.iter().for_each(|warning| fields.text("warning", Some(warning)));
     fields
 }
@@ -160,30 +125,16 @@ fn is_news(status: Status) -> bool {
 }
 
 fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
-    let Told { chosen, freshness, decision, .. } = told;
-    let checkpoint = &chosen.offer.checkpoint;
+    let checkpoint = &told.found.offer.checkpoint;
     if args.document {
-        if *decision == Decision::Resume {
+        if told.found.decision == Decision::Resume {
             checkpoint.write_json(&mut out, JsonStyle::Compact)?;
             writeln!(out)?;
         }
         return Ok(());
     }
-    let answer = Answer {
-        decision: *decision,
-        strategy: args.strategy,
-        reasons: &chosen.reasons,
-        resume_point: told.point(),
-        freshness,
-        hurdles: &chosen.hurdles,
-        problems: &chosen.offer.problems,
-        passed_over: &chosen.passed_over,
-        damage: &chosen.damage,
-        standing: &chosen.offer.standing,
-        entry: &checkpoint.entry,
-    };
     let block = block(args, told)?;
-    write!(out, "{}", output::json_open(&answer)?)?;
+    write!(out, "{}", output::json_open(told.found)?)?;
     if let Some((block, worker)) = block {
         write!(out, ",\"prompt\":{}", serde_json::to_string(&block)?)?;
         if let Some(worker) = worker {

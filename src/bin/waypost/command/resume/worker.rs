@@ -11,7 +11,7 @@ use crate::exit::Refusal;
 
 /// The worker that takes over the story of the checkpoint.
 pub(super) fn worker(told: &Told<'_>) -> Result<Worker> {
-    let offer = &told.chosen.offer;
+    let offer = &told.found.offer;
     let root = told.root.to_string_lossy();
     Worker::of(offer, &root).map_err(|problems| refusal(offer, &problems, told).into())
 }

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use waypost::recovery::{Seen, World as _};
 
-use super::RealWorld;
+use super::{IssueJson, RealWorld, Surroundings};
+use crate::recovery::{Seen, World as _};
 
 /// A directory of its own, and the project in it.
 struct Place {
@@ -43,7 +43,7 @@ impl Place {
     }
 
     fn world(&self) -> RealWorld {
-        RealWorld::new(self.root.clone(), None, true).unwrap()
+        world_at(self.root.clone())
     }
 
     fn write(&self, path: &str, content: &str) -> PathBuf {
@@ -54,9 +54,13 @@ impl Place {
     }
 }
 
+fn world_at(home: PathBuf) -> RealWorld {
+    RealWorld::new(Surroundings { home, ..Surroundings::default() }).unwrap()
+}
+
 /// Runs git, which these tests need, without what the user has set.
 fn git(directory: &Path, arguments: &[&str]) -> String {
-    let output = super::child::command("git".as_ref())
+    let output = super::child::command("git".as_ref(), &[])
         .arg("-C")
         .arg(directory)
         .args(["-c", "user.name=Test", "-c", "user.email=test@example.org"])

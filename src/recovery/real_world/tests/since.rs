@@ -1,9 +1,8 @@
 //! Files that changed since a time, by real git.
 
-use waypost::Timestamp;
-use waypost::recovery::Moment;
-
 use super::*;
+use crate::checkpoint::Timestamp;
+use crate::recovery::Moment;
 
 /// 2025-01-14T10:00:00Z.
 const TEN: i64 = 1_736_848_800;
@@ -13,7 +12,7 @@ const HOUR: i64 = 3600;
 fn commit_at(place: &Place, seconds: i64) {
     git(&place.root, &["add", "--all"]);
     let date = format!("{seconds} +0000");
-    let mut command = super::super::child::command("git".as_ref());
+    let mut command = super::super::child::command("git".as_ref(), &[]);
     command.arg("-C").arg(&place.root).args(["-c", "user.name=T", "-c", "user.email=t@e.org"]);
     command.args(["commit", "--quiet", "--allow-empty", "--message=x"]);
     command.env("GIT_COMMITTER_DATE", &date).env("GIT_AUTHOR_DATE", &date);

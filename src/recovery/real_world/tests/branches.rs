@@ -34,7 +34,7 @@ fn a_branch_that_only_a_remote_has_is_there() {
     git(&place.root, &["branch", "feature/x"]);
     let other = place.directory.path().join("clone");
     git(place.directory.path(), &["clone", "--quiet", "project", "clone"]);
-    let world = RealWorld::new(other, None, true).unwrap();
+    let world = world_at(other);
     assert_eq!(world.has_branch("feature/x"), Seen::Known(true));
     assert_eq!(world.has_branch("origin/feature/x"), Seen::Known(true));
     assert_eq!(world.has_branch("x"), Seen::Known(false));
@@ -86,7 +86,7 @@ fn without_git_or_a_repository_nobody_can_tell() {
     let said = reason(world.has_branch("main"));
     assert!(said.starts_with("git failed and said: not a git repository"), "{said}");
     assert!(matches!(world.branch(), Seen::Unknown(_)));
-    let nowhere = RealWorld::new(place.root.join("nowhere"), None, true).unwrap();
+    let nowhere = world_at(place.root.join("nowhere"));
     let said = reason(nowhere.has_branch("main"));
     assert!(said.starts_with("git failed and said: cannot change to"), "{said}");
     let mut world = Place::with_git().world();
@@ -97,7 +97,7 @@ fn without_git_or_a_repository_nobody_can_tell() {
 /// Run by a hook, the command was told about the repository of the hook.
 #[test]
 fn what_git_sets_for_its_hooks_is_not_handed_on() {
-    let set = super::super::child::command("git".as_ref());
+    let set = super::super::child::command("git".as_ref(), &[]);
     let removed: Vec<_> = set.get_envs().filter(|(_, value)| value.is_none()).collect();
     for name in git(Path::new("."), &["rev-parse", "--local-env-vars"]).lines() {
         // What says how, not where, is left to the user.

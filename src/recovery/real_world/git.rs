@@ -11,28 +11,38 @@ const REMOTES: &str = "refs/remotes/";
 
 /// What git does about a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ignored {
+pub enum Ignored {
+    /// It is ignored.
     Yes,
     /// The next `git add` of its directory takes it.
     No,
     /// It is in the index, whatever is ignored.
     Tracked,
+    /// The file lies in no repository.
     NoRepository,
     /// Why nobody can tell.
     Unknown(String),
 }
 
 /// git, as started for one directory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Git {
     pub(super) program: OsString,
     root: PathBuf,
+    /// Variables that it does not inherit.
+    hidden: Vec<String>,
     patience: Duration,
 }
 
 impl Git {
-    pub(super) fn new(root: &Path) -> Self {
-        Self { program: "git".into(), root: root.to_owned(), patience: child::PATIENCE }
+    pub(super) fn new(root: &Path, hidden: &[String]) -> Self {
+        let (root, hidden) = (root.to_owned(), hidden.to_owned());
+        Self { program: "git".into(), root, hidden, patience: child::PATIENCE }
+    }
+
+    /// The same, started for another directory.
+    pub(super) fn at(&self, root: PathBuf) -> Self {
+        Self { root, ..self.clone() }
     }
 
     /// Whether there is a branch, here or as last seen in a remote: work whose branch was deleted
@@ -101,7 +111,7 @@ impl Git {
     }
 
     pub(super) fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Answer, String> {
-        let mut command = child::command(&self.program);
+        let mut command = child::command(&self.program, &self.hidden);
         command.arg("-C").arg(&self.root).args(arguments.iter().map(AsRef::as_ref));
         child::run("git", &mut command, self.patience)
     }

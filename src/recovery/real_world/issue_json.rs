@@ -6,19 +6,19 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
-use waypost::Issue;
-use waypost::recovery::IssueNow;
 
-use crate::exit::Refusal;
+use super::IssueJson;
+use crate::checkpoint::Issue;
+use crate::error::{At as _, Error, Result};
+use crate::recovery::IssueNow;
 
 // With all comments an issue may be long; a file that never ends must not fill the memory.
 const BYTES_MAX: u64 = 64 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// An issue that somebody wrote down.
+/// An issue as a file or a text describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct GivenIssue {
     number: Option<String>,
@@ -52,17 +52,26 @@ impl GivenIssue {
         self.number.as_deref()
     }
 
-    /// Reads the file that the user named.
-    pub(super) fn read(path: &Path) -> Result<Self> {
+    pub(super) fn of_source(source: &IssueJson) -> Result<Self> {
+        match source {
+            IssueJson::File(path) => Self::read(path),
+            IssueJson::Text(text) => {
+                let what = "issue JSON";
+                Self::parse(text.as_bytes()).map_err(|reason| Error::invalid(what, reason))
+            }
+        }
+    }
+
+    fn read(path: &Path) -> Result<Self> {
         let mut bytes = Vec::new();
         File::open(path)
             .and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes))
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        let refused = |reason| Refusal::NotAnIssue { path: path.to_owned(), reason };
+            .at(path)?;
+        let refused = |reason| Error::invalid(path.display().to_string(), reason);
         if bytes.len() as u64 > BYTES_MAX {
-            return Err(refused(format!("has more than {BYTES_MAX} bytes")).into());
+            return Err(refused(format!("has more than {BYTES_MAX} bytes")));
         }
-        Ok(Self::parse(&bytes).map_err(refused)?)
+        Self::parse(&bytes).map_err(refused)
     }
 
     /// # Errors

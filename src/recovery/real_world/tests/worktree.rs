@@ -3,7 +3,7 @@
 use super::*;
 
 fn worktree(root: PathBuf) -> PathBuf {
-    match RealWorld::new(root, None, true).unwrap().worktree() {
+    match world_at(root).worktree() {
         Seen::Known(path) => path.into(),
         Seen::Unknown(reason) => panic!("{reason}"),
     }
@@ -18,7 +18,7 @@ fn the_worktree_is_the_one_around_the_directory() {
     assert_eq!(worktree(place.root.clone()), place.root);
     assert_eq!(worktree(place.root.join("src/deep")), place.root);
     assert_eq!(worktree(other.clone()), other);
-    let world = RealWorld::new(other.clone(), None, true).unwrap();
+    let world = world_at(other.clone());
     assert_eq!(world.branch(), Seen::Known(Some("issue-42".to_owned())));
     assert_eq!(world.has_branch("main"), Seen::Known(true), "branches are shared");
 }
@@ -62,7 +62,7 @@ fn a_link_leads_to_the_same_directory() {
     let place = Place::with_git();
     let link = place.directory.path().join("link");
     std::os::unix::fs::symlink(&place.root, &link).unwrap();
-    let world = RealWorld::new(link.clone(), None, true).unwrap();
+    let world = world_at(link.clone());
     let (link, root) = (link.to_str().unwrap(), place.root.to_str().unwrap());
     assert!(world.is_same_directory(link, root));
     assert!(!world.is_same_directory(link, place.directory.path().to_str().unwrap()));

@@ -8,9 +8,8 @@ use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use waypost::recovery::FileNow;
-
-use super::sha256::sha256_of;
+use crate::checkpoint::Hash;
+use crate::recovery::FileNow;
 
 // Some seconds of reading. What agents write is smaller; what is larger was hardly hashed before.
 const BYTES_MAX: u64 = 1 << 30;
@@ -115,6 +114,14 @@ impl Bounds<'_> {
     }
 }
 
+/// The SHA-256 of a file in lower-case hexadecimal digits; `None` if it has more than `bytes_max`.
+fn sha256_of(path: &Path, bytes_max: u64) -> io::Result<Option<String>> {
+    // One byte more tells that there are more.
+    let mut file = File::open(path)?.take(bytes_max.saturating_add(1));
+    let hash = Hash::of_reader(&mut file)?;
+    Ok((file.limit() > 0).then(|| hash.to_string()))
+}
+
 /// Whether a relative path leaves where it starts, by its letters.
 fn leads_out(path: &Path) -> bool {
     !path.is_absolute() && {
@@ -165,8 +172,7 @@ fn modified_at(found: &Metadata) -> io::Result<i64> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-    use std::time::{Duration, SystemTime};
+    use std::time::Duration;
 
     use super::*;
 
@@ -179,8 +185,7 @@ mod tests {
             (UNIX_EPOCH - half, -1),
             (UNIX_EPOCH - Duration::from_secs(1), -1),
         ] {
-            let set = |file: &File, time: SystemTime| file.set_modified(time).unwrap();
-            set(&file, time);
+            file.set_modified(time).unwrap();
             assert_eq!(modified_at(&file.metadata().unwrap()).unwrap(), seconds);
         }
     }
@@ -192,6 +197,27 @@ mod tests {
         }
         for path in ["..", "../a", "a/../../b", "./.."] {
             assert!(leads_out(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_hashed_whole_or_not_at_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        for (content, sha256) in [
+            (Vec::new(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            (b"abc".to_vec(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+            (
+                vec![b'a'; 1_000_000],
+                "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0",
+            ),
+        ] {
+            fs::write(&path, &content).unwrap();
+            let length = content.len() as u64;
+            assert_eq!(sha256_of(&path, length).unwrap().as_deref(), Some(sha256));
+            if let Some(less) = length.checked_sub(1) {
+                assert_eq!(sha256_of(&path, less).unwrap(), None);
+            }
         }
     }
 }

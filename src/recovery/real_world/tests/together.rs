@@ -1,10 +1,10 @@
 //! A checkpoint held against a real repository.
 
-use waypost::layouts::Standing;
-use waypost::recovery::{Advice, Check, freshness};
-use waypost::{Layout, NewEntry, Store, Timestamp};
-
 use super::*;
+use crate::checkpoint::{Layout, NewEntry, Timestamp};
+use crate::layouts::Standing;
+use crate::recovery::{Advice, Check, freshness};
+use crate::store::Store;
 
 #[test]
 fn work_goes_on_until_its_branch_is_gone() {

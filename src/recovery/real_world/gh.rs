@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
-use waypost::recovery::IssueNow;
 
 use super::child;
 use super::issue_json::GivenIssue;
+use crate::recovery::IssueNow;
 
 /// gh, as started in one directory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Gh {
     pub(super) program: OsString,
     root: PathBuf,
+    /// Variables that it does not inherit.
+    hidden: Vec<String>,
     patience: Duration,
 }
 
@@ -25,8 +27,14 @@ struct PullRequest {
 }
 
 impl Gh {
-    pub(super) fn new(root: &Path) -> Self {
-        Self { program: "gh".into(), root: root.to_owned(), patience: child::PATIENCE }
+    pub(super) fn new(root: &Path, hidden: &[String]) -> Self {
+        let (root, hidden) = (root.to_owned(), hidden.to_owned());
+        Self { program: "gh".into(), root, hidden, patience: child::PATIENCE }
+    }
+
+    /// The same, started in another directory.
+    pub(super) fn at(&self, root: PathBuf) -> Self {
+        Self { root, ..self.clone() }
     }
 
     pub(super) fn issue(&self, issue: &str) -> Result<IssueNow, String> {
@@ -57,7 +65,7 @@ impl Gh {
             return Err(format!("there is no directory {} to ask gh in", self.root.display()));
         }
         // It has no argument for the directory, and finds the repository from where it is started.
-        let mut command = child::command(&self.program);
+        let mut command = child::command(&self.program, &self.hidden);
         command.current_dir(&self.root).args(arguments);
         child::run("gh", &mut command, self.patience)?.text("gh")
     }

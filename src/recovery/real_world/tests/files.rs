@@ -58,7 +58,7 @@ fn the_worktree_is_not_outside_if_it_is_larger_than_the_directory() {
     let place = Place::with_git();
     let path = place.write("made", "abc");
     place.write("sub/file", "");
-    let world = RealWorld::new(place.root.join("sub"), None, true).unwrap();
+    let world = world_at(place.root.join("sub"));
     assert_eq!(world.has_file(path.to_str().unwrap()), Seen::Known(true));
     let gone = place.root.join("gone");
     assert_eq!(world.has_file(gone.to_str().unwrap()), Seen::Known(false));

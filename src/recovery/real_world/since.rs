@@ -5,10 +5,9 @@
 use std::cell::{Cell, RefCell};
 use std::fs::Metadata;
 
-use waypost::Timestamp;
-use waypost::recovery::Moment;
-
 use super::git::{Git, HEADS, can_name_a_branch};
+use crate::checkpoint::Timestamp;
+use crate::recovery::Moment;
 
 // Two or three programs each: some seconds in all.
 const FILES_MAX: u32 = 200;
@@ -24,7 +23,7 @@ const DIFF: [&str; 6] = [
 ];
 
 /// What git was asked so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Since {
     files: Cell<u32>,
     /// The moment that was asked about last, and its commit.
@@ -32,7 +31,7 @@ pub(super) struct Since {
 }
 
 /// The commit of a moment, or why there is none.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Found {
     time: Timestamp,
     branch: Option<String>,

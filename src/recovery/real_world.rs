@@ -1,14 +1,16 @@
-//! The world that checkpoints are compared with: a directory, its git, its issues.
+//! The world as it really is: a directory, its git, its issues.
 //!
-//! Must never change anything, wait for anyone, or trust what a document says.
+//! Must never change anything, wait for anyone, or trust what a document says. Reads no variable of
+//! the environment itself; git and gh inherit it, except for keys.
 
 mod child;
 mod files;
 mod gh;
 mod git;
 mod issue_json;
-mod sha256;
+mod settled;
 mod since;
+mod surroundings;
 
 #[cfg(test)]
 mod tests;
@@ -17,28 +19,48 @@ use std::cell::{Cell, OnceCell};
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
-use anyhow::Result;
-use waypost::recovery::{FileNow, IssueNow, Moment, Seen, World};
-use waypost::{Issue, Timestamp};
-
-use files::Bounds;
-use gh::Gh;
-use git::Git;
-pub(crate) use git::Ignored;
-use issue_json::GivenIssue;
-use since::Since;
+use self::files::Bounds;
+use self::gh::Gh;
+use self::git::Git;
+pub use self::git::Ignored;
+use self::issue_json::GivenIssue;
+use self::since::Since;
+pub use self::surroundings::{IssueJson, Surroundings};
+use super::{FileNow, IssueNow, Moment, Offer, Seen, World};
+use crate::checkpoint::Issue;
+use crate::error::Result;
 
 /// The world as git, gh and the file system tell it.
-#[derive(Debug)]
-pub(crate) struct RealWorld {
+///
+/// Runs `git` and `gh` by name, ends them after ten seconds, and lets them ask nobody. Reads files
+/// below the directory of the work only, at most 4 GiB of them, and asks git about at most 200:
+/// make a world for each resume.
+///
+/// ```
+/// use waypost::recovery::{RealWorld, Seen, Surroundings, World as _};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let project = tempfile::tempdir().unwrap();
+/// # std::fs::create_dir(project.path().join("src")).unwrap();
+/// let world = RealWorld::new(Surroundings {
+///     home: project.path().to_owned(),
+///     use_gh: false,
+///     ..Surroundings::default()
+/// })?;
+/// assert_eq!(world.has_directory("src"), Seen::Known(true));
+/// assert_eq!(world.has_file("src/main.rs"), Seen::Known(false));
+/// assert!(matches!(world.has_file("/etc/passwd"), Seen::Unknown(_)));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct RealWorld {
+    around: Surroundings,
     /// The directory in which the work goes on.
     root: PathBuf,
-    /// The directory that the store is for: worktrees may be named from there.
-    home: Option<PathBuf>,
     git: Git,
     gh: Option<Gh>,
     given: Option<GivenIssue>,
-    wanted: Option<Issue>,
     /// Asked for once: every file is held against it.
     worktree: OnceCell<PathBuf>,
     /// How many bytes of files may still be read.
@@ -47,50 +69,40 @@ pub(crate) struct RealWorld {
 }
 
 impl RealWorld {
-    /// The world around `root`. The issue is as `issue_json` has it, else as `gh` tells if that
-    /// may be asked.
+    /// The variable that the `waypost` command takes a key from. Neither git nor gh inherits it.
+    pub const KEY_VARIABLE: &str = child::KEY_VARIABLE;
+
+    /// Makes the world around a directory.
     ///
     /// # Errors
-    /// If the file cannot be read, or has no issue.
-    pub(crate) fn new(root: PathBuf, issue_json: Option<&Path>, use_gh: bool) -> Result<Self> {
-        let root = path::absolute(&root).unwrap_or(root);
+    /// [`Error::Io`](crate::Error::Io) if the file with the issue cannot be read,
+    /// [`Error::Invalid`](crate::Error::Invalid) if it describes no issue.
+    pub fn new(mut around: Surroundings) -> Result<Self> {
+        let root = absolute(around.worktree.as_ref().unwrap_or(&around.home));
+        around.home = fs::canonicalize(&around.home).unwrap_or_else(|_| absolute(&around.home));
+        let hidden = &around.hidden_variables;
         Ok(Self {
-            git: Git::new(&root),
-            gh: use_gh.then(|| Gh::new(&root)),
-            given: issue_json.map(GivenIssue::read).transpose()?,
-            wanted: None,
+            git: Git::new(&root, hidden),
+            gh: around.use_gh.then(|| Gh::new(&root, hidden)),
+            given: around.issue_json.as_ref().map(GivenIssue::of_source).transpose()?,
             worktree: OnceCell::new(),
             left: Cell::new(files::ALL_BYTES_MAX),
-            home: None,
             since: Since::default(),
+            around,
             root,
         })
     }
 
-    /// The same, for work that is to go on with `issue`.
-    pub(crate) fn wanting(self, issue: Option<Issue>) -> Self {
-        Self { wanted: issue, ..self }
-    }
-
-    /// The same, for a store that is for the directory `home`.
-    pub(crate) fn for_store_of(self, home: &Path) -> Self {
-        Self { home: Some(home.to_owned()), ..self }
-    }
-
-    /// The same, for work that goes on in `root`.
-    pub(crate) fn moved_to(self, root: PathBuf) -> Self {
-        let gh = self.gh.map(|_| Gh::new(&root));
-        Self { git: Git::new(&root), gh, worktree: OnceCell::new(), root, ..self }
-    }
-
-    /// The directory in which the work goes on.
-    pub(crate) fn root(&self) -> &Path {
+    /// Returns the directory in which the work goes on.
+    #[must_use]
+    pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The issue that was written down, if it says which it is.
-    pub(crate) fn given_issue(&self) -> Option<&str> {
-        self.given.as_ref().and_then(GivenIssue::number)
+    /// The issue that [`Surroundings::issue_json`] describes, if it says which it is.
+    fn given_issue(&self) -> Option<Issue> {
+        let number = self.given.as_ref().and_then(GivenIssue::number)?;
+        Issue::new(number).ok()
     }
 
     fn gh(&self) -> Result<&Gh, String> {
@@ -101,9 +113,15 @@ impl RealWorld {
         self.worktree.get_or_init(|| self.git.worktree().unwrap_or_else(|| self.root.clone()))
     }
 
+    /// Where a relative path to a directory may start: worktrees may be named from the directory
+    /// that the store is for.
+    fn starts(&self) -> impl Iterator<Item = &Path> {
+        [self.root.as_path(), self.around.home.as_path()].into_iter()
+    }
+
     fn bounds(&self) -> Bounds<'_> {
         // A worktree below the directory of the store may name files of that, too.
-        let around = self.home.as_deref().filter(|home| self.root.starts_with(home));
+        let around = Some(self.around.home.as_path()).filter(|home| self.root.starts_with(home));
         let worktree = around.filter(|home| !home.starts_with(self.top()));
         Bounds { root: &self.root, worktree: worktree.unwrap_or(self.top()), left: &self.left }
     }
@@ -122,9 +140,8 @@ impl World for RealWorld {
     }
 
     fn has_directory(&self, path: &str) -> Seen<bool> {
-        let home = self.home.as_deref().filter(|_| Path::new(path).is_relative());
-        let all = [Some(self.root.as_path()), home].into_iter().flatten();
-        let mut all = all.map(|from| files::has_directory(from, path));
+        // A full path is the same from both.
+        let mut all = self.starts().map(|from| files::has_directory(from, path));
         seen(all.find(|it| *it != Ok(false)).unwrap_or(Ok(false)))
     }
 
@@ -144,7 +161,7 @@ impl World for RealWorld {
     }
 
     fn wanted_issue(&self) -> Option<Issue> {
-        self.wanted.clone()
+        self.around.wanted_issue.clone()
     }
 
     fn branch(&self) -> Seen<Option<String>> {
@@ -156,7 +173,7 @@ impl World for RealWorld {
     }
 
     fn has_changed(&self, path: &str, since: &Moment<'_>) -> Seen<bool> {
-        let now = Timestamp::now();
+        let now = (self.around.clock)();
         seen(self.bounds().find(path).and_then(|found| match found {
             Some((_, found)) if since::is_untouched(&found, since.time, now) => Ok(false),
             _ => self.since.has_changed(&self.git, path, since),
@@ -172,26 +189,29 @@ impl World for RealWorld {
         seen(found.and_then(|_| self.since.content(&self.git, path, when)))
     }
 
+    fn around_work_of(&self, offer: &Offer) -> Result<Option<Box<dyn World>>> {
+        Ok(Some(Box::new(self.clone().settled(offer)?)))
+    }
+
     fn is_same_directory(&self, one: &str, other: &str) -> bool {
         let real = |from: &Path, path: &str| fs::canonicalize(from.join(path)).ok();
         let Some(other) = real(&self.root, other) else { return false };
-        let all = [Some(self.root.as_path()), self.home.as_deref()].into_iter().flatten();
-        all.into_iter().any(|from| real(from, one).as_ref() == Some(&other))
+        self.starts().any(|from| real(from, one).as_ref() == Some(&other))
     }
 }
 
-/// The worktree that a directory lies in, if git knows one.
-pub(crate) fn worktree_around(directory: &Path) -> Option<PathBuf> {
-    Git::new(directory).worktree()
-}
-
-/// Whether git would commit a file.
-pub(crate) fn ignored(file: &Path) -> Ignored {
+/// Asks git whether it would commit a file.
+#[must_use]
+pub fn ignored(file: &Path) -> Ignored {
     let Some(directory) = file.parent() else { return Ignored::NoRepository };
     let Some(name) = file.file_name().and_then(|name| name.to_str()) else {
         return Ignored::Unknown("its name is no text".to_owned());
     };
-    Git::new(directory).ignored(name).unwrap_or_else(Ignored::Unknown)
+    Git::new(directory, &[]).ignored(name).unwrap_or_else(Ignored::Unknown)
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn seen<T>(answer: Result<T, String>) -> Seen<T> {

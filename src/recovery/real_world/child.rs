@@ -7,13 +7,14 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::exit::Refusal;
-use crate::{keys, threads};
+use crate::threads;
 
 /// How long a program may take: gh asks a server, which is worth a wait, but not a long one.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 // All labels and the longest text of an issue take a tenth of it.
 const BYTES_MAX: u64 = 1 << 20;
+/// The variable that the command takes a key from.
+pub(super) const KEY_VARIABLE: &str = "WAYPOST_KEY";
 // How long the end of a program takes after it has said all.
 const PAUSE: Duration = Duration::from_millis(1);
 const COMPLAINT_CHARS_MAX: usize = 200;
@@ -59,10 +60,13 @@ impl Answer {
 }
 
 /// A program that neither asks nor looks at another repository than the one it is started in, nor
-/// is told a key: a repository may name programs of its own for git to run.
-pub(super) fn command(program: &OsStr) -> Command {
+/// inherits a key: a repository may name programs of its own for git to run.
+pub(super) fn command(program: &OsStr, hidden: &[String]) -> Command {
     let mut command = Command::new(program);
-    for name in OF_HOOKS.into_iter().chain(["GH_FORCE_TTY", "CLICOLOR_FORCE", keys::VARIABLE]) {
+    for name in OF_HOOKS.into_iter().chain(["GH_FORCE_TTY", "CLICOLOR_FORCE", KEY_VARIABLE]) {
+        command.env_remove(name);
+    }
+    for name in hidden {
         command.env_remove(name);
     }
     // Nothing is asked, locked, fetched or coloured, and complaints are in the language of ours.
@@ -95,7 +99,7 @@ fn not_started(name: &str, error: &io::Error) -> String {
 }
 
 fn listen(name: &str, child: &mut Child, deadline: Instant) -> Result<Answer, String> {
-    let unheard = |error| format!("{name} cannot be asked: {}", Refusal::NoThread(error));
+    let unheard = |error| format!("{name} cannot be asked: {}", no_thread(&error));
     let stdout = child.stdout.take().map(collect).transpose().map_err(unheard)?;
     let stderr = child.stderr.take().map(collect).transpose().map_err(unheard)?;
     let [stdout, stderr] = [stdout, stderr].map(|said| wait_for_all(name, said, deadline));
@@ -108,6 +112,12 @@ fn listen(name: &str, child: &mut Child, deadline: Instant) -> Result<Answer, St
             Err(error) => return Err(format!("nobody can tell how {name} ended: {error}")),
         }
     }
+}
+
+fn no_thread(error: &io::Error) -> String {
+    format!(
+        "cannot start a thread: {error}; `ulimit -u`, `ulimit -v` or pids.max of a cgroup limits it"
+    )
 }
 
 /// Reads in a thread of its own: what a child of the child holds open may never end.
@@ -144,7 +154,7 @@ mod tests {
     use super::*;
 
     fn sh(script: &str, patience: Duration) -> Result<Answer, String> {
-        run("sh", command("sh".as_ref()).args(["-c", script]), patience)
+        run("sh", command("sh".as_ref(), &[]).args(["-c", script]), patience)
     }
 
     #[test]
@@ -193,13 +203,17 @@ mod tests {
     #[test]
     fn a_program_reads_nothing_and_a_missing_one_is_told() {
         assert_eq!(sh("cat", PATIENCE).unwrap().text("sh").unwrap(), "");
-        let missing = run("gh", &mut command("/nonexistent/gh".as_ref()), PATIENCE);
+        let missing = run("gh", &mut command("/nonexistent/gh".as_ref(), &[]), PATIENCE);
         assert_eq!(missing.unwrap_err(), "gh is not installed");
     }
 
     #[test]
     fn a_program_is_not_told_the_key() {
-        let command = command(OsStr::new("git"));
-        assert!(command.get_envs().any(|it| it == (OsStr::new(keys::VARIABLE), None)));
+        let hidden = ["OWN_KEY", "", "a=b", "a\0b"].map(str::to_owned);
+        let mut command = command(OsStr::new("true"), &hidden);
+        for name in [KEY_VARIABLE, "OWN_KEY"] {
+            assert!(command.get_envs().any(|it| it == (OsStr::new(name), None)), "{name}");
+        }
+        assert!(run("true", &mut command, PATIENCE).is_ok(), "odd names do no harm");
     }
 }

@@ -1,0 +1,176 @@
+//! From a name to one checkpoint that was read and checked.
+//!
+//! Never asks anybody and never guesses: a name that is not clear is reported by type.
+
+use super::candidate::Hurdle;
+use super::decision::{Choice, Resume};
+use super::resume::{Offer, PassedOver, Proposal, Strategy};
+use super::target::Target;
+use super::unresolved::Unresolved;
+use crate::checkpoint::{Entry, Id, Series};
+use crate::error::Result;
+use crate::store::Store;
+
+/// The one thing that a name stands for.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Meant {
+    /// What it stands for.
+    pub target: Target,
+    /// How many other things of this name were left out because only this one has not ended.
+    pub left_out: usize,
+}
+
+/// A checkpoint that was read and checked, why it was chosen, and what stands in the way of going
+/// on from it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Chosen {
+    /// The checkpoint.
+    pub offer: Offer,
+    /// Why this one, in sentences.
+    pub reasons: Vec<String>,
+    /// What stands in the way.
+    pub hurdles: Vec<Hurdle>,
+    /// What is newer, or all if none of the series can be resumed, the newest first.
+    pub passed_over: Vec<PassedOver>,
+    /// Before an invalid one, the newest that could be resumed.
+    pub older: Option<Id>,
+    /// Damage that leaves so little of a checkpoint that it cannot be named.
+    pub damage: Vec<String>,
+    /// Whether this very checkpoint was asked for, and not its series.
+    pub is_named: bool,
+}
+
+impl Store {
+    /// Finds the one thing that a name stands for, by the rules of [`Store::targets`].
+    ///
+    /// Of several things, the only one whose work has not ended is meant.
+    ///
+    /// # Errors
+    /// [`Unresolved::Nothing`], [`Unresolved::LostNames`], [`Unresolved::Several`], and
+    /// [`Unresolved::Failed`] if the store cannot be read.
+    pub fn meant(&self, name: &str) -> Result<Meant, Unresolved> {
+        let mut found = self.targets(name)?;
+        if found.is_empty() {
+            return Err(self.nothing(name)?);
+        }
+        let mut open = Vec::new();
+        for (at, target) in found.iter().enumerate().filter(|_| found.len() > 1) {
+            if self.may_go_on(target)? {
+                open.push(at);
+            }
+        }
+        match open[..] {
+            // There is only one, or all are over: which of them is told does not matter.
+            [] => Ok(Meant { target: found.swap_remove(0), left_out: 0 }),
+            [only] => {
+                let left_out = found.len() - 1;
+                Ok(Meant { target: found.swap_remove(only), left_out })
+            }
+            _ => Err(Unresolved::Several { wanted: name.to_owned(), choices: found }),
+        }
+    }
+
+    /// Chooses the checkpoint to go on from: the one that is named, or one of a series by
+    /// [`Resume::strategy`]. Reads and checks it.
+    ///
+    /// If nothing in the series can be resumed, it is the newest that can be read, with
+    /// [`Chosen::hurdles`].
+    ///
+    /// # Errors
+    /// [`Unresolved::Unselected`], [`Unresolved::AllDamaged`], [`Unresolved::Ended`], and
+    /// [`Unresolved::Failed`] if the store cannot be read.
+    pub fn choose(&self, target: Target, how: &Resume) -> Result<Chosen, Unresolved> {
+        let series = match target {
+            Target::Checkpoint(entry) => return Ok(self.chosen(*entry, "It was named.")?),
+            Target::Series(series) => series,
+        };
+        match how.strategy {
+            // To start over, none need be selected.
+            Strategy::Select if how.choice != Some(Choice::Fresh) => {
+                Err(self.unselected(series, how.depth)?)
+            }
+            Strategy::Select | Strategy::Last => self.proposed(&series, Strategy::Last, how.depth),
+            Strategy::Smart => self.proposed(&series, Strategy::Smart, how.depth),
+        }
+    }
+
+    /// Reads and checks a checkpoint that a person chose, for a reason in a sentence.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn chosen(&self, entry: Entry, reason: &str) -> Result<Chosen> {
+        let (offer, hurdles) = self.offer(entry)?;
+        Ok(Chosen {
+            reasons: vec![reason.to_owned()],
+            is_named: true,
+            ..Chosen::of(offer, hurdles)
+        })
+    }
+
+    fn nothing(&self, name: &str) -> Result<Unresolved> {
+        let (about, lost) = (self.about(name)?, self.lost_names()?);
+        let wanted = name.to_owned();
+        if !lost.is_empty() {
+            return Ok(Unresolved::LostNames { wanted, about, series: lost });
+        }
+        let mut nearby = self.nearby(name)?;
+        nearby.retain(|series| !about.contains(series));
+        Ok(Unresolved::Nothing { wanted, about, nearby, newest: self.newest_series()? })
+    }
+
+    /// Whether its work may go on. What cannot be told may.
+    fn may_go_on(&self, target: &Target) -> Result<bool> {
+        match target {
+            Target::Checkpoint(entry) => Ok(!entry.status.is_over()),
+            Target::Series(series) => self.is_open(series),
+        }
+    }
+
+    fn unselected(&self, series: Series, depth: u32) -> Result<Unresolved> {
+        let (candidates, damage) = self.candidates(&series, depth as usize)?;
+        if candidates.is_empty() {
+            return Ok(Unresolved::AllDamaged { series, count: damage.len(), damage });
+        }
+        Ok(Unresolved::Unselected { series, candidates, damage })
+    }
+
+    fn proposed(&self, series: &Series, how: Strategy, depth: u32) -> Result<Chosen, Unresolved> {
+        let proposal = self.propose(series, how, depth as usize)?;
+        if let Some(ended) = proposal.ended().filter(|it| !it.is_readable) {
+            let (series, status) = (series.clone(), ended.entry.status);
+            return Err(Unresolved::Ended { series, status });
+        }
+        let Proposal { offer, reasons, passed_over, older, damage, .. } = proposal;
+        if let Some(offer) = offer {
+            let chosen = Chosen::of(offer, Vec::new());
+            return Ok(Chosen { reasons, passed_over, older, damage, ..chosen });
+        }
+        // By force, or to start over, there is still something to look at.
+        let newest = passed_over.iter().find(|it| it.is_readable).map(|it| it.entry.clone());
+        let Some(newest) = newest else {
+            let count = passed_over.len() + damage.len();
+            return Err(Unresolved::AllDamaged { series: series.clone(), count, damage });
+        };
+        let (offer, mut hurdles) = self.offer(newest)?;
+        if hurdles.is_empty() {
+            // Every one of them is unsafe, though nothing forbids to go on from it.
+            hurdles.push(Hurdle::Unsafe);
+        }
+        Ok(Chosen { reasons, passed_over, older, damage, ..Chosen::of(offer, hurdles) })
+    }
+}
+
+impl Chosen {
+    fn of(offer: Offer, hurdles: Vec<Hurdle>) -> Self {
+        let (reasons, passed_over, damage) = (Vec::new(), Vec::new(), Vec::new());
+        Self { offer, reasons, hurdles, passed_over, older: None, damage, is_named: false }
+    }
+
+    /// Whether it stands for a series that is over.
+    pub(super) fn has_ended(&self) -> bool {
+        let is_end = |hurdle: &Hurdle| matches!(hurdle, Hurdle::Ended { .. });
+        !self.is_named && self.hurdles.iter().any(is_end)
+    }
+}

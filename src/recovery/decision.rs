@@ -1,0 +1,56 @@
+//! How work is to be resumed, and what comes of it.
+
+use serde::Serialize;
+
+use super::overview::DEPTH;
+use super::resume::Strategy;
+
+/// How [`Store::resume`](crate::Store::resume) chooses and decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resume {
+    /// How to choose among the checkpoints of a series.
+    pub strategy: Strategy,
+    /// How many of the newest checkpoints of a series are considered; [`DEPTH`] by default.
+    pub depth: u32,
+    /// What is decided beforehand.
+    pub choice: Option<Choice>,
+    /// Whether to go on though the checkpoint or the world speak against it.
+    pub force: bool,
+}
+
+impl Default for Resume {
+    fn default() -> Self {
+        Self { strategy: Strategy::default(), depth: DEPTH, choice: None, force: false }
+    }
+}
+
+/// What can be decided before the checkpoint is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// Go on, also if something changed since. What forbids to go on still does.
+    Resume,
+    /// Start over.
+    Fresh,
+    /// Delete the checkpoint, and do not start.
+    Delete,
+}
+
+/// What to do about a checkpoint that was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Go on from it.
+    Resume,
+    /// Start over: [`Store::start_fresh`](crate::Store::start_fresh) archives its series. Only by
+    /// [`Choice::Fresh`].
+    StartFresh,
+    /// Delete it with [`Store::delete`](crate::Store::delete), and do not start. Only by
+    /// [`Choice::Delete`].
+    Delete,
+    /// The work is over: there is nothing to go on from.
+    Ended,
+    /// A person must decide; [`Resumption::questions`](super::Resumption::questions) says why.
+    PromptUser,
+    /// Work cannot go on from it; [`Resumption::refusals`](super::Resumption::refusals) says why.
+    Refused,
+}

@@ -1,0 +1,40 @@
+//! Starting over: nothing of the series is gone on with.
+
+use crate::checkpoint::{Id, Series, Status};
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+// Of a damaged series, so many of the newest are archived one by one.
+const MARKED_MAX: usize = 100_000;
+
+/// What became of a series that starts over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Archived {
+    /// Checkpoints that were archived.
+    pub archived: usize,
+    /// Checkpoints that are damaged, and stay as they are.
+    pub damaged: usize,
+}
+
+impl Store {
+    /// Archives a series, so that the next [`Store::resume`] finds that its work is over and the
+    /// work starts over. [`Store::mark_series`] opens it again.
+    ///
+    /// A damaged checkpoint cannot be archived and does not get in the way.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn start_fresh(&self, series: &Series) -> Result<Archived> {
+        match self.mark_series(series, Status::Archived) {
+            Ok(changed) => Ok(Archived { archived: changed.len(), damaged: 0 }),
+            Err(Error::Corrupt { .. }) => {
+                let (candidates, damage) = self.candidates(series, MARKED_MAX)?;
+                let ids: Vec<Id> = candidates.into_iter().map(|it| it.entry.id).collect();
+                let archived = self.mark(&ids, Status::Archived)?.len();
+                Ok(Archived { archived, damaged: damage.len() })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
