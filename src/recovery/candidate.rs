@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::checkpoint::{Checkpoint, Entry, Series, Status, Trigger};
+use crate::checkpoint::{Checkpoint, Entry, Id, Series, Status, Trigger};
 use crate::error::{Error, Result};
 use crate::layouts::claude::is_set_aside;
 use crate::layouts::{Code, NamedFile, Problem, Standing, problems, standing};
@@ -25,6 +25,9 @@ pub struct Candidate {
     /// The rules of its system that it breaks.
     #[serde(skip)]
     pub(super) problems: Vec<Problem>,
+    /// Whether its file lies where its system does not look for work, or belongs there.
+    #[serde(skip)]
+    pub(super) is_set_aside: bool,
 }
 
 // More would fill the screen; `waypost check` lists all.
@@ -57,6 +60,11 @@ pub enum Hurdle {
     },
     /// Nothing forbids it, but things have gone wrong before it.
     Unsafe,
+    /// It is an earlier content of a file whose present content cannot be resumed.
+    Overwritten {
+        /// The checkpoint with the present content.
+        by: Id,
+    },
     /// The work is over.
     Ended {
         /// How it ended.
@@ -79,6 +87,7 @@ impl fmt::Display for Hurdle {
                 write!(f, "is nothing that its system resumes from: {}", told(problems))
             }
             Self::Unsafe => f.write_str("is not safe to go on from"),
+            Self::Overwritten { by } => write!(f, "was overwritten in its file by {by}"),
             Self::Ended { status } => write!(f, "is {status}"),
         }
     }
@@ -112,7 +121,7 @@ impl Candidate {
 
     /// Whether what is older belongs to a run that is over.
     pub(super) fn ends_run(&self) -> bool {
-        self.has_ended() && !is_set_aside(&self.entry)
+        self.has_ended() && !self.is_set_aside
     }
 
     /// Whether it was saved where work can be taken up cleanly.
@@ -140,7 +149,9 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<Option<Read>> {
             let hurdles = [damaged].into_iter().chain(ended).collect();
             let standing = Standing::default();
             let problems = Vec::new();
-            return Ok(Some((Candidate { entry, standing, hurdles, problems }, None)));
+            let is_set_aside = false;
+            let candidate = Candidate { entry, standing, hurdles, problems, is_set_aside };
+            return Ok(Some((candidate, None)));
         }
         Err(Error::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(error),
@@ -148,8 +159,13 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<Option<Read>> {
     let mut standing = standing(&entry, &document);
     add_captured(store, &entry, &mut standing)?;
     let problems = problems(&checkpoint, &document)?;
-    let hurdles = with_invalid(hurdles(&entry, &standing), &problems);
-    Ok(Some((Candidate { entry, standing, hurdles, problems }, Some(checkpoint))))
+    let mut hurdles = with_invalid(hurdles(&entry, &standing), &problems);
+    let is_set_aside = is_set_aside(&entry, &document);
+    if is_set_aside && !entry.status.is_over() {
+        hurdles.push(Hurdle::Ended { status: entry.status });
+    }
+    let candidate = Candidate { entry, standing, hurdles, problems, is_set_aside };
+    Ok(Some((candidate, Some(checkpoint))))
 }
 
 /// Reads a checkpoint to be judged among many, and keeps of its document what that takes.

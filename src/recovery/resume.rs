@@ -6,10 +6,10 @@ use super::Freshness;
 use super::candidate::{Candidate, Hurdle, entries, judged, read};
 use super::overview::Outlook;
 use super::pipeline::join;
+use super::present::Present;
 use super::smart;
 use crate::checkpoint::{Checkpoint, Entry, Id, Series};
 use crate::error::{Error, Result};
-use crate::layouts::claude::is_set_aside;
 use crate::layouts::{Problem, Standing};
 use crate::store::Store;
 
@@ -73,6 +73,10 @@ pub struct PassedOver {
     pub is_readable: bool,
     /// Why not, in words that follow its name.
     pub why: Vec<String>,
+    #[serde(skip)]
+    is_over: bool,
+    #[serde(skip)]
+    is_set_aside: bool,
 }
 
 /// Where work goes on.
@@ -159,8 +163,15 @@ impl Store {
         depth: usize,
     ) -> Result<(Vec<Candidate>, Vec<String>)> {
         let (entries, damage) = entries(self, series, depth)?;
-        let read = entries.into_iter().filter_map(|entry| judged(self, entry).transpose());
-        Ok((read.collect::<Result<_>>()?, damage))
+        let mut present = Present::default();
+        let mut candidates = Vec::new();
+        for entry in entries {
+            let Some(mut candidate) = judged(self, entry)? else { continue };
+            present.take(&mut candidate);
+            present.check(&mut candidate);
+            candidates.push(candidate);
+        }
+        Ok((candidates, damage))
     }
 
     /// Reads and checks one checkpoint, whatever stands in the way of going on from it.
@@ -187,11 +198,16 @@ impl Store {
 
     /// `None` if all were deleted since they were listed.
     fn last(&self, entries: Vec<Entry>, damage: &[String]) -> Result<Option<Proposal>> {
+        let mut present = Present::default();
         let mut passed_over = Vec::new();
         let mut invalid: Option<Id> = None;
         let mut older = None;
         for entry in entries {
-            let Some((candidate, checkpoint)) = read(self, entry)? else { continue };
+            let Some((mut candidate, checkpoint)) = read(self, entry)? else { continue };
+            present.take(&mut candidate);
+            if invalid.is_none() {
+                present.check(&mut candidate);
+            }
             if let Some(checkpoint) = checkpoint.filter(|_| candidate.hurdles.is_empty()) {
                 if invalid.is_some() {
                     older = Some(checkpoint.entry.id);
@@ -222,21 +238,23 @@ impl Store {
     /// `None` if what was chosen, or all, was deleted since it was listed.
     fn smart(&self, entries: Vec<Entry>) -> Result<Option<Proposal>> {
         let is_empty = entries.is_empty();
-        // Where nothing else is left, what was set aside says how the work ended.
-        let is_any_left = entries.iter().any(|entry| !is_set_aside(entry));
-        let mut candidates = Vec::new();
+        let (mut present, mut candidates, mut aside) = (Present::default(), Vec::new(), Vec::new());
         for entry in entries {
-            if is_any_left && is_set_aside(&entry) {
+            let Some(mut candidate) = judged(self, entry)? else { continue };
+            present.take(&mut candidate);
+            if candidate.is_set_aside {
+                aside.push(candidate);
                 continue;
             }
-            let Some(candidate) = judged(self, entry)? else { continue };
-            let ends_run = candidate.has_ended();
+            let has_ended = candidate.has_ended();
             candidates.push(candidate);
             // What lies before is other work, which is done.
-            if ends_run {
+            if has_ended {
                 break;
             }
         }
+        // Where nothing else is left, what was set aside says how the work ended.
+        let candidates = if candidates.is_empty() { aside } else { candidates };
         if candidates.is_empty() && !is_empty {
             return Ok(None);
         }
@@ -262,9 +280,9 @@ impl Proposal {
     /// Returns the checkpoint that shows that the work is over, if that is why nothing is offered.
     #[must_use]
     pub fn ended(&self) -> Option<&PassedOver> {
-        let known = || self.passed_over.iter().filter(|it| it.is_readable || it.is_over());
-        let newest = known().find(|it| !is_set_aside(&it.entry)).or_else(|| known().next());
-        newest.filter(|it| self.offer.is_none() && it.is_over())
+        let known = || self.passed_over.iter().filter(|it| it.is_readable || it.is_over);
+        let newest = known().find(|it| !it.is_set_aside).or_else(|| known().next());
+        newest.filter(|it| self.offer.is_none() && it.is_over)
     }
 
     /// Returns what follows from it, before the world outside the store is looked at.
@@ -286,14 +304,20 @@ impl Offer {
 }
 
 impl PassedOver {
-    fn is_over(&self) -> bool {
-        self.entry.status.is_over()
-    }
-
     /// By what stands in the way.
     pub(super) fn of(candidate: &Candidate) -> Self {
-        let why: Vec<String> = candidate.hurdles.iter().map(Hurdle::to_string).collect();
-        Self { entry: candidate.entry.clone(), is_readable: candidate.is_readable(), why }
+        Self::because(candidate, candidate.hurdles.iter().map(Hurdle::to_string).collect())
+    }
+
+    /// As [`PassedOver::of`], for these reasons.
+    pub(super) fn because(candidate: &Candidate, why: Vec<String>) -> Self {
+        Self {
+            entry: candidate.entry.clone(),
+            is_readable: candidate.is_readable(),
+            why,
+            is_over: candidate.has_ended(),
+            is_set_aside: candidate.is_set_aside,
+        }
     }
 }
 

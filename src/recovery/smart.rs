@@ -261,7 +261,7 @@ fn passed_by(candidate: &Candidate, at: usize, course: &Course) -> PassedOver {
     if why.is_empty() {
         why.push("may be in the middle of what failed".to_owned());
     }
-    PassedOver { entry: candidate.entry.clone(), is_readable: candidate.is_readable(), why }
+    PassedOver::because(candidate, why)
 }
 
 /// The id, and the iteration or phase that a person knows it by.

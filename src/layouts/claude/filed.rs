@@ -4,7 +4,7 @@
 //! Must never move what nobody has marked: a file that says of itself that it failed stays.
 
 use super::recognise;
-use crate::checkpoint::{Document, Entry, Layout, Status};
+use crate::checkpoint::{Document, Entry, Layout, NewEntry, Status};
 use crate::layouts::{Place, path};
 
 const ASIDE: &str = "failed";
@@ -32,14 +32,36 @@ impl Filed {
             return None;
         }
         let other = counterpart(source)?;
-        let place = Place { path: source, ..Place::default() };
-        let stated = recognise(document, &place).map_or(Status::Unknown, |entry| entry.status);
         let is_over = is_over(entry.status);
-        let is_moved = stated != entry.status && is_over != is_aside(source);
+        let is_moved = is_marked(entry, document) && is_over != is_aside(source);
         let (path, left) = if is_moved { (other, source.clone()) } else { (source.clone(), other) };
-        let left = Some(left).filter(|_| is_over == is_aside(&path));
+        let left = Some(left).filter(|_| is_over == is_aside(&path) && was_marked(entry, document));
         Some(Self { path, left, is_moved })
     }
+}
+
+/// Tells whether the scripts of the system do not look at a checkpoint any more: it lies in
+/// `failed`, or belongs there since it was marked.
+pub(crate) fn is_set_aside(entry: &Entry, document: &Document) -> bool {
+    Filed::of(entry, document).is_some_and(|filed| is_over(entry.status) && is_aside(&filed.path))
+}
+
+/// Whether the status is another one than the file states.
+fn is_marked(entry: &Entry, document: &Document) -> bool {
+    stated(entry, document).is_none_or(|stated| stated.status != entry.status)
+}
+
+/// Whether the status was ever changed: what is reopened has the first one again, but the time of
+/// the change.
+fn was_marked(entry: &Entry, document: &Document) -> bool {
+    let is_changed = |stated: NewEntry| stated.updated_at != entry.updated_at;
+    is_marked(entry, document) || stated(entry, document).is_none_or(is_changed)
+}
+
+/// What the file says about itself, where it came from.
+fn stated(entry: &Entry, document: &Document) -> Option<NewEntry> {
+    let path = entry.source_path.as_deref()?;
+    recognise(document, &Place { path, ..Place::default() })
 }
 
 /// Tells whether a file with the text of a checkpoint is the one that it came from, moved to `path`
@@ -50,14 +72,6 @@ pub fn is_moved_file(entry: &Entry, path: &str) -> bool {
     source.is_some()
         && counterpart(path).as_deref() == source
         && is_over(entry.status) == is_aside(path)
-}
-
-/// Tells whether a checkpoint is archived because its file lay in `failed`. The scripts do not look
-/// there: they go on from the newest file that lies where work to resume does.
-pub(crate) fn is_set_aside(entry: &Entry) -> bool {
-    let source = entry.source_path.as_deref().filter(|_| entry.layout == Layout::Claude);
-    entry.status == Status::Archived
-        && source.is_some_and(|source| is_aside(source) && counterpart(source).is_some())
 }
 
 /// Returns the place in `failed` of a file among those to resume, or the reverse; `None` for a file

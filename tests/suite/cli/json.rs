@@ -185,7 +185,23 @@ fn resuming(session: &mut Session) {
     session.feed("save", "save --series ahead --id h-1", "1", 0);
     assert_eq!(session.run("show", "show ahead@0")[0]["id"], "h-1");
     session.run("delete", "delete h-0 h-1 --now");
+    overwriting(session);
     crunching(session);
+}
+
+/// With a file whose present content cannot be resumed.
+fn overwriting(session: &mut Session) {
+    let text = String::from_utf8(fixture("agentize/v2-01-after-impl1.json")).unwrap();
+    for stage in ["impl", "fatal"] {
+        let stage = format!("\"current_stage\": \"{stage}\"");
+        let mut state = text.clone();
+        let from = state.find("\"current_stage\"").unwrap();
+        let to = from + state[from..].find(',').unwrap();
+        state.replace_range(from..to, &stage);
+        session.put("over/.tmp/impl-checkpoint.json", state);
+        session.run("import", "import over");
+    }
+    session.feed("resume --strategy select", "resume 848 --strategy select", "", 4);
 }
 
 /// With a graph of tasks, messages and knowledge.

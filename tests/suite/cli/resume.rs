@@ -4,6 +4,7 @@ mod failed;
 mod freshness;
 mod layouts;
 mod library;
+mod overwritten;
 #[cfg(unix)]
 pub(super) mod terminal;
 mod worktree;

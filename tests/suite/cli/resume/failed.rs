@@ -1,5 +1,7 @@
 //! Files of the claude system in `failed/`: kept to be looked at, and never gone on from.
 
+use std::fs;
+
 use super::super::Test;
 
 fn workflow(time: &str) -> String {
@@ -14,11 +16,14 @@ fn workflow(time: &str) -> String {
     )
 }
 
+fn path(directory: &str, time: &str) -> String {
+    format!(".claude/checkpoints/{directory}implement_auth_{time}.json")
+}
+
 fn project(files: &[(&str, &str)]) -> Test {
     let test = Test::new();
     for (directory, time) in files {
-        let path = format!(".claude/checkpoints/{directory}implement_auth_{time}.json");
-        test.put(&path, workflow(time));
+        test.put(&path(directory, time), workflow(time));
     }
     test.run("import . --quiet").done();
     test
@@ -46,4 +51,35 @@ fn with_nothing_but_failed_files_there_is_nothing_to_go_on_from() {
         let ended = test.run(&format!("resume implement:auth --strategy {strategy}"));
         assert_eq!(ended.code, Some(3), "{strategy}: {}", ended.stderr);
     }
+}
+
+/// The README of the system archives by `mv`. The older revision of that file was offered.
+#[test]
+fn a_file_that_was_moved_to_failed_by_hand_is_not_gone_on_from() {
+    let test = project(&[("", LATER)]);
+    let (from, to) = (path("", LATER), path("failed/", LATER));
+    fs::create_dir_all(test.path().join(&to).parent().unwrap()).unwrap();
+    fs::rename(test.path().join(&from), test.path().join(&to)).unwrap();
+    // An export writes what is missing, and removes nothing that nobody marked.
+    test.run("export . --quiet").done();
+    assert!(test.path().join(&to).exists());
+    fs::remove_file(test.path().join(&from)).unwrap();
+    test.run("import . --quiet").done();
+    for strategy in ["last", "smart"] {
+        let ended = test.run(&format!("resume implement:auth --strategy {strategy}"));
+        assert_eq!(ended.code, Some(3), "{strategy}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_is_marked_as_failed_belongs_into_failed_and_is_not_gone_on_from() {
+    let test = project(&[("", EARLIER), ("", LATER)]);
+    test.run(&format!("fail implement_auth_{LATER} --quiet")).done();
+    let offered = |test: &Test| {
+        let answer = test.run("resume implement:auth --json").object();
+        answer["id"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(offered(&test), format!("implement_auth_{EARLIER}"));
+    test.run("export . --quiet").done();
+    assert_eq!(offered(&test), format!("implement_auth_{EARLIER}"));
 }
