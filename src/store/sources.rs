@@ -26,7 +26,21 @@ impl Store {
     /// # Errors
     /// [`Error::Corrupt`] if the entry or the row that leads to it is damaged.
     pub fn newest_of_file(&self, path: &str, line: Option<u64>) -> Result<Option<Entry>> {
-        self.read(|snapshot| snapshot.newest_of_file(path, line))
+        Ok(self.newest_of_file_each(path, line, 1)?.pop())
+    }
+
+    /// Returns the newest checkpoints that came from the file at `path`, or from a line of it, at
+    /// most `count`, the newest first. Costs as [`Store::newest_of_file`], for each.
+    ///
+    /// # Errors
+    /// As [`Store::newest_of_file`].
+    pub fn newest_of_file_each(
+        &self,
+        path: &str,
+        line: Option<u64>,
+        count: usize,
+    ) -> Result<Vec<Entry>> {
+        self.read(|snapshot| snapshot.newest_of_file(path, line, count))
     }
 
     /// Tells whether the store has rows that lead from files to checkpoints. A store has none
@@ -56,26 +70,31 @@ impl Store {
 }
 
 impl Snapshot<'_> {
-    fn newest_of_file(&self, path: &str, line: Option<u64>) -> Result<Option<Entry>> {
+    fn newest_of_file(&self, path: &str, line: Option<u64>, count: usize) -> Result<Vec<Entry>> {
         let is_of_file = |entry: &Entry| is_of_file(entry, path, line);
         let table = open_if_made(&self.transaction, SOURCES, self.path)?;
         let Some(table) = table else {
             let span = Span { order: Order::Newest, ..Span::ALL };
-            return self.entries(span)?.find(|it| it.as_ref().map_or(true, is_of_file)).transpose();
+            let found = self.entries(span)?.filter(|it| it.as_ref().map_or(true, is_of_file));
+            return found.take(count).collect();
         };
         let hash = hash_of(path, line);
         let rows = source_row(hash, RecordKey::MIN)..=source_row(hash, RecordKey::MAX);
+        let mut found = Vec::new();
         for row in table.range(rows).within(self.path)?.rev() {
+            if found.len() == count {
+                break;
+            }
             let key = sourced_key(row.within(self.path)?.0.value());
             let lost =
                 || Error::corrupt(format!("file {path:?}"), "its row leads to no checkpoint");
             let entry = self.entry(key)?.ok_or_else(lost)?;
             // Two files may have one hash.
             if is_of_file(&entry) {
-                return Ok(Some(entry));
+                found.push(entry);
             }
         }
-        Ok(None)
+        Ok(found)
     }
 }
 

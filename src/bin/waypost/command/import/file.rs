@@ -19,6 +19,8 @@ use super::revisions::Revisions;
 use super::text::{self, Unzip, debris, is_dump, said, unzipped};
 use super::walk::Item;
 
+// Revisions of a file among which the one that an export moved is looked for.
+const MOVED_MAX: usize = 16;
 // What lies elsewhere than checkpoints do and is longer is no checkpoint, but somebody's data.
 const CANDIDATE_BYTES_MAX: usize = 8 << 20;
 // Several threads read at the same time, and reading takes several times the memory of a text.
@@ -288,30 +290,34 @@ impl Importer<'_> {
         if !matches!(compared, Compared::New(None)) || text.line.is_some() {
             return Ok(compared);
         }
+        for entry in store.newest_of_file_each(&before, None, MOVED_MAX)? {
+            if claude::is_moved_file(&entry, text.place) && text.is_in(store.get(&entry.id))? {
+                return Ok(Compared::Known(Box::new(entry)));
+            }
+        }
         match self.compare_at(store, &Text { place: &before, ..*text })? {
-            Compared::Known(known) if !claude::is_moved_file(&known, text.place) => Ok(compared),
-            Compared::New(_) => Ok(compared),
-            moved => Ok(moved),
+            Compared::Deleted => Ok(Compared::Deleted),
+            Compared::Known(_) | Compared::New(_) => Ok(compared),
         }
     }
 
     fn compare_at(&self, store: &Store, text: &Text<'_>) -> waypost::Result<Compared> {
         let newest = self.revisions.newest(store, text, self.is_dry)?;
-        if let Some(newest) = &newest
-            && text.is_in(store.get(&newest.id))?
-        {
-            return Ok(Compared::Known(Box::new(newest.clone())));
-        }
         let is_newer = |it: &&Restorable| {
             newest.as_ref().is_none_or(|newest| newest.order() < it.entry.order())
         };
-        let Some(deleted) = self.revisions.newest_deleted(store, text)?.filter(is_newer) else {
-            return Ok(Compared::New(newest.map(Box::new)));
-        };
-        if text.is_in(store.get_deleted(deleted))? {
-            return Ok(Compared::Deleted);
+        // A return to what is there is a change, too, if the last one was deleted.
+        if let Some(deleted) = self.revisions.newest_deleted(store, text)?.filter(is_newer) {
+            let is_same = text.is_in(store.get_deleted(deleted))?;
+            let before = || Compared::New(Some(Box::new(deleted.entry.clone())));
+            return Ok(if is_same { Compared::Deleted } else { before() });
         }
-        Ok(Compared::New(Some(Box::new(deleted.entry.clone()))))
+        match newest {
+            Some(newest) if text.is_in(store.get(&newest.id))? => {
+                Ok(Compared::Known(Box::new(newest)))
+            }
+            newest => Ok(Compared::New(newest.map(Box::new))),
+        }
     }
 
     fn draft(
