@@ -118,12 +118,14 @@ pub(super) fn changed(path: &str) -> String {
 fn remove(directory: &Directory, path: &str, content: &Content) -> io::Result<bool> {
     let (parent, _) = split(path);
     directory.check(parent)?;
-    let (place, aside) = (directory.path(path), directory.temporary_name(parent));
-    let shown = directory.path(&aside);
+    // No name of a draft: what a kill leaves here is a file of the user, and nobody sweeps it.
+    let aside = format!("{}.leaving", directory.temporary_name(parent));
+    let (place, shown) = (directory.path(path), directory.path(&aside));
     fs::rename(&place, &shown)?;
-    if directory.look(&aside, content)? != Found::Same {
+    let found = directory.look(&aside, content);
+    if !matches!(found, Ok(Found::Same)) {
         opening::rename_new(&shown, &place)?;
-        return Ok(false);
+        return found.map(|_| false);
     }
     fs::remove_file(&shown)?;
     private::sync_parent(&place)?;
