@@ -13,6 +13,7 @@ mod fresh;
 mod freshness;
 mod overview;
 mod pipeline;
+mod present;
 mod prompt;
 #[cfg(feature = "world")]
 mod real_world;

@@ -76,14 +76,12 @@ found=$(entries ${status:+"--status=$status"} | awk -v type="$type" -v status="$
         gsub(/\\\\/, "\\", found)
         return found
     }
-    # Whether its file lies in failed/, whatever its status says.
-    function is_put_away() { return text("source_path") ~ /(^|\/)checkpoints\/failed\// }
     {
         kind = text("workflow_type")
         series = text("series")
         # Other tools may share the store.
         if (kind == "" || index(series, kind ":") != 1 || (type != "" && kind != type)) next
-        if (status == "" && (text("status") == "archived" || is_put_away())) next
+        if (status == "" && text("status") == "archived") next
         created_at = text("created_at")
         sub(/[.][0-9]+Z$/, "Z", created_at)
         phase = text("phase")

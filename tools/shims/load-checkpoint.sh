@@ -63,8 +63,8 @@ found=$(entries "$@" | awk -v type="$type" '
     !index($0, ",\"series\":\"" type ":") || !index($0, ",\"workflow_type\":\"" type "\",") { next }
     match($0, /,"status":"[a-z_]*"/) {
         status = substr($0, RSTART + 11, RLENGTH - 12)
-        # A file in failed/ is put away, whatever its status says.
-        if (status == "archived" || /"source_path":"([^"]*\/)?checkpoints\/failed\//) next
+        # An import from failed/ makes it archived, until it is reopened.
+        if (status == "archived") next
         match($0, /[{,]"id":"[^"]*"/)
         print status, substr($0, RSTART + 7, RLENGTH - 8)
         exit

@@ -31,7 +31,8 @@ impl Location {
         let mut parts: Vec<String> = text.split('/').map(str::to_owned).collect();
         let (issues, names): (Vec<&String>, Vec<&String>) =
             parts.iter().partition(|part| *part == ISSUE);
-        if issues.len() > 1 || !names.iter().all(|part| part::is_path(part)) {
+        let is_name = |part: &&String| part::is_path(part) && !part.contains(['{', '}']);
+        if issues.len() > 1 || !names.iter().all(is_name) {
             let reason = "should be a path below the project, such as .claude/crunch/{issue}";
             return Err(Error::invalid("checkpoint.storage.location", reason));
         }

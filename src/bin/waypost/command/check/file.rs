@@ -117,8 +117,10 @@ impl Files {
         let own = || recognise(&document, &place).map(|about| about.layout);
         let own = || own().or_else(|| is_dump(&document).then_some(Layout::Native));
         let Some(layout) = self.layout.or_else(own) else {
+            let is_empty = !matches!(&document, Document::Object(fields) if !fields.is_empty());
             return match item.kind {
-                _ if is_named => {
+                // Nothing that another system could have put into the place of a checkpoint.
+                _ if is_named || (item.kind == Kind::Checkpoint && is_empty) => {
                     let subject = Subject::of_file(&self.shown(item), Layout::Native);
                     report.add(&subject, vec![Problem::no_layout()]);
                 }

@@ -37,8 +37,9 @@ impl Daily {
 }
 
 fn prune(policy: &Policy, store: &Store, global: &Global) -> Result<()> {
-    let own = store.settings()?.policy;
-    let policy = own.as_ref().unwrap_or(policy);
+    if store.settings()?.policy.is_some() {
+        return Ok(());
+    }
     if let Some(deleted) = store.prune_daily(policy)?.filter(|it| it.checkpoints > 0) {
         let (count, name) = (deleted.checkpoints, &policy.name);
         global.note(format_args!("pruned {count} by policy {name}: {}", come_back(&deleted)));
