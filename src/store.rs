@@ -49,6 +49,7 @@ pub use care::repair::{Lost, Repair, Repaired};
 pub use care::verify::{Finding, Harm, Verification, Verify};
 pub use engine::disk::opening;
 pub(crate) use engine::file::sync_parent;
+#[cfg(feature = "transfer")]
 pub(crate) use engine::lossy;
 pub use engine::sectors::Unreadable;
 pub use keep::deleted::Restorable;
