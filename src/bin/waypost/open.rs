@@ -5,7 +5,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::io;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
@@ -17,6 +17,7 @@ use crate::interrupt;
 use crate::keys;
 use crate::output::quoted;
 use crate::progress::Progress;
+use waypost::transfer::home::Home;
 use waypost::transfer::private;
 
 const DIRECTORY: &str = ".waypost";
@@ -156,13 +157,7 @@ fn here() -> Result<PathBuf> {
 
 /// The directory that a store is for, if that can be told.
 pub(crate) fn home(store: &Path) -> Option<PathBuf> {
-    // `store.redb` alone has no directory in its name.
-    let store = path::absolute(store).ok()?;
-    let directory = store.parent().unwrap_or(&store);
-    // `.waypost/store.redb` is for the project that it lies in.
-    let is_own = directory.file_name().is_some_and(|name| name == DIRECTORY);
-    let home = if is_own { directory.parent()? } else { directory };
-    Some(home.canonicalize().unwrap_or_else(|_| home.to_owned()))
+    Home::of(store).path().map(Path::to_owned)
 }
 
 /// Makes the directory of a new store.

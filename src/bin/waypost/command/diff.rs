@@ -12,10 +12,9 @@ use clap::builder::NonEmptyStringValueParser;
 use waypost::diff::Operation;
 use waypost::{Artifact, Diff, Document, Entry, Id, Source, Store, TextStyle};
 
-use super::save;
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{name, open, output, scope};
+use crate::{document, name, open, output, scope};
 use files::Files;
 use text::Page;
 
@@ -177,7 +176,7 @@ impl Side {
     }
 
     fn of_file(path: &Path, global: &Global) -> Result<Self> {
-        let text = save::read(path, global)?;
+        let text = document::read(path, global)?;
         let is_yaml = path.extension().is_some_and(|it| it == "yaml" || it == "yml");
         let document = if is_yaml {
             Source::from_yaml(&text).and_then(|source| source.document())

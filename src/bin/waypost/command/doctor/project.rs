@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use waypost::recovery::{Ignored, ignored};
+use waypost::transfer::import::Earlier;
 use waypost::{Entry, Inspection, Layout, Policy, State};
 
 use super::check::Check;
-use crate::command::import::survey::{Known, Survey};
 use crate::command::init::ignoring::advice;
 use crate::command::init::suggest::{Suggestion, suggest};
-use crate::{config, open};
+use crate::{config, open, survey};
 
 /// What the entries of a store tell.
 #[derive(Debug, Default)]
@@ -102,12 +102,14 @@ fn policy(of_config: Option<(&Policy, &str)>, found: Option<&Inspection>, seen: 
 pub(super) fn files(store: &Path, seen: &mut Seen) -> Option<Check> {
     const NAME: &str = "files";
     let home = open::home(store)?;
-    let survey = match Survey::of(&home, store, Known::At(&seen.places)) {
+    let survey = match survey::survey(&home, store, Earlier::Files(&seen.places)) {
         Ok(survey) => survey,
-        Err(error) => return Some(Check::warn(NAME, format!("{error:#}"))),
+        Err(error) => {
+            return Some(Check::warn(NAME, format!("{:#}", anyhow::Error::from(error))));
+        }
     };
     seen.layouts.extend(survey.layouts.keys());
-    let told = survey.told();
+    let told = survey::in_words(&survey);
     if survey.count() == 0 {
         return Some(Check::ok(NAME, told));
     }

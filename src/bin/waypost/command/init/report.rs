@@ -10,10 +10,10 @@ use clap::builder::styling::Style;
 use serde::Serialize;
 use waypost::Layout;
 use waypost::recovery::Ignored;
+use waypost::transfer::import::Lot;
 
 use super::ignoring::advice;
 use crate::args::Global;
-use crate::command::import::survey::Lot;
 use crate::confirm;
 use crate::output::plain;
 

@@ -13,13 +13,13 @@ use waypost::{
     opening,
 };
 
-use super::super::import::place::{Base, join};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::open;
 use crate::output::plain;
 use crate::progress::Progress;
 use waypost::transfer::directory::is_draft;
+use waypost::transfer::home::{Home, join};
 use waypost::transfer::own::{IS_OWN, Own, resolve};
 use waypost::transfer::place::{RESERVED, ancestors, refusal};
 use waypost::transfer::system;
@@ -255,8 +255,8 @@ impl Capture {
 impl<'a> Place<'a> {
     fn new(global: &'a Global) -> Result<Self> {
         let store = open::path(global)?;
-        let base = Base::new(&store);
-        let home = base.home().context("cannot tell which directory the store is for")?.to_owned();
+        let base = Home::of(&store);
+        let home = base.path().context("cannot tell which directory the store is for")?.to_owned();
         let own = Own::new(&store)?;
         Ok(Self { home, own, global, progress: Progress::new("reading files", global) })
     }
