@@ -152,7 +152,8 @@ proptest! {
     /// Agentize fills in what is missing, so more may come back than was there.
     #[test]
     fn any_checkpoint_of_agentize_is_read_or_refused(value in any_document("agentize", "v")) {
-        if let Ok(checkpoint) = from_json::<agentize::ImplCheckpoint>(value.to_string().as_bytes()) {
+        let text = value.to_string();
+        if let Ok(checkpoint) = from_json::<agentize::ImplCheckpoint>(text.as_bytes()) {
             let _ = checkpoint.validate();
             let text = checkpoint.to_json().unwrap();
             prop_assert!(text.is_ascii());
