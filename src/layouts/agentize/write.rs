@@ -6,7 +6,8 @@
 //! - `timestamp`: `created_at`.
 //! - `state.issue_no`: `issue`, a number; `/issue_no`, `/state/issue_no`, `/issue_number`.
 //! - `state.current_stage`: `phase`, a word of [`ImplStage`]; `/current_stage`,
-//!   `/state/current_stage`. With no phase, a status of completed is `done` and one of failed is `fatal`.
+//!   `/state/current_stage`. With no phase, a status of completed is `done` and one of failed is
+//!   `fatal`.
 //! - `state.iteration`: `iteration`, from one; `/state/iteration`, `/iteration`.
 //! - `state.worktree`: `/worktree`, `/state/worktree`; it must be absolute.
 //! - `state.plan_file`, `last_feedback`, `last_score`: the same, in `/state` or at the top, if they
