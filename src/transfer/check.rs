@@ -10,7 +10,8 @@
 //! # let dir = tempfile::tempdir()?;
 //! # let project = dir.path();
 //! std::fs::create_dir(project.join(".pipeline"))?;
-//! std::fs::write(project.join(".pipeline/checkpoint-PROJ-42.json"), r#"{"storyId": 42}"#)?;
+//! let file = project.join(".pipeline/checkpoint-PROJ-42.json");
+//! std::fs::write(file, r#"{"storyId": "PROJ-42", "stage": 2, "tasksCompleted": []}"#)?;
 //! let mut checked = Checked::default();
 //! checked.path(project, &CheckOptions::default(), &mut || true)?;
 //! assert_eq!(checked.checked, 1);
