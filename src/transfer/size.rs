@@ -1,4 +1,4 @@
-//! Lengths as reports tell them.
+//! Lengths in bytes as reports show them.
 
 /// A length in bytes, in units of 1024 and rounded down.
 #[must_use]

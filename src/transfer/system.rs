@@ -1,14 +1,14 @@
-//! What systems do in different ways: syncs, links, modes, and which file is which.
+//! Calls that differ between operating systems: syncs, links, modes, identities of files.
 
 use std::fs::{File, Metadata};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::Path;
 
-/// What tells a file from all others: its device and number, or what stands for them.
+/// Identifies a file: its device and inode number, or a hash of its name.
 pub type Identity = (u64, u64);
 
-/// The file system of a directory, all of which can be synced at once.
+/// The file system of a directory, which can be synced as a whole.
 #[derive(Debug)]
 pub struct FileSystem {
     #[cfg(target_os = "linux")]
@@ -26,13 +26,17 @@ impl FileSystem {
         Some(Self { directory, device })
     }
 
-    /// Whether a file is in it; a directory below may be another file system.
+    /// True if a file is on it. A directory below may be another file system.
     #[must_use]
     pub fn has(&self, file: &Metadata) -> bool {
         identity(file).is_some_and(|(device, _)| device == self.device)
     }
 
-    /// A sync of each of ten thousand files takes some seconds; this takes as long as their bytes.
+    /// Syncs the file system. Ten thousand syncs of single files take seconds; this takes only as
+    /// long as writing their bytes.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::syncfs(&self.directory)?)
     }
@@ -55,8 +59,8 @@ impl FileSystem {
     }
 }
 
-/// Whether there is a process of this number; where that cannot be told, there may be.
-#[cfg_attr(not(unix), expect(unused_variables, reason = "nobody can be asked"))]
+/// True if there may be a process of this number.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix can tell"))]
 pub(crate) fn is_alive(process: u32) -> bool {
     #[cfg(unix)]
     if let Some(process) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) {
@@ -66,7 +70,7 @@ pub(crate) fn is_alive(process: u32) -> bool {
     true
 }
 
-// Other systems have none to tell.
+// Only Unix has them.
 #[allow(clippy::unnecessary_wraps)]
 #[must_use]
 #[cfg(unix)]
@@ -81,7 +85,7 @@ pub fn identity(_file: &Metadata) -> Option<Identity> {
     None
 }
 
-/// Stands for the identity of a file where a system does not tell, and case does not count.
+/// Stands for the identity of a file on systems without inode numbers. Ignores case.
 #[must_use]
 pub fn identity_of_name(path: &Path) -> Identity {
     let mut hasher = DefaultHasher::new();
@@ -89,7 +93,7 @@ pub fn identity_of_name(path: &Path) -> Identity {
     (u64::MAX, hasher.finish())
 }
 
-/// The permissions of a file; other systems have none to tell.
+/// The permissions of a file. `None` without Unix modes.
 #[allow(clippy::unnecessary_wraps)]
 #[must_use]
 #[cfg(unix)]

@@ -46,7 +46,7 @@ impl Trees<'_> {
     pub(super) fn run(&self, tally: &mut Tally<'_>, wants: Wants<'_>) -> Ended {
         let mut undated = Vec::new();
         let produce = |hand_out: &mut dyn FnMut(Vec<Discovered>) -> bool| {
-            // If nobody takes more parts, the consumer says why.
+            // If no more parts are taken, the consumer says why.
             self.walk(wants, hand_out);
             Ended::Ok(())
         };

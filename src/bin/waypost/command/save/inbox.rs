@@ -1,6 +1,6 @@
-//! Lines on their way from standard input to the store.
+//! A queue of lines from standard input to the store.
 //!
-//! Not a channel: that would bound their number, and a few hundred may be of 64 MiB each.
+//! Bounded by bytes, too: a channel bounds only the number of lines, and one may have 64 MiB.
 
 use std::io::{self, BufRead};
 use std::mem;
@@ -11,9 +11,9 @@ use waypost::transfer::line::{TooLong, read_line};
 use crate::input::Input;
 use crate::threads;
 
-// Many enough that a sync is cheap beside them, few enough that the first does not wait long.
+// Enough that one sync costs little per line, few enough that the first does not wait long.
 const LINES_MAX: usize = 256;
-// A burst of small lines never gets there; of large lines, a few share a sync.
+// A burst of small lines stays below this; a few large lines share a sync.
 const WAITING_BYTES_MAX: usize = 8 << 20;
 
 /// A line of input, counted from one.
@@ -35,7 +35,7 @@ impl Lines {
         let inbox = Arc::new(Inbox::default());
         let own = inbox.clone();
         let (to_filler, handed_over) = mpsc::sync_channel(1);
-        // Not joined: it may wait for input that never comes.
+        // Not joined: it may wait for input for ever.
         let filler = threads::start(move || {
             if let Ok(input) = handed_over.recv() {
                 own.fill(input, line_bytes_max);
@@ -50,7 +50,7 @@ impl Lines {
         }
     }
 
-    /// Takes all lines that wait, or the next one as soon as it comes; `None` at the end.
+    /// Takes all waiting lines, or waits for the next one. `None` at the end.
     pub(super) fn take(&mut self) -> io::Result<Option<Vec<Line>>> {
         match self {
             Self::Ahead(inbox) => inbox.take(),
@@ -61,7 +61,7 @@ impl Lines {
     }
 }
 
-/// Waits for one line, and takes those that came with it.
+/// Waits for one line, and takes those that were read with it.
 fn take_directly(
     input: &mut Input,
     line_bytes_max: usize,
@@ -80,7 +80,7 @@ fn take_directly(
 }
 
 impl Line {
-    /// Blank lines are for people; there is nothing to save and nothing to answer.
+    /// A blank line is neither saved nor answered.
     fn is_blank(&self) -> bool {
         self.text.as_ref().is_ok_and(|text| text.trim_ascii().is_empty())
     }
