@@ -81,8 +81,10 @@ mod store;
 
 pub mod diff;
 pub mod docs;
+pub mod history;
 pub mod layouts;
 pub mod recovery;
+pub mod text;
 #[cfg(feature = "transfer")]
 #[doc(hidden)]
 #[expect(clippy::must_use_candidate, reason = "only for the command, so far")]

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules from the bottom up. A module may use those of earlier rows and of its own row's name.
-const LAYERS: [&[&str]; 13] = [
-    &["error", "spelling", "sync", "threads", "yaml"],
+const LAYERS: [&[&str]; 14] = [
+    &["error", "spelling", "sync", "text", "threads", "yaml"],
     &["checkpoint"],
     &["diff"],
     &["condition"],
@@ -18,6 +18,7 @@ const LAYERS: [&[&str]; 13] = [
     &["layouts"],
     &["transfer"],
     &["recovery"],
+    &["history"],
 ];
 
 /// Who alone may name a crate.

@@ -10,7 +10,6 @@ mod args;
 mod command;
 mod config;
 mod confirm;
-mod content;
 mod exit;
 mod filter;
 mod help;
@@ -25,7 +24,6 @@ mod panics;
 mod policy;
 mod progress;
 mod report;
-mod scope;
 mod stopped;
 // The file of the library, which does not export it.
 #[path = "../../threads.rs"]

@@ -44,12 +44,24 @@ pub(crate) fn existing_with(global: &Global, command: &str, keys: Vec<SecretKey>
     let mut given = keys::given_or_told(global, &path)?;
     given.extend(keys);
     let options = Options { create: false, ..options(global, command, given) };
-    match open_shown(&path, options, global) {
-        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-            Err(Refusal::NoStore { path }.into())
+    open_shown(&path, options, global).map_err(|error| missing(path, error))
+}
+
+/// The error of a store that could not be opened; one that is not there is named as such.
+pub(crate) fn missing(path: PathBuf, error: Error) -> anyhow::Error {
+    match error {
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            Refusal::NoStore { path }.into()
         }
-        other => Ok(other?),
+        error => error.into(),
     }
+}
+
+/// How to open a store again and again, without its keys, and how far its repair is.
+pub(crate) fn to_follow(global: &Global, command: &str) -> (Options, Repairing) {
+    let repairing = Repairing::default();
+    let options = repairing.shown(options(global, command, Vec::new()), global);
+    (options, repairing)
 }
 
 /// Opens the store for a command that makes one where there is none.
@@ -195,17 +207,40 @@ fn tell_trouble(global: &Global) -> impl Fn(Error) + Send + Sync + use<> {
 
 /// Opens a store, and shows how far the repair is of one that a crash left, if it takes long.
 fn open_shown(path: &Path, options: Options, global: &Global) -> waypost::Result<Store> {
-    let repairing: Arc<Mutex<Option<Progress>>> = Arc::default();
-    let (shown, global) = (repairing.clone(), global.clone());
-    let show = move |done: f64| {
-        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = || Progress::new("repairing", &global).of(Some(100));
-        // In parts of a hundred, as a bar needs whole numbers.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
-        shown.get_or_insert_with(start).show((done.clamp(0.0, 1.0) * 100.0) as u64);
-    };
-    let opened = Store::open_with(path, Options { on_repair: Some(Arc::new(show)), ..options });
-    // Should it have to be opened and repaired again, that is part of other work that is shown.
-    *repairing.lock().unwrap_or_else(PoisonError::into_inner) = Some(Progress::hidden());
+    let repairing = Repairing::default();
+    let opened = Store::open_with(path, repairing.shown(options, global));
+    // A later repair of the same store is part of other work, which has its own progress.
+    repairing.replace(Some(Progress::hidden()));
     opened
+}
+
+/// The progress of the repair of a store that a crash left, shown if it takes long.
+#[derive(Clone, Default)]
+pub(crate) struct Repairing(Arc<Mutex<Option<Progress>>>);
+
+impl Repairing {
+    fn shown(&self, options: Options, global: &Global) -> Options {
+        let (shown, global) = (self.clone(), global.clone());
+        let show = move |done: f64| {
+            let mut shown = shown.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let start = || Progress::new("repairing", &global).of(Some(100));
+            // In parts of a hundred, as a bar needs whole numbers.
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "0 to 100"
+            )]
+            shown.get_or_insert_with(start).show((done.clamp(0.0, 1.0) * 100.0) as u64);
+        };
+        Options { on_repair: Some(Arc::new(show)), ..options }
+    }
+
+    /// Takes the bar away once the store is open.
+    pub(crate) fn end(&self) {
+        self.replace(None);
+    }
+
+    fn replace(&self, progress: Option<Progress>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+    }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use waypost::history::Tally;
 use waypost::{Error, Id, Policy, Series, Status};
 
 use crate::interrupt::Signal;
@@ -143,6 +144,16 @@ pub(crate) enum Refusal {
     /// Values that are right alone and not together.
     #[error("{0}")]
     Usage(String),
+}
+
+impl Refusal {
+    /// Refuses to end well if a document was damaged, once everything else is told.
+    pub(crate) fn if_damaged(tally: Tally) -> Result<(), Self> {
+        match tally {
+            Tally { damaged: 0, .. } => Ok(()),
+            Tally { damaged, total, .. } => Err(Self::Damaged { count: damaged, total }),
+        }
+    }
 }
 
 fn findings(count: u64) -> String {

@@ -2,21 +2,33 @@
 
 use std::collections::VecDeque;
 
-use waypost::Document;
-use waypost::diff::Pointer;
+use crate::checkpoint::Document;
+use crate::diff::Pointer;
 
 const NEARBY_MAX: usize = 5;
-// A document may have millions of places; what is meant is rarely deep.
-const LOOKED_AT_MAX: usize = 10_000;
+// A document may have millions of places; the one that was meant is rarely deep.
+const PLACES_MAX: usize = 10_000;
 // Shorter names are part of too many others.
 const PART_CHARS_MIN: usize = 3;
 
-/// A few places with the same last step, or one like it; what is not deep comes first.
-pub(super) fn nearby(document: &Document, wanted: &Pointer) -> Vec<String> {
+/// Returns a few places of a document that a pointer may have meant: those with the same last step
+/// first, then similar ones, in each group the least deep first.
+///
+/// Looks at the first 10,000 places.
+///
+/// ```
+/// # fn main() -> waypost::Result<()> {
+/// let document = waypost::Document::from_json(br#"{"state": {"score": 71}}"#)?;
+/// assert_eq!(waypost::history::nearby(&document, &"/score".parse()?), ["/state/score"]);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn nearby(document: &Document, wanted: &Pointer) -> Vec<String> {
     let wanted = last_step(wanted.as_str());
     let mut found: Vec<(bool, String)> = Vec::new();
     let mut left = VecDeque::from([(String::new(), document)]);
-    for _ in 0..LOOKED_AT_MAX {
+    for _ in 0..PLACES_MAX {
         let Some((place, value)) = left.pop_front() else { break };
         let name = last_step(&place);
         let is_same = name == wanted;

@@ -3,30 +3,46 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use waypost::diff::{Change, Pointer};
-use waypost::{Diff, Document, TextStyle};
-
-use crate::output::plain;
+use crate::checkpoint::{Document, TextStyle};
+use crate::diff::{Change, Diff, Pointer};
+use crate::text::plain;
 
 // About as much as is read at a glance.
 const WORDS_CHARS: usize = 60;
-// Longer values are only said to have changed.
+// A longer value is left out: the words only say that it changed.
 const VALUE_CHARS: usize = 20;
 const PLACE_CHARS: usize = 28;
 const POINTERS_MAX: usize = 20;
 
-/// What changed.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Summary {
-    pub(crate) changes: usize,
-    /// Where, of the first of them.
-    pub(crate) pointers: Vec<String>,
-    pub(crate) words: String,
-    /// Whether nothing changed at all, not even how it is written.
-    pub(crate) is_same: bool,
+/// What changed between two documents, in a few words.
+///
+/// ```
+/// # fn main() -> waypost::Result<()> {
+/// use waypost::history::Summary;
+/// use waypost::{Document, diff};
+///
+/// let old = Document::from_json(br#"{"score": 71, "queue": ["a"]}"#)?;
+/// let new = Document::from_json(br#"{"score": 74, "queue": ["a", "b"]}"#)?;
+/// let summary = Summary::of(&diff(&old, &new));
+/// assert_eq!(summary.words, "/score 71 -> 74, +1 in /queue");
+/// assert_eq!(summary.pointers, ["/score", "/queue/1"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// How many changes there are.
+    pub changes: usize,
+    /// Where the first 20 of them are, as JSON pointers.
+    pub pointers: Vec<String>,
+    /// About 60 characters that a terminal can show safely: numbers first, and how many more
+    /// changes there are.
+    pub words: String,
+    /// Whether nothing changed at all, not even the order of keys or the spelling of numbers.
+    pub is_same: bool,
 }
 
-/// Some changes in a few words; the lower the rank, the sooner it is told.
+/// Some changes in a few words; a piece with a lower rank comes first.
 struct Piece {
     rank: u8,
     changes: usize,
@@ -43,7 +59,9 @@ struct List {
 }
 
 impl Summary {
-    pub(crate) fn of(diff: &Diff<'_>) -> Self {
+    /// Summarizes what differs.
+    #[must_use]
+    pub fn of(diff: &Diff<'_>) -> Self {
         let changes = diff.changes();
         let pointers = changes.iter().take(POINTERS_MAX).map(|it| place(it).to_string()).collect();
         let words = match (diff.is_reordered(), diff.is_respelled()) {
@@ -126,7 +144,7 @@ fn replaced(pointer: &str, old: &Document, new: &Document) -> Piece {
     }
 }
 
-/// A value that is short enough to be told.
+/// A value, if it is short enough to be shown.
 fn value(document: &Document) -> Option<String> {
     let is_long = match document {
         Document::Text(text) => text.len() > 4 * VALUE_CHARS,
@@ -147,7 +165,7 @@ fn short(pointer: &str) -> String {
     const MORE: &str = "...";
     let pointer = match pointer {
         "" => "(document)".to_owned(),
-        // Of a long key, what cannot be shown need not be made visible.
+        // Escapes only the part of a long key that is shown.
         long => plain(tail(long, PLACE_CHARS + 1)),
     };
     let end = tail(&pointer, PLACE_CHARS);
@@ -188,7 +206,7 @@ mod tests {
 
     fn summary(old: &str, new: &str) -> Summary {
         let [old, new] = [old, new].map(|it| Document::from_json(it.as_bytes()).unwrap());
-        Summary::of(&waypost::diff(&old, &new))
+        Summary::of(&crate::diff::diff(&old, &new))
     }
 
     fn words(old: &str, new: &str) -> String {
@@ -205,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_is_counted() {
+    fn changes_that_do_not_fit_are_counted() {
         let fields = |value: &str| {
             let fields = (0..30).map(|it| format!("\"field_{it:02}\": {value}"));
             format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
