@@ -1,12 +1,11 @@
 //! `waypost save`: documents in, ids out.
 
-mod capture;
+mod captured;
 mod checked;
 mod daily;
 pub(super) mod envelope;
 pub(super) mod inbox;
 mod lines;
-mod suspect;
 mod switches;
 
 use std::fs::File;
@@ -25,7 +24,6 @@ use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::progress::Progress;
 use crate::{name, open, output};
-use capture::{Before, Capture};
 use daily::Daily;
 use switches::{Switches, refuse};
 
@@ -128,20 +126,16 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         return Err(Refusal::NoDocument.into());
     }
     let about = checked::described(NewEntry::from(&args.about), args, &json)?;
-    let capture = Capture::read(&args.capture, global)?;
-    for warning in suspect::warnings(capture.paths()) {
-        global.warn(warning);
-    }
+    let capture = captured::read(args, global)?;
     if !open::exists(global)? {
         // What is not a document must not leave an empty store behind.
         Document::from_json(&json)?;
-        capture.check_missing(&Before::default())?;
+        capture.check_new().map_err(captured::told)?;
     }
     let store = open::to_save(global, "save", switches.on_save())?;
     let about = self::about(&store, about, global)?;
     let saver = Saver { store, about, args, daily: Daily::by(switches.daily()), switches };
-    let before = capture.before(&saver.store, &saver.about, global)?;
-    let artifacts = capture.artifacts(&before)?;
+    let artifacts = captured::artifacts(capture, &saver.store, &saver.about, global)?;
     let draft = saver.draft(saver.about.clone(), &json)?.with_artifacts(artifacts)?;
     // One transaction, whatever there is to save.
     let progress = Progress::new("saving", global);

@@ -122,8 +122,6 @@ pub(crate) enum Refusal {
     /// Most likely its name was taken for a file to capture.
     #[error("there is no document in standard input")]
     NoDocument,
-    #[error("cannot capture {}: {reason}", path.display())]
-    Uncaptured { path: PathBuf, reason: String },
     #[error("no store can be made in {}: {reason}", path.display())]
     NoPlace { path: PathBuf, reason: String },
     #[error("{count} of {total} checks found something bad")]

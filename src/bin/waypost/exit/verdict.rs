@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use waypost::recovery::restore;
+use waypost::transfer::capture::CaptureError;
 use waypost::{Damage, Error, Series};
 
 use super::{Exit, Refusal};
@@ -28,9 +29,14 @@ impl Verdict {
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         let by_library = error.downcast_ref().map(of_library);
         let by_restore = || error.downcast_ref().and_then(of_restore);
+        let by_capture = || error.downcast_ref().and_then(of_capture);
         let by_command = || error.downcast_ref().map(of_command);
         let by_system = || error.chain().find_map(|cause| cause.downcast_ref()).map(of_system);
-        let known = by_library.or_else(by_restore).or_else(by_command).or_else(by_system);
+        let known = by_library
+            .or_else(by_restore)
+            .or_else(by_capture)
+            .or_else(by_command)
+            .or_else(by_system);
         known.unwrap_or(Self::new(Exit::Failed, "failed"))
     }
 
@@ -145,6 +151,17 @@ fn of_restore(why: &restore::Refusal) -> Option<Verdict> {
         // The command tells others in its own words, and the library may learn to refuse more.
         _ => return None,
     })
+}
+
+/// Why files were not captured. `None` where the error of the system decides.
+fn of_capture(why: &CaptureError) -> Option<Verdict> {
+    match why {
+        CaptureError::Refused { .. } => {
+            Some(refused("uncaptured", "leave it out of --capture; nothing was saved"))
+        }
+        CaptureError::TooLong { source, .. } => Some(of_library(source)),
+        _ => None,
+    }
 }
 
 /// How to move something out of the way that lies where the store has a file or folder of its own.
@@ -374,9 +391,6 @@ fn of_command(refusal: &Refusal) -> Verdict {
             "invalid",
             "the document goes before --capture: `waypost save state.json --capture src`",
         ),
-        Refusal::Uncaptured { .. } => {
-            refused("uncaptured", "leave it out of --capture; nothing was saved")
-        }
         Refusal::NoPlace { .. } => refused(
             "no_place",
             "name a directory that is there and yours to write to, or a file with --store",

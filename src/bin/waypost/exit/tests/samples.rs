@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use waypost::recovery::restore;
+use waypost::transfer::capture::CaptureError;
 use waypost::{Damage, Error, Id, Series, Status};
 
 use super::super::Refusal;
@@ -16,6 +17,7 @@ pub(super) fn all() -> Vec<(String, anyhow::Error)> {
     let mut all: Vec<_> = library().into_iter().map(sample).collect();
     let before = [found_nothing(), policies(), resuming(), files()];
     all.extend(before.into_iter().flatten().map(sample));
+    all.push(sample(CaptureError::Refused { path: file(), reason: text("a link") }));
     all.extend(restoring().into_iter().map(sample));
     all.extend(others().into_iter().map(sample));
     all
@@ -229,7 +231,6 @@ fn files() -> Vec<Refusal> {
         Refusal::KeyExists { path: PathBuf::from("p/store.key") },
         Refusal::EmptyKey { variable: "WAYPOST_KEY" },
         Refusal::NoDocument,
-        Refusal::Uncaptured { path: file(), reason: text("a link") },
     ]
 }
 
