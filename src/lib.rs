@@ -83,6 +83,8 @@ pub mod diff;
 pub mod docs;
 pub mod history;
 pub mod layouts;
+#[cfg(feature = "transfer")]
+pub mod project;
 pub mod recovery;
 pub mod text;
 #[cfg(feature = "transfer")]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules from the bottom up. A module may use those of earlier rows and of its own row's name.
-const LAYERS: [&[&str]; 14] = [
+const LAYERS: [&[&str]; 15] = [
     &["error", "spelling", "sync", "text", "threads", "yaml"],
     &["checkpoint"],
     &["diff"],
@@ -19,6 +19,7 @@ const LAYERS: [&[&str]; 14] = [
     &["transfer"],
     &["recovery"],
     &["history"],
+    &["project"],
 ];
 
 /// Who alone may name a crate.

@@ -5,7 +5,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::io;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
@@ -17,10 +17,8 @@ use crate::interrupt;
 use crate::keys;
 use crate::output::quoted;
 use crate::progress::Progress;
+use waypost::project;
 use waypost::transfer::private;
-
-const DIRECTORY: &str = ".waypost";
-const FILE: &str = "store.redb";
 
 /// Whether there is anything where the store should be.
 pub(crate) fn exists(global: &Global) -> Result<bool> {
@@ -75,7 +73,7 @@ fn place_to_create(global: &Global) -> Result<PathBuf> {
     // Of a path that was given, a missing directory is more likely a typing error than a wish.
     if global.store().is_none() && !path.exists() {
         path.parent().map_or(Ok(()), create_directory)?;
-        if path != of_directory(&here()?) {
+        if path != project::store_of(&here()?) {
             global.note(format_args!("the store of this repository is {}", path.display()));
         }
     }
@@ -112,14 +110,7 @@ pub(crate) fn path(global: &Global) -> Result<PathBuf> {
         return Ok(path.to_owned());
     }
     let here = here()?;
-    let found = here.ancestors().map(of_directory).find(|path| path.exists());
-    Ok(found.unwrap_or_else(|| of_directory(project(&here))))
-}
-
-/// The root of the git repository around a directory, else the directory itself. A worktree and a
-/// submodule have a file called `.git`, and are roots of their own.
-pub(crate) fn project(directory: &Path) -> &Path {
-    directory.ancestors().find(|above| above.join(".git").exists()).unwrap_or(directory)
+    Ok(project::store_for(&here))
 }
 
 /// Why it is the store at `path` that counts.
@@ -128,7 +119,7 @@ pub(crate) fn why(global: &Global, path: &Path) -> Result<&'static str> {
         Some(_) if is_flag_given("--store") => "named by --store",
         Some(_) => "named by WAYPOST_STORE",
         None if !path.try_exists().unwrap_or(true) => "the place of one to be made",
-        None if *path == of_directory(&here()?) => "in this directory",
+        None if *path == project::store_of(&here()?) => "in this directory",
         None => "in a directory above",
     })
 }
@@ -140,11 +131,6 @@ pub(crate) fn is_flag_given(flag: &str) -> bool {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"="))
     };
     env::args_os().any(|arg| has_value(&arg))
-}
-
-/// Where the store of a directory is, if it has one.
-pub(crate) fn of_directory(directory: &Path) -> PathBuf {
-    directory.join(DIRECTORY).join(FILE)
 }
 
 /// Makes or opens the store at `path`.
@@ -162,23 +148,13 @@ pub(crate) fn typed(directory: &Path) -> String {
     quoted(&directory.display().to_string())
 }
 
-fn here() -> Result<PathBuf> {
+/// The current directory.
+pub(crate) fn here() -> Result<PathBuf> {
     env::current_dir().context("cannot tell the current directory")
 }
 
-/// The directory that a store is for, if that can be told.
-pub(crate) fn home(store: &Path) -> Option<PathBuf> {
-    // `store.redb` alone has no directory in its name.
-    let store = path::absolute(store).ok()?;
-    let directory = store.parent().unwrap_or(&store);
-    // `.waypost/store.redb` is for the project that it lies in.
-    let is_own = directory.file_name().is_some_and(|name| name == DIRECTORY);
-    let home = if is_own { directory.parent()? } else { directory };
-    Some(home.canonicalize().unwrap_or_else(|_| home.to_owned()))
-}
-
 /// Makes the directory of a new store.
-pub(crate) fn create_directory(path: &Path) -> Result<()> {
+fn create_directory(path: &Path) -> Result<()> {
     private::own_directory(path).with_context(|| format!("cannot make {}", path.display()))
 }
 

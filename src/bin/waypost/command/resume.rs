@@ -14,6 +14,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
+use waypost::project;
 use waypost::recovery::{
     self, Decision, IssueJson, RealWorld, Resume, Resumption, Strategy, Surroundings, differences,
 };
@@ -148,7 +149,7 @@ enum Choice {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "resume")?;
-    let home = open::home(store.path()).unwrap_or_else(|| PathBuf::from("."));
+    let home = project::home(store.path()).unwrap_or_else(|| PathBuf::from("."));
     let world = args.around.world(home)?;
     let how = args.how();
     let chosen = match choose::choose(args, &store, global, out) {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use waypost::history::Tally;
-use waypost::{Error, Id, Policy, Series, Status};
+use waypost::{Id, Series, Status};
 
 use crate::interrupt::Signal;
 
@@ -48,13 +48,6 @@ pub(crate) enum Refusal {
     NoStream,
     #[error("{} is there already", path.display())]
     Taken { path: PathBuf },
-    #[error("there is no policy to prune by")]
-    NoPolicy,
-    #[error("cannot read {name}: there is no such file, and presets are {}, last-N",
-        Policy::PRESETS.join(", "))]
-    UnknownPolicy { name: String },
-    #[error("the policy of {place} says nothing")]
-    EmptyPolicy { place: String },
     #[error("there is no config file in this project")]
     NoConfig,
     #[error("nobody is there to be asked: {}", lower(.0))]
@@ -68,8 +61,6 @@ pub(crate) enum Refusal {
     NotDeleted { wanted: String },
     #[error("operation {number} {reason}")]
     NotUndone { number: u64, reason: String },
-    #[error("in {}", path.display())]
-    Config { path: PathBuf, source: Error },
     #[error("{} {reason}", path.display())]
     NotAnIssue { path: PathBuf, reason: String },
     #[error("{id} is the first of its series")]
@@ -122,8 +113,6 @@ pub(crate) enum Refusal {
     /// Most likely its name was taken for a file to capture.
     #[error("there is no document in standard input")]
     NoDocument,
-    #[error("no store can be made in {}: {reason}", path.display())]
-    NoPlace { path: PathBuf, reason: String },
     #[error("{count} of {total} checks found something bad")]
     Unwell { count: usize, total: usize, is_damaged: bool },
     #[error("{} is {kind}, and the target of an export is a directory", path.display())]

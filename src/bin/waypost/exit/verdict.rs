@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use waypost::project::{ConfigError, NoPlace, PolicyError};
 use waypost::recovery::restore;
 use waypost::transfer::capture::CaptureError;
 use waypost::{Damage, Error, Series};
@@ -30,11 +31,17 @@ impl Verdict {
         let by_library = error.downcast_ref().map(of_library);
         let by_restore = || error.downcast_ref().and_then(of_restore);
         let by_capture = || error.downcast_ref().and_then(of_capture);
+        let by_project = || {
+            let by_policy = error.downcast_ref().and_then(of_policy);
+            let by_config = || error.downcast_ref().and_then(of_config);
+            by_policy.or_else(by_config).or_else(|| error.downcast_ref().map(of_place))
+        };
         let by_command = || error.downcast_ref().map(of_command);
         let by_system = || error.chain().find_map(|cause| cause.downcast_ref()).map(of_system);
         let known = by_library
             .or_else(by_restore)
             .or_else(by_capture)
+            .or_else(by_project)
             .or_else(by_command)
             .or_else(by_system);
         known.unwrap_or(Self::new(Exit::Failed, "failed"))
@@ -164,6 +171,40 @@ fn of_capture(why: &CaptureError) -> Option<Verdict> {
     }
 }
 
+/// Why no policy can be had. `None` where the error of its cause decides.
+fn of_policy(why: &PolicyError) -> Option<Verdict> {
+    match why {
+        PolicyError::None => Some(
+            Verdict::new(Exit::Usage, "no_policy")
+                .hint("name one with --policy, or set one with `waypost policy set`"),
+        ),
+        PolicyError::Unknown { .. } => Some(
+            Verdict::new(Exit::Failed, "io").hint("name a preset, or a config file that is there"),
+        ),
+        PolicyError::Empty { .. } => {
+            Some(refused("empty_policy", "`waypost policy example` shows what a policy can say"))
+        }
+        _ => None,
+    }
+}
+
+/// What is wrong with a config. `None` where the error of the system decides.
+fn of_config(why: &ConfigError) -> Option<Verdict> {
+    match why {
+        ConfigError::Invalid { .. } => {
+            Some(refused("invalid_config", "`waypost policy example` shows every key"))
+        }
+        _ => None,
+    }
+}
+
+fn of_place(_: &NoPlace) -> Verdict {
+    refused(
+        "no_place",
+        "name a directory that is there and yours to write to, or a file with --store",
+    )
+}
+
 /// How to move something out of the way that lies where the store has a file or folder of its own.
 pub(crate) fn move_away(path: &Path) -> String {
     let path = path.display().to_string();
@@ -272,14 +313,6 @@ fn of_command(refusal: &Refusal) -> Verdict {
             Verdict::new(Exit::Usage, "usage").hint("name a file; one of this name is ./-")
         }
         Refusal::Taken { .. } => refused("exists", "name a file that is not there with --into"),
-        Refusal::NoPolicy => Verdict::new(Exit::Usage, "no_policy")
-            .hint("name one with --policy, or set one with `waypost policy set`"),
-        Refusal::UnknownPolicy { .. } => {
-            Verdict::new(Exit::Failed, "io").hint("name a preset, or a config file that is there")
-        }
-        Refusal::EmptyPolicy { .. } => {
-            refused("empty_policy", "`waypost policy example` shows what a policy can say")
-        }
         Refusal::NoConfig => Verdict::new(Exit::Nothing, "no_config")
             .hint("`waypost policy example` prints one, for .waypost/config.yaml beside the store"),
         Refusal::Unconfirmed(_) => refused("unconfirmed", "--yes does it without asking"),
@@ -294,9 +327,6 @@ fn of_command(refusal: &Refusal) -> Verdict {
         }
         Refusal::NotDeleted { .. } | Refusal::NotUndone { .. } => {
             not_found("`waypost list --deleted` shows what can be restored")
-        }
-        Refusal::Config { .. } => {
-            refused("invalid_config", "`waypost policy example` shows every key")
         }
         Refusal::NotAnIssue { .. } => {
             refused("invalid_issue", "`gh issue view 42 --json number,body,labels` writes one")
@@ -390,10 +420,6 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::NoDocument => refused(
             "invalid",
             "the document goes before --capture: `waypost save state.json --capture src`",
-        ),
-        Refusal::NoPlace { .. } => refused(
-            "no_place",
-            "name a directory that is there and yours to write to, or a file with --store",
         ),
         Refusal::Unwell { is_damaged: true, .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),

@@ -3,14 +3,13 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
+use waypost::project::{self, Suggestion, ignore_command, suggest};
 use waypost::recovery::{Ignored, ignored};
 use waypost::{Entry, Inspection, Layout, Policy, State};
 
 use super::check::Check;
 use crate::command::import::survey::{Known, Survey};
-use crate::command::init::ignoring::advice;
-use crate::command::init::suggest::{Suggestion, suggest};
-use crate::{config, open};
+use crate::open;
 
 /// What the entries of a store tell.
 #[derive(Debug, Default)]
@@ -45,7 +44,7 @@ pub(super) fn git(store: &Path) -> Option<Check> {
         Ignored::No => Check::warn(NAME, "does not ignore the store"),
         Ignored::Tracked => Check::warn(NAME, "tracks the store: every save is a change"),
     };
-    Some(match advice(&ignored, store) {
+    Some(match ignore_command(&ignored, store) {
         Some(advice) => check.advise(advice),
         None => check,
     })
@@ -58,7 +57,7 @@ pub(super) fn config_and_policy(
     seen: &Seen,
 ) -> (Check, Check) {
     const NAME: &str = "config";
-    match config::of_project(store) {
+    match project::config(store) {
         Ok(None) => (Check::ok(NAME, "no config file in this project"), policy(None, found, seen)),
         Ok(Some((path, config))) => {
             let path = path.display().to_string();
@@ -67,7 +66,7 @@ pub(super) fn config_and_policy(
             (Check::ok(NAME, format!("{path} is valid")), policy)
         }
         Err(error) => {
-            let check = Check::bad(NAME, format!("{error:#}"))
+            let check = Check::bad(NAME, format!("{:#}", anyhow::Error::from(error)))
                 .advise("waypost policy example shows every key");
             (check, policy(None, found, seen))
         }
@@ -101,7 +100,7 @@ fn policy(of_config: Option<(&Policy, &str)>, found: Option<&Inspection>, seen: 
 /// Checkpoints of other systems that are not in the store; their layouts are seen, too.
 pub(super) fn files(store: &Path, seen: &mut Seen) -> Option<Check> {
     const NAME: &str = "files";
-    let home = open::home(store)?;
+    let home = project::home(store)?;
     let survey = match Survey::of(&home, store, Known::At(&seen.places)) {
         Ok(survey) => survey,
         Err(error) => return Some(Check::warn(NAME, format!("{error:#}"))),

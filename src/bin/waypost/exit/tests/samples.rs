@@ -2,9 +2,10 @@
 
 use std::fmt::Debug;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use waypost::project::{ConfigError, NoPlace, PolicyError};
 use waypost::recovery::restore;
 use waypost::transfer::capture::CaptureError;
 use waypost::{Damage, Error, Id, Series, Status};
@@ -15,11 +16,14 @@ use crate::interrupt::Signal;
 /// Every sample with its parts as `Debug` shows them.
 pub(super) fn all() -> Vec<(String, anyhow::Error)> {
     let mut all: Vec<_> = library().into_iter().map(sample).collect();
-    let before = [found_nothing(), policies(), resuming(), files()];
-    all.extend(before.into_iter().flatten().map(sample));
+    all.extend(found_nothing().into_iter().map(sample));
+    all.extend(policies());
+    all.extend(resuming().into_iter().chain(files()).map(sample));
     all.push(sample(CaptureError::Refused { path: file(), reason: text("a link") }));
     all.extend(restoring().into_iter().map(sample));
     all.extend(others().into_iter().map(sample));
+    all.push(sample(NoPlace::new(Path::new("p"), "it is not there")));
+    all.extend(endings().into_iter().map(sample));
     all
 }
 
@@ -135,7 +139,11 @@ fn others() -> Vec<Refusal> {
         Refusal::Newest { id: id(), series: series() },
         Refusal::NoSeries,
         Refusal::SeriesExists { series: series() },
-        Refusal::NoPlace { path: PathBuf::from("p"), reason: text("it is not there") },
+    ]
+}
+
+fn endings() -> Vec<Refusal> {
+    vec![
         Refusal::Unwell { count: 1, total: 12, is_damaged: false },
         Refusal::Unwell { count: 1, total: 12, is_damaged: true },
         Refusal::Interrupted {
@@ -176,14 +184,14 @@ fn found_nothing() -> Vec<Refusal> {
     ]
 }
 
-fn policies() -> Vec<Refusal> {
+fn policies() -> Vec<(String, anyhow::Error)> {
     let source = Error::Invalid { what: text("keep"), reason: text("line 3: no such key") };
     vec![
-        Refusal::NoPolicy,
-        Refusal::UnknownPolicy { name: text("crunsh") },
-        Refusal::EmptyPolicy { place: text("p/config.yaml") },
-        Refusal::NoConfig,
-        Refusal::Config { path: PathBuf::from("p/config.yaml"), source },
+        sample(PolicyError::None),
+        sample(PolicyError::Unknown { name: text("crunsh") }),
+        sample(PolicyError::Empty { place: text("p/config.yaml") }),
+        sample(Refusal::NoConfig),
+        sample(ConfigError::Invalid { path: PathBuf::from("p/config.yaml"), source }),
     ]
 }
 

@@ -1,19 +1,28 @@
-//! What to type so that git leaves a store alone.
+//! The command that keeps git from a store.
 
 use std::path::Path;
 
-use waypost::recovery::Ignored;
+use crate::recovery::Ignored;
+use crate::text::quoted;
 
-use crate::output::quoted;
-
-/// The command, if one is called for.
-pub(in crate::command) fn advice(ignored: &Ignored, store: &Path) -> Option<String> {
+/// Returns the shell command after which git ignores a store; `None` if none is needed.
+///
+/// ```
+/// use std::path::Path;
+/// use waypost::project::ignore_command;
+/// use waypost::recovery::Ignored;
+///
+/// let command = ignore_command(&Ignored::No, Path::new("/p/.waypost/store.redb"));
+/// assert_eq!(command.as_deref(), Some("echo '*' > /p/.waypost/.gitignore"));
+/// ```
+#[must_use]
+pub fn ignore_command(ignored: &Ignored, store: &Path) -> Option<String> {
     let directory = store.parent()?;
     let is_own = directory.file_name().is_some_and(|name| name == ".waypost");
     let (place, name) = (directory.display().to_string(), store.file_name()?.display());
     match ignored {
         Ignored::No if is_own => Some(format!("echo '*' > {}/.gitignore", quoted(&place))),
-        // Its journal and its lock, too, but nothing else of a directory that is not its own.
+        // Also its journal and its lock, but nothing else in a directory that others share.
         Ignored::No => {
             let pattern = quoted(&format!("/{name}*"));
             Some(format!("echo {pattern} >> {}/.gitignore", quoted(&place)))
@@ -39,7 +48,7 @@ mod tests {
             ("/p/all.redb", Ignored::Yes, None),
             ("/p/all.redb", Ignored::NoRepository, None),
         ] {
-            assert_eq!(advice(&ignored, Path::new(store)).as_deref(), expected, "{store}");
+            assert_eq!(ignore_command(&ignored, Path::new(store)).as_deref(), expected, "{store}");
         }
     }
 }

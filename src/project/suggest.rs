@@ -2,16 +2,27 @@
 
 use std::collections::BTreeSet;
 
-use waypost::Layout;
+use crate::checkpoint::Layout;
 
-/// A preset that suits, and why.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::command) struct Suggestion {
-    pub(in crate::command) name: &'static str,
-    /// What it does.
-    pub(in crate::command) keeps: &'static str,
+/// A preset that suits a project, and what it keeps.
+///
+/// ```
+/// use std::collections::BTreeSet;
+/// use waypost::Layout;
+/// use waypost::project::suggest;
+///
+/// let suggestion = suggest(&BTreeSet::from([Layout::Crunch, Layout::Native]));
+/// assert_eq!(suggestion.name, "crunch");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Suggestion {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in words that follow the name.
+    pub keeps: &'static str,
     /// Whether it was chosen among those of several systems.
-    pub(in crate::command) is_one_of_several: bool,
+    pub is_one_of_several: bool,
 }
 
 /// The presets of systems that have one, those that remove least first.
@@ -23,8 +34,10 @@ const BY_CARE: [(Layout, &str, &str); 3] = [
 const AIWG: &str = "aiwg";
 const KEEPS: &str = "keeps 30 days and the last 5 of each series";
 
-/// The policy of the system that was at work; of several the one that removes least.
-pub(in crate::command) fn suggest(layouts: &BTreeSet<Layout>) -> Suggestion {
+/// Returns the preset of the system that worked in a project; of several systems, the preset that
+/// removes least.
+#[must_use]
+pub fn suggest(layouts: &BTreeSet<Layout>) -> Suggestion {
     let mut of_systems = BY_CARE.iter().filter(|(layout, ..)| layouts.contains(layout));
     // The other systems remove nothing by themselves, and theirs are loops like any.
     let (name, keeps) = of_systems.next().map_or((AIWG, KEEPS), |(_, name, keeps)| (*name, *keeps));
@@ -33,9 +46,8 @@ pub(in crate::command) fn suggest(layouts: &BTreeSet<Layout>) -> Suggestion {
 
 #[cfg(test)]
 mod tests {
-    use waypost::Policy;
-
     use super::*;
+    use crate::retention::Policy;
 
     #[test]
     fn each_system_has_its_own_policy_and_several_the_most_careful_one() {
