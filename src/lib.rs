@@ -73,6 +73,8 @@ mod store;
 
 pub mod diff;
 pub mod docs;
+#[cfg(all(feature = "transfer", feature = "world"))]
+pub mod doctor;
 pub mod history;
 pub mod layouts;
 #[cfg(feature = "transfer")]
@@ -100,7 +102,7 @@ pub use codec::{JsonStyle, KeyId, Source};
 pub use condition::Condition;
 pub use config::{Cleanup, Config, Off};
 pub use diff::{Diff, diff};
-pub use error::{Damage, Error, Result};
+pub use error::{Damage, Error, Result, Subject, Wanted};
 pub use key::Order;
 pub use query::{Cursor, Page, Query};
 pub use retention::{

@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of checkpoints, and never writes to a terminal itself.
 
+use std::path::Path;
 use std::time::Duration;
 
 /// Returns a count with its noun: `1 file`, `2,000 files`.
@@ -52,6 +53,24 @@ pub fn quoted(name: &str) -> String {
         return name.to_owned();
     }
     format!("'{}'", name.replace('\'', "'\\''"))
+}
+
+/// Returns how to move something out of the way that lies where the store has a file or folder of its
+/// own.
+#[must_use]
+pub fn move_away(path: &Path) -> String {
+    let path = path.display().to_string();
+    let aside = quoted(&format!("{path}.aside"));
+    format!("move it away: mv {} {aside}", quoted(&path))
+}
+
+/// Returns how to make a store with several names a file of its own. The journals and spools beside
+/// its other names stay.
+#[must_use]
+pub fn linked_advice(path: &Path) -> String {
+    let path = path.display().to_string();
+    let (own, path) = (quoted(&format!("{path}.own")), quoted(&path));
+    format!("while nobody uses it, make it a file of its own: cp {path} {own} && mv {own} {path}")
 }
 
 /// Returns a text that can neither control a terminal nor mislead its reader: hidden characters

@@ -25,7 +25,11 @@ pub(super) fn read(text: &[u8], bounds: Bounds) -> Result<Vec<u8>, Fault> {
     parser.value()?;
     match parser.next_byte() {
         None => parser.tokens.finish(),
-        Some(_) => Err(parser.refused("unexpected text after the end of the document")),
+        Some(_) => {
+            let place = Place::of(text.as_bytes(), parser.at);
+            let reason = format_args!("unexpected text after the end of the document at {place}");
+            Err(Fault::text_after(reason))
+        }
     }
 }
 

@@ -232,7 +232,7 @@ impl Follower {
         let scope = match store.scope(name.as_deref(), query.clone()) {
             Ok(scope) => scope,
             Err(Error::NotFound { wanted }) => {
-                return Ok((Vec::new(), Some(Waiting::Unknown(wanted))));
+                return Ok((Vec::new(), Some(Waiting::Unknown(wanted.checkpoint().to_owned()))));
             }
             Err(error) => return Err(error),
         };

@@ -24,7 +24,6 @@ mod panics;
 mod policy;
 mod progress;
 mod report;
-mod stopped;
 // The file of the library, which does not export it.
 #[path = "../../threads.rs"]
 mod threads;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use waypost::history::Scope;
-use waypost::{Entry, Error, Id, Query, Store};
+use waypost::{Entry, Error, Id, Query, Store, Wanted};
 
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -14,7 +14,7 @@ pub(crate) fn one(store: &Store, name: &str) -> Result<Entry> {
 
 /// Adds to an unknown name those that may have been meant.
 fn explained(store: &Store, error: Error) -> anyhow::Error {
-    let Error::NotFound { wanted } = error else { return error.into() };
+    let Error::NotFound { wanted: Wanted::Checkpoint(wanted) } = error else { return error.into() };
     let nearby = store.similar(&wanted).and_then(|nearby| Ok((nearby, store.newest_series()?)));
     match nearby {
         Ok((nearby, newest)) => Refusal::Unknown { wanted, nearby, newest }.into(),

@@ -12,12 +12,13 @@ use anyhow::{Context as _, Result};
 use waypost::{Error, Options, Policy, SecretKey, SetAside, Store};
 
 use crate::args::Global;
-use crate::exit::{Refusal, move_away};
+use crate::exit::Refusal;
 use crate::interrupt;
 use crate::keys;
 use crate::output::quoted;
 use crate::progress::Progress;
 use waypost::project;
+use waypost::text::move_away;
 use waypost::transfer::private;
 
 /// Whether there is anything where the store should be.

@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
-use std::path::Path;
 
+use waypost::doctor::stopped_advice;
 use waypost::project::{ConfigError, NoPlace, PolicyError};
 use waypost::recovery::restore;
+use waypost::text::{linked_advice, move_away};
 use waypost::transfer::capture::CaptureError;
-use waypost::{Damage, Error, Series};
+use waypost::{Damage, Error, Series, Subject};
 
 use super::{Exit, Refusal};
 use crate::output::quoted;
-use crate::stopped;
 
 /// The disk fails: `EIO`, or on Windows `ERROR_IO_DEVICE`.
 const FAILING: i32 = if cfg!(windows) { 1117 } else { 5 };
@@ -76,7 +76,7 @@ fn of_library(error: &Error) -> Verdict {
         Error::Outdated { .. } => {
             Verdict::new(Exit::Refused, "outdated").hint("others work with the store; run it again")
         }
-        Error::Invalid { what, reason } => of_invalid(what, reason),
+        Error::Invalid { what, .. } => of_invalid(what),
         Error::Limit { .. } => Verdict::new(Exit::Refused, "limit")
             .hint("save less at once: leave out what is not needed to go on"),
         Error::TooNew { .. } => Verdict::new(Exit::Failed, "too_new")
@@ -98,19 +98,7 @@ fn of_library(error: &Error) -> Verdict {
         Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
         Error::Key { .. } => refused("key", "give its key with --key-file; lists do without"),
-        Error::Locked { holder, .. } => {
-            let locked = Verdict::new(Exit::Locked, "locked");
-            match stopped::advice(holder) {
-                Some(advice) => locked.hint(advice),
-                None if holder.starts_with("process ") => {
-                    locked.hint("wait longer with --wait, or end that process")
-                }
-                None => locked.hint(
-                    "wait longer with --wait, or end that process; `waypost doctor` may tell why \
-                     it is not named",
-                ),
-            }
-        }
+        Error::Locked { .. } => of_locked(error.holding_process()),
         // Files that a user names are read by the command, and not by the library.
         Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
             Verdict::new(Exit::Failed, "io").hint("make the directory of the store first")
@@ -205,47 +193,48 @@ fn of_place(_: &NoPlace) -> Verdict {
     )
 }
 
-/// How to move something out of the way that lies where the store has a file or folder of its own.
-pub(crate) fn move_away(path: &Path) -> String {
-    let path = path.display().to_string();
-    let aside = quoted(&format!("{path}.aside"));
-    format!("move it away: mv {} {aside}", quoted(&path))
-}
-
-/// How to make a store with several names a file of its own. The journals and spools beside its
-/// other names stay.
-pub(crate) fn linked_advice(path: &Path) -> String {
-    let path = path.display().to_string();
-    let (own, path) = (quoted(&format!("{path}.own")), quoted(&path));
-    format!("while nobody uses it, make it a file of its own: cp {path} {own} && mv {own} {path}")
+/// A store that another process keeps, if that process is known.
+fn of_locked(process: Option<u32>) -> Verdict {
+    let locked = Verdict::new(Exit::Locked, "locked");
+    match (process.and_then(stopped_advice), process) {
+        (Some(advice), _) => locked.hint(advice),
+        (None, Some(_)) => locked.hint("wait longer with --wait, or end that process"),
+        (None, None) => locked.hint(
+            "wait longer with --wait, or end that process; `waypost doctor` may tell why it is \
+             not named",
+        ),
+    }
 }
 
 /// What cannot be taken: by what it is.
-fn of_invalid(what: &str, reason: &str) -> Verdict {
+fn of_invalid(what: &Subject) -> Verdict {
     let refused = Verdict::new(Exit::Refused, "invalid");
     match what {
-        "id" => Verdict::new(Exit::Usage, "invalid")
+        Subject::Id => Verdict::new(Exit::Usage, "invalid")
             .hint("`waypost list` shows ids; without --id a checkpoint gets a new one"),
-        "prune_on_save" => refused.hint("name a policy, too: `waypost policy set crunch`"),
-        "loop_id" => refused.hint("name the loop so, or leave --workflow-type out"),
-        "checkpoint" => refused.hint("choose another one: `waypost list` shows what there is"),
-        "key" if reason.contains("the store") => {
+        Subject::PruneOnSave => refused.hint("name a policy, too: `waypost policy set crunch`"),
+        Subject::LoopId => refused.hint("name the loop so, or leave --workflow-type out"),
+        Subject::Checkpoint => {
+            refused.hint("choose another one: `waypost list` shows what there is")
+        }
+        Subject::NeedlessKey => {
             refused.hint("`waypost rekey` encrypts the store; or leave the key out")
         }
-        "key" => refused.hint("`waypost key FILE` makes a file with one"),
-        "path" => refused.hint("name another file; what is there is as it was"),
-        "line" => refused.hint("`waypost save --help` tells what a line is"),
-        _ if what.starts_with("about.") => {
+        Subject::Key => refused.hint("`waypost key FILE` makes a file with one"),
+        Subject::Path => refused.hint("name another file; what is there is as it was"),
+        Subject::Line => refused.hint("`waypost save --help` tells what a line is"),
+        Subject::About(_) => {
             refused.hint("`waypost save --help` has the fields and what they take")
         }
-        _ if what.starts_with("document of ") => {
+        Subject::DocumentOf(_) => {
             refused.hint("put it right, or save it all the same with --force")
         }
-        _ if what.starts_with("document") && reason.contains("after the end of the document") => {
+        Subject::TextAfterDocument => {
             refused.hint("--lines saves several documents, each in a line of its own")
         }
-        _ if what.starts_with("document") => refused.hint("give a document in JSON"),
-        _ if what.starts_with("artifact") => refused.hint("leave the file out of --capture"),
+        Subject::Document(_) => refused.hint("give a document in JSON"),
+        Subject::Artifact(_) => refused.hint("leave the file out of --capture"),
+        // The library may learn to refuse more.
         _ => refused.hint("`waypost save --help` tells what is taken"),
     }
 }

@@ -1,7 +1,7 @@
 //! `waypost save --layout`: a document of another system, held to the rules of that system.
 
 use waypost::layouts::{Place, Problem, check, recognise};
-use waypost::{Document, Error, Layout, NewEntry, Result, Status, Trigger};
+use waypost::{Document, Error, Layout, NewEntry, Result, Status, Subject, Trigger};
 
 use super::Args;
 
@@ -39,7 +39,7 @@ fn refuse_broken(layout: Layout, document: &Document) -> Result<()> {
     let more = errors.len() - told.len();
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let reason = format!("{}{more}", told.join("; "));
-    Err(Error::Invalid { what: format!("document of {layout}"), reason })
+    Err(Error::Invalid { what: Subject::DocumentOf(layout.to_string()), reason })
 }
 
 /// What flags say comes first. Its id and time are not taken over: it is saved anew, and now.

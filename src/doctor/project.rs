@@ -1,19 +1,21 @@
 //! The project around the store: its git, its config, what other systems left in it.
 
 use std::collections::{BTreeSet, HashSet};
+use std::error::Error;
 use std::path::Path;
 
-use waypost::project::{self, Suggestion, ignore_command, suggest};
-use waypost::recovery::{Ignored, ignored};
-use waypost::{Entry, Inspection, Layout, Policy, State};
-
-use super::check::Check;
-use crate::command::import::survey::{Known, Survey};
-use crate::open;
+use super::Examination;
+use super::report::Check;
+use crate::checkpoint::{Entry, Layout};
+use crate::project::{self, Suggestion, ignore_command, suggest};
+use crate::recovery::{Ignored, ignored};
+use crate::retention::Policy;
+use crate::store::{Inspection, State};
+use crate::text::quoted;
 
 /// What the entries of a store tell.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Noted {
     layouts: BTreeSet<Layout>,
     /// Where imported files lay.
     places: HashSet<String>,
@@ -21,7 +23,22 @@ pub(super) struct Seen {
     pub(super) is_whole: bool,
 }
 
-impl Seen {
+/// Files of other systems in a project that are not at any of the places that are known.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    /// Whether there are any.
+    pub are_there: bool,
+    /// Their layouts.
+    pub layouts: BTreeSet<Layout>,
+    /// How many of each, in words.
+    pub words: String,
+}
+
+/// Looks for files of other systems below a directory, but not at places that are imported; or
+/// tells why it cannot.
+pub type Surveyor<'a> = &'a mut dyn FnMut(&Path, &HashSet<String>) -> Result<Files, String>;
+
+impl Noted {
     pub(super) fn hear(&mut self, entry: &Entry) {
         self.layouts.insert(entry.layout);
         if let Some(place) = &entry.source_path {
@@ -54,26 +71,26 @@ pub(super) fn git(store: &Path) -> Option<Check> {
 pub(super) fn config_and_policy(
     store: &Path,
     found: Option<&Inspection>,
-    seen: &Seen,
+    noted: &Noted,
 ) -> (Check, Check) {
     const NAME: &str = "config";
     match project::config(store) {
-        Ok(None) => (Check::ok(NAME, "no config file in this project"), policy(None, found, seen)),
+        Ok(None) => (Check::ok(NAME, "no config file in this project"), policy(None, found, noted)),
         Ok(Some((path, config))) => {
             let path = path.display().to_string();
             let of_config = config.policy().map(|policy| (policy, path.as_str()));
-            let policy = policy(of_config, found, seen);
+            let policy = policy(of_config, found, noted);
             (Check::ok(NAME, format!("{path} is valid")), policy)
         }
         Err(error) => {
-            let check = Check::bad(NAME, format!("{:#}", anyhow::Error::from(error)))
-                .advise("waypost policy example shows every key");
-            (check, policy(None, found, seen))
+            let check =
+                Check::bad(NAME, told(&error)).advise("waypost policy example shows every key");
+            (check, policy(None, found, noted))
         }
     }
 }
 
-fn policy(of_config: Option<(&Policy, &str)>, found: Option<&Inspection>, seen: &Seen) -> Check {
+fn policy(of_config: Option<(&Policy, &str)>, found: Option<&Inspection>, noted: &Noted) -> Check {
     const NAME: &str = "policy";
     let of_store = match found.map(|found| &found.state) {
         Some(State::Closed(contents)) => contents.settings.as_ref(),
@@ -86,34 +103,52 @@ fn policy(of_config: Option<(&Policy, &str)>, found: Option<&Inspection>, seen: 
         return Check::ok(NAME, format!("{}, from the store{on_save}", policy.name));
     }
     // A policy of the store comes first, and whether there is one cannot be told.
-    if !seen.is_whole {
+    if !noted.is_whole {
         return Check::ok(NAME, "unknown: the store cannot be read now");
     }
     if let Some((policy, path)) = of_config {
         return Check::ok(NAME, format!("{}, from {path}", policy.name));
     }
-    let Suggestion { name, keeps, .. } = suggest(&seen.layouts);
+    let Suggestion { name, keeps, .. } = suggest(&noted.layouts);
     Check::ok(NAME, "none, so that nothing is ever removed")
         .advise(format!("waypost policy set {name}, which {keeps}"))
 }
 
-/// Checkpoints of other systems that are not in the store; their layouts are seen, too.
-pub(super) fn files(store: &Path, seen: &mut Seen) -> Option<Check> {
+/// An error with its causes.
+fn told(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// Checkpoints of other systems that are not in the store; notes their layouts.
+pub(super) fn files(
+    store: &Path,
+    how: &Examination,
+    noted: &mut Noted,
+    surveyor: Surveyor<'_>,
+) -> Option<Check> {
     const NAME: &str = "files";
     let home = project::home(store)?;
-    let survey = match Survey::of(&home, store, Known::At(&seen.places)) {
-        Ok(survey) => survey,
-        Err(error) => return Some(Check::warn(NAME, format!("{error:#}"))),
+    let found = match surveyor(&home, &noted.places) {
+        Ok(found) => found,
+        Err(error) => return Some(Check::warn(NAME, error)),
     };
-    seen.layouts.extend(survey.layouts.keys());
-    let told = survey.told();
-    if survey.count() == 0 {
-        return Some(Check::ok(NAME, told));
+    noted.layouts.extend(&found.layouts);
+    let words = found.words;
+    if !found.are_there {
+        return Some(Check::ok(NAME, words));
     }
-    if !seen.is_whole {
-        let finding = format!("{told}, imported or not: the store cannot be read now");
+    if !noted.is_whole {
+        let finding = format!("{words}, imported or not: the store cannot be read now");
         return Some(Check::ok(NAME, finding));
     }
-    let advice = format!("waypost import {}", open::typed(&home));
-    Some(Check::warn(NAME, format!("not imported yet: {told}")).advise(advice))
+    let is_here = how.here.as_deref() == Some(&*home);
+    let typed = if is_here { ".".to_owned() } else { quoted(&home.display().to_string()) };
+    let check = Check::warn(NAME, format!("not imported yet: {words}"));
+    Some(check.advise(format!("waypost import {typed}")))
 }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::check::Check;
+use super::report::Check;
 use super::system;
-use crate::output::quoted;
-use waypost::transfer::system::mode;
+use crate::text::quoted;
+use crate::transfer::system::mode;
 
 const NAME: &str = "modes";
 // All that the group and others may do.

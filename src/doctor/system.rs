@@ -1,6 +1,6 @@
 //! What only the system knows: room, kinds of file systems, owners.
 
-use std::fs::Metadata;
+use std::fs::{self, Metadata};
 use std::path::Path;
 
 /// How many bytes a user may still write.
@@ -55,4 +55,34 @@ pub(super) fn other_owner(file: &Metadata) -> Option<(u32, u32)> {
 #[cfg(not(unix))]
 pub(super) fn other_owner(_file: &Metadata) -> Option<(u32, u32)> {
     None
+}
+
+/// Returns what to do about a process that is stopped (SIGSTOP, Ctrl-Z), which would keep a store for
+/// ever; `None` if it is not, or the system does not tell.
+#[must_use]
+pub fn stopped_advice(id: u32) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    is_stopped(&status).then(|| {
+        format!("process {id} is stopped: `kill -CONT {id}` lets it go on, `kill -9 {id}` ends it")
+    })
+}
+
+fn is_stopped(status: &str) -> bool {
+    // The name of the program comes before it, and may have parentheses of its own.
+    let after = status.rsplit_once(") ").map(|(_, after)| after);
+    after.is_some_and(|after| after.starts_with(['T', 't']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_stopped_by_its_state_and_not_by_its_name() {
+        assert!(is_stopped("7 (waypost) T 1 7 7"));
+        assert!(is_stopped("7 (a) S (b) t 1 7 7"));
+        assert!(!is_stopped("7 (a) T (b) S 1 7 7"));
+        assert!(!is_stopped(""));
+        assert_eq!(stopped_advice(std::process::id()), None);
+    }
 }

@@ -4,14 +4,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use waypost::{
-    Contents, Damage, Error, Holder, Inspection, LockText, Result, Spooled, State, Timestamp,
-};
-
-use super::check::Check;
-use crate::exit::{linked_advice, move_away};
-use crate::output::{age, counted, grouped, quoted, size};
-use crate::stopped;
+use super::Examination;
+use super::report::Check;
+use super::system::stopped_advice;
+use crate::checkpoint::Timestamp;
+use crate::error::{Damage, Error, Result};
+use crate::store::{Contents, Holder, Inspection, LockText, Spooled, State};
+use crate::text::{age, counted, grouped, linked_advice, move_away, quoted};
+use crate::transfer::size::size;
 
 const NAME: &str = "store";
 const LOCK: &str = "lock";
@@ -28,9 +28,16 @@ pub(super) fn is_damaged(found: Option<&Result<Inspection>>) -> bool {
     }
 }
 
-/// The store at `path`, which counts because of `why`.
-pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>) -> Vec<Check> {
-    let place = format!("{}, {why}", path.display());
+/// The store at `path`.
+pub(super) fn checks(
+    path: &Path,
+    how: &Examination,
+    found: Option<&Result<Inspection>>,
+) -> Vec<Check> {
+    let place = match how.why.as_str() {
+        "" => path.display().to_string(),
+        why => format!("{}, {why}", path.display()),
+    };
     match found {
         None => vec![absent(path, &place)],
         Some(Err(error)) => vec![unreadable(&place, error)],
@@ -38,11 +45,11 @@ pub(super) fn checks(path: &Path, why: &str, found: Option<&Result<Inspection>>)
             let journal = journal(found);
             let lock = found.holder.as_ref().map_or_else(
                 || Check::ok(LOCK, "no other process has the store"),
-                |holder| held(holder, &found.state),
+                |holder| held(holder, &found.state, how.now),
             );
             let rekey = rekey(found);
             let spool = spool(found, path);
-            let all = [opened(&place, found), lock].into_iter();
+            let all = [opened(&place, found, how.now), lock].into_iter();
             let all = all.chain(lock_text(found)).chain(unread(found)).chain(rekey);
             all.chain(journal).chain(spool).collect()
         }
@@ -79,7 +86,7 @@ fn unreadable(place: &str, error: &Error) -> Check {
         Error::Io { source, .. } if source.kind() != io::ErrorKind::PermissionDenied => {
             "look at the disk and the path; waypost repair --into FILE saves what can be read"
         }
-        _ => "whoever it belongs to can let you read it",
+        _ => "ask its owner to let you read it",
     };
     let reason = match error {
         // The path stands before it.
@@ -90,10 +97,10 @@ fn unreadable(place: &str, error: &Error) -> Check {
     Check::bad(NAME, format!("{place}: {reason}")).advise(advice)
 }
 
-fn opened(place: &str, found: &Inspection) -> Check {
+fn opened(place: &str, found: &Inspection, now: Timestamp) -> Check {
     let bytes = size(found.file_bytes);
     match &found.state {
-        State::Closed(contents) => contained(&format!("{place}: {bytes}"), contents),
+        State::Closed(contents) => contained(&format!("{place}: {bytes}"), contents, now),
         State::Unclosed => {
             let finding = format!("{place}: {bytes}, not closed, as after a crash");
             Check::warn(NAME, finding)
@@ -104,11 +111,11 @@ fn opened(place: &str, found: &Inspection) -> Check {
     }
 }
 
-fn contained(place: &str, contents: &Contents) -> Check {
+fn contained(place: &str, contents: &Contents, now: Timestamp) -> Check {
     let Contents { format, checkpoints, damaged, damage, newest, deleted, deleted_bytes, .. } =
         contents;
     let ago = |newest: &Timestamp| {
-        let old = Timestamp::now().saturating_since(*newest);
+        let old = now.saturating_since(*newest);
         format!(", the newest {} ago", age(old))
     };
     let newest = newest.as_ref().map(ago).unwrap_or_default();
@@ -228,13 +235,13 @@ fn spool(found: &Inspection, path: &Path) -> Option<Check> {
     Some(if advice.is_empty() { check } else { check.advise(advice.join("; ")) })
 }
 
-fn held(holder: &Holder, state: &State) -> Check {
+fn held(holder: &Holder, state: &State, now: Timestamp) -> Check {
     let Holder { name, since, .. } = holder;
-    let since = since.map(|since| Timestamp::now().saturating_since(since));
+    let since = since.map(|since| now.saturating_since(since));
     let since = since.map(|since| format!(" for {}", age(since))).unwrap_or_default();
     match state {
         State::Held => {
-            let advice = stopped::advice(name).unwrap_or_else(|| {
+            let advice = holder.process().and_then(stopped_advice).unwrap_or_else(|| {
                 "others wait for it, see --wait; end that process if it hangs".to_owned()
             });
             Check::warn(LOCK, format!("{name} has the store{since}, and keeps it")).advise(advice)

@@ -4,18 +4,16 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Error, Result};
-use waypost::Inspection;
-
-use super::check::Check;
+use super::floor::Floor;
+use super::report::Check;
+use super::scratch::Scratch;
 use super::system;
-use crate::command::bench::floor::Floor;
-use crate::command::bench::place::Place;
-use crate::command::bench::spread::Spread;
-use crate::output::{quoted, size};
+use crate::store::Inspection;
+use crate::text::quoted;
+use crate::transfer::size::size;
 
 const WRITES: u32 = 20;
-// A disk that needs longer for them has told enough.
+// A disk that needs longer for them is slow: fewer writes show that.
 const TIME_MAX: Duration = Duration::from_secs(2);
 // A loop that saves every second would wait a fiftieth of its time.
 const SLOW_MICROS: f64 = 20_000.0;
@@ -48,18 +46,18 @@ fn speed(directory: &Path) -> Check {
             Check::ok(NAME, finding)
         }
         Err(error) => {
-            let advice = unwritable(&error, directory);
-            Check::bad(NAME, format!("nothing can be written: {error:#}")).advise(advice)
+            let advice = unwritable(&error.source, directory);
+            let finding = format!("nothing can be written: {}{}", error.what, error.source);
+            Check::bad(NAME, finding).advise(advice)
         }
     }
 }
 
 /// What to do if nothing can be written to a directory.
-fn unwritable(error: &Error, directory: &Path) -> String {
+fn unwritable(error: &io::Error, directory: &Path) -> String {
     use io::ErrorKind::{QuotaExceeded, StorageFull};
-    let cause = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
-    match cause.map(io::Error::kind) {
-        Some(StorageFull | QuotaExceeded) => {
+    match error.kind() {
+        StorageFull | QuotaExceeded => {
             "make room on that disk: waypost prune --now and waypost compact free some; reading \
              needs none"
                 .to_owned()
@@ -68,10 +66,25 @@ fn unwritable(error: &Error, directory: &Path) -> String {
     }
 }
 
+/// What could not be done, with a colon, and why.
+struct Failure {
+    what: String,
+    source: io::Error,
+}
+
+impl From<io::Error> for Failure {
+    fn from(source: io::Error) -> Self {
+        Self { what: String::new(), source }
+    }
+}
+
 /// The median time of a durable write, in microseconds.
-fn measure(directory: &Path) -> Result<f64> {
-    let place = Place::new(directory, "doctor")?;
-    let mut floor = Floor::new(place.path())?;
+fn measure(directory: &Path) -> Result<f64, Failure> {
+    let scratch = Scratch::new(directory, "doctor").map_err(|source| {
+        let path = Scratch::path_in(directory, "doctor");
+        Failure { what: format!("cannot make {}: ", path.display()), source }
+    })?;
+    let mut floor = Floor::new(scratch.path())?;
     let start = Instant::now();
     for _ in 0..WRITES {
         floor.append(1)?;
@@ -79,7 +92,7 @@ fn measure(directory: &Path) -> Result<f64> {
             break;
         }
     }
-    Ok(Spread::of(floor.times()).median)
+    Ok(floor.median_micros())
 }
 
 fn room(directory: &Path, file_bytes: u64) -> Option<Check> {
@@ -108,10 +121,7 @@ mod tests {
     /// A full disk was taken for one that the user may not write to.
     #[test]
     fn the_advice_goes_by_why_nothing_can_be_written() {
-        let advice = |kind: io::ErrorKind| {
-            let error = Error::from(io::Error::from(kind)).context("cannot make d/x");
-            unwritable(&error, Path::new("d"))
-        };
+        let advice = |kind: io::ErrorKind| unwritable(&io::Error::from(kind), Path::new("d"));
         for full in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
             assert!(advice(full).starts_with("make room on that disk: "));
         }
