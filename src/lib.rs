@@ -106,7 +106,8 @@ pub use error::{Damage, Error, Result, Subject, Wanted};
 pub use key::Order;
 pub use query::{Cursor, Page, Query};
 pub use retention::{
-    Age, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan, plan_completed,
+    Age, Excess, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan,
+    plan_completed,
 };
 // Only for the command, so that a single module opens files.
 #[doc(hidden)]

@@ -55,8 +55,8 @@ pub fn quoted(name: &str) -> String {
     format!("'{}'", name.replace('\'', "'\\''"))
 }
 
-/// Returns how to move something out of the way that lies where the store has a file or folder of its
-/// own.
+/// Returns the command that moves something out of the way that lies where the store has a file or
+/// folder of its own.
 #[must_use]
 pub fn move_away(path: &Path) -> String {
     let path = path.display().to_string();
@@ -64,8 +64,8 @@ pub fn move_away(path: &Path) -> String {
     format!("move it away: mv {} {aside}", quoted(&path))
 }
 
-/// Returns how to make a store with several names a file of its own. The journals and spools beside
-/// its other names stay.
+/// Returns the command that makes a store with several names a file of its own. The journals and
+/// spools beside its other names stay.
 #[must_use]
 pub fn linked_advice(path: &Path) -> String {
     let path = path.display().to_string();

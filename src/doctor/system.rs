@@ -57,8 +57,8 @@ pub(super) fn other_owner(_file: &Metadata) -> Option<(u32, u32)> {
     None
 }
 
-/// Returns what to do about a process that is stopped (SIGSTOP, Ctrl-Z), which would keep a store for
-/// ever; `None` if it is not, or the system does not tell.
+/// Returns what to do about a process that is stopped (SIGSTOP, Ctrl-Z) and would keep a store
+/// forever; `None` if it is not stopped, or the system does not tell.
 #[must_use]
 pub fn stopped_advice(id: u32) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;

@@ -17,6 +17,7 @@ mod input;
 mod interrupt;
 mod keys;
 mod name;
+mod named;
 mod open;
 mod output;
 mod pager;

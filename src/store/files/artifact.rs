@@ -68,8 +68,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NotFound`] if there is no such checkpoint or it has no file of this path,
-    /// [`Error::Invalid`] if the file was deleted and has no content, [`Error::Corrupt`] if that is damaged, [`Error::Limit`] if it is longer than
-    /// this handle reads.
+    /// [`Error::Invalid`] if the file was deleted and has no content, [`Error::Corrupt`] if that is
+    /// damaged, [`Error::Limit`] if it is longer than this handle reads.
     pub fn artifact(&self, id: &Id, path: &str) -> Result<Vec<u8>> {
         self.read(|snapshot| {
             let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;

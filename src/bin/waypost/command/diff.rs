@@ -11,10 +11,9 @@ use clap::builder::NonEmptyStringValueParser;
 use waypost::history::FileChanges;
 use waypost::{Artifact, Diff, Document, Entry, Id, Source, Store};
 
-use super::save;
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{name, open, output};
+use crate::{name, named, open, output};
 use text::Page;
 
 const EXAMPLES: &str = "\
@@ -175,7 +174,7 @@ impl Side {
     }
 
     fn of_file(path: &Path, global: &Global) -> Result<Self> {
-        let text = save::read(path, global)?;
+        let text = named::read(path, global)?;
         let is_yaml = path.extension().is_some_and(|it| it == "yaml" || it == "yml");
         let document = if is_yaml {
             Source::from_yaml(&text).and_then(|source| source.document())

@@ -20,11 +20,10 @@ use waypost::recovery::{
 };
 use waypost::{Entry, Error, Issue, Series, Store, Timestamp};
 
-use super::prune::come_back;
 use crate::args::{self, Global};
 use crate::confirm::is_asked;
 use crate::exit::Refusal;
-use crate::output::quoted;
+use crate::output::{come_back, quoted};
 use crate::{open, output};
 
 const EXAMPLES: &str = "\
