@@ -87,7 +87,8 @@ impl From<String> for Subject {
 
 impl PartialEq<str> for Subject {
     fn eq(&self, text: &str) -> bool {
-        self.to_string() == text
+        let own = self.to_string();
+        own == text
     }
 }
 

@@ -48,7 +48,7 @@ pub struct Search<'a> {
 #[non_exhaustive]
 pub enum Searched {
     /// It fulfils the condition.
-    Match(Match),
+    Match(Box<Match>),
     /// It does not, or was deleted after it was listed.
     Other,
     /// Its document is damaged, so the search passed it over; the text names the damage.
@@ -67,6 +67,7 @@ pub struct Match {
 
 impl<'a> Search<'a> {
     /// Reads documents one by one and tests each.
+    #[must_use]
     pub fn run(self, store: &'a Store, scope: &'a Scope) -> Searching<'a> {
         let entries = scope.entries(store, self.order);
         Searching { search: self, store, entries, left: self.limit, tally: Tally::default() }
@@ -97,7 +98,7 @@ impl Searching<'_> {
             Content::Read(document) if condition.holds(&document) => {
                 self.left -= 1;
                 let values = values(&document, condition.pointers())?;
-                Searched::Match(Match { entry, values })
+                Searched::Match(Box::new(Match { entry, values }))
             }
             Content::Damaged(reason) => Searched::Damaged(reason),
             Content::Read(_) | Content::Gone => Searched::Other,

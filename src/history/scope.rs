@@ -41,7 +41,7 @@ impl Store {
     pub fn scope(&self, target: Option<&str>, query: Query) -> Result<Scope> {
         let Some(target) = target else { return Ok(Scope { query, up_to: None }) };
         if let Some(Query { series, issue, loop_id, .. }) = self.several(target)? {
-            return Ok(Scope { query: Query { series, issue, loop_id, ..query }, up_to: None });
+            return Ok(Scope { query: Query { issue, loop_id, series, ..query }, up_to: None });
         }
         let entry = self.resolve(target)?;
         let query = Query { series: Some(entry.series.clone()), ..query };
@@ -76,6 +76,26 @@ impl Store {
         let issues = self.issues()?.into_iter().filter(is_same).map(|issue| issue.to_string());
         let series = self.nearby(wanted)?.into_iter().map(|series| series.to_string());
         Ok(issues.chain(series).collect())
+    }
+
+    /// Returns how many checkpoints of its series are newer than `entry`.
+    ///
+    /// Counts up to the first damaged one: damage must not prevent a return to a whole checkpoint.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn newer(&self, entry: &Entry) -> Result<u64> {
+        let query = Query { series: Some(entry.series.clone()), ..Query::default() };
+        let mut count = 0;
+        for other in self.entries(query) {
+            match other {
+                Ok(other) if other.id == entry.id => break,
+                Ok(_) => count += 1,
+                Err(Error::Corrupt { .. }) => return Ok(count + 1),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(count)
     }
 
     /// Returns the checkpoint before `entry` in its series, `None` if it is the first.
@@ -128,6 +148,7 @@ impl Scope {
     }
 
     /// Goes through all of them, reading a page at a time.
+    #[must_use]
     pub fn entries<'a>(
         &'a self,
         store: &'a Store,

@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
                 if global.json {
                     output::json_text(out, &found.to_json(pointers)?)?;
                 } else {
-                    rows.push(shortened(found));
+                    rows.push(shortened(*found));
                 }
             }
             Searched::Damaged(reason) => global.note(format_args!("passed over: {reason}")),

@@ -122,7 +122,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if !args.capture.is_empty() && named::is_stdin(&args.file) && json.trim_ascii().is_empty() {
         return Err(Refusal::NoDocument.into());
     }
-    let about = checked::described(NewEntry::from(&args.about), args, &json)?;
+    let about = checked::about(NewEntry::from(&args.about), args, &json)?;
     let capture = captured::read(args, global)?;
     if !open::exists(global)? {
         // What is not a document must not leave an empty store behind.
