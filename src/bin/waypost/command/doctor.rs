@@ -32,11 +32,11 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {}
 
-// Whoever is done with the store lets go of it within half of this.
+// An idle holder closes the store within half of this.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
 pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
-    // What is advised may be typed elsewhere.
+    // Commands in the advice may be typed in another directory.
     let path = path::absolute(open::path(global)?)?;
     let looking = Progress::new("looking", global);
     let how = Examination {

@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     }
     let switches = Switches::of_project(args, global)?;
     let off = switches.refusal(&NewEntry::from(&args.about));
-    // Read even if it is not saved: whoever writes into the pipe is not to fail.
+    // Read even if it is not saved, so that the writer of the pipe does not fail.
     let json = named::read(&args.file, global)?;
     if let Some(off) = off {
         return Ok(refuse(out, &off, global)?);

@@ -17,7 +17,7 @@ use crate::open::Repairing;
 use crate::{interrupt, keys, open};
 use lines::Lines;
 
-// More often shows nothing sooner: a turn of a loop that saves is longer.
+// Shorter waits show nothing sooner: a process that saves has the store for longer.
 const EVERY_MIN: Duration = Duration::from_millis(10);
 
 const EXAMPLES: &str = "\
@@ -40,12 +40,12 @@ pub(super) struct Args {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     target: Option<String>,
 
-    /// Show so many of the newest first
+    /// Show the newest N first
     #[arg(long, value_name = "N", default_value = "0")]
     #[arg(value_parser = whole::<usize>(0..=u64::MAX), allow_negative_numbers = true)]
     last: usize,
 
-    /// End after so many new ones, with 0 at once
+    /// End after N new ones, with 0 at once
     #[arg(long, value_name = "N")]
     #[arg(value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     count: Option<u64>,
