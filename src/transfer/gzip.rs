@@ -6,10 +6,11 @@ mod fuzz;
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
 
-use crate::error::{Error, Result};
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use flate2::{Compress, Compression, Crc, FlushCompress, GzBuilder, Status};
+
+use crate::error::{Error, Result};
 
 // What Node and `gzip -n` write on any system: neither a time nor a name, and made on Unix.
 const UNIX: u8 = 3;
@@ -29,11 +30,13 @@ pub fn reader<R: Read>(compressed: R) -> MultiGzDecoder<R> {
 }
 
 /// Tells whether bytes start like a file of gzip.
+#[must_use]
 pub fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
 /// The compressed form of a text; the same for the same text.
+#[must_use]
 pub fn compress(text: &[u8]) -> Vec<u8> {
     thread_local! {
         // To make one for each text of 16 KB takes a seventh longer.

@@ -13,11 +13,13 @@ use crate::store::opening;
 pub(crate) const MODE: u32 = 0o600;
 
 /// Whether others than the owner may do anything with a file; other systems do not tell.
+#[must_use]
 #[cfg(unix)]
 pub fn is_open(file: &Metadata) -> bool {
     file.is_file() && std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o077 != 0
 }
 
+#[must_use]
 #[cfg(not(unix))]
 pub fn is_open(_file: &Metadata) -> bool {
     false
@@ -42,6 +44,7 @@ pub fn own_directory(path: &Path) -> io::Result<()> {
 }
 
 /// Makes directories of this mode at most; the umask may take more away.
+#[must_use]
 pub fn directories(mode: u32) -> DirBuilder {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]

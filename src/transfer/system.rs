@@ -19,6 +19,7 @@ pub struct FileSystem {
 
 #[cfg(target_os = "linux")]
 impl FileSystem {
+    #[must_use]
     pub fn of(directory: &Path) -> Option<Self> {
         let directory = File::open(directory).ok()?;
         let (device, _) = identity(&directory.metadata().ok()?)?;
@@ -26,6 +27,7 @@ impl FileSystem {
     }
 
     /// Whether a file is in it; a directory below may be another file system.
+    #[must_use]
     pub fn has(&self, file: &Metadata) -> bool {
         identity(file).is_some_and(|(device, _)| device == self.device)
     }
@@ -38,10 +40,12 @@ impl FileSystem {
 
 #[cfg(not(target_os = "linux"))]
 impl FileSystem {
+    #[must_use]
     pub fn of(_directory: &Path) -> Option<Self> {
         None
     }
 
+    #[must_use]
     pub fn has(&self, _file: &Metadata) -> bool {
         false
     }
@@ -64,18 +68,21 @@ pub(crate) fn is_alive(process: u32) -> bool {
 
 // Other systems have none to tell.
 #[allow(clippy::unnecessary_wraps)]
+#[must_use]
 #[cfg(unix)]
 pub fn identity(file: &Metadata) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt as _;
     Some((file.dev(), file.ino()))
 }
 
+#[must_use]
 #[cfg(not(unix))]
 pub fn identity(_file: &Metadata) -> Option<Identity> {
     None
 }
 
 /// Stands for the identity of a file where a system does not tell, and case does not count.
+#[must_use]
 pub fn identity_of_name(path: &Path) -> Identity {
     let mut hasher = DefaultHasher::new();
     path.to_string_lossy().to_lowercase().hash(&mut hasher);
@@ -84,12 +91,14 @@ pub fn identity_of_name(path: &Path) -> Identity {
 
 /// The permissions of a file; other systems have none to tell.
 #[allow(clippy::unnecessary_wraps)]
+#[must_use]
 #[cfg(unix)]
 pub fn mode(file: &Metadata) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt as _;
     Some(file.permissions().mode() & 0o777)
 }
 
+#[must_use]
 #[cfg(not(unix))]
 pub fn mode(_file: &Metadata) -> Option<u32> {
     None

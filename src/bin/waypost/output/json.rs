@@ -5,11 +5,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-
-/// The version of what `--json` prints, and of the lines of an export.
-pub(crate) const VERSION: u64 = 1;
-/// The member that has it.
-pub(crate) const VERSION_KEY: &str = "version";
+use waypost::transfer::json::VERSION;
 
 /// An object with its version before all else.
 #[derive(Serialize)]
@@ -58,6 +54,8 @@ pub(crate) fn json_open(value: &impl Serialize) -> serde_json::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use waypost::transfer::json::VERSION_KEY;
+
     use super::*;
 
     #[test]

@@ -11,9 +11,9 @@ use serde::Serialize;
 use waypost::Layout;
 use waypost::project::ignore_command;
 use waypost::recovery::Ignored;
+use waypost::transfer::import::Lot;
 
 use crate::args::Global;
-use crate::command::import::survey::Lot;
 use crate::confirm;
 use crate::output::plain;
 

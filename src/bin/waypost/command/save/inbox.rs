@@ -2,9 +2,11 @@
 //!
 //! Not a channel: that would bound their number, and a few hundred may be of 64 MiB each.
 
-use std::io::{self, BufRead, Read as _};
+use std::io::{self, BufRead};
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+
+use waypost::transfer::line::{TooLong, read_line};
 
 use crate::input::Input;
 use crate::threads;
@@ -19,10 +21,6 @@ pub(super) struct Line {
     pub(super) number: u64,
     pub(super) text: Result<Vec<u8>, TooLong>,
 }
-
-/// Stands for a line that is longer than the limit, and was passed over.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::command) struct TooLong;
 
 /// The lines of an input, in batches of those that are there.
 pub(super) enum Lines {
@@ -147,26 +145,6 @@ impl Inbox {
         let state = self.changed.wait_while(state, |state| condition(state));
         state.unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Reads a line without its end; `None` at the end of the input.
-pub(in crate::command) fn read_line(
-    input: &mut impl BufRead,
-    bytes_max: usize,
-) -> io::Result<Option<Result<Vec<u8>, TooLong>>> {
-    let mut text = Vec::new();
-    // Room for the line end, which does not count.
-    let limit = bytes_max as u64 + 1;
-    if input.by_ref().take(limit).read_until(b'\n', &mut text)? == 0 {
-        return Ok(None);
-    }
-    if text.last() == Some(&b'\n') {
-        text.pop();
-    } else if text.len() > bytes_max {
-        input.skip_until(b'\n')?;
-        return Ok(Some(Err(TooLong)));
-    }
-    Ok(Some(Ok(text)))
 }
 
 #[cfg(test)]

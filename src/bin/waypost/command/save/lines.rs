@@ -9,13 +9,14 @@ use waypost::{Draft, Entry, Error, Limits};
 
 use super::inbox::{Line, Lines};
 use super::switches::skip;
-use super::{Saver, answer, checked, envelope};
+use super::{Saver, answer, checked};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::input::Input;
 use crate::interrupt;
 use crate::output::{self, grouped};
 use crate::report::{Report, Reported};
+use waypost::transfer::envelope;
 
 /// Saves lines of standard input until it ends, or until an interrupt: then what was read is still
 /// answered, and a line that is half there is not.
