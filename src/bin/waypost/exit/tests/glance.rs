@@ -156,10 +156,12 @@ fn all_errors_at_a_glance() {
         --choice fresh starts over, --force goes on all the same
     4 invalid: 1 of 3 checked are invalid
         see above which rules are broken, and where
-    4 prompt_user: cannot decide alone whether to resume a-1: the text of the issue has changed
+    4 prompt_user: cannot decide alone whether to resume a-1: the text of the issue has
+      changed
         --diff shows what changed, `waypost restore a-1 --into p` brings captured files back,
           --choice resume goes on, --choice fresh starts over
-    4 prompt_user: cannot decide alone whether to resume a-1: the text of the issue has changed
+    4 prompt_user: cannot decide alone whether to resume a-1: the text of the issue has
+      changed
         --choice resume goes on, --choice fresh starts over
     3 ended: issue:42 is completed: there is nothing to go on from
         `waypost reopen --series issue:42` opens it again, --force goes on all the same
