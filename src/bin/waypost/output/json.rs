@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use waypost::transfer::json::VERSION;
+use waypost::transfer::json::{VERSION, VERSION_KEY};
 
 /// An object with its version before all else.
 #[derive(Serialize)]
@@ -54,8 +54,6 @@ pub(crate) fn json_open(value: &impl Serialize) -> serde_json::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use waypost::transfer::json::VERSION_KEY;
-
     use super::*;
 
     #[test]
