@@ -29,6 +29,7 @@ mod event;
 mod failure;
 mod file;
 mod follow;
+mod input;
 mod line;
 mod lines;
 mod report;
@@ -56,8 +57,9 @@ use crate::store::Store;
 pub use event::ImportEvent;
 pub use failure::{ImportError, Unfinished};
 pub use follow::Follow;
+pub use input::{Lines, unpacked};
 pub use report::{ImportRemark, Imported, WouldImport};
-pub use sources::{Lines, Sources, unpacked};
+pub use sources::Sources;
 pub use survey::{Earlier, Lot, Survey};
 
 /// How to import.
@@ -101,8 +103,8 @@ impl Store {
 
     /// Imports all sources, lines first, and passes each event to `watch`.
     ///
-    /// If `watch` stops the import, the report has [`Imported::is_stopped`]. What was imported stays,
-    /// and the same import once more goes on from there.
+    /// If `watch` stops the import, the report has [`Imported::is_stopped`]. What was imported
+    /// stays, and the same import once more goes on from there.
     ///
     /// # Errors
     /// [`Unfinished`] if lines cannot be read or the store fails.

@@ -57,32 +57,49 @@ pub(super) fn is_one(line: &[u8]) -> bool {
     fields.is_ok_and(|fields| fields.contains_key("document"))
 }
 
-/// Drafts the checkpoint of a line.
-pub(super) fn draft(store: &Store, line: &[u8]) -> Result<FromLine> {
+/// Refuses a line that no store takes.
+pub(super) fn check(line: &[u8]) -> Result<()> {
+    let fields = fields(line)?;
+    let (_, document) = described(&fields)?;
+    Source::from_json(document.get().as_bytes()).map(drop)
+}
+
+fn fields(line: &[u8]) -> Result<BTreeMap<String, &RawValue>> {
     // serde's own wording quotes what it found, and that may be the document.
-    let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(line).map_err(|error| {
+    serde_json::from_slice(line).map_err(|error| {
         Error::invalid("line", format!("not an object in JSON, at column {}", error.column()))
-    })?;
-    check_version(&fields)?;
+    })
+}
+
+/// What a line says of its checkpoint, and the document.
+fn described<'a>(fields: &BTreeMap<String, &'a RawValue>) -> Result<(NewEntry, &'a RawValue)> {
+    check_version(fields)?;
     let document = fields.get("document").ok_or_else(|| {
         Error::invalid("line", "has no `document`; `waypost export --jsonl` writes one")
     })?;
     let mut about = NewEntry::default();
-    for (name, value) in &fields {
+    for (name, value) in fields {
         if BESIDE.contains(&name.as_str()) || DERIVED.contains(&name.as_str()) {
             continue;
         }
         let value = serde_json::from_str(value.get());
-        let value = value.map_err(|_| Error::invalid(name, "not JSON".to_owned()))?;
+        let value = value.map_err(|_| Error::invalid(name, "not JSON"))?;
         envelope::set(&mut about, name, value).map_err(|reason| Error::invalid(name, reason))?;
     }
+    Ok((about, document))
+}
+
+/// Drafts the checkpoint of a line.
+pub(super) fn draft(store: &Store, line: &[u8]) -> Result<FromLine> {
+    let fields = fields(line)?;
+    let (about, document) = described(&fields)?;
     let draft = draft_document(store, about, document, &fields)?;
     let artifacts = fields.get(ARTIFACTS).map(|it| read::<Vec<Captured>>(ARTIFACTS, it));
     let artifacts = artifacts.transpose()?.unwrap_or_default();
     let count = fields.get(ARTIFACT_COUNT).map(|it| read::<u64>(ARTIFACT_COUNT, it)).transpose()?;
     if count.is_some_and(|count| count != artifacts.len() as u64) {
         // An export writes no such line, and the missing files would be lost silently.
-        return Err(Error::invalid(ARTIFACTS, "not as many as the line says".to_owned()));
+        return Err(Error::invalid(ARTIFACTS, "not as many as the line says"));
     }
     let is_damaged =
         |it: &Captured| it.damaged && it.sha256.is_some() && it.text.is_none() && it.hex.is_none();
@@ -145,8 +162,7 @@ fn captured(captured: Captured) -> Result<NewArtifact> {
 }
 
 fn read<T: DeserializeOwned>(name: &str, value: &RawValue) -> Result<T> {
-    serde_json::from_str(value.get())
-        .map_err(|_| Error::invalid(name, "of the wrong type".to_owned()))
+    serde_json::from_str(value.get()).map_err(|_| Error::invalid(name, "of the wrong type"))
 }
 
 fn bytes_of(name: &str, digits: &str) -> Result<Vec<u8>> {
@@ -157,5 +173,5 @@ fn bytes_of(name: &str, digits: &str) -> Result<Vec<u8>> {
         u8::from_str_radix(pair, 16).ok().filter(|_| is_digits)
     };
     let bytes: Option<_> = digits.as_bytes().chunks(2).map(byte).collect();
-    bytes.ok_or_else(|| Error::invalid(name, "not in hexadecimal digits".to_owned()))
+    bytes.ok_or_else(|| Error::invalid(name, "not in hexadecimal digits"))
 }

@@ -100,10 +100,7 @@ fn read(mut source: impl BufRead, hand_out: &mut dyn FnMut(Part) -> bool) -> io:
 fn drafts(store: &Store, lines: Part) -> Drafts {
     let draft = |line: Option<Vec<u8>>| match line {
         Some(line) => line::draft(store, &line),
-        None => Err(Error::Limit {
-            what: "length of the line".to_owned(),
-            limit: line_bytes_max() as u64,
-        }),
+        None => Err(too_long()),
     };
     lines.into_iter().map(|(number, line)| (number, draft(line))).collect()
 }
@@ -140,7 +137,11 @@ fn save_part(store: &Store, drafts: Drafts, input: &str, tally: &mut Tally<'_>) 
     Ok(refused)
 }
 
-fn line_bytes_max() -> usize {
+pub(super) fn too_long() -> Error {
+    Error::Limit { what: "length of the line".to_owned(), limit: line_bytes_max() as u64 }
+}
+
+pub(super) fn line_bytes_max() -> usize {
     let limits = Limits::default();
     // Text is longer than the stored form, to which the limit of the store applies. A control
     // character takes six bytes.

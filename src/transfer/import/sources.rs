@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Cursor, Read as _};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::failure::{Ended, Ending, ImportError, Unfinished};
 use super::file::Importer;
-use super::line;
+use super::input::{Lines, from_first, from_start, has_lines, lines_of};
 use super::revisions::Revisions;
 use super::tally::Tally;
 use super::tree::{Trees, Wants};
@@ -16,20 +16,8 @@ use super::walk::Root;
 use super::{ImportEvent, ImportOptions, Imported, Watch, lines};
 use crate::error::Error;
 use crate::layouts::crunch::Location;
-use crate::layouts::{Kind, kind};
-use crate::store::{Store, opening};
-use crate::transfer::gzip;
+use crate::store::Store;
 use crate::transfer::home::Home;
-use crate::transfer::line::read_line;
-
-// Documents may be longer, but a file with such a first line has a name that tells what it is.
-const FIRST_LINE_BYTES_MAX: usize = 8 << 20;
-// Longer than any run of blanks before real lines. An input that starts with more counts as not
-// blank.
-const BLANK_BYTES_MAX: usize = 64 << 10;
-
-/// Lines of JSON, as an export writes them.
-pub type Lines = Box<dyn BufRead + Send>;
 
 /// What to import.
 ///
@@ -60,6 +48,8 @@ pub struct Sources {
     /// None is below another one.
     roots: Vec<Root>,
     lines: Vec<(String, Lines)>,
+    /// Lines that were refused and dropped.
+    dropped: u64,
 }
 
 impl fmt::Debug for Sources {
@@ -73,8 +63,14 @@ impl Sources {
     /// claude-crunch are at `location`.
     #[must_use]
     pub fn new(store: &Path, location: Location) -> Self {
-        let home = Home::of(store);
-        Self { home, location, names: Vec::new(), roots: Vec::new(), lines: Vec::new() }
+        Self {
+            home: Home::of(store),
+            location,
+            names: Vec::new(),
+            roots: Vec::new(),
+            lines: Vec::new(),
+            dropped: 0,
+        }
     }
 
     /// Adds a directory, which is searched for checkpoint files, or a file. A file is read as lines
@@ -134,14 +130,41 @@ impl Sources {
     /// Drops inputs that have only blank lines. Reads the start of each.
     ///
     /// # Errors
-    /// The name of an input that cannot be read, and why.
-    pub fn drop_blank_lines(&mut self) -> Result<(), (String, io::Error)> {
-        for (name, source) in std::mem::take(&mut self.lines) {
+    /// [`ImportError::Unreadable`].
+    pub fn drop_blank_lines(&mut self) -> Result<(), ImportError> {
+        for (input, source) in std::mem::take(&mut self.lines) {
             match from_start(source) {
-                Ok(source) => self.lines.extend(source.map(|source| (name, source))),
-                Err(error) => return Err((name, error)),
+                Ok(source) => self.lines.extend(source.map(|source| (input, source))),
+                Err(source) => return Err(ImportError::Unreadable { input, source }),
             }
         }
+        Ok(())
+    }
+
+    /// Drops the lines before the first that a store may take, and reports them to `watch`. If no
+    /// line is left, there is no need to make a store for them. The report of the import counts the
+    /// lines that were dropped.
+    ///
+    /// # Errors
+    /// [`ImportError::Unreadable`].
+    pub fn drop_refused_lines(
+        &mut self,
+        watch: &mut dyn FnMut(ImportEvent<'_>) -> ControlFlow<()>,
+    ) -> Result<(), ImportError> {
+        let mut tally = Tally::new(watch);
+        let mut all = std::mem::take(&mut self.lines).into_iter();
+        for (input, source) in all.by_ref() {
+            let (source, refused) = match from_first(source, &input, &mut tally) {
+                Ok(first) => first,
+                Err(source) => return Err(ImportError::Unreadable { input, source }),
+            };
+            self.dropped += refused;
+            if let Some(source) = source {
+                self.lines.push((input, source));
+                break;
+            }
+        }
+        self.lines.extend(all);
         Ok(())
     }
 
@@ -155,7 +178,7 @@ impl Sources {
         watch: &mut dyn FnMut(ImportEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Imported, Unfinished> {
         let options = ImportOptions { dry_run: true, ..options.clone() };
-        let mut tally = Tally::new(watch);
+        let mut tally = self.tally(watch);
         let ended = self.run(None, &options, &mut tally, &mut |_| true);
         tally.finish(ended)
     }
@@ -166,7 +189,7 @@ impl Sources {
         options: &ImportOptions,
         watch: Watch<'_>,
     ) -> Result<Imported, Unfinished> {
-        let mut tally = Tally::new(watch);
+        let mut tally = self.tally(watch);
         let ended = self.import_all(store, options, &mut tally);
         let ended = self.log(store, options, &tally, ended);
         tally.finish(ended)
@@ -189,6 +212,13 @@ impl Sources {
             store.log_import(&self.names(), imported)?;
         }
         ended
+    }
+
+    fn tally<'a>(&self, watch: Watch<'a>) -> Tally<'a> {
+        let mut tally = Tally::new(watch);
+        tally.report.lines = self.dropped;
+        tally.report.refused = self.dropped;
+        tally
     }
 
     fn import_all(
@@ -227,56 +257,5 @@ impl Sources {
             trees.count(tally)?;
         }
         trees.run(tally, wants)
-    }
-}
-
-/// True if a file has lines of an export: by its name, else by its first line.
-fn has_lines(path: &Path) -> io::Result<bool> {
-    let name = path.to_string_lossy();
-    let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-    if matches!(kind(&name), Kind::Lines) || ends(&[".json", ".yaml", ".yml", ".json.gz"]) {
-        return Ok(false);
-    }
-    if ends(&[".jsonl", ".jsonl.gz"]) {
-        return Ok(true);
-    }
-    let first = read_line(&mut lines_of(path)?, FIRST_LINE_BYTES_MAX)?;
-    let first = first.and_then(Result::ok).unwrap_or_default();
-    Ok(line::is_one(&first))
-}
-
-fn lines_of(path: &Path) -> io::Result<Lines> {
-    unpacked(Box::new(BufReader::new(opening::read_named(path)?)))
-}
-
-/// Decompresses lines if they are compressed with gzip. Reads the start of the input.
-///
-/// # Errors
-/// Those of the input.
-pub fn unpacked(mut lines: Lines) -> io::Result<Lines> {
-    if gzip::is_gzip(lines.fill_buf()?) {
-        return Ok(Box::new(BufReader::new(gzip::reader(lines))));
-    }
-    Ok(lines)
-}
-
-/// The same lines from their start; `None` if all are blank.
-fn from_start(mut source: Lines) -> io::Result<Option<Lines>> {
-    let mut blanks = Vec::new();
-    loop {
-        let bytes = match source.fill_buf() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            bytes => bytes?,
-        };
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        if !bytes.trim_ascii().is_empty() || blanks.len() > BLANK_BYTES_MAX {
-            // Errors name lines by their numbers, so blank ones must be counted.
-            return Ok(Some(Box::new(Cursor::new(blanks).chain(source))));
-        }
-        blanks.extend_from_slice(bytes);
-        let length = bytes.len();
-        source.consume(length);
     }
 }

@@ -198,6 +198,34 @@ fn lines_are_imported_from_files_and_readers() {
 }
 
 #[test]
+fn lines_before_the_first_good_one_need_no_store_and_are_counted() {
+    let project = Project::new(0);
+    let sources = |lines: &'static str| {
+        let mut sources = project.no_sources();
+        sources.add_lines("pipe", Box::new(lines.as_bytes()));
+        let mut numbers = Vec::new();
+        let mut watch = |event: ImportEvent<'_>| {
+            if let ImportEvent::Line { number, .. } = event {
+                numbers.push(number);
+            }
+            ControlFlow::Continue(())
+        };
+        sources.drop_refused_lines(&mut watch).unwrap();
+        (sources, numbers)
+    };
+    let (refused, numbers) = sources("x\n\n{}\n");
+    assert_eq!(numbers, [1, 3]);
+    assert!(!refused.has_lines());
+    let report = refused.preview(&ImportOptions::default(), &mut unwatched).unwrap();
+    assert_eq!((report.lines, report.refused), (2, 2));
+    let (mixed, numbers) = sources("x\n{\"document\":1}\ny\n");
+    assert_eq!(numbers, [1]);
+    let store = project.store();
+    let report = store.import_with(mixed, &ImportOptions::default(), &mut unwatched).unwrap();
+    assert_eq!((report.lines, report.imported, report.refused), (3, 1, 2));
+}
+
+#[test]
 fn an_input_that_breaks_is_named_and_what_came_before_is_reported() {
     struct Broken;
     impl io::Read for Broken {

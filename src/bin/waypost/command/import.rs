@@ -65,7 +65,7 @@ const WATCH_AT_LEAST_EVERY: Duration = Duration::from_secs(3);
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     // A wrong name must not leave an empty store behind.
-    let sources = sources(args, global)?;
+    let mut sources = sources(args, global)?;
     let names = sources.names();
     let mut options = ImportOptions {
         dry_run: args.dry_run,
@@ -74,9 +74,12 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     };
     let has_store = open::exists(global)?;
     // An import that finds nothing makes no store.
-    let needs_store =
-        has_store || args.watch || sources.has_lines() || has_any(&sources, &options)?;
-    options.dry_run |= !needs_store;
+    if !has_store {
+        let mut listener = Listener::new(Reported::Remarks, Progress::hidden(), global);
+        sources.drop_refused_lines(&mut |event| listener.hear(&event))?;
+    }
+    let is_sure = has_store || args.watch || sources.has_lines();
+    options.dry_run = args.dry_run || (!is_sure && !has_any(&sources, &options)?);
     let store = if options.dry_run {
         has_store.then(|| open::existing(global, "import")).transpose()?
     } else {
@@ -105,10 +108,7 @@ fn sources(args: &Args, global: &Global) -> Result<Sources> {
         let text = "--dry-run and --watch are for directories and files of other systems";
         return Err(Refusal::Usage(text.to_owned()).into());
     }
-    let dropped = sources.drop_blank_lines();
-    dropped.map_err(|(name, error)| {
-        anyhow::Error::from(error).context(format!("cannot read {name}"))
-    })?;
+    sources.drop_blank_lines()?;
     if !sources.has_lines() && !args.watch && !sources.has_files() {
         return Err(Refusal::NoFiles { place: sources.names() }.into());
     }
