@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::builder::styling::{AnsiColor, Style};
 use waypost::Timestamp;
-use waypost::transfer::import::Earlier;
 use waypost::doctor::{Check, CheckStatus, Examination, Files, GivenKey, Report, examine};
+use waypost::transfer::import::Earlier;
 
 use crate::args::Global;
 use crate::exit::Refusal;

@@ -108,9 +108,9 @@ impl<'a> Watch<'a> {
     fn new(args: &Args, global: &'a Global) -> Result<Self> {
         let path = open::path(global)?;
         let query = args.filter.query(Timestamp::now());
-        let followed = Followed { name: args.target.clone(), query };
+        let target = Followed { name: args.target.clone(), query };
         let (options, repairing) = open::to_follow(global, "watch");
-        let follower = Follower::new(path.clone(), options, followed);
+        let follower = Follower::new(path.clone(), options, target);
         Ok(Self { follower, path, global, repairing, has_keys: false, told: None })
     }
 
@@ -118,14 +118,15 @@ impl<'a> Watch<'a> {
         self.find_keys()?;
         let looked = self.follower.start(last);
         self.repairing.end();
-        self.rows(looked.map_err(|error| open::missing(self.path.clone(), error))?)
+        let looked = looked.map_err(|error| open::missing(self.path.clone(), error))?;
+        Ok(self.rows(looked))
     }
 
     fn look(&mut self, limit: usize) -> Result<Vec<Row>> {
         self.find_keys()?;
         let looked = self.follower.look(limit);
         self.repairing.end();
-        self.rows(looked?)
+        Ok(self.rows(looked?))
     }
 
     fn id_length(&self) -> usize {
@@ -141,13 +142,13 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    fn rows(&mut self, looked: Looked) -> Result<Vec<Row>> {
+    fn rows(&mut self, looked: Looked) -> Vec<Row> {
         match looked.waiting {
             Some(waiting) => self.tell(words(waiting)),
             None if looked.has_read => self.told = None,
             None => {}
         }
-        Ok(looked.rows)
+        looked.rows
     }
 
     /// Says it, unless it was the last thing said.
