@@ -1,4 +1,10 @@
 //! Compacting: names that nobody has any more go, and free pages back to the file system.
+//!
+//! The engine's compaction commits with one sync and cannot be told otherwise. If that sync fails,
+//! the kernel counts pages as written that are not on disk. Then the file is written anew, as it is
+//! read, and synced, before any other process can have it; what the last whole commit needs does
+//! not change by that. If that fails too, the caller gets the error, and it is tried again before
+//! the file is used or let go.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

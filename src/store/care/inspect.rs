@@ -2,6 +2,10 @@
 //!
 //! Must never repair, stop at the first thing that is wrong, or lock out others for longer than it
 //! takes to open the store.
+//!
+//! Reads the tables as they were last made durable; says whether a journal, a spool or a repair
+//! waits; and names the process that has the file. The engine repairs in memory a file that a crash
+//! left, to tell a crash from damage; others wait meanwhile, as they would for the repair itself.
 
 use std::io;
 use std::path::{Path, PathBuf};

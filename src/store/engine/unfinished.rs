@@ -2,6 +2,10 @@
 //!
 //! Each has a random name, so no trap can be there, and a file with such a name is ours. Must never
 //! remove anything else.
+//!
+//! The name ends in `.unfinished`; the file gets its own name by a rename that replaces nothing.
+//! The next process that makes the same file removes what a killed one left under such a name, if
+//! it is a regular file that no process has locked.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

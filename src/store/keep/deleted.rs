@@ -2,6 +2,12 @@
 //!
 //! A deleted checkpoint leaves the records, the index and the ids; its frame stays where it is, so
 //! nothing that is stored as a difference to it has to change. Purging removes that too.
+//!
+//! Purging happens in `compact`, or after `keep_deleted` at the next delete or prune; it stores
+//! anew what depended on the frames. What is pruned on save goes at once, because a ring must not
+//! grow. Two exceptions can be restored: what was saved before pruning on save was set, and what
+//! goes for its age. A clock that is ahead for one save makes a whole series look old, and when it
+//! is right again, that can be undone.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
