@@ -8,6 +8,7 @@
 //! Locks: `verify`, `repair` and `inspect` take the lock of the file without a turn, for calls that
 //! have no open store. The others enter the turn, and let others have it between two steps.
 
+pub(in crate::store) mod apart;
 pub(in crate::store) mod backup;
 pub(in crate::store) mod compact;
 pub(in crate::store) mod inspect;

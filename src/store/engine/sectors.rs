@@ -3,10 +3,9 @@
 //! Must never write, or read a failed sector again: a failing disk retries for seconds.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::{fmt, io};
 
 use serde::{Serialize, Serializer};
 
