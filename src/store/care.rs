@@ -59,6 +59,7 @@
 //! of it is checked, and it gets an identity of its own before it gets its name. A copy row by row
 //! would be as consistent and smaller, but would hold the file many times as long.
 
+pub(in crate::store) mod apart;
 pub(in crate::store) mod backup;
 pub(in crate::store) mod compact;
 pub(in crate::store) mod inspect;

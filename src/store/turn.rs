@@ -30,9 +30,14 @@
 //! itself replaces a file only while it holds its lock.
 
 pub(in crate::store) mod enter;
+pub(in crate::store) mod file;
+pub(in crate::store) mod found;
 pub(in crate::store) mod full_disk;
 pub(in crate::store) mod held;
 pub(in crate::store) mod keeper;
+pub(in crate::store) mod key;
+pub(in crate::store) mod kind;
 pub(in crate::store) mod lock;
 pub(in crate::store) mod open;
 pub(in crate::store) mod pause;
+pub(in crate::store) mod settings;

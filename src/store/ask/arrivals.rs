@@ -22,9 +22,11 @@ use crate::key::{FrameBytes, SEQUENCE_MAX, frame_row, frame_sequence};
 use crate::store::Store;
 use crate::store::ask::read::Snapshot;
 use crate::store::engine::disk::Place;
-use crate::store::engine::file;
-use crate::store::engine::table::{FRAMES, IDENTITY_KEY, In, META, without_panics};
+use crate::store::engine::fault::{In, without_panics};
+use crate::store::engine::location;
+use crate::store::engine::table::{FRAMES, IDENTITY_KEY, META};
 use crate::store::log::spool::Spooled;
+use crate::store::turn::file;
 
 // Bounds the memory of one call; whoever is far behind asks again.
 const ARRIVALS_MAX: usize = 16_384;
@@ -92,9 +94,9 @@ impl Store {
     /// False also if that cannot be told: another process has the store, or a crash left it.
     #[must_use]
     pub fn is_unchanged_since(path: impl AsRef<Path>, position: Position) -> bool {
-        let path = file::resolve(path.as_ref());
+        let path = location::resolve(path.as_ref());
         let is_spooled = Spooled::of(&Place::real(path.clone())).checkpoints > 0;
-        if is_spooled || file::beside(&path, ".journal").exists() {
+        if is_spooled || location::beside(&path, ".journal").exists() {
             return false;
         }
         let now = without_panics(&path, || {

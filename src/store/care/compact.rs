@@ -22,9 +22,12 @@ use crate::error::{At, Error, Result};
 use crate::key::{NameId, Span};
 use crate::store::Store;
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::file;
-use crate::store::engine::table::{ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, In, RECORDS, SOURCES};
-use crate::store::save::write::{begin, transact};
+use crate::store::engine::fault::In;
+use crate::store::engine::location;
+use crate::store::engine::table::{
+    ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, RECORDS, SOURCES, begin,
+};
+use crate::store::save::write::transact;
 use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
@@ -102,7 +105,7 @@ impl Store {
     /// Makes it last that a journal and files of the spool are gone: a loss of power could bring
     /// them back, and with them what was deleted, or had another key.
     fn forget_names(&self) -> Result<()> {
-        let directory = file::parent(self.path());
+        let directory = location::parent(self.path());
         self.shared.turn.disk().sync_directory(directory).at(directory)?;
         self.shared.spool.sync().at(directory)
     }

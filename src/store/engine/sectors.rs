@@ -14,10 +14,9 @@
 //! names it; otherwise it stays `Io`.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::{fmt, io};
 
 use serde::{Serialize, Serializer};
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::store::engine::disk::Disk;
-use crate::store::engine::file::{beside, parent};
+use crate::store::engine::location::{beside, parent};
 
 /// How such a name ends; no file that is meant to stay is named so.
 pub(in crate::store) const ENDING: &str = ".unfinished";

@@ -18,7 +18,8 @@ use crate::error::{Error, Result};
 use crate::key::{Order, RecordKey, SourceBytes, Span, source_row, sourced_key};
 use crate::store::Store;
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::table::{FORMAT_KEY, In, META, SOURCES, SOURCES_FORMAT, open_if_made};
+use crate::store::engine::fault::In;
+use crate::store::engine::table::{FORMAT_KEY, META, SOURCES, SOURCES_FORMAT, open_if_made};
 use crate::store::save::write::Writer;
 
 impl Store {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::key::{NameId, RecordKey, Span, index_row, indexed_key};
 use crate::retention::Plan;
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::table::In;
+use crate::store::engine::fault::In;
 use crate::store::keep::deleted::Removal;
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::write::Writer;

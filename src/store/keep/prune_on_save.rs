@@ -26,10 +26,10 @@ use crate::error::{Error, Result, unless_damaged};
 use crate::key::{IndexBytes, NameId, RecordKey, index_row, indexed_key};
 use crate::retention::{Planned, Policy, Rule, plan};
 use crate::store::ask::read::causes;
-use crate::store::engine::table::In;
+use crate::store::engine::fault::In;
 use crate::store::keep::operation::{Action, Operation};
-use crate::store::keep::settings::{OnSave, Settings};
 use crate::store::save::write::Writer;
+use crate::store::turn::settings::{OnSave, Settings};
 use crate::sync::lock;
 
 // How many more than a rule keeps and than were added are looked at from the newest on, and as many

@@ -20,7 +20,7 @@ use crate::codec::Placed;
 use crate::error::{Error, Result};
 use crate::store::Shared;
 use crate::store::chain::pack::Reach;
-use crate::store::engine::table::without_panics;
+use crate::store::engine::fault::without_panics;
 use crate::store::log::journal::Journal;
 use crate::store::log::spool::Gathered;
 use crate::store::options::Durability;

@@ -56,7 +56,8 @@ use redb::ReadableTable as _;
 use crate::checkpoint::{Entry, Id, NewEntry, Timestamp};
 use crate::codec::encode_entry;
 use crate::error::{Error, Result};
-use crate::store::engine::table::{FORMAT_KEY, HIGHEST_KEY, In, LAG_FORMAT, LAG_KEY, META};
+use crate::store::engine::fault::In;
+use crate::store::engine::table::{FORMAT_KEY, HIGHEST_KEY, LAG_FORMAT, LAG_KEY, META};
 use crate::store::save::draft::Draft;
 use crate::store::save::write::Writer;
 

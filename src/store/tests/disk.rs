@@ -69,23 +69,21 @@ mod simulated;
 mod workload;
 
 use std::collections::HashSet;
-use std::env;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
+use std::{env, thread};
 
+use crate::checkpoint::{Id, NewEntry};
+use crate::store::Store;
+use crate::store::watch::unwatched;
+use crate::sync::lock;
 use chance::Chance;
 use check::Reader;
 use model::{Model, Saved};
 use power::Durable;
 use simulated::{Files, SimulatedDisk};
 use workload::{STORE, Workload, later, open};
-
-use crate::checkpoint::{Id, NewEntry};
-use crate::store::Store;
-use crate::store::watch::unwatched;
-use crate::sync::lock;
 
 const STATES: u64 = 50_000;
 const STEPS: usize = 40;

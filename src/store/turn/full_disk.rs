@@ -16,14 +16,12 @@
 //! A store that was closed properly has no reserve: the engine trims its file, and every commit
 //! takes some new pages. So removing anything from it needs some free space.
 
-use std::io;
-use std::path::Path;
-
 use crate::error::{Error, Result};
 use crate::store::Shared;
+use crate::store::engine::fault::without_panics;
+use crate::store::engine::full::{is_full, lacks_room};
 use crate::store::engine::overlay::Overlay;
 use crate::store::engine::sectors::is_bad_sector;
-use crate::store::engine::table::without_panics;
 use crate::store::turn::enter::Patience;
 use crate::store::turn::held::when_free;
 use crate::store::turn::open::Open;
@@ -31,27 +29,6 @@ use crate::store::turn::open::Open;
 // The first read may fail over a write of another thread, the second over its own; the third is
 // from memory.
 const READS_MAX: usize = 3;
-
-/// Whether the disk is full, or the quota of the user.
-pub(in crate::store) fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::QuotaExceeded | io::ErrorKind::StorageFull)
-}
-
-/// As [`is_full`], for an error of this crate.
-pub(in crate::store) fn lacks_room(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if is_full(source))
-}
-
-/// The error for a journal that cannot be put into the tables.
-pub(in crate::store) fn no_room(path: &Path, bytes: u64) -> Error {
-    let mebibytes = bytes.div_ceil(1 << 20);
-    let reason = format!(
-        "the disk is full: putting the journal into the store needs about {mebibytes} MiB of free \
-         space"
-    );
-    let source = io::Error::new(io::ErrorKind::StorageFull, reason);
-    Error::Io { path: path.to_owned(), source }
-}
 
 impl Shared {
     /// Runs `work` on a file whose tables hold all saves so far.

@@ -20,8 +20,9 @@ use crate::codec::{Flaw, FoundFrame, Frames, KeyId, Placed, decode_spooled, spoo
 use crate::error::{Error, Result};
 use crate::store::chain::pack::Reach;
 use crate::store::engine::disk::Place;
+use crate::store::engine::fault::In;
 use crate::store::engine::sealing::no_key;
-use crate::store::engine::table::{In, TAKEN, open_if_made};
+use crate::store::engine::table::{TAKEN, open_if_made};
 use crate::store::options::{Durability, Limits};
 use crate::store::save::draft::Draft;
 use crate::store::save::order::Dated;
