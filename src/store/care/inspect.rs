@@ -6,6 +6,8 @@
 //! Reads the tables as they were last made durable; says whether a journal, a spool or a repair
 //! waits; and names the process that has the file. The engine repairs in memory a file that a crash
 //! left, to tell a crash from damage; others wait meanwhile, as they would for the repair itself.
+//!
+//! Every byte of the file is read, so bad sectors show, too.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
