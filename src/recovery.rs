@@ -1,4 +1,4 @@
-//! The morning after: which checkpoint to go on from, and whether the world is still as it was.
+//! The morning after: which checkpoint to continue from, and whether the world is still as it was.
 //!
 //! Looks at nothing but its arguments: what the world is like now comes in through [`World`]. With
 //! the feature `world` there is `RealWorld`, which asks git, gh and the file system. Only

@@ -5,9 +5,9 @@
 //! system requires; each layout's `write.rs` says what becomes what. Must never make a value up.
 //!
 //! Every field that the system's code reads without asking is there. What the entry or the document
-//! has under its usual names is lifted, what the code requires and nobody has said is refused by
-//! name, and the rest is null or empty. Where a system's schema and its code disagree, the schema
-//! decides, unless `Form::Reader` is asked for.
+//! has under its usual names is lifted, a required value that is missing is refused by name, and
+//! the rest is null or empty. Where a system's schema and its code disagree, the schema decides,
+//! unless `Form::Reader` is asked for.
 
 use serde::de::DeserializeOwned;
 

@@ -1,4 +1,4 @@
-//! What became of the files that a checkpoint knew, line by line.
+//! How files differ from what a checkpoint knew, line by line.
 //!
 //! Bounded, since it is shown to people and programs: files, lines, and the length of a line.
 //!

@@ -1,4 +1,4 @@
-//! The plan: every checkpoint with what becomes of it and why.
+//! The plan: whether each checkpoint stays or goes, and why.
 //!
 //! The plan goes through the entries from the newest to the oldest, counts each group, and judges
 //! each entry by the first rule that matches it. The `retention_days` of a checkpoint replace the

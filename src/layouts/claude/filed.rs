@@ -1,7 +1,7 @@
 //! Where a file lies by how its work has ended: in `failed` if it failed or is archived, else in
 //! the directory above, where the scripts look for work to resume.
 //!
-//! Must never move what nobody has marked: a file that says of itself that it failed stays.
+//! Must never move an unmarked checkpoint: a file that says of itself that it failed stays.
 //!
 //! An export writes the new place and syncs it before it removes the file from the old one. A kill
 //! between leaves it in both, which the next export mends. It renames the old file first and then

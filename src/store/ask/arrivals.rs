@@ -1,4 +1,4 @@
-//! Arrivals: what was saved since somebody last looked, in the order in which it came.
+//! Arrivals: checkpoints saved since a caller last looked, in the order of arrival.
 //!
 //! Frames are in the order of arrival, so a caller that remembers the last sequence finds what came
 //! since by the rows after it. `Position` holds that sequence and the identity of the store, as

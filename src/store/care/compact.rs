@@ -1,4 +1,4 @@
-//! Compacting: names that nobody has any more go, and free pages back to the file system.
+//! Compacting: removes unused names, and gives free pages back to the file system.
 //!
 //! The engine's compaction commits with one sync and cannot be told otherwise. If that sync fails,
 //! the kernel counts pages as written that are not on disk. Then the file is written anew, as it is

@@ -1,7 +1,7 @@
 //! Looking at a store without changing it, whatever state it is in.
 //!
-//! Must never repair, stop at the first thing that is wrong, or lock out others for longer than it
-//! takes to open the store.
+//! Must never repair, stop at the first problem, or lock other processes out for longer than
+//! opening the store takes.
 //!
 //! Reads the tables as they were last made durable; says whether a journal, a spool or a repair
 //! waits; and names the process that has the file. The engine repairs in memory a file that a crash

@@ -1,6 +1,7 @@
-//! Whether what is saved is sealed, and with which key: the store says so, whoever opens it.
+//! Whether saves are sealed, and with which key. The store decides this, not the process that opens
+//! it.
 //!
-//! Must never let a document of a sealed store be written in plain.
+//! Must never write a document of a sealed store in plain.
 //!
 //! # Who may save
 //!

@@ -1,4 +1,4 @@
-//! Deleting with second thoughts: what is deleted can be restored for some time.
+//! Deleting and undeleting: a deleted checkpoint can be restored for some time.
 //!
 //! A deleted checkpoint leaves the records, the index and the ids; its frame stays where it is, so
 //! nothing that is stored as a difference to it has to change. Purging removes that too.

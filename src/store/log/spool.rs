@@ -1,9 +1,9 @@
-//! The spool: where saves are durable that could not have the store in time.
+//! The spool: a durable place for saves that could not have the store in time.
 //!
-//! A folder beside the store, one file for each group of saves. Whoever has the store next puts
-//! them into the tables before anything else, and every one of them once. Must never lose or
-//! change a file that it cannot read, never keep anybody from the store because of one, and never
-//! have in plain what the store has sealed.
+//! It is a folder beside the store, with one file for each group of saves. The next process that
+//! has the store puts each of them into the tables exactly once, before anything else. Must never
+//! lose or change a file that it cannot read, never block the store because of one, and never hold
+//! in plain what the store has sealed.
 //!
 //! # Who spools, and when files are taken in
 //!
@@ -41,8 +41,8 @@
 //! 3. A name leaves `taken` only after the folder was listed without its file and then synced. No
 //!    crash can bring that file back.
 //! 4. Names are never given out twice.
-//! 5. Only the lock holder takes in, one thread at a time from the listing to the removal. So
-//!    nobody has read a file whose name is forgotten meanwhile.
+//! 5. Only the lock holder takes in, one thread at a time from the listing to the removal. So no
+//!    process has read a file whose name is forgotten meanwhile.
 //! 6. A spooling that failed half way may have left its file. The save then continues under its id
 //!    as if the caller had chosen it, and the second of the two finds the id in the store. If that
 //!    is the save, its transaction adds the file's name to `taken`, so a file that a power loss

@@ -1,4 +1,4 @@
-//! What becomes of a store when the power is lost, or a disk fails, at any moment.
+//! Power losses and disk faults at any moment, on a simulated disk.
 //!
 //! A workload that a seed decides runs on a simulated disk; then the power is lost after each
 //! change of the disk, with some of what was not synced kept, dropped or torn; then the store is
@@ -6,9 +6,9 @@
 //! third workload has keys, and changes them: what is found is readable with all of them, and the
 //! change can be finished.
 //!
-//! `WAYPOST_CRASH_STATES=1000000` tries so many states instead of 50,000, `WAYPOST_FAULT_SEEDS=100`
-//! so many workloads with each of their calls failing, and `WAYPOST_CRASH_SEED=17` that seed alone,
-//! as a failure names it.
+//! `WAYPOST_CRASH_STATES=1000000` tries that number of states instead of 50,000,
+//! `WAYPOST_FAULT_SEEDS=100` that number of workloads with each of their calls failing, and
+//! `WAYPOST_CRASH_SEED=17` only that seed, as a failure names it.
 //!
 //! # What is simulated
 //!
@@ -37,7 +37,7 @@
 //! what opens those.
 //!
 //! The same workload runs with each read, write, sync, resize, creation, rename and removal failing
-//! in turn: with an error, after half of the bytes, or because the disk is full until somebody
+//! in turn: with an error, after half of the bytes, or because the disk is full until the test
 //! makes room. The call reports it or copes; the next one continues with the same handle. Nothing
 //! acknowledged may be missing. Then the power is lost.
 //!

@@ -1,4 +1,5 @@
-//! The key of an open store: what is saved is sealed with it, whoever opens the store.
+//! The key of an open store. The store decides that saves are sealed with it, not the process that
+//! opens it.
 //!
 //! Must never let a document of a sealed store be written in plain.
 

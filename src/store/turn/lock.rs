@@ -1,8 +1,8 @@
-//! The lock file beside a store: who waits for the store, who has it, who is making it.
+//! The lock file beside a store: which processes wait for the store, have it, or are making it.
 //!
-//! It holds no checkpoints and stays where it is: a lock on a file that was removed keeps nobody
-//! out. All locks end with their process. Its content never decides whether a store opens: any file
-//! can be locked, and content that no store wrote is ignored.
+//! It holds no checkpoints and is never removed: a lock on a removed file excludes no process. All
+//! locks end with their process. Its content never decides whether a store opens: any file can be
+//! locked, and content that no store wrote is ignored.
 
 mod text;
 

@@ -12,8 +12,8 @@
 //!
 //! Content that no store wrote (`my notes`) stays. The file still works as a lock, but the holder
 //! does not write its text, so no process spools; `doctor` prints the command that mends it. Moving
-//! such a file away automatically would need a protocol, since a lock on a moved file keeps nobody
-//! out.
+//! such a file away automatically would need a protocol, since a lock on a moved file excludes no
+//! process.
 
 use std::fmt::Write as _;
 
