@@ -2,6 +2,11 @@
 //!
 //! By content: relatives of the systems use the same paths. Must never convert a document into the
 //! types of its layout: what one field says must not hang on all the others.
+//!
+//! A document that lacks required fields is recognised by place and shape together: the path of the
+//! system, and at least two fields that only the system has. Files of relatives at the same path
+//! have one at most. Of the repositories that have a `.pipeline/state.json`, most are another
+//! system's.
 
 use super::reading::{Reading, series};
 use super::{agentize, aiwg, claude, crunch, pipeline};

@@ -1,4 +1,15 @@
 //! Which checkpoint of a series to go on from, and why.
+//!
+//! The newest checkpoints of a series are read one after the other. The first that can be read,
+//! does not say that it cannot be resumed, and has what its system resumes from is offered; each
+//! one passed over is named with the reason.
+//!
+//! - One that breaks the rules of its system ends the search: an older one may lack the work of the
+//!   writer that failed, so a person decides. `Proposal::older` names the newest valid one.
+//! - Nothing older than a completed or archived checkpoint is offered: that work is over, and an
+//!   earlier state would repeat some of it.
+//! - A damaged entry hides no other: each is looked up by its own index row. What others prune
+//!   between listing and reading is looked for again, and never taken for work that was not begun.
 
 use serde::Serialize;
 
