@@ -57,6 +57,7 @@ pub mod pipeline;
 
 mod carried;
 mod check;
+mod described;
 mod field;
 mod given;
 mod kind;
@@ -81,6 +82,7 @@ mod yaml;
 
 pub use carried::{Carried, carried};
 pub use check::{check, problems};
+pub use described::{described, refuse_broken};
 pub use field::Field;
 pub use kind::{Kind, kind};
 pub use lines::locate;

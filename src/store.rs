@@ -346,5 +346,5 @@ fn give_way() {
 }
 
 fn not_found(id: &Id) -> Error {
-    Error::NotFound { wanted: id.to_string() }
+    Error::NotFound { wanted: id.to_string().into() }
 }

@@ -163,7 +163,7 @@ impl Store {
         for _ in 0..TRIES {
             let (mut entries, damage) = entries(self, series, depth.saturating_add(1))?;
             if entries.is_empty() && damage.is_empty() {
-                return Err(Error::NotFound { wanted: series.to_string() });
+                return Err(Error::NotFound { wanted: series.to_string().into() });
             }
             let has_more = entries.len() + damage.len() > depth;
             entries.truncate(depth);

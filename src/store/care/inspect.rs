@@ -17,7 +17,7 @@ use redb::{ReadOnlyDatabase, ReadableDatabase as _, ReadableTable as _};
 
 use crate::checkpoint::{Entry, Timestamp};
 use crate::codec::{KeyId, Keyring};
-use crate::error::{At, Error, Result};
+use crate::error::{At, Error, Result, process_of};
 use crate::key::RecordKey;
 use crate::store::Store;
 use crate::store::ask::read::Lookup;
@@ -231,6 +231,12 @@ fn is_repairable(place: &Place) -> Result<bool> {
 }
 
 impl Holder {
+    /// Returns the id of its process, where that is known.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        process_of(&self.name)
+    }
+
     fn of(lock_file: &LockFile) -> Self {
         Self { name: lock_file.holder(), since: lock_file.signed_at() }
     }

@@ -119,7 +119,7 @@ fn draft(saver: &Saver<'_>, line: &Line) -> Result<Result<Draft, String>, Error>
     if let Some(off) = saver.switches.refusal(&about) {
         return Ok(Err(off));
     }
-    let about = checked::described(about, saver.args, document)?;
+    let about = checked::about(about, saver.args, document)?;
     saver.draft(about, document).map(Ok)
 }
 
