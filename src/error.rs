@@ -1,6 +1,10 @@
 //! The one public error: a variant for every case in which a caller would act differently.
 //!
 //! Must never carry content of a document: messages end up in logs.
+//!
+//! The decoder words serde's errors itself, and the types of this crate leave it to their caller to
+//! say what was found. A test goes through broken, damaged and refused input with a secret in it.
+//! What a `Deserialize` of a caller's type says is beyond our reach.
 
 mod subject;
 

@@ -1,6 +1,6 @@
 //! Artifacts: the files that a checkpoint was saved with.
 //!
-//! A path never leads out of the directory that it starts from, whoever wrote it.
+//! A path never leads out of the directory that it starts from, even if the input is hostile.
 
 use std::fmt;
 use std::str::FromStr;

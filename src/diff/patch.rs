@@ -1,4 +1,8 @@
 //! Differences as operations of RFC 6902, each on what the ones before it have left.
+//!
+//! What changes inside an element comes before the element moves, so that all but the last step of
+//! a path is as in the old document. Then elements are removed from the back, and added and moved
+//! from the front, with a tree of counts (Fenwick) that tells where each is by then.
 
 mod occupancy;
 

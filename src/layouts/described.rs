@@ -1,6 +1,6 @@
 //! What a document of another system says about its own checkpoint, and whether it keeps the rules.
 
-use super::{Place, Problem, check, recognise};
+use super::{Place, Problem, check, recognise_as};
 use crate::checkpoint::{Document, Layout, NewEntry, Status, Trigger};
 use crate::error::{Error, Result, Subject};
 
@@ -10,7 +10,7 @@ const SHOWN_MAX: usize = 8;
 /// Refuses a document that breaks the rules of a layout.
 ///
 /// # Errors
-/// [`Error::Invalid`] with the first 8 rules that it breaks; [`check`] lists all of them.
+/// [`Error::Invalid`] with the first 8 rules that it breaks; [`check()`] lists all of them.
 ///
 /// ```
 /// use waypost::layouts::refuse_broken;
@@ -32,7 +32,7 @@ pub fn refuse_broken(layout: Layout, document: &Document) -> Result<()> {
     Err(Error::Invalid { what: Subject::DocumentOf(layout.to_string()), reason })
 }
 
-/// Adds to `about` what a document of its layout says about itself.
+/// Adds to `about` what a document of its layout says about itself, whatever that lacks.
 ///
 /// A field that `about` has stays, except for the status: that of the document counts if it says
 /// one. The id and the time of the document are not taken over.
@@ -46,8 +46,8 @@ pub fn refuse_broken(layout: Layout, document: &Document) -> Result<()> {
 /// ```
 #[must_use]
 pub fn described(about: NewEntry, document: &Document) -> NewEntry {
-    let own = recognise(document, &Place::default());
-    let Some(own) = own.filter(|own| own.layout == about.layout) else { return about };
+    let own = recognise_as(about.layout, document, &Place::default());
+    let Some(own) = own else { return about };
     let is_unknown = about.trigger == Trigger::Unknown;
     NewEntry {
         series: about.series.or(own.series),

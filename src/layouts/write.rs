@@ -3,6 +3,11 @@
 //! A document that has the shape of the layout is written as it is. Any other one travels whole, in
 //! a place where the system tolerates what it does not know, within a document that has what the
 //! system requires; each layout's `write.rs` says what becomes what. Must never make a value up.
+//!
+//! Every field that the system's code reads without asking is there. What the entry or the document
+//! has under its usual names is lifted, a required value that is missing is refused by name, and
+//! the rest is null or empty. Where a system's schema and its code disagree, the schema decides,
+//! unless `Form::Reader` is asked for.
 
 use serde::de::DeserializeOwned;
 

@@ -1,4 +1,9 @@
-//! The plan: every checkpoint with what becomes of it and why.
+//! The plan: whether each checkpoint stays or goes, and why.
+//!
+//! The plan goes through the entries from the newest to the oldest, counts each group, and judges
+//! each entry by the first rule that matches it. The `retention_days` of a checkpoint replace the
+//! age of its rule, and add none to a rule without one. Age counts from `created_at`, or from
+//! `updated_at` if that is later. Limits of size drop the oldest of what a rule may remove one day.
 
 use std::collections::{BinaryHeap, HashMap};
 

@@ -22,7 +22,8 @@ use crate::key::{
     frame_rows, frame_sequence,
 };
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::table::{ARTIFACTS, BLOBS, HOLDERS, In, open_if_made};
+use crate::store::engine::fault::In;
+use crate::store::engine::table::{ARTIFACTS, BLOBS, HOLDERS, open_if_made};
 use crate::store::files::blobs::{insert_blob, is_stored_form, seed, stored, stored_bytes, unpack};
 use crate::store::save::write::Writer;
 use crate::store::{Draft, Shared, Store, not_found};

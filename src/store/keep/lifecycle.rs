@@ -1,4 +1,4 @@
-//! What is learnt about checkpoints after they were saved: how the work ended, and why they were.
+//! What is noted about checkpoints after they were saved: how the work ended, and the trigger.
 
 use std::collections::BTreeSet;
 

@@ -73,6 +73,7 @@ pub(super) struct Args {
 
     /// The system whose document it is; refused if it breaks the rules of that system
     ///
+    /// A document of crunch may be YAML, but for --lines.
     /// What the document says about itself, such as its issue and phase, is taken over where no
     /// flag says otherwise.
     #[arg(long, value_parser = args::layout())]
@@ -121,6 +122,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if !args.capture.is_empty() && document::is_stdin(&args.file) && json.trim_ascii().is_empty() {
         return Err(Refusal::NoDocument.into());
     }
+    let json = checked::in_json(json, args.layout)?;
     let about = checked::about(NewEntry::from(&args.about), args, &json)?;
     let capture = captured::read(args, global)?;
     if !open::exists(global)? {

@@ -1,7 +1,7 @@
 //! `waypost save --layout`: a document of another system, held to the rules of that system.
 
 use waypost::layouts::{described, refuse_broken};
-use waypost::{Document, Layout, NewEntry, Result};
+use waypost::{Document, Layout, NewEntry, Result, Source};
 
 use super::Args;
 
@@ -26,4 +26,13 @@ pub(super) fn about(mut about: NewEntry, args: &Args, json: &[u8]) -> Result<New
     let status = about.status;
     let about = described(about, &document);
     Ok(if says_status { NewEntry { status, ..about } } else { about })
+}
+
+/// The document as JSON: claude-crunch writes YAML.
+pub(super) fn in_json(text: Vec<u8>, layout: Option<Layout>) -> Result<Vec<u8>> {
+    if layout != Some(Layout::Crunch) || Document::from_json(&text).is_ok() {
+        return Ok(text);
+    }
+    let document = Source::from_yaml(&text)?.document()?;
+    Ok(serde_json::to_vec(&document).expect("a document is JSON"))
 }

@@ -1,6 +1,6 @@
 //! The file itself: made so that no crash leaves half of one, and opened only if we can read it.
 
-use std::fs::{self, TryLockError};
+use std::fs::TryLockError;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,24 +15,21 @@ use crate::error::{At, Damage, Error, Result};
 use crate::store::engine::disk::{
     Disk, DiskFile, FileId, FoundFile, Lock, Place, RealDisk, opening,
 };
-use crate::store::engine::kind;
+use crate::store::engine::fault::{In, engine_error};
+use crate::store::engine::full::is_full;
+use crate::store::engine::location;
 use crate::store::engine::overlay::Overlay;
 use crate::store::engine::pages::Pages;
-use crate::store::engine::table::{
-    FORMAT, FORMAT_KEY, FORMAT_OLDEST, In, META, create_all, engine_error,
-};
+use crate::store::engine::table::{FORMAT, FORMAT_KEY, FORMAT_OLDEST, META, begin, create_all};
 use crate::store::engine::unfinished::{self, Making};
 use crate::store::options::Options;
-use crate::store::save::write::begin;
-use crate::store::turn::full_disk::is_full;
+use crate::store::turn::kind;
 use crate::store::turn::lock::LockFile;
 
 // Enough for a disk to be busy, and little memory.
 const WRITTEN_AT_ONCE: usize = 256 << 10;
 // No file system has holes between smaller parts of a page.
 const BLOCK_BYTES: usize = 4096;
-// Suffixes of the files beside a store, except for unfinished ones.
-const BESIDE: [&str; 3] = [".journal", ".lock", ".spool"];
 
 /// Why the file was not opened.
 pub(in crate::store) enum Refusal {
@@ -65,7 +62,7 @@ pub(in crate::store) fn open(
     match disk.look(path) {
         Ok(found) => check_file(disk, found, path)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound && options.create => {
-            let directory = parent(path);
+            let directory = location::parent(path);
             disk.look(directory).at(directory)?;
             create(place, lock_file, options.keyring().first())?;
         }
@@ -164,19 +161,10 @@ pub(in crate::store) fn check_place(
     file: &dyn DiskFile,
     path: &Path,
 ) -> Result<(), Refusal> {
-    if is_at(disk, file.id().at(path)?, path).at(path)? { Ok(()) } else { Err(Refusal::Held) }
-}
-
-/// Whether it is this file that a path leads to.
-pub(in crate::store) fn is_at(
-    disk: &dyn Disk,
-    file: Option<FileId>,
-    path: &Path,
-) -> io::Result<bool> {
-    match disk.look(path) {
-        Ok(found) => Ok(found.id == file),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
+    if location::is_at(disk, file.id().at(path)?, path).at(path)? {
+        Ok(())
+    } else {
+        Err(Refusal::Held)
     }
 }
 
@@ -202,7 +190,7 @@ pub(in crate::store) fn check_there(place: &Place) -> Result<()> {
 
 /// The other names of a file in the same directory.
 fn others(disk: &dyn Disk, id: Option<FileId>, path: &Path) -> Vec<PathBuf> {
-    let directory = parent(path);
+    let directory = location::parent(path);
     let names = disk.list(directory).unwrap_or_default().into_iter();
     let is_it = |other: &PathBuf| {
         other != path && id.is_some() && disk.look(other).is_ok_and(|found| found.id == id)
@@ -344,73 +332,6 @@ pub(in crate::store) fn refusal(error: DatabaseError, path: &Path) -> Refusal {
         }
         other => engine_error(other.into(), path).into(),
     }
-}
-
-/// The one name of a store by which all find its journal and lock, whatever links and changes of
-/// directory there are.
-pub(in crate::store) fn resolve(path: &Path) -> PathBuf {
-    if let Ok(found) = fs::canonicalize(path) {
-        return found;
-    }
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => resolve(parent).join(name),
-        _ => path,
-    }
-}
-
-pub(in crate::store) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-/// Refuses a copy of a store at a path that one of them takes for its own.
-pub(in crate::store) fn check_apart(path: &Path, store: &Path) -> Result<()> {
-    let refused = |reason| Err(Error::invalid("path", reason));
-    if path == store {
-        return refused("it is the store itself");
-    }
-    if is_beside(path, store) {
-        return refused("what lies there belongs to the store, and is taken in or removed");
-    }
-    if is_beside(store, path) {
-        return refused("the store would lie where what belongs to the copy does, and be removed");
-    }
-    // Whichever store that is, there now or not.
-    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    let is_named =
-        [".journal", ".lock", unfinished::ENDING].iter().any(|it| name.ends_with(it.as_bytes()));
-    let is_spooled =
-        path.ancestors().skip(1).any(|it| it.extension().is_some_and(|it| it == "spool"));
-    if is_named || is_spooled {
-        return refused("what has such a name belongs to a store, and is taken in or removed");
-    }
-    Ok(())
-}
-
-/// Whether a file has a name, or lies in a folder, that processes make beside a store.
-fn is_beside(path: &Path, store: &Path) -> bool {
-    if unfinished::is_swept(path, store) {
-        return true;
-    }
-    let (path, store) = (path.as_os_str().as_encoded_bytes(), store.as_os_str());
-    let Some(rest) = path.strip_prefix(store.as_encoded_bytes()) else { return false };
-    let separators = [None, Some(&b'.'), Some(&b'/'), Some(&b'\\')];
-    BESIDE.iter().any(|suffix| {
-        rest.strip_prefix(suffix.as_bytes()).is_some_and(|rest| separators.contains(&rest.first()))
-    })
-}
-
-/// Makes a renamed file last: its name is on disk only with its directory.
-pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
-    RealDisk.sync_directory(parent(path))
-}
-
-/// The directory that a file is in.
-pub(in crate::store) fn parent(path: &Path) -> &Path {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
 }
 
 fn not_a_store(path: &Path, reason: &str) -> Error {
