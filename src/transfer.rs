@@ -7,6 +7,7 @@
 //! Must never follow a link out of a directory, replace a file without being told to, or leave half
 //! of a file under its name. Prints nothing, and reads neither the environment nor a clock.
 
+pub mod capture;
 pub mod check;
 pub mod envelope;
 pub mod home;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::checkpoint::NewEntry;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Subject};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,7 +62,7 @@ pub fn open<'a>(line: &'a [u8], about: &mut NewEntry) -> Result<&'a str> {
     })?;
     for (name, value) in envelope.about {
         set(about, &name, value)
-            .map_err(|reason| Error::invalid(format!("about.{name}"), reason))?;
+            .map_err(|reason| Error::invalid(Subject::About(name.clone()), reason))?;
     }
     Ok(envelope.document.get())
 }

@@ -5,7 +5,6 @@ mod args;
 mod command;
 mod config;
 mod confirm;
-mod content;
 mod document;
 mod exit;
 mod filter;
@@ -22,8 +21,6 @@ mod panics;
 mod policy;
 mod progress;
 mod report;
-mod scope;
-mod stopped;
 mod survey;
 // The file of the library, which does not export it.
 #[path = "../../threads.rs"]

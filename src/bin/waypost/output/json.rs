@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use waypost::transfer::json::VERSION;
+use waypost::transfer::json::{VERSION, VERSION_KEY};
 
 /// An object with its version before all else.
 #[derive(Serialize)]
@@ -39,6 +39,12 @@ pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Resu
     writeln!(out, "{text}")
 }
 
+/// Writes an object that is JSON already, with the version before its members.
+pub(crate) fn json_text(out: &mut dyn Write, object: &str) -> io::Result<()> {
+    let members = object.strip_prefix('{').unwrap_or(object);
+    writeln!(out, "{{\"{VERSION_KEY}\":{VERSION},{members}")
+}
+
 /// An object without its last brace, for members that are written as they are spelled.
 pub(crate) fn json_open(value: &impl Serialize) -> serde_json::Result<String> {
     let mut text = serde_json::to_string(&Versioned::new(value))?;
@@ -48,8 +54,6 @@ pub(crate) fn json_open(value: &impl Serialize) -> serde_json::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use waypost::transfer::json::VERSION_KEY;
-
     use super::*;
 
     #[test]
@@ -61,7 +65,10 @@ mod tests {
         let start = format!("{{\"{VERSION_KEY}\":{VERSION},\"id\":7");
         let mut line = Vec::new();
         json_line(&mut line, &Found { id: 7 }).unwrap();
-        assert_eq!(String::from_utf8(line).unwrap(), format!("{start}}}\n"));
+        assert_eq!(String::from_utf8(line.clone()).unwrap(), format!("{start}}}\n"));
         assert_eq!(json_open(&Found { id: 7 }).unwrap(), start);
+        let mut text = Vec::new();
+        json_text(&mut text, "{\"id\":7}").unwrap();
+        assert_eq!(text, line);
     }
 }
