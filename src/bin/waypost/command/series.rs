@@ -87,7 +87,7 @@ fn columns(store: &Store, states: &[SeriesState], now: Timestamp) -> Result<Vec<
     };
     let age = |state: &SeriesState| {
         let newest = state.newest.as_ref()?;
-        Some(output::age(now.saturating_since(newest.created_at)))
+        Some(output::age_of(newest.created_at, now))
     };
     let iteration = of_newest(|newest| newest.iteration.map(|number| number.to_string()));
     let state_of_work = of_newest(|newest| Some(newest.status.to_string()));
