@@ -101,6 +101,7 @@ pub use verify::{Finding, Harm, Verification, Verify};
 pub use watch::{Stage, Step};
 #[cfg(feature = "transfer")]
 pub(crate) use watch::{Watch, unwatched};
+use write::Writer;
 
 /// An embedded store of checkpoints: one file, shared by any number of threads and processes.
 ///
@@ -349,9 +350,9 @@ impl Store {
     fn delete_as(&self, ids: &[Id], removal: Removal) -> Result<Deleted> {
         let now = (self.shared.options.clock)();
         let ids: BTreeSet<&Id> = ids.iter().collect();
-        self.shared.write(|writer| {
-            let found = |id| writer.find(id)?.ok_or_else(|| not_found(id));
-            let entries = ids.into_iter().map(found).collect::<Result<Vec<Entry>>>()?;
+        let delete = |writer: &mut Writer<'_>| {
+            let found = |id: &&Id| writer.find(id)?.ok_or_else(|| not_found(id));
+            let entries = ids.iter().map(found).collect::<Result<Vec<Entry>>>()?;
             if entries.is_empty() {
                 return Ok(Deleted::default());
             }
@@ -359,7 +360,8 @@ impl Store {
             let deleted = writer.delete(&entries, removal, (now, operation))?;
             writer.purge_expired(now)?;
             Ok(deleted)
-        })
+        };
+        self.shared.make_room(|| self.shared.write(delete))
     }
 
     fn end(&mut self) {

@@ -8,6 +8,7 @@ use redb::{ReadableTable as _, ReadableTableMetadata as _};
 use super::deleted::Removal;
 use super::operation::{Action, Operation};
 use super::read::Snapshot;
+use super::room::lacks_room;
 use super::table::In;
 use super::watch::{Stage, Step, Watch, unwatched};
 use super::write::Writer;
@@ -21,6 +22,9 @@ use crate::retention::Plan;
 // Bounds the length of one transaction: others can save between two of them.
 // Few in tests of this module, where a few thousand would take too long.
 pub(super) const REMOVED_AT_ONCE: usize = if cfg!(test) { 64 } else { 4096 };
+// Some seven pages each, which the reserve has room for; what they free is there for the next. A
+// part that fails leaves blocks behind the end of the file, so the first try has to succeed.
+pub(super) const AT_ONCE_IF_FULL: usize = 4;
 // Few series are looked up one by one, many are found faster by going through everything.
 const SERIES_LOOKED_UP: usize = 16;
 
@@ -106,12 +110,14 @@ impl Store {
         let planned: Vec<&Entry> = plan.removed().map(|planned| planned.entry).collect();
         let mut total = Deleted::default();
         let mut checked = None;
-        for (number, part) in planned.chunks(REMOVED_AT_ONCE).enumerate() {
-            let gone = &planned[..number * REMOVED_AT_ONCE];
-            if watch(Step::of(Stage::Prune, gone.len(), planned.len())).is_break() {
+        let (mut done, mut at_once) = (0, REMOVED_AT_ONCE);
+        while done < planned.len() {
+            if watch(Step::of(Stage::Prune, done, planned.len())).is_break() {
                 return Ok(total);
             }
-            let deleted = self.shared.write(|writer| {
+            let (gone, left) = planned.split_at(done);
+            let part = &left[..left.len().min(at_once)];
+            let remove = |writer: &mut Writer<'_>| {
                 // Checking takes as long as planning, so it is done only if anybody wrote since.
                 let is_checked = checked == Some(writer.version());
                 let outdated = |id: &Id, reason| Error::Outdated {
@@ -125,10 +131,18 @@ impl Store {
                 let entries = writer.left(part)?;
                 let number = writer.log_prune(plan, now, &entries, total.operation)?;
                 let deleted = writer.delete(&entries, removal, (now, number))?;
-                checked = Some(writer.version().next());
-                Ok((deleted, number))
-            });
-            let (deleted, number) = deleted?;
+                Ok((deleted, number, writer.version().next()))
+            };
+            let (deleted, number, version) = match self.shared.write(remove) {
+                Err(error) if lacks_room(&error) && at_once > AT_ONCE_IF_FULL => {
+                    self.shared.turn.release_reserve();
+                    at_once = AT_ONCE_IF_FULL;
+                    continue;
+                }
+                removed => removed?,
+            };
+            checked = Some(version);
+            done += part.len();
             total.checkpoints += deleted.checkpoints;
             total.stored_bytes += deleted.stored_bytes;
             total.is_restorable = deleted.is_restorable;

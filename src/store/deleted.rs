@@ -9,8 +9,10 @@ use std::ops::ControlFlow;
 use redb::{ReadableTable as _, ReadableTableMetadata as _};
 use serde::Serialize;
 
+use super::apply::AT_ONCE_IF_FULL;
 use super::operation::{Action, Operation};
 use super::read::Snapshot;
+use super::room::lacks_room;
 use super::table::{DELETED, In, open_if_made};
 use super::watch::{Stage, Step, Watch};
 use super::write::Writer;
@@ -95,16 +97,26 @@ impl Store {
     /// Removes for good everything that was deleted, and counts it; whether to go on.
     pub(super) fn purge(&self, watch: Watch<'_>, purged: &mut u64) -> Result<ControlFlow<()>> {
         let now = (self.shared.options.clock)();
-        let mut operation = None;
+        let (mut operation, mut at_once) = (None, PURGED_AT_ONCE);
         let total = self.read(count_deleted)?;
         loop {
             let step = Step { stage: Stage::Purge, done: *purged, total: Some(total) };
             if watch(step).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let count = self.shared.write(|writer| writer.purge(None, now, &mut operation))?;
+            let mut noted = operation;
+            let purge = |writer: &mut Writer<'_>| writer.purge((None, at_once), now, &mut noted);
+            let count = match self.shared.write(purge) {
+                Err(error) if lacks_room(&error) && at_once > AT_ONCE_IF_FULL => {
+                    self.shared.turn.release_reserve();
+                    at_once = AT_ONCE_IF_FULL;
+                    continue;
+                }
+                count => count?,
+            };
+            operation = noted;
             *purged += count as u64;
-            if count < PURGED_AT_ONCE {
+            if count < at_once {
                 return Ok(ControlFlow::Continue(()));
             }
             give_way();
@@ -168,7 +180,7 @@ impl Writer<'_> {
         let Some(settings) = self.open.settings() else { return Ok(()) };
         let micros = i64::try_from(settings.keep_deleted.duration().as_micros());
         let before = now.as_micros().saturating_sub(micros.unwrap_or(i64::MAX));
-        self.purge(Some(Timestamp::from_micros(before)), now, &mut None).map(drop)
+        self.purge((Some(Timestamp::from_micros(before)), PURGED_AT_ONCE), now, &mut None).map(drop)
     }
 
     pub(super) fn put_away(
@@ -243,7 +255,7 @@ impl Writer<'_> {
     /// What cannot be removed because of damage stays.
     pub(super) fn purge(
         &mut self,
-        before: Option<Timestamp>,
+        (before, at_once): (Option<Timestamp>, usize),
         now: Timestamp,
         operation: &mut Option<u64>,
     ) -> Result<usize> {
@@ -257,7 +269,7 @@ impl Writer<'_> {
             if self.is_detachable(key.sequence)? {
                 rows.push((row, key.sequence));
             }
-            if rows.len() == PURGED_AT_ONCE {
+            if rows.len() == at_once {
                 break;
             }
         }
