@@ -227,8 +227,8 @@ fn an_unusable_lock_file_is_reported_with_what_to_type() {
     assert_eq!(test.run("list").code, Some(0));
 }
 
-/// No command could open the store, and `doctor` found nothing wrong. It took a link in the place of
-/// the journal for saves that a crash left.
+/// No command could open the store, and `doctor` found nothing wrong. It took a link in the place
+/// of the journal for saves that a crash left.
 #[test]
 fn what_is_in_the_place_of_the_lock_file_or_the_journal_is_bad() {
     for (name, suffix) in [("lock-file", "lock"), ("journal", "journal")] {

@@ -55,14 +55,14 @@ fn drawn(test: &Test, args: &str) -> String {
 #[test]
 fn a_time_line_draws_series_and_forks() {
     insta::assert_snapshot!(drawn(&filled(), ""), @r#"
-           ID       AGE  SERIES  TRIGGER    PHASE  ITER  STATUS  TAGS  CHANGED
-    o      b-2  in >99y  b       unknown    -         -  failed  -     /left 74 -> 70, -/t, -/note
-    | o    a-3  in >99y  a       iteration  build     3  -       -     /note "1" -> "2", -2 in /t
-    o |    b-1  in >99y  b       manual     build     2  -       -     fork of a-2
-    | | o  c-1  in >99y  c       unknown    -         -  -       -     first
-    >-/
-    o      a-2  in >99y  a       iteration  build     2  -       keep  /left 71 -> 74, +/note, +2 in /t
-    o      a-1  in >99y  a       iteration  build     1  -       -     first
+       ID       AGE  SERIES  TRIGGER    PHASE  ITER  STATUS  TAGS  CHANGED
+o      b-2  in >99y  b       unknown    -         -  failed  -     /left 74 -> 70, -/t, -/note
+| o    a-3  in >99y  a       iteration  build     3  -       -     /note "1" -> "2", -2 in /t
+o |    b-1  in >99y  b       manual     build     2  -       -     fork of a-2
+| | o  c-1  in >99y  c       unknown    -         -  -       -     first
+>-/
+o      a-2  in >99y  a       iteration  build     2  -       keep  /left 71 -> 74, +/note, +2 in /t
+o      a-1  in >99y  a       iteration  build     1  -       -     first
     "#);
 }
 
