@@ -2,63 +2,19 @@
 //!
 //! The only module that names redb.
 
-mod apply;
-mod arrivals;
-mod artifact;
-mod backup;
-mod bases;
-mod blobs;
+mod ask;
+mod care;
 mod chain;
-mod commit;
-mod compact;
-mod daily;
-mod deleted;
-mod dependents;
-mod disk;
-mod draft;
-mod file;
-mod fork;
-mod held;
-mod inspect;
-mod intake;
-mod journal;
-mod keeper;
-mod kind;
-mod lifecycle;
-mod listing;
-mod lock;
-pub(crate) mod lossy;
-mod moved;
-mod names;
-mod open;
-mod operation;
+mod engine;
+mod files;
+mod keep;
+mod log;
 mod options;
-mod order;
-mod overlay;
-mod pack;
-mod pages;
-mod pause;
-mod prune_on_save;
-mod read;
-mod recent;
-mod rekey;
-mod repair;
-mod room;
-mod sealing;
-mod sectors;
-mod settings;
-mod sources;
-mod spool;
-mod stats;
-mod table;
+mod save;
 #[cfg(test)]
 mod tests;
 mod turn;
-mod unfinished;
-mod unpack;
-mod verify;
 mod watch;
-mod write;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -74,34 +30,38 @@ use crate::checkpoint::{Checkpoint, Entry, Id, NewEntry};
 use crate::codec::Frames;
 use crate::error::{Error, Result};
 
-pub use arrivals::{Arrivals, Position};
-pub use backup::{Backup, Copied};
-use commit::Queue;
-pub use compact::Compacted;
-use deleted::Removal;
-pub use deleted::Restorable;
-use disk::Place;
-pub use disk::opening;
-pub use draft::Draft;
-pub(crate) use file::sync_parent;
-pub use inspect::{Contents, Holder, Inspection, LockText, State};
-use keeper::Keeper;
-pub use operation::{Action, Operation};
+use engine::disk::Place;
+use engine::file;
+use keep::deleted::Removal;
+use log::spool::Spool;
+use save::commit::Queue;
+use turn::enter::Turn;
+use turn::keeper::Keeper;
+
+pub use ask::arrivals::{Arrivals, Position};
+pub(crate) use ask::read::{Index, Snapshot, is_too_short};
+pub use ask::stats::Stats;
+pub use care::backup::{Backup, Copied};
+pub use care::compact::Compacted;
+pub use care::inspect::{Contents, Holder, Inspection, LockText, State};
+pub use care::rekey::Rekeyed;
+pub use care::repair::{Lost, Repair, Repaired};
+pub use care::verify::{Finding, Harm, Verification, Verify};
+pub use engine::disk::opening;
+pub(crate) use engine::file::sync_parent;
+#[cfg(feature = "transfer")]
+pub(crate) use engine::lossy;
+pub use engine::sectors::Unreadable;
+pub use keep::deleted::Restorable;
+pub use keep::operation::{Action, Operation};
+pub use keep::settings::Settings;
+pub use log::spool::{SetAside, Spooled};
 pub use options::{Durability, Hold, Limits, Options};
-pub(crate) use read::{Index, Snapshot, is_too_short};
-pub use rekey::Rekeyed;
-pub use repair::{Lost, Repair, Repaired};
-pub use sectors::Unreadable;
-pub use settings::Settings;
-use spool::Spool;
-pub use spool::{SetAside, Spooled};
-pub use stats::Stats;
-use turn::Turn;
-pub use verify::{Finding, Harm, Verification, Verify};
+pub use save::draft::Draft;
+use save::write::Writer;
 pub use watch::{Stage, Step};
 #[cfg(feature = "transfer")]
 pub(crate) use watch::{Watch, unwatched};
-use write::Writer;
 
 /// An embedded store of checkpoints: one file, shared by any number of threads and processes.
 ///
