@@ -57,6 +57,7 @@ pub use keep::operation::{Action, Operation};
 pub use log::spool::{SetAside, Spooled};
 pub use options::{Durability, Hold, Limits, Options};
 pub use save::draft::Draft;
+use save::write::Writer;
 pub use turn::settings::Settings;
 pub use watch::{Stage, Step};
 #[cfg(feature = "transfer")]
@@ -309,9 +310,9 @@ impl Store {
     fn delete_as(&self, ids: &[Id], removal: Removal) -> Result<Deleted> {
         let now = (self.shared.options.clock)();
         let ids: BTreeSet<&Id> = ids.iter().collect();
-        self.shared.write(|writer| {
-            let found = |id| writer.find(id)?.ok_or_else(|| not_found(id));
-            let entries = ids.into_iter().map(found).collect::<Result<Vec<Entry>>>()?;
+        let delete = |writer: &mut Writer<'_>| {
+            let found = |id: &&Id| writer.find(id)?.ok_or_else(|| not_found(id));
+            let entries = ids.iter().map(found).collect::<Result<Vec<Entry>>>()?;
             if entries.is_empty() {
                 return Ok(Deleted::default());
             }
@@ -319,7 +320,8 @@ impl Store {
             let deleted = writer.delete(&entries, removal, (now, operation))?;
             writer.purge_expired(now)?;
             Ok(deleted)
-        })
+        };
+        self.shared.make_room(|| self.shared.write(delete))
     }
 
     fn end(&mut self) {

@@ -9,12 +9,15 @@ use super::report::Check;
 use super::system::stopped_advice;
 use crate::checkpoint::Timestamp;
 use crate::error::{Damage, Error, Result};
+use crate::store::opening::{self, kind};
 use crate::store::{Contents, Holder, Inspection, LockText, Spooled, State};
 use crate::text::{age, counted, grouped, linked_advice, move_away, quoted};
 use crate::transfer::size::size;
 
 const NAME: &str = "store";
 const LOCK: &str = "lock";
+const LOCK_FILE: &str = "lock-file";
+const JOURNAL: &str = "journal";
 const FAILING: &str = "the disk is failing: waypost verify names what is damaged, waypost \
                        repair --into FILE saves the rest on another disk";
 
@@ -38,9 +41,20 @@ pub(super) fn checks(
         "" => path.display().to_string(),
         why => format!("{}, {why}", path.display()),
     };
+    let mut checks = state(path, &place, how, found);
+    checks.extend(obstacles(path));
+    checks
+}
+
+fn state(
+    path: &Path,
+    place: &str,
+    how: &Examination,
+    found: Option<&Result<Inspection>>,
+) -> Vec<Check> {
     match found {
-        None => vec![absent(path, &place)],
-        Some(Err(error)) => vec![unreadable(&place, error)],
+        None => vec![absent(path, place)],
+        Some(Err(error)) => vec![unreadable(place, error)],
         Some(Ok(found)) => {
             let journal = journal(found);
             let lock = found.holder.as_ref().map_or_else(
@@ -49,21 +63,41 @@ pub(super) fn checks(
             );
             let rekey = rekey(found);
             let spool = spool(found, path);
-            let all = [opened(&place, found, how.now), lock].into_iter();
+            let all = [opened(place, found, how.now), lock].into_iter();
             let all = all.chain(lock_text(found)).chain(unread(found)).chain(rekey);
             all.chain(journal).chain(spool).collect()
         }
     }
 }
 
-fn absent(path: &Path, place: &str) -> Check {
-    let beside = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// What lies where the store has its lock file and its journal, and keeps every command from
+/// opening it.
+fn obstacles(path: &Path) -> Vec<Check> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let obstacle = |(name, suffix)| {
+        let path = beside(&path, suffix);
+        let found = fs::symlink_metadata(&path).ok()?;
+        let what = match opening::names(&found) {
+            _ if !found.is_file() => format!("{}, not a regular file", kind(found.file_type())),
+            // A journal with several names is moved aside by the next process that writes one.
+            names if names > 1 && name == LOCK_FILE => format!("a file with {names} names"),
+            _ => return None,
+        };
+        let finding = format!("{} is {what}: no command can use the store", path.display());
+        Some(Check::bad(name, finding).advise(move_away(&path)))
     };
-    let is_spooled = fs::read_dir(beside(".spool")).is_ok_and(|mut it| it.next().is_some());
-    if is_spooled || beside(".journal").exists() {
+    [(LOCK_FILE, ".lock"), (JOURNAL, ".journal")].into_iter().filter_map(obstacle).collect()
+}
+
+fn absent(path: &Path, place: &str) -> Check {
+    let is_spooled = fs::read_dir(beside(path, ".spool")).is_ok_and(|mut it| it.next().is_some());
+    if is_spooled || beside(path, ".journal").is_file() {
         return Check::warn(NAME, format!("{place}: gone, and saves of it may lie beside it"))
             .advise("put the store back before anything else; another one does not take them in");
     }
@@ -137,13 +171,12 @@ fn contained(place: &str, contents: &Contents, now: Timestamp) -> Check {
 
 /// A lock file whose content cannot be used.
 fn lock_text(found: &Inspection) -> Option<Check> {
-    const NAME: &str = "lock-file";
     let path = format!("{}.lock", found.path.display());
     match found.lock_text {
         LockText::Damaged => {
             let finding = format!("the text in {path} is damaged, as after a power cut");
             Some(
-                Check::ok(NAME, finding)
+                Check::ok(LOCK_FILE, finding)
                     .advise("the next command that opens the store rewrites it"),
             )
         }
@@ -154,7 +187,7 @@ fn lock_text(found: &Inspection) -> Option<Check> {
             );
             let path = quoted(&path);
             let advice = format!("when no process uses the store: mv {path} {path}.old");
-            Some(Check::warn(NAME, finding).advise(advice))
+            Some(Check::warn(LOCK_FILE, finding).advise(advice))
         }
         _ => None,
     }
@@ -184,8 +217,8 @@ fn rekey(found: &Inspection) -> Option<Check> {
 fn journal(found: &Inspection) -> Option<Check> {
     let bytes = size(found.journal_bytes?);
     Some(match found.state {
-        State::Held => Check::ok("journal", format!("{bytes}, of the process that has the store")),
-        _ => Check::warn("journal", format!("{bytes} of saves left beside the store by a crash"))
+        State::Held => Check::ok(JOURNAL, format!("{bytes}, of the process that has the store")),
+        _ => Check::warn(JOURNAL, format!("{bytes} of saves left beside the store by a crash"))
             .advise("do not remove it: the next command that opens the store takes them in"),
     })
 }

@@ -165,7 +165,8 @@ pub(in crate::store) fn inspect_at(
     // A holder that let go when asked has taken in its journal.
     let file_bytes = disk.look(path).at(path)?.bytes;
     let journal_path = location::beside(path, ".journal");
-    let journal_bytes = disk.look(&journal_path).ok().map(|found| found.bytes);
+    let journal = disk.look(&journal_path).ok().filter(|found| found.is_other.is_none());
+    let journal_bytes = journal.map(|found| found.bytes);
     let mut unreadable = unreadable(disk, path).at(path)?;
     // The holder may remove the journal meanwhile.
     unreadable.extend(self::unreadable(disk, &journal_path).unwrap_or_default());

@@ -161,6 +161,11 @@ impl Turn {
         self.lock_file.sign(&self.name(), Some(known))
     }
 
+    /// Frees the reserve for a call that removes something; false if there is none.
+    pub(in crate::store) fn release_reserve(&self) -> bool {
+        self.lock_file.release()
+    }
+
     /// Runs `work` with the file, waiting for the turn if need be.
     pub(in crate::store) fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
         self.within(Patience::Usual, work)

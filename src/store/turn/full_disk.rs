@@ -103,6 +103,15 @@ impl Shared {
         outcome
     }
 
+    /// Runs `work`, which removes something. If the disk is too full for that, frees the reserve
+    /// and runs it again.
+    pub(in crate::store) fn make_room<T>(&self, mut work: impl FnMut() -> Result<T>) -> Result<T> {
+        match work() {
+            Err(error) if lacks_room(&error) && self.turn.release_reserve() => work(),
+            outcome => outcome,
+        }
+    }
+
     /// Puts spooled saves into the tables; false if the disk is too full for that.
     ///
     /// Then they stay in the spool, so that a call that makes room can go first.

@@ -160,7 +160,7 @@ fn write_deleted(
     let now = Timestamp::now();
     let entries: Vec<&Entry> = deleted.iter().map(|it| &it.entry).collect();
     let mut columns = output::of_entries(&entries, id_length, now);
-    let age = |it: &Restorable| output::age(now.saturating_since(it.deleted_at));
+    let age = |it: &Restorable| output::age_of(it.deleted_at, now);
     columns.push(Column::number("DELETED", deleted, |it| Some(age(it))));
     columns.push(Column::number("OP", deleted, |it| Some(it.operation.to_string())));
     Ok(output::table(out, &columns, global)?)

@@ -7,12 +7,24 @@ pub(crate) use waypost::text::{age, counted, grouped, plain, quoted};
 pub(crate) use waypost::transfer::size::size;
 use waypost::{Id, Timestamp};
 
-/// How long before `now` something was. A clock that was set back makes it seem to come.
+// Nobody needs the days until then.
+const FAR: Duration = Duration::from_secs(99 * 365 * 24 * 60 * 60);
+
+/// As [`age`] of something from `then`; `in 2d` if that is ahead of `now`.
+pub(crate) fn age_of(then: Timestamp, now: Timestamp) -> String {
+    match ahead(then, now) {
+        Some(left) if left > FAR => "in >99y".to_owned(),
+        Some(left) => format!("in {}", age(left)),
+        None => age(now.saturating_since(then)),
+    }
+}
+
+/// How long before `now` something was; `in 2d` if it is ahead.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     since(then, now, age)
 }
 
-/// The same as it is said: `12 minutes ago`.
+/// The same in words: `12 minutes ago`, `in 2 days`.
 pub(crate) fn ago_in_words(then: Timestamp, now: Timestamp) -> String {
     since(then, now, |passed| {
         let age = age(passed);
@@ -29,12 +41,18 @@ pub(crate) fn ago_in_words(then: Timestamp, now: Timestamp) -> String {
 }
 
 fn since(then: Timestamp, now: Timestamp, words: impl Fn(Duration) -> String) -> String {
+    match ahead(then, now) {
+        Some(left) if left > FAR => "in more than 99 years".to_owned(),
+        Some(left) => format!("in {}", words(left)),
+        None => format!("{} ago", words(now.saturating_since(then))),
+    }
+}
+
+/// How far a date is ahead of the clock, if that is more than a difference between two clocks.
+fn ahead(then: Timestamp, now: Timestamp) -> Option<Duration> {
     // Clocks of two machines differ by some seconds.
     const SKEW: Duration = Duration::from_mins(1);
-    if then.saturating_since(now) > SKEW {
-        return "in the future".to_owned();
-    }
-    format!("{} ago", words(now.saturating_since(then)))
+    Some(then.saturating_since(now)).filter(|left| *left > SKEW)
 }
 
 /// A score in few characters.
@@ -73,8 +91,14 @@ mod tests {
         let at = |seconds: i64| Timestamp::from_micros(seconds * 1_000_000);
         assert_eq!(ago(at(0), at(7200)), "2h ago");
         assert_eq!(ago(at(5), at(0)), "0s ago");
-        assert_eq!(ago(at(61), at(0)), "in the future");
-        assert_eq!(ago_in_words(at(61), at(0)), "in the future");
+        assert_eq!(ago(at(61), at(0)), "in 1m");
+        assert_eq!(ago_in_words(at(61), at(0)), "in 1 minute");
+        assert_eq!(ago_in_words(at(3 * 86_400), at(0)), "in 3 days");
+        assert_eq!(ago(at(i64::MAX / 1_000_000), at(0)), "in more than 99 years");
+        assert_eq!(age_of(at(i64::MAX / 1_000_000), at(0)), "in >99y");
+        assert_eq!(age_of(at(0), at(7200)), "2h");
+        assert_eq!(age_of(at(60), at(0)), "0s");
+        assert_eq!(age_of(at(2 * 86_400), at(0)), "in 2d");
         assert_eq!(ago_in_words(at(0), at(725)), "12 minutes ago");
         assert_eq!(ago_in_words(at(0), at(3600)), "1 hour ago");
     }

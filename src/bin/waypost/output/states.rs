@@ -33,7 +33,7 @@ pub(crate) fn of_states(
     let id = |state: &SeriesState| state.newest.as_ref().map(|newest| short_id(&newest.id, length));
     let age = |state: &SeriesState| {
         let newest = state.newest.as_ref()?;
-        Some(super::age(now.saturating_since(newest.created_at)))
+        Some(super::age_of(newest.created_at, now))
     };
     let iteration = of_newest(|newest| newest.iteration.map(|number| number.to_string()));
     let state_of_work = of_newest(|newest| Some(newest.status.to_string()));

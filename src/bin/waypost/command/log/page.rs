@@ -11,7 +11,8 @@ use waypost::{Status, Timestamp};
 use super::graph::{Drawn, Signs, draw};
 use crate::args::Global;
 use crate::output::{
-    Changed, Column, Fitted, age, columns, cut, fitted, padded, palette, rounded, short_id, taken,
+    Changed, Column, Fitted, age_of, columns, cut, fitted, padded, palette, rounded, short_id,
+    taken,
 };
 
 // With less room for what changed, it stands in a line of its own.
@@ -92,7 +93,7 @@ impl Page {
 
 fn facts(rows: &[Row], id_length: usize, now: Timestamp) -> Vec<Column> {
     let is_one_series = rows.iter().map(|row| &row.entry.series).collect::<HashSet<_>>().len() == 1;
-    let old = |row: &Row| age(now.saturating_since(row.entry.created_at));
+    let old = |row: &Row| age_of(row.entry.created_at, now);
     // Nearly all are so, and it says nothing.
     let status = |row: &Row| Some(row.entry.status).filter(|it| *it != Status::InProgress);
     let tags = |row: &Row| row.entry.tags.iter().map(String::as_str).collect::<Vec<_>>().join(" ");

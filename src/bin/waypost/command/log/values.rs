@@ -11,7 +11,7 @@ use waypost::{Entry, Id, Series, Store, TextStyle, Timestamp};
 use super::sparkline::{Levels, sparkline};
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::output::{self, Column, age, cut, grouped, plain, short_id};
+use crate::output::{self, Column, age_of, cut, grouped, plain, short_id};
 use crate::progress::Progress;
 
 const SPARKLINE_CHARS: usize = 60;
@@ -91,7 +91,7 @@ fn columns(store: &Store, rows: &[Row<'_>], has_series: bool) -> Result<Vec<Colu
     let now = Timestamp::now();
     let length = output::id_length(store, rows.iter().map(|row| row.entry))?;
     let series = |row: &Row<'_>| has_series.then(|| row.entry.series.to_string());
-    let old = |row: &Row<'_>| age(now.saturating_since(row.entry.created_at));
+    let old = |row: &Row<'_>| age_of(row.entry.created_at, now);
     Ok(vec![
         Column::id(rows, |row| Some(short_id(&row.entry.id, length))),
         Column::number("AGE", rows, |row| Some(old(row))),

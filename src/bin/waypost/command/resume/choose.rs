@@ -181,9 +181,9 @@ fn lines(store: &Store, candidates: &[Candidate]) -> Result<Vec<String>> {
 fn line(candidate: &Candidate, id_length: usize, now: Timestamp) -> String {
     let Candidate { entry, standing, hurdles, .. } = candidate;
     let mut line = format!(
-        "{}  {} ago  {}",
+        "{}  {}  {}",
         output::short_id(&entry.id, id_length),
-        output::age(now.saturating_since(entry.created_at)),
+        output::ago(entry.created_at, now),
         entry.trigger
     );
     let iteration = entry.iteration.map(|number| format!("iteration {number}"));
