@@ -326,6 +326,13 @@ fn of_command(refusal: &Refusal) -> Verdict {
             );
             Verdict::new(Exit::Refused, "cannot_resume").hint(hint)
         }
+        Refusal::CannotResume { older: Some(older), .. } => {
+            let older = quoted(older.as_str());
+            Verdict::new(Exit::Refused, "cannot_resume").hint(format!(
+                "`waypost resume {older}` goes on from the newest valid one, --choice fresh starts \
+                 over, --force goes on all the same"
+            ))
+        }
         Refusal::CannotResume { .. } => {
             refused("cannot_resume", "--choice fresh starts over, --force goes on all the same")
         }
