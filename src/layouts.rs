@@ -86,7 +86,7 @@ pub use kind::{Kind, kind};
 pub use lines::locate;
 pub use problem::{Code, Level, Problem};
 pub use read::{from_json, from_yaml};
-pub use recognise::{Place, recognise, unrecognised};
+pub use recognise::{Place, recognise, recognise_as, unrecognised};
 pub use revision::Revision;
 pub use scalar::Scalar;
 pub use standing::{
