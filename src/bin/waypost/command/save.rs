@@ -79,6 +79,7 @@ pub(super) struct Args {
 
     /// The system whose document it is; refused if it breaks the rules of that system
     ///
+    /// A document of crunch may be YAML, but for --lines.
     /// What the document says about itself, such as its issue and phase, is taken over where no
     /// flag says otherwise.
     #[arg(long, value_parser = args::layout())]
@@ -127,6 +128,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if !args.capture.is_empty() && is_stdin(&args.file) && json.trim_ascii().is_empty() {
         return Err(Refusal::NoDocument.into());
     }
+    let json = checked::in_json(json, args.layout)?;
     let about = checked::described(NewEntry::from(&args.about), args, &json)?;
     let capture = Capture::read(&args.capture, global)?;
     for warning in suspect::warnings(capture.paths()) {

@@ -1,7 +1,7 @@
 //! `waypost save --layout`: a document of another system, held to the rules of that system.
 
-use waypost::layouts::{Place, Problem, check, recognise};
-use waypost::{Document, Error, Layout, NewEntry, Result, Status, Trigger};
+use waypost::layouts::{Place, Problem, check, recognise_as};
+use waypost::{Document, Error, Layout, NewEntry, Result, Source, Status, Trigger};
 
 use super::Args;
 
@@ -22,11 +22,22 @@ pub(super) fn described(mut about: NewEntry, args: &Args, json: &[u8]) -> Result
     if !args.force {
         refuse_broken(about.layout, &document)?;
     }
-    let own = recognise(&document, &Place::default());
-    Ok(match own.filter(|own| own.layout == about.layout && !args.has_about) {
+    // By force, a document is its system's whatever it lacks, and is found by what it names.
+    let own = recognise_as(about.layout, &document, &Place::default());
+    Ok(match own.filter(|_| !args.has_about) {
         Some(own) => joined(about, own, args),
         None => about,
     })
+}
+
+/// The document as JSON: claude-crunch writes YAML.
+pub(super) fn in_json(text: Vec<u8>, layout: Option<Layout>) -> Result<Vec<u8>> {
+    if layout != Some(Layout::Crunch) || Document::from_json(&text).is_ok() {
+        return Ok(text);
+    }
+    let document = Source::from_yaml(&text)?.document()?;
+    serde_json::to_vec(&document)
+        .map_err(|error| Error::Invalid { what: "document".to_owned(), reason: error.to_string() })
 }
 
 fn refuse_broken(layout: Layout, document: &Document) -> Result<()> {
