@@ -64,13 +64,12 @@ impl Present {
             return Ok(None);
         }
         let Some(file) = file(&candidate.entry) else { return Ok(None) };
-        let unknown = match self.unknown.get(&file) {
-            Some(unknown) => unknown.clone(),
-            None => {
-                let unknown = unknown_content(store, &candidate.entry)?;
-                self.unknown.insert(file, unknown.clone());
-                unknown
-            }
+        let unknown = if let Some(unknown) = self.unknown.get(&file) {
+            unknown.clone()
+        } else {
+            let unknown = unknown_content(store, &candidate.entry)?;
+            self.unknown.insert(file, unknown.clone());
+            unknown
         };
         candidate.hurdles.extend(unknown.clone().map(|by| Hurdle::Overwritten { by }));
         Ok(unknown)

@@ -153,7 +153,8 @@ fn all_errors_at_a_glance() {
         `waypost check a-1` lists what is wrong, `waypost resume a-1` goes on from the newest
           valid one, --force goes on all the same, --choice fresh starts over
     4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
-        --choice fresh starts over, --force goes on all the same
+        `waypost resume a-1` goes on from the newest valid one, --choice fresh starts over,
+          --force goes on all the same
     4 invalid: 1 of 3 checked are invalid
         see above which rules are broken, and where
     4 prompt_user: cannot decide alone whether to resume a-1: the text of the issue has
