@@ -1,6 +1,9 @@
 //! The `waypost` command: words in, library calls, words out.
 
 #[cfg(test)]
+#[path = "../../../tests/run/extent.rs"]
+mod extent;
+#[cfg(test)]
 #[macro_use]
 #[path = "../../../tests/fuzz/tape.rs"]
 mod tape;
