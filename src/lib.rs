@@ -58,6 +58,11 @@ mod extent;
 #[macro_use]
 #[path = "../tests/fuzz/tape.rs"]
 mod tape;
+/// Programs that a test needs and a machine may lack.
+#[cfg(test)]
+#[macro_use]
+#[path = "../tests/run/tool.rs"]
+mod tool;
 
 // In the order of layers: each uses only those above it.
 mod error;

@@ -10,6 +10,9 @@ mod extent;
 #[macro_use]
 #[path = "../fuzz/tape.rs"]
 mod tape;
+#[macro_use]
+#[path = "../run/tool.rs"]
+mod tool;
 
 mod arrivals;
 mod backup;

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
 use super::{Ended, Test};
+use crate::tool::skipped;
 
 /// More than any of the commands starts: a keeper, readers, workers and more.
 const THREADS_MAX: u32 = 6;
@@ -35,8 +36,11 @@ fn limited(number: u32) -> Option<(Limited, Vec<u32>)> {
     fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
     let started = limited.command(0, "--version").output();
     if !started.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: prlimit and setpriv of util-linux cannot set a limit here");
+        skipped("prlimit and setpriv of util-linux cannot set a limit");
         return None;
+    }
+    if user.is_none() {
+        skipped("without root, only a limit of no thread at all can be set");
     }
     Some((limited, user.map_or(vec![0], |_| (0..=THREADS_MAX).collect())))
 }

@@ -9,7 +9,8 @@ use std::thread;
 use serde_json::Value;
 
 use super::super::Test;
-use super::{commands, has, path};
+use super::{commands, path};
+use crate::tool::has;
 
 /// What is run instead of a part of an example, and why.
 const CHANGED: [(&str, &str, &str); 7] = [
