@@ -1,4 +1,7 @@
 //! The command: only what it adds to the library, which is flags, exit codes and output.
+//!
+//! Covers each command with its flags, its output for people and programs, terminals, interrupts,
+//! limits of the system, and what commands do to files of the user.
 
 #![cfg(feature = "cli")]
 

@@ -1,4 +1,7 @@
 //! The scripts in `tools/shims`, run as people run them: by bash, with `waypost` on the path.
+//!
+//! Covers the scripts that save, load and clean up checkpoints, with the files and exit codes that
+//! their callers expect.
 
 #![cfg(all(feature = "cli", unix))]
 

@@ -1,4 +1,6 @@
 //! Every error there is, as it is told: found here at a glance, and held to the same rules.
+//!
+//! Covers the text, hint and exit code of each error, and the rules that all of them keep.
 
 mod glance;
 mod samples;
