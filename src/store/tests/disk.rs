@@ -6,9 +6,9 @@
 //! third workload has keys, and changes them: what is found is readable with all of them, and the
 //! change can be finished.
 //!
-//! Covers loss of power (here), failing calls (`faults`), unreadable sectors (`sectors`), full disks
-//! (`room`), lock files (`lock_file`), changes of the key (`rekeyed`), backups (`backed_up`) and
-//! repairs (`repaired`).
+//! Covers loss of power (here), failing calls (`faults`), unreadable sectors (`sectors`), full
+//! disks (`room`), lock files (`lock_file`), changes of the key (`rekeyed`), backups (`backed_up`)
+//! and repairs (`repaired`).
 //!
 //! `WAYPOST_TESTS=long` tries 50,000 states instead of 6,000, and every fault and sector instead of
 //! each fifth. `WAYPOST_CRASH_STATES=1000000` tries that many states, `WAYPOST_FAULT_SEEDS=100`
