@@ -7,12 +7,11 @@
 pub mod opening;
 
 use std::ffi::OsString;
-use std::fmt;
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
+use std::{fmt, io};
 
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase};
 

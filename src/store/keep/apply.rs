@@ -1,4 +1,8 @@
-//! Applying a plan: what removes by a policy, but for saves that prune their own group.
+//! Applying a plan: everything that removes by a policy, except saves that prune their own group.
+//!
+//! A large plan is applied some thousand checkpoints at a time, so that others can save. Each part
+//! is checked before it goes, as if the earlier parts were still there, unless no process wrote
+//! since the part before. The log has one operation for all parts.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -11,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::key::{NameId, RecordKey, Span, index_row, indexed_key};
 use crate::retention::Plan;
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::table::In;
+use crate::store::engine::fault::In;
 use crate::store::keep::deleted::Removal;
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::write::Writer;

@@ -1,7 +1,13 @@
-//! Deleting with second thoughts: what is deleted can be restored for some time.
+//! Deleting and undeleting: a deleted checkpoint can be restored for some time.
 //!
 //! A deleted checkpoint leaves the records, the index and the ids; its frame stays where it is, so
 //! nothing that is stored as a difference to it has to change. Purging removes that too.
+//!
+//! Purging happens in `compact`, or after `keep_deleted` at the next delete or prune; it stores
+//! anew what depended on the frames. What is pruned on save goes at once, because a ring must not
+//! grow. Two exceptions can be restored: what was saved before pruning on save was set, and what
+//! goes for its age. A clock that is ahead for one save makes a whole series look old, and when it
+//! is right again, that can be undone.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -14,7 +20,8 @@ use crate::codec::{decode_deleted, encode_deleted};
 use crate::error::{Error, Result, unless_damaged};
 use crate::key::{DeletedBytes, RecordKey, deleted_at, deleted_row};
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::table::{DELETED, In, open_if_made};
+use crate::store::engine::fault::In;
+use crate::store::engine::table::{DELETED, open_if_made};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::write::Writer;
 use crate::store::watch::{Stage, Step, Watch};

@@ -1,20 +1,19 @@
-//! The lock file beside a store: who waits for the store, who has it, who is making it.
+//! The lock file beside a store: which processes wait for the store, have it, or are making it.
 //!
-//! It holds no checkpoints and stays where it is: a lock on a file that was removed keeps nobody
-//! out. All locks end with their process. Its content never decides whether a store opens: any file
-//! can be locked, and content that no store wrote is ignored.
+//! It holds no checkpoints and is never removed: a lock on a removed file excludes no process. All
+//! locks end with their process. Its content never decides whether a store opens: any file can be
+//! locked, and content that no store wrote is ignored.
 
 mod text;
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
+use std::{fs, io};
 
 use crate::checkpoint::Timestamp;
 use crate::error::{At, Result};
 use crate::store::engine::disk::{DiskFile, Lock, Place};
-use crate::store::engine::file;
+use crate::store::engine::location;
 use crate::store::engine::sealing::Sealing;
 use text::TEXT_BYTES_MAX;
 pub(in crate::store) use text::{Content, Known, SIGNED, Text};
@@ -33,7 +32,7 @@ pub(in crate::store) struct Locked(
 
 impl LockFile {
     pub(in crate::store) fn of(place: &Place) -> Self {
-        Self { path: file::beside(&place.path, ".lock"), store: place.clone() }
+        Self { path: location::beside(&place.path, ".lock"), store: place.clone() }
     }
 
     /// Lets the holder know that this process waits, until the returned lock is dropped.
@@ -80,7 +79,7 @@ impl LockFile {
     /// Syncs the text and the name of the file.
     pub(in crate::store) fn sync(&self) -> Result<()> {
         self.open()?.sync().at(&self.path)?;
-        let directory = file::parent(&self.path);
+        let directory = location::parent(&self.path);
         self.store.disk.sync_directory(directory).at(directory)
     }
 
@@ -97,7 +96,7 @@ impl LockFile {
         let Content::Whole(Text { known, .. }) = self.content() else { return None };
         let known = known?;
         // A text of an older build, or of a system without inodes, names no file and is believed.
-        let is_at = |file| file::is_at(self.store.disk.as_ref(), Some(file), &self.store.path);
+        let is_at = |file| location::is_at(self.store.disk.as_ref(), Some(file), &self.store.path);
         known.file.is_none_or(|file| is_at(file).unwrap_or(false)).then_some(known)
     }
 

@@ -249,8 +249,11 @@ fn a_trigger_that_is_switched_off_is_not_saved_and_that_is_said() {
     let told = test.feed(&format!("{args} --json"), "1");
     assert_eq!((told.code, json(&told.stdout)["saved"].clone()), (Some(0), Value::Bool(false)));
     assert!(json(&told.stderr)["warning"].as_str().unwrap().starts_with("not saved: trigger"));
-    let lines = test.feed(&format!("{args} --lines"), "1\n2\n").done();
-    assert_eq!(lines.lines().filter(|line| line.starts_with("off: trigger")).count(), 2);
+    let lines = test.feed(&format!("{args} --lines -q"), "1\n2\n");
+    let answers = lines.stdout.lines().filter(|line| line.starts_with("off: trigger")).count();
+    assert_eq!((lines.code, answers), (Some(0), 2));
+    assert_eq!(lines.stderr.matches("warning: line 1 is not saved: trigger").count(), 1);
+    assert_eq!(lines.stderr.lines().count(), 1, "{}", lines.stderr);
     assert_eq!(json(&test.run("stats --json").done())["checkpoints"], 6);
     test.feed(&format!("{args} --force"), "1").done();
     test.feed("save --trigger manual", "1").done();

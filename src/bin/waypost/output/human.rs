@@ -3,43 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+pub(crate) use waypost::text::{age, counted, grouped, plain, quoted};
 pub(crate) use waypost::transfer::size::size;
 use waypost::{Id, Timestamp};
-
-use super::terminal::{is_hidden, spelled};
-
-/// How many there are of what is called otherwise when it is one.
-pub(crate) fn counted(count: u64, one: &str, several: &str) -> String {
-    format!("{} {}", grouped(count), if count == 1 { one } else { several })
-}
-
-/// A number with a comma before every three digits.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let lead = digits.len() % 3;
-    let is_start = |at: usize| at > 0 && at % 3 == lead;
-    digits.char_indices().fold(String::new(), |mut text, (at, digit)| {
-        if is_start(at) {
-            text.push(',');
-        }
-        text.push(digit);
-        text
-    })
-}
-
-/// An age in its largest unit, rounded down.
-pub(crate) fn age(age: Duration) -> String {
-    const MINUTE: u64 = 60;
-    const HOUR: u64 = 60 * MINUTE;
-    const DAY: u64 = 24 * HOUR;
-    match age.as_secs() {
-        seconds if seconds < MINUTE => format!("{seconds}s"),
-        seconds if seconds < HOUR => format!("{}m", seconds / MINUTE),
-        // Within two days, hours still tell one working day from the next.
-        seconds if seconds < 2 * DAY => format!("{}h", seconds / HOUR),
-        seconds => format!("{}d", seconds / DAY),
-    }
-}
 
 /// How long before `now` something was. A clock that was set back makes it seem to come.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
@@ -98,57 +64,9 @@ pub(crate) fn short_id(id: &Id, length: usize) -> String {
     if is_uuid { id[..length].to_owned() } else { plain(id) }
 }
 
-/// A name as a shell takes it.
-pub(crate) fn quoted(name: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_:./@".contains(it);
-    if name.chars().all(is_plain) {
-        return name.to_owned();
-    }
-    format!("'{}'", name.replace('\'', "'\\''"))
-}
-
-/// A text that can neither control a terminal nor mislead its reader: hidden characters are written
-/// as JSON escapes.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut plain, char| {
-        match char {
-            '\n' => plain.push_str("\\n"),
-            '\r' => plain.push_str("\\r"),
-            '\t' => plain.push_str("\\t"),
-            char if is_hidden(char) => plain.push_str(&spelled(char)),
-            char => plain.push(char),
-        }
-        plain
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped_by_three_digits() {
-        for (number, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1,000"),
-            (12_345, "12,345"),
-            (123_456, "123,456"),
-            (1_234_567, "1,234,567"),
-        ] {
-            assert_eq!(grouped(number), text);
-        }
-    }
-
-    #[test]
-    fn ages_are_in_their_largest_unit() {
-        let days = |days: u64| days * 24 * 60 * 60;
-        for (seconds, text) in
-            [(59, "59s"), (60, "1m"), (7199, "1h"), (days(2) - 1, "47h"), (days(2), "2d")]
-        {
-            assert_eq!(age(Duration::from_secs(seconds)), text);
-        }
-    }
 
     #[test]
     fn what_is_dated_ahead_is_not_old() {
@@ -181,10 +99,5 @@ mod tests {
         assert_eq!(length(&[first, "019a8b2c-d3e5-7000-8000-0123456789ab"]), 13);
         assert_eq!(length(&[first, "019a8b2c-d3e4-7001-8000-0123456789ab"]), 18);
         assert_eq!(length(&[first, "019a8b2c-d3e4-7000-8000-0123456789ac"]), 36);
-    }
-
-    #[test]
-    fn a_terminal_gets_no_control_characters() {
-        assert_eq!(plain("a\u{1b}[31m\u{9b}b\n"), "a\\u001b[31m\\u009bb\\n");
     }
 }

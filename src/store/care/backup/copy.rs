@@ -11,7 +11,7 @@ use super::locked;
 use crate::codec::check;
 use crate::error::{At as _, Result};
 use crate::store::engine::disk::{DiskFile, Place};
-use crate::store::engine::file;
+use crate::store::engine::location;
 use crate::store::engine::overlay::Overlay;
 use crate::store::watch::{Stage, Step, Watch};
 
@@ -61,7 +61,7 @@ impl<'a> Copy<'a> {
     pub(super) fn follow(&mut self) -> Result<()> {
         let (path, disk) = (self.from.path.as_path(), self.from.disk.as_ref());
         let id = self.source.id().at(path)?;
-        if !file::is_at(disk, id, path).at(path)? {
+        if !location::is_at(disk, id, path).at(path)? {
             self.source = disk.open(path).at(path)?;
             self.sums.clear();
         }

@@ -157,5 +157,5 @@ fn bytes_of(name: &str, digits: &str) -> Result<Vec<u8>, Error> {
 }
 
 fn invalid(what: &str, reason: String) -> Error {
-    Error::Invalid { what: what.to_owned(), reason }
+    Error::Invalid { what: what.into(), reason }
 }

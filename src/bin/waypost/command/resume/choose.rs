@@ -6,7 +6,6 @@ use anyhow::Result;
 use waypost::recovery::{Candidate, Chosen, Meant, Target, Unresolved};
 use waypost::{Query, Series, Store, Timestamp};
 
-use super::super::series;
 use super::{Args, Choice, How, ask, is_asked_here};
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -111,7 +110,7 @@ fn any(args: &Args, store: &Store, global: &Global) -> Result<Target> {
     if states.is_empty() {
         return Err(nothing(&query).into());
     }
-    let lines = series::lines(store, &states, Timestamp::now())?;
+    let lines = output::state_lines(store, &states, Timestamp::now())?;
     let at = ask::number(&lines, &mut io::stdin().lock(), &mut output::stderr())?;
     Ok(Target::Series(states.swap_remove(at).series))
 }

@@ -187,6 +187,8 @@ fn all_errors_at_a_glance() {
         the document goes before --capture: `waypost save state.json --capture src`
     4 uncaptured: cannot capture p/file.json: a link
         leave it out of --capture; nothing was saved
+    4 limit: cannot read p/file.json: length in bytes is beyond the limit of 67108864
+        save less at once: leave out what is not needed to go on
     4 cannot_resume: checkpoint a-1 cannot be resumed from
         --force writes its files all the same
     4 not_restorable: p/file.json cannot be restored into: it is not a directory
