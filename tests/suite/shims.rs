@@ -20,6 +20,8 @@ use std::slice;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::tool::skipped;
+
 /// All that the scripts may need beside bash and waypost; there is no `jq` among it.
 const TOOLS: [&str; 7] = ["awk", "cat", "date", "mktemp", "rm", "sed", "tr"];
 
@@ -45,7 +47,7 @@ impl Shims {
     /// Says so and returns nothing where there is no bash, so that a test can end.
     fn new() -> Option<Self> {
         let Some(bash) = find("bash") else {
-            eprintln!("skipped: there is no bash to run the scripts with");
+            skipped("bash is not installed");
             return None;
         };
         let (here, path) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -104,6 +104,7 @@ fn without_git_or_a_repository_nobody_can_tell() {
 /// Run by a hook, the command was told about the repository of the hook.
 #[test]
 fn what_git_sets_for_its_hooks_is_not_handed_on() {
+    needs!("git");
     let set = super::super::child::command("git".as_ref(), &[]);
     let removed: Vec<_> = set.get_envs().filter(|(_, value)| value.is_none()).collect();
     for name in git(Path::new("."), &["rev-parse", "--local-env-vars"]).lines() {

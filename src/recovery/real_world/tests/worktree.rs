@@ -26,6 +26,7 @@ fn the_worktree_is_the_one_around_the_directory() {
 
 #[test]
 fn without_git_it_is_the_directory_itself() {
+    needs!("git");
     let place = Place::bare();
     place.write(".git", "gitdir: nowhere");
     assert_eq!(worktree(place.root.clone()), place.root);

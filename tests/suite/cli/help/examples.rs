@@ -170,6 +170,7 @@ fn offences(test: &Test, command: &Value, missing: &[&str]) -> Vec<String> {
 
 #[test]
 fn every_example_does_what_it_says() {
+    needs!("git");
     let test = project();
     let missing: Vec<_> = TOOLS.into_iter().filter(|tool| !has(tool)).collect();
     let commands = commands();
