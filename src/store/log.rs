@@ -7,5 +7,6 @@
 //!
 //! Locks: that of the spool is taken before the journal; see the room `turn` for the whole order.
 
+pub(in crate::store) mod intake;
 pub(in crate::store) mod journal;
 pub(in crate::store) mod spool;

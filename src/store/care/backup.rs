@@ -5,6 +5,7 @@
 //! leave half a copy under the name that was asked for.
 
 mod copy;
+mod memory;
 
 use std::io;
 use std::ops::ControlFlow;
