@@ -1,4 +1,8 @@
 //! Differences as operations of RFC 6902, each on what the ones before it have left.
+//!
+//! What changes inside an element comes before the element moves, so that all but the last step of
+//! a path is as in the old document. Then elements are removed from the back, and added and moved
+//! from the front, with a tree of counts (Fenwick) that tells where each is by then.
 
 mod occupancy;
 
@@ -7,11 +11,12 @@ use std::collections::HashMap;
 use self::occupancy::Occupancy;
 use super::edit::{Edit, Field, Step};
 use super::pointer::{self, Pointer};
-use crate::checkpoint::Document;
+use crate::checkpoint::{Document, TextStyle};
+use crate::error::Result;
 
 /// One operation of RFC 6902.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Operation<'d> {
+pub enum PatchOperation<'d> {
     /// Adds a field, or inserts an element before the one at `path`.
     Add {
         /// Where to.
@@ -40,7 +45,7 @@ pub enum Operation<'d> {
     },
 }
 
-impl Operation<'_> {
+impl PatchOperation<'_> {
     /// Returns the operation as an object, as RFC 6902 writes it; copies the value.
     #[must_use]
     pub fn to_document(&self) -> Document {
@@ -61,11 +66,39 @@ impl Operation<'_> {
         let owned = |(key, value): (&str, Document)| (key.to_owned(), value);
         Document::Object(fields.into_iter().map(owned).collect())
     }
+
+    /// Returns the operation as one line of JSON, without a copy of the value as a tree.
+    ///
+    /// # Errors
+    /// If the value cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String> {
+        let value = match self {
+            Self::Add { value, .. } | Self::Replace { value, .. } => value,
+            Self::Remove { .. } | Self::Move { .. } => {
+                return self.to_document().to_json(TextStyle::default());
+            }
+        };
+        let mut text = self.without_value().to_document().to_json(TextStyle::default())?;
+        text.truncate(text.len() - "null}".len());
+        text.push_str(&value.to_json(TextStyle::default())?);
+        text.push('}');
+        Ok(text)
+    }
+
+    /// The same with null as its value, which comes last.
+    fn without_value(&self) -> Self {
+        const NULL: &Document = &Document::Null;
+        match self.clone() {
+            Self::Add { path, .. } => Self::Add { path, value: NULL },
+            Self::Replace { path, .. } => Self::Replace { path, value: NULL },
+            other => other,
+        }
+    }
 }
 
 /// The operations of an edit. What changes inside a value comes before the value moves, so all but
 /// the last step of a path is as in the old document.
-pub(super) fn operations<'d>(edit: &Edit<'d>) -> Vec<Operation<'d>> {
+pub(super) fn operations<'d>(edit: &Edit<'d>) -> Vec<PatchOperation<'d>> {
     let mut patch = Patch { path: Pointer::default(), operations: Vec::new() };
     patch.edit(edit);
     patch.operations
@@ -74,14 +107,15 @@ pub(super) fn operations<'d>(edit: &Edit<'d>) -> Vec<Operation<'d>> {
 /// What was written, and where the next is to be.
 struct Patch<'d> {
     path: Pointer,
-    operations: Vec<Operation<'d>>,
+    operations: Vec<PatchOperation<'d>>,
 }
 
 impl<'d> Patch<'d> {
     fn edit(&mut self, edit: &Edit<'d>) {
         match edit {
             Edit::Replaced { new, .. } => {
-                self.operations.push(Operation::Replace { path: self.path.clone(), value: new });
+                self.operations
+                    .push(PatchOperation::Replace { path: self.path.clone(), value: new });
             }
             Edit::Object(fields) => {
                 for (key, field) in fields {
@@ -100,8 +134,10 @@ impl<'d> Patch<'d> {
     fn field(&mut self, field: &Field<'d>) {
         let path = || self.path.clone();
         match field {
-            Field::Removed(_) => self.operations.push(Operation::Remove { path: path() }),
-            Field::Added(value) => self.operations.push(Operation::Add { path: path(), value }),
+            Field::Removed(_) => self.operations.push(PatchOperation::Remove { path: path() }),
+            Field::Added(value) => {
+                self.operations.push(PatchOperation::Add { path: path(), value });
+            }
             Field::Changed(edit) => self.edit(edit),
         }
     }
@@ -133,7 +169,7 @@ impl<'d> Patch<'d> {
             if matches!(step, Step::Removed(_)) {
                 elements.remove(number);
                 let path = self.path.index(elements.before(number));
-                self.operations.push(Operation::Remove { path });
+                self.operations.push(PatchOperation::Remove { path });
             }
         }
     }
@@ -148,7 +184,7 @@ impl<'d> Patch<'d> {
             match step {
                 Step::Added(value) => {
                     let path = self.path.index(elements.before(number));
-                    self.operations.push(Operation::Add { path, value });
+                    self.operations.push(PatchOperation::Add { path, value });
                     elements.add(number);
                 }
                 Step::MovedHere { from, .. } => {
@@ -159,7 +195,7 @@ impl<'d> Patch<'d> {
                     // Others that moved may have brought it to its place.
                     if from != to {
                         let (from, path) = (self.path.index(from), self.path.index(to));
-                        self.operations.push(Operation::Move { from, path });
+                        self.operations.push(PatchOperation::Move { from, path });
                     }
                 }
                 Step::Kept(_) | Step::Changed(_) | Step::Removed(_) | Step::MovedAway => {}

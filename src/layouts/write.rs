@@ -3,6 +3,11 @@
 //! A document that has the shape of the layout is written as it is. Any other one travels whole, in
 //! a place where the system tolerates what it does not know, within a document that has what the
 //! system requires; each layout's `write.rs` says what becomes what. Must never make a value up.
+//!
+//! Every field that the system's code reads without asking is there. What the entry or the document
+//! has under its usual names is lifted, a required value that is missing is refused by name, and
+//! the rest is null or empty. Where a system's schema and its code disagree, the schema decides,
+//! unless `Form::Reader` is asked for.
 
 use serde::de::DeserializeOwned;
 
@@ -13,7 +18,7 @@ use super::{
 };
 use crate::checkpoint::{Document, Entry, Layout, SourceForm};
 use crate::codec::convert;
-use crate::error::Error;
+use crate::error::{Error, Subject};
 
 /// A checkpoint as a file of a layout.
 #[derive(Debug, Clone, PartialEq)]
@@ -284,11 +289,11 @@ fn has_shape(layout: Layout, document: &Document) -> bool {
 fn validated(layout: Layout, document: &Document) -> Vec<Problem> {
     match layout {
         Layout::Native => Vec::new(),
-        Layout::Agentize => checked(document, agentize::Checkpoint::validate),
-        Layout::Crunch => checked(document, crunch::Checkpoint::validate),
-        Layout::Claude => checked(document, claude::Checkpoint::validate),
-        Layout::Pipeline => checked(document, pipeline::Checkpoint::validate),
-        Layout::Aiwg => checked(document, aiwg::Checkpoint::validate),
+        Layout::Agentize => checked(document, agentize::ImplCheckpoint::validate),
+        Layout::Crunch => checked(document, crunch::IssueCheckpoint::validate),
+        Layout::Claude => checked(document, claude::WorkflowCheckpoint::validate),
+        Layout::Pipeline => checked(document, pipeline::StoryCheckpoint::validate),
+        Layout::Aiwg => checked(document, aiwg::LoopCheckpoint::validate),
     }
 }
 
@@ -306,8 +311,11 @@ fn checked<T: DeserializeOwned>(
 pub(super) fn misfit(error: &Error) -> Problem {
     match error {
         Error::Invalid { what, reason } => {
-            let field = what.strip_prefix("document at ").unwrap_or(what);
-            Problem::new(Code::Type, field, reason)
+            let field = match what {
+                Subject::Document(Some(pointer)) => pointer.clone(),
+                other => other.to_string(),
+            };
+            Problem::new(Code::Type, &field, reason)
         }
         other => Problem::new(Code::Type, "document", other.to_string()),
     }

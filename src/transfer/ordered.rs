@@ -1,4 +1,9 @@
 //! Work for all processors whose results are wanted in order.
+//!
+//! Imports and exports read, parse, compress and write on all processors, a part at a time, and
+//! commit in order. Memory grows with the parts in flight, not with the tree. What is longer than 4
+//! MiB is read alone, and recognised by an outline of its document. An export writes the files of a
+//! part under other names, syncs the file system once, and only then renames.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{self, SyncSender};

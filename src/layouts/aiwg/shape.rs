@@ -1,6 +1,6 @@
 //! What tells a checkpoint of AIWG from others though fields of it are missing, and its problems.
 
-use super::Checkpoint;
+use super::LoopCheckpoint;
 use super::standing::{is_captured, is_loop};
 use crate::checkpoint::Document;
 use crate::layouts::check::{no_stand_in, typed};
@@ -18,15 +18,14 @@ pub(super) fn is_placed(path: &str) -> bool {
         || directories.windows(2).any(|pair| pair == [".aiwg", "checkpoints"])
 }
 
-/// Tells whether a document has something of the schema's own, and more of it.
+/// Tells whether a document has something of the schema's own.
 pub(super) fn is_like(document: &Document) -> bool {
-    let count = OWN.iter().filter(|field| at(document, field).is_some()).count();
-    count > 1 || count == 1 && is_object(document, "state")
+    OWN.iter().any(|field| at(document, field).is_some()) || is_object(document, "state")
 }
 
 pub(in crate::layouts) fn check(document: &Document, path: &str) -> Vec<Problem> {
     if is_loop(document) || is_captured(document) {
         return Vec::new();
     }
-    typed(document, &no_stand_in, |checkpoint: &Checkpoint| checkpoint.validate_at(path))
+    typed(document, &no_stand_in, |checkpoint: &LoopCheckpoint| checkpoint.validate_at(path))
 }

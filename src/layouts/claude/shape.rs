@@ -3,7 +3,7 @@
 //!
 //! Other systems keep their files in a directory of this name. None of them has workflows.
 
-use super::Checkpoint;
+use super::WorkflowCheckpoint;
 use crate::checkpoint::Document;
 use crate::layouts::check::{no_stand_in, typed};
 use crate::layouts::reading::{at, is_object};
@@ -36,6 +36,13 @@ pub(super) fn is_like(document: &Document) -> bool {
     own > 0 && own + OTHERS.iter().filter(has).count() > 1
 }
 
+/// Tells whether a file is called as a checkpoint is, and has anything that checkpoints have.
+pub(super) fn is_named(path: &str, document: &Document) -> bool {
+    let mut fields = OWN.iter().chain(&OTHERS).chain(&["status", "last_error", "schema_version"]);
+    path::stem(path).parse::<super::WorkflowCheckpointId>().is_ok()
+        && fields.any(|key| at(document, key).is_some())
+}
+
 /// The type and the project by an id or the name of a file, `TYPE_PROJECT_YYYYMMDD_HHMMSS`, if one
 /// of both is known: both may have underscores.
 pub(super) fn parts_of<'a>(
@@ -57,7 +64,7 @@ pub(in crate::layouts) fn check(document: &Document) -> Vec<Problem> {
     if is_other(document) {
         return Vec::new();
     }
-    typed(document, &no_stand_in, |checkpoint: &Checkpoint| {
+    typed(document, &no_stand_in, |checkpoint: &WorkflowCheckpoint| {
         let mut problems = checkpoint.validate();
         // Not of the type itself: an export fills it in last.
         if checkpoint.workflow_state.value().is_none() {

@@ -4,7 +4,7 @@
 //! work in progress, one in the phase `done` of work that is done, and of others it is unknown.
 //! Phases are kept as written, so `e2e`, the later name of `validation`, stays what it is.
 
-use super::{Id, IndexEntry};
+use super::{IndexEntry, IssueCheckpointId};
 use crate::checkpoint::{Document, Issue, Layout, NewEntry, Status, Timestamp};
 use crate::layouts::reading::{Reading, is_object, text, truth, whole, word};
 use crate::layouts::{Place, path, status, time};
@@ -20,12 +20,19 @@ const OWN: [&str; 6] = [
 ];
 
 pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    let directory = directory(place);
+    is_crunch(document, directory.is_some()).then(|| entry(document, place))
+}
+
+/// The directory of an issue.
+fn directory<'a>(place: &Place<'a>) -> Option<&'a str> {
     // What is below the directory of another system is that one's, whatever lies above.
-    let directory = path::directory_between(place.path, "crunch", "checkpoints")
-        .filter(|name| !path::ANCHORS.contains(name));
-    if !is_crunch(document, directory.is_some()) {
-        return None;
-    }
+    path::directory_between(place.path, "crunch", "checkpoints")
+        .filter(|name| !path::ANCHORS.contains(name))
+}
+
+pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
+    let directory = directory(place);
     let mut reading = Reading::new(Layout::Crunch, document, place);
     reading.id("checkpoint_id");
     let id = text(document, "checkpoint_id").unwrap_or_else(|| path::stem(place.path));
@@ -35,7 +42,7 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
     if let Some(trigger) = known.and_then(|known| known.trigger.value()) {
         reading.trigger("trigger of the index", trigger.as_str());
     }
-    let parts = id.parse::<Id>().ok();
+    let parts = id.parse::<IssueCheckpointId>().ok();
     let phase = known.and_then(|known| known.phase.value());
     set_phase(&mut reading, document, phase.or(parts.as_ref().and_then(|id| id.phase.as_ref())));
     reading.entry.created_at = created_at(&mut reading, parts.as_ref(), known);
@@ -44,7 +51,7 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
     reading.entry.resume_from = reading.name("recovery_info.resume_from");
     reading.entry.status = status_of(document, &reading.entry);
     reading.warnings("recovery_info.warnings");
-    Some(reading.finish())
+    reading.finish()
 }
 
 fn is_crunch(document: &Document, is_placed: bool) -> bool {
@@ -88,7 +95,7 @@ fn set_phase(reading: &mut Reading<'_>, document: &Document, said: Option<&Strin
 
 fn created_at(
     reading: &mut Reading<'_>,
-    id: Option<&Id>,
+    id: Option<&IssueCheckpointId>,
     known: Option<&IndexEntry>,
 ) -> Option<Timestamp> {
     if let Some(time) = reading.time("created_at") {

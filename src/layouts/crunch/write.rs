@@ -8,11 +8,11 @@
 //! - `workflow_state.current_phase`: `phase`, a word of [`Phase`]; the same.
 //! - `workflow_state.phase_attempt`: `iteration`, from one.
 //! - `workflow_state.current_state_label`, `workflow_state.phase_started_at`: the same.
-//! - `issue_snapshot`: see [`snapshot`].
-//! - `execution_graph`: see [`graph`].
+//! - `issue_snapshot`: see [`mod@snapshot`].
+//! - `execution_graph`: see [`mod@graph`].
 //! - `team_state`, `agent_outputs`, `acp_state`, `knowledge_context`, `files_modified`: the same,
 //!   if the template could have them so; else they stay in `document`.
-//! - `recovery_info`: see [`recovery`].
+//! - `recovery_info`: see [`mod@recovery`].
 //! - `document`: all of the document.
 //!
 //! Resuming reads every field of the snapshot and the graph, so each of them is there. What nobody
@@ -27,7 +27,7 @@ mod snapshot;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{FileState, Id, Phase, TeamState, VERSION};
+use super::{FileState, IssueCheckpointId, Phase, TeamState, VERSION};
 use crate::checkpoint::{Document, Entry, Format, SourceForm};
 use crate::codec::convert;
 use crate::layouts::given::{Given, at, object, text, text_of, time, whole};
@@ -140,9 +140,9 @@ fn phase(given: &mut Given<'_>) -> Option<Phase> {
     given.phase(&POINTERS)
 }
 
-fn id(entry: &Entry, phase: Phase) -> Id {
+fn id(entry: &Entry, phase: Phase) -> IssueCheckpointId {
     let Mark { date, hash } = Mark::of(entry);
-    Id { phase: Some(phase.to_string()), date, hash }
+    IssueCheckpointId { phase: Some(phase.to_string()), date, hash }
 }
 
 /// What tells the names that are made for a checkpoint from all others.

@@ -3,7 +3,7 @@
 //! Many repositories have a `.pipeline/state.json` of their own making, so names count for nothing.
 //! A checkpoint does not say why it was saved: its stage lets one guess, which is not done.
 
-use super::{Stage, shape};
+use super::{StoryStage, shape};
 use crate::checkpoint::{Document, Issue, Layout, NewEntry, Status, Trigger};
 use crate::layouts::reading::{Reading, at, is_object, list, text, truth, whole, word};
 use crate::layouts::{Place, status};
@@ -18,12 +18,20 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
 
 /// A file in a place of the system, and of its shape, that lacks what the protocol requires.
 pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    if let Some(story) = shape::story_of(place.path).filter(|_| shape::is_like_checkpoint(document))
-    {
+    if let Some(story) = shape::story_of(place.path).filter(|_| shape::is_of_checkpoint(document)) {
         return Some(entry_of_story(text(document, "storyId").unwrap_or(story), document, place));
     }
-    let is_state = shape::is_state(place.path) && shape::is_like_state(document);
+    let is_state = shape::is_state(place.path) && shape::is_of_state(document);
     is_state.then(|| entry_of_state(document, place))
+}
+
+/// What a checkpoint of a story or the state of a pipeline says, whatever it lacks; `None` without
+/// a story.
+pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    if shape::is_of_state(document) && !shape::is_of_checkpoint(document) {
+        return Some(entry_of_state(document, place));
+    }
+    Some(entry_of_story(text(document, "storyId")?, document, place))
 }
 
 fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
@@ -97,18 +105,18 @@ fn phase_of_story(document: &Document) -> Option<&str> {
 }
 
 /// A stage by its number.
-pub(crate) fn stage(document: &Document, field: &str) -> Option<Stage> {
+pub(crate) fn stage(document: &Document, field: &str) -> Option<StoryStage> {
     let number = whole(document, field)?;
-    Stage::ALL.into_iter().find(|stage| stage.number() == number)
+    StoryStage::ALL.into_iter().find(|stage| stage.number() == number)
 }
 
 /// What stages are called outside files, which have numbers.
-pub(crate) fn phase(stage: Stage) -> &'static str {
+pub(crate) fn phase(stage: StoryStage) -> &'static str {
     match stage {
-        Stage::Planning => "planning",
-        Stage::Validation => "validation",
-        Stage::Execution => "execution",
-        Stage::QualityGate => "quality_gate",
+        StoryStage::Planning => "planning",
+        StoryStage::Validation => "validation",
+        StoryStage::Execution => "execution",
+        StoryStage::QualityGate => "quality_gate",
     }
 }
 

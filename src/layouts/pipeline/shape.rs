@@ -3,7 +3,7 @@
 //! Many repositories have files of these names that are of their own making. What only the
 //! protocol calls so is in none of them.
 
-use super::{Checkpoint, State};
+use super::{PipelineState, StoryCheckpoint};
 use crate::checkpoint::Document;
 use crate::layouts::check::{no_stand_in, typed};
 use crate::layouts::reading::{at, is_object};
@@ -50,6 +50,16 @@ pub(super) fn is_state(path: &str) -> bool {
     matches!(path::parts(path).as_slice(), [.., ".pipeline", "state.json"])
 }
 
+/// Tells whether a file at the place of a checkpoint has anything that only the protocol calls so.
+pub(super) fn is_of_checkpoint(document: &Document) -> bool {
+    count(document, &OF_CHECKPOINT) > 0
+}
+
+/// Tells whether the file at the place of the state has as much.
+pub(super) fn is_of_state(document: &Document) -> bool {
+    is_object(document, "story_state") || is_like_state(document)
+}
+
 pub(super) fn is_like_checkpoint(document: &Document) -> bool {
     let count = count(document, &OF_CHECKPOINT);
     count > 1 || count == 1 && at(document, "stage").is_some()
@@ -72,8 +82,8 @@ pub(in crate::layouts) fn check(document: &Document, path: &str) -> Vec<Problem>
     if is_successor {
         Vec::new()
     } else if is_state && !is_checkpoint {
-        typed(document, &no_stand_in, State::validate)
+        typed(document, &no_stand_in, PipelineState::validate)
     } else {
-        typed(document, &no_stand_in, Checkpoint::validate)
+        typed(document, &no_stand_in, StoryCheckpoint::validate)
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::words::{plain, quoted};
 use super::{Advice, Case, Check, Report, said};
 use crate::checkpoint::Layout;
-use crate::recovery::Seen;
+use crate::recovery::Answer;
 
 /// The stage of agentize in which a pull request is made.
 const PULL_REQUEST_STAGE: &str = "pr";
@@ -22,21 +22,22 @@ pub(super) fn branch(case: &Case<'_>, report: &mut Report) {
     }
 }
 
-/// Reports that another branch is checked out where the work would go on.
+/// Reports that another branch is checked out where the work would go on, or none.
 ///
-/// A detached HEAD is on no branch. What is checked out here says nothing about work that was done
-/// in a worktree elsewhere.
+/// What is committed on a detached HEAD is on no branch. What is checked out here says nothing
+/// about work that was done in a worktree elsewhere.
 fn elsewhere(case: &Case<'_>, name: &str, report: &mut Report) {
     let worktree = said(case.standing.snapshot.worktree.as_ref());
     if worktree.is_some_and(|path| !is_here(case, path)) {
         return;
     }
-    let Seen::Known(Some(here)) = case.world.branch() else { return };
-    if here != local(name) && here != name {
-        let message =
-            format!("its branch is {}, and {} is checked out", quoted(name), quoted(&here));
-        report.find(Check::Branch, Advice::PromptUser, message);
+    let Answer::Known(here) = case.world.branch() else { return };
+    if here.as_deref().is_some_and(|here| here == local(name) || here == name) {
+        return;
     }
+    let here = here.map_or_else(|| "no branch".to_owned(), |here| quoted(&here));
+    let message = format!("its branch is {}, and {here} is checked out", quoted(name));
+    report.find(Check::Branch, Advice::PromptUser, message);
 }
 
 /// The name that a branch has here; a document may have the full name, or that of a remote.
@@ -48,7 +49,7 @@ fn local(name: &str) -> &str {
 
 /// Whether a path leads to the directory that the work would go on in.
 fn is_here(case: &Case<'_>, path: &str) -> bool {
-    let Seen::Known(here) = case.world.worktree() else { return false };
+    let Answer::Known(here) = case.world.worktree() else { return false };
     is_same(case, path, &here)
 }
 
@@ -132,14 +133,14 @@ fn exists(name: &str) -> String {
     format!("pull request {} exists already: continue there", plain(name))
 }
 
-fn open_pull_request(case: &Case<'_>, is_in_place: bool) -> Seen<Option<String>> {
+fn open_pull_request(case: &Case<'_>, is_in_place: bool) -> Answer<Option<String>> {
     if let Some(name) = said(case.standing.snapshot.branch.as_ref()) {
         return case.world.pull_request(name);
     }
-    let checked_out = if is_in_place { case.world.branch() } else { Seen::Known(None) };
+    let checked_out = if is_in_place { case.world.branch() } else { Answer::Known(None) };
     match checked_out {
-        Seen::Known(Some(name)) => case.world.pull_request(&name),
-        Seen::Known(None) => Seen::Unknown("the branch of the work is not known".to_owned()),
-        Seen::Unknown(reason) => Seen::Unknown(reason),
+        Answer::Known(Some(name)) => case.world.pull_request(&name),
+        Answer::Known(None) => Answer::Unknown("the branch of the work is not known".to_owned()),
+        Answer::Unknown(reason) => Answer::Unknown(reason),
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::child::{self, Answer};
+use super::child::{self, Output};
 
 pub(super) const HEADS: &str = "refs/heads/";
 const REMOTES: &str = "refs/remotes/";
@@ -101,16 +101,19 @@ impl Git {
         match answer.status.code() {
             Some(0) => Ok(Ignored::Yes),
             Some(1) => Ok(Ignored::No),
-            _ => match answer.complaint("git") {
-                complaint if complaint.contains("not a git repository") => {
-                    Ok(Ignored::NoRepository)
-                }
-                complaint => Err(complaint),
-            },
+            _ if !self.has_repository() => Ok(Ignored::NoRepository),
+            _ => Err(answer.complaint("git")),
         }
     }
 
-    pub(super) fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Answer, String> {
+    /// Whether the directory is in a repository, as far as its files tell: git fails with the same
+    /// exit code for any other reason.
+    fn has_repository(&self) -> bool {
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        root.ancestors().any(|above| above.join(".git").exists())
+    }
+
+    pub(super) fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Output, String> {
         let mut command = child::command(&self.program, &self.hidden);
         command.arg("-C").arg(&self.root).args(arguments.iter().map(AsRef::as_ref));
         child::run("git", &mut command, self.patience)

@@ -1,4 +1,15 @@
-//! Arrivals: what was saved since somebody last looked, in the order in which it came.
+//! Arrivals: checkpoints saved since a caller last looked, in the order of arrival.
+//!
+//! Frames are in the order of arrival, so a caller that remembers the last sequence finds what came
+//! since by the rows after it. `Position` holds that sequence and the identity of the store, as
+//! another store at the same path starts anew. A frame does not tell the order time of its record,
+//! so the record keys are searched from the newest on until all are found: what is dated now costs
+//! as much as there is, and only what is dated long ago makes it look at more keys.
+//!
+//! `waypost watch` looks when the files have changed, or every five seconds. Where the store is
+//! closed, it changes no byte (`Store::is_unchanged_since`), so that two of them do not wake each
+//! other. Where something may be new, it takes a turn and ends it at once. So a saving loop is
+//! asked for its turn twice a second at most.
 
 use std::collections::BTreeSet;
 use std::path::Path;

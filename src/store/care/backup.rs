@@ -1,8 +1,8 @@
 //! Backups: a copy of the file while others work, checked page by page before it has its name.
 //!
-//! The file is copied as it changes, and then, while nobody can change it, what has changed is
-//! copied once more: others wait for as long as it takes to read the file out of memory. Must never
-//! leave half a copy under the name that was asked for.
+//! The file is copied while it changes. Then the store is held, and the changed parts are copied
+//! again: others wait as long as reading the file from memory takes. Must never leave half a copy
+//! under the requested name.
 
 mod copy;
 mod memory;

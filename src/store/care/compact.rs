@@ -1,4 +1,10 @@
-//! Compacting: names that nobody has any more go, and free pages back to the file system.
+//! Compacting: removes unused names, and gives free pages back to the file system.
+//!
+//! The engine's compaction commits with one sync and cannot be told otherwise. If that sync fails,
+//! the kernel counts pages as written that are not on disk. Then the file is written anew, as it is
+//! read, and synced, before any other process can have it; what the last whole commit needs does
+//! not change by that. If that fails too, the caller gets the error, and it is tried again before
+//! the file is used or let go.
 
 mod contents;
 
@@ -70,7 +76,9 @@ impl Store {
         let path = self.path();
         let before_bytes = self.shared.turn.disk().look(path).at(path)?.bytes;
         let mut purged = 0;
-        if self.purge(watch, &mut purged)?.is_continue() && self.squeeze(watch)?.is_continue() {
+        if self.purge(watch, &mut purged)?.is_continue()
+            && self.shared.make_room(|| self.squeeze(watch))?.is_continue()
+        {
             match self.fill(watch) {
                 Ok(()) => {}
                 // It takes room that a full disk does not have, and what matters is done.

@@ -1,7 +1,13 @@
 //! Looking at a store without changing it, whatever state it is in.
 //!
-//! Must never repair, stop at the first thing that is wrong, or lock out others for longer than it
-//! takes to open the store.
+//! Must never repair, stop at the first problem, or lock other processes out for longer than
+//! opening the store takes.
+//!
+//! Reads the tables as they were last made durable; says whether a journal, a spool or a repair
+//! waits; and names the process that has the file. The engine repairs in memory a file that a crash
+//! left, to tell a crash from damage; others wait meanwhile, as they would for the repair itself.
+//!
+//! Every byte of the file is read, so bad sectors show, too.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,7 +17,7 @@ use redb::{ReadOnlyDatabase, ReadableDatabase as _, ReadableTable as _};
 
 use crate::checkpoint::{Entry, Timestamp};
 use crate::codec::{KeyId, Keyring};
-use crate::error::{At, Error, Result};
+use crate::error::{At, Error, Result, process_of};
 use crate::key::RecordKey;
 use crate::store::Store;
 use crate::store::ask::restorable::restorable;
@@ -159,7 +165,8 @@ pub(in crate::store) fn inspect_at(
     // A holder that let go when asked has taken in its journal.
     let file_bytes = disk.look(path).at(path)?.bytes;
     let journal_path = location::beside(path, ".journal");
-    let journal_bytes = disk.look(&journal_path).ok().map(|found| found.bytes);
+    let journal = disk.look(&journal_path).ok().filter(|found| found.is_other.is_none());
+    let journal_bytes = journal.map(|found| found.bytes);
     let mut unreadable = unreadable(disk, path).at(path)?;
     // The holder may remove the journal meanwhile.
     unreadable.extend(self::unreadable(disk, &journal_path).unwrap_or_default());
@@ -225,6 +232,12 @@ fn is_repairable(place: &Place) -> Result<bool> {
 }
 
 impl Holder {
+    /// Returns the id of its process, where that is known.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        process_of(&self.name)
+    }
+
     fn of(lock_file: &LockFile) -> Self {
         Self { name: lock_file.holder(), since: lock_file.signed_at() }
     }

@@ -1,7 +1,7 @@
-//! Another key for everything: frames and captured contents are stored anew, some at a time.
+//! Changes the key: stores frames and captured contents anew, some at a time.
 //!
-//! What is saved meanwhile has the new key already. If it is ended or killed on the way, the store
-//! has some of both, and the same call once more goes on.
+//! Saves in the meantime have the new key already. If it is ended or killed on the way, the store
+//! has frames under both keys, and the same call continues.
 
 mod notes;
 

@@ -1,4 +1,4 @@
-//! Repairing: what can be read of a damaged store is put into a new one, and the old one is kept.
+//! Repairing: puts what can be read of a damaged store into a new one, and keeps the old one.
 //!
 //! The file is read page by page, without the engine, so that damage to one page hurts no other.
 //! Must never change a byte of the old file or its journal, or put anything in their place that is

@@ -1,4 +1,4 @@
-//! Verifying: everything is read, and whatever is not as it was written is named.
+//! Verifying: reads everything and names whatever is damaged.
 //!
 //! Must never change the store, stop at the first thing that is wrong, or keep other processes
 //! from it for long: all but a few checks look at rows that belong together, so the store may be

@@ -1,4 +1,4 @@
-//! Documents out of their frames: back to one that stands alone, and forward again.
+//! Reads documents from their frames: back to one that stands alone, and forward again.
 
 use std::path::Path;
 use std::sync::Arc;

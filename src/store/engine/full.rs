@@ -1,4 +1,4 @@
-//! A full disk: how its errors are told from others.
+//! A full disk: how its errors differ from others.
 
 use std::io;
 use std::path::Path;

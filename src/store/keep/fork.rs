@@ -1,6 +1,12 @@
 //! Forks: a checkpoint saved again, to go on from in another series or in its own.
 //!
 //! Never changes what it was forked from, and never takes its file: a copy came from no file.
+//!
+//! A fork stores the very bytes of the original document, under what the caller says and otherwise
+//! what was said about the original. It came from no file, so an export never writes it in place of
+//! one. It names neither loop nor workflow unless told: a query for the newest of a loop must not
+//! return what another series continues from. A rollback is a fork into the same series. Like every
+//! save that the store dates, it becomes the newest.
 
 use crate::checkpoint::{
     Artifact, Checkpoint, Entry, Format, Id, Layout, NewArtifact, NewEntry, Series, SourceForm,

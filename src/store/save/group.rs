@@ -1,7 +1,8 @@
 //! Group commit: saves that arrive while another is being written share the next write.
 //!
-//! Whoever finds nobody writing leads: it writes its own save and all that wait, then hands over
-//! to one that came meanwhile. A lone saver leads at once, with no thread to wake and no delay.
+//! A saver leads if no other saver is writing. It writes its own save and all that wait, then hands
+//! the lead to one that came meanwhile. A lone saver leads at once, with no thread to wake and no
+//! delay.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;

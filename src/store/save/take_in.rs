@@ -2,7 +2,8 @@
 //!
 //! The transaction that adds the checkpoints of a file also notes its name, and is on disk before
 //! the file goes. A file whose name is noted is never taken in, whatever became of its checkpoints;
-//! a name is forgotten only once it is certain that its file cannot come back. See DESIGN.md.
+//! a name is forgotten only once it is certain that its file cannot come back. The page of `spool`
+//! has the proof.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -3,6 +3,10 @@
 //!
 //! Stores of earlier formats have no such rows. They are made for all checkpoints at once, in the
 //! transaction that first needs one, which also sets the format.
+//!
+//! The rows lead from a path, and from a line where each line is a checkpoint, to its revisions in
+//! their order. The newest takes one row, however long the history is. A dry run of an import reads
+//! all entries once instead of making the rows.
 
 use redb::{ReadableTable as _, Table};
 

@@ -1,8 +1,8 @@
 //! Turns: one process has the file at a time, and lets the others have it too.
 //!
-//! The file is opened when there is work and let go when it is idle or another process waits.
-//! Whoever waits holds a shared lock on the lock file beside the store; the holder looks whether
-//! it could lock that file for itself alone, and if not, lets go. All locks end with their process.
+//! The file is opened when there is work and let go when it is idle or another process waits. A
+//! waiting process holds a shared lock on the lock file beside the store. The holder tries to lock
+//! that file exclusively, and lets go if it cannot. All locks end with their process.
 
 mod known;
 mod leave;

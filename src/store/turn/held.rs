@@ -1,5 +1,5 @@
-//! A store held for somebody who looks at all of it: nobody changes it meanwhile, and no more
-//! does whoever holds it. Lets others have it now and then.
+//! A read-only hold, for checks of a whole store: while it lasts nobody writes, the holder
+//! included. Lets other processes have the store now and then.
 //!
 //! Must never write to the file: what a crash left is repaired in memory.
 

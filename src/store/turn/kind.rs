@@ -1,6 +1,6 @@
 //! What a file is that the engine does not take for a store: a damaged one, or something else.
 //!
-//! Whoever is told that it is something else may move it away. Must never write, or wait for a
+//! A user who reads that it is something else may move it away. Must never write, or wait for a
 //! file that is no file.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Settings: how a store is to be treated, as whoever opens it reads them.
+//! Settings: how every process must treat a store, as read when the file is opened.
 //!
 //! Must never fail an opening: settings that cannot be read remove nothing.
 

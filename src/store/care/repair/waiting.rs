@@ -1,4 +1,4 @@
-//! The journal of a damaged store: what can be read of it.
+//! The readable part of a damaged store's journal.
 
 use super::Lost;
 use super::rows::Rows;

@@ -1,4 +1,4 @@
-//! What was saved of a damaged store, into a new one: every row is made anew.
+//! Writes the salvaged checkpoints into a new store; every row is made anew.
 
 use super::rows::Rows;
 use super::salvage::Saved;

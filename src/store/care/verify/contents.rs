@@ -1,4 +1,4 @@
-//! Captured contents: the hash they are known by, and as many holders as they say.
+//! Captured contents: checks their hash and the number of their holders.
 
 use std::collections::HashMap;
 

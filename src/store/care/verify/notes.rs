@@ -1,4 +1,4 @@
-//! What is small: facts about the store, its settings, the log of operations, and the journal.
+//! The small things: facts about the store, its settings, the log of operations, and the journal.
 
 use redb::{ReadOnlyTable, ReadableTable as _};
 

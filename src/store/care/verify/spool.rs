@@ -1,4 +1,4 @@
-//! What lies beside the store: saves that were acknowledged and cannot be taken in.
+//! Acknowledged saves beside the store that cannot be taken in.
 
 use std::collections::BTreeSet;
 

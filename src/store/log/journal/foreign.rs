@@ -1,4 +1,4 @@
-//! A file in the place of the journal that is not of this store: moved away, never removed.
+//! A foreign file in the place of the journal: moved away, never removed.
 
 #[cfg(all(test, unix))]
 mod tests;
