@@ -25,11 +25,11 @@ use std::io;
 
 use crate::checkpoint::Entry;
 use crate::error::{At as _, Error, Result};
-use crate::store::Shared;
-use crate::store::chain::pack::Reach;
 use crate::store::log::journal::Journal;
-use crate::store::log::spool::SetAside;
+use crate::store::options::SetAside;
 use crate::store::save::draft::Draft;
+use crate::store::save::pack::Reach;
+use crate::store::save::shared::Shared;
 use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 use crate::sync::try_lock;
@@ -38,15 +38,15 @@ use crate::sync::try_lock;
 const MOVES_MAX: usize = 8;
 
 impl Shared {
-    /// Saves packed drafts, and waits for the turn as long as `patience` says. If the store is
-    /// moved meanwhile, saves them again into the store that is at the path then.
-    pub(in crate::store) fn save_within(
+    /// Writes packed drafts as [`Shared::write_group_once`] does. If the store is moved meanwhile,
+    /// writes them again into the store that is at the path then.
+    pub(in crate::store) fn write_group(
         &self,
         patience: Patience,
         drafts: &mut [Draft],
     ) -> Result<Vec<Result<Entry>>> {
         for _ in 0..MOVES_MAX {
-            if let Some(outcomes) = self.try_save(patience, drafts)? {
+            if let Some(outcomes) = self.write_group_once(patience, drafts)? {
                 return Ok(outcomes);
             }
             self.let_go();
