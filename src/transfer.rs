@@ -4,7 +4,9 @@
 //! whole or not there at all. Prints nothing and asks nobody.
 
 pub mod directory;
+pub mod export;
 pub mod gzip;
+pub mod json;
 pub mod ordered;
 pub mod own;
 pub mod place;

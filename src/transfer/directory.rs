@@ -2,7 +2,7 @@
 //!
 //! Must never follow a link out of it, nor replace what it was not told to.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, ErrorKind, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -54,13 +54,14 @@ pub struct Directory {
     prefix: String,
     made: AtomicU64,
     /// The file system, where one sync can be asked for all of it; `None` where it cannot.
-    pub system: OnceLock<Option<FileSystem>>,
+    system: OnceLock<Option<FileSystem>>,
 }
 
 /// Which modes files get. A file without a recorded mode is for its owner alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Modes {
     /// As recorded, but at most 0755 less the umask: imported lines may state any mode.
+    #[default]
     Limited,
     /// As recorded.
     Recorded,
@@ -312,6 +313,41 @@ impl Directory {
             Ok(()) => Ok(Draft::new(temporary, true)),
             Err(_) => self.draft(path, name),
         }
+    }
+
+    /// Makes sure that drafts last, so that they can be put in their places.
+    pub(crate) fn sync_drafts<'d>(
+        &self,
+        drafts: impl Iterator<Item = &'d Draft>,
+    ) -> io::Result<()> {
+        let mut drafts = drafts.peekable();
+        if drafts.peek().is_none() || self.sync_system() {
+            return Ok(());
+        }
+        drafts.try_for_each(|draft| match opening::read(&draft.temporary) {
+            // A link, which has nothing to be synced.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+            file => file?.sync_all(),
+        })
+    }
+
+    /// Makes sure that names in these directories last, and those of the directories themselves.
+    pub(crate) fn sync_names<'p>(
+        &self,
+        directories: impl Iterator<Item = &'p str>,
+    ) -> io::Result<()> {
+        let directories: BTreeSet<&str> = directories.flat_map(ancestors).collect();
+        if directories.is_empty() || self.sync_system() || !cfg!(unix) {
+            return Ok(());
+        }
+        let sync = |path: &str| opening::directory(&self.path(path))?.sync_all();
+        directories.into_iter().try_for_each(sync)
+    }
+
+    /// Syncs the whole file system; `false` where that cannot be asked for.
+    fn sync_system(&self) -> bool {
+        let system = self.system.get().and_then(Option::as_ref);
+        system.is_some_and(|system| system.sync().is_ok())
     }
 
     fn begin(&self, path: &str, form: &SourceForm) -> io::Result<(File, Draft)> {

@@ -85,10 +85,11 @@ const OF_PROJECT: [&str; 29] = [
     ".claude/settings.local.json",
 ];
 
-/// Whether files are compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which files of an export are compressed with gzip.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Packing {
     /// Those that were.
+    #[default]
     AsBefore,
     /// All that are JSON.
     Gzip,
@@ -97,7 +98,8 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// The path and the form of a file that had these before.
+    /// Returns the path and the form of a file that had these before.
+    #[must_use]
     pub fn apply(self, path: &str, form: SourceForm) -> (String, SourceForm) {
         match self {
             Self::Gzip if !form.is_gzip && form.format == Format::Json => {

@@ -5,26 +5,8 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-
-/// The version of what `--json` prints, and of the lines of an export.
-pub(crate) const VERSION: u64 = 1;
-/// The member that has it.
-pub(crate) const VERSION_KEY: &str = "version";
-
-/// An object with its version before all else.
-#[derive(Serialize)]
-struct Versioned<'a, T> {
-    // Named as `VERSION_KEY` says.
-    version: u64,
-    #[serde(flatten)]
-    value: &'a T,
-}
-
-impl<'a, T> Versioned<'a, T> {
-    fn new(value: &'a T) -> Self {
-        Self { version: VERSION, value }
-    }
-}
+use waypost::transfer::json;
+pub(crate) use waypost::transfer::json::open_object as json_open;
 
 /// Says that a list is cut short.
 #[derive(Serialize)]
@@ -38,32 +20,7 @@ impl More {
 
 /// Writes an object as one line of JSON.
 pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    // What fails on the way must not leave half an object.
-    let text = serde_json::to_string(&Versioned::new(value))?;
+    // An error on the way must not leave half an object.
+    let text = json::object(value)?;
     writeln!(out, "{text}")
-}
-
-/// An object without its last brace, for members that are written as they are spelled.
-pub(crate) fn json_open(value: &impl Serialize) -> serde_json::Result<String> {
-    let mut text = serde_json::to_string(&Versioned::new(value))?;
-    text.pop();
-    Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_object_starts_with_its_version() {
-        #[derive(Serialize)]
-        struct Found {
-            id: u8,
-        }
-        let start = format!("{{\"{VERSION_KEY}\":{VERSION},\"id\":7");
-        let mut line = Vec::new();
-        json_line(&mut line, &Found { id: 7 }).unwrap();
-        assert_eq!(String::from_utf8(line).unwrap(), format!("{start}}}\n"));
-        assert_eq!(json_open(&Found { id: 7 }).unwrap(), start);
-    }
 }
