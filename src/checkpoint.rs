@@ -7,6 +7,7 @@ mod document;
 mod id;
 mod layout;
 mod name;
+mod new_entry;
 mod source;
 mod status;
 mod timestamp;
@@ -26,6 +27,7 @@ pub use id::Id;
 pub(crate) use id::LATEST;
 pub use layout::Layout;
 pub use name::{Issue, LoopId, Series};
+pub use new_entry::NewEntry;
 pub use source::{Format, SourceForm, Spacing, TextStyle};
 pub use status::Status;
 pub use timestamp::Timestamp;
@@ -132,64 +134,4 @@ impl Entry {
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(count: &u64) -> bool {
     *count == 0
-}
-
-/// What a caller says about a checkpoint when saving it; everything has a default.
-///
-/// ```
-/// use waypost::{NewEntry, Trigger};
-///
-/// let about = NewEntry { trigger: Trigger::Iteration, iteration: Some(7), ..NewEntry::default() };
-/// ```
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct NewEntry {
-    /// A new UUIDv7 if absent. Saving the same content under the same id again is a no-op.
-    pub id: Option<Id>,
-    /// Derived by [`Series::of`] if absent.
-    pub series: Option<Series>,
-    /// See [`Entry::issue`].
-    pub issue: Option<Issue>,
-    /// See [`Entry::loop_id`]. Must look like `ralph-SLUG-0123abcd` for a `ralph_loop`.
-    pub loop_id: Option<LoopId>,
-    /// See [`Entry::workflow_id`].
-    pub workflow_id: Option<String>,
-    /// See [`Entry::workflow_type`].
-    pub workflow_type: Option<String>,
-    /// See [`Entry::session_id`].
-    pub session_id: Option<String>,
-    /// See [`Entry::agent`].
-    pub agent: Option<String>,
-    /// [`Trigger::Unknown`] by default: a trigger is never guessed.
-    pub trigger: Trigger,
-    /// See [`Entry::phase`].
-    pub phase: Option<String>,
-    /// See [`Entry::step`].
-    pub step: Option<String>,
-    /// See [`Entry::iteration`].
-    pub iteration: Option<u64>,
-    /// [`Status::InProgress`] by default.
-    pub status: Status,
-    /// The store's clock if absent.
-    pub created_at: Option<Timestamp>,
-    /// See [`Entry::ordered_at`]. Only for checkpoints from another store, together with the
-    /// `created_at` that they had there, and never before it.
-    pub ordered_at: Option<Timestamp>,
-    /// See [`Entry::updated_at`].
-    pub updated_at: Option<Timestamp>,
-    /// See [`Entry::parent`].
-    pub parent: Option<Id>,
-    /// See [`Entry::tags`].
-    pub tags: BTreeSet<String>,
-    /// See [`Entry::can_resume`].
-    pub can_resume: Option<bool>,
-    /// See [`Entry::resume_from`].
-    pub resume_from: Option<String>,
-    /// See [`Entry::warnings`].
-    pub warnings: Vec<String>,
-    /// See [`Entry::retention_days`].
-    pub retention_days: Option<u32>,
-    /// See [`Entry::layout`].
-    pub layout: Layout,
-    /// See [`Entry::source_path`].
-    pub source_path: Option<String>,
 }

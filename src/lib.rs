@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
-//! use waypost::{Issue, NewEntry, Query, Store, Trigger};
+//! use waypost::{NewEntry, Query, Store, Trigger};
 //!
 //! #[derive(Default, Serialize, Deserialize)]
 //! struct State {
@@ -17,11 +17,9 @@
 //! # let dir = tempfile::tempdir().unwrap();
 //! # let path = dir.path().join("store.redb");
 //! let store = Store::open(path)?;
-//! let issue = Some(Issue::new("42")?);
 //!
 //! // Go on where the last run stopped, or start.
-//! let newest = store.latest(&Query { issue: issue.clone(), ..Query::default() })?;
-//! let mut state = match newest {
+//! let mut state = match store.latest(&Query::issue("42")?)? {
 //!     Some(checkpoint) => checkpoint.state::<State>()?,
 //!     None => State::default(),
 //! };
@@ -29,16 +27,10 @@
 //! for _ in 0..3 {
 //!     state.iteration += 1;
 //!     state.notes.push(format!("what iteration {} found", state.iteration));
-//!     let about = NewEntry {
-//!         issue: issue.clone(),
-//!         trigger: Trigger::Iteration,
-//!         iteration: Some(state.iteration),
-//!         ..NewEntry::default()
-//!     };
+//!     let about = NewEntry::issue("42")?.trigger(Trigger::Iteration).iteration(state.iteration);
 //!     store.save(about, &state)?; // On disk when this returns.
 //! }
-//! # let query = Query { issue, ..Query::default() };
-//! # assert_eq!(store.latest(&query)?.unwrap().state::<State>()?.iteration, 3);
+//! # assert_eq!(store.latest(&Query::issue("42")?)?.unwrap().state::<State>()?.iteration, 3);
 //! # Ok(())
 //! # }
 //! ```

@@ -26,7 +26,12 @@ const PAGE: usize = 256;
 /// ```
 /// use waypost::{Query, Trigger};
 ///
-/// let query = Query { triggers: vec![Trigger::Manual], limit: Some(20), ..Query::default() };
+/// # fn main() -> waypost::Result<()> {
+/// let query = Query::issue("42")?.trigger(Trigger::Manual).limit(20);
+/// let query = Query { tag: Some("keep".to_owned()), ..query };
+/// # assert_eq!(query.limit, Some(20));
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
@@ -75,6 +80,43 @@ pub struct Page {
 }
 
 impl Query {
+    /// For the checkpoints of work on an issue.
+    ///
+    /// # Errors
+    /// As [`Issue::new`].
+    pub fn issue(name: impl Into<String>) -> Result<Self> {
+        Ok(Self { issue: Some(Issue::new(name)?), ..Self::default() })
+    }
+
+    /// For the checkpoints of a loop.
+    ///
+    /// # Errors
+    /// As [`LoopId::new`].
+    pub fn loop_id(name: impl Into<String>) -> Result<Self> {
+        Ok(Self { loop_id: Some(LoopId::new(name)?), ..Self::default() })
+    }
+
+    /// For the checkpoints of a series.
+    ///
+    /// # Errors
+    /// As [`Series::new`].
+    pub fn series(name: impl Into<String>) -> Result<Self> {
+        Ok(Self { series: Some(Series::new(name)?), ..Self::default() })
+    }
+
+    /// Also for those saved for this reason. Without any call, for those saved for any.
+    #[must_use]
+    pub fn trigger(mut self, trigger: Trigger) -> Self {
+        self.triggers.push(trigger);
+        self
+    }
+
+    /// At most this many.
+    #[must_use]
+    pub fn limit(self, count: usize) -> Self {
+        Self { limit: Some(count), ..self }
+    }
+
     /// Whether an entry is asked for, wherever it comes from.
     #[must_use]
     pub fn admits(&self, entry: &Entry) -> bool {

@@ -54,7 +54,7 @@ fn choose(criterion: &mut Criterion, saved: usize) {
         bencher.iter(|| store.latest(&query).expect("it reads").expect("one").document());
     });
     group.bench_function(BenchmarkId::new("propose last", saved), |bencher| {
-        bencher.iter(|| store.propose(&series(), Strategy::Last, DEPTH).expect("it reads"));
+        bencher.iter(|| store.propose(&series(), Strategy::Last).expect("it reads"));
     });
     group.sample_size(10).throughput(Throughput::Elements(DEPTH as u64));
     group.bench_function(BenchmarkId::new("decode 256", saved), |bencher| {
@@ -66,7 +66,7 @@ fn choose(criterion: &mut Criterion, saved: usize) {
         });
     });
     group.bench_function(BenchmarkId::new("propose smart of 256", saved), |bencher| {
-        bencher.iter(|| store.propose(&series(), Strategy::Smart, DEPTH).expect("it reads"));
+        bencher.iter(|| store.propose(&series(), Strategy::Smart).expect("it reads"));
     });
     group.finish();
 }

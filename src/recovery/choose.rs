@@ -137,7 +137,7 @@ impl Store {
     }
 
     fn proposed(&self, series: &Series, how: Strategy, depth: u32) -> Result<Chosen, Unresolved> {
-        let proposal = self.propose(series, how, depth as usize)?;
+        let proposal = self.propose_among(series, how, depth as usize)?;
         if let Some(ended) = proposal.ended().filter(|it| !it.is_readable) {
             let (series, status) = (series.clone(), ended.entry.status);
             return Err(Unresolved::Ended { series, status });

@@ -117,7 +117,7 @@ fn state(
     newest: Option<Entry>,
     now: Timestamp,
 ) -> Result<Option<SeriesState>> {
-    let proposal = match store.propose(&series, Strategy::Last, DEPTH as usize) {
+    let proposal = match store.propose(&series, Strategy::Last) {
         Ok(proposal) => proposal,
         Err(Error::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(error),

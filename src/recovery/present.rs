@@ -37,12 +37,11 @@ impl Present {
         let Some(file) = file(&candidate.entry) else { return };
         match self.blocked.get(&file) {
             Some(Some(by)) => candidate.hurdles.push(Hurdle::Overwritten { by: by.clone() }),
-            Some(None) => {}
             None if candidate.is_readable() => {
                 let id = Some(candidate.entry.id.clone());
                 self.blocked.insert(file, id.filter(|_| !candidate.hurdles.is_empty()));
             }
-            None => {}
+            Some(None) | None => {}
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Freshness;
 use super::candidate::{Candidate, Hurdle, entries, judged, read};
-use super::overview::Outlook;
+use super::overview::{DEPTH, Outlook};
 use super::pipeline::join;
 use super::present::Present;
 use super::smart;
@@ -98,7 +98,22 @@ pub struct ResumePoint {
 }
 
 impl Store {
-    /// Chooses the checkpoint of a series to go on from, among the newest `depth` of them.
+    /// Chooses the checkpoint of a series to go on from, among the newest [`DEPTH`] of them.
+    ///
+    /// ```
+    /// use waypost::recovery::Strategy;
+    /// use waypost::{NewEntry, Series, Store};
+    ///
+    /// # fn main() -> waypost::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let store = Store::open(dir.path().join("store.redb"))?;
+    /// store.save(NewEntry::issue("42")?, &"halfway")?;
+    /// let proposal = store.propose(&Series::new("issue:42")?, Strategy::Last)?;
+    /// let offer = proposal.offer.expect("nothing stands in the way");
+    /// assert_eq!(offer.checkpoint.state::<String>()?, "halfway");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// What is offered has been read and checked. Nothing is offered that lies before a checkpoint
     /// that is completed or archived: that work is over. Nor does [`Strategy::Last`] offer anything
@@ -109,7 +124,20 @@ impl Store {
     /// [`Error::NotFound`] if the series has no checkpoint, [`Error::Invalid`] for
     /// [`Strategy::Select`], [`Error::Outdated`] if others prune
     /// what is looked at again and again, and if the store cannot be read.
-    pub fn propose(&self, series: &Series, strategy: Strategy, depth: usize) -> Result<Proposal> {
+    pub fn propose(&self, series: &Series, strategy: Strategy) -> Result<Proposal> {
+        self.propose_among(series, strategy, DEPTH as usize)
+    }
+
+    /// As [`Store::propose`], among the newest `depth` of the series.
+    ///
+    /// # Errors
+    /// As [`Store::propose`].
+    pub fn propose_among(
+        &self,
+        series: &Series,
+        strategy: Strategy,
+        depth: usize,
+    ) -> Result<Proposal> {
         if strategy == Strategy::Last {
             // Nearly always the first one will do, and the others need not be looked for.
             let near = self.propose_within(series, strategy, depth.min(NEAR))?;

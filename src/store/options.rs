@@ -5,13 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::spool::SetAside;
 use crate::checkpoint::{Entry, Id, Issue, LoopId, NewArtifact, Timestamp, Trigger};
 #[cfg(feature = "encrypt")]
 use crate::codec::SecretKey;
 use crate::codec::{Bounds, Keyring};
 use crate::error::{Error, Result};
 use crate::retention::Policy;
+use crate::store::log::spool::SetAside;
 
 /// How a [`Store`](crate::Store) is opened.
 ///

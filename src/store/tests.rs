@@ -23,13 +23,14 @@ use std::slice::from_ref;
 use proptest::prelude::*;
 use redb::{ReadableDatabase as _, ReadableTable as _};
 
-use super::read::Snapshot;
-use super::table::FRAMES;
-use super::watch::unwatched;
-use super::{Hold, Options, Store, file};
 use crate::checkpoint::{Entry, Id, NewEntry, Series, Timestamp};
 use crate::codec::{FoundFrame, decode_dependents};
 use crate::key::frame_sequence;
+use crate::store::ask::read::Snapshot;
+use crate::store::engine::file;
+use crate::store::engine::table::FRAMES;
+use crate::store::watch::unwatched;
+use crate::store::{Hold, Options, Store};
 use crate::sync::lock;
 
 /// A sequence that a failed save used up hid from the delete that it removed the newest one; after
@@ -80,7 +81,7 @@ type BasesOf = BTreeMap<u64, Option<u64>>;
 fn links(store: &Store) -> (BasesOf, BTreeSet<(u64, u64)>) {
     let mut frames: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
     let mut rows = BTreeSet::new();
-    let read = |open: &super::open::Open| {
+    let read = |open: &crate::store::turn::open::Open| {
         let transaction = open.database.begin_read().unwrap();
         for row in transaction.open_table(FRAMES).unwrap().iter().unwrap() {
             let (key, value) = row.unwrap();

@@ -352,7 +352,7 @@ impl Model {
         }
         assert_eq!(store.resolve("latest").unwrap(), *entry);
         assert_eq!(store.resolve(&format!("{}@0", entry.series)).unwrap(), *entry);
-        let proposal = store.propose(&entry.series, Choice::Last, 3).unwrap();
+        let proposal = store.propose_among(&entry.series, Choice::Last, 3).unwrap();
         match proposal.offer {
             Some(offer) => assert_eq!(offer.checkpoint.entry, *entry),
             None => assert_eq!(proposal.passed_over[0].entry, *entry),

@@ -56,7 +56,7 @@ impl Work {
     }
 
     fn propose(&self, strategy: Strategy) -> Proposal {
-        self.store.propose(&series(), strategy, 256).unwrap()
+        self.store.propose(&series(), strategy).unwrap()
     }
 }
 

@@ -41,7 +41,7 @@ const OWNERS: [(&str, &[&str]); 15] = [
         &[
             "src/transfer/system.rs",
             "src/bin/waypost/command/doctor/system.rs",
-            "src/store/disk/opening.rs",
+            "src/store/engine/disk/opening.rs",
         ],
     ),
 ];
@@ -172,7 +172,7 @@ fn files_are_made_only_where_their_owner_alone_may_read_them() {
         "OpenOptions::new()",
     ];
     // A pipe or device that the user names is opened, not made.
-    let may = ["src/store/disk/opening.rs", "src/bin/waypost/command/export/target.rs"];
+    let may = ["src/store/engine/disk/opening.rs", "src/bin/waypost/command/export/target.rs"];
     let mut offences = Vec::new();
     for (name, text) in sources("src") {
         let is_test = name.contains("/tests") || may.contains(&name.as_str());
@@ -194,7 +194,7 @@ fn the_library_opens_files_in_one_place() {
     let openers = ["File::open(", "fs::read(", "fs::read_to_string(", "fs::hard_link("];
     let mut offences = Vec::new();
     for (name, text) in sources("src/store") {
-        let is_test = name.contains("/tests") || name == "src/store/disk/opening.rs";
+        let is_test = name.contains("/tests") || name == "src/store/engine/disk/opening.rs";
         for opener in openers.iter().filter(|opener| !is_test && text.contains(**opener)) {
             offences.push(format!("{name}: {opener}"));
         }

@@ -96,7 +96,7 @@ fn work_goes_on_from_the_last_that_arrived_of_equal_stamps() {
     assert_eq!(store.resolve("a@0").unwrap(), *last);
     assert_eq!(store.resolve("a@3").unwrap(), saved[5]);
     for strategy in [recovery::Strategy::Last, recovery::Strategy::Smart] {
-        let offer = store.propose(&last.series, strategy, 256).unwrap().offer.unwrap();
+        let offer = store.propose(&last.series, strategy).unwrap().offer.unwrap();
         assert_eq!(offer.checkpoint.entry, *last);
     }
 }
@@ -113,7 +113,7 @@ fn goes_on_from_its_last_save(store: &Store, clock: &AtomicI64, clock_at: &[i64]
         assert_eq!(store.resolve("loop@0").unwrap(), saved);
         assert_eq!(store.list(&query).unwrap().entries[0], saved);
         for strategy in [recovery::Strategy::Last, recovery::Strategy::Smart] {
-            let proposal = store.propose(&saved.series, strategy, 256).unwrap();
+            let proposal = store.propose(&saved.series, strategy).unwrap();
             assert_eq!(proposal.offer.unwrap().checkpoint.entry, saved);
             assert!(proposal.passed_over.is_empty());
         }

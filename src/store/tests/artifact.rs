@@ -18,9 +18,9 @@ use crate::codec::{Holders, decode_holders};
 use crate::error::Error;
 use crate::key::{blob_hash, blob_row, frame_row, frame_sequence};
 use crate::retention::{Policy, Rule, plan};
-use crate::store::open::Open;
-use crate::store::read::Snapshot;
-use crate::store::write::{Writer, transact};
+use crate::store::ask::read::Snapshot;
+use crate::store::save::write::{Writer, transact};
+use crate::store::turn::open::Open;
 use crate::store::{Draft, Options, Settings, Store};
 use crate::sync::lock;
 

@@ -8,9 +8,9 @@ use crate::checkpoint::{Entry, Id, NewEntry, Timestamp};
 use crate::codec::NameKind;
 use crate::error::{Damage, Error};
 use crate::key::{RecordKey, index_row};
-use crate::store::open::Open;
-use crate::store::table::INDEX;
-use crate::store::write::transact;
+use crate::store::engine::table::INDEX;
+use crate::store::save::write::transact;
+use crate::store::turn::open::Open;
 use crate::store::{Durability, Hold, Limits, Options, Snapshot, Store};
 use crate::sync::lock;
 

@@ -8,7 +8,7 @@ use super::{about, links, state};
 use crate::checkpoint::{Entry, Id};
 use crate::error::Error;
 use crate::key::{dependents_row, frame_row};
-use crate::store::write::transact;
+use crate::store::save::write::transact;
 use crate::store::{Durability, Repair, Store};
 
 const SERIES: u8 = 0;
@@ -26,7 +26,7 @@ fn filled(dir: &tempfile::TempDir) -> (Store, Vec<Entry>, Entry) {
 /// Changes the first chunk of a frame in the tables, and forgets what is in memory.
 fn damage(store: &Store, row: [u8; 8], change: impl FnOnce(&mut Vec<u8>)) {
     let path = store.path().to_owned();
-    let change = |open: &crate::store::open::Open| {
+    let change = |open: &crate::store::turn::open::Open| {
         transact(open, &path, redb::Durability::Immediate, |writer| {
             let old = writer.frames.remove(row).unwrap().unwrap().value().to_owned();
             let mut new = old.clone();
@@ -175,7 +175,7 @@ fn a_damaged_row_of_a_deleted_one_hides_no_other() {
     let ids: Vec<Id> = entries[3..6].iter().map(|it| it.id.clone()).collect();
     store.delete(&ids).unwrap();
     let path = store.path().to_owned();
-    let hurt = |open: &crate::store::open::Open| {
+    let hurt = |open: &crate::store::turn::open::Open| {
         transact(open, &path, redb::Durability::Immediate, |writer| {
             let table = writer.deleted()?;
             let (row, mut value) = table

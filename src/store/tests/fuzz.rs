@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::checkpoint::{Timestamp, Trigger};
 use crate::codec::{KeyId, NameKind, Placed, check, decode_note, encode_note, tests::fuzz::record};
 use crate::retention::{Age, Policy};
-use crate::store::disk::FileId;
-use crate::store::journal::{frame, identified, items};
-use crate::store::lock::{Content, Known, Text};
-use crate::store::names;
-use crate::store::operation::{Action, Operation};
-use crate::store::sealing::Sealing;
-use crate::store::settings::Settings;
+use crate::store::engine::disk::FileId;
+use crate::store::engine::names;
+use crate::store::engine::sealing::Sealing;
+use crate::store::keep::operation::{Action, Operation};
+use crate::store::keep::settings::Settings;
+use crate::store::log::journal::{frame, identified, items};
+use crate::store::turn::lock::{Content, Known, Text};
 use crate::tape::Tape;
 
 /// A journal of some items, and these.
@@ -160,7 +160,7 @@ fn any_text_of_a_lock_file_is_read_or_refused() {
 fn any_sealed_content_is_as_it_was_or_refused() {
     use crate::checkpoint::Hash;
     use crate::codec::{Frames, Keyring, SecretKey};
-    use crate::store::blobs::{seed, unpack};
+    use crate::store::files::blobs::{seed, unpack};
 
     let key = SecretKey::from_bytes([1; 32]);
     let frames = Frames::new(Keyring::new(vec![key.clone()]));

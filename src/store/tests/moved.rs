@@ -9,7 +9,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::checkpoint::NewEntry;
-use crate::store::{Durability, Hold, Options, SetAside, Store, file};
+use crate::store::engine::file;
+use crate::store::{Durability, Hold, Options, SetAside, Store};
 use crate::sync::lock;
 
 /// A store in use, whose files can be copied as a kill would leave them.

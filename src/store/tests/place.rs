@@ -13,10 +13,10 @@ use tempfile::TempDir;
 
 use crate::checkpoint::NewEntry;
 use crate::error::Error;
-use crate::store::disk::{Place, RealDisk};
-use crate::store::file::{self, Refusal};
-use crate::store::journal::Journal;
-use crate::store::lock::LockFile;
+use crate::store::engine::disk::{Place, RealDisk};
+use crate::store::engine::file::{self, Refusal};
+use crate::store::log::journal::Journal;
+use crate::store::turn::lock::LockFile;
 use crate::store::watch::{Stage, unwatched};
 use crate::store::{Backup, Hold, Options, Repair, Store};
 

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use super::super::{Durability, Hold, Options, Repair, Store, Verify};
 use super::state;
 use crate::checkpoint::{NewEntry, Series};
 use crate::error::{Error, Result};
-use crate::store::file;
+use crate::store::engine::file;
+use crate::store::{Durability, Hold, Options, Repair, Store, Verify};
 use crate::threads::with_at_most;
 
 /// With a keeper it would keep the store open for an hour.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::{about, state};
 use crate::checkpoint::Timestamp;
 use crate::retention::{Policy, Rule, plan};
-use crate::store::apply::REMOVED_AT_ONCE;
+use crate::store::keep::apply::REMOVED_AT_ONCE;
 use crate::store::{Action, Stage, Store};
 
 // One more goes than a transaction removes, and one stays.

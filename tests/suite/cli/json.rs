@@ -191,14 +191,10 @@ fn resuming(session: &mut Session) {
 
 /// With a file whose present content cannot be resumed.
 fn overwriting(session: &mut Session) {
-    let text = String::from_utf8(fixture("agentize/v2-01-after-impl1.json")).unwrap();
-    for stage in ["impl", "fatal"] {
-        let stage = format!("\"current_stage\": \"{stage}\"");
-        let mut state = text.clone();
-        let from = state.find("\"current_stage\"").unwrap();
-        let to = from + state[from..].find(',').unwrap();
-        state.replace_range(from..to, &stage);
-        session.put("over/.tmp/impl-checkpoint.json", state);
+    let before = String::from_utf8(fixture("agentize/v2-01-after-impl1.json")).unwrap();
+    let after = before.replacen(r#""current_stage": "impl""#, r#""current_stage": "fatal""#, 1);
+    for text in [before, after] {
+        session.put("over/.tmp/impl-checkpoint.json", text);
         session.run("import", "import over");
     }
     session.feed("resume --strategy select", "resume 848 --strategy select", "", 4);

@@ -250,8 +250,8 @@ fn every_name_beside_a_store_is_tried() {
     }
     assert!(found.len() > 4, "{found:?}");
     for (path, suffix) in found {
-        // These are made by a rename that replaces nothing; the tests of `repair/exchange.rs` and
-        // `journal/foreign.rs` set traps there.
+        // These are made by a rename that replaces nothing; the tests of `care/repair/exchange.rs`
+        // and `log/journal/foreign.rs` set traps there.
         let is_unique = suffix.contains('{');
         assert!(is_unique || BESIDE.contains(&&*suffix), "{path}: {suffix} is not in BESIDE");
     }

@@ -50,9 +50,9 @@ fn no_more_than_the_depth_is_looked_at() {
     for _ in 0..3 {
         work.save("2", NewEntry { can_resume: Some(false), ..NewEntry::default() });
     }
-    let near = work.store.propose(&super::series(), Strategy::Last, 3).unwrap();
+    let near = work.store.propose_among(&super::series(), Strategy::Last, 3).unwrap();
     assert_eq!((offered(&near), near.has_more, near.passed_over.len()), (None, true, 3));
-    let far = work.store.propose(&super::series(), Strategy::Last, 4).unwrap();
+    let far = work.store.propose_among(&super::series(), Strategy::Last, 4).unwrap();
     assert_eq!((offered(&far).as_deref(), far.has_more), (Some("n1"), false));
 }
 
@@ -60,7 +60,7 @@ fn no_more_than_the_depth_is_looked_at() {
 fn a_series_without_checkpoints_is_named() {
     let work = Work::new();
     let nothing = Series::new("nothing").unwrap();
-    let error = work.store.propose(&nothing, Strategy::Last, 9).unwrap_err();
+    let error = work.store.propose(&nothing, Strategy::Last).unwrap_err();
     assert!(matches!(error, Error::NotFound { wanted } if wanted == "nothing"));
 }
 
@@ -81,7 +81,7 @@ fn what_is_pruned_meanwhile_is_looked_for_again() {
         let saver = scope.spawn(|| (0..400).for_each(|_| save()));
         while !saver.is_finished() {
             for strategy in [Strategy::Last, Strategy::Smart] {
-                let proposal = work.store.propose(&super::series(), strategy, 256).unwrap();
+                let proposal = work.store.propose(&super::series(), strategy).unwrap();
                 assert!(proposal.offer.is_some());
             }
         }

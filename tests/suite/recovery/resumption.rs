@@ -120,7 +120,7 @@ fn a_person_selects_one_of_the_candidates() {
     assert_eq!(found.offer.checkpoint.state::<u64>().unwrap(), 1);
     let fresh = Resume { choice: Some(Choice::Fresh), ..how };
     assert_eq!(decision(&work, &fresh), Decision::StartFresh, "none need be selected");
-    assert!(work.store.propose(&series(), Strategy::Select, 9).is_err());
+    assert!(work.store.propose(&series(), Strategy::Select).is_err());
 }
 
 #[test]

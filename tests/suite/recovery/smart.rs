@@ -227,7 +227,7 @@ fn finished_work_is_not_gone_back_to() {
 fn what_was_not_looked_at_is_said() {
     let mut work = Work::new();
     work.step(r#"{"score": 90}"#).step(r#"{"score": 50}"#).step(r#"{"score": 50}"#);
-    let proposal = work.store.propose(&super::series(), Strategy::Smart, 2).unwrap();
+    let proposal = work.store.propose_among(&super::series(), Strategy::Smart, 2).unwrap();
     assert_eq!(offered(&proposal).as_deref(), Some("n3"));
     assert!(proposal.has_more);
     assert_eq!(proposal.reasons[1], "Only the newest 2 of its series were looked at.");

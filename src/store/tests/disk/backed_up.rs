@@ -15,7 +15,7 @@ use super::{Trial, Tried, number, run};
 use crate::codec::KeyId;
 use crate::error::Result;
 use crate::store::Backup;
-use crate::store::disk::Place;
+use crate::store::engine::disk::Place;
 use crate::store::watch::unwatched;
 
 const SEEDS: u64 = 12;

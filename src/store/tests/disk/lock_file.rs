@@ -11,8 +11,8 @@ use super::simulated::{Call, Fault, Manner, SimulatedDisk};
 use super::workload::{LOCK, later, open, place};
 use crate::checkpoint::NewEntry;
 use crate::store::Store;
-use crate::store::lock::{Content, Known, LockFile};
-use crate::store::sealing::Sealing;
+use crate::store::engine::sealing::Sealing;
+use crate::store::turn::lock::{Content, Known, LockFile};
 
 /// What the lock file tells a spooling process before any process opens the store.
 pub(super) fn stated(disk: &SimulatedDisk) -> Option<Known> {

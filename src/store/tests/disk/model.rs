@@ -27,8 +27,9 @@ pub(super) struct Saved {
 
 impl Saved {
     pub(super) fn of(draft: &Draft) -> Self {
-        let file =
-            |it: &crate::store::artifact::Captured| (it.artifact.path.clone(), it.content.clone());
+        let file = |it: &crate::store::files::artifact::Captured| {
+            (it.artifact.path.clone(), it.content.clone())
+        };
         let files = draft.artifacts.iter().map(file).collect();
         Self { entry: plain(draft.entry.clone()), raw: draft.raw.clone(), files }
     }

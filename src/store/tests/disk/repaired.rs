@@ -11,7 +11,7 @@ use super::power::Durable;
 use super::simulated::{Call, Fault, Files, Manner, SimulatedDisk};
 use super::workload::{STORE, later, open, place};
 use super::{Trial, Tried, number, run};
-use crate::store::repair::repair_at;
+use crate::store::care::repair::repair_at;
 use crate::store::watch::unwatched;
 
 const SEEDS: u64 = 12;

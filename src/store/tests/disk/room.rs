@@ -11,8 +11,8 @@ use super::workload::{LOCK, later, open, place};
 use crate::checkpoint::{Id, Issue, LoopId, NewEntry, Series, Timestamp};
 use crate::error::Error;
 use crate::retention::{Policy, Rule, plan};
-use crate::store::disk::Disk as _;
-use crate::store::room::lacks_room;
+use crate::store::engine::disk::Disk as _;
+use crate::store::turn::full_disk::lacks_room;
 use crate::store::{Draft, Durability, Hold, Limits, Options, Settings, Store};
 use crate::sync::lock;
 

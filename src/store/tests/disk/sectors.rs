@@ -19,10 +19,10 @@ use crate::checkpoint::{
 use crate::codec::KeyId;
 use crate::error::{Error, Result};
 use crate::key::Span;
-use crate::store::disk::{Disk as _, Place};
-use crate::store::inspect::inspect_at;
-use crate::store::repair::{Repair, Repaired, repair_at};
-use crate::store::verify::{Finding, Verification, Verify, verify_at};
+use crate::store::care::inspect::inspect_at;
+use crate::store::care::repair::{Repair, Repaired, repair_at};
+use crate::store::care::verify::{Finding, Verification, Verify, verify_at};
+use crate::store::engine::disk::{Disk as _, Place};
 use crate::store::watch::unwatched;
 use crate::store::{Settings, Store};
 

@@ -14,8 +14,8 @@ use std::time::Duration;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, StorageBackend};
 
 use super::image::Image;
-use crate::store::disk::opening::DIRECTORY;
-use crate::store::disk::{Disk, DiskFile, FileId, FoundFile, Lock, write_zeros};
+use crate::store::engine::disk::opening::DIRECTORY;
+use crate::store::engine::disk::{Disk, DiskFile, FileId, FoundFile, Lock, write_zeros};
 use crate::sync::lock;
 
 const JOURNAL_BYTES: u64 = 16 << 10;

@@ -17,7 +17,7 @@ use super::simulated::SimulatedDisk;
 use crate::checkpoint::Timestamp;
 use crate::codec::KeyId;
 use crate::error::Result;
-use crate::store::disk::Place;
+use crate::store::engine::disk::Place;
 use crate::store::{Durability, Hold, Options, Store};
 
 /// Where the store is.

@@ -1,0 +1,151 @@
+//! Arrivals: what was saved since somebody last looked, in the order in which it came.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use redb::{ReadTransaction, ReadableDatabase as _, ReadableTable as _};
+
+use crate::checkpoint::Entry;
+use crate::error::Result;
+use crate::key::{FrameBytes, SEQUENCE_MAX, frame_row, frame_sequence};
+use crate::store::Store;
+use crate::store::ask::read::Snapshot;
+use crate::store::engine::disk::Place;
+use crate::store::engine::file;
+use crate::store::engine::table::{FRAMES, IDENTITY_KEY, In, META, without_panics};
+use crate::store::log::spool::Spooled;
+
+// Bounds the memory of one call; whoever is far behind asks again.
+const ARRIVALS_MAX: usize = 16_384;
+
+/// Up to where somebody has seen what was saved into a store.
+///
+/// By default it is before everything. It is not for keeping, but for as long as its process lives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Position {
+    /// Of the store: another one in its place starts anew.
+    identity: u64,
+    sequence: u64,
+}
+
+/// What [`Store::arrivals`] found.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Arrivals {
+    /// Entries in the order in which they came, whatever time they are dated.
+    pub entries: Vec<Entry>,
+    /// Where to go on.
+    pub next: Position,
+    /// Whether there is more already: one call returns 16,384 at most.
+    pub has_more: bool,
+}
+
+impl Store {
+    /// Returns where the store stands now, to ask for [`arrivals`](Store::arrivals) from here on.
+    ///
+    /// # Errors
+    /// [`Error::Locked`](crate::Error::Locked), or that the store cannot be read.
+    pub fn position(&self) -> Result<Position> {
+        self.read(Position::of)
+    }
+
+    /// Returns what was saved or imported after `position`, by any process, and is still there.
+    ///
+    /// What was deleted or pruned meanwhile is left out. If the file is another store by now, all
+    /// of that counts as new. Costs as much as there is new, unless some of it is dated long ago:
+    /// then the keys of all that is dated later are looked at once.
+    ///
+    /// # Errors
+    /// As [`Store::position`].
+    pub fn arrivals(&self, position: Position) -> Result<Arrivals> {
+        self.read(|snapshot| {
+            let now = Position::of(snapshot)?;
+            let is_same = now.identity == position.identity;
+            let after = if is_same { position.sequence } else { 0 };
+            let mut sequences = snapshot.sequences_after(after)?;
+            let has_more = sequences.len() > ARRIVALS_MAX;
+            if has_more {
+                sequences.pop_last();
+            }
+            let last = sequences.last().copied().filter(|_| has_more);
+            // All may be gone again; what was seen is not seen twice.
+            let sequence = last.unwrap_or(now.sequence.max(after));
+            let entries = snapshot.arrived(sequences)?;
+            Ok(Arrivals { entries, next: Position { sequence, ..now }, has_more })
+        })
+    }
+
+    /// Whether nothing was saved into the store at `path` after `position`, as far as that can be
+    /// told without changing a byte of it.
+    ///
+    /// False also if that cannot be told: another process has the store, or a crash left it.
+    #[must_use]
+    pub fn is_unchanged_since(path: impl AsRef<Path>, position: Position) -> bool {
+        let path = file::resolve(path.as_ref());
+        let is_spooled = Spooled::of(&Place::real(path.clone())).checkpoints > 0;
+        if is_spooled || file::beside(&path, ".journal").exists() {
+            return false;
+        }
+        let now = without_panics(&path, || {
+            let Ok(Some((database, _))) = file::open_read_only(&path) else { return Ok(None) };
+            let transaction = database.begin_read().within(&path)?;
+            let meta = transaction.open_table(META).within(&path)?;
+            let identity = meta.get(IDENTITY_KEY).within(&path)?.map(|identity| identity.value());
+            let sequence = last_sequence(&transaction, &path)?;
+            Ok(identity.map(|identity| Position { identity, sequence }))
+        });
+        let is_old =
+            |now: Position| now.identity == position.identity && now.sequence <= position.sequence;
+        now.is_ok_and(|now| now.is_some_and(is_old))
+    }
+}
+
+impl Position {
+    fn of(snapshot: &Snapshot<'_>) -> Result<Self> {
+        let sequence = last_sequence(&snapshot.transaction, snapshot.path)?;
+        Ok(Self { identity: snapshot.open.identity, sequence })
+    }
+}
+
+/// The sequence of what came last, or zero if there is nothing.
+fn last_sequence(transaction: &ReadTransaction, path: &Path) -> Result<u64> {
+    let frames = transaction.open_table(FRAMES).within(path)?;
+    let last = frames.last().within(path)?;
+    Ok(last.map_or(0, |(row, _)| frame_sequence(row.value())))
+}
+
+impl Snapshot<'_> {
+    /// The entries with these sequences, in the order of these.
+    fn arrived(&self, mut wanted: BTreeSet<u64>) -> Result<Vec<Entry>> {
+        let mut entries = Vec::with_capacity(wanted.len());
+        let mut keys = self.keys()?;
+        // Nearly all are dated now, so the newest are looked at first.
+        while !wanted.is_empty()
+            && let Some(key) = keys.next_back()
+        {
+            let key = key?;
+            if wanted.remove(&key.sequence) {
+                entries.extend(self.entry(key)?);
+            }
+        }
+        entries.sort_by_key(|entry| entry.sequence);
+        Ok(entries)
+    }
+
+    /// The first sequences after one, and one more than are returned at once if there are so many.
+    fn sequences_after(&self, after: u64) -> Result<BTreeSet<u64>> {
+        let mut sequences = BTreeSet::new();
+        if after >= SEQUENCE_MAX {
+            return Ok(sequences);
+        }
+        let frames = self.transaction.open_table(FRAMES).within(self.path)?;
+        let rows = frames.range::<FrameBytes>(frame_row(after + 1, 0)..).within(self.path)?;
+        for row in rows {
+            sequences.insert(frame_sequence(row.within(self.path)?.0.value()));
+            if sequences.len() > ARRIVALS_MAX {
+                break;
+            }
+        }
+        Ok(sequences)
+    }
+}

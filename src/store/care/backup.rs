@@ -1,0 +1,349 @@
+//! Backups: a copy of the file while others work, checked page by page before it has its name.
+//!
+//! The file is copied as it changes, and then, while nobody can change it, what has changed is
+//! copied once more: others wait for as long as it takes to read the file out of memory. Must never
+//! leave half a copy under the name that was asked for.
+
+mod copy;
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use redb::{
+    Builder, Database, DatabaseError, Durability, ReadTransaction, ReadableDatabase as _,
+    ReadableTableMetadata as _,
+};
+use serde::Serialize;
+
+use crate::error::{At, Error, Result};
+use crate::store::Store;
+use crate::store::engine::disk::opening::SYMBOLIC_LINK;
+use crate::store::engine::disk::{DiskFile, Lock, Place};
+use crate::store::engine::file::{self, Refusal};
+use crate::store::engine::kind;
+use crate::store::engine::lossy;
+use crate::store::engine::table::{
+    FRAMES, IDENTITY_KEY, In, META, RECORDS, engine_error, without_panics,
+};
+use crate::store::engine::unfinished::{self, Making};
+use crate::store::log::spool::Spooled;
+use crate::store::turn::full_disk::lacks_room;
+use crate::store::turn::held::{self, Source, when_free};
+use crate::store::turn::lock::LockFile;
+use crate::store::turn::open::Open;
+use crate::store::watch::{Stage, Step, Watch, unwatched};
+use copy::Copy;
+
+const CACHE_BYTES: usize = 32 << 20;
+// A killed holder leaves a file that needs repair. After this many in a row, or on a full disk, the
+// backup repairs it in memory.
+const TRIES: usize = 4;
+// Far longer than a copy has no lock before it gets its name.
+const LEFT_AFTER: Duration = Duration::from_mins(1);
+
+/// How a backup is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backup {
+    /// Replaces a store that is there under the name, or an empty file. False by default: then it
+    /// is an error. Anything else is never replaced, nor is a store that somebody has.
+    pub overwrite: bool,
+}
+
+/// What [`Store::backup`] made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Copied {
+    /// Where the copy is.
+    #[serde(serialize_with = "lossy::path")]
+    pub path: PathBuf,
+    /// Whether it was made: false if the one who watched ended it, and nothing is there then.
+    pub is_whole: bool,
+    /// Number of checkpoints.
+    pub checkpoints: u64,
+    /// Length of the copy.
+    pub bytes: u64,
+    /// Number of checkpoints that are not in the copy: they wait in the spool of a store that is
+    /// encrypted, and its key was not given, so that they could not be taken in.
+    pub left_out: u64,
+    /// How long others could not use the store.
+    #[serde(skip)]
+    pub held: Duration,
+}
+
+impl Store {
+    /// Copies the store to `path` while others go on working with it.
+    ///
+    /// The copy is of one moment after the call began, and has everything that was saved before it,
+    /// what can be restored and the log included. Every page of it has passed its checksum, and it
+    /// was closed cleanly. It has an identity of its own, so that it can be used beside the
+    /// original. Others wait for as long as it takes to read the file once out of memory; see
+    /// [`Copied::held`]. Needs room for another file of the same size.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is something under the name, or it cannot be written;
+    /// [`Error::Invalid`] if the name is one that the store itself has use for;
+    /// [`Error::Corrupt`] if the store is damaged; [`Error::Locked`].
+    pub fn backup(&self, path: impl AsRef<Path>) -> Result<Copied> {
+        self.backup_with(path, Backup::default(), &mut unwatched)
+    }
+
+    /// As [`Store::backup`], and `watch` hears how far it is and may end it; see [`Step`].
+    ///
+    /// # Errors
+    /// As [`Store::backup`].
+    pub fn backup_with(
+        &self,
+        path: impl AsRef<Path>,
+        backup: Backup,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Copied> {
+        let path = file::resolve(path.as_ref());
+        let to = Place { path, disk: self.shared.turn.place().disk.clone() };
+        self.backup_at(&to, backup, watch)
+    }
+
+    /// As [`Store::backup_with`], to a place on the disk of the store.
+    pub(in crate::store) fn backup_at(
+        &self,
+        to: &Place,
+        backup: Backup,
+        watch: Watch<'_>,
+    ) -> Result<Copied> {
+        let path = to.path.as_path();
+        check_target(to, self.path(), backup)?;
+        unfinished::sweep(to.disk.as_ref(), path, Making::Backup, LEFT_AFTER);
+        let new = Place { path: unfinished::name(path, Making::Backup), disk: to.disk.clone() };
+        let copied = self.make_copy(&new, watch).and_then(|copied| match copied {
+            Some(copied) => self.put_in_place(&new, to, backup).map(|()| Some(copied)),
+            None => Ok(None),
+        });
+        let _ = new.disk.remove(&new.path);
+        // The temporary name of the copy would mean nothing to the caller.
+        let copied = copied.map_err(|error| match error {
+            Error::Io { path: at, source } if at == new.path => {
+                Error::Io { path: path.to_owned(), source }
+            }
+            other => other,
+        });
+        let path = path.to_owned();
+        let nothing = Copied {
+            path: path.clone(),
+            is_whole: false,
+            checkpoints: 0,
+            bytes: 0,
+            left_out: 0,
+            held: Duration::ZERO,
+        };
+        Ok(copied?.map_or(nothing, |copied| Copied { path, is_whole: true, ..copied }))
+    }
+
+    /// Makes a copy that is complete and on disk; `None` if it was ended.
+    fn make_copy(&self, new: &Place, watch: Watch<'_>) -> Result<Option<Copied>> {
+        let mut copy = Copy::start(self.shared.turn.place(), new)?;
+        if copy.once(watch)?.is_break() {
+            return Ok(None);
+        }
+        let on_disk = self.while_closed(|source| {
+            let arrived = Instant::now();
+            copy.follow()?;
+            copy.again()?;
+            let transaction = source.begin(self.path())?;
+            Ok((Counts::of(&transaction, self.path())?, arrived.elapsed()))
+        });
+        let (left_out, (counts, held)) = match on_disk {
+            Ok(Some(copied)) => copied,
+            Ok(None) => self.copy_from_memory(&mut copy)?,
+            Err(error) if lacks_room(&error) && !is_at(&error, &new.path) => {
+                self.copy_from_memory(&mut copy)?
+            }
+            Err(error) => return Err(error),
+        };
+        if watch(Step::named(Stage::Pages, 0)).is_break() {
+            return Ok(None);
+        }
+        // The engine takes a lock of its own.
+        drop(copy);
+        without_panics(&new.path, || finish(new, &counts))?;
+        let bytes = new.disk.look(&new.path).at(&new.path)?.bytes;
+        let path = new.path.clone();
+        let checkpoints = counts.records;
+        Ok(Some(Copied { path, is_whole: true, checkpoints, bytes, left_out, held }))
+    }
+
+    fn put_in_place(&self, new: &Place, to: &Place, backup: Backup) -> Result<()> {
+        let (path, disk) = (to.path.as_path(), to.disk.as_ref());
+        // While it waits, nobody takes it for left behind.
+        let _own = locked(disk.open(&new.path), &new.path)?;
+        let there = if backup.overwrite {
+            // Whoever has what is there would go on saving into a file without a name.
+            when_free(to, self.shared.options.wait, || lock_any(to))?
+        } else {
+            None
+        };
+        match there {
+            // Copying takes long, and another file may have come meanwhile.
+            Some(_others_wait) => {
+                check_replaced(to)?;
+                disk.rename(&new.path, path).at(path)?;
+            }
+            None => disk.rename_new(&new.path, path).at(path)?,
+        }
+        disk.sync_directory(file::parent(path)).at(path)
+    }
+
+    /// Runs `work` while the file is closed cleanly, has everything, and nobody can open it. Says
+    /// how many spooled saves it lacks for want of a key. `None` if the file cannot be closed
+    /// cleanly: the disk is full, or other processes are killed with it time and again.
+    fn while_closed<T>(
+        &self,
+        mut work: impl FnMut(&Source) -> Result<T>,
+    ) -> Result<Option<(u64, T)>> {
+        let (shared, place) = (&self.shared, self.shared.turn.place());
+        let journal = file::beside(&place.path, ".journal");
+        for _ in 0..TRIES {
+            // Takes in what a crash left, and what was spooled.
+            let left_out = shared.glance(|open| {
+                if open.is_in_memory() {
+                    return Ok(None);
+                }
+                shared.take_in(open)?;
+                shared.settle_for_good(open)?;
+                Ok(Some(self.left_out(open)))
+            })?;
+            let Some(left_out) = left_out else { return Ok(None) };
+            let done = shared.closed(|| {
+                let source = when_free(place, shared.options.wait, || held::open_closed(place))?;
+                let source = source.filter(|_| !place.disk.is_file(&journal));
+                source.map(|source| work(&source)).transpose()
+            })?;
+            if let Some(done) = done {
+                return Ok(Some((left_out, done)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Copies the file as if the journal and the spool were taken in and it were closed cleanly.
+    fn copy_from_memory(&self, copy: &mut Copy<'_>) -> Result<(u64, (Counts, Duration))> {
+        let mut arrived = Instant::now();
+        let (left_out, counts) = self.shared.closed_in_memory(
+            |open| {
+                arrived = Instant::now();
+                let transaction = open.database.begin_read().within(self.path())?;
+                Ok((self.left_out(open), Counts::of(&transaction, self.path())?))
+            },
+            |overlay| copy.again_from(overlay),
+        )?;
+        Ok((left_out, (counts, arrived.elapsed())))
+    }
+
+    /// Number of spooled saves that cannot be taken in for want of a key.
+    fn left_out(&self, open: &Open) -> u64 {
+        if open.has_key() { 0 } else { Spooled::of(self.shared.turn.place()).checkpoints }
+    }
+}
+
+/// Refuses to replace what is no store.
+fn check_replaced(to: &Place) -> Result<()> {
+    let found = to.disk.look(&to.path).at(&to.path)?;
+    // Nothing is lost with an empty file.
+    if (found.is_other.is_none() && found.bytes == 0) || kind::is_store(to) {
+        return Ok(());
+    }
+    Err(Error::invalid("path", "what is there is no store, and is not replaced"))
+}
+
+/// Refuses names that a copy must not have.
+fn check_target(to: &Place, store: &Path, backup: Backup) -> Result<()> {
+    let (path, disk) = (to.path.as_path(), to.disk.as_ref());
+    file::check_apart(path, store)?;
+    match disk.look(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error).at(path),
+        // Any other link was followed when the path was resolved.
+        Ok(found) if found.is_other == Some(SYMBOLIC_LINK) => {
+            let reason = "it is a symbolic link that leads nowhere, and is not replaced";
+            return Err(Error::invalid("path", reason));
+        }
+        Ok(_) if !backup.overwrite => {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(path);
+        }
+        Ok(_) => check_replaced(to)?,
+    }
+    if !disk.is_free(path).at(path)? {
+        let holder = LockFile::of(to).holder();
+        return Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO });
+    }
+    Ok(())
+}
+
+/// Whether an error is about this path.
+fn is_at(error: &Error, path: &Path) -> bool {
+    matches!(error, Error::Io { path: at, .. } if at == path)
+}
+
+/// What a copy must have.
+#[derive(Debug, PartialEq, Eq)]
+struct Counts {
+    records: u64,
+    frames: u64,
+}
+
+impl Counts {
+    fn of(transaction: &ReadTransaction, path: &Path) -> Result<Self> {
+        let records = transaction.open_table(RECORDS).within(path)?.len().within(path)?;
+        let frames = transaction.open_table(FRAMES).within(path)?.len().within(path)?;
+        Ok(Self { records, frames })
+    }
+}
+
+/// A file that no other backup writes at the same time.
+fn locked(opened: io::Result<Box<dyn DiskFile>>, path: &Path) -> Result<Box<dyn DiskFile>> {
+    let file = opened.at(path)?;
+    if file.try_lock(Lock::Exclusive).at(path)? {
+        return Ok(file);
+    }
+    let holder = "another backup".to_owned();
+    Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })
+}
+
+/// Keeps all others from the file that is about to be replaced, if there is one.
+fn lock_any(to: &Place) -> Result<Option<Box<dyn DiskFile>>, Refusal> {
+    if to.disk.is_file(&to.path) { file::lock_alone(to).map(Some) } else { Ok(None) }
+}
+
+/// Checks a copy, gives it an identity of its own, and puts it on disk.
+fn finish(new: &Place, counts: &Counts) -> Result<()> {
+    let (path, disk) = (new.path.as_path(), new.disk.as_ref());
+    let damaged = |reason: String| Error::corrupt("the store", reason);
+    // A failing disk below the copy says nothing about the store.
+    let refused = |what: &str, error: DatabaseError| match engine_error(error.into(), path) {
+        error @ Error::Io { .. } => error,
+        error => damaged(format!("{what}: {error}")),
+    };
+    let opened = disk.open_engine(path, Builder::new().set_cache_size(CACHE_BYTES));
+    let mut database = opened.map_err(|error| refused("its copy is refused", error))?;
+    match database.check_integrity() {
+        Ok(true) => {}
+        Ok(false) => return Err(damaged("a page fails its checksum".to_owned())),
+        Err(error) => return Err(refused("a page fails its checksum", error)),
+    }
+    if Counts::of(&database.begin_read().within(path)?, path)? != *counts {
+        return Err(damaged("its copy has another number of rows".to_owned()));
+    }
+    identify(&database, path)?;
+    drop(database);
+    disk.open(path).and_then(|file| file.sync()).at(path)
+}
+
+fn identify(database: &Database, path: &Path) -> Result<()> {
+    let mut transaction = database.begin_write().within(path)?;
+    transaction.set_durability(Durability::Immediate).within(path)?;
+    {
+        let mut meta = transaction.open_table(META).within(path)?;
+        meta.insert(IDENTITY_KEY, uuid::Uuid::new_v4().as_u64_pair().0).within(path)?;
+    }
+    transaction.commit().within(path)
+}

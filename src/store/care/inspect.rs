@@ -1,0 +1,304 @@
+//! Looking at a store without changing it, whatever state it is in.
+//!
+//! Must never repair, stop at the first thing that is wrong, or lock out others for longer than it
+//! takes to open the store.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redb::{ReadOnlyDatabase, ReadableDatabase as _, ReadableTable as _};
+
+use crate::checkpoint::{Entry, Timestamp};
+use crate::codec::{KeyId, Keyring};
+use crate::error::{At, Error, Result};
+use crate::key::RecordKey;
+use crate::store::Store;
+use crate::store::ask::read::Lookup;
+use crate::store::engine::disk::{Disk, Place};
+use crate::store::engine::file::{self, Refusal};
+use crate::store::engine::names::Names;
+use crate::store::engine::sectors::{Sectors, Unreadable};
+use crate::store::engine::table::{
+    DELETED, FORMAT, FORMAT_OLDEST, In, KEY_KEY, META, NAMES, RECORDS, REKEY_KEY, open_if_made,
+    without_panics,
+};
+use crate::store::keep::deleted::restorable;
+use crate::store::keep::settings::{self, Settings};
+use crate::store::log::spool::Spooled;
+use crate::store::turn::held::Held;
+use crate::store::turn::lock::{Content, LockFile};
+
+// As often as a call that waits for its turn looks.
+const POLL: Duration = Duration::from_millis(1);
+
+/// What can be told of a store without changing it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Inspection {
+    /// Where the store is, links resolved.
+    pub path: PathBuf,
+    /// Length of the file.
+    pub file_bytes: u64,
+    /// Length of the journal beside it, if there is one: what saves left that a crash or a running
+    /// process has not put into the tables yet.
+    pub journal_bytes: Option<u64>,
+    /// What waits in the spool beside it.
+    pub spool: Spooled,
+    /// Another process had the store when it was looked at first.
+    pub holder: Option<Holder>,
+    /// What the lock file beside it contains.
+    pub lock_text: LockText,
+    /// What is in it, as far as that can be told.
+    pub state: State,
+    /// Byte ranges of the file and its journal that the disk cannot read.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// Who has a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Holder {
+    /// As it described itself: its process id, and the label of its [`Options`](crate::Options).
+    pub name: String,
+    /// Since when, if it said so.
+    pub since: Option<Timestamp>,
+}
+
+/// What the lock file beside a store contains. It works as a lock with any content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LockText {
+    /// A complete text, or nothing.
+    Whole,
+    /// A torn text, as after a power cut. The next process that opens the store rewrites it.
+    Damaged,
+    /// Content that no store wrote. It is left alone, so processes cannot learn from it which store
+    /// this is: they do not spool, but wait for the store.
+    Foreign,
+}
+
+/// Whether a store can be looked into.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum State {
+    /// The other process did not let go of it.
+    Held,
+    /// A crash left it; whoever opens it next repairs it.
+    Unclosed,
+    /// It was closed as it should be.
+    Closed(Box<Contents>),
+}
+
+/// What is in a store that was closed.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Contents {
+    /// The format that it is written in.
+    pub format: u32,
+    /// The key that documents and captured files are encrypted with, if they are.
+    pub key: Option<KeyId>,
+    /// Whether a [`Store::rekey`] has begun and is not done, so that some may be under another key,
+    /// or under none.
+    pub is_rekeying: bool,
+    /// Number of checkpoints.
+    pub checkpoints: u64,
+    /// How many of all entries are damaged. Documents are not looked at.
+    pub damaged: u64,
+    /// What is wrong with the first of them.
+    pub damage: Option<String>,
+    /// The time of the newest checkpoint.
+    pub newest: Option<Timestamp>,
+    /// Number of checkpoints that were deleted and can be restored until the store is compacted.
+    pub deleted: u64,
+    /// Length of their documents as compressed.
+    pub deleted_bytes: u64,
+    /// The settings; `None` if they are damaged, which counts as damage, too.
+    pub settings: Option<Settings>,
+}
+
+impl Store {
+    /// The newest format that this build reads and writes. Most stores have format 1; 2 is for
+    /// encrypted stores, 3 for stores with dates that lag behind the order, 4 for
+    /// stores with imported files.
+    pub const FORMAT: u32 = FORMAT;
+    /// The oldest format that this build reads.
+    pub const FORMAT_OLDEST: u32 = FORMAT_OLDEST;
+
+    /// Looks at the store at `path` without changing a byte of it or of its journal.
+    ///
+    /// If another process has it, asks for a turn for as long as `wait` says. `hear` is told of
+    /// every entry, those that were deleted and can be restored included. Reads every entry, but no
+    /// document: about a second for a million checkpoints. What was not closed is repaired in
+    /// memory instead, so that damage is told from what a crash leaves. Then reads every byte of
+    /// the file, while other processes may use it.
+    ///
+    /// # Errors
+    /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Io`], or
+    /// [`Error::Corrupt`] if not even the entries can be walked, or whoever opens the store would
+    /// fail to repair it.
+    pub fn inspect(
+        path: impl AsRef<Path>,
+        wait: Duration,
+        hear: &mut dyn FnMut(&Entry),
+    ) -> Result<Inspection> {
+        inspect_at(&Place::real(file::resolve(path.as_ref())), wait, hear)
+    }
+}
+
+/// As [`Store::inspect`], on any disk.
+pub(in crate::store) fn inspect_at(
+    place: &Place,
+    wait: Duration,
+    hear: &mut dyn FnMut(&Entry),
+) -> Result<Inspection> {
+    let (path, disk) = (place.path.as_path(), place.disk.as_ref());
+    let mut holder = None;
+    let state = without_panics(path, || look(place, wait, &mut holder, hear))?;
+    // A holder that let go when asked has taken in its journal.
+    let file_bytes = disk.look(path).at(path)?.bytes;
+    let journal_path = file::beside(path, ".journal");
+    let journal_bytes = disk.look(&journal_path).ok().map(|found| found.bytes);
+    let mut unreadable = unreadable(disk, path).at(path)?;
+    // The holder may remove the journal meanwhile.
+    unreadable.extend(self::unreadable(disk, &journal_path).unwrap_or_default());
+    Ok(Inspection {
+        path: place.path.clone(),
+        file_bytes,
+        journal_bytes,
+        spool: Spooled::of(place),
+        holder,
+        lock_text: LockText::of(&LockFile::of(place)),
+        state,
+        unreadable,
+    })
+}
+
+/// Byte ranges of a file that the disk cannot read.
+fn unreadable(disk: &dyn Disk, path: &Path) -> io::Result<Vec<Unreadable>> {
+    let file = Sectors::open(disk, path)?;
+    file.read_all();
+    Ok(file.unreadable(path))
+}
+
+fn look(
+    place: &Place,
+    wait: Duration,
+    holder: &mut Option<Holder>,
+    hear: &mut dyn FnMut(&Entry),
+) -> Result<State> {
+    let path = place.path.as_path();
+    let lock_file = LockFile::of(place);
+    let arrived = Instant::now();
+    let mut announcement = None;
+    loop {
+        match file::open_read_only_on(place.disk.as_ref(), path) {
+            Ok(None) if is_repairable(place)? => return Ok(State::Unclosed),
+            Ok(Some((database, format))) => {
+                let contents = Contents::read(&database, format, path, hear)?;
+                return Ok(State::Closed(Box::new(contents)));
+            }
+            Err(Refusal::Failed(error)) => return Err(error),
+            Ok(None) | Err(Refusal::Held | Refusal::Creating | Refusal::Freed) => {}
+        }
+        holder.get_or_insert_with(|| Holder::of(&lock_file));
+        if arrived.elapsed() >= wait {
+            return Ok(State::Held);
+        }
+        // Whoever cannot announce itself, in a directory that is not its own, may still be lucky.
+        announcement = announcement.or_else(|| lock_file.announce().ok().flatten());
+        thread::sleep(POLL);
+    }
+}
+
+/// Whether a file that was not closed is as a crash leaves it; false if another process has it now.
+///
+/// The engine takes one that was cut for one that is to be repaired, and fails only then. So it
+/// tries, in memory.
+fn is_repairable(place: &Place) -> Result<bool> {
+    match Held::new(place, Duration::ZERO, Keyring::default()).source() {
+        Ok(_) => Ok(true),
+        Err(Error::Locked { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+impl Holder {
+    fn of(lock_file: &LockFile) -> Self {
+        Self { name: lock_file.holder(), since: lock_file.signed_at() }
+    }
+}
+
+impl LockText {
+    fn of(lock_file: &LockFile) -> Self {
+        match lock_file.content() {
+            Content::Whole(_) => Self::Whole,
+            Content::Damaged => Self::Damaged,
+            Content::Foreign => Self::Foreign,
+        }
+    }
+}
+
+impl Contents {
+    fn read(
+        database: &ReadOnlyDatabase,
+        format: u32,
+        path: &Path,
+        hear: &mut dyn FnMut(&Entry),
+    ) -> Result<Self> {
+        let mut this = Self {
+            format,
+            key: None,
+            is_rekeying: false,
+            checkpoints: 0,
+            damaged: 0,
+            damage: None,
+            newest: None,
+            deleted: 0,
+            deleted_bytes: 0,
+            settings: None,
+        };
+        this.settings = this.taken(settings::load(database, path))?;
+        let transaction = database.begin_read().within(path)?;
+        let meta = transaction.open_table(META).within(path)?;
+        this.key = meta.get(KEY_KEY).within(path)?.map(|key| KeyId::from_number(key.value()));
+        this.is_rekeying = meta.get(REKEY_KEY).within(path)?.is_some();
+        let names = transaction.open_table(NAMES).within(path)?;
+        let known = Names::default();
+        let lookup = Lookup { known: &known, path, names: &names };
+        for row in transaction.open_table(RECORDS).within(path)?.iter().within(path)? {
+            let (key, value) = row.within(path)?;
+            let key = RecordKey::from_bytes(key.value());
+            this.checkpoints += 1;
+            if let Some(entry) = this.taken(lookup.decode(key, value.value()))? {
+                this.newest = Some(entry.created_at);
+                hear(&entry);
+            }
+        }
+        let Some(deleted) = open_if_made(&transaction, DELETED, path)? else { return Ok(this) };
+        for row in deleted.iter().within(path)? {
+            let (row, value) = row.within(path)?;
+            let decode = |key, record: &[u8]| lookup.decode(key, record);
+            this.deleted += 1;
+            if let Some(found) = this.taken(restorable(row.value(), value.value(), decode))? {
+                this.deleted_bytes += found.entry.stored_bytes;
+                hear(&found.entry);
+            }
+        }
+        Ok(this)
+    }
+
+    /// Counts what is damaged, and goes on.
+    fn taken<T>(&mut self, read: Result<T>) -> Result<Option<T>> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(error @ Error::Corrupt { .. }) => {
+                self.damaged += 1;
+                self.damage.get_or_insert_with(|| error.to_string());
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Another key for everything: frames and captured contents are stored anew, some at a time.
+//!
+//! What is saved meanwhile has the new key already. If it is ended or killed on the way, the store
+//! has some of both, and the same call once more goes on.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+use redb::ReadableTable as _;
+use serde::Serialize;
+
+use crate::checkpoint::{Entry, Hash};
+use crate::codec::{Flaw, FoundFrame, KeyId, check};
+use crate::error::{Error, Result, unless_damaged};
+use crate::key::{
+    BlobBytes, RecordBytes, RecordKey, blob_hash, blob_row, blob_rows, frame_row, frame_sequence,
+};
+use crate::store::chain::unpack::Unpacker;
+use crate::store::engine::table::{In, OUT_OF_ORDER};
+use crate::store::files::blobs::{insert_blob, seed, stored, unpack};
+use crate::store::keep::operation::{Action, Operation};
+use crate::store::options::Limits;
+use crate::store::save::write::Writer;
+use crate::store::watch::{Stage, Step, Watch, unwatched};
+use crate::store::{Store, give_way};
+use crate::sync::{lock, write};
+
+// Some milliseconds of work, so that others can save in between.
+const PART_BYTES: usize = 4 << 20;
+const PART_ROWS: usize = 1000;
+
+/// What [`Store::rekey`] has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Rekeyed {
+    /// Number of documents that were stored anew, those of deleted checkpoints included.
+    pub documents: u64,
+    /// Number of captured contents that were stored anew.
+    pub contents: u64,
+    /// Number of documents and contents that are damaged, and were left as they are.
+    pub damaged: u64,
+    /// Number of documents and contents that take a key which was not given, or stand on one that
+    /// does, and were left as they are.
+    pub sealed: u64,
+    /// Whether all is done: `false` if it was ended before, or a key was missing. Until all is, and
+    /// nothing is damaged, [`Stats::is_rekeying`](crate::Stats::is_rekeying) says so.
+    pub is_done: bool,
+}
+
+/// How a part of the work went.
+struct Part<P> {
+    /// Where the next part starts; `None` if this was the last.
+    next: Option<P>,
+    /// How many rows were looked at.
+    seen: u64,
+    changed: u64,
+    damaged: u64,
+    sealed: u64,
+}
+
+impl<P> Part<P> {
+    fn from(next: Option<P>) -> Self {
+        Self { next, seen: 0, changed: 0, damaged: 0, sealed: 0 }
+    }
+}
+
+/// What became of one frame.
+enum Outcome {
+    /// It has the key that is wanted.
+    AsWanted,
+    Changed {
+        stored_bytes: usize,
+    },
+    Damaged,
+    /// A key that it takes is not at hand.
+    Sealed,
+}
+
+impl Store {
+    /// Returns the key that the store is encrypted with, if it is.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn key(&self) -> Result<Option<KeyId>> {
+        self.shared.glance(|open| Ok(open.key()))
+    }
+
+    /// Encrypts all documents and captured files with another key, or for the first time; or
+    /// decrypts them, without one.
+    ///
+    /// This handle must have been given the new key, and the one that the store has; what takes yet
+    /// another one, as one who was killed may leave it, is counted and left. What is saved
+    /// meanwhile, by whomever, takes the new key. Old bytes stay in free pages of the file until
+    /// these are used again or [`Store::compact`] gives them back.
+    ///
+    /// Time grows with the size of the store.
+    ///
+    /// # Errors
+    /// [`Error::Key`] if one of the two is not among those that were given; nothing was changed.
+    /// [`Error::Invalid`] if another one begins before this one is done: that one goes on.
+    pub fn rekey(&self, to: Option<KeyId>) -> Result<Rekeyed> {
+        self.rekey_with(to, &mut unwatched)
+    }
+
+    /// As [`Store::rekey`], and `watch` hears of each step and may end it; see [`Step`].
+    ///
+    /// # Errors
+    /// As [`Store::rekey`].
+    pub fn rekey_with(
+        &self,
+        to: Option<KeyId>,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Rekeyed> {
+        self.start_rekey(to)?;
+        let mut done = Rekeyed::default();
+        let result = self.rekey_all(to, watch, &mut done);
+        let now = (self.shared.options.clock)();
+        // What was spooled under the old key, and stays, was there before the new one was noted.
+        self.shared.spool.look_anew();
+        let is_all = done.is_done && done.damaged == 0;
+        self.shared.with(|open| {
+            self.shared.take_in(open)?;
+            let mut journal = lock(&open.journal);
+            self.shared.write_durably(open, &mut journal, |writer| {
+                if is_all {
+                    writer.check_wanted(to)?;
+                    writer.note_rekeyed()?;
+                }
+                let checkpoints = done.documents;
+                writer.log(Operation { checkpoints, ..Operation::new(Action::Rekey, now) })
+            })?;
+            if is_all {
+                open.is_rekeying.store(false, Ordering::Relaxed);
+            }
+            Ok(())
+        })?;
+        result.map(|()| done)
+    }
+
+    /// From now on whatever is saved has the new key.
+    fn start_rekey(&self, to: Option<KeyId>) -> Result<()> {
+        self.shared.with(|open| {
+            for id in open.key().into_iter().chain(to) {
+                open.need_key(id)?;
+            }
+            // Who saves holds the journal from sealing a frame until it is written.
+            let mut journal = lock(&open.journal);
+            if open.key() != to {
+                // Whoever spools meanwhile must not take what was for what is.
+                self.shared.turn.take_back_sealing(open)?;
+                self.shared.write_durably(open, &mut journal, |writer| writer.expect_key(to))?;
+                // What it has is in the tables, and may be in plain.
+                journal.remove();
+                *write(&open.key) = to;
+                open.is_rekeying.store(true, Ordering::Relaxed);
+                self.shared.turn.note_sealing(open, to.into())?;
+            }
+            Ok(())
+        })
+    }
+
+    fn rekey_all(&self, to: Option<KeyId>, watch: Watch<'_>, done: &mut Rekeyed) -> Result<()> {
+        let total = self.count()?;
+        let mut seen = 0;
+        // Records first, since they say how long a frame is.
+        let mut next = Some(RecordKey::MIN.to_bytes());
+        while let Some(from) = next {
+            let step = Step { stage: Stage::Rekey, done: seen, total: Some(total) };
+            if watch(step).is_break() {
+                return Ok(());
+            }
+            let part = self.shared.write(|writer| writer.rekey_records(from, to))?;
+            done.documents += part.changed;
+            seen += part.seen;
+            next = onward(&from, part.next, "records")?;
+            give_way();
+        }
+        // Then what no record leads to: of deleted checkpoints, and where a record is damaged.
+        let mut next = Some(0);
+        while let Some(from) = next {
+            if watch(Step::named(Stage::Rekey, done.documents)).is_break() {
+                return Ok(());
+            }
+            let part = self.shared.write(|writer| writer.rekey_frames(from, to))?;
+            done.documents += part.changed;
+            done.damaged += part.damaged;
+            done.sealed += part.sealed;
+            next = onward(&from, part.next, "frames")?;
+            give_way();
+        }
+        let mut next = Some(blob_row(&Hash::from_bytes([0; 32]), 0));
+        while let Some(from) = next {
+            if watch(Step::named(Stage::RekeyFiles, done.contents)).is_break() {
+                return Ok(());
+            }
+            let part = self.shared.write(|writer| writer.rekey_blobs(from, to))?;
+            done.contents += part.changed;
+            done.damaged += part.damaged;
+            done.sealed += part.sealed;
+            next = onward(&from, part.next, "blobs")?;
+            give_way();
+        }
+        done.is_done = done.sealed == 0;
+        Ok(())
+    }
+}
+
+/// Where to go on: a damaged page may have any order, and lead back.
+fn onward<R: Ord>(from: &R, next: Option<R>, table: &str) -> Result<Option<R>> {
+    if next.as_ref().is_some_and(|next| next <= from) {
+        return Err(Error::corrupt(format!("table {table}"), OUT_OF_ORDER));
+    }
+    Ok(next)
+}
+
+impl Writer<'_> {
+    /// Refuses to go on once somebody else has begun to change the key.
+    fn check_wanted(&self, to: Option<KeyId>) -> Result<()> {
+        let wanted = self.open.key() == to;
+        let reason = "another rekey has begun meanwhile, and only that one goes on";
+        if wanted { Ok(()) } else { Err(Error::invalid("key", reason)) }
+    }
+
+    fn rekey_records(&mut self, from: RecordBytes, to: Option<KeyId>) -> Result<Part<RecordBytes>> {
+        self.check_wanted(to)?;
+        let rows = self.records.range(from..).within(self.path)?.take(PART_ROWS + 1);
+        let keys = rows.map(|row| Ok(RecordKey::from_bytes(row.within(self.path)?.0.value())));
+        let mut keys = keys.collect::<Result<Vec<RecordKey>>>()?.into_iter();
+        let mut part = Part::from(None);
+        let mut bytes = 0;
+        for (key, number) in keys.by_ref().zip(0..) {
+            if number == PART_ROWS || bytes >= PART_BYTES {
+                part.next = Some(key.to_bytes());
+                break;
+            }
+            part.seen += 1;
+            let Outcome::Changed { stored_bytes } = self.rekey_frame(key.sequence, to)? else {
+                continue;
+            };
+            bytes += stored_bytes;
+            part.changed += 1;
+            // Where the record is damaged nobody can tell that it would be wrong.
+            if let Some(entry) = unless_damaged(self.entry(key))?.flatten() {
+                self.insert_record(&Entry { stored_bytes: stored_bytes as u64, ..entry })?;
+            }
+        }
+        Ok(part)
+    }
+
+    fn rekey_frames(&mut self, from: u64, to: Option<KeyId>) -> Result<Part<u64>> {
+        self.check_wanted(to)?;
+        let mut part = Part::from(Some(from));
+        let mut bytes = 0;
+        for _ in 0..PART_ROWS {
+            let Some(from) = part.next.filter(|_| bytes < PART_BYTES) else { break };
+            let first = self.frames.range(frame_row(from, 0)..).within(self.path)?.next();
+            let first = first.transpose().within(self.path)?;
+            let Some(sequence) = first.map(|(row, _)| frame_sequence(row.value())) else {
+                part.next = None;
+                break;
+            };
+            match self.rekey_frame(sequence, to)? {
+                Outcome::AsWanted => {}
+                Outcome::Changed { stored_bytes } => {
+                    bytes += stored_bytes;
+                    part.changed += 1;
+                }
+                Outcome::Damaged => part.damaged += 1,
+                Outcome::Sealed => part.sealed += 1,
+            }
+            part.next = Some(sequence + 1);
+        }
+        Ok(part)
+    }
+
+    /// Stores a frame anew, with the same payload under another key.
+    fn rekey_frame(&mut self, sequence: u64, to: Option<KeyId>) -> Result<Outcome> {
+        let place = || format!("frame {sequence}");
+        // However little this handle wants to read, all of it has to change.
+        let unpacker = Unpacker { limit: Limits::DOCUMENT_BYTES_MAX, ..self.unpacker() };
+        let old = unpacker.bytes(sequence)?;
+        let Ok(found) = FoundFrame::parse(&old) else { return Ok(Outcome::Damaged) };
+        if found.key == to {
+            return Ok(Outcome::AsWanted);
+        }
+        let raw_sum = match found.key {
+            Some(_) => Ok(None),
+            None => unpacker.raw_at(sequence, &place).map(|raw| Some(check(0, &raw))),
+        };
+        let frames = &self.open.frames;
+        let frame = raw_sum.and_then(|sum| {
+            let frame = frames.reopen(&found, sequence, sum);
+            frame.map_err(|flaw| self.open.flawed(place(), flaw))
+        });
+        let base = found.base(sequence);
+        // There may be many more with keys that are at hand.
+        if let Err(Error::Key { .. }) = frame {
+            return Ok(Outcome::Sealed);
+        }
+        let (Some(frame), Ok(base)) = (unless_damaged(frame)?, base) else {
+            return Ok(Outcome::Damaged);
+        };
+        let bytes = self.open.bytes_of(&frame, sequence, base)?;
+        self.remove_frame_of(sequence)?;
+        self.insert_frame(&bytes, sequence)?;
+        Ok(Outcome::Changed { stored_bytes: bytes.len() })
+    }
+
+    fn rekey_blobs(&mut self, from: BlobBytes, to: Option<KeyId>) -> Result<Part<BlobBytes>> {
+        self.check_wanted(to)?;
+        let mut part = Part::from(Some(from));
+        if !self.open.has_artifacts.load(Ordering::Relaxed) {
+            return Ok(Part { next: None, ..part });
+        }
+        let mut bytes = 0;
+        for _ in 0..PART_ROWS {
+            let Some(from) = part.next.filter(|_| bytes < PART_BYTES) else { break };
+            let path = self.path;
+            let blobs = &self.artifact_tables()?.blobs;
+            let first = blobs.range(from..).within(path)?.next().transpose().within(path)?;
+            let Some(hash) = first.map(|(row, _)| blob_hash(row.value())) else {
+                part.next = None;
+                break;
+            };
+            match self.rekey_blob(&hash, to)? {
+                Outcome::AsWanted => {}
+                Outcome::Changed { stored_bytes } => {
+                    bytes += stored_bytes;
+                    part.changed += 1;
+                }
+                Outcome::Damaged => part.damaged += 1,
+                Outcome::Sealed => part.sealed += 1,
+            }
+            part.next = after(*blob_rows(&hash).end());
+        }
+        Ok(part)
+    }
+
+    fn rekey_blob(&mut self, hash: &Hash, to: Option<KeyId>) -> Result<Outcome> {
+        let (open, path) = (self.open, self.path);
+        let blobs = &mut self.artifact_tables()?.blobs;
+        let old = stored(blobs, hash, path)?.unwrap_or_default();
+        let Ok(found) = FoundFrame::parse(&old) else { return Ok(Outcome::Damaged) };
+        if found.key == to {
+            return Ok(Outcome::AsWanted);
+        }
+        let raw_sum = match found.key {
+            Some(_) => Ok(None),
+            None => unpack(&open.frames, &old, (hash, found.raw_bytes))
+                .map(|content| Some(check(0, &content))),
+        };
+        let frame = raw_sum.and_then(|sum| open.frames.reopen(&found, seed(hash), sum));
+        let frame = match frame {
+            Ok(frame) => frame,
+            Err(Flaw::Damaged(_)) => return Ok(Outcome::Damaged),
+            Err(Flaw::NoKey(_)) => return Ok(Outcome::Sealed),
+        };
+        let bytes = open.bytes_of(&frame, seed(hash), None)?;
+        insert_blob(blobs, hash, &bytes).within(path)?;
+        Ok(Outcome::Changed { stored_bytes: bytes.len() })
+    }
+}
+
+/// The row right behind one, if there can be any.
+fn after(mut row: BlobBytes) -> Option<BlobBytes> {
+    for byte in row.iter_mut().rev() {
+        *byte = byte.wrapping_add(1);
+        if *byte != 0 {
+            return Some(row);
+        }
+    }
+    None
+}

@@ -1,0 +1,394 @@
+//! Repairing: what can be read of a damaged store is put into a new one, and the old one is kept.
+//!
+//! The file is read page by page, without the engine, so that damage to one page hurts no other.
+//! Must never change a byte of the old file or its journal, or put anything in their place that is
+//! not complete, checked and on disk.
+
+mod chunks;
+mod documents;
+mod exchange;
+mod keys;
+mod rows;
+mod salvage;
+mod strays;
+mod survey;
+mod trees;
+mod waiting;
+mod write;
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::checkpoint::{Id, Timestamp};
+use crate::codec::Frames;
+#[cfg(feature = "encrypt")]
+use crate::codec::SecretKey;
+use crate::error::{At, Damage, Error, Result};
+use crate::store::care::verify::verify_at;
+use crate::store::engine::disk::{FileId, Place};
+use crate::store::engine::file;
+use crate::store::engine::lossy;
+use crate::store::engine::pages::Pages;
+use crate::store::engine::sealing::no_key;
+use crate::store::engine::sectors::Unreadable;
+use crate::store::engine::table::{FORMAT, FORMAT_KEY, IDENTITY_KEY};
+use crate::store::engine::unfinished::{self, Making};
+use crate::store::log::spool::Spooled;
+use crate::store::options::Options;
+use crate::store::turn::held::when_free;
+use crate::store::watch::{Stage, Step, Watch, unwatched};
+use crate::store::{Store, Verification};
+use exchange::exchange;
+use keys::Keys;
+use rows::Rows;
+use salvage::{Salvage, Saved};
+pub(in crate::store) use survey::survey;
+use waiting::{Waiting, waiting};
+use write::Notes;
+
+// One transaction takes this much, or so many.
+const PART_BYTES: usize = 8 << 20;
+const PART: usize = 1024;
+// Far longer than a new store is ever unlocked while it is made.
+const LEFT_AFTER: Duration = Duration::from_mins(1);
+
+/// How a store is repaired.
+#[derive(Debug, Clone)]
+pub struct Repair {
+    /// Where the new store goes; nothing is moved then. In place of the old one by default.
+    pub into: Option<PathBuf>,
+    /// Only tells what would be saved and what not. False by default.
+    pub dry_run: bool,
+    /// How long to wait while another process has the store. 5 s by default.
+    pub wait: Duration,
+    /// Names the old store that is put aside. The time now by default.
+    pub now: Timestamp,
+    /// Keys of what is encrypted: all that it has. None by default.
+    #[cfg(feature = "encrypt")]
+    pub keys: Vec<SecretKey>,
+}
+
+impl Default for Repair {
+    fn default() -> Self {
+        Self {
+            into: None,
+            dry_run: false,
+            wait: Duration::from_secs(5),
+            now: Timestamp::now(),
+            #[cfg(feature = "encrypt")]
+            keys: Vec::new(),
+        }
+    }
+}
+
+/// What [`Store::repair`] saved, and what not.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Repaired {
+    /// The store, links resolved.
+    #[serde(serialize_with = "lossy::path")]
+    pub path: PathBuf,
+    /// Where the new store is; `None` if none was made.
+    #[serde(serialize_with = "lossy::option")]
+    pub into: Option<PathBuf>,
+    /// Where the old one is, with all its bytes, if it was put aside; what its journal had is
+    /// beside it.
+    #[serde(serialize_with = "lossy::option")]
+    pub aside: Option<PathBuf>,
+    /// Whether all was looked at: false if the one who watched ended it, and nothing was changed.
+    pub is_whole: bool,
+    /// Number of checkpoints that were saved.
+    pub checkpoints: u64,
+    /// How many of them are documents only: all else was lost. They are archived, in the series
+    /// `salvaged`.
+    pub salvaged: u64,
+    /// Number of deleted ones that can still be restored.
+    pub deleted: u64,
+    /// Number of captured files that were saved; each counts once for every checkpoint.
+    pub artifacts: u64,
+    /// Number of operations of the log that were saved.
+    pub operations: u64,
+    /// Number of checkpoints of which nothing was saved; each is one of [`Repaired::lost`].
+    pub lost_checkpoints: u64,
+    /// What was not saved, entries of those that are documents only included.
+    pub lost: Vec<Lost>,
+    /// What was saved though it may have been deleted before, or changed since: no table leads to
+    /// it any more.
+    pub unsure: Vec<Lost>,
+    /// Byte ranges of the store and its journal that the disk cannot read, among those that were
+    /// needed.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// Something that a repair could not save, or is not sure of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Lost {
+    /// The checkpoint, the captured file, or the row.
+    pub place: String,
+    /// Why.
+    pub reason: String,
+    /// The checkpoint, if it is one and can be told.
+    pub checkpoint: Option<Id>,
+}
+
+impl Store {
+    /// The series of documents whose entries a repair could not save.
+    pub const SALVAGED: &str = "salvaged";
+    /// What a name starts with that stands for one that a repair could not save.
+    pub const LOST_NAME: &str = "lost-name-";
+
+    /// Puts all that can be read of a damaged store into a new one.
+    ///
+    /// Ids, times, tags, sources, captured files, what can be restored, settings and the log are
+    /// kept. Where the pages that lead to rows are lost, all others are looked through for rows
+    /// that their own sums prove; what is not sure then is named. A document whose entry is lost
+    /// becomes an archived checkpoint in the series `salvaged`. By default the new store takes the
+    /// place of the old one at the end, in one step, and the old one and its journal stay beside
+    /// it as `NAME.damaged-TIME`; until then the old one is as it was, whatever happens. Nobody can
+    /// use the store meanwhile. Takes memory for all rows, some hundred bytes a checkpoint, and
+    /// room on disk for the new store.
+    ///
+    /// `watch` hears how far it is and may end it; see [`Step`].
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if nothing of it can be saved, [`Error::Key`] if anything is encrypted
+    /// with a key that was not given, [`Error::Invalid`] if the new store is to have a name that
+    /// belongs to the old one or the other way round, [`Error::TooNew`], [`Error::Locked`], or
+    /// [`Error::Io`]; nothing was changed then.
+    pub fn repair(
+        path: impl AsRef<Path>,
+        repair: &Repair,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Repaired> {
+        repair_at(&Place::real(file::resolve(path.as_ref())), repair, watch)
+    }
+}
+
+/// As [`Store::repair`], for a store on any disk; `into` is always on the real one.
+pub(in crate::store) fn repair_at(
+    old: &Place,
+    repair: &Repair,
+    watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+) -> Result<Repaired> {
+    let path = old.path.as_path();
+    let target =
+        repair.into.as_deref().map_or_else(|| old.clone(), |it| Place::real(file::resolve(it)));
+    if repair.into.is_some() {
+        file::check_apart(&target.path, path)?;
+        if target.path.exists() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&target.path);
+        }
+    }
+    let file = when_free(old, repair.wait, || file::lock_alone(old))?;
+    let id = file.id().at(path)?;
+    let rows = Rows::read(Pages::over(file).at(path)?);
+    check(&rows, path)?;
+    let mut work = Work {
+        repaired: Repaired { path: path.to_owned(), ..Repaired::default() },
+        old,
+        keys: Keys::of(repair, &rows)?,
+        rows: &rows,
+        next_sequence: 0,
+        watch,
+    };
+    if repair.dry_run {
+        // The return value says whether it was ended early.
+        let _ = work.save(None)?;
+        if repair.into.is_some() {
+            work.repaired.checkpoints += Spooled::of(old).checkpoints;
+        }
+        work.note(&Notes::read(&rows));
+        return Ok(work.repaired);
+    }
+    // A repair in place needs the store alone; several repairs into other files may run at once.
+    let left_after = if repair.into.is_some() { LEFT_AFTER } else { Duration::ZERO };
+    unfinished::sweep(target.disk.as_ref(), &target.path, Making::Repair, left_after);
+    let new_path = unfinished::name(&target.path, Making::Repair);
+    let new = Place { path: new_path, disk: target.disk.clone() };
+    let made = work.make(&new, repair).and_then(|made| match made {
+        ControlFlow::Continue(()) => work.put_in_place(&new.path, &target, repair, id),
+        ControlFlow::Break(()) => Ok(()),
+    });
+    unfinished::remove(new.disk.as_ref(), &new.path);
+    made.map(|()| work.repaired)
+}
+
+impl Lost {
+    /// Something that is no checkpoint.
+    fn of_rows(place: &str, reason: &str) -> Self {
+        Self { place: place.to_owned(), reason: reason.to_owned(), checkpoint: None }
+    }
+}
+
+struct Work<'a> {
+    repaired: Repaired,
+    old: &'a Place,
+    rows: &'a Rows,
+    /// Beyond all that were used, as far as that can be told.
+    next_sequence: u64,
+    keys: Keys,
+    watch: Watch<'a>,
+}
+
+impl Work<'_> {
+    /// Makes the new store under another name, and checks it.
+    fn make(&mut self, new: &Place, repair: &Repair) -> Result<ControlFlow<()>> {
+        let is_in_place = repair.into.is_none();
+        let store = Store::open_at(new.clone(), repair.options_of_new(&self.keys))?;
+        if self.save(Some(&store))?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        let notes = Notes::read(self.rows);
+        write::add_notes(&store, self.rows, &notes, is_in_place)?;
+        write::add_sequence(&store, self.next_sequence)?;
+        self.note(&notes);
+        store.close()?;
+        // In the place of the old store it has the same identity, and takes the spool in itself.
+        if !is_in_place || !self.rows.meta.contains_key(IDENTITY_KEY) {
+            self.adopt(new, repair)?;
+        }
+        let Verification { findings, .. } = verify_at(new, &repair.verify(), &mut unwatched)?;
+        if let Some(first) = findings.first() {
+            let reason = format!("the new store is not whole: {}: {}", first.place, first.reason);
+            return Err(Error::corrupt_store(Damage::Engine, &new.path, reason));
+        }
+        new.disk.open(&new.path).and_then(|file| file.sync()).at(&new.path)?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Saves what waits in the spool of the old store, which the new one would take for another's.
+    fn adopt(&mut self, new: &Place, repair: &Repair) -> Result<()> {
+        // Opened anew, so that the next sequence is one that no frame has.
+        let options = Options { create: false, ..repair.options_of_new(&self.keys) };
+        let store = Store::open_at(new.clone(), options)?;
+        let identity = self.rows.meta.get(IDENTITY_KEY).copied();
+        // Where the new store has no key, what was spooled may still take one.
+        let frames = Frames::new(self.keys.ring.clone());
+        let (count, lost) = store.shared.adopt(self.old, identity, &self.rows.taken, &frames)?;
+        self.repaired.checkpoints += count;
+        let lost = lost.into_iter().map(|(place, reason)| Lost {
+            place: place.display().to_string(),
+            reason: reason.to_owned(),
+            checkpoint: None,
+        });
+        self.repaired.lost.extend(lost);
+        store.close()
+    }
+
+    /// Saves what can be read, into a store if there is one.
+    fn save(&mut self, store: Option<&Store>) -> Result<ControlFlow<()>> {
+        let Waiting { placed, mut lost, last_sequence, unreadable } = waiting(self.old, self.rows)?;
+        self.repaired.unreadable = self.rows.pages.sectors().unreadable(&self.old.path);
+        self.repaired.unreadable.extend(unreadable);
+        self.next_sequence = self.rows.next_sequence().max(last_sequence.saturating_add(1));
+        let mut salvage = Salvage::new(self.rows, placed, &self.keys);
+        salvage.lost.append(&mut lost);
+        let unsure = self.rows.strays.unsure.iter();
+        salvage.unsure = unsure.map(|(place, reason)| Lost::of_rows(place, reason)).collect();
+        let total = salvage.left();
+        let mut part: Vec<Saved> = Vec::new();
+        let mut part_bytes = 0;
+        while salvage.left() > 0 {
+            if let Some(saved) = salvage.next() {
+                self.count(&saved);
+                part_bytes += bytes_of(&saved);
+                part.push(saved);
+            }
+            if let Some(error) = salvage.failure.take() {
+                return Err(error);
+            }
+            if let Some(id) = salvage.lacks() {
+                return Err(no_key(&self.keys.ring, "some of the store", id));
+            }
+            if part_bytes < PART_BYTES && part.len() < PART && salvage.left() > 0 {
+                continue;
+            }
+            let step = Step::of(Stage::Salvage, total - salvage.left(), total);
+            if (self.watch)(step).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            part_bytes = 0;
+            let part = std::mem::take(&mut part);
+            store.map_or(Ok(()), |store| write::add(store, part))?;
+        }
+        self.repaired.lost = salvage.lost;
+        self.repaired.lost_checkpoints = salvage.lost_checkpoints;
+        self.repaired.unsure = salvage.unsure;
+        self.repaired.is_whole = true;
+        let Repaired { checkpoints, deleted, lost, path, .. } = &self.repaired;
+        let is_nothing = checkpoints + deleted == 0;
+        if is_nothing && (!lost.is_empty() || !self.rows.is_store) {
+            return Err(nothing(path));
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn note(&mut self, notes: &Notes) {
+        self.repaired.operations = notes.operations.len() as u64;
+        let lost = notes.lost.iter().map(|place| Lost::of_rows(place, "it is damaged"));
+        self.repaired.lost.extend(lost);
+        let lost = self.rows.strays.lost.iter().map(|(place, reason)| Lost::of_rows(place, reason));
+        self.repaired.lost.extend(lost);
+    }
+
+    fn count(&mut self, saved: &Saved) {
+        let Repaired { checkpoints, salvaged, deleted, artifacts, .. } = &mut self.repaired;
+        match saved.deleted {
+            Some(_) => *deleted += 1,
+            None => *checkpoints += 1,
+        }
+        *salvaged += u64::from(saved.is_made_up);
+        *artifacts += saved.artifacts.len() as u64;
+    }
+
+    /// Puts the new store where it belongs, and the old one aside if it is in the way.
+    fn put_in_place(
+        &mut self,
+        new_path: &Path,
+        target: &Place,
+        repair: &Repair,
+        old: Option<FileId>,
+    ) -> Result<()> {
+        let (place, disk) = (target.path.as_path(), target.disk.as_ref());
+        if repair.into.is_some() {
+            disk.rename_new(new_path, place).at(place)?;
+        } else {
+            // It takes long, and a lock does not keep anybody from moving files.
+            if !file::is_at(disk, old, place).at(place)? {
+                let reason = "another file took its place meanwhile; nothing was changed";
+                return Err(Error::corrupt_store(Damage::Engine, place, reason));
+            }
+            self.repaired.aside = Some(exchange(new_path, target, repair.now)?);
+        }
+        disk.sync_directory(file::parent(place)).at(place)?;
+        self.repaired.into = Some(place.to_owned());
+        Ok(())
+    }
+}
+
+/// Refuses what is no store, or a newer one.
+fn check(rows: &Rows, path: &Path) -> Result<()> {
+    if !rows.is_store && rows.strays.frames.is_empty() {
+        return Err(nothing(path));
+    }
+    let found = rows.meta.get(FORMAT_KEY).map_or(0, |it| u32::try_from(*it).unwrap_or(u32::MAX));
+    if found > FORMAT {
+        return Err(Error::TooNew { path: path.to_owned(), found, supported: FORMAT });
+    }
+    Ok(())
+}
+
+fn nothing(path: &Path) -> Error {
+    let reason = "nothing can be saved, nothing was changed; restore a backup";
+    Error::corrupt_store(Damage::Everything, path, reason)
+}
+
+fn bytes_of(saved: &Saved) -> usize {
+    let contents = saved.artifacts.iter().filter_map(|it| it.content.as_ref()).map(Vec::len);
+    saved.frame.len() + contents.sum::<usize>()
+}

@@ -1,0 +1,72 @@
+//! Chunks that may belong together, where it is not known which do.
+
+use super::rows::Place;
+use crate::store::chain::unpack::CHUNK_BYTES_MIN;
+
+// A few chunks have a few versions each; more would be tried without end.
+const VERSIONS_MAX: usize = 64;
+
+/// The chunk with a number: that of the table, and those that were found elsewhere.
+pub(super) type Chunk<'a> = (Option<&'a Place>, Option<&'a Vec<Place>>);
+
+/// The ways in which chunks can make a whole, rather of those of the table.
+pub(super) fn versions<'a>(chunk: impl Fn(u16) -> Chunk<'a>) -> Vec<Vec<Place>> {
+    let mut whole: Vec<Vec<Place>> = Vec::new();
+    let mut begun: Vec<Vec<Place>> = vec![Vec::new()];
+    while let Some(mut places) = begun.pop() {
+        // One that is shorter than those that others follow is the last.
+        let is_over = places.last().is_some_and(|last| last.bytes < CHUNK_BYTES_MIN);
+        let number = u16::try_from(places.len()).ok().filter(|_| !is_over);
+        let (listed, found) = number.map_or((None, None), &chunk);
+        let mut next = listed.into_iter().chain(found.into_iter().flatten());
+        let Some(first) = next.next() else {
+            whole.push(places);
+            if whole.len() >= VERSIONS_MAX {
+                break;
+            }
+            continue;
+        };
+        let room = VERSIONS_MAX.saturating_sub(begun.len());
+        let others = next.take(room).map(|other| [&places[..], &[*other]].concat());
+        let others: Vec<_> = others.collect();
+        begun.extend(others.into_iter().rev());
+        places.push(*first);
+        begun.push(places);
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(listed: &[Option<usize>], found: &[Vec<usize>]) -> Vec<Vec<usize>> {
+        let place = |bytes: &usize| Place { at: 0, bytes: *bytes };
+        let listed: Vec<Option<Place>> = listed.iter().map(|it| it.as_ref().map(place)).collect();
+        let found: Vec<Vec<Place>> =
+            found.iter().map(|it| it.iter().map(place).collect()).collect();
+        let chunk = |number: u16| {
+            let number = usize::from(number);
+            (listed.get(number).and_then(Option::as_ref), found.get(number))
+        };
+        let bytes = |places: Vec<Place>| places.iter().map(|place| place.bytes).collect();
+        versions(chunk).into_iter().map(bytes).collect()
+    }
+
+    #[test]
+    fn every_way_is_tried_that_of_the_table_first() {
+        assert_eq!(lengths(&[Some(1)], &[]), [[1]]);
+        assert_eq!(lengths(&[None], &[vec![1, 2]]), [[1], [2]]);
+        let both = lengths(&[Some(1352), Some(7)], &[vec![9, 1353], vec![8]]);
+        assert_eq!(both, [vec![1352, 7], vec![1352, 8], vec![9], vec![1353, 7], vec![1353, 8]]);
+        // Nothing at all is one way, too, which no sum fits.
+        assert_eq!(lengths(&[], &[]), [Vec::<usize>::new()]);
+    }
+
+    #[test]
+    fn the_ways_that_are_tried_are_few() {
+        let found = vec![(2000..2008).collect(); 100];
+        let ways = lengths(&[], &found);
+        assert_eq!((ways.len(), ways[0].len()), (VERSIONS_MAX, 100));
+    }
+}

@@ -1,0 +1,448 @@
+//! Verifying: everything is read, and whatever is not as it was written is named.
+//!
+//! Must never change the store, stop at the first thing that is wrong, or keep other processes
+//! from it for long: all but a few checks look at rows that belong together, so the store may be
+//! let go, and change, between two parts.
+
+mod around;
+mod checkpoints;
+mod contents;
+mod frames;
+mod notes;
+mod pages;
+mod rows;
+mod spool;
+mod tables;
+mod tally;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use redb::{ReadableTable as _, ReadableTableMetadata as _, TableHandle as _};
+
+use crate::codec::Keyring;
+#[cfg(feature = "encrypt")]
+use crate::codec::SecretKey;
+use crate::error::{Damage, Error, Result};
+use crate::key::frame_sequence;
+use crate::store::Store;
+use crate::store::engine::disk::Place;
+use crate::store::engine::file;
+use crate::store::engine::table::{
+    BLOBS, DELETED, FRAMES, IDS, INDEX, In, META, RECORDS, SOURCES, without_panics,
+};
+use crate::store::turn::held::Held;
+use crate::store::watch::{Stage, Step, Watch, unwatched};
+use crate::sync::lock;
+use crate::threads::start_in;
+use frames::Owners;
+use tables::{Opener, Tables, each_after};
+pub use tally::{Finding, Harm, Verification};
+
+// Some milliseconds of work, so that others soon have their turn.
+const PART: usize = 256;
+const ROWS_PART: usize = 4096;
+// Enough to keep a thread busy, and few enough for all to end at the same time.
+const SHARE: usize = 16;
+
+impl Store {
+    /// Reads everything in the store at `path`, and tells what is wrong with it.
+    ///
+    /// All pages are checked by the engine's sums; all entries, documents and captured contents by
+    /// their own; rows are followed both ways, so that one that is lost shows. What is encrypted
+    /// is checked as it is stored; [`Store::verify_with`] takes keys, and sees what is in it.
+    /// Changes nothing.
+    /// Uses all processors, and memory for two documents on each, beside 16 bytes for each
+    /// checkpoint and some 100 for each captured content. If another process has the store, waits
+    /// for its turn as long as `wait` says, and lets others have theirs on the way.
+    ///
+    /// # Errors
+    /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Locked`] or
+    /// [`Error::Io`]; damage is no error but a [`Finding`].
+    pub fn verify(path: impl AsRef<Path>, wait: Duration) -> Result<Verification> {
+        let verify = Verify {
+            wait,
+            #[cfg(feature = "encrypt")]
+            keys: Vec::new(),
+        };
+        Self::verify_with(path, &verify, &mut unwatched)
+    }
+
+    /// As [`Store::verify`], also of what is encrypted, and `watch` hears how far it is and may end
+    /// it; see [`Step`].
+    ///
+    /// # Errors
+    /// As [`Store::verify`].
+    pub fn verify_with(
+        path: impl AsRef<Path>,
+        verify: &Verify,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Verification> {
+        verify_at(&Place::real(file::resolve(path.as_ref())), verify, watch)
+    }
+}
+
+/// As [`Store::verify_with`], on any disk.
+pub(in crate::store) fn verify_at(
+    place: &Place,
+    verify: &Verify,
+    watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+) -> Result<Verification> {
+    let found = Verification { path: place.path.clone(), ..Verification::default() };
+    let held = Held::new(place, verify.wait, verify.keyring());
+    let mut verifier = Verifier { held, found, watch };
+    let outcome = verifier.run()?;
+    verifier.found.is_whole = outcome.is_continue();
+    Ok(verifier.found)
+}
+
+/// How a store is verified.
+#[derive(Debug, Clone)]
+pub struct Verify {
+    /// How long to wait while another process has the store. 5 s by default.
+    pub wait: Duration,
+    /// Keys of what is encrypted. None by default.
+    #[cfg(feature = "encrypt")]
+    pub keys: Vec<SecretKey>,
+}
+
+impl Default for Verify {
+    fn default() -> Self {
+        Self {
+            wait: Duration::from_secs(5),
+            #[cfg(feature = "encrypt")]
+            keys: Vec::new(),
+        }
+    }
+}
+
+impl Verify {
+    #[cfg(feature = "encrypt")]
+    fn keyring(&self) -> Keyring {
+        Keyring::new(self.keys.clone())
+    }
+
+    #[cfg(not(feature = "encrypt"))]
+    #[expect(clippy::unused_self, reason = "with the feature it has some")]
+    fn keyring(&self) -> Keyring {
+        Keyring::default()
+    }
+}
+
+/// A verification on its way.
+struct Verifier<'a> {
+    held: Held<'a>,
+    found: Verification,
+    watch: Watch<'a>,
+}
+
+/// The rows behind one, and what was lost on the way.
+type Read<'a, R> = &'a dyn Fn(&Tables<'_>, Option<&R>, &mut Verification) -> Vec<R>;
+/// Whether a row is as it should be.
+type Check<'a, R> = &'a (dyn Fn(&Tables<'_>, &R, &mut Verification) + Sync);
+/// A part of a verification; whether to go on.
+type Part<'a> = fn(&mut Verifier<'a>) -> Result<ControlFlow<()>>;
+
+/// Rows of one kind, a part at a time, each of which any thread can check.
+struct Sweep<'a, R> {
+    stage: Stage,
+    total: Option<u64>,
+    read: Read<'a, R>,
+    check: Check<'a, R>,
+}
+
+impl<'a> Verifier<'a> {
+    fn run(&mut self) -> Result<ControlFlow<()>> {
+        if (self.watch)(Step::named(Stage::Pages, 0)).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        let pages = self.look()?;
+        let seen = self.pages(&pages);
+        let is_hurt = !seen.unread.is_empty() || !pages.has_header();
+        if is_hurt || (!self.found.unreadable.is_empty() && self.held.source().is_err()) {
+            return self.around(pages);
+        }
+        // Without the header, only the pages show whether it is a store.
+        let is_engines = seen.pages() > 0 || !pages.masters().is_empty();
+        drop(pages);
+        match self.held.source() {
+            Ok(_) => {}
+            Err(error)
+                if matches!(error, Error::Corrupt { .. })
+                    || is_engines && matches!(error, Error::NotAStore { .. }) =>
+            {
+                let place = self.held.path.display().to_string();
+                self.found.find(Harm::Reading, place, format!("it cannot be opened: {error}"));
+                return Ok(ControlFlow::Continue(()));
+            }
+            Err(error) => return Err(error),
+        }
+        let parts: [(&str, Part<'a>); 8] = [
+            (META.name(), Self::notes),
+            (RECORDS.name(), Self::checkpoints),
+            (DELETED.name(), Self::deleted),
+            (INDEX.name(), Self::index),
+            (SOURCES.name(), Self::sources),
+            (IDS.name(), Self::ids),
+            (FRAMES.name(), Self::frames),
+            (BLOBS.name(), Self::contents),
+        ];
+        let outcome = self.run_all(parts);
+        let unlike = self.found.unlike;
+        // An unfinished rekey leaves such frames; the next run changes them.
+        if unlike > 0 && !self.found.is_rekeying {
+            let reason = format!("{unlike} are not under its key: rekey puts them there");
+            self.found.find(Harm::Upkeep, "documents and captured files", reason);
+        }
+        outcome
+    }
+
+    fn run_all(&mut self, parts: [(&str, Part<'a>); 8]) -> Result<ControlFlow<()>> {
+        for (table, part) in parts {
+            match part(self) {
+                Ok(ControlFlow::Continue(())) => {}
+                Err(Error::Corrupt { place, reason, damage }) => {
+                    // The engine names only the file.
+                    let is_part = damage == Damage::Part;
+                    let place = if is_part { place } else { format!("table {table}") };
+                    self.found.find(tables::harm_to(table), place, reason);
+                    // After a panic nothing in its memory is to be relied on.
+                    self.held.let_go();
+                }
+                other => return other,
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn notes(&mut self) -> Result<ControlFlow<()>> {
+        let Self { held, found, .. } = self;
+        let tables = Opener::of(held)?.open()?;
+        let path = tables.path;
+        let mut part = Verification::default();
+        let notes = without_panics(path, || notes::check_notes(&tables, &mut part));
+        let names = without_panics(path, || rows::check_names(&tables, &mut part));
+        let spool = without_panics(path, || spool::check_spool(&tables, &mut part));
+        found.waiting = part.waiting;
+        found.add(part);
+        for error in [notes, names, spool].into_iter().filter_map(Result::err) {
+            found.find_error(Harm::Reading, None, &error);
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn checkpoints(&mut self) -> Result<ControlFlow<()>> {
+        let total = Opener::of(&mut self.held)?.open()?.records.len().within(self.held.path).ok();
+        self.sweep(&Sweep {
+            stage: Stage::Documents,
+            total,
+            read: &|tables, after: Option<&([u8; 14], Vec<u8>)>, found| {
+                let mut rows = Vec::new();
+                let table = ("records", tables.path);
+                let after = after.map(|(key, _)| *key);
+                each_after(&tables.records, table, after, found, |key, value| {
+                    rows.push((key, value.to_owned()));
+                    rows.len() < PART
+                });
+                rows
+            },
+            check: &checkpoints::check_record,
+        })
+    }
+
+    fn deleted(&mut self) -> Result<ControlFlow<()>> {
+        self.sweep(&Sweep {
+            stage: Stage::Documents,
+            total: None,
+            read: &|tables, after: Option<&([u8; 22], Vec<u8>)>, found| {
+                let mut rows = Vec::new();
+                let Some(deleted) = &tables.deleted else { return rows };
+                let after = after.map(|(key, _)| *key);
+                each_after(deleted, ("deleted", tables.path), after, found, |key, value| {
+                    rows.push((key, value.to_owned()));
+                    rows.len() < PART
+                });
+                rows
+            },
+            check: &checkpoints::check_deleted,
+        })
+    }
+
+    fn index(&mut self) -> Result<ControlFlow<()>> {
+        let total = Opener::of(&mut self.held)?.open()?.index.len().within(self.held.path).ok();
+        self.sweep(&Sweep {
+            stage: Stage::Rows,
+            total,
+            read: &|tables, after: Option<&[u8; 22]>, found| {
+                let mut rows = Vec::new();
+                let table = ("index", tables.path);
+                each_after(&tables.index, table, after.copied(), found, |row, ()| {
+                    rows.push(row);
+                    rows.len() < ROWS_PART
+                });
+                rows
+            },
+            check: &rows::check_index,
+        })
+    }
+
+    fn sources(&mut self) -> Result<ControlFlow<()>> {
+        self.sweep(&Sweep {
+            stage: Stage::Rows,
+            total: None,
+            read: &|tables, after: Option<&[u8; 22]>, found| {
+                let mut rows = Vec::new();
+                let Some(sources) = &tables.sources else { return rows };
+                let table = ("sources", tables.path);
+                each_after(sources, table, after.copied(), found, |row, ()| {
+                    rows.push(row);
+                    rows.len() < ROWS_PART
+                });
+                rows
+            },
+            check: &rows::check_source,
+        })
+    }
+
+    /// Ids, and children under their parents: their keys are texts, and there are few of them.
+    fn ids(&mut self) -> Result<ControlFlow<()>> {
+        let Self { held, found, .. } = self;
+        let tables = Opener::of(held)?.open()?;
+        let path = tables.path;
+        let mut part = Verification::default();
+        let followed = without_panics(path, || {
+            for row in tables.ids.iter().within(path)? {
+                let (id, key) = row.within(path)?;
+                rows::check_id(&tables, &(id.value().to_owned(), key.value()), &mut part);
+            }
+            let Some(children) = &tables.children else { return Ok(()) };
+            for row in children.iter().within(path)? {
+                let row = row.within(path)?.0;
+                let (parent, key) = row.value();
+                rows::check_child(&tables, &(parent.to_owned(), key), &mut part);
+            }
+            Ok(())
+        });
+        found.add(part);
+        followed.map(ControlFlow::Continue)
+    }
+
+    fn frames(&mut self) -> Result<ControlFlow<()>> {
+        let owners = self.owners()?;
+        self.sweep(&Sweep {
+            stage: Stage::Rows,
+            total: None,
+            read: &|tables, after: Option<&u64>, found| {
+                let mut sequences: Vec<u64> = Vec::new();
+                let after = after.map(|sequence| crate::key::dependents_row(*sequence));
+                each_after(&tables.frames, ("frames", tables.path), after, found, |row, _| {
+                    let sequence = frame_sequence(row);
+                    if sequences.last() != Some(&sequence) {
+                        sequences.push(sequence);
+                    }
+                    sequences.len() <= ROWS_PART
+                });
+                sequences.truncate(ROWS_PART);
+                sequences
+            },
+            check: &|tables, sequence, found| {
+                frames::check_frame(tables, *sequence, &owners, found);
+            },
+        })
+    }
+
+    fn contents(&mut self) -> Result<ControlFlow<()>> {
+        let owners = self.owners()?;
+        let Self { held, found, .. } = self;
+        let tables = Opener::of(held)?.open()?;
+        let path = tables.path;
+        let mut part = Verification::default();
+        let holders = without_panics(path, || {
+            contents::check_holders(&tables, &owners, &mut part);
+            Ok(())
+        });
+        drop(tables);
+        found.add(part);
+        holders?;
+        self.sweep(&Sweep {
+            stage: Stage::Contents,
+            total: None,
+            read: &|tables, after, found| contents::next_stored(tables, after, PART, found),
+            check: &contents::check_content,
+        })
+    }
+
+    /// All checkpoints as they are now.
+    fn owners(&mut self) -> Result<Owners> {
+        let tables = Opener::of(&mut self.held)?.open()?;
+        let path = tables.path;
+        // Rows that are lost have been told of before.
+        without_panics(path, || Ok(Owners::read(&tables, &mut Verification::default())))
+    }
+
+    /// Checks all rows of a kind, a part at a time, on all processors.
+    fn sweep<R: Clone + Sync>(&mut self, sweep: &Sweep<'_, R>) -> Result<ControlFlow<()>> {
+        let mut last: Option<R> = None;
+        let mut done = 0;
+        loop {
+            if (self.watch)(Step { stage: sweep.stage, done, total: sweep.total }).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let opener = Opener::of(&mut self.held)?;
+            let mut part = Verification::default();
+            let tables = opener.open()?;
+            let rows =
+                without_panics(opener.path, || Ok((sweep.read)(&tables, last.as_ref(), &mut part)));
+            drop(tables);
+            self.found.add(part);
+            let rows = rows?;
+            let Some(end) = rows.last().cloned() else { return Ok(ControlFlow::Continue(())) };
+            let part = shared(Opener::of(&mut self.held)?, &rows, sweep.check);
+            self.found.add(part);
+            done += rows.len() as u64;
+            last = Some(end);
+            self.held.give_way();
+        }
+    }
+}
+
+/// Checks rows on all processors.
+fn shared<R: Sync>(opener: Opener<'_>, rows: &[R], check: Check<'_, R>) -> Verification {
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let shares = Mutex::new(rows.chunks(SHARE));
+    let work = || {
+        let mut found = Verification::default();
+        let tables = match opener.open() {
+            Ok(tables) => tables,
+            Err(error) => {
+                found.find_error(Harm::Reading, None, &error);
+                return found;
+            }
+        };
+        loop {
+            let Some(share) = lock(&shares).next() else { return found };
+            for row in share {
+                let checked = without_panics(opener.path, || {
+                    check(&tables, row, &mut found);
+                    Ok(())
+                });
+                if let Err(error) = checked {
+                    found.find_error(Harm::Reading, None, &error);
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        // This thread does what the others leave, or everything if none can be started.
+        let others: Vec<_> = (1..workers).map_while(|_| start_in(scope, work).ok()).collect();
+        let mut found = work();
+        for other in others {
+            // It catches all panics itself.
+            found.add(other.join().unwrap_or_default());
+        }
+        found
+    })
+}

@@ -1,0 +1,33 @@
+//! What lies beside the store: saves that were acknowledged and cannot be taken in.
+
+use std::collections::BTreeSet;
+
+use redb::ReadableTable as _;
+
+use super::tables::Tables;
+use super::tally::{Harm, Verification};
+use crate::error::Result;
+use crate::store::engine::table::{IDENTITY_KEY, In, META, TAKEN};
+use crate::store::log::spool;
+
+// A repair cannot bring back what was never in the store.
+const NEXT: &str = "save it again from where it came, then remove the file";
+
+pub(super) fn check_spool(tables: &Tables<'_>, found: &mut Verification) -> Result<()> {
+    let path = tables.path;
+    let Some(meta) = tables.open(META)? else { return Ok(()) };
+    let identity = meta.get(IDENTITY_KEY).within(path)?.map(|value| value.value());
+    // Without it nobody can tell what is the store's own, and its loss is a finding itself.
+    let Some(identity) = identity else { return Ok(()) };
+    let mut taken = BTreeSet::new();
+    if let Some(table) = tables.open(TAKEN)? {
+        for row in table.iter().within(path)? {
+            taken.insert(row.within(path)?.0.value().to_owned());
+        }
+    }
+    for (file, reason) in spool::lost(tables.place, identity, &taken) {
+        let place = format!("spooled save {}", file.display());
+        found.find(Harm::Aside, place, format!("{reason}; {NEXT}"));
+    }
+    Ok(())
+}

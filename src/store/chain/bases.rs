@@ -1,0 +1,165 @@
+//! Bases: what is kept in memory so that a save need not read what it is compressed against.
+//!
+//! The raw bytes at a sequence never change while the file is open, so what is kept is never wrong;
+//! but it may have been removed from the store, and nothing may refer to it then.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::checkpoint::Series;
+use crate::store::chain::choice::{Chain, Place};
+use crate::store::chain::recent::Recent;
+use crate::store::save::draft::{Base, Draft, Packed};
+use crate::sync::lock;
+
+// A chain takes half a kilobyte.
+const CHAINS_MAX: usize = 8192;
+
+pub(in crate::store) struct Bases {
+    kept: Mutex<Kept>,
+}
+
+struct Kept {
+    raws: Recent<u64, Arc<Vec<u8>>>,
+    chains: Recent<Series, Chain>,
+    seen: Seen,
+    is_distrusted: bool,
+}
+
+/// The state of the store that a base was chosen in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) struct Seen {
+    /// Which opening of the file. In another one, even sequences may mean something else.
+    opening: u64,
+    /// How often something was removed since.
+    removals: u64,
+}
+
+impl Seen {
+    pub(in crate::store) fn is_of_same_opening(self, other: Self) -> bool {
+        self.opening == other.opening
+    }
+}
+
+impl Bases {
+    /// For a file that has just been opened; raw bytes may take this much memory.
+    pub(in crate::store) fn new(raw_bytes_max: usize) -> Self {
+        static OPENINGS: AtomicU64 = AtomicU64::new(0);
+        let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
+        let seen = Seen { opening, removals: 0 };
+        let raws = Recent::new(raw_bytes_max);
+        let chains = Recent::new(CHAINS_MAX);
+        Self { kept: Mutex::new(Kept { raws, chains, seen, is_distrusted: false }) }
+    }
+
+    /// A number that no other opening of a file in this process has.
+    pub(in crate::store) fn opening(&self) -> u64 {
+        lock(&self.kept).seen.opening
+    }
+
+    /// The state of the store now, unless that is in doubt.
+    pub(in crate::store) fn seen(&self) -> Option<Seen> {
+        let kept = lock(&self.kept);
+        (!kept.is_distrusted).then_some(kept.seen)
+    }
+
+    /// Notes that a transaction failed: until the file is opened anew nobody knows what is there.
+    pub(in crate::store) fn distrust(&self) {
+        let mut kept = lock(&self.kept);
+        kept.is_distrusted = true;
+        kept.raws.clear();
+        kept.chains.clear();
+    }
+
+    /// The chain of a series, if it is kept.
+    pub(in crate::store) fn chain(&self, series: &Series) -> (Option<Chain>, Seen) {
+        let mut kept = lock(&self.kept);
+        let chain = kept.chains.get(series).map(|chain| chain.clone());
+        (chain, kept.seen)
+    }
+
+    /// Keeps a chain that was read when the store was as `seen`.
+    pub(in crate::store) fn keep_chain(&self, series: &Series, chain: &Chain, seen: Seen) {
+        let mut kept = lock(&self.kept);
+        if kept.seen == seen && kept.chains.get(series).is_none_or(|kept| kept.is_lost()) {
+            kept.chains.insert(series.clone(), chain.clone(), 1);
+        }
+    }
+
+    /// The raw bytes at a sequence, if they are kept.
+    pub(in crate::store) fn raw(&self, sequence: u64) -> Option<Arc<Vec<u8>>> {
+        lock(&self.kept).raws.get(&sequence).map(|raw| raw.clone())
+    }
+
+    /// Keeps raw bytes that have been checked.
+    pub(in crate::store) fn keep_raw(&self, sequence: u64, raw: &Arc<Vec<u8>>) {
+        lock(&self.kept).raws.insert(sequence, raw.clone(), weight(raw));
+    }
+
+    /// Learns what was just saved, so that the next of each series can refer to it.
+    pub(in crate::store) fn learn(&self, drafts: &[Draft]) {
+        let mut kept = lock(&self.kept);
+        for (draft, sequence) in drafts.iter().filter_map(|it| Some((it, it.sequence?))) {
+            if let Some(packed) = &draft.packed
+                && kept.learn(&draft.entry.series, packed, sequence, drafts)
+            {
+                kept.raws.insert(sequence, draft.raw.clone(), weight(&draft.raw));
+            }
+        }
+    }
+
+    /// Notes that the checkpoints with these sequences were removed.
+    pub(in crate::store) fn forget(&self, removed: &HashSet<u64>) {
+        let mut kept = lock(&self.kept);
+        kept.seen.removals += 1;
+        kept.chains.for_each(|chain| chain.lose(removed));
+    }
+}
+
+impl Kept {
+    /// Adds a step to a chain; whether it is one that the next can start from.
+    fn learn(&mut self, series: &Series, packed: &Packed, sequence: u64, drafts: &[Draft]) -> bool {
+        let Self { raws, chains, .. } = self;
+        let place = Place::Saved(sequence);
+        let forget = |place| {
+            if let Place::Saved(sequence) = place {
+                raws.remove(&sequence);
+            }
+        };
+        let base = packed.base.as_ref().and_then(|base| base.sequence(drafts));
+        match (chains.get(series), base.zip(packed.frame.rank())) {
+            (Some(chain), Some((base, rank))) => {
+                chain.note(packed.attempt);
+                // If the way was lost meanwhile, the next saver reads it anew.
+                chain.step(place, Place::Saved(base), rank, forget)
+            }
+            (Some(chain), None) => {
+                chain.note(packed.attempt);
+                chain.restart(place, packed.frame.payload_bytes(), forget);
+                true
+            }
+            (None, None) => {
+                let chain = Chain::new(place, packed.frame.payload_bytes());
+                chains.insert(series.clone(), chain, 1);
+                true
+            }
+            (None, Some(_)) => false,
+        }
+    }
+}
+
+/// What raw bytes take in memory, the place in a map included.
+fn weight(raw: &Vec<u8>) -> usize {
+    raw.capacity() + 96
+}
+
+impl Base {
+    /// The sequence of the base, if it has one by now.
+    pub(in crate::store) fn sequence(&self, drafts: &[Draft]) -> Option<u64> {
+        match self {
+            Self::Saved { sequence, .. } => Some(*sequence),
+            Self::Draft(at) => drafts[*at].sequence,
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Packing: a draft is compressed on its saver's thread, before anything is locked.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::checkpoint::Series;
+use crate::codec::{Frame, Frames};
+use crate::error::Result;
+use crate::store::Shared;
+use crate::store::ask::read::Snapshot;
+use crate::store::chain::bases::Seen;
+use crate::store::chain::choice::{Attempt, Chain, Place, is_too_long, pays};
+use crate::store::save::draft::{Base, Draft, Packed};
+use crate::store::turn::enter::Patience;
+use crate::store::turn::open::Open;
+
+/// What the next draft of a series is compressed with.
+struct Start {
+    chain: Option<Chain>,
+    seen: Seen,
+}
+
+/// A base with its raw bytes and the rank of the step from it.
+struct Chosen {
+    base: Base,
+    raw: Arc<Vec<u8>>,
+    rank: u8,
+}
+
+/// How the file is come by while packing.
+#[derive(Clone, Copy)]
+pub(in crate::store) enum Reach<'a> {
+    /// It is at hand.
+    Open(&'a Open),
+    /// A turn is taken for each look.
+    Turn(Patience),
+}
+
+impl Shared {
+    /// Compresses drafts, each against an earlier one of its series where that pays.
+    pub(in crate::store) fn pack(&self, drafts: &mut [Draft]) -> Result<()> {
+        self.pack_by(drafts, Reach::Turn(Patience::Usual))
+    }
+
+    /// As [`Shared::pack`], with another way to the file.
+    pub(in crate::store) fn pack_by(&self, drafts: &mut [Draft], reach: Reach<'_>) -> Result<()> {
+        // Of each series that has come up, with the drafts that were added since.
+        let mut starts: HashMap<Series, Start> = HashMap::new();
+        for at in 0..drafts.len() {
+            let series = &drafts[at].entry.series;
+            let mut start = match starts.remove(series) {
+                Some(start) => start,
+                None => self.reach(reach, |open| self.start(open, series))?,
+            };
+            let chosen = self.choose(&start, drafts, at, reach)?;
+            let packed = compress(&self.frames, &drafts[at].raw, chosen, start.chain.as_ref());
+            if drafts.len() > 1 {
+                start.add(at, &packed);
+                starts.insert(drafts[at].entry.series.clone(), start);
+            }
+            drafts[at].packed = Some(packed);
+        }
+        self.pack_artifacts(drafts)
+    }
+
+    /// Packs again, without a base, what was packed against one that may be gone.
+    ///
+    /// The journal must be held, so that nothing is removed from now on.
+    pub(in crate::store) fn drop_lost_bases(
+        &self,
+        open: &Open,
+        drafts: &mut [Draft],
+    ) -> Result<()> {
+        let now = open.bases.seen();
+        let mut snapshot = None;
+        for draft in drafts {
+            let base = draft.packed.as_ref().and_then(|packed| packed.base);
+            let Some(Base::Saved { sequence, seen }) = base else { continue };
+            if now == Some(seen) {
+                continue;
+            }
+            if now.is_some_and(|now| seen.is_of_same_opening(now)) {
+                let snapshot = match &mut snapshot {
+                    Some(snapshot) => snapshot,
+                    none => none.insert(Snapshot::take(open, self.turn.path())?),
+                };
+                if snapshot.has_frame(sequence)? {
+                    continue;
+                }
+            }
+            draft.packed = Some(Packed::alone(&self.frames, &draft.raw));
+        }
+        Ok(())
+    }
+
+    /// The chain of a series as it is now: as kept, else as it can be read.
+    fn start(&self, open: &Open, series: &Series) -> Result<Start> {
+        let (kept, seen) = open.bases.chain(series);
+        if kept.as_ref().is_some_and(|chain| !chain.is_lost()) {
+            return Ok(Start { chain: kept, seen });
+        }
+        let snapshot = Snapshot::take(open, self.turn.path())?;
+        let mut chain = unless_of_part(snapshot.chain(series))?.flatten();
+        if let (Some(chain), Some(kept)) = (&mut chain, &kept) {
+            chain.recall(kept);
+        }
+        if let Some(chain) = &chain {
+            open.bases.keep_chain(series, chain, seen);
+        }
+        Ok(Start { chain, seen })
+    }
+
+    fn reach<T>(&self, reach: Reach<'_>, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
+        match reach {
+            Reach::Open(open) => work(open),
+            // Keeps the file open for the save that follows, which would otherwise forget the
+            // bases.
+            Reach::Turn(patience) => self.turn.within(patience, work).inspect_err(|_| self.tend()),
+        }
+    }
+
+    fn choose(
+        &self,
+        start: &Start,
+        drafts: &[Draft],
+        at: usize,
+        reach: Reach<'_>,
+    ) -> Result<Option<Chosen>> {
+        let Some((place, rank)) = start.chain.as_ref().and_then(Chain::base) else {
+            return Ok(None);
+        };
+        let seen = start.seen;
+        let raw_bytes = drafts[at].raw.len();
+        let (base, raw) = match place {
+            Place::Draft(at) => (Base::Draft(at), Some(drafts[at].raw.clone())),
+            Place::Saved(sequence) => {
+                let raw = self.reach(reach, |open| {
+                    if !open.bases.seen().is_some_and(|now| now.is_of_same_opening(seen)) {
+                        return Ok(None);
+                    }
+                    if let Some(raw) = open.bases.raw(sequence) {
+                        return Ok(Some(raw));
+                    }
+                    let snapshot = Snapshot::take(open, self.turn.path())?;
+                    let raw = unless_of_part(snapshot.base_for(raw_bytes, sequence))?;
+                    Ok(raw.flatten())
+                })?;
+                (Base::Saved { sequence, seen }, raw)
+            }
+        };
+        let raw = raw.filter(|raw| !is_too_long(raw.len(), raw_bytes));
+        Ok(raw.map(|raw| Chosen { base, raw, rank }))
+    }
+}
+
+/// `None` if a base cannot be read: that is no reason not to save, and a read of that checkpoint
+/// reports it.
+fn unless_of_part<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_of_engine() => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+impl Start {
+    /// Adds a draft that is not saved yet, for the next of its batch.
+    fn add(&mut self, at: usize, packed: &Packed) {
+        let place = Place::Draft(at);
+        let Some(chain) = &mut self.chain else {
+            self.chain = Some(Chain::new(place, packed.frame.payload_bytes()));
+            return;
+        };
+        chain.note(packed.attempt);
+        let base = packed.base.map(|base| match base {
+            Base::Saved { sequence, .. } => Place::Saved(sequence),
+            Base::Draft(at) => Place::Draft(at),
+        });
+        match base.zip(packed.frame.rank()) {
+            Some((base, rank)) => {
+                chain.step(place, base, rank, |_| {});
+            }
+            None => chain.restart(place, packed.frame.payload_bytes(), |_| {}),
+        }
+    }
+}
+
+impl Packed {
+    /// A frame that stands alone.
+    pub(in crate::store) fn alone(frames: &Frames, raw: &[u8]) -> Self {
+        Self { frame: frames.pack(raw), base: None, attempt: Attempt::None }
+    }
+}
+
+fn compress(frames: &Frames, raw: &[u8], chosen: Option<Chosen>, chain: Option<&Chain>) -> Packed {
+    let delta = chosen.and_then(|Chosen { base, raw: base_raw, rank }| {
+        Some((base, frames.pack_delta(raw, &base_raw, rank)?))
+    });
+    let Some((base, delta)) = delta else {
+        return Packed::alone(frames, raw);
+    };
+    let taken = |frame, attempt| Packed { frame, base: Some(base), attempt };
+    let bytes = delta.payload_bytes();
+    if chain.is_some_and(|chain| chain.pays(bytes, raw.len())) {
+        return taken(delta, Attempt::Paid);
+    }
+    // A series that leaps once goes on from there; compressing it twice would gain nothing, since
+    // what does not match its base is compressed as if it had none.
+    if bytes < raw.len() && chain.is_some_and(Chain::may_leap) {
+        return taken(delta, Attempt::Failed);
+    }
+    match smaller(frames, raw, delta) {
+        Ok(delta) => taken(delta, Attempt::Paid),
+        Err(frame) => Packed { frame, base: None, attempt: Attempt::Failed },
+    }
+}
+
+/// The delta if it pays, else a frame that stands alone.
+pub(in crate::store) fn smaller(frames: &Frames, raw: &[u8], delta: Frame) -> Result<Frame, Frame> {
+    let whole = frames.pack(raw);
+    if pays(delta.payload_bytes(), whole.payload_bytes()) { Ok(delta) } else { Err(whole) }
+}

@@ -1,0 +1,186 @@
+//! Documents out of their frames: back to one that stands alone, and forward again.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use redb::ReadableTable;
+
+use crate::checkpoint::Entry;
+use crate::codec::{Flaw, FoundFrame, Frames};
+use crate::error::{Error, Result};
+use crate::key::{FrameBytes, frame_row, frame_rows};
+use crate::store::chain::bases::Bases;
+use crate::store::chain::choice::STEPS_MAX;
+use crate::store::engine::sealing::flawed;
+use crate::store::engine::table::In;
+use crate::store::options::Limits;
+
+/// A chunk that is shorter is the last of its frame.
+pub(in crate::store) const CHUNK_BYTES_MIN: usize = 1024;
+
+const OTHER_LENGTH: &str = "frame is of another length than its entry says";
+
+/// Reads documents, in a read or a write transaction.
+pub(in crate::store) struct Unpacker<'a, T> {
+    pub(in crate::store) bases: &'a Bases,
+    pub(in crate::store) frames: &'a Frames,
+    pub(in crate::store) path: &'a Path,
+    pub(in crate::store) table: &'a T,
+    /// Nothing longer is decompressed.
+    pub(in crate::store) limit: usize,
+}
+
+/// A frame on the way to the one that is asked for.
+struct Stored {
+    sequence: u64,
+    bytes: Vec<u8>,
+}
+
+/// How much is checked on the way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Check {
+    /// What is asked for, and what is kept: a step to it could not be wrong without the result
+    /// being wrong.
+    Ends,
+    /// Every step, to tell which one is damaged.
+    All,
+}
+
+impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
+    /// The raw document of a checkpoint.
+    pub(in crate::store) fn raw(&self, entry: &Entry) -> Result<Arc<Vec<u8>>> {
+        let place = || format!("checkpoint {}", entry.id);
+        let raw_bytes = entry.raw_bytes();
+        if raw_bytes > self.limit as u64 {
+            return Err(self.too_long(&format!("the document of {}", place())));
+        }
+        let raw = self.raw_of(entry.sequence, Some(raw_bytes), &place)?;
+        if raw.len() as u64 != raw_bytes {
+            return Err(Error::corrupt(place(), OTHER_LENGTH));
+        }
+        Ok(raw)
+    }
+
+    /// The raw bytes at a sequence; `place` says what is damaged if they cannot be had.
+    pub(in crate::store) fn raw_at(
+        &self,
+        sequence: u64,
+        place: &impl Fn() -> String,
+    ) -> Result<Arc<Vec<u8>>> {
+        self.raw_of(sequence, None, place)
+    }
+
+    fn raw_of(
+        &self,
+        sequence: u64,
+        length: Option<u64>,
+        place: &impl Fn() -> String,
+    ) -> Result<Arc<Vec<u8>>> {
+        match self.walk(sequence, length, place, Check::Ends) {
+            // The walk that checks every step says better what is wrong, and may not go wrong at
+            // all if it was in memory only.
+            Err(Error::Corrupt { .. }) => self.walk(sequence, length, place, Check::All),
+            other => other,
+        }
+    }
+
+    /// The first chunk of a frame, which has all of its header; nothing if there is none.
+    pub(in crate::store) fn head(&self, sequence: u64) -> Result<Vec<u8>> {
+        let first = self.table.get(frame_row(sequence, 0)).within(self.path)?;
+        Ok(first.map(|first| first.value().to_owned()).unwrap_or_default())
+    }
+
+    /// All chunks of a frame; nothing if there is none.
+    pub(in crate::store) fn bytes(&self, sequence: u64) -> Result<Vec<u8>> {
+        let mut bytes = self.head(sequence)?;
+        // Most frames are deltas of one chunk, and looking one up is twice as fast as a range.
+        if bytes.len() < CHUNK_BYTES_MIN {
+            return Ok(bytes);
+        }
+        for row in self.table.range(frame_rows(sequence)).within(self.path)?.skip(1) {
+            bytes.extend_from_slice(row.within(self.path)?.1.value());
+        }
+        Ok(bytes)
+    }
+
+    fn walk(
+        &self,
+        wanted: u64,
+        length: Option<u64>,
+        place: &impl Fn() -> String,
+        check: Check,
+    ) -> Result<Arc<Vec<u8>>> {
+        let damaged = |sequence: u64, reason: &str| {
+            if sequence == wanted {
+                return Error::corrupt(place(), reason);
+            }
+            let reason = format!("it is stored as a difference to frame {sequence}, and {reason}");
+            Error::corrupt(place(), reason)
+        };
+        let mut frames: Vec<Stored> = Vec::new();
+        let mut raw = None;
+        let mut next = Some(wanted);
+        while let Some(sequence) = next {
+            raw = self.bases.raw(sequence);
+            if raw.is_some() {
+                break;
+            }
+            if frames.len() > STEPS_MAX {
+                return Err(damaged(sequence, "it is too many steps from a whole one"));
+            }
+            let bytes = self.bytes(sequence)?;
+            if bytes.is_empty() {
+                return Err(damaged(sequence, "its document is missing"));
+            }
+            let found = FoundFrame::parse(&bytes).map_err(|reason| damaged(sequence, reason))?;
+            if sequence == wanted && length.is_some_and(|length| length != found.raw_bytes) {
+                return Err(damaged(sequence, OTHER_LENGTH));
+            }
+            if found.raw_bytes > Limits::DOCUMENT_BYTES_MAX as u64 {
+                return Err(damaged(sequence, "frame is longer than any document may be"));
+            }
+            if found.raw_bytes > self.limit as u64 {
+                return Err(
+                    self.too_long(&format!("what {} is stored as a difference to", place()))
+                );
+            }
+            next = found.base(sequence).map_err(|reason| damaged(sequence, reason))?;
+            frames.push(Stored { sequence, bytes });
+        }
+        while let Some(Stored { sequence, bytes }) = frames.pop() {
+            let is_checked = check == Check::All || frames.is_empty();
+            let unpacked = self.unpack(sequence, &bytes, raw.as_deref(), is_checked);
+            raw = Some(unpacked.map_err(|flaw| match flaw {
+                Flaw::Damaged(reason) => damaged(sequence, reason),
+                flaw @ Flaw::NoKey(_) => flawed(self.frames, place(), flaw),
+            })?);
+        }
+        raw.ok_or_else(|| damaged(wanted, "its document is missing"))
+    }
+
+    fn unpack(
+        &self,
+        sequence: u64,
+        bytes: &[u8],
+        base: Option<&Vec<u8>>,
+        is_checked: bool,
+    ) -> Result<Arc<Vec<u8>>, Flaw> {
+        let found = FoundFrame::parse(bytes)?;
+        let raw = self.frames.unpack(&found, sequence, base.map(Vec::as_slice))?;
+        // Others will start from these soon.
+        let is_kept = is_checked || found.link.is_none_or(|link| link.rank > 1);
+        if is_kept {
+            found.verify(sequence, &raw)?;
+        }
+        let raw = Arc::new(raw);
+        if is_kept {
+            self.bases.keep_raw(sequence, &raw);
+        }
+        Ok(raw)
+    }
+
+    fn too_long(&self, what: &str) -> Error {
+        let what = format!("length in bytes of {what}");
+        Error::Limit { what, limit: self.limit as u64 }
+    }
+}

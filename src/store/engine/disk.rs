@@ -1,0 +1,395 @@
+//! What a store asks of the file system, and the file system that answers.
+//!
+//! Everything that makes, writes, renames or removes a file of a store goes through here, so that
+//! tests can put a disk below it that fails or loses its power. Must never decide anything: when
+//! to sync, and what a failure means, is the caller's.
+
+pub mod opening;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File, Metadata, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase};
+
+/// Zeros to write, or to compare with.
+pub(in crate::store) static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+
+/// Where a store is: its name, links resolved, and the disk that has it.
+#[derive(Debug, Clone)]
+pub(in crate::store) struct Place {
+    pub(in crate::store) path: PathBuf,
+    pub(in crate::store) disk: Arc<dyn Disk>,
+}
+
+impl Place {
+    /// A place in the file system of this machine.
+    pub(in crate::store) fn real(path: PathBuf) -> Self {
+        Self { path, disk: Arc::new(RealDisk) }
+    }
+}
+
+/// What is found under a name.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::store) struct FoundFile {
+    /// What it is, in words, if it is not a regular file.
+    pub(in crate::store) is_other: Option<&'static str>,
+    pub(in crate::store) bytes: u64,
+    /// Number of names (hard links).
+    pub(in crate::store) names: u64,
+    pub(in crate::store) id: Option<FileId>,
+}
+
+/// Which file it is, whatever its name. No other has it for as long as this one is there or open,
+/// nor later where the system tells when a file was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) struct FileId {
+    pub(in crate::store) device: u64,
+    pub(in crate::store) inode: u64,
+    /// When it was made, in nanoseconds; zero where the system does not tell.
+    pub(in crate::store) born: u64,
+}
+
+impl FileId {
+    /// `None` where the system does not tell.
+    #[cfg_attr(unix, expect(clippy::unnecessary_wraps, reason = "this one tells"))]
+    fn of(found: &Metadata) -> Option<Self> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            let born = found.created().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+            let born = born.and_then(|it| u64::try_from(it.as_nanos()).ok()).unwrap_or(0);
+            Some(Self { device: found.dev(), inode: found.ino(), born })
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = found;
+            None
+        }
+    }
+}
+
+/// A file system, as far as a store needs one.
+pub(in crate::store) trait Disk: fmt::Debug + Send + Sync {
+    /// What is at a path; no link is followed.
+    fn look(&self, path: &Path) -> io::Result<FoundFile>;
+
+    /// Opens an existing regular file to read or sync it; no link is followed.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// As [`Disk::open`], to write to it, too.
+    fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Opens a directory, to recognize it later.
+    fn open_directory(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Makes a file that only its owner may read; an error if the name is taken.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// What is renamed lasts once its directory is synced.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// As [`Disk::rename`]; an error if the new name is taken.
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Exchanges the names of two files in one step; false where the file system cannot do that.
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<bool>;
+
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// How long ago a file was last changed, if the system knows.
+    fn age(&self, path: &Path) -> Option<Duration>;
+
+    /// Makes a file that is not there, and holds it for as long as it is open.
+    fn create_held(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Whether somebody has a file that was made so.
+    fn is_held(&self, path: &Path) -> bool;
+
+    /// Whether there is a file, and no link to one.
+    fn is_file(&self, path: &Path) -> bool;
+
+    /// Makes a directory that only its owner may enter, unless it is there.
+    fn create_directory(&self, directory: &Path) -> io::Result<()>;
+
+    /// How long a journal may get before it starts over, which has room for so many bytes.
+    fn journal_bytes(&self, most: u64) -> u64 {
+        most
+    }
+
+    /// The names in a directory, in no order.
+    fn list(&self, directory: &Path) -> io::Result<Vec<OsString>>;
+
+    /// Changes whenever a name in a directory does, unless that is within a moment; `None` if there
+    /// is no such directory.
+    fn stamp(&self, directory: &Path) -> Option<u128>;
+
+    /// Makes last what was made, renamed and removed in a directory.
+    fn sync_directory(&self, directory: &Path) -> io::Result<()>;
+
+    /// Opens a file to lock and write it, or makes one that only its owner may read. Follows no
+    /// link, and never truncates.
+    fn open_lock(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+
+    /// Whether the files are real ones, so that [`Pages`](super::pages::Pages) can read them.
+    fn is_real(&self) -> bool;
+
+    /// Whether nobody has the engine's file.
+    fn is_free(&self, path: &Path) -> io::Result<bool>;
+
+    /// Sets the engine up in a new file that only its owner may read.
+    fn create_engine(&self, path: &Path) -> Result<Database, DatabaseError>;
+
+    fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError>;
+
+    /// Opens the engine's file without changing a byte; `None` if that cannot be had.
+    fn read_engine(
+        &self,
+        path: &Path,
+        builder: &Builder,
+    ) -> Result<Option<ReadOnlyDatabase>, DatabaseError>;
+}
+
+/// A lock on a file: one process has an exclusive one, or many have shared ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) enum Lock {
+    Shared,
+    Exclusive,
+}
+
+/// A file of a [`Disk`].
+pub(in crate::store) trait DiskFile: fmt::Debug + Send + Sync {
+    fn length(&self) -> io::Result<u64>;
+
+    /// Which file it is; `None` where the system does not tell.
+    fn id(&self) -> io::Result<Option<FileId>>;
+
+    /// Reads as much as `bytes` holds.
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()>;
+
+    /// Writes all of `bytes`; past the end, too.
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
+
+    /// Cuts the file at this length, or fills it up with zeros to it.
+    fn set_length(&self, length: u64) -> io::Result<()>;
+
+    /// Allocates blocks for a part beyond the end of the file, which reads as zeros.
+    fn allocate(&self, from: u64, to: u64) -> io::Result<()>;
+
+    /// Takes a lock that lasts as long as the file is open; false if another process has a
+    /// conflicting one.
+    fn try_lock(&self, kind: Lock) -> io::Result<bool>;
+
+    /// Makes content and length last.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// Writes zeros to a part of a file.
+pub(in crate::store) fn write_zeros(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
+    let mut at = from;
+    while at < to {
+        let left = usize::try_from(to - at).unwrap_or(usize::MAX);
+        let zeros = &ZEROS[..left.min(ZEROS.len())];
+        file.write_at(zeros, at)?;
+        at += zeros.len() as u64;
+    }
+    Ok(())
+}
+
+/// The file system of this machine.
+#[derive(Debug)]
+pub(in crate::store) struct RealDisk;
+
+impl Disk for RealDisk {
+    fn look(&self, path: &Path) -> io::Result<FoundFile> {
+        let found = fs::symlink_metadata(path)?;
+        Ok(FoundFile {
+            is_other: (!found.is_file()).then(|| opening::kind(found.file_type())),
+            bytes: found.len(),
+            names: opening::names(&found),
+            id: FileId::of(&found),
+        })
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(opening::read(path)?))
+    }
+
+    fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(opening::read_and_write(path)?))
+    }
+
+    fn open_directory(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(opening::directory(path)?))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(opening::make(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        opening::rename_new(from, to)
+    }
+
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<bool> {
+        opening::exchange(one, other)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn age(&self, path: &Path) -> Option<Duration> {
+        fs::symlink_metadata(path).ok()?.modified().ok()?.elapsed().ok()
+    }
+
+    fn create_held(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let file = opening::make(path)?;
+        file.try_lock()?;
+        Ok(Box::new(file))
+    }
+
+    fn is_held(&self, path: &Path) -> bool {
+        !opening::read(path).is_ok_and(|file| file.try_lock().is_ok())
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
+    }
+
+    fn create_directory(&self, directory: &Path) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        match builder.create(directory) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
+        fs::read_dir(directory)?.map(|found| Ok(found?.file_name())).collect()
+    }
+
+    fn stamp(&self, directory: &Path) -> Option<u128> {
+        let modified = fs::symlink_metadata(directory).and_then(|found| found.modified()).ok()?;
+        // A clock may show a time before 1970.
+        Some(match modified.duration_since(UNIX_EPOCH) {
+            Ok(since) => since.as_nanos(),
+            Err(before) => u128::MAX - before.duration().as_nanos(),
+        })
+    }
+
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        // Elsewhere a directory is no file, and a rename lasts by itself.
+        #[cfg(unix)]
+        opening::directory(directory)?.sync_all()?;
+        #[cfg(not(unix))]
+        let _ = directory;
+        Ok(())
+    }
+
+    fn open_lock(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(opening::read_and_write_or_make(path)?))
+    }
+
+    fn is_real(&self) -> bool {
+        true
+    }
+
+    fn is_free(&self, path: &Path) -> io::Result<bool> {
+        DiskFile::try_lock(&opening::read(path)?, Lock::Exclusive)
+    }
+
+    fn create_engine(&self, path: &Path) -> Result<Database, DatabaseError> {
+        Builder::new().create_file(opening::make(path)?)
+    }
+
+    fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError> {
+        let file = opening::read_and_write(path)?;
+        if file.metadata()?.len() == 0 {
+            // The engine would turn an empty file into a store.
+            return Err(io::Error::from(io::ErrorKind::InvalidData).into());
+        }
+        builder.create_file(file)
+    }
+
+    fn read_engine(
+        &self,
+        path: &Path,
+        builder: &Builder,
+    ) -> Result<Option<ReadOnlyDatabase>, DatabaseError> {
+        match builder.open_read_only(path) {
+            Ok(database) => Ok(Some(database)),
+            Err(DatabaseError::RepairAborted) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl DiskFile for File {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn id(&self) -> io::Result<Option<FileId>> {
+        Ok(FileId::of(&self.metadata()?))
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(self, bytes, at)
+    }
+
+    #[cfg(not(unix))]
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        let mut file = self;
+        io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+        io::Read::read_exact(&mut file, bytes)
+    }
+
+    #[cfg(unix)]
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(self, bytes, at)
+    }
+
+    #[cfg(not(unix))]
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        let mut file = self;
+        io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
+        io::Write::write_all(&mut file, bytes)
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn allocate(&self, from: u64, to: u64) -> io::Result<()> {
+        let is_done = opening::allocate(self, from, to.saturating_sub(from))?;
+        if is_done { Ok(()) } else { write_zeros(self, from, to) }
+    }
+
+    fn try_lock(&self, kind: Lock) -> io::Result<bool> {
+        let taken = match kind {
+            Lock::Shared => self.try_lock_shared(),
+            Lock::Exclusive => self.try_lock(),
+        };
+        match taken {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}

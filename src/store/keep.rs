@@ -1,0 +1,19 @@
+//! The keep room: which checkpoints stay, which go, and what is noted about that.
+//!
+//! It owns applying a plan, pruning on save and once a day, deleting and undeleting, forks, facts
+//! that are noted after a save, the settings, and the log of operations.
+//!
+//! `Store` calls it, and `save` to prune what was just saved. It decides nothing by itself: what a
+//! policy removes is what a plan says.
+//!
+//! Locks: it takes those of a write transaction; see the room `turn`. A call that removes much
+//! makes several transactions, and other calls get their turn in between.
+
+pub(in crate::store) mod apply;
+pub(in crate::store) mod daily;
+pub(in crate::store) mod deleted;
+pub(in crate::store) mod fork;
+pub(in crate::store) mod lifecycle;
+pub(in crate::store) mod operation;
+pub(in crate::store) mod prune_on_save;
+pub(in crate::store) mod settings;

@@ -1,0 +1,275 @@
+//! Applying a plan: what removes by a policy, but for saves that prune their own group.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::ControlFlow;
+
+use redb::{ReadableTable as _, ReadableTableMetadata as _};
+
+use crate::checkpoint::{Entry, Id, Series, Timestamp};
+use crate::codec::NameKind;
+use crate::error::{Error, Result};
+use crate::key::{NameId, RecordKey, Span, index_row, indexed_key};
+use crate::retention::Plan;
+use crate::store::ask::read::Snapshot;
+use crate::store::engine::table::In;
+use crate::store::keep::deleted::Removal;
+use crate::store::keep::operation::{Action, Operation};
+use crate::store::save::write::Writer;
+use crate::store::watch::{Stage, Step, Watch, unwatched};
+use crate::store::{Deleted, Store, give_way};
+
+// Bounds the length of one transaction: others can save between two of them.
+// Few in tests of this module, where a few thousand would take too long.
+pub(in crate::store) const REMOVED_AT_ONCE: usize = if cfg!(test) { 64 } else { 4096 };
+// Few series are looked up one by one, many are found faster by going through everything.
+const SERIES_LOOKED_UP: usize = 16;
+
+impl Store {
+    /// Returns what a [`plan`](crate::plan) needs to know: all entries, or those of a series.
+    ///
+    /// With a series these are its checkpoints, and those of others that were forked from them.
+    /// Time grows with their number.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn inventory(&self, series: Option<&Series>) -> Result<Vec<Entry>> {
+        self.read(|snapshot| match series {
+            Some(series) => snapshot.of_series(series),
+            None => snapshot.entries(Span::ALL)?.collect(),
+        })
+    }
+
+    /// Removes what a plan removes; it can be restored for some time, as after a delete.
+    ///
+    /// ```
+    /// use waypost::{Policy, Store, Timestamp, plan};
+    ///
+    /// # fn main() -> waypost::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::open(dir.path().join("store.redb"))?;
+    /// let entries = store.inventory(None)?;
+    /// let plan = plan(&entries, &Policy::preset("aiwg")?, Timestamp::now());
+    /// let reasons = plan.removed().map(|it| format!("{}: {}", it.entry.id, it.verdict));
+    /// let reasons: Vec<String> = reasons.collect();
+    /// let removed = store.apply(&plan)?.checkpoints;
+    /// # assert_eq!(removed, reasons.len() as u64);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Many are removed in parts of some thousand, so that others can save meanwhile. If that is
+    /// interrupted, planning again goes on where it ended. What is gone already is no obstacle.
+    ///
+    /// # Errors
+    /// [`Error::Outdated`] if the plan no longer fits the store, because of something that was
+    /// saved, tagged or deleted since. Then nothing was removed, or so many as it says.
+    pub fn apply(&self, plan: &Plan<'_>) -> Result<Deleted> {
+        self.apply_with(plan, &mut unwatched)
+    }
+
+    /// As [`Store::apply`], and `watch` hears of each part and may end it; see [`Step`].
+    ///
+    /// What it was told to be done counts what the plan removes, whoever removed it.
+    ///
+    /// # Errors
+    /// As [`Store::apply`].
+    pub fn apply_with(
+        &self,
+        plan: &Plan<'_>,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Deleted> {
+        self.apply_as(plan, Removal::Restorable, watch)
+    }
+
+    /// As [`Store::apply`], but what is removed is gone.
+    ///
+    /// # Errors
+    /// As [`Store::apply`].
+    pub fn apply_now(&self, plan: &Plan<'_>) -> Result<Deleted> {
+        self.apply_now_with(plan, &mut unwatched)
+    }
+
+    /// As [`Store::apply_with`], but what is removed is gone.
+    ///
+    /// # Errors
+    /// As [`Store::apply`].
+    pub fn apply_now_with(
+        &self,
+        plan: &Plan<'_>,
+        watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    ) -> Result<Deleted> {
+        self.apply_as(plan, Removal::Final, watch)
+    }
+
+    fn apply_as(&self, plan: &Plan<'_>, removal: Removal, watch: Watch<'_>) -> Result<Deleted> {
+        let now = (self.shared.options.clock)();
+        let planned: Vec<&Entry> = plan.removed().map(|planned| planned.entry).collect();
+        let mut total = Deleted::default();
+        let mut checked = None;
+        for (number, part) in planned.chunks(REMOVED_AT_ONCE).enumerate() {
+            let gone = &planned[..number * REMOVED_AT_ONCE];
+            if watch(Step::of(Stage::Prune, gone.len(), planned.len())).is_break() {
+                return Ok(total);
+            }
+            let deleted = self.shared.write(|writer| {
+                // Checking takes as long as planning, so it is done only if anybody wrote since.
+                let is_checked = checked == Some(writer.version());
+                let outdated = |id: &Id, reason| Error::Outdated {
+                    id: id.to_string(),
+                    reason,
+                    removed: total.checkpoints,
+                };
+                if !is_checked {
+                    writer.check(plan, &planned, gone, outdated)?;
+                }
+                let entries = writer.left(part)?;
+                let number = writer.log_prune(plan, now, &entries, total.operation)?;
+                let deleted = writer.delete(&entries, removal, (now, number))?;
+                checked = Some(writer.version().next());
+                Ok((deleted, number))
+            });
+            let (deleted, number) = deleted?;
+            total.checkpoints += deleted.checkpoints;
+            total.stored_bytes += deleted.stored_bytes;
+            total.is_restorable = deleted.is_restorable;
+            total.operation = Some(number).filter(|number| *number > 0);
+            give_way();
+        }
+        self.shared.write(|writer| writer.purge_expired(now))?;
+        Ok(total)
+    }
+}
+
+impl Snapshot<'_> {
+    fn of_series(&self, series: &Series) -> Result<Vec<Entry>> {
+        let Some(name) = self.name(NameKind::Series, series.as_str())? else {
+            return Ok(Vec::new());
+        };
+        let index = self.index()?;
+        let mut entries = Vec::new();
+        for cause in index.causes(name)? {
+            for key in index.keys((name, cause), Span::ALL)? {
+                let key = key?;
+                let entry = self.entry(key)?.ok_or_else(|| unlisted(key))?;
+                entries.push(entry);
+            }
+        }
+        let forks = self.forks(&entries)?;
+        entries.extend(forks);
+        Ok(entries)
+    }
+}
+
+impl Writer<'_> {
+    /// Checks that the whole of a plan still fits the store.
+    ///
+    /// What went before with this plan, `gone`, counts as if it were there.
+    fn check(
+        &mut self,
+        plan: &Plan<'_>,
+        planned: &[&Entry],
+        gone: &[&Entry],
+        outdated: impl Fn(&Id, &'static str) -> Error,
+    ) -> Result<()> {
+        let series: BTreeSet<&Series> = planned.iter().map(|entry| &entry.series).collect();
+        let is_few = series.len() <= SERIES_LOOKED_UP && !plan.policy().has_size_limit();
+        let looked_up = if is_few { self.of_few_series(&series)? } else { None };
+        let mut found = match looked_up {
+            Some(found) => found,
+            None => self.all_entries()?,
+        };
+        let there: HashSet<u64> = found.iter().map(|entry| entry.sequence).collect();
+        let gone = gone.iter().filter(|entry| !there.contains(&entry.sequence));
+        found.extend(gone.map(|entry| Entry::clone(entry)));
+        // What the plan leaves alone stays, and so does what it was forked from.
+        let meant: HashMap<u64, &Entry> =
+            planned.iter().map(|entry| (entry.sequence, *entry)).collect();
+        let anew = plan.anew(&found).only(|entry| meant.contains_key(&entry.sequence));
+        for now in anew.iter() {
+            let Some(planned) = meant.get(&now.entry.sequence) else { continue };
+            if !now.verdict.removes() {
+                return Err(outdated(&planned.id, "is to be kept now"));
+            }
+            if !is_same(planned, now.entry) {
+                return Err(outdated(&planned.id, "was changed"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of a part of a plan that are still there.
+    fn left(&self, part: &[&Entry]) -> Result<Vec<Entry>> {
+        let entry = |planned: &&Entry| self.entry(RecordKey::of(planned)).transpose();
+        part.iter().filter_map(entry).collect()
+    }
+
+    fn all_entries(&self) -> Result<Vec<Entry>> {
+        let rows = self.records.iter().within(self.path)?;
+        rows.map(|row| {
+            let (key, value) = row.within(self.path)?;
+            self.lookup().decode(RecordKey::from_bytes(key.value()), value.value())
+        })
+        .collect()
+    }
+
+    /// The checkpoints of a series.
+    pub(in crate::store) fn of_series(&self, name: NameId) -> Result<Vec<Entry>> {
+        let rows =
+            index_row(name, 0, RecordKey::MIN)..=index_row(name, NameId::MAX, RecordKey::MAX);
+        let rows = self.index.range(rows).within(self.path)?;
+        rows.map(|row| {
+            let key = indexed_key(row.within(self.path)?.0.value());
+            self.entry(key)?.ok_or_else(|| unlisted(key))
+        })
+        .collect()
+    }
+
+    /// The checkpoints of some series; `None` if others were forked from them.
+    ///
+    /// What becomes of a fork can be told only from the whole of its series.
+    fn of_few_series(&mut self, series: &BTreeSet<&Series>) -> Result<Option<Vec<Entry>>> {
+        let mut found = Vec::new();
+        for series in series {
+            if let Some(name) = self.name(NameKind::Series, series.as_str())? {
+                found.extend(self.of_series(name)?);
+            }
+        }
+        if !self.children()?.is_empty().within(self.path)? {
+            for entry in &found {
+                if self.is_fork_point(entry)? {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Notes what a plan removes, as one operation however many transactions it takes.
+    fn log_prune(
+        &mut self,
+        plan: &Plan<'_>,
+        now: Timestamp,
+        entries: &[Entry],
+        operation: Option<u64>,
+    ) -> Result<u64> {
+        let pruned = Operation {
+            policy: Some(plan.policy().name.clone()),
+            ..Operation::new(Action::Prune, now)
+        };
+        let pruned = pruned.on(entries);
+        match operation {
+            Some(number) => self.log_more(number, &pruned).map(|()| number),
+            None if entries.is_empty() => Ok(0),
+            None => self.log(pruned),
+        }
+    }
+}
+
+/// Whether an entry is as it was planned; its frame may have been stored anew.
+fn is_same(planned: &Entry, found: &Entry) -> bool {
+    planned == found || Entry { stored_bytes: found.stored_bytes, ..planned.clone() } == *found
+}
+
+fn unlisted(key: RecordKey) -> Error {
+    Error::corrupt(key.to_string(), "the index knows it, but it is not there")
+}

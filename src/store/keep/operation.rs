@@ -1,0 +1,251 @@
+//! The log of operations: what was done to a store beside saving, when, and by which policy.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use redb::{ReadableDatabase, ReadableTable};
+use serde::{Deserialize, Serialize};
+
+use crate::checkpoint::{Entry, Id, Timestamp, Trigger};
+use crate::codec::{decode_note, encode_note};
+use crate::error::{Error, Result};
+use crate::store::Store;
+use crate::store::engine::table::{In, OPERATIONS, open_if_made};
+use crate::store::save::write::Writer;
+
+// Years of a daily prune; a log is no reason for a store to grow.
+const OPERATIONS_MAX: u64 = 10_000;
+// Enough to see what an operation was about.
+const IDS_MAX: usize = 20;
+// What is pruned on save, and what expires, is added up for so long.
+const SUMMED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+
+// Pruning on save and purging what expired take turns, and so do deleting and purging.
+const SUMMED_AMONG: usize = 2;
+
+/// Something that was done to a store beside saving.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Operation {
+    /// Counts operations from one.
+    pub number: u64,
+    /// What was done.
+    pub action: Action,
+    /// When it was done, or first done if several are added up.
+    pub at: Timestamp,
+    /// When it was last done, if several are added up.
+    pub until: Option<Timestamp>,
+    /// To how many checkpoints.
+    pub checkpoints: u64,
+    /// How much their documents took on disk; not known of what is purged or imported.
+    pub stored_bytes: u64,
+    /// Where they came from, if they were imported.
+    #[serde(default)]
+    pub source: Option<String>,
+    /// The name of the policy that said so.
+    pub policy: Option<String>,
+    /// To how many checkpoints of each trigger; not known of what is purged or imported.
+    pub triggers: BTreeMap<Trigger, u64>,
+    /// The ids of the first 20.
+    pub ids: Vec<Id>,
+}
+
+/// What was done to a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Action {
+    /// Checkpoints were deleted by name.
+    Delete,
+    /// Checkpoints were removed by a policy.
+    Prune,
+    /// Saves removed what a policy did not keep of their groups; added up for a day.
+    PruneOnSave,
+    /// Deleted checkpoints were restored.
+    Undelete,
+    /// What was deleted before was removed for good; what expired is added up for a day.
+    Purge,
+    /// Checkpoints were declared completed.
+    Complete,
+    /// Checkpoints were declared failed.
+    Fail,
+    /// Checkpoints were archived.
+    Archive,
+    /// Checkpoints got another status.
+    Mark,
+    /// The settings of the store were changed.
+    Settings,
+    /// Checkpoints were imported.
+    Import,
+    /// Documents and captured files were stored under another key.
+    Rekey,
+}
+
+impl Action {
+    /// The name in commands and files.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Delete => "delete",
+            Self::Prune => "prune",
+            Self::PruneOnSave => "prune_on_save",
+            Self::Undelete => "undelete",
+            Self::Purge => "purge",
+            Self::Complete => "complete",
+            Self::Fail => "fail",
+            Self::Archive => "archive",
+            Self::Mark => "mark",
+            Self::Settings => "settings",
+            Self::Import => "import",
+            Self::Rekey => "rekey",
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl Operation {
+    pub(in crate::store) fn new(action: Action, at: Timestamp) -> Self {
+        Self {
+            number: 0,
+            action,
+            at,
+            until: None,
+            checkpoints: 0,
+            stored_bytes: 0,
+            source: None,
+            policy: None,
+            triggers: BTreeMap::new(),
+            ids: Vec::new(),
+        }
+    }
+
+    /// The same operation on more checkpoints.
+    pub(in crate::store) fn on(mut self, entries: &[Entry]) -> Self {
+        for entry in entries {
+            self.checkpoints += 1;
+            self.stored_bytes = self.stored_bytes.saturating_add(entry.stored_bytes);
+            *self.triggers.entry(entry.trigger.clone()).or_default() += 1;
+            if self.ids.len() < IDS_MAX {
+                self.ids.push(entry.id.clone());
+            }
+        }
+        self
+    }
+
+    pub(in crate::store) fn add(&mut self, other: &Self) {
+        self.until = Some(other.at);
+        self.checkpoints = self.checkpoints.saturating_add(other.checkpoints);
+        self.stored_bytes = self.stored_bytes.saturating_add(other.stored_bytes);
+        for (trigger, count) in &other.triggers {
+            let sum = self.triggers.entry(trigger.clone()).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+        // Those of the first are as good as any.
+    }
+
+    /// Whether `other` is one more of the same, soon after.
+    fn goes_on_as(&self, other: &Self) -> bool {
+        let since = other.at.as_micros().saturating_sub(self.at.as_micros());
+        self.action == other.action && self.policy == other.policy && since < SUMMED_MICROS
+    }
+}
+
+impl Store {
+    /// Notes in the log that so many checkpoints were imported from `source`.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn log_import(&self, source: &str, checkpoints: u64) -> Result<()> {
+        let now = (self.shared.options.clock)();
+        let source = Some(source.to_owned());
+        let operation = Operation { checkpoints, source, ..Operation::new(Action::Import, now) };
+        self.shared.write(|writer| writer.log(operation).map(drop))
+    }
+
+    /// Lists what was done to the store beside saving, the last first.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] names an operation that cannot be read.
+    pub fn operations(&self, limit: usize) -> Result<Vec<Operation>> {
+        let path = self.path();
+        self.shared.read(|open| {
+            let transaction = open.database.begin_read().within(path)?;
+            let Some(table) = open_if_made(&transaction, OPERATIONS, path)? else {
+                return Ok(Vec::new());
+            };
+            let rows = table.iter().within(path)?.rev().take(limit);
+            rows.map(|row| {
+                let (number, value) = row.within(path)?;
+                read(number.value(), value.value())
+            })
+            .collect()
+        })
+    }
+}
+
+impl Writer<'_> {
+    /// Adds an operation to the log, and returns its number.
+    pub(in crate::store) fn log(&mut self, operation: Operation) -> Result<u64> {
+        let mut table = self.transaction.open_table(OPERATIONS).within(self.path)?;
+        let last = table.last().within(self.path)?.map(|(number, _)| number.value());
+        let number = last.unwrap_or(0).saturating_add(1);
+        let operation = Operation { number, ..operation };
+        table.insert(number, encode_note(number, &operation).as_slice()).within(self.path)?;
+        if let Some(oldest) = number.checked_sub(OPERATIONS_MAX) {
+            table.remove(oldest).within(self.path)?;
+        }
+        Ok(number)
+    }
+
+    /// Adds to an operation that goes on.
+    pub(in crate::store) fn log_more(&mut self, number: u64, more: &Operation) -> Result<()> {
+        let mut table = self.transaction.open_table(OPERATIONS).within(self.path)?;
+        let found = table.get(number).within(self.path)?.map(|row| read(number, row.value()));
+        // A log that is damaged is no reason not to do what it would tell of.
+        let Some(Ok(mut operation)) = found else { return Ok(()) };
+        operation.add(more);
+        table.insert(number, encode_note(number, &operation).as_slice()).within(self.path)?;
+        Ok(())
+    }
+
+    /// Adds an operation to one of the last if that was of the same kind, else to the log.
+    pub(in crate::store) fn log_summed(&mut self, operation: Operation) -> Result<u64> {
+        let mut same = None;
+        let table = self.transaction.open_table(OPERATIONS).within(self.path)?;
+        for row in table.iter().within(self.path)?.rev().take(SUMMED_AMONG) {
+            let (number, value) = row.within(self.path)?;
+            let last = read(number.value(), value.value()).ok();
+            same = same.or(last.filter(|last| last.goes_on_as(&operation)).map(|it| it.number));
+        }
+        drop(table);
+        match same {
+            Some(number) => self.log_more(number, &operation).map(|()| number),
+            None => self.log(operation),
+        }
+    }
+}
+
+fn read(number: u64, bytes: &[u8]) -> Result<Operation> {
+    let found = decode_note(number, bytes);
+    found.map_err(|reason| Error::corrupt(format!("operation {number}"), reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A note with a right sum and the largest count there is ended a prune in a panic.
+    #[test]
+    fn counts_beyond_all_reason_are_added_up_without_a_panic() {
+        let mut operation = Operation::new(Action::Prune, Timestamp::from_micros(0));
+        operation.triggers.insert(Trigger::Iteration, u64::MAX);
+        let more = operation.clone();
+        operation.add(&more);
+        assert_eq!(operation.triggers[&Trigger::Iteration], u64::MAX);
+    }
+}

@@ -1,0 +1,272 @@
+//! Pruning on save: the groups of what was just saved, in the transaction that adds it.
+//!
+//! Looks at so many checkpoints as the rule keeps and a few more, however many there are, and at
+//! those of a rule that keeps many only now and then. What it takes for removable is so beyond
+//! doubt: of a part of a series a plan removes nothing that it would not remove of the whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use redb::ReadableTable as _;
+
+use crate::checkpoint::{Entry, Layout, Series, Status, Timestamp, Trigger};
+use crate::codec::{NameKind, parse_cause};
+use crate::error::{Error, Result, unless_damaged};
+use crate::key::{IndexBytes, NameId, RecordKey, index_row, indexed_key};
+use crate::retention::{Planned, Policy, Rule, plan};
+use crate::store::ask::read::causes;
+use crate::store::engine::table::In;
+use crate::store::keep::operation::{Action, Operation};
+use crate::store::keep::settings::{OnSave, Settings};
+use crate::store::save::write::Writer;
+use crate::sync::lock;
+
+// How many more than a rule keeps and than were added are looked at from the newest on, and as many
+// from the oldest: where more is to go, each transaction takes so much of it.
+const LOOKED_AT: usize = 64;
+
+// A rule that keeps many is looked after so many times while as many are added as it keeps.
+const LOOKS_A_GROUP: usize = 256;
+// Beyond this, what is known is forgotten, and every series is looked at once more.
+const LOOKED_SERIES_MAX: usize = 8192;
+// A series with more causes than this has triggers that are not triggers; a prune can tell.
+const CAUSES_MAX: usize = 64;
+// How many with tags are passed over for each one without.
+const TAGGED_PASSED: usize = 16;
+
+/// How a series is looked at.
+struct Look<'a> {
+    /// Those that may govern what was added.
+    rules: Vec<&'a Rule>,
+    /// How many more than a rule keeps.
+    more: usize,
+}
+
+/// What tells which rule governs a checkpoint that was added.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in crate::store) struct Touched {
+    series: Series,
+    trigger: Trigger,
+    status: Status,
+    layout: Layout,
+}
+
+impl Touched {
+    pub(in crate::store) fn by(entry: &Entry) -> Self {
+        Self {
+            series: entry.series.clone(),
+            trigger: entry.trigger.clone(),
+            status: entry.status,
+            layout: entry.layout,
+        }
+    }
+}
+
+/// What is to go.
+struct Going {
+    entry: Entry,
+    /// Whether it would stay if the clock were behind.
+    is_by_age: bool,
+}
+
+impl Writer<'_> {
+    /// Removes what the policy of the store does not keep of the groups that were added to.
+    ///
+    /// The journal must be held: others rely on what they have seen.
+    pub(in crate::store) fn prune_on_save(&mut self, now: Timestamp) -> Result<()> {
+        let Some(OnSave { settings, is_final }) = self.on_save.clone() else { return Ok(()) };
+        let mut by_series: BTreeMap<Series, Vec<(Touched, usize)>> = BTreeMap::new();
+        for (touched, added) in self.touched.drain() {
+            by_series.entry(touched.series.clone()).or_default().push((touched, added));
+        }
+        let mut going = Vec::new();
+        for (series, touched) in by_series {
+            match self.removable(&series, &touched, &settings, now) {
+                Ok(entries) => going.extend(entries),
+                Err(error) if error.is_of_engine() => return Err(error),
+                // Damage to what was saved before is no reason not to save.
+                Err(_) => {}
+            }
+        }
+        if going.is_empty() {
+            return Ok(());
+        }
+        let start = if is_final { self.ring_start()? } else { u64::MAX };
+        // A clock that is wrong for a moment makes everything look old, and must not cost it.
+        let is_kept = |it: &Going| it.is_by_age || it.entry.sequence < start;
+        let (kept, gone): (Vec<Going>, Vec<Going>) = going.into_iter().partition(is_kept);
+        let entries = |going: Vec<Going>| going.into_iter().map(|it| it.entry);
+        let (kept, gone): (Vec<Entry>, Vec<Entry>) =
+            (entries(kept).collect(), entries(gone).collect());
+        let policy = settings.policy.as_ref().map(|policy| policy.name.clone());
+        let operation = Operation { policy, ..Operation::new(Action::PruneOnSave, now) };
+        let number = self.log_summed(operation.on(&kept).on(&gone))?;
+        if !kept.is_empty() {
+            self.put_away(&kept, now, number)?;
+            self.purge_expired(now)?;
+        }
+        if !gone.is_empty() {
+            self.remove(&gone)?;
+        }
+        Ok(())
+    }
+
+    fn removable(
+        &mut self,
+        series: &Series,
+        touched: &[(Touched, usize)],
+        settings: &Arc<Settings>,
+        now: Timestamp,
+    ) -> Result<Vec<Going>> {
+        let (Some(policy), Some(name)) =
+            (&settings.policy, self.name(NameKind::Series, series.as_str())?)
+        else {
+            return Ok(Vec::new());
+        };
+        let Some(look) = self.due(series, touched, policy) else { return Ok(Vec::new()) };
+        let entries = self.looked_at((series, name), &look)?;
+        // How much everything takes cannot be told from a part of it.
+        let policy =
+            Policy { issue_bytes_max: None, store_bytes_max: None, ..Policy::clone(policy) };
+        let plan = plan(&entries, &policy, now);
+        let mut removable = Vec::new();
+        for Planned { entry, verdict } in plan.removed() {
+            // What was saved in this very transaction is about to be made a base of the next.
+            let is_kept = self.fresh.contains(&entry.sequence)
+                || self.is_fork_point(entry)?
+                || !self.is_detachable(entry.sequence)?;
+            if !is_kept {
+                removable.push(Going { entry: entry.clone(), is_by_age: verdict.is_by_age() });
+            }
+        }
+        Ok(removable)
+    }
+
+    /// How to look at a series, if it is time to do so.
+    ///
+    /// A rule that keeps many is looked after once for each 256th of them that is added, so that a
+    /// save costs the same however many it keeps.
+    fn due<'b>(
+        &self,
+        series: &Series,
+        touched: &'b [(Touched, usize)],
+        policy: &'b Policy,
+    ) -> Option<Look<'b>> {
+        let rules: BTreeSet<usize> =
+            touched.iter().flat_map(|(touched, _)| governing(&policy.rules, touched)).collect();
+        let rules: Vec<&Rule> = rules.into_iter().map(|number| &policy.rules[number]).collect();
+        let keep = rules.iter().map(|rule| rule.keep_last.unwrap_or(0) as usize).max()?;
+        let added: usize = touched.iter().map(|(_, added)| added).sum();
+        let mut looked = lock(&self.open.looked);
+        let since = looked.get(series).map(|since| since + added);
+        if looked.len() >= LOOKED_SERIES_MAX {
+            looked.clear();
+        }
+        let is_due = since.is_none_or(|since| since > keep / LOOKS_A_GROUP);
+        looked.insert(series.clone(), if is_due { 0 } else { since.unwrap_or(0) });
+        is_due.then(|| Look { rules, more: since.unwrap_or(added) + LOOKED_AT })
+    }
+
+    /// The newest of a series for each cause, and of the causes that may be in the group as many as
+    /// their rules keep and some more from both ends.
+    fn looked_at(&self, (series, name): (&Series, NameId), look: &Look<'_>) -> Result<Vec<Entry>> {
+        let causes = causes(&self.index, name, self.path)?;
+        if causes.len() > CAUSES_MAX {
+            return Ok(Vec::new());
+        }
+        let mut keys: BTreeSet<RecordKey> = BTreeSet::new();
+        for cause in causes {
+            let text = self.lookup().name(NameKind::Cause, cause)?;
+            let (status, trigger) =
+                parse_cause(&text).ok_or_else(|| Error::corrupt("names", "unknown cause"))?;
+            let rules = look.rules.iter().filter(|rule| rule.admits(status, &trigger));
+            let keep = rules.map(|rule| rule.keep_last.unwrap_or(0) as usize).max();
+            self.add_newest((name, cause), keep.map_or(1, |keep| keep + look.more), &mut keys)?;
+            if keep.is_some() {
+                self.add_oldest((name, cause), look.more, &mut keys)?;
+            }
+        }
+        let mut entries = Vec::with_capacity(keys.len());
+        for key in keys {
+            // What is damaged stays, whatever it was.
+            let entry = unless_damaged(self.entry(key))?.flatten();
+            // A row may be damaged, too, and lead elsewhere.
+            entries.extend(entry.filter(|entry| entry.series == *series));
+        }
+        Ok(entries)
+    }
+
+    fn add_newest(
+        &self,
+        place: (NameId, NameId),
+        count: usize,
+        keys: &mut BTreeSet<RecordKey>,
+    ) -> Result<()> {
+        for row in self.rows(place)?.rev().take(count) {
+            keys.insert(indexed_key(row.within(self.path)?.0.value()));
+        }
+        Ok(())
+    }
+
+    /// Adds the keys of the oldest that have no tag: those that have one would only be in the way.
+    fn add_oldest(
+        &self,
+        place: (NameId, NameId),
+        count: usize,
+        keys: &mut BTreeSet<RecordKey>,
+    ) -> Result<()> {
+        let mut left = count;
+        for row in self.rows(place)?.take(count.saturating_mul(TAGGED_PASSED)) {
+            let key = indexed_key(row.within(self.path)?.0.value());
+            let entry = unless_damaged(self.entry(key))?.flatten();
+            if left == 0 || keys.contains(&key) {
+                break;
+            }
+            if entry.is_some_and(|entry| entry.tags.is_empty()) {
+                keys.insert(key);
+                left -= 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&self, (name, cause): (NameId, NameId)) -> Result<redb::Range<'_, IndexBytes, ()>> {
+        let first = index_row(name, cause, RecordKey::MIN);
+        self.index.range(first..=index_row(name, cause, RecordKey::MAX)).within(self.path)
+    }
+
+    /// Whether a checkpoint of another series was forked from this one.
+    pub(in crate::store) fn is_fork_point(&mut self, entry: &Entry) -> Result<bool> {
+        Ok(!self.forks(entry)?.is_empty())
+    }
+
+    /// The checkpoints of other series that were forked from this one.
+    pub(in crate::store) fn forks(&mut self, entry: &Entry) -> Result<Vec<Entry>> {
+        self.children()?;
+        let Some(table) = &self.children else { return Ok(Vec::new()) };
+        let id = entry.id.as_str();
+        let rows = (id, RecordKey::MIN.to_bytes())..=(id, RecordKey::MAX.to_bytes());
+        let mut forks = Vec::new();
+        for row in table.range(rows).within(self.path)? {
+            let key = RecordKey::from_bytes(row.within(self.path)?.0.value().1);
+            forks.extend(self.entry(key)?.filter(|child| child.series != entry.series));
+        }
+        Ok(forks)
+    }
+}
+
+/// The rules of which one governs what was added, whatever state its series is in.
+fn governing<'a>(rules: &'a [Rule], touched: &'a Touched) -> impl Iterator<Item = usize> + 'a {
+    let is_first = rules
+        .iter()
+        .position(|rule| rule.series_statuses.is_empty() && touched.is_of(rule))
+        .unwrap_or(rules.len());
+    (0..rules.len()).filter(move |number| *number <= is_first && touched.is_of(&rules[*number]))
+}
+
+impl Touched {
+    fn is_of(&self, rule: &Rule) -> bool {
+        rule.admits(self.status, &self.trigger)
+            && (rule.layouts.is_empty() || rule.layouts.contains(&self.layout))
+    }
+}

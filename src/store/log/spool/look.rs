@@ -1,0 +1,97 @@
+//! What lies in the spool, without touching it.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::folder::Folder;
+use super::take_in::FILE_BYTES_MAX;
+use crate::codec::{SPOOLED_HEAD_BYTES, decode_spooled, spooled_count};
+use crate::store::engine::disk::Place;
+use crate::store::engine::sectors::is_bad_sector;
+
+/// What lies in the spool of a store: the folder beside it for saves that could not wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Spooled {
+    /// Number of checkpoints that wait for whoever has the store next, as their files say.
+    pub checkpoints: u64,
+    /// Length of these files.
+    pub bytes: u64,
+    /// Number of files whose start is damaged, which the next holder sets aside, or which the disk
+    /// cannot read.
+    pub damaged: u64,
+    /// Number of files that were damaged or of another store, and so were set aside.
+    pub set_aside: u64,
+    /// Number of things in the folder that do not belong there, and are left as they are.
+    pub strange: u64,
+    /// What lies in the place of the folder and is no directory, such as "a symbolic link" or
+    /// "a FIFO". While it does, no save can be spooled.
+    pub obstacle: Option<&'static str>,
+}
+
+/// A file beside the store that was not taken in, and where it was moved to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SetAside {
+    /// Where it is now. Nothing removes it.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Spooled {
+    /// Reads the beginning of every file, and changes nothing.
+    pub(in crate::store) fn of(store: &Place) -> Self {
+        let folder = Folder::of(store);
+        let listing = folder.list().unwrap_or_default();
+        let set_aside = folder.count_aside();
+        let (strange, obstacle) = (listing.strange, folder.obstacle());
+        let mut spooled = Self { set_aside, strange, obstacle, ..Self::default() };
+        for name in &listing.saved {
+            let (bytes, head) = match folder.head(name, SPOOLED_HEAD_BYTES) {
+                Ok(found) => found,
+                Err(error) => {
+                    // Otherwise another process has just taken it in.
+                    spooled.damaged += u64::from(is_bad_sector(&error));
+                    continue;
+                }
+            };
+            match spooled_count(&head) {
+                Some(count) => spooled.checkpoints += u64::from(count),
+                None => spooled.damaged += 1,
+            }
+            spooled.bytes += bytes;
+        }
+        spooled
+    }
+}
+
+/// The saves beside the store that cannot be taken in, now or ever: where each is, and why.
+///
+/// Of files whose names are in `taken`, the store has everything.
+pub(in crate::store) fn lost(
+    store: &Place,
+    identity: u64,
+    taken: &BTreeSet<String>,
+) -> Vec<(PathBuf, &'static str)> {
+    let folder = Folder::of(store);
+    let aside = folder
+        .aside()
+        .into_iter()
+        .map(|path| (path, "it was set aside as damaged or of another store"));
+    let mut lost: Vec<(PathBuf, &'static str)> = aside.collect();
+    let listing = folder.list().unwrap_or_default();
+    for name in listing.saved.iter().filter(|name| !taken.contains(name.as_str())) {
+        // What cannot be read now may be some other time, or has been taken in meanwhile.
+        let flaw = match folder.read(name, FILE_BYTES_MAX) {
+            Ok(Some(bytes)) => decode_spooled(&bytes, identity, name).err(),
+            Ok(None) => Some("it is too long"),
+            Err(error) if is_bad_sector(&error) => Some("the disk cannot read some of it"),
+            Err(_) => None,
+        };
+        lost.extend(flaw.map(|flaw| (folder.saved(name), flaw)));
+    }
+    lost
+}

@@ -1,0 +1,107 @@
+//! Checkpoints between the journal and the tables, and their places: each gets a sequence, and one
+//! that the store dates gets an order time that no earlier checkpoint exceeds.
+
+use crate::checkpoint::{Entry, Timestamp};
+use crate::codec::Placed;
+use crate::error::{Error, Result};
+use crate::key::SEQUENCE_MAX;
+use crate::store::save::draft::{Draft, Packed};
+use crate::store::turn::open::Open;
+
+/// What waits for the tables, in the order of sequences.
+#[derive(Debug)]
+pub(in crate::store) struct Intake {
+    next_sequence: u64,
+    /// The latest time in the order of checkpoints. Never goes back, even if a save fails.
+    highest: Timestamp,
+    pending: Vec<Placed>,
+    pending_bytes: usize,
+}
+
+impl Intake {
+    /// Goes on from the first sequence that the tables do not have, and from their latest time.
+    pub(in crate::store) fn new(
+        next_sequence: u64,
+        highest: Timestamp,
+        pending: Vec<Placed>,
+    ) -> Self {
+        let last = pending.last().map_or(next_sequence, |last| last.entry.sequence + 1);
+        let times = pending.iter().map(|placed| placed.entry.order().0);
+        let mut intake = Self {
+            next_sequence: next_sequence.max(last),
+            highest: times.fold(highest, Timestamp::max),
+            pending: Vec::new(),
+            pending_bytes: 0,
+        };
+        intake.push(pending);
+        intake
+    }
+
+    pub(in crate::store) fn next_sequence(&self) -> u64 {
+        self.next_sequence
+    }
+
+    pub(in crate::store) fn pending_bytes(&self) -> usize {
+        self.pending_bytes
+    }
+
+    /// The latest time in the order of checkpoints.
+    pub(in crate::store) fn highest(&self) -> Timestamp {
+        self.highest
+    }
+
+    /// Notes the order time of a record that already has its place.
+    pub(in crate::store) fn reach(&mut self, time: Timestamp) {
+        self.highest = self.highest.max(time);
+    }
+
+    /// Gives the draft at `at` its place; the clock shows `now`. The sequence is used up even if
+    /// the save fails.
+    pub(in crate::store) fn place(
+        &mut self,
+        (drafts, at): (&mut [Draft], usize),
+        open: &Open,
+        now: Timestamp,
+    ) -> Result<Placed> {
+        let sequence = self.next_sequence;
+        if sequence > SEQUENCE_MAX {
+            let what = "number of checkpoints ever saved".to_owned();
+            return Err(Error::Limit { what, limit: SEQUENCE_MAX });
+        }
+        self.next_sequence += 1;
+        let base = drafts[at].base().and_then(|base| base.sequence(drafts));
+        let draft = &mut drafts[at];
+        // Whoever has a base that was refused has been packed again before.
+        let packed = draft.packed.take().filter(|packed| packed.base.is_none() || base.is_some());
+        let packed = packed.unwrap_or_else(|| Packed::alone(&open.frames, &draft.raw));
+        let frame = open.bytes_of(&packed.frame, sequence, base)?;
+        draft.packed = Some(packed);
+        draft.sequence = Some(sequence);
+        draft.follow(self.highest, now);
+        self.highest = self.highest.max(draft.entry.order().0);
+        let stored_bytes = frame.len() as u64;
+        let entry = Entry { sequence, stored_bytes, ..draft.entry.clone() };
+        Ok(Placed { entry, frame })
+    }
+
+    pub(in crate::store) fn push(&mut self, placed: Vec<Placed>) {
+        self.pending_bytes += bytes_of(&placed);
+        self.pending.extend(placed);
+    }
+
+    pub(in crate::store) fn take(&mut self) -> Vec<Placed> {
+        self.pending_bytes = 0;
+        std::mem::take(&mut self.pending)
+    }
+
+    /// Undoes [`Intake::take`].
+    pub(in crate::store) fn put_back(&mut self, mut placed: Vec<Placed>) {
+        placed.append(&mut self.pending);
+        self.pending_bytes = bytes_of(&placed);
+        self.pending = placed;
+    }
+}
+
+fn bytes_of(placed: &[Placed]) -> usize {
+    placed.iter().map(|placed| placed.frame.len()).sum()
+}

@@ -1,0 +1,428 @@
+//! Writing: a record, its document and its rows elsewhere change in one transaction or not at all.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use redb::{Database, Durability, ReadableTable as _, Table, WriteTransaction};
+
+use crate::checkpoint::{Entry, Id, Timestamp};
+use crate::codec::{NameKind, Placed};
+use crate::error::{Error, Result};
+use crate::key::{
+    DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, SourceBytes,
+    dependents_row, frame_row, frame_rows,
+};
+use crate::store::ask::read::Lookup;
+use crate::store::chain::unpack::{CHUNK_BYTES_MIN, Unpacker};
+use crate::store::engine::table::{
+    CHILDREN, DELETED, FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, without_panics,
+};
+use crate::store::files::artifact::ArtifactTables;
+use crate::store::keep::prune_on_save::Touched;
+use crate::store::keep::settings::OnSave;
+use crate::store::options::Limits;
+use crate::store::save::draft::{Draft, Packed};
+use crate::store::save::order::Dated;
+use crate::store::turn::open::Open;
+use crate::sync::{lock, read, write};
+
+// Three to a page of 4 KiB: a larger value would take pages by powers of two.
+const CHUNK_BYTES: usize = 1352;
+// Documents this large fill pages of their own, one chunk each.
+const LARGE_FROM_BYTES: usize = 64 << 10;
+const LARGE_CHUNK_BYTES: usize = 4080;
+// The last number of a chunk is never used.
+const CHUNKS_MAX: usize = u16::MAX as usize;
+const _: () = assert!(Limits::DOCUMENT_BYTES_MAX + 128 <= CHUNKS_MAX * LARGE_CHUNK_BYTES);
+const _: () = assert!(CHUNK_BYTES >= CHUNK_BYTES_MIN);
+const _: () = assert!(LARGE_FROM_BYTES <= CHUNKS_MAX * CHUNK_BYTES);
+
+/// Runs `work` in one transaction, after putting into the tables what waits for it.
+///
+/// A commit that is to last must hold the journal meanwhile: a sequence below one that is on disk
+/// counts as being there too.
+pub(in crate::store) fn transact<T>(
+    open: &Open,
+    path: &Path,
+    durability: Durability,
+    work: impl FnOnce(&mut Writer<'_>) -> Result<T>,
+) -> Result<T> {
+    let mut next_name = lock(&open.next_name);
+    let pending = lock(&open.intake).take();
+    let run = || {
+        let transaction = begin(&open.database, durability).within(path)?;
+        let mut writer = Writer::new(open, path, &transaction, *next_name)?;
+        pending.iter().try_for_each(|placed| writer.insert(placed))?;
+        let value = work(&mut writer)?;
+        let written = writer.finish();
+        transaction.commit().within(path)?;
+        Ok((value, written))
+    };
+    // A panic must not lose what was taken from the intake.
+    match without_panics(path, run) {
+        Ok((value, Written { next, new_names, removed, lag_max, has_sources })) => {
+            *next_name = next;
+            open.has_sources.store(has_sources, Ordering::Relaxed);
+            *write(&open.lag_max) = lag_max;
+            open.commits.fetch_add(1, Ordering::Relaxed);
+            if !removed.is_empty() {
+                open.bases.forget(&removed);
+            }
+            for (pair, id) in &new_names {
+                open.names.remember(*id, pair);
+            }
+            open.unsettled.fetch_sub(pending.len(), Ordering::Release);
+            Ok(value)
+        }
+        Err(error) => {
+            open.names.clear();
+            // What the work itself refused is undone; only a commit may have come half way.
+            if error.is_of_engine() {
+                open.bases.distrust();
+            }
+            lock(&open.intake).put_back(pending);
+            Err(error)
+        }
+    }
+}
+
+/// Starts a transaction of the engine.
+///
+/// One that is to last is synced before the header says that it is there, and once more after. With
+/// one sync for both, the header may name pages that a failed sync never wrote: the kernel takes
+/// them for written, so no later sync writes them either, and after a loss of power the store could
+/// not be opened.
+pub(in crate::store) fn begin(
+    database: &Database,
+    durability: Durability,
+) -> Result<WriteTransaction, redb::Error> {
+    let mut transaction = database.begin_write()?;
+    transaction.set_durability(durability)?;
+    transaction.set_two_phase_commit(true);
+    Ok(transaction)
+}
+
+/// What holds once a transaction is committed.
+struct Written {
+    next: NameId,
+    new_names: HashMap<(NameKind, Arc<str>), NameId>,
+    /// The sequences of checkpoints that were removed.
+    removed: HashSet<u64>,
+    lag_max: Option<u64>,
+    has_sources: bool,
+}
+
+/// A state of the store: where it is the same, nobody has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) struct Version {
+    opening: u64,
+    commits: u64,
+    next_sequence: u64,
+}
+
+impl Version {
+    /// That after the transaction under way.
+    pub(in crate::store) fn next(self) -> Self {
+        Self { commits: self.commits + 1, ..self }
+    }
+}
+
+/// The tables of a write transaction.
+pub(in crate::store) struct Writer<'a> {
+    pub(in crate::store) open: &'a Open,
+    pub(in crate::store) path: &'a Path,
+    pub(in crate::store) transaction: &'a WriteTransaction,
+    pub(in crate::store) records: Table<'a, RecordBytes, &'static [u8]>,
+    pub(in crate::store) frames: Table<'a, FrameBytes, &'static [u8]>,
+    pub(in crate::store) index: Table<'a, IndexBytes, ()>,
+    pub(in crate::store) names: Table<'a, &'static [u8], &'static [u8]>,
+    pub(in crate::store) ids: Table<'a, &'static str, RecordBytes>,
+    // Opened when they are needed: what a transaction touches costs it pages.
+    pub(in crate::store) children: Option<Table<'a, (&'static str, RecordBytes), ()>>,
+    pub(in crate::store) deleted: Option<Table<'a, DeletedBytes, &'static [u8]>>,
+    pub(in crate::store) sources: Option<Table<'a, SourceBytes, ()>>,
+    pub(in crate::store) artifacts: Option<ArtifactTables<'a>>,
+    pub(in crate::store) next_name: NameId,
+    /// Shared with readers once the transaction is committed.
+    pub(in crate::store) new_names: HashMap<(NameKind, Arc<str>), NameId>,
+    removed: HashSet<u64>,
+    /// What [`Open::lag_max`] is once this is committed.
+    pub(in crate::store) lag_max: Option<u64>,
+    /// What [`Open::has_sources`] is once this is committed.
+    pub(in crate::store) has_sources: bool,
+    /// The settings, if every save is to be pruned.
+    pub(in crate::store) on_save: Option<OnSave>,
+    /// What was added and how often, if every save is pruned.
+    pub(in crate::store) touched: HashMap<Touched, usize>,
+    /// The sequences of what was saved, and not taken from the intake.
+    pub(in crate::store) fresh: HashSet<u64>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(
+        open: &'a Open,
+        path: &'a Path,
+        transaction: &'a WriteTransaction,
+        next_name: NameId,
+    ) -> Result<Self> {
+        Ok(Self {
+            open,
+            path,
+            transaction,
+            records: transaction.open_table(RECORDS).within(path)?,
+            frames: transaction.open_table(FRAMES).within(path)?,
+            index: transaction.open_table(INDEX).within(path)?,
+            names: transaction.open_table(NAMES).within(path)?,
+            ids: transaction.open_table(IDS).within(path)?,
+            children: None,
+            deleted: None,
+            sources: None,
+            artifacts: None,
+            on_save: open.on_save(),
+            touched: HashMap::new(),
+            fresh: HashSet::new(),
+            next_name,
+            new_names: HashMap::new(),
+            removed: HashSet::new(),
+            lag_max: *read(&open.lag_max),
+            has_sources: open.has_sources.load(Ordering::Relaxed),
+        })
+    }
+
+    /// Closes the tables, so that the transaction can be committed.
+    fn finish(self) -> Written {
+        let Self { next_name: next, new_names, removed, lag_max, has_sources, .. } = self;
+        Written { next, new_names, removed, lag_max, has_sources }
+    }
+
+    /// Saves all of them. The outer error is the engine's and spoils the whole transaction.
+    ///
+    /// The clock shows `now`.
+    pub(in crate::store) fn save_each(
+        &mut self,
+        drafts: &mut [Draft],
+        now: Timestamp,
+    ) -> Result<Vec<Result<Entry>>> {
+        let mut outcomes = Vec::with_capacity(drafts.len());
+        for at in 0..drafts.len() {
+            let saved = self.save((drafts, at), now)?;
+            if saved.is_ok() {
+                self.note_left(&drafts[at])?;
+            }
+            outcomes.push(saved);
+        }
+        Ok(outcomes)
+    }
+
+    /// Saves a checkpoint. The outer error is the engine's and spoils the whole transaction.
+    fn save(
+        &mut self,
+        (drafts, at): (&mut [Draft], usize),
+        now: Timestamp,
+    ) -> Result<Result<Entry>> {
+        let draft = &drafts[at];
+        if draft.has_own_id {
+            match self.find(&draft.entry.id) {
+                Ok(None) => {}
+                Ok(Some(found)) => return self.save_again(draft, found),
+                Err(error) if error.is_of_engine() => return Err(error),
+                // Damage to one checkpoint is no concern of the others.
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        if drafts[at].base().is_some_and(|base| base.sequence(drafts).is_none()) {
+            // What was to be its base was refused.
+            drafts[at].packed = Some(Packed::alone(&self.open.frames, &drafts[at].raw));
+        }
+        let placed = match lock(&self.open.intake).place((drafts, at), self.open, now) {
+            Ok(placed) => placed,
+            Err(error) => return Ok(Err(error)),
+        };
+        self.insert(&placed)?;
+        self.insert_artifacts(placed.entry.sequence, &drafts[at].artifacts)?;
+        self.fresh.insert(placed.entry.sequence);
+        Ok(Ok(placed.entry))
+    }
+
+    /// Puts a checkpoint into the tables.
+    pub(in crate::store) fn insert(&mut self, placed: &Placed) -> Result<()> {
+        let Placed { entry, frame } = placed;
+        self.insert_frame(frame, entry.sequence)?;
+        self.add_dependent(frame, RecordKey::of(entry))?;
+        self.insert_record(entry)?;
+        self.list(entry)?;
+        if self.on_save.is_some() {
+            *self.touched.entry(Touched::by(entry)).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    pub(in crate::store) fn children(
+        &mut self,
+    ) -> Result<&mut Table<'a, (&'static str, RecordBytes), ()>> {
+        match &mut self.children {
+            Some(table) => Ok(table),
+            none => Ok(none.insert(self.transaction.open_table(CHILDREN).within(self.path)?)),
+        }
+    }
+
+    pub(in crate::store) fn deleted(
+        &mut self,
+    ) -> Result<&mut Table<'a, DeletedBytes, &'static [u8]>> {
+        match &mut self.deleted {
+            Some(table) => Ok(table),
+            none => Ok(none.insert(self.transaction.open_table(DELETED).within(self.path)?)),
+        }
+    }
+
+    /// Removes checkpoints. Those that are stored as differences to them are stored anew.
+    ///
+    /// Returns by how much less all frames take.
+    pub(in crate::store) fn remove(&mut self, entries: &[Entry]) -> Result<u64> {
+        let sequences: Vec<u64> = entries.iter().map(|entry| entry.sequence).collect();
+        let grown = self.detach(&sequences).map_err(|error| self.named(error, entries))?;
+        let capturing = entries.iter().filter(|entry| entry.artifact_count > 0);
+        self.release(capturing.map(|entry| entry.sequence))?;
+        for entry in entries {
+            self.records.remove(RecordKey::of(entry).to_bytes()).within(self.path)?;
+            self.unlist(entry)?;
+            self.remove_frame(entry)?;
+            self.frames.remove(dependents_row(entry.sequence)).within(self.path)?;
+        }
+        self.note_removed(&sequences)?;
+        let removed: u64 = entries.iter().map(|entry| entry.stored_bytes).sum();
+        Ok(removed.saturating_add_signed(-grown))
+    }
+
+    /// Removes frames whose records are gone already.
+    pub(in crate::store) fn erase(&mut self, sequences: &[u64]) -> Result<()> {
+        self.detach(sequences)?;
+        if self.open.has_artifacts.load(Ordering::Relaxed) {
+            self.release(sequences.iter().copied())?;
+        }
+        for sequence in sequences {
+            self.remove_frame_of(*sequence)?;
+            self.frames.remove(dependents_row(*sequence)).within(self.path)?;
+        }
+        self.note_removed(sequences)
+    }
+
+    fn note_removed(&mut self, sequences: &[u64]) -> Result<()> {
+        self.removed.extend(sequences);
+        // The frames may no longer tell, and a sequence is never given out twice.
+        let next_sequence = lock(&self.open.intake).next_sequence();
+        let mut meta = self.transaction.open_table(META).within(self.path)?;
+        meta.insert(SEQUENCE_KEY, next_sequence).within(self.path)?;
+        Ok(())
+    }
+
+    /// Puts `new` in the place of `old`, whose id, time and document it keeps.
+    pub(in crate::store) fn replace(&mut self, old: &Entry, new: &Entry) -> Result<()> {
+        let before = self.index_rows(old)?;
+        let after = self.index_rows(new)?;
+        for row in before.iter().filter(|row| !after.contains(row)) {
+            self.index.remove(row).within(self.path)?;
+        }
+        for row in after.iter().filter(|row| !before.contains(row)) {
+            self.index.insert(row, ()).within(self.path)?;
+        }
+        self.insert_record(new)
+    }
+
+    pub(in crate::store) fn find(&self, id: &Id) -> Result<Option<Entry>> {
+        self.lookup().find(&self.ids, &self.records, id)
+    }
+
+    /// The entry at `key`, or `None` if there is none.
+    pub(in crate::store) fn entry(&self, key: RecordKey) -> Result<Option<Entry>> {
+        let row = self.records.get(key.to_bytes()).within(self.path)?;
+        row.map(|row| self.lookup().decode(key, row.value())).transpose()
+    }
+
+    /// What the store is before this transaction is committed.
+    pub(in crate::store) fn version(&self) -> Version {
+        let commits = self.open.commits.load(Ordering::Relaxed);
+        // What waits for the tables comes with the next transaction.
+        let next_sequence = lock(&self.open.intake).next_sequence();
+        Version { opening: self.open.bases.opening(), commits, next_sequence }
+    }
+
+    pub(in crate::store) fn lookup(&self) -> Lookup<'_, Table<'a, &'static [u8], &'static [u8]>> {
+        Lookup { known: &self.open.names, path: self.path, names: &self.names }
+    }
+
+    /// A retry of a save is a no-op; anything else must not change what is there.
+    fn save_again(&mut self, draft: &Draft, found: Entry) -> Result<Result<Entry>> {
+        let outcome = match self.is_again(draft, &found) {
+            Ok(true) => {
+                self.insert_blobs(&draft.artifacts)?;
+                Ok(found)
+            }
+            Ok(false) => Err(Error::Exists { id: found.id.to_string() }),
+            Err(error) if error.is_of_engine() => return Err(error),
+            Err(error) => Err(error),
+        };
+        Ok(outcome)
+    }
+
+    /// Whether a draft is what was saved under its id.
+    fn is_again(&mut self, draft: &Draft, found: &Entry) -> Result<bool> {
+        let mut same = Entry {
+            sequence: found.sequence,
+            stored_bytes: found.stored_bytes,
+            // The store decides on that.
+            ordered_at: found.ordered_at,
+            // They are compared below.
+            artifact_count: found.artifact_count,
+            // They may have been changed since.
+            tags: found.tags.clone(),
+            ..draft.entry.clone()
+        };
+        if draft.dated != Dated::Stated {
+            same.created_at = found.created_at;
+        }
+        let raw = self.unpacker().raw(found)?;
+        Ok(same == *found && raw == draft.raw && self.has_artifacts(found, &draft.artifacts)?)
+    }
+
+    pub(in crate::store) fn unpacker(&self) -> Unpacker<'_, Table<'a, FrameBytes, &'static [u8]>> {
+        let Open { bases, frames, document_bytes_max, .. } = self.open;
+        let limit = *document_bytes_max;
+        Unpacker { bases, frames, path: self.path, table: &self.frames, limit }
+    }
+
+    pub(in crate::store) fn remove_frame(&mut self, entry: &Entry) -> Result<()> {
+        // Most are of one chunk, and removing one row is faster than a range. What either says may
+        // be damaged, but hardly both.
+        if entry.stored_bytes < CHUNK_BYTES_MIN as u64 {
+            let first = self.frames.remove(frame_row(entry.sequence, 0)).within(self.path)?;
+            if first.is_some_and(|first| first.value().len() < CHUNK_BYTES_MIN) {
+                return Ok(());
+            }
+        }
+        self.remove_frame_of(entry.sequence)
+    }
+
+    pub(in crate::store) fn remove_frame_of(&mut self, sequence: u64) -> Result<()> {
+        self.frames.retain_in(frame_rows(sequence), |_, _| false).within(self.path)
+    }
+
+    pub(in crate::store) fn insert_frame(&mut self, bytes: &[u8], sequence: u64) -> Result<()> {
+        let large = bytes.len() >= LARGE_FROM_BYTES;
+        let chunks = bytes.chunks(if large { LARGE_CHUNK_BYTES } else { CHUNK_BYTES });
+        for (chunk, number) in chunks.zip(0..u16::MAX) {
+            self.frames.insert(frame_row(sequence, number), chunk).within(self.path)?;
+        }
+        Ok(())
+    }
+
+    pub(in crate::store) fn insert_record(&mut self, entry: &Entry) -> Result<()> {
+        let record = self.record(entry)?;
+        self.records
+            .insert(RecordKey::of(entry).to_bytes(), record.as_slice())
+            .within(self.path)?;
+        Ok(())
+    }
+}

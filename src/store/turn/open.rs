@@ -1,0 +1,202 @@
+//! The open file: what of it is in memory while this process has it.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Instant;
+
+use redb::{Database, Durability};
+
+use crate::checkpoint::Series;
+use crate::codec::{Frames, KeyId, Placed};
+use crate::error::{At, Result};
+use crate::key::NameId;
+use crate::store::chain::bases::Bases;
+use crate::store::engine::disk::{FileId, Place};
+use crate::store::engine::file::{self, Refusal};
+use crate::store::engine::names::Names;
+use crate::store::engine::overlay::Overlay;
+use crate::store::engine::table::Found;
+use crate::store::keep::settings::{self, Settings};
+use crate::store::log::journal::{self, Journal};
+use crate::store::log::spool::SetAside;
+use crate::store::options::Options;
+use crate::store::save::intake::Intake;
+use crate::store::save::write::transact;
+use crate::store::turn::enter::Use;
+use crate::store::turn::full_disk::{lacks_room, no_room};
+use crate::sync::{lock, read};
+
+/// The file while this process has it.
+pub(in crate::store) struct Open {
+    pub(in crate::store) database: Database,
+    /// Of this store and no other that may come in its place.
+    pub(in crate::store) identity: u64,
+    /// Which file it is.
+    pub(in crate::store) file: Option<FileId>,
+    pub(in crate::store) names: Names,
+    pub(in crate::store) frames: Arc<Frames>,
+    pub(in crate::store) bases: Bases,
+    pub(in crate::store) document_bytes_max: usize,
+    pub(in crate::store) artifact_bytes_max: usize,
+    /// Whether any file was ever captured, so that nothing is looked for where none was.
+    pub(in crate::store) has_artifacts: AtomicBool,
+    /// Whether the tables lead from files to all checkpoints that came from them. Changes with a
+    /// commit.
+    pub(in crate::store) has_sources: AtomicBool,
+    /// Taken first of the three locks. Held from writing a save until it is pending.
+    pub(in crate::store) journal: Mutex<Journal>,
+    /// Taken second. Held for the whole of a write transaction.
+    pub(in crate::store) next_name: Mutex<NameId>,
+    /// Taken last, and for a moment only.
+    pub(in crate::store) intake: Mutex<Intake>,
+    /// Number of saves that are acknowledged and not yet in the tables for all to see.
+    pub(in crate::store) unsettled: AtomicUsize,
+    /// How often something was written.
+    pub(in crate::store) commits: AtomicU64,
+    /// How many were added to each series since it was looked at what of it could be pruned.
+    pub(in crate::store) looked: Mutex<HashMap<Series, usize>>,
+    /// `None` if they cannot be read.
+    pub(in crate::store) settings: RwLock<Option<Arc<Settings>>>,
+    /// What holds for saves of this handle while the store has no policy.
+    pub(in crate::store) given: Option<Arc<Settings>>,
+    /// What everything is sealed with. Changes only while the journal is held.
+    pub(in crate::store) key: RwLock<Option<KeyId>>,
+    /// Whether some may still be as it was before that.
+    pub(in crate::store) is_rekeying: AtomicBool,
+    /// The longest lag of a date behind the order, in microseconds; `None` if the format of the
+    /// store allows none. Changes with a commit.
+    pub(in crate::store) lag_max: RwLock<Option<u64>>,
+    /// Whether there was a save since the file was opened.
+    pub(in crate::store) has_saved: AtomicBool,
+    pub(in crate::store) since: Instant,
+    /// The overlay, if the file is open in memory; then it is for readers only.
+    pub(in crate::store) memory: Option<Overlay>,
+}
+
+impl Open {
+    /// Whether the format of the store allows dates that lag behind the order.
+    pub(in crate::store) fn may_lag(&self) -> bool {
+        read(&self.lag_max).is_some()
+    }
+
+    /// Puts into the tables what a journal has that they lack.
+    ///
+    /// A writer may use the reserve of the journal for that. A reader leaves it alone.
+    pub(in crate::store) fn new(
+        opened: (Database, Option<FileId>, Found),
+        frames: Arc<Frames>,
+        (place, options): (&Place, &Options),
+        usage: Use,
+    ) -> Result<Self, Refusal> {
+        let (path, disk) = (place.path.as_path(), place.disk.as_ref());
+        let Found { next_sequence, identity, .. } = opened.2;
+        if next_sequence == 1 {
+            // Whoever made it may have been killed before its name was on disk; from the first
+            // checkpoint on that must not be so.
+            let directory = file::parent(path);
+            disk.sync_directory(directory).at(directory)?;
+        }
+        let journal_path = file::beside(path, ".journal");
+        let left = journal::look(disk, &journal_path, identity, next_sequence)?;
+        let aside = journal::clear_place(disk, &journal_path, &left)?;
+        if let (Some((path, reason)), Some(hear)) = (aside, &options.on_set_aside) {
+            hear(SetAside { path, reason: reason.to_owned() });
+        }
+        let journal = Journal::new(place.disk.clone(), journal_path.clone(), identity);
+        let open = Self::with(opened, frames, (left.placed, journal), place, options);
+        match open.take_in_journal(path, options) {
+            Ok(()) => {}
+            Err(error) if lacks_room(&error) => {
+                let freed = match usage {
+                    Use::Read => 0,
+                    // While the file is locked: nobody else writes to the journal.
+                    Use::Write => journal::cut(disk, &journal_path, left.end)?,
+                };
+                return Err(if freed > 0 {
+                    Refusal::Freed
+                } else {
+                    no_room(path, journal::room_for(left.end)).into()
+                });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        lock(&open.journal).remove_left();
+        Ok(open)
+    }
+
+    /// As [`Open::new`], but in memory: the journal stays as it is.
+    pub(in crate::store) fn in_memory(
+        opened: (Database, Option<FileId>, Found),
+        overlay: Overlay,
+        frames: Arc<Frames>,
+        (place, options): (&Place, &Options),
+    ) -> Result<Self> {
+        let Found { next_sequence, identity, .. } = opened.2;
+        let path = file::beside(&place.path, ".journal");
+        let left = journal::look(place.disk.as_ref(), &path, identity, next_sequence)?;
+        if !left.placed.is_empty() {
+            // Relaxed saves must not wait for room in the tables to be durable. If the sync fails,
+            // the next write puts them into the tables anyway.
+            let _ = place.disk.open(&path).and_then(|file| file.sync());
+        }
+        let journal = Journal::detached(place.disk.clone(), path, identity);
+        let open = Self::with(opened, frames, (left.placed, journal), place, options);
+        let open = Self { memory: Some(overlay), ..open };
+        open.take_in_journal(&place.path, options)?;
+        Ok(open)
+    }
+
+    fn take_in_journal(&self, path: &Path, options: &Options) -> Result<()> {
+        if self.unsettled.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
+        let now = (options.clock)();
+        // Prunes that a crash undid are done again.
+        transact(self, path, Durability::Immediate, |it| it.prune_on_save(now))
+    }
+
+    fn with(
+        (database, file, found): (Database, Option<FileId>, Found),
+        frames: Arc<Frames>,
+        (left, journal): (Vec<Placed>, Journal),
+        place: &Place,
+        options: &Options,
+    ) -> Self {
+        let Found { next_sequence, next_name, identity, has_artifacts, key, is_rekeying, .. } =
+            found;
+        let settings = settings::load(&database, &place.path);
+        Self {
+            database,
+            identity,
+            file,
+            names: Names::default(),
+            frames,
+            bases: Bases::new(options.cache_bytes / 2),
+            document_bytes_max: options.limits.document_bytes,
+            artifact_bytes_max: options.limits.artifact_bytes,
+            has_artifacts: AtomicBool::new(has_artifacts),
+            has_sources: AtomicBool::new(found.has_sources),
+            next_name: Mutex::new(next_name),
+            unsettled: AtomicUsize::new(left.len()),
+            intake: Mutex::new(Intake::new(next_sequence, found.highest, left)),
+            journal: Mutex::new(journal),
+            commits: AtomicU64::new(0),
+            looked: Mutex::new(HashMap::new()),
+            settings: RwLock::new(settings.ok().map(Arc::new)),
+            given: options.prune_on_save.clone().map(Settings::given),
+            key: RwLock::new(key),
+            is_rekeying: AtomicBool::new(is_rekeying),
+            lag_max: RwLock::new(found.lag_max),
+            has_saved: AtomicBool::new(false),
+            since: Instant::now(),
+            memory: None,
+        }
+    }
+
+    /// Whether the file is open in memory: writes never reach the disk.
+    pub(in crate::store) fn is_in_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+}
