@@ -13,4 +13,5 @@ pub mod place;
 pub mod private;
 pub mod size;
 pub mod system;
-pub mod whole;
+
+pub use crate::store::whole;

@@ -3,11 +3,11 @@
 //! Documents may hold what nobody else should see, so whatever the command makes is made here,
 //! but for what is meant for others. A stricter umask holds as it always does.
 
-use std::fs::{self, DirBuilder, Metadata};
+use std::fs::{DirBuilder, Metadata};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use crate::store::opening;
+use crate::store::whole::WholeFile;
 
 /// The mode of a file that nothing else is known of.
 pub(crate) const MODE: u32 = 0o600;
@@ -54,17 +54,7 @@ pub fn directories(mode: u32) -> DirBuilder {
 /// Makes a file with a text in it, if there is none. It is whole and on disk afterwards, or not
 /// there at all.
 pub fn write_lasting(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut file = opening::make(path)?;
-    let written = file.write_all(text).and_then(|()| file.sync_all());
-    let written = written.and_then(|()| sync_parent(path));
-    if written.is_err() {
-        let _ = fs::remove_file(path);
-    }
-    written
-}
-
-/// Makes the name of a file last, which is on disk only with its directory.
-pub fn sync_parent(path: &Path) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    opening::directory(parent.unwrap_or(Path::new(".")))?.sync_all()
+    let mut file = WholeFile::new(path, false)?;
+    file.write_all(text)?;
+    file.finish()
 }

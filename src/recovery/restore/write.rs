@@ -17,6 +17,7 @@ use crate::store::{Stage, Step, Store, Watch, opening};
 use crate::transfer::directory::{Content, Directory, Draft, Found};
 use crate::transfer::place::split;
 use crate::transfer::private;
+use crate::transfer::whole::WholeFile;
 
 // An id of another system may be of any length, and lead anywhere.
 const ID_CHARS: usize = 40;
@@ -243,14 +244,13 @@ impl Work<'_> {
 pub(super) fn keep_file(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-        // Where a file cannot have two names, it is copied.
+        // Where a file cannot have two names, it is copied, with its permissions.
         Err(_) => {
-            // Who may not read the one may not read the other.
-            let mut copy = opening::make(to)?;
+            let mut copy = WholeFile::new(to, false)?;
             let mut file = opening::read(from)?;
             io::copy(&mut file, &mut copy)?;
             copy.set_permissions(file.metadata()?.permissions())?;
-            copy.sync_all()
+            copy.finish()
         }
         Ok(()) => Ok(()),
     }

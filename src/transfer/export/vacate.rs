@@ -11,10 +11,9 @@ use super::report::{Exported, MovedFile};
 use crate::checkpoint::{Checkpoint, Entry, Id, SourceForm};
 use crate::error::Result;
 use crate::layouts::claude::Filed;
-use crate::store::{Store, opening};
+use crate::store::{Store, opening, sync_parent};
 use crate::transfer::directory::{Content, Directory, Found};
 use crate::transfer::place::{Packing, split};
-use crate::transfer::private;
 
 /// A place that the file of a checkpoint leaves.
 #[derive(Debug, Clone)]
@@ -122,6 +121,6 @@ fn remove(directory: &Directory, path: &str, content: &Content) -> io::Result<bo
         return found.map(|_| false);
     }
     fs::remove_file(&shown)?;
-    private::sync_parent(&place)?;
+    sync_parent(&place)?;
     Ok(true)
 }
