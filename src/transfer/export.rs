@@ -158,8 +158,8 @@ impl Store {
     }
 
     /// As [`Store::export`]. `watch` hears how far it is and what is left out, and may stop it.
-    /// Then the files that are written by then are there as a whole, and [`Exported::stopped`] is
-    /// set. The same export once more goes on.
+    /// Then the files that are written by then are there as a whole, [`Exported::is_stopped`] is
+    /// set, and the same export once more goes on.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -210,7 +210,7 @@ impl Store {
     }
 
     /// As [`Store::export_lines`]. `watch` hears how far it is and what is left out, and may stop
-    /// it after any line; [`ExportedLines::stopped`] is set then.
+    /// it between two lines; [`ExportedLines::is_stopped`] is set then.
     ///
     /// # Errors
     /// As [`Store::export_lines`].
@@ -249,7 +249,7 @@ impl Store {
         let mut file = file.trying(make)?;
         let report = self.export_lines_with(selection, &mut file, watch)?;
         // Otherwise the draft is removed when it is dropped.
-        if !report.stopped && report.total() > 0 {
+        if !report.is_stopped && report.total() > 0 {
             file.finish().trying(|| format!("write {}", path.display()))?;
         }
         Ok(report)

@@ -108,7 +108,7 @@ pub enum NotExported {
         reason: &'static str,
     },
     /// A newer checkpoint of another series has the path.
-    #[error("{path} is that of a newer one of another series")]
+    #[error("a newer checkpoint of another series has {path}")]
     Taken {
         /// The path, from the directory of the export.
         path: String,

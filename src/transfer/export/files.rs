@@ -116,7 +116,7 @@ fn decide(
         Err(Halt::Stopped) => {
             export.place_batch()?;
             let (report, placed) = export.end()?;
-            Ok((Exported { stopped: true, ..report }, placed))
+            Ok((Exported { is_stopped: true, ..report }, placed))
         }
         Err(Halt::Failed(error)) => Err(error),
     }

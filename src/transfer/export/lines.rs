@@ -83,7 +83,7 @@ pub(super) fn run(
             watcher.end(report.exported);
             Ok(report)
         }
-        Err(Halt::Stopped) => Ok(ExportedLines { stopped: true, ..report }),
+        Err(Halt::Stopped) => Ok(ExportedLines { is_stopped: true, ..report }),
         Err(Halt::Failed(error)) => Err(error),
     }
 }

@@ -58,7 +58,7 @@ pub struct Exported {
     pub moved: Vec<MovedFile>,
     /// Whether the caller stopped it; the same export once more goes on.
     #[serde(skip)]
-    pub stopped: bool,
+    pub is_stopped: bool,
 }
 
 /// A file that went to another place with the status of its checkpoint.
@@ -89,7 +89,7 @@ pub struct ExportedLines {
     pub bytes: u64,
     /// Whether the caller stopped it.
     #[serde(skip)]
-    pub stopped: bool,
+    pub is_stopped: bool,
 }
 
 impl Exported {

@@ -66,7 +66,7 @@ fn progress(event: &ExportEvent<'_>) -> Option<(u64, Option<u64>)> {
 fn every_checkpoint_becomes_a_file_and_a_second_export_changes_nothing() {
     let case = Case::of(3);
     let report = case.store.export(&case.at("out"), &ExportOptions::default()).unwrap();
-    assert_eq!((report.exported, report.total(), report.stopped), (3, 3, false));
+    assert_eq!((report.exported, report.total(), report.is_stopped), (3, 3, false));
     assert_eq!(case.files("out"), 3);
     let again = case.store.export(&case.at("out"), &ExportOptions::default()).unwrap();
     assert_eq!((again.exported, again.unchanged, again.bytes), (0, 3, 0));
@@ -109,7 +109,7 @@ fn an_export_that_is_stopped_keeps_what_it_wrote_and_goes_on() {
             _ => ControlFlow::Continue(()),
         })
         .unwrap();
-    assert!(stopped.stopped);
+    assert!(stopped.is_stopped);
     assert!((100..u64::from(MANY)).contains(&stopped.exported), "{stopped:?}");
     assert_eq!(case.files("out"), stopped.exported);
     let rest = case.store.export(&case.at("out"), &options).unwrap();
@@ -133,7 +133,7 @@ fn a_stop_at_any_event_counts() {
             _ => ControlFlow::Continue(()),
         })
         .unwrap();
-    assert!(report.stopped);
+    assert!(report.is_stopped);
     assert_eq!(report.refused, left_out.len() as u64);
     assert!((1..MANY as usize).contains(&left_out.len()), "{}", left_out.len());
     assert_eq!(left_out[0], format!("c-{}", MANY - 1), "the newest comes first");
@@ -149,12 +149,12 @@ fn lines_that_are_stopped_are_whole_and_a_file_of_them_is_not_there() {
     let mut lines = Vec::new();
     let all = Selection::default();
     let report = case.store.export_lines_with(&all, &mut lines, &mut { stop }).unwrap();
-    assert!(report.stopped && report.exported < u64::from(MANY));
+    assert!(report.is_stopped && report.exported < u64::from(MANY));
     assert_eq!(report.bytes, lines.len() as u64);
     let count = lines.split_inclusive(|byte| *byte == b'\n').count() as u64;
     assert_eq!((count, lines.last()), (report.exported, Some(&b'\n')));
     let path = case.at("all.jsonl");
-    assert!(case.store.export_lines_to(&path, false, &all, &mut { stop }).unwrap().stopped);
+    assert!(case.store.export_lines_to(&path, false, &all, &mut { stop }).unwrap().is_stopped);
     assert!(!path.exists());
     case.store.export_lines_to(&path, false, &all, &mut unwatched).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), MANY as usize);

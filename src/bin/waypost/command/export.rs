@@ -40,14 +40,15 @@ Examples:
 
 /// Write the files of other systems, or lines of JSON
 ///
-/// What came from a file is that file again, byte for byte. What did not, or goes into another
-/// --layout, is written as that system would; what it requires and the checkpoint does not have is
-/// reported, and the rest goes on. Of several contents of one file the newest is written.
+/// A checkpoint that came from a file becomes that file again, byte for byte. Any other, or one
+/// that goes into another --layout, is written as that system would write it. What the system
+/// requires and the checkpoint lacks is reported, and the rest goes on. If several checkpoints are
+/// contents of one file, the newest is written.
 ///
-/// Lines of JSON have all that is known of a checkpoint, oldest first; `waypost import` takes them
-/// in again, into this store or another one.
+/// Lines of JSON hold everything known about each checkpoint, oldest first. `waypost import` reads
+/// them into this store or another one.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "flags that have nothing to do with each other")]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags")]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The directory to write files below: the root of a project
@@ -58,7 +59,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     jsonl: Option<PathBuf>,
 
-    /// Write all files as this system has them, not each as its own
+    /// Write all files as this system has them, instead of each as its own
     #[arg(long, conflicts_with = "jsonl", value_parser = args::layout())]
     layout: Option<Layout>,
 
@@ -71,7 +72,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "VERSION", requires = "layout", conflicts_with = "jsonl")]
     schema: Option<String>,
 
-    /// Write all files as the code of --layout reads them, if that is not what its schema says
+    /// Write all files as the code of --layout reads them, where that differs from its schema
     ///
     /// aiwg: `reader` writes the states of loops that its recovery restores,
     /// loops/LOOP/checkpoints/checkpoint-ITERATION-MILLISECONDS.json.gz. `documented` writes the
@@ -83,7 +84,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["jsonl", "plain"])]
     gzip: bool,
 
-    /// Compress no files, not even those that were
+    /// Compress no files, not even those that were compressed
     #[arg(long, conflicts_with = "jsonl")]
     plain: bool,
 
@@ -93,14 +94,14 @@ pub(super) struct Args {
 
     /// Give files the modes that they had when they were imported, however wide
     ///
-    /// Without it, files get at most mode 0755, less what the umask takes away.
+    /// By default they get at most mode 0755, less what the umask takes away.
     #[arg(long, conflicts_with = "jsonl")]
     recorded_modes: bool,
 
     /// Only this checkpoint: an id, the start of one, `latest`, NAME or NAME@N (repeatable)
     ///
-    /// Any revision of an imported file, to the place of its file. Of a line of a file, the file as
-    /// it was then. Indexes of directories are left as they are.
+    /// Any revision of an imported file, which is written to the place of the file. For a line of a
+    /// file, the whole file as it was then. Indexes of directories stay as they are.
     #[arg(long = "id", value_name = "ID", conflicts_with_all = FILTERS)]
     ids: Vec<String>,
 
@@ -167,7 +168,7 @@ fn write_files(
     let mut watcher = Watcher::new(global);
     let ended = store.export_with(directory, &options, &mut |event| watcher.hear(&event));
     let report = ended.map_err(|error| of_export(error, args.layout))?;
-    let stopped = watcher.stopped.filter(|_| report.stopped);
+    let stopped = watcher.stopped.filter(|_| report.is_stopped);
     drop(watcher);
     if report.total() == 0 && stopped.is_none() {
         return Err(nothing(&query).into());
@@ -217,7 +218,7 @@ fn write_lines(
         Target::File => store.export_lines_to(file, args.overwrite, &selection, &mut watch),
     };
     let report = ended.map_err(|error| of_export(error, None))?;
-    let stopped = watcher.stopped.filter(|_| report.stopped);
+    let stopped = watcher.stopped.filter(|_| report.is_stopped);
     drop(watcher);
     if let Some(signal) = stopped {
         if global.json {

@@ -61,11 +61,16 @@ fn summary(report: &Exported) -> String {
     }
     if report.renamed > 0 {
         let count = report.renamed;
-        let _ = write!(text, "; {count} under a second name, as a newer one has the first");
+        let _ =
+            write!(text, "; {count} under a second name, since a newer checkpoint has the first");
     }
-    if report.older > 0 {
-        let count = report.older;
-        let _ = write!(text, "; {count} older contents of overwritten files are in the store only");
+    match report.older {
+        0 => {}
+        1 => text.push_str("; 1 older content of an overwritten file is in the store only"),
+        count => {
+            let _ =
+                write!(text, "; {count} older contents of overwritten files are in the store only");
+        }
     }
     text
 }
