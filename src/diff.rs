@@ -48,7 +48,7 @@ pub use change::Change;
 pub use hunk::{Hunk, hunks};
 pub use lines::{Line, lines};
 pub use number::compare_numbers;
-pub use patch::Operation;
+pub use patch::PatchOperation;
 pub use pointer::Pointer;
 
 /// What differs between two documents.
@@ -114,7 +114,7 @@ impl<'d> Diff<'d> {
     /// Returns a patch in the sense of RFC 6902: operations that make, one after the other, the new
     /// document of the old one. Of a key that stands twice a reader must know the last only.
     #[must_use]
-    pub fn to_patch(&self) -> Vec<Operation<'d>> {
+    pub fn to_patch(&self) -> Vec<PatchOperation<'d>> {
         self.edit.as_ref().map(patch::operations).unwrap_or_default()
     }
 }

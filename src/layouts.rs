@@ -12,7 +12,7 @@
 //! let text = r#"{"storyId": "PROJ-42", "stage": 1, "agentId": "a", "verdict": "NO-GO",
 //!     "timestamp": "2026-02-14T14:30:00Z", "lastAction": "validated", "readiness": 4,
 //!     "tasksCompleted": [], "tasksRemaining": []}"#;
-//! let checkpoint: pipeline::Checkpoint = from_json(text.as_bytes())?;
+//! let checkpoint: pipeline::StoryCheckpoint = from_json(text.as_bytes())?;
 //! let problems = checkpoint.validate();
 //! assert_eq!(problems[0].to_string(), "/reason: is required if the verdict is NO-GO");
 //! # Ok(())

@@ -45,4 +45,4 @@ pub use target::Target;
 pub use unresolved::Unresolved;
 pub use worker::Worker;
 pub use workplace::workplace;
-pub use world::{FileNow, IssueNow, Moment, Seen, World};
+pub use world::{Answer, FileNow, IssueNow, Moment, World};

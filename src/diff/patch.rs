@@ -11,7 +11,7 @@ use crate::checkpoint::Document;
 
 /// One operation of RFC 6902.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Operation<'d> {
+pub enum PatchOperation<'d> {
     /// Adds a field, or inserts an element before the one at `path`.
     Add {
         /// Where to.
@@ -40,7 +40,7 @@ pub enum Operation<'d> {
     },
 }
 
-impl Operation<'_> {
+impl PatchOperation<'_> {
     /// Returns the operation as an object, as RFC 6902 writes it; copies the value.
     #[must_use]
     pub fn to_document(&self) -> Document {
@@ -65,7 +65,7 @@ impl Operation<'_> {
 
 /// The operations of an edit. What changes inside a value comes before the value moves, so all but
 /// the last step of a path is as in the old document.
-pub(super) fn operations<'d>(edit: &Edit<'d>) -> Vec<Operation<'d>> {
+pub(super) fn operations<'d>(edit: &Edit<'d>) -> Vec<PatchOperation<'d>> {
     let mut patch = Patch { path: Pointer::default(), operations: Vec::new() };
     patch.edit(edit);
     patch.operations
@@ -74,14 +74,15 @@ pub(super) fn operations<'d>(edit: &Edit<'d>) -> Vec<Operation<'d>> {
 /// What was written, and where the next is to be.
 struct Patch<'d> {
     path: Pointer,
-    operations: Vec<Operation<'d>>,
+    operations: Vec<PatchOperation<'d>>,
 }
 
 impl<'d> Patch<'d> {
     fn edit(&mut self, edit: &Edit<'d>) {
         match edit {
             Edit::Replaced { new, .. } => {
-                self.operations.push(Operation::Replace { path: self.path.clone(), value: new });
+                self.operations
+                    .push(PatchOperation::Replace { path: self.path.clone(), value: new });
             }
             Edit::Object(fields) => {
                 for (key, field) in fields {
@@ -100,8 +101,10 @@ impl<'d> Patch<'d> {
     fn field(&mut self, field: &Field<'d>) {
         let path = || self.path.clone();
         match field {
-            Field::Removed(_) => self.operations.push(Operation::Remove { path: path() }),
-            Field::Added(value) => self.operations.push(Operation::Add { path: path(), value }),
+            Field::Removed(_) => self.operations.push(PatchOperation::Remove { path: path() }),
+            Field::Added(value) => {
+                self.operations.push(PatchOperation::Add { path: path(), value });
+            }
             Field::Changed(edit) => self.edit(edit),
         }
     }
@@ -133,7 +136,7 @@ impl<'d> Patch<'d> {
             if matches!(step, Step::Removed(_)) {
                 elements.remove(number);
                 let path = self.path.index(elements.before(number));
-                self.operations.push(Operation::Remove { path });
+                self.operations.push(PatchOperation::Remove { path });
             }
         }
     }
@@ -148,7 +151,7 @@ impl<'d> Patch<'d> {
             match step {
                 Step::Added(value) => {
                     let path = self.path.index(elements.before(number));
-                    self.operations.push(Operation::Add { path, value });
+                    self.operations.push(PatchOperation::Add { path, value });
                     elements.add(number);
                 }
                 Step::MovedHere { from, .. } => {
@@ -159,7 +162,7 @@ impl<'d> Patch<'d> {
                     // Others that moved may have brought it to its place.
                     if from != to {
                         let (from, path) = (self.path.index(from), self.path.index(to));
-                        self.operations.push(Operation::Move { from, path });
+                        self.operations.push(PatchOperation::Move { from, path });
                     }
                 }
                 Step::Kept(_) | Step::Changed(_) | Step::Removed(_) | Step::MovedAway => {}

@@ -98,7 +98,9 @@ fn a_long_key_is_not_told_again_and_again() {
     let (old, new) = (object(inside(0)), object(inside(1_000)));
     let operations = diff(&old, &new).to_patch();
     apply::check(&old, &new, &operations);
-    let [Operation::Replace { path, .. }] = &operations[..] else { panic!("it is one change") };
+    let [PatchOperation::Replace { path, .. }] = &operations[..] else {
+        panic!("it is one change")
+    };
     assert_eq!(path.as_str().len(), 1 + (1 << 20));
 }
 
@@ -225,7 +227,7 @@ fn what_is_too_deep_is_not_looked_into() {
     };
     let (old, new) = (nested(Document::Uint(1), 511), nested(Document::Uint(2), 511));
     let shallow = diff(&old, &new).to_patch();
-    let [Operation::Replace { path, .. }] = &shallow[..] else { panic!("{shallow:?}") };
+    let [PatchOperation::Replace { path, .. }] = &shallow[..] else { panic!("{shallow:?}") };
     assert_eq!(path.as_str(), "/1".repeat(511));
     let (old, new) = (nested(Document::Uint(1), 2_000), nested(Document::Uint(2), 2_000));
     assert_eq!(diff(&old, &new).to_patch().len(), 1);

@@ -26,7 +26,7 @@ use crate::error::{At, Error, Result};
 pub(super) use recognise::{broken, recognise};
 pub(super) use schema::migrate;
 pub(super) use shape::check;
-pub use stage::Stage;
+pub use stage::ImplStage;
 pub(super) use standing::standing;
 pub(super) use write::{FORM, envelope, paths};
 
@@ -41,7 +41,7 @@ const VERSION_NEWEST: u64 = 2;
 
 /// The whole file: the state of a run, and when it was saved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Checkpoint {
+pub struct ImplCheckpoint {
     /// [`VERSION`], or 2. Agentize takes a missing one for 0.
     #[serde(default)]
     pub version: u64,
@@ -60,7 +60,7 @@ pub struct ImplState {
     /// The GitHub issue.
     pub issue_no: u64,
     /// The stage that is next.
-    pub current_stage: Word<Stage>,
+    pub current_stage: Word<ImplStage>,
     /// Counts rounds of implementing and reviewing, from one.
     pub iteration: u64,
     /// The absolute path of the worktree.
@@ -76,7 +76,7 @@ pub struct ImplState {
     pub last_score: i64,
     /// What was done, in order.
     #[serde(default)]
-    pub history: Vec<Step>,
+    pub history: Vec<ImplStep>,
     /// The number of the pull request. The first release does not have this field.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub pr_number: Field<String>,
@@ -90,8 +90,8 @@ pub struct ImplState {
 
 /// A stage that was run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Step {
-    /// A [`Stage`], or `parse`, which is a part of `impl`.
+pub struct ImplStep {
+    /// An [`ImplStage`], or `parse`, which is a part of `impl`.
     pub stage: String,
     /// The iteration it was run in.
     pub iteration: u64,
@@ -140,7 +140,7 @@ vocabulary! {
     }
 }
 
-impl Checkpoint {
+impl ImplCheckpoint {
     /// The checkpoint of `state`, saved at `time`.
     #[must_use]
     pub fn new(state: ImplState, time: Timestamp) -> Self {
@@ -197,7 +197,7 @@ impl ImplState {
     pub fn new(issue_no: u64, worktree: impl Into<PathBuf>, plan_file: Option<PathBuf>) -> Self {
         Self {
             issue_no,
-            current_stage: Stage::Impl.into(),
+            current_stage: ImplStage::Impl.into(),
             iteration: 1,
             worktree: worktree.into(),
             plan_file,
@@ -213,17 +213,17 @@ impl ImplState {
     /// Reads the state in the file at `path`.
     ///
     /// # Errors
-    /// As [`Checkpoint::load`].
+    /// As [`ImplCheckpoint::load`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        Ok(Checkpoint::load(path)?.state)
+        Ok(ImplCheckpoint::load(path)?.state)
     }
 
     /// Writes a file of [`VERSION`] with this state, saved at `time`.
     ///
     /// # Errors
-    /// As [`Checkpoint::save`].
+    /// As [`ImplCheckpoint::save`].
     pub fn save(&self, path: impl AsRef<Path>, time: Timestamp) -> Result<()> {
-        Checkpoint::new(self.clone(), time).save(path)
+        ImplCheckpoint::new(self.clone(), time).save(path)
     }
 
     /// Returns what the document of agentize asks for and this does not have.
@@ -237,7 +237,7 @@ impl ImplState {
     fn check(&self, at: &str, checker: &mut Checker) {
         let stage = format!("{at}/current_stage");
         checker.must(self.issue_no > 0, format!("{at}/issue_no"), FROM_ONE);
-        checker.word_of(&stage, &self.current_stage, Stage::ALL);
+        checker.word_of(&stage, &self.current_stage, ImplStage::ALL);
         checker.must(self.iteration > 0, format!("{at}/iteration"), FROM_ONE);
         // Not `is_absolute`: a file from a Unix machine is read on Windows, too. Agentize itself
         // takes any path.
@@ -253,7 +253,7 @@ impl ImplState {
 
     /// Follows the history through the graph of stages, up to the current one.
     fn check_path(&self, at: &str, checker: &mut Checker) {
-        let mut before: Option<Stage> = None;
+        let mut before: Option<ImplStage> = None;
         let mut iteration = 1;
         for (index, step) in self.history.iter().enumerate() {
             let place = format!("{at}/history/{index}");
@@ -264,7 +264,7 @@ impl ImplState {
             let Some(stage) = step.stage() else { continue };
             match before {
                 None => checker.must(
-                    stage == Stage::Impl,
+                    stage == ImplStage::Impl,
                     format!("{place}/stage"),
                     (Code::Transition, "must be impl, where every run starts"),
                 ),
@@ -298,16 +298,16 @@ const PARSE: &str = "parse";
 const FROM_ONE: (Code, &str) = (Code::Range, "must be 1 or more");
 const SCORE: (Code, &str) = (Code::Range, "must be from 0 to 100");
 
-impl Step {
+impl ImplStep {
     /// Returns the stage, unless it is `parse` or unknown.
     #[must_use]
-    pub fn stage(&self) -> Option<Stage> {
+    pub fn stage(&self) -> Option<ImplStage> {
         Word::of(&self.stage).known()
     }
 
     fn check(&self, at: &str, checker: &mut Checker) {
         if self.stage != PARSE {
-            checker.word_of(&format!("{at}/stage"), &Word::of(&self.stage), Stage::ALL);
+            checker.word_of(&format!("{at}/stage"), &Word::of(&self.stage), ImplStage::ALL);
         }
         checker.time_text(&format!("{at}/timestamp"), &self.timestamp);
         checker.word_of(&format!("{at}/result"), &self.result, Outcome::ALL);

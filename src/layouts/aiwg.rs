@@ -21,13 +21,15 @@ use super::word::vocabulary;
 use super::{Field, Problem, Scalar, Word};
 use crate::checkpoint::LoopId;
 
-pub use location::Name;
+pub use location::LoopFileName;
 pub(super) use reader::reader_file;
 pub(super) use recognise::{broken, recognise};
 pub(super) use schema::migrate;
 pub(super) use shape::check;
 pub(super) use standing::standing;
-pub use state::{AgentState, Artifact, ArtifactStatus, Iteration, Progress, State};
+pub use state::{
+    AgentState, LoopArtifact, LoopArtifactStatus, LoopIteration, LoopProgress, LoopState,
+};
 pub(super) use write::{FORM, envelope, paths, with_size};
 
 /// The days that a checkpoint is kept unless it says otherwise.
@@ -36,7 +38,7 @@ pub const RETENTION_DAYS: u64 = 30;
 /// A checkpoint, which lies in a gzip file of its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Checkpoint {
+pub struct LoopCheckpoint {
     /// Unique. The schema says a UUID, its examples do not have one.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub checkpoint_id: Field<String>,
@@ -54,10 +56,10 @@ pub struct Checkpoint {
     pub created_at: Field<String>,
     /// Why it was saved.
     #[serde(skip_serializing_if = "Field::is_absent")]
-    pub trigger: Field<Word<Trigger>>,
+    pub trigger: Field<Word<LoopTrigger>>,
     /// What the workflow resumes from.
     #[serde(skip_serializing_if = "Field::is_absent")]
-    pub state: Field<State>,
+    pub state: Field<LoopState>,
     /// What it ran with.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub execution_config: Field<ExecutionConfig>,
@@ -139,7 +141,7 @@ vocabulary! {
 
 vocabulary! {
     /// Why a checkpoint was saved.
-    Trigger {
+    LoopTrigger {
         /// A person asked for it.
         Manual = "manual",
         /// The system decided.
@@ -195,10 +197,10 @@ vocabulary! {
     }
 }
 
-impl Checkpoint {
+impl LoopCheckpoint {
     /// A checkpoint of version 2.0 with nothing but what every one needs.
     #[must_use]
-    pub fn new(checkpoint_id: &str, workflow_id: &str, created_at: &str, state: State) -> Self {
+    pub fn new(checkpoint_id: &str, workflow_id: &str, created_at: &str, state: LoopState) -> Self {
         Self {
             checkpoint_id: checkpoint_id.to_owned().into(),
             workflow_id: workflow_id.to_owned().into(),
@@ -267,7 +269,7 @@ impl Checkpoint {
         }
         checker.word("/workflow_type", &self.workflow_type);
         checker.required_time("/created_at", &self.created_at);
-        let is_event = |word: &Word<Trigger>| AUTO_TRIGGERS.contains(&word.as_str());
+        let is_event = |word: &Word<LoopTrigger>| AUTO_TRIGGERS.contains(&word.as_str());
         if !self.trigger.value().is_some_and(is_event) {
             checker.word("/trigger", &self.trigger);
         }

@@ -40,7 +40,7 @@ pub fn check(layout: Layout, document: &Document, path: &str) -> Vec<Problem> {
     match layout {
         Layout::Native => Vec::new(),
         Layout::Agentize => agentize::check(document),
-        Layout::Crunch => typed(document, &no_stand_in, crunch::Checkpoint::validate),
+        Layout::Crunch => typed(document, &no_stand_in, crunch::IssueCheckpoint::validate),
         Layout::Claude => claude::check(document),
         Layout::Pipeline => pipeline::check(document, path),
         Layout::Aiwg => aiwg::check(document, path),

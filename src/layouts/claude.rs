@@ -20,7 +20,7 @@ use crate::checkpoint::Status;
 
 pub(crate) use filed::is_set_aside;
 pub use filed::{Filed, counterpart, is_moved_file};
-pub use id::Id;
+pub use id::WorkflowCheckpointId;
 pub(super) use recognise::{broken, recognise};
 pub(super) use schema::migrate;
 pub(super) use shape::check;
@@ -44,11 +44,11 @@ const STATES: [&str; 8] =
 /// A checkpoint of a workflow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Checkpoint {
+pub struct WorkflowCheckpoint {
     /// See [`SCHEMA_VERSIONS`].
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub schema_version: Field<Scalar>,
-    /// `TYPE_PROJECT_TIME`; see [`Id`]. Two of the same second have the same.
+    /// `TYPE_PROJECT_TIME`; see [`WorkflowCheckpointId`]. Two of the same second have the same.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub checkpoint_id: Field<String>,
     /// The kind of workflow: `orchestrate`, `implement`, `test-all`, and others since.
@@ -89,10 +89,14 @@ pub struct Checkpoint {
     pub other: Map<String, Value>,
 }
 
-impl Checkpoint {
+impl WorkflowCheckpoint {
     /// The checkpoint of a workflow that starts, as the README has it.
     #[must_use]
-    pub fn new(id: &Id, created_at: &str, workflow_state: Map<String, Value>) -> Self {
+    pub fn new(
+        id: &WorkflowCheckpointId,
+        created_at: &str,
+        workflow_state: Map<String, Value>,
+    ) -> Self {
         Self {
             checkpoint_id: id.to_string().into(),
             workflow_type: id.workflow_type.clone().into(),
@@ -164,7 +168,7 @@ impl Checkpoint {
     fn check_id(&self, checker: &mut Checker) {
         const AT: &str = "/checkpoint_id";
         let Some(id) = self.checkpoint_id.value() else { return };
-        if id.parse::<Id>().is_err() {
+        if id.parse::<WorkflowCheckpointId>().is_err() {
             return checker.refuse(Code::Pattern, AT, "must be TYPE_PROJECT_YYYYMMDD_HHMMSS");
         }
         // Types have underscores in some files, so the id is compared as a whole.

@@ -24,8 +24,8 @@ use super::problem::{Checker, Code, IS_REQUIRED, escaped};
 use super::word::vocabulary;
 use super::{Field, Problem, Scalar, Word};
 
-pub use id::Id;
-pub use index::{Index, IndexEntry, Trigger};
+pub use id::IssueCheckpointId;
+pub use index::{Index, IndexEntry, IndexTrigger};
 pub use index_file::IndexFile;
 pub(crate) use labels::{LabelledPhase, is_same_phase, labelled_phase};
 pub use location::Location;
@@ -43,8 +43,8 @@ pub const VERSION: &str = "1.0";
 /// A checkpoint of the work on an issue. Why it was saved stands in the index only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Checkpoint {
-    /// `CP-PHASE-DATE-HASH`, or another text; see [`Id`].
+pub struct IssueCheckpoint {
+    /// `CP-PHASE-DATE-HASH`, or another text; see [`IssueCheckpointId`].
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub checkpoint_id: Field<String>,
     /// [`VERSION`]; without quotes YAML takes it for a number.
@@ -120,10 +120,10 @@ vocabulary! {
     }
 }
 
-impl Checkpoint {
+impl IssueCheckpoint {
     /// A checkpoint of `issue_number` in `phase`, which work can go on from.
     #[must_use]
-    pub fn new(id: &Id, issue_number: u64, phase: Phase, created_at: &str) -> Self {
+    pub fn new(id: &IssueCheckpointId, issue_number: u64, phase: Phase, created_at: &str) -> Self {
         Self {
             checkpoint_id: id.to_string().into(),
             version: Scalar::from(VERSION).into(),

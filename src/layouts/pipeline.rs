@@ -24,13 +24,13 @@ pub(super) use recognise::{broken, recognise};
 pub(crate) use recognise::{phase, stage};
 pub(super) use shape::check;
 pub(super) use standing::standing;
-pub use state::{GitStats, InfraIssue, RETRY_LIMITS, State, StorageMode, StoryState};
+pub use state::{GitStats, InfraIssue, PipelineState, RETRY_LIMITS, StorageMode, StoryState};
 pub(super) use write::{FORM, envelope, paths};
 
 /// `.pipeline/checkpoint-STORY.json`, which the worker of a story writes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Checkpoint {
+pub struct StoryCheckpoint {
     /// The story, such as `PROJ-42`.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub story_id: Field<String>,
@@ -77,7 +77,7 @@ pub struct Checkpoint {
 
 /// What a worker does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Stage {
+pub enum StoryStage {
     /// 0: makes tasks of a story.
     Planning,
     /// 1: says whether the story can be worked on.
@@ -110,7 +110,7 @@ const OF_VALIDATION: [Verdict; 2] = [Verdict::Go, Verdict::NoGo];
 const OF_QUALITY_GATE: [Verdict; 4] =
     [Verdict::Pass, Verdict::Concerns, Verdict::Waived, Verdict::Fail];
 
-impl Stage {
+impl StoryStage {
     /// Every stage, by its number.
     pub const ALL: [Self; 4] =
         [Self::Planning, Self::Validation, Self::Execution, Self::QualityGate];
@@ -127,10 +127,10 @@ impl Stage {
     }
 }
 
-impl Checkpoint {
+impl StoryCheckpoint {
     /// The checkpoint that a worker starts `stage` of `story_id` with, with no task in any list.
     #[must_use]
-    pub fn new(story_id: &str, stage: Stage, agent_id: &str) -> Self {
+    pub fn new(story_id: &str, stage: StoryStage, agent_id: &str) -> Self {
         Self {
             story_id: story_id.to_owned().into(),
             stage: Scalar::from(stage.number()).into(),
@@ -143,9 +143,9 @@ impl Checkpoint {
 
     /// Returns the stage, if the number is that of one.
     #[must_use]
-    pub fn stage(&self) -> Option<Stage> {
+    pub fn stage(&self) -> Option<StoryStage> {
         let number = u64::try_from(self.stage.value()?.as_i64()?).ok()?;
-        Stage::ALL.into_iter().find(|stage| stage.number() == number)
+        StoryStage::ALL.into_iter().find(|stage| stage.number() == number)
     }
 
     /// Returns the name of the file in `.pipeline`, if there is a story.
@@ -172,10 +172,10 @@ impl Checkpoint {
         checker.range("/qualityScore", &self.quality_score, 0.0..=100.0);
         self.check_tasks(&mut checker);
         match self.stage() {
-            Some(Stage::Planning) => self.check_planning(&mut checker),
-            Some(Stage::Validation) => self.check_validation(&mut checker),
-            Some(Stage::QualityGate) => self.check_quality_gate(&mut checker),
-            Some(Stage::Execution) | None => {}
+            Some(StoryStage::Planning) => self.check_planning(&mut checker),
+            Some(StoryStage::Validation) => self.check_validation(&mut checker),
+            Some(StoryStage::QualityGate) => self.check_quality_gate(&mut checker),
+            Some(StoryStage::Execution) | None => {}
         }
         checker.finish()
     }

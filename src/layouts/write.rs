@@ -284,11 +284,11 @@ fn has_shape(layout: Layout, document: &Document) -> bool {
 fn validated(layout: Layout, document: &Document) -> Vec<Problem> {
     match layout {
         Layout::Native => Vec::new(),
-        Layout::Agentize => checked(document, agentize::Checkpoint::validate),
-        Layout::Crunch => checked(document, crunch::Checkpoint::validate),
-        Layout::Claude => checked(document, claude::Checkpoint::validate),
-        Layout::Pipeline => checked(document, pipeline::Checkpoint::validate),
-        Layout::Aiwg => checked(document, aiwg::Checkpoint::validate),
+        Layout::Agentize => checked(document, agentize::ImplCheckpoint::validate),
+        Layout::Crunch => checked(document, crunch::IssueCheckpoint::validate),
+        Layout::Claude => checked(document, claude::WorkflowCheckpoint::validate),
+        Layout::Pipeline => checked(document, pipeline::StoryCheckpoint::validate),
+        Layout::Aiwg => checked(document, aiwg::LoopCheckpoint::validate),
     }
 }
 

@@ -1,37 +1,37 @@
 //! A world of which nothing is known: what is left is what a checkpoint itself says.
 
-use super::world::{FileNow, IssueNow, Seen, World};
+use super::world::{Answer, FileNow, IssueNow, World};
 
 /// A world that is not looked at: it answers no question.
 #[derive(Debug, Clone, Copy)]
 pub struct Blind;
 
-fn unknown<T>() -> Seen<T> {
-    Seen::Unknown("only the store is read".to_owned())
+fn unknown<T>() -> Answer<T> {
+    Answer::Unknown("only the store is read".to_owned())
 }
 
 impl World for Blind {
-    fn has_branch(&self, _name: &str) -> Seen<bool> {
+    fn has_branch(&self, _name: &str) -> Answer<bool> {
         unknown()
     }
 
-    fn issue(&self, _issue: &str) -> Seen<IssueNow> {
+    fn issue(&self, _issue: &str) -> Answer<IssueNow> {
         unknown()
     }
 
-    fn has_directory(&self, _path: &str) -> Seen<bool> {
+    fn has_directory(&self, _path: &str) -> Answer<bool> {
         unknown()
     }
 
-    fn worktree(&self) -> Seen<String> {
+    fn worktree(&self) -> Answer<String> {
         unknown()
     }
 
-    fn file(&self, _path: &str) -> Seen<Option<FileNow>> {
+    fn file(&self, _path: &str) -> Answer<Option<FileNow>> {
         unknown()
     }
 
-    fn pull_request(&self, _branch: &str) -> Seen<Option<String>> {
+    fn pull_request(&self, _branch: &str) -> Answer<Option<String>> {
         unknown()
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::{Moment, Offer, Seen, World};
+use super::{Answer, Moment, Offer, World};
 use crate::checkpoint::{Artifact, Entry, Layout};
 use crate::diff::{Line, hunks, lines};
 use crate::error::{Error, Result};
@@ -109,8 +109,8 @@ fn captured(
     for artifact in artifacts {
         found.paths.insert(artifact.path.clone());
         let now = match world.file(&artifact.path) {
-            Seen::Known(now) => now.map(|now| now.sha256),
-            Seen::Unknown(reason) => {
+            Answer::Known(now) => now.map(|now| now.sha256),
+            Answer::Unknown(reason) => {
                 found.skip(&artifact.path, &reason);
                 continue;
             }
@@ -146,7 +146,7 @@ fn listed(offer: &Offer, world: &dyn World, found: &mut Found) {
     for NamedFile { path, status, .. } in snapshot.files.iter().filter(|it| it.hash.is_none()) {
         let is_deleted =
             status.as_ref().is_some_and(|it| it.trim().eq_ignore_ascii_case("deleted"));
-        if is_deleted && world.has_file(path) == Seen::Known(false) {
+        if is_deleted && world.has_file(path) == Answer::Known(false) {
             continue;
         }
         // What was captured, or stands there twice, is compared already.
@@ -154,15 +154,15 @@ fn listed(offer: &Offer, world: &dyn World, found: &mut Found) {
             continue;
         }
         match world.has_changed(path, &since) {
-            Seen::Known(false) => {}
-            Seen::Known(true) if !found.has_room() => found.all.more += 1,
-            Seen::Known(true) => {
+            Answer::Known(false) => {}
+            Answer::Known(true) if !found.has_room() => found.all.more += 1,
+            Answer::Known(true) => {
                 let old = known(world.content_at(path, &since));
                 let new = content(world, path);
                 let change = change(old != Ok(None), new != Ok(None));
                 found.add(path, Against::Commit, change, [old, new]);
             }
-            Seen::Unknown(reason) => found.skip(path, &reason),
+            Answer::Unknown(reason) => found.skip(path, &reason),
         }
     }
 }
@@ -174,10 +174,10 @@ fn content(world: &dyn World, path: &str) -> Content {
     known(world.content(path, BYTES_MAX))
 }
 
-fn known<T>(seen: Seen<T>) -> Result<T, String> {
+fn known<T>(seen: Answer<T>) -> Result<T, String> {
     match seen {
-        Seen::Known(answer) => Ok(answer),
-        Seen::Unknown(reason) => Err(reason),
+        Answer::Known(answer) => Ok(answer),
+        Answer::Unknown(reason) => Err(reason),
     }
 }
 

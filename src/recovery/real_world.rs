@@ -26,7 +26,7 @@ pub use self::git::Ignored;
 use self::issue_json::GivenIssue;
 use self::since::Since;
 pub use self::surroundings::{IssueJson, Surroundings};
-use super::{FileNow, IssueNow, Moment, Offer, Seen, World};
+use super::{Answer, FileNow, IssueNow, Moment, Offer, World};
 use crate::checkpoint::Issue;
 use crate::error::Result;
 
@@ -37,7 +37,7 @@ use crate::error::Result;
 /// make a world for each resume.
 ///
 /// ```
-/// use waypost::recovery::{RealWorld, Seen, Surroundings, World as _};
+/// use waypost::recovery::{RealWorld, Answer, Surroundings, World as _};
 ///
 /// # fn main() -> waypost::Result<()> {
 /// # let project = tempfile::tempdir().unwrap();
@@ -47,9 +47,9 @@ use crate::error::Result;
 ///     use_gh: false,
 ///     ..Surroundings::default()
 /// })?;
-/// assert_eq!(world.has_directory("src"), Seen::Known(true));
-/// assert_eq!(world.has_file("src/main.rs"), Seen::Known(false));
-/// assert!(matches!(world.has_file("/etc/passwd"), Seen::Unknown(_)));
+/// assert_eq!(world.has_directory("src"), Answer::Known(true));
+/// assert_eq!(world.has_file("src/main.rs"), Answer::Known(false));
+/// assert!(matches!(world.has_file("/etc/passwd"), Answer::Unknown(_)));
 /// # Ok(())
 /// # }
 /// ```
@@ -128,35 +128,35 @@ impl RealWorld {
 }
 
 impl World for RealWorld {
-    fn has_branch(&self, name: &str) -> Seen<bool> {
+    fn has_branch(&self, name: &str) -> Answer<bool> {
         seen(self.git.has_branch(name))
     }
 
-    fn issue(&self, issue: &str) -> Seen<IssueNow> {
+    fn issue(&self, issue: &str) -> Answer<IssueNow> {
         seen(match &self.given {
             Some(given) => given.of(issue),
             None => self.gh().and_then(|gh| gh.issue(issue)),
         })
     }
 
-    fn has_directory(&self, path: &str) -> Seen<bool> {
+    fn has_directory(&self, path: &str) -> Answer<bool> {
         // A full path is the same from both.
         let mut all = self.starts().map(|from| files::has_directory(from, path));
         seen(all.find(|it| *it != Ok(false)).unwrap_or(Ok(false)))
     }
 
-    fn worktree(&self) -> Seen<String> {
+    fn worktree(&self) -> Answer<String> {
         let path = self.top().to_str();
         seen(
             path.map(str::to_owned).ok_or_else(|| "the name of the worktree is no text".to_owned()),
         )
     }
 
-    fn file(&self, path: &str) -> Seen<Option<FileNow>> {
+    fn file(&self, path: &str) -> Answer<Option<FileNow>> {
         seen(self.bounds().file(path))
     }
 
-    fn pull_request(&self, branch: &str) -> Seen<Option<String>> {
+    fn pull_request(&self, branch: &str) -> Answer<Option<String>> {
         seen(self.gh().and_then(|gh| gh.pull_request(branch)))
     }
 
@@ -164,15 +164,15 @@ impl World for RealWorld {
         self.around.wanted_issue.clone()
     }
 
-    fn branch(&self) -> Seen<Option<String>> {
+    fn branch(&self) -> Answer<Option<String>> {
         seen(self.git.branch())
     }
 
-    fn has_file(&self, path: &str) -> Seen<bool> {
+    fn has_file(&self, path: &str) -> Answer<bool> {
         seen(self.bounds().has_file(path))
     }
 
-    fn has_changed(&self, path: &str, since: &Moment<'_>) -> Seen<bool> {
+    fn has_changed(&self, path: &str, since: &Moment<'_>) -> Answer<bool> {
         let now = (self.around.clock)();
         seen(self.bounds().find(path).and_then(|found| match found {
             Some((_, found)) if since::is_untouched(&found, since.time, now) => Ok(false),
@@ -180,11 +180,11 @@ impl World for RealWorld {
         }))
     }
 
-    fn content(&self, path: &str, bytes_max: u64) -> Seen<Option<Vec<u8>>> {
+    fn content(&self, path: &str, bytes_max: u64) -> Answer<Option<Vec<u8>>> {
         seen(self.bounds().content(path, bytes_max))
     }
 
-    fn content_at(&self, path: &str, when: &Moment<'_>) -> Seen<Option<Vec<u8>>> {
+    fn content_at(&self, path: &str, when: &Moment<'_>) -> Answer<Option<Vec<u8>>> {
         let found = self.bounds().find(path);
         seen(found.and_then(|_| self.since.content(&self.git, path, when)))
     }
@@ -214,9 +214,9 @@ fn absolute(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn seen<T>(answer: Result<T, String>) -> Seen<T> {
+fn seen<T>(answer: Result<T, String>) -> Answer<T> {
     match answer {
-        Ok(answer) => Seen::Known(answer),
-        Err(reason) => Seen::Unknown(reason),
+        Ok(answer) => Answer::Known(answer),
+        Err(reason) => Answer::Unknown(reason),
     }
 }

@@ -48,7 +48,7 @@ pub struct Resumption {
 
 /// The JSON of a [`Resumption`].
 #[derive(Serialize)]
-struct Answer<'a> {
+struct Printed<'a> {
     decision: Decision,
     strategy: Strategy,
     reasons: &'a [String],
@@ -65,7 +65,7 @@ struct Answer<'a> {
 
 impl Serialize for Resumption {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let answer = Answer {
+        let answer = Printed {
             decision: self.decision,
             strategy: self.strategy,
             reasons: &self.reasons,

@@ -9,17 +9,17 @@ use crate::error::Result;
 /// Names and paths come from documents as they are written there, and are not to be trusted.
 pub trait World {
     /// Whether a branch exists.
-    fn has_branch(&self, name: &str) -> Seen<bool>;
+    fn has_branch(&self, name: &str) -> Answer<bool>;
     /// What an issue is like.
-    fn issue(&self, issue: &str) -> Seen<IssueNow>;
+    fn issue(&self, issue: &str) -> Answer<IssueNow>;
     /// Whether there is a directory at a path, as a document has it.
-    fn has_directory(&self, path: &str) -> Seen<bool>;
+    fn has_directory(&self, path: &str) -> Answer<bool>;
     /// The directory that the work would go on in.
-    fn worktree(&self) -> Seen<String>;
+    fn worktree(&self) -> Answer<String>;
     /// What a file is like, by a path as a document has it; `None` if there is none.
-    fn file(&self, path: &str) -> Seen<Option<FileNow>>;
+    fn file(&self, path: &str) -> Answer<Option<FileNow>>;
     /// The address or number of the open pull request of a branch; `None` if there is none.
-    fn pull_request(&self, branch: &str) -> Seen<Option<String>>;
+    fn pull_request(&self, branch: &str) -> Answer<Option<String>>;
 
     /// The issue that the work is to go on with, if one is asked for.
     fn wanted_issue(&self) -> Option<Issue> {
@@ -27,33 +27,33 @@ pub trait World {
     }
 
     /// The branch that the work would go on in; `None` if none is checked out.
-    fn branch(&self) -> Seen<Option<String>> {
-        Seen::Unknown("nobody told which branch is checked out".to_owned())
+    fn branch(&self) -> Answer<Option<String>> {
+        Answer::Unknown("nobody told which branch is checked out".to_owned())
     }
 
     /// Whether there is a file at a path. To be overridden where that is less work than to read
     /// the file.
-    fn has_file(&self, path: &str) -> Seen<bool> {
+    fn has_file(&self, path: &str) -> Answer<bool> {
         match self.file(path) {
-            Seen::Known(file) => Seen::Known(file.is_some()),
-            Seen::Unknown(reason) => Seen::Unknown(reason),
+            Answer::Known(file) => Answer::Known(file.is_some()),
+            Answer::Unknown(reason) => Answer::Unknown(reason),
         }
     }
 
     /// Whether a file is not as it was at a moment, by a path as a document has it. To be asked
     /// about files of which the document has no hash.
-    fn has_changed(&self, _path: &str, _since: &Moment<'_>) -> Seen<bool> {
-        Seen::Unknown("nobody told whether files changed".to_owned())
+    fn has_changed(&self, _path: &str, _since: &Moment<'_>) -> Answer<bool> {
+        Answer::Unknown("nobody told whether files changed".to_owned())
     }
 
     /// The content of a file; `None` if there is none. One that is longer is unknown.
-    fn content(&self, _path: &str, _bytes_max: u64) -> Seen<Option<Vec<u8>>> {
-        Seen::Unknown("nobody told what files contain".to_owned())
+    fn content(&self, _path: &str, _bytes_max: u64) -> Answer<Option<Vec<u8>>> {
+        Answer::Unknown("nobody told what files contain".to_owned())
     }
 
     /// The content that a file had at a moment; `None` if there was none.
-    fn content_at(&self, _path: &str, _when: &Moment<'_>) -> Seen<Option<Vec<u8>>> {
-        Seen::Unknown("nobody told what files contained".to_owned())
+    fn content_at(&self, _path: &str, _when: &Moment<'_>) -> Answer<Option<Vec<u8>>> {
+        Answer::Unknown("nobody told what files contained".to_owned())
     }
 
     /// The same world around the directory that the work of a checkpoint belongs to, if that is
@@ -82,7 +82,7 @@ pub struct Moment<'a> {
 
 /// An answer, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen<T> {
+pub enum Answer<T> {
     /// It is so.
     Known(T),
     /// Nobody could tell, for this reason: a clause such as `git is not installed`.

@@ -54,11 +54,11 @@ fn text_that_is_no_document_is_not_quoted() {
         refused += u32::from(keep_quiet(Document::from_json(&text)));
         keep_quiet(store.draft_json(NewEntry::default(), &text));
         keep_quiet(Source::from_json(&text));
-        keep_quiet(layouts::from_json::<agentize::Checkpoint>(&text));
+        keep_quiet(layouts::from_json::<agentize::ImplCheckpoint>(&text));
     }
     for text in broken(&json).into_iter().chain(broken(&yaml)) {
         refused += u32::from(keep_quiet(Source::from_yaml(&text)));
-        keep_quiet(layouts::from_yaml::<crunch::Checkpoint>(&text));
+        keep_quiet(layouts::from_yaml::<crunch::IssueCheckpoint>(&text));
     }
     assert!(refused > 500, "{refused}");
 }
@@ -122,11 +122,11 @@ fn a_document_that_its_system_would_not_take_is_not_quoted() {
     let texts = [r#"{"version": 1, "state": 2}"#, r#"{"id": 1}"#, r#"{"story_id": 1}"#];
     for text in texts.map(json) {
         let text = text.as_bytes();
-        keep_quiet(layouts::from_json::<agentize::Checkpoint>(text));
-        keep_quiet(layouts::from_json::<claude::Checkpoint>(text));
-        keep_quiet(layouts::from_json::<pipeline::Checkpoint>(text));
-        keep_quiet(layouts::from_json::<aiwg::Checkpoint>(text));
-        keep_quiet(layouts::from_yaml::<crunch::Checkpoint>(text));
+        keep_quiet(layouts::from_json::<agentize::ImplCheckpoint>(text));
+        keep_quiet(layouts::from_json::<claude::WorkflowCheckpoint>(text));
+        keep_quiet(layouts::from_json::<pipeline::StoryCheckpoint>(text));
+        keep_quiet(layouts::from_json::<aiwg::LoopCheckpoint>(text));
+        keep_quiet(layouts::from_yaml::<crunch::IssueCheckpoint>(text));
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::checkpoint::Document;
 use crate::diff::number::Exact;
-use crate::diff::patch::Operation;
+use crate::diff::patch::PatchOperation;
 
 /// Checks that operations make one document of another.
-pub(super) fn check(old: &Document, new: &Document, operations: &[Operation<'_>]) {
+pub(super) fn check(old: &Document, new: &Document, operations: &[PatchOperation<'_>]) {
     let mut document = plain(old);
     for operation in operations {
         apply(&mut document, operation);
@@ -13,18 +13,20 @@ pub(super) fn check(old: &Document, new: &Document, operations: &[Operation<'_>]
     assert!(is_equal(&document, &plain(new)), "{operations:?}\n{document:?}\n{new:?}");
 }
 
-fn apply(document: &mut Document, operation: &Operation<'_>) {
+fn apply(document: &mut Document, operation: &PatchOperation<'_>) {
     match operation {
-        Operation::Add { path, value } => add(document, path.as_str(), plain(value)),
-        Operation::Remove { path } => {
+        PatchOperation::Add { path, value } => add(document, path.as_str(), plain(value)),
+        PatchOperation::Remove { path } => {
             remove(document, path.as_str());
         }
-        Operation::Replace { path, value } if path.as_str().is_empty() => *document = plain(value),
-        Operation::Replace { path, value } => {
+        PatchOperation::Replace { path, value } if path.as_str().is_empty() => {
+            *document = plain(value);
+        }
+        PatchOperation::Replace { path, value } => {
             remove(document, path.as_str());
             add(document, path.as_str(), plain(value));
         }
-        Operation::Move { from, path } => {
+        PatchOperation::Move { from, path } => {
             let value = remove(document, from.as_str());
             add(document, path.as_str(), value);
         }

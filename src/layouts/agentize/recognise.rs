@@ -4,7 +4,7 @@
 //! leave `current_stage` as it was while they go through others: the last stage of the history is
 //! kept beside it, as the step.
 
-use super::{Stage, VERSION_NEWEST, shape};
+use super::{ImplStage, VERSION_NEWEST, shape};
 use crate::checkpoint::{Document, Layout, NewEntry, Status};
 use crate::layouts::Place;
 use crate::layouts::reading::{Reading, at, list, text, whole, word};
@@ -37,8 +37,8 @@ fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
     reading.entry.iteration = reading.count("state.iteration");
     reading.entry.status = match stage {
         None => Status::Unknown,
-        Some(stage) if stage == Stage::Done.as_str() => Status::Completed,
-        Some(stage) if stage == Stage::Fatal.as_str() => Status::Failed,
+        Some(stage) if stage == ImplStage::Done.as_str() => Status::Completed,
+        Some(stage) if stage == ImplStage::Fatal.as_str() => Status::Failed,
         Some(_) => Status::InProgress,
     };
     reading.entry.created_at = reading.time("timestamp");

@@ -1,7 +1,7 @@
 //! The versions of the file: 2 has the stage `simp` again, and always the pull request.
 
 use super::write::SIMP;
-use super::{Stage, VERSION, VERSION_NEWEST};
+use super::{ImplStage, VERSION, VERSION_NEWEST};
 use crate::checkpoint::{Document, Layout};
 use crate::layouts::migrate::{Migration, unknown_version};
 use crate::layouts::reading::{at, is_object, text};
@@ -26,7 +26,7 @@ pub(in crate::layouts) fn migrate(
     if from == to {
         return Ok(migration);
     }
-    if to == VERSION && text(document, "state.current_stage") == Some(Stage::Simp.as_str()) {
+    if to == VERSION && text(document, "state.current_stage") == Some(ImplStage::Simp.as_str()) {
         return Err(vec![Problem::new(Code::Enum, "/state/current_stage", SIMP)]);
     }
     migration.set("", "version", Document::Uint(to));

@@ -1,6 +1,6 @@
 //! What tells a file of agentize from others though fields of it are missing, and its problems.
 
-use super::{Checkpoint, LOCATION};
+use super::{ImplCheckpoint, LOCATION};
 use crate::checkpoint::Document;
 use crate::layouts::check::typed;
 use crate::layouts::reading::{at, is_object};
@@ -24,7 +24,7 @@ pub(super) fn is_like(document: &Document) -> bool {
 }
 
 pub(in crate::layouts) fn check(document: &Document) -> Vec<Problem> {
-    let mut problems = typed(document, &stand_in, Checkpoint::validate);
+    let mut problems = typed(document, &stand_in, ImplCheckpoint::validate);
     // Read as version 0, which no release takes.
     if at(document, "version").is_none() {
         for problem in problems.iter_mut().filter(|it| it.field == "/version") {

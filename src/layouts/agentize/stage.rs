@@ -4,7 +4,7 @@ use crate::layouts::word::vocabulary;
 
 vocabulary! {
     /// A stage of `lol impl`.
-    Stage {
+    ImplStage {
         /// Writes the implementation.
         Impl = "impl",
         /// Reviews it.
@@ -22,7 +22,7 @@ vocabulary! {
     }
 }
 
-impl Stage {
+impl ImplStage {
     /// The stages that may come next; none if the run ends here.
     ///
     /// All arrows of the document, and those that only the transition table of the code has:

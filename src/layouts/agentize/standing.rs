@@ -4,7 +4,7 @@
 //! those at the end of the history, one after the other: after a stage that went well there are
 //! none, however many there were before.
 
-use super::{Outcome, Stage, VERSION_NEWEST};
+use super::{ImplStage, Outcome, VERSION_NEWEST};
 use crate::checkpoint::{Document, Entry};
 use crate::layouts::reading::{list, text, whole, word};
 use crate::layouts::standing::told::{LIST_MAX, issue, missing, name, newer, number, said};
@@ -17,10 +17,10 @@ const REQUIRED: [&str; 5] =
 
 pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standing {
     let history = list(document, "state.history");
-    let stage = known::<Stage>(document, "state.current_stage");
+    let stage = known::<ImplStage>(document, "state.current_stage");
     let newer = newer(document, "version", &VERSION_NEWEST.to_string());
     // Only to find out what went wrong; its graph leads nowhere from there.
-    let fatal = stage.filter(|stage| *stage == Stage::Fatal).map(|_| {
+    let fatal = stage.filter(|stage| *stage == ImplStage::Fatal).map(|_| {
         let rule = "is fatal, from which no stage goes on";
         Problem::new(Code::Terminal, "/state/current_stage", rule)
     });
@@ -33,7 +33,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
         last_feedback: said(document, &["state.last_feedback"]),
         score: score(document, history.unwrap_or_default()),
         failures: history.map(failures),
-        error: stage.filter(|stage| *stage == Stage::Fatal).and_then(|_| diagnosis(document)),
+        error: stage.filter(|stage| *stage == ImplStage::Fatal).and_then(|_| diagnosis(document)),
         next: stage.and_then(|stage| next(document, stage)).map(str::to_owned),
         snapshot: Snapshot {
             issue: issue(entry, document, &["state.issue_no"]),
@@ -51,9 +51,9 @@ fn known<T: Vocabulary>(document: &Document, field: &str) -> Option<T> {
 }
 
 /// Iterations count from one, and the one that the state names is under way.
-fn progress(document: &Document, stage: Option<Stage>) -> Option<Progress> {
+fn progress(document: &Document, stage: Option<ImplStage>) -> Option<Progress> {
     let iteration = whole(document, "state.iteration")?;
-    let done = if stage == Some(Stage::Done) { iteration } else { iteration.saturating_sub(1) };
+    let done = if stage == Some(ImplStage::Done) { iteration } else { iteration.saturating_sub(1) };
     let next = stage.filter(|stage| !stage.next().is_empty());
     let next = next.map(|stage| format!("{stage}, iteration {iteration}"));
     Some(Progress { unit: "iteration", done, total: None, next })
@@ -105,15 +105,15 @@ fn diagnosis(document: &Document) -> Option<String> {
 }
 
 /// The rules of the document; a stage that it has none for is entered anew.
-fn next(document: &Document, stage: Stage) -> Option<&'static str> {
+fn next(document: &Document, stage: ImplStage) -> Option<&'static str> {
     match stage {
-        Stage::Impl => Some("The iteration was interrupted: it starts again."),
-        Stage::Review if said(document, &["state.last_feedback"]).is_some() => {
+        ImplStage::Impl => Some("The iteration was interrupted: it starts again."),
+        ImplStage::Review if said(document, &["state.last_feedback"]).is_some() => {
             Some("The saved feedback is used.")
         }
-        Stage::Review | Stage::Simp | Stage::Rebase => Some("The stage starts again."),
-        Stage::Pr => Some("Check first whether the pull request exists already."),
-        Stage::Done => Some("The work is done."),
-        Stage::Fatal => None,
+        ImplStage::Review | ImplStage::Simp | ImplStage::Rebase => Some("The stage starts again."),
+        ImplStage::Pr => Some("Check first whether the pull request exists already."),
+        ImplStage::Done => Some("The work is done."),
+        ImplStage::Fatal => None,
     }
 }

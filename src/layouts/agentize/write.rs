@@ -5,8 +5,9 @@
 //! - `version`: 2, unless another one is asked for. Version 1 does not specify the stage `simp`.
 //! - `timestamp`: `created_at`.
 //! - `state.issue_no`: `issue`, a number; `/issue_no`, `/state/issue_no`, `/issue_number`.
-//! - `state.current_stage`: `phase`, a word of [`Stage`]; `/current_stage`, `/state/current_stage`.
-//!   With no phase, a status of completed is `done` and one of failed is `fatal`.
+//! - `state.current_stage`: `phase`, a word of [`ImplStage`]; `/current_stage`,
+//!   `/state/current_stage`. With no phase, a status of completed is `done` and one of failed is
+//!   `fatal`.
 //! - `state.iteration`: `iteration`, from one; `/state/iteration`, `/iteration`.
 //! - `state.worktree`: `/worktree`, `/state/worktree`; it must be absolute.
 //! - `state.plan_file`, `last_feedback`, `last_score`: the same, in `/state` or at the top, if they
@@ -18,7 +19,7 @@
 
 use std::path::Path;
 
-use super::{ImplState, LOCATION, Stage, Step, VERSION, VERSION_NEWEST, is_score, python};
+use super::{ImplStage, ImplState, ImplStep, LOCATION, VERSION, VERSION_NEWEST, is_score, python};
 use crate::checkpoint::{Document, Format, SourceForm, Spacing, Status, TextStyle};
 use crate::codec::convert;
 use crate::layouts::given::{Given, object, text};
@@ -56,7 +57,7 @@ pub(in crate::layouts) fn envelope(given: &mut Given<'_>) -> Document {
     let history = stage.zip(iteration).and_then(|(stage, round)| history(given, stage, round));
     let run = object([
         ("issue_no", issue.map(Document::Uint)),
-        ("current_stage", text(stage.map(Stage::as_str))),
+        ("current_stage", text(stage.map(ImplStage::as_str))),
         ("iteration", iteration.map(Document::Uint)),
         ("worktree", text(worktree(given))),
         ("plan_file", text(given.text_at(&["/state/plan_file", "/plan_file"]))),
@@ -74,20 +75,20 @@ pub(in crate::layouts) fn envelope(given: &mut Given<'_>) -> Document {
     ])
 }
 
-fn version(given: &mut Given<'_>, stage: Option<Stage>) -> u64 {
+fn version(given: &mut Given<'_>, stage: Option<ImplStage>) -> u64 {
     let wanted = given.writing.schema.and_then(|schema| schema.as_str().parse().ok());
     let version = wanted.unwrap_or(VERSION_NEWEST);
-    if version == VERSION && stage == Some(Stage::Simp) {
+    if version == VERSION && stage == Some(ImplStage::Simp) {
         given.refuse("phase", SIMP);
     }
     version
 }
 
 /// Agentize reads any list, but takes each step of it for one that it has run.
-fn history(given: &mut Given<'_>, stage: Stage, iteration: u64) -> Option<Document> {
+fn history(given: &mut Given<'_>, stage: ImplStage, iteration: u64) -> Option<Document> {
     const POINTERS: [&str; 2] = ["/state/history", "/history"];
     let said = given.at(&POINTERS)?;
-    let is_right = |history: Vec<Step>| {
+    let is_right = |history: Vec<ImplStep>| {
         let start = ImplState::new(1, "/", None);
         let run = ImplState { current_stage: stage.into(), iteration, history, ..start };
         run.validate().is_empty()
@@ -106,14 +107,14 @@ fn pull_request(given: &Given<'_>) -> Option<String> {
     number.or_else(|| given.text_at(&POINTERS))
 }
 
-fn stage(given: &mut Given<'_>) -> Option<Stage> {
+fn stage(given: &mut Given<'_>) -> Option<ImplStage> {
     const POINTERS: [&str; 2] = ["/current_stage", "/state/current_stage"];
     if given.entry.phase.is_some() || given.text_at(&POINTERS).is_some() {
         return given.phase(&POINTERS);
     }
     match given.entry.status {
-        Status::Completed => Some(Stage::Done),
-        Status::Failed => Some(Stage::Fatal),
+        Status::Completed => Some(ImplStage::Done),
+        Status::Failed => Some(ImplStage::Fatal),
         Status::InProgress | Status::Paused | Status::Archived | Status::Unknown => {
             given.miss("phase", "the stage that is next, such as impl or review");
             None

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Checkpoint, Trigger};
+use super::{LoopCheckpoint, LoopTrigger};
 use crate::checkpoint::Timestamp;
 use crate::error::{Error, Result};
 use crate::layouts::{Field, Word, part};
@@ -15,7 +15,7 @@ pub(super) const SUFFIX: &str = ".json.gz";
 
 /// The name of a file, in either of two forms.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Name {
+pub enum LoopFileName {
     /// `iteration-005.json.gz`, in the directory of a loop.
     Iteration(u64),
     /// `WORKFLOW-2026-01-25T15-00-00Z-iteration.json.gz`, of a system with a single loop.
@@ -25,11 +25,11 @@ pub enum Name {
         /// When it was saved, with `-` for `:`, as written.
         time: String,
         /// Why it was saved.
-        trigger: Word<Trigger>,
+        trigger: Word<LoopTrigger>,
     },
 }
 
-impl fmt::Display for Name {
+impl fmt::Display for LoopFileName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Iteration(number) => write!(f, "iteration-{number:03}{SUFFIX}"),
@@ -40,7 +40,7 @@ impl fmt::Display for Name {
     }
 }
 
-impl FromStr for Name {
+impl FromStr for LoopFileName {
     type Err = Error;
 
     /// Takes a name without directories apart.
@@ -51,7 +51,7 @@ impl FromStr for Name {
     }
 }
 
-impl Name {
+impl LoopFileName {
     /// Returns when it was saved, if the name says so.
     #[must_use]
     pub fn created_at(&self) -> Option<Timestamp> {
@@ -62,19 +62,19 @@ impl Name {
     }
 }
 
-impl Checkpoint {
+impl LoopCheckpoint {
     /// Returns the name of the file by the schema's rules.
     ///
     /// # Errors
     /// [`Error::Invalid`] if a field is missing, or cannot be part of a name.
-    pub fn name(&self) -> Result<Name> {
+    pub fn name(&self) -> Result<LoopFileName> {
         if !self.is_single_loop() {
-            return Ok(Name::Iteration(self.iteration()?));
+            return Ok(LoopFileName::Iteration(self.iteration()?));
         }
         let created_at = present("/created_at", &self.created_at)?;
         let trigger = present("/trigger", &self.trigger)?;
         as_part("/trigger", trigger.as_str())?;
-        Ok(Name::Legacy {
+        Ok(LoopFileName::Legacy {
             workflow_id: as_part("/workflow_id", present("/workflow_id", &self.workflow_id)?)?,
             time: name_time(created_at)?,
             trigger: trigger.clone(),
@@ -138,14 +138,14 @@ fn name_time(created_at: &str) -> Result<String> {
     Ok(time.to_string().replace(".000000", "").replace(':', "-"))
 }
 
-fn iteration(stem: &str) -> Option<Name> {
+fn iteration(stem: &str) -> Option<LoopFileName> {
     let digits = stem.strip_prefix("iteration-")?;
     let is_right = digits.len() >= 3 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    is_right.then(|| digits.parse().ok().map(Name::Iteration))?
+    is_right.then(|| digits.parse().ok().map(LoopFileName::Iteration))?
 }
 
 /// From the right: workflows have dashes in their names, triggers do not.
-fn legacy(stem: &str) -> Option<Name> {
+fn legacy(stem: &str) -> Option<LoopFileName> {
     let (rest, trigger) = stem.rsplit_once('-')?;
     let is_trigger = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
     if trigger.is_empty() || !trigger.bytes().all(is_trigger) {
@@ -156,7 +156,7 @@ fn legacy(stem: &str) -> Option<Name> {
         .map(|at| (&rest[..at], &rest[at + 1..]))
         .find(|(_, time)| parse_time(time).is_some())?;
     let (workflow_id, time) = (workflow_id.to_owned(), time.to_owned());
-    Some(Name::Legacy { workflow_id, time, trigger: Word::of(trigger) })
+    Some(LoopFileName::Legacy { workflow_id, time, trigger: Word::of(trigger) })
 }
 
 /// A time whose `:` are `-`, such as `2026-01-25T15-00-00Z`; JavaScript may have put one in the

@@ -3,7 +3,7 @@
 //! It has no status: steps that are left say that work goes on, and nothing says that it is done.
 
 use super::location::loop_of;
-use super::{Name, shape};
+use super::{LoopFileName, shape};
 use crate::checkpoint::{Document, Layout, LoopId, NewEntry, Status};
 use crate::layouts::reading::{Reading, at, text, whole};
 use crate::layouts::{Place, path, status};
@@ -37,19 +37,19 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
 }
 
 fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
-    let name = path::name(place.path).parse::<Name>().ok();
+    let name = path::name(place.path).parse::<LoopFileName>().ok();
     let mut reading = Reading::new(Layout::Aiwg, document, place);
     reading.id("checkpoint_id");
     set_loop(&mut reading, place);
     reading.entry.workflow_id = reading.name("workflow_id").or(match &name {
-        Some(Name::Legacy { workflow_id, .. }) => Some(workflow_id.clone()),
-        Some(Name::Iteration(_)) | None => None,
+        Some(LoopFileName::Legacy { workflow_id, .. }) => Some(workflow_id.clone()),
+        Some(LoopFileName::Iteration(_)) | None => None,
     });
     reading.entry.workflow_type = reading.name("workflow_type");
     set_trigger(&mut reading, document, name.as_ref());
     set_state(&mut reading, document, name.as_ref());
     reading.entry.created_at =
-        reading.time("created_at").or_else(|| name.as_ref().and_then(Name::created_at));
+        reading.time("created_at").or_else(|| name.as_ref().and_then(LoopFileName::created_at));
     reading.entry.agent =
         reading.name_of(&["execution_config.agent", "state.agent_state.current_agent"]);
     reading.tags("metadata.tags");
@@ -78,10 +78,10 @@ fn set_loop(reading: &mut Reading<'_>, place: &Place<'_>) {
     }
 }
 
-fn set_trigger(reading: &mut Reading<'_>, document: &Document, name: Option<&Name>) {
+fn set_trigger(reading: &mut Reading<'_>, document: &Document, name: Option<&LoopFileName>) {
     let from_name = match name {
-        Some(Name::Legacy { trigger, .. }) => Some(trigger.as_str()),
-        Some(Name::Iteration(_)) | None => None,
+        Some(LoopFileName::Legacy { trigger, .. }) => Some(trigger.as_str()),
+        Some(LoopFileName::Iteration(_)) | None => None,
     };
     let said = text(document, KEPT_TRIGGER).map(|word| (KEPT_TRIGGER, word));
     let said = said.or_else(|| Some(("trigger", text(document, "trigger").or(from_name)?)));
@@ -90,14 +90,14 @@ fn set_trigger(reading: &mut Reading<'_>, document: &Document, name: Option<&Nam
     }
 }
 
-fn set_state(reading: &mut Reading<'_>, document: &Document, name: Option<&Name>) {
+fn set_state(reading: &mut Reading<'_>, document: &Document, name: Option<&LoopFileName>) {
     reading.entry.phase = reading.name("state.phase");
     reading.entry.step = reading.name("state.step");
     let is_plain = !matches!(at(document, "state.iteration"), Some(Document::Object(_)));
     let field = if is_plain { "state.iteration" } else { "state.iteration.current" };
     reading.entry.iteration = reading.count(field).or(match name {
-        Some(Name::Iteration(number)) => Some(*number),
-        Some(Name::Legacy { .. }) | None => None,
+        Some(LoopFileName::Iteration(number)) => Some(*number),
+        Some(LoopFileName::Legacy { .. }) | None => None,
     });
     let is_number = |issue: &str| issue.starts_with('#') && issue[1..].parse::<u64>().is_ok();
     if text(document, "state.variables.current_issue").is_some_and(is_number) {

@@ -1,6 +1,6 @@
 //! What tells a checkpoint of AIWG from others though fields of it are missing, and its problems.
 
-use super::Checkpoint;
+use super::LoopCheckpoint;
 use super::standing::{is_captured, is_loop};
 use crate::checkpoint::Document;
 use crate::layouts::check::{no_stand_in, typed};
@@ -28,5 +28,5 @@ pub(in crate::layouts) fn check(document: &Document, path: &str) -> Vec<Problem>
     if is_loop(document) || is_captured(document) {
         return Vec::new();
     }
-    typed(document, &no_stand_in, |checkpoint: &Checkpoint| checkpoint.validate_at(path))
+    typed(document, &no_stand_in, |checkpoint: &LoopCheckpoint| checkpoint.validate_at(path))
 }

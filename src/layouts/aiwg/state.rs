@@ -10,7 +10,7 @@ use crate::layouts::{Field, Scalar, Word};
 /// The state of a workflow. Phase, progress and artifacts are required.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct State {
+pub struct LoopState {
     /// The phase.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub phase: Field<String>,
@@ -19,13 +19,13 @@ pub struct State {
     pub step: Field<String>,
     /// How far it is.
     #[serde(skip_serializing_if = "Field::is_absent")]
-    pub progress: Field<Progress>,
+    pub progress: Field<LoopProgress>,
     /// The iteration of a loop.
     #[serde(skip_serializing_if = "Field::is_absent")]
-    pub iteration: Field<Iteration>,
+    pub iteration: Field<LoopIteration>,
     /// The files that it works on.
     #[serde(skip_serializing_if = "Field::is_absent")]
-    pub artifacts: Field<Vec<Artifact>>,
+    pub artifacts: Field<Vec<LoopArtifact>>,
     /// Variables and context.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub variables: Field<Map<String, Value>>,
@@ -40,7 +40,7 @@ pub struct State {
 /// How far a workflow is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Progress {
+pub struct LoopProgress {
     /// All steps.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub total_steps: Field<Scalar>,
@@ -58,7 +58,7 @@ pub struct Progress {
 /// The iteration of a loop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Iteration {
+pub struct LoopIteration {
     /// This one; zero is legal.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub current: Field<Scalar>,
@@ -76,7 +76,7 @@ pub struct Iteration {
 /// A file that a workflow works on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Artifact {
+pub struct LoopArtifact {
     /// Where it is.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub path: Field<String>,
@@ -85,7 +85,7 @@ pub struct Artifact {
     pub hash: Field<String>,
     /// What happened to it.
     #[serde(skip_serializing_if = "Field::is_absent")]
-    pub status: Field<Word<ArtifactStatus>>,
+    pub status: Field<Word<LoopArtifactStatus>>,
     /// Fields that the schema does not have.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -111,7 +111,7 @@ pub struct AgentState {
 
 vocabulary! {
     /// What happened to a file.
-    ArtifactStatus {
+    LoopArtifactStatus {
         /// It is new.
         Created = "created",
         /// It is not as it was.
@@ -123,13 +123,13 @@ vocabulary! {
     }
 }
 
-impl State {
+impl LoopState {
     /// A state with what is required, and no artifact.
     #[must_use]
     pub fn new(phase: &str) -> Self {
         Self {
             phase: phase.to_owned().into(),
-            progress: Progress::default().into(),
+            progress: LoopProgress::default().into(),
             artifacts: Vec::new().into(),
             ..Self::default()
         }

@@ -23,7 +23,7 @@
 //!
 //! Two checkpoints of one iteration would be one file: the other has the legacy name, beside it.
 
-use super::{Compression, SchemaVersion, Trigger, WorkflowType};
+use super::{Compression, LoopTrigger, SchemaVersion, WorkflowType};
 use crate::checkpoint::{self, Document, Entry, Format, SourceForm, Spacing, TextStyle};
 use crate::codec::convert;
 use crate::layouts::given::{Given, at, object, text, time};
@@ -60,7 +60,7 @@ pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Pa
     let names = [checkpoint.workflow_id.value().cloned(), Some(loop_id.clone())];
     let names = names.into_iter().flatten().chain([part::hash(entry.id.as_str())]);
     let other = |workflow_id: String| {
-        let single = super::Checkpoint {
+        let single = super::LoopCheckpoint {
             loop_id: Field::Absent,
             workflow_id: workflow_id.into(),
             ..checkpoint.clone()
@@ -72,10 +72,10 @@ pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Pa
 }
 
 /// What names the file, and nothing else of a document that may be large.
-fn named_by(document: &Document) -> crate::error::Result<super::Checkpoint> {
+fn named_by(document: &Document) -> crate::error::Result<super::LoopCheckpoint> {
     let found = |key: &str| at(document, key).cloned();
     let iteration = found("/state/iteration");
-    let mut checkpoint: super::Checkpoint = convert(
+    let mut checkpoint: super::LoopCheckpoint = convert(
         &object([
             ("loop_id", found("/loop_id")),
             ("workflow_id", found("/workflow_id")),
@@ -101,7 +101,7 @@ pub(in crate::layouts) fn envelope(given: &mut Given<'_>) -> Document {
         ("loop_id", text(loop_id(given))),
         ("workflow_type", text(kind.map(WorkflowType::as_str))),
         ("created_at", text(Some(time(entry.created_at)))),
-        ("trigger", text(why(given).word.map(Trigger::as_str))),
+        ("trigger", text(why(given).word.map(LoopTrigger::as_str))),
         ("state", Some(state(given))),
         ("metadata", Some(metadata(entry, None))),
     ])
@@ -135,7 +135,7 @@ fn loop_id(given: &mut Given<'_>) -> Option<String> {
 /// Why a checkpoint was saved, in a file of AIWG.
 struct Why<'a> {
     /// The schema's word, if it has one.
-    word: Option<Trigger>,
+    word: Option<LoopTrigger>,
     /// The trigger that is not that word.
     kept: Option<&'a str>,
 }
@@ -149,16 +149,16 @@ impl<'a> Why<'a> {
         let kept = Some(trigger.as_str());
         let (word, kept) = match trigger {
             Saved::Unknown => (None, None),
-            Saved::Manual => (Some(Trigger::Manual), None),
-            Saved::Automatic => (Some(Trigger::Automatic), None),
-            Saved::PhaseBoundary => (Some(Trigger::PhaseBoundary), None),
-            Saved::Iteration => (Some(Trigger::Iteration), None),
-            Saved::PreRiskyOp => (Some(Trigger::PreRiskyOp), None),
-            Saved::ErrorRecovery => (Some(Trigger::ErrorRecovery), None),
-            Saved::PhaseStart => (Some(Trigger::PhaseBoundary), kept),
-            Saved::ArtifactComplete => (Some(Trigger::Automatic), kept),
-            Saved::BeforeExternalCall => (Some(Trigger::PreRiskyOp), kept),
-            Saved::IterationBoundary => (Some(Trigger::Iteration), kept),
+            Saved::Manual => (Some(LoopTrigger::Manual), None),
+            Saved::Automatic => (Some(LoopTrigger::Automatic), None),
+            Saved::PhaseBoundary => (Some(LoopTrigger::PhaseBoundary), None),
+            Saved::Iteration => (Some(LoopTrigger::Iteration), None),
+            Saved::PreRiskyOp => (Some(LoopTrigger::PreRiskyOp), None),
+            Saved::ErrorRecovery => (Some(LoopTrigger::ErrorRecovery), None),
+            Saved::PhaseStart => (Some(LoopTrigger::PhaseBoundary), kept),
+            Saved::ArtifactComplete => (Some(LoopTrigger::Automatic), kept),
+            Saved::BeforeExternalCall => (Some(LoopTrigger::PreRiskyOp), kept),
+            Saved::IterationBoundary => (Some(LoopTrigger::Iteration), kept),
             Saved::PhaseTransition
             | Saved::BatchStart
             | Saved::BatchComplete
@@ -192,7 +192,7 @@ fn why<'a>(given: &mut Given<'a>) -> Why<'a> {
 /// The trigger for a state of a loop, which has no field for it. Its name says `iteration`.
 pub(super) fn kept<'a>(given: &mut Given<'a>) -> Option<&'a str> {
     let is_said = given.entry.trigger == checkpoint::Trigger::Iteration;
-    let word = why(given).word.filter(|_| !is_said).map(Trigger::as_str);
+    let word = why(given).word.filter(|_| !is_said).map(LoopTrigger::as_str);
     Why::of(&given.entry.trigger).kept.or(word)
 }
 

@@ -14,7 +14,7 @@ const TIME_BYTES: usize = 16;
 /// A type with an underscore cannot be told from the start of a project: fields of the document
 /// count more than these.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Id {
+pub struct WorkflowCheckpointId {
     /// The kind of workflow, up to the first underscore.
     pub workflow_type: String,
     /// The project.
@@ -23,7 +23,7 @@ pub struct Id {
     pub time: Timestamp,
 }
 
-impl fmt::Display for Id {
+impl fmt::Display for WorkflowCheckpointId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits: String =
             self.time.to_string().chars().filter(char::is_ascii_digit).take(14).collect();
@@ -32,7 +32,7 @@ impl fmt::Display for Id {
     }
 }
 
-impl FromStr for Id {
+impl FromStr for WorkflowCheckpointId {
     type Err = Error;
 
     /// Takes an id, or the name of a file with `.json` after it.
@@ -43,7 +43,7 @@ impl FromStr for Id {
     }
 }
 
-fn parse(text: &str) -> Option<Id> {
+fn parse(text: &str) -> Option<WorkflowCheckpointId> {
     let (name, time) = text.split_at_checked(text.len().checked_sub(TIME_BYTES)?)?;
     let (workflow_type, project_name) = name.split_once('_')?;
     let (day, time) = time.strip_prefix('_')?.split_once('_')?;
@@ -61,5 +61,5 @@ fn parse(text: &str) -> Option<Id> {
     let (hour, minute, second) = (&time[..2], &time[2..4], &time[4..]);
     let time = format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z").parse().ok()?;
     let (workflow_type, project_name) = (workflow_type.to_owned(), project_name.to_owned());
-    Some(Id { workflow_type, project_name, time })
+    Some(WorkflowCheckpointId { workflow_type, project_name, time })
 }

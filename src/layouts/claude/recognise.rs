@@ -4,7 +4,7 @@
 //! operations are written before these start, and those of a build tell why it halted. What lies in
 //! a directory `failed` is archived, whatever it says: the README moves failed workflows there.
 
-use super::{Id, SCHEMA_VERSIONS, shape};
+use super::{SCHEMA_VERSIONS, WorkflowCheckpointId, shape};
 use crate::checkpoint::{Document, Layout, NewEntry, Status, Timestamp, Trigger};
 use crate::layouts::reading::{Reading, at, is_object, list, text, word};
 use crate::layouts::{Place, path, status};
@@ -69,9 +69,13 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
 /// All but the series; returns what the id or the name of the file says.
 ///
 /// The name knows the time to the second, too, and the project if its type has no underscore.
-fn describe(reading: &mut Reading<'_>, document: &Document, place: &Place<'_>) -> Option<Id> {
+fn describe(
+    reading: &mut Reading<'_>,
+    document: &Document,
+    place: &Place<'_>,
+) -> Option<WorkflowCheckpointId> {
     let id = text(document, "checkpoint_id").unwrap_or_default();
-    let parts = id.parse::<Id>().or_else(|_| path::name(place.path).parse()).ok();
+    let parts = id.parse::<WorkflowCheckpointId>().or_else(|_| path::name(place.path).parse()).ok();
     reading.id("checkpoint_id");
     reading.entry.workflow_type = reading.name("workflow_type");
     set_phase(reading, document);
@@ -119,7 +123,7 @@ fn parallel_operations(document: &Document, place: &Place<'_>) -> Option<NewEntr
 }
 
 fn time_of_id(document: &Document) -> Option<Timestamp> {
-    Some(text(document, "checkpoint_id")?.parse::<Id>().ok()?.time)
+    Some(text(document, "checkpoint_id")?.parse::<WorkflowCheckpointId>().ok()?.time)
 }
 
 fn build_iteration(document: &Document, place: &Place<'_>) -> Option<NewEntry> {

@@ -3,7 +3,7 @@
 //!
 //! Other systems keep their files in a directory of this name. None of them has workflows.
 
-use super::Checkpoint;
+use super::WorkflowCheckpoint;
 use crate::checkpoint::Document;
 use crate::layouts::check::{no_stand_in, typed};
 use crate::layouts::reading::{at, is_object};
@@ -57,7 +57,7 @@ pub(in crate::layouts) fn check(document: &Document) -> Vec<Problem> {
     if is_other(document) {
         return Vec::new();
     }
-    typed(document, &no_stand_in, |checkpoint: &Checkpoint| {
+    typed(document, &no_stand_in, |checkpoint: &WorkflowCheckpoint| {
         let mut problems = checkpoint.validate();
         // Not of the type itself: an export fills it in last.
         if checkpoint.workflow_state.value().is_none() {

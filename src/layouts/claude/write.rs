@@ -24,7 +24,7 @@
 //! look for the project still find it.
 
 use super::schema::{self, NONE};
-use super::{DATA_DIRECTORY, DIRECTORY, Id, SCHEMA_VERSIONS};
+use super::{DATA_DIRECTORY, DIRECTORY, SCHEMA_VERSIONS, WorkflowCheckpointId};
 use crate::checkpoint::{Document, Entry, Format, Layout, SourceForm, Spacing, Status, TextStyle};
 use crate::layouts::given::{Given, Said, at, object, seconds, text, text_of, whole};
 use crate::layouts::write::Paths;
@@ -57,9 +57,10 @@ pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Pa
     }
     // Eight digits are enough to tell apart what was saved within a second.
     let hash = &part::hash(entry.id.as_str())[..8];
-    let other = match id.parse::<Id>() {
+    let other = match id.parse::<WorkflowCheckpointId>() {
         Ok(parts) => {
-            Id { project_name: format!("{}_{hash}", parts.project_name), ..parts }.to_string()
+            WorkflowCheckpointId { project_name: format!("{}_{hash}", parts.project_name), ..parts }
+                .to_string()
         }
         Err(_) => format!("{id}_{hash}"),
     };
@@ -81,7 +82,7 @@ pub(in crate::layouts) fn envelope(given: &mut Given<'_>) -> Document {
     let project = project_name(given);
     let (kind, project) = (given.name(kind), given.name(project));
     let id = kind.clone().zip(project.clone()).map(|(workflow_type, project_name)| {
-        Id { workflow_type, project_name, time: entry.created_at }.to_string()
+        WorkflowCheckpointId { workflow_type, project_name, time: entry.created_at }.to_string()
     });
     let status = status_of(given);
     let phase = entry.phase.as_ref().and_then(|phase| phase.parse().ok());

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 /// The parts of an id. Ids of another form are taken as they are: this is not needed to read them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Id {
+pub struct IssueCheckpointId {
     /// The phase it was saved in.
     pub phase: Option<String>,
     /// `YYYYMMDD`, some with `THHMMSS` or `HHMMSS`.
@@ -16,7 +16,7 @@ pub struct Id {
     pub hash: String,
 }
 
-impl fmt::Display for Id {
+impl fmt::Display for IssueCheckpointId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { phase, date, hash } = self;
         match phase {
@@ -26,7 +26,7 @@ impl fmt::Display for Id {
     }
 }
 
-impl FromStr for Id {
+impl FromStr for IssueCheckpointId {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -36,14 +36,14 @@ impl FromStr for Id {
 }
 
 /// From the right: phases have dashes, too.
-fn parse(text: &str) -> Option<Id> {
+fn parse(text: &str) -> Option<IssueCheckpointId> {
     let (rest, hash) = text.strip_prefix("CP-")?.rsplit_once('-')?;
     let (phase, date) = match rest.rsplit_once('-') {
         Some((phase, date)) => (Some(phase), date),
         None => (None, rest),
     };
     let is_right = is_hash(hash) && is_date(date) && phase.is_none_or(is_phase);
-    is_right.then(|| Id {
+    is_right.then(|| IssueCheckpointId {
         phase: phase.map(str::to_owned),
         date: date.to_owned(),
         hash: hash.to_owned(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Checkpoint;
+use super::IssueCheckpoint;
 use crate::checkpoint::{Document, Timestamp};
 use crate::layouts::problem::{Checker, Code};
 use crate::layouts::word::vocabulary;
@@ -47,7 +47,7 @@ pub struct IndexEntry {
     pub created_at: Field<String>,
     /// Why it was saved.
     #[serde(skip_serializing_if = "Field::is_absent")]
-    pub trigger: Field<Word<Trigger>>,
+    pub trigger: Field<Word<IndexTrigger>>,
     /// The phase it was saved in.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub phase: Field<String>,
@@ -61,7 +61,7 @@ pub struct IndexEntry {
 
 vocabulary! {
     /// Why a checkpoint was saved.
-    Trigger {
+    IndexTrigger {
         /// Before the next phase.
         PhaseTransition = "phase_transition",
         /// After a batch of tasks.
@@ -89,7 +89,7 @@ impl Index {
     /// Checkpoints do not say why they were saved: that is taken from the index `before`, and is
     /// `unknown` if that does not have it.
     #[must_use]
-    pub fn of(checkpoints: &[Checkpoint], before: Option<&Self>) -> Self {
+    pub fn of(checkpoints: &[IssueCheckpoint], before: Option<&Self>) -> Self {
         let entries = checkpoints.iter().map(|checkpoint| entry(checkpoint, before)).collect();
         let mut numbers = checkpoints.iter().map(|checkpoint| &checkpoint.issue_number);
         let issue_number = numbers.rfind(|number| number.value().is_some()).cloned();
@@ -212,7 +212,7 @@ impl IndexEntry {
     }
 }
 
-fn entry(checkpoint: &Checkpoint, before: Option<&Index>) -> IndexEntry {
+fn entry(checkpoint: &IssueCheckpoint, before: Option<&Index>) -> IndexEntry {
     let id = checkpoint.checkpoint_id.value();
     let earlier = before.zip(id).and_then(|(before, id)| before.get(id));
     let trigger = earlier.and_then(|earlier| earlier.trigger.value()).cloned();

@@ -72,7 +72,7 @@ fn json(index: &Index) -> Result<String> {
 
 fn trigger(trigger: &checkpoint::Trigger) -> &str {
     match trigger {
-        checkpoint::Trigger::PhaseBoundary => super::Trigger::PhaseTransition.as_str(),
+        checkpoint::Trigger::PhaseBoundary => super::IndexTrigger::PhaseTransition.as_str(),
         other => other.as_str(),
     }
 }

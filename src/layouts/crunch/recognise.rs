@@ -4,7 +4,7 @@
 //! work in progress, one in the phase `done` of work that is done, and of others it is unknown.
 //! Phases are kept as written, so `e2e`, the later name of `validation`, stays what it is.
 
-use super::{Id, IndexEntry};
+use super::{IndexEntry, IssueCheckpointId};
 use crate::checkpoint::{Document, Issue, Layout, NewEntry, Status, Timestamp};
 use crate::layouts::reading::{Reading, is_object, text, truth, whole, word};
 use crate::layouts::{Place, path, status, time};
@@ -35,7 +35,7 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
     if let Some(trigger) = known.and_then(|known| known.trigger.value()) {
         reading.trigger("trigger of the index", trigger.as_str());
     }
-    let parts = id.parse::<Id>().ok();
+    let parts = id.parse::<IssueCheckpointId>().ok();
     let phase = known.and_then(|known| known.phase.value());
     set_phase(&mut reading, document, phase.or(parts.as_ref().and_then(|id| id.phase.as_ref())));
     reading.entry.created_at = created_at(&mut reading, parts.as_ref(), known);
@@ -88,7 +88,7 @@ fn set_phase(reading: &mut Reading<'_>, document: &Document, said: Option<&Strin
 
 fn created_at(
     reading: &mut Reading<'_>,
-    id: Option<&Id>,
+    id: Option<&IssueCheckpointId>,
     known: Option<&IndexEntry>,
 ) -> Option<Timestamp> {
     if let Some(time) = reading.time("created_at") {

@@ -27,7 +27,7 @@ mod snapshot;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{FileState, Id, Phase, TeamState, VERSION};
+use super::{FileState, IssueCheckpointId, Phase, TeamState, VERSION};
 use crate::checkpoint::{Document, Entry, Format, SourceForm};
 use crate::codec::convert;
 use crate::layouts::given::{Given, at, object, text, text_of, time, whole};
@@ -140,9 +140,9 @@ fn phase(given: &mut Given<'_>) -> Option<Phase> {
     given.phase(&POINTERS)
 }
 
-fn id(entry: &Entry, phase: Phase) -> Id {
+fn id(entry: &Entry, phase: Phase) -> IssueCheckpointId {
     let Mark { date, hash } = Mark::of(entry);
-    Id { phase: Some(phase.to_string()), date, hash }
+    IssueCheckpointId { phase: Some(phase.to_string()), date, hash }
 }
 
 /// What tells the names that are made for a checkpoint from all others.

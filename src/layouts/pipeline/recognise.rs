@@ -3,7 +3,7 @@
 //! Many repositories have a `.pipeline/state.json` of their own making, so names count for nothing.
 //! A checkpoint does not say why it was saved: its stage lets one guess, which is not done.
 
-use super::{Stage, shape};
+use super::{StoryStage, shape};
 use crate::checkpoint::{Document, Issue, Layout, NewEntry, Status, Trigger};
 use crate::layouts::reading::{Reading, at, is_object, list, text, truth, whole, word};
 use crate::layouts::{Place, status};
@@ -97,18 +97,18 @@ fn phase_of_story(document: &Document) -> Option<&str> {
 }
 
 /// A stage by its number.
-pub(crate) fn stage(document: &Document, field: &str) -> Option<Stage> {
+pub(crate) fn stage(document: &Document, field: &str) -> Option<StoryStage> {
     let number = whole(document, field)?;
-    Stage::ALL.into_iter().find(|stage| stage.number() == number)
+    StoryStage::ALL.into_iter().find(|stage| stage.number() == number)
 }
 
 /// What stages are called outside files, which have numbers.
-pub(crate) fn phase(stage: Stage) -> &'static str {
+pub(crate) fn phase(stage: StoryStage) -> &'static str {
     match stage {
-        Stage::Planning => "planning",
-        Stage::Validation => "validation",
-        Stage::Execution => "execution",
-        Stage::QualityGate => "quality_gate",
+        StoryStage::Planning => "planning",
+        StoryStage::Validation => "validation",
+        StoryStage::Execution => "execution",
+        StoryStage::QualityGate => "quality_gate",
     }
 }
 

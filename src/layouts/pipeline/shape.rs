@@ -3,7 +3,7 @@
 //! Many repositories have files of these names that are of their own making. What only the
 //! protocol calls so is in none of them.
 
-use super::{Checkpoint, State};
+use super::{PipelineState, StoryCheckpoint};
 use crate::checkpoint::Document;
 use crate::layouts::check::{no_stand_in, typed};
 use crate::layouts::reading::{at, is_object};
@@ -72,8 +72,8 @@ pub(in crate::layouts) fn check(document: &Document, path: &str) -> Vec<Problem>
     if is_successor {
         Vec::new()
     } else if is_state && !is_checkpoint {
-        typed(document, &no_stand_in, State::validate)
+        typed(document, &no_stand_in, PipelineState::validate)
     } else {
-        typed(document, &no_stand_in, Checkpoint::validate)
+        typed(document, &no_stand_in, StoryCheckpoint::validate)
     }
 }

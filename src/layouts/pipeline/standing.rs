@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::recognise::phase;
-use super::{Stage, StoryState, Verdict, exceeded};
+use super::{StoryStage, StoryState, Verdict, exceeded};
 use crate::checkpoint::{Document, Entry};
 use crate::layouts::reading::{at, is_object, list, text, whole, whole_of, word};
 use crate::layouts::standing::told::{
@@ -215,18 +215,18 @@ fn run(part: &Document) -> Standing {
 /// How far a story is that is in a stage, or through all of them.
 fn stages(word: &str) -> Option<Progress> {
     let stage = match Word::of(word).known()? {
-        StoryState::Queued | StoryState::Stage0 => Some(Stage::Planning),
-        StoryState::Stage1 => Some(Stage::Validation),
-        StoryState::Stage2 => Some(Stage::Execution),
-        StoryState::Stage3 => Some(Stage::QualityGate),
+        StoryState::Queued | StoryState::Stage0 => Some(StoryStage::Planning),
+        StoryState::Stage1 => Some(StoryStage::Validation),
+        StoryState::Stage2 => Some(StoryStage::Execution),
+        StoryState::Stage3 => Some(StoryStage::QualityGate),
         StoryState::Done | StoryState::PendingMerge => None,
         // Where it was when it was paused nobody has said.
         StoryState::Paused => return None,
     };
-    let total = Stage::ALL.len() as u64;
+    let total = StoryStage::ALL.len() as u64;
     Some(Progress {
         unit: "stage",
-        done: stage.map_or(total, Stage::number),
+        done: stage.map_or(total, StoryStage::number),
         total: Some(total),
         next: stage.map(|stage| format!("Stage {} ({})", stage.number(), phase(stage))),
     })

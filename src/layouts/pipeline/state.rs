@@ -22,7 +22,7 @@ type PerStory<T> = Field<BTreeMap<String, T>>;
 /// what the hooks stop without is required.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct State {
+pub struct PipelineState {
     /// Whether the pipeline has ended. The hooks take a file without it for one that has.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub complete: Field<bool>,
@@ -171,7 +171,7 @@ vocabulary! {
     }
 }
 
-impl State {
+impl PipelineState {
     /// The state of a pipeline that starts at `time`, with no story yet.
     #[must_use]
     pub fn new(time: &str) -> Self {

@@ -13,7 +13,7 @@
 //! - `planScore`, `readiness`, `verdict`, `reason`, `qualityScore`, `issues`: the same.
 //! - `document`: all of the document.
 
-use super::Stage;
+use super::StoryStage;
 use crate::checkpoint::{Document, Format, Issue, SourceForm, Spacing, TextStyle};
 use crate::layouts::given::{Given, at, object, text, text_of, time};
 use crate::layouts::native::{DONE, LAST_ACTION, REMAINING};
@@ -87,41 +87,41 @@ fn story(given: &mut Given<'_>) -> Option<String> {
     given.name(said)
 }
 
-fn stage(given: &mut Given<'_>) -> Option<Stage> {
+fn stage(given: &mut Given<'_>) -> Option<StoryStage> {
     let said = given.entry.phase.clone();
     let Some(said) = said.or_else(|| given.whole_at(&["/stage"]).map(|stage| stage.to_string()))
     else {
         given.miss("phase", "the stage, from 0 to 3 or by its name");
         return None;
     };
-    let stage = Stage::ALL.into_iter().find(|stage| {
+    let stage = StoryStage::ALL.into_iter().find(|stage| {
         let number = stage.number().to_string();
         said == number || said.strip_prefix("STAGE_") == Some(&number) || said == name(*stage)
     });
     if stage.is_none() {
-        let names = Stage::ALL.map(name).join(", ");
+        let names = StoryStage::ALL.map(name).join(", ");
         given.refuse("phase", format!("must be 0 to 3 or one of {names} for pipeline"));
     }
     stage
 }
 
-fn name(stage: Stage) -> &'static str {
+fn name(stage: StoryStage) -> &'static str {
     match stage {
-        Stage::Planning => "planning",
-        Stage::Validation => "validation",
-        Stage::Execution => "execution",
-        Stage::QualityGate => "quality_gate",
+        StoryStage::Planning => "planning",
+        StoryStage::Validation => "validation",
+        StoryStage::Execution => "execution",
+        StoryStage::QualityGate => "quality_gate",
     }
 }
 
 /// Completed and remaining. Where the protocol has a list empty, that is known without asking.
-fn tasks(given: &mut Given<'_>, stage: Option<Stage>) -> [Option<Document>; 2] {
+fn tasks(given: &mut Given<'_>, stage: Option<StoryStage>) -> [Option<Document>; 2] {
     let [has_completed, has_remaining] = match stage {
-        Some(Stage::Planning) => [false, true],
-        Some(Stage::QualityGate) => [true, false],
-        Some(Stage::Execution) => [true, true],
+        Some(StoryStage::Planning) => [false, true],
+        Some(StoryStage::QualityGate) => [true, false],
+        Some(StoryStage::Execution) => [true, true],
         // Without a stage it is not known either which lists it needs.
-        Some(Stage::Validation) | None => [false, false],
+        Some(StoryStage::Validation) | None => [false, false],
     };
     [
         (has_completed, &DONE[..], "/tasksCompleted", "tasks that are done"),

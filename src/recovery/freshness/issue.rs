@@ -6,14 +6,14 @@ use super::words::{listed, plain, quoted};
 use super::{Advice, Case, Check, Report};
 use crate::checkpoint::{Issue, Layout};
 use crate::layouts::crunch::{LabelledPhase, is_same_phase, labelled_phase};
-use crate::recovery::{IssueNow, Seen};
+use crate::recovery::{Answer, IssueNow};
 
 pub(super) fn text_and_labels(case: &Case<'_>, report: &mut Report) {
     let snapshot = &case.standing.snapshot;
     if snapshot.body.is_none() && snapshot.labels.is_none() {
         return;
     }
-    let unnamed = || Seen::Unknown("the checkpoint names no issue".to_owned());
+    let unnamed = || Answer::Unknown("the checkpoint names no issue".to_owned());
     let now = case.issue().map_or_else(unnamed, |issue| case.world.issue(issue.as_str()));
     if let Some(saved) = &snapshot.body {
         text(case, saved, &now, report);
@@ -23,7 +23,7 @@ pub(super) fn text_and_labels(case: &Case<'_>, report: &mut Report) {
     }
 }
 
-fn text(case: &Case<'_>, saved: &str, now: &Seen<IssueNow>, report: &mut Report) {
+fn text(case: &Case<'_>, saved: &str, now: &Answer<IssueNow>, report: &mut Report) {
     let subject = format!("the text of {}", name(case.issue()));
     let Some(now) = report.known(&subject, part(now, |issue| issue.body.as_deref())) else {
         return;
@@ -33,7 +33,7 @@ fn text(case: &Case<'_>, saved: &str, now: &Seen<IssueNow>, report: &mut Report)
     }
 }
 
-fn labels(case: &Case<'_>, saved: &[String], now: &Seen<IssueNow>, report: &mut Report) {
+fn labels(case: &Case<'_>, saved: &[String], now: &Answer<IssueNow>, report: &mut Report) {
     let subject = format!("the labels of {}", name(case.issue()));
     let now = part(now, |issue| issue.labels.as_deref());
     let Some(now) = report.known(&subject, now) else { return };
@@ -102,12 +102,12 @@ fn name(issue: Option<&Issue>) -> String {
 }
 
 /// A part of an issue, which may have been told without it.
-fn part<'a, T>(now: &'a Seen<IssueNow>, of: impl Fn(&'a IssueNow) -> Option<T>) -> Seen<T> {
+fn part<'a, T>(now: &'a Answer<IssueNow>, of: impl Fn(&'a IssueNow) -> Option<T>) -> Answer<T> {
     match now {
-        Seen::Unknown(reason) => Seen::Unknown(reason.clone()),
-        Seen::Known(issue) => of(issue).map_or_else(
-            || Seen::Unknown("what is known of the issue is not all".to_owned()),
-            Seen::Known,
+        Answer::Unknown(reason) => Answer::Unknown(reason.clone()),
+        Answer::Known(issue) => of(issue).map_or_else(
+            || Answer::Unknown("what is known of the issue is not all".to_owned()),
+            Answer::Known,
         ),
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::words::{plain, quoted};
 use super::{Advice, Case, Check, Report, said};
 use crate::checkpoint::Layout;
-use crate::recovery::Seen;
+use crate::recovery::Answer;
 
 /// The stage of agentize in which a pull request is made.
 const PULL_REQUEST_STAGE: &str = "pr";
@@ -31,7 +31,7 @@ fn elsewhere(case: &Case<'_>, name: &str, report: &mut Report) {
     if worktree.is_some_and(|path| !is_here(case, path)) {
         return;
     }
-    let Seen::Known(Some(here)) = case.world.branch() else { return };
+    let Answer::Known(Some(here)) = case.world.branch() else { return };
     if here != local(name) && here != name {
         let message =
             format!("its branch is {}, and {} is checked out", quoted(name), quoted(&here));
@@ -48,7 +48,7 @@ fn local(name: &str) -> &str {
 
 /// Whether a path leads to the directory that the work would go on in.
 fn is_here(case: &Case<'_>, path: &str) -> bool {
-    let Seen::Known(here) = case.world.worktree() else { return false };
+    let Answer::Known(here) = case.world.worktree() else { return false };
     is_same(case, path, &here)
 }
 
@@ -132,14 +132,14 @@ fn exists(name: &str) -> String {
     format!("pull request {} exists already: continue there", plain(name))
 }
 
-fn open_pull_request(case: &Case<'_>, is_in_place: bool) -> Seen<Option<String>> {
+fn open_pull_request(case: &Case<'_>, is_in_place: bool) -> Answer<Option<String>> {
     if let Some(name) = said(case.standing.snapshot.branch.as_ref()) {
         return case.world.pull_request(name);
     }
-    let checked_out = if is_in_place { case.world.branch() } else { Seen::Known(None) };
+    let checked_out = if is_in_place { case.world.branch() } else { Answer::Known(None) };
     match checked_out {
-        Seen::Known(Some(name)) => case.world.pull_request(&name),
-        Seen::Known(None) => Seen::Unknown("the branch of the work is not known".to_owned()),
-        Seen::Unknown(reason) => Seen::Unknown(reason),
+        Answer::Known(Some(name)) => case.world.pull_request(&name),
+        Answer::Known(None) => Answer::Unknown("the branch of the work is not known".to_owned()),
+        Answer::Unknown(reason) => Answer::Unknown(reason),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::words::{NAMED_MAX, listed};
 use super::{Advice, Check, Finding, Freshness};
-use crate::recovery::Seen;
+use crate::recovery::Answer;
 
 #[derive(Debug, Default)]
 pub(super) struct Report {
@@ -35,10 +35,10 @@ impl Report {
     }
 
     /// The answer, if there is one; else notes that there is none about `subject`.
-    pub(super) fn known<T>(&mut self, subject: &str, seen: Seen<T>) -> Option<T> {
+    pub(super) fn known<T>(&mut self, subject: &str, seen: Answer<T>) -> Option<T> {
         match seen {
-            Seen::Known(answer) => Some(answer),
-            Seen::Unknown(reason) => {
+            Answer::Known(answer) => Some(answer),
+            Answer::Unknown(reason) => {
                 self.skip(subject, &reason);
                 None
             }

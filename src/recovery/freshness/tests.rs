@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Advice, Check, Freshness, freshness};
 use crate::checkpoint::{Entry, Id, Issue, Layout, Series, Status, Timestamp, Trigger};
 use crate::layouts::{NamedFile, Snapshot, Standing};
-use crate::recovery::{FileNow, IssueNow, Moment, ResumePoint, Seen, World};
+use crate::recovery::{Answer, FileNow, IssueNow, Moment, ResumePoint, World};
 
 const HOUR_MICROS: i64 = 3600 * 1_000_000;
 // Some day in 2025.
@@ -41,36 +41,36 @@ struct Fake {
 }
 
 impl Fake {
-    fn see<T>(&self, answer: T) -> Seen<T> {
+    fn see<T>(&self, answer: T) -> Answer<T> {
         match self.blindness {
-            None => Seen::Known(answer),
-            Some(reason) => Seen::Unknown(reason.to_owned()),
+            None => Answer::Known(answer),
+            Some(reason) => Answer::Unknown(reason.to_owned()),
         }
     }
 }
 
 impl World for Fake {
-    fn has_branch(&self, name: &str) -> Seen<bool> {
+    fn has_branch(&self, name: &str) -> Answer<bool> {
         self.see(self.branches.iter().any(|it| it == name))
     }
 
-    fn issue(&self, _issue: &str) -> Seen<IssueNow> {
+    fn issue(&self, _issue: &str) -> Answer<IssueNow> {
         self.see(self.issue.clone())
     }
 
-    fn has_directory(&self, path: &str) -> Seen<bool> {
+    fn has_directory(&self, path: &str) -> Answer<bool> {
         self.see(self.directories.iter().any(|it| it == path))
     }
 
-    fn worktree(&self) -> Seen<String> {
+    fn worktree(&self) -> Answer<String> {
         self.see(HERE.to_owned())
     }
 
-    fn file(&self, path: &str) -> Seen<Option<FileNow>> {
+    fn file(&self, path: &str) -> Answer<Option<FileNow>> {
         self.see(self.files.get(path).cloned())
     }
 
-    fn pull_request(&self, branch: &str) -> Seen<Option<String>> {
+    fn pull_request(&self, branch: &str) -> Answer<Option<String>> {
         self.see(self.pull_request.clone().filter(|_| branch == BRANCH))
     }
 
@@ -78,11 +78,11 @@ impl World for Fake {
         self.wanted_issue.as_ref().map(|it| Issue::new(it).unwrap())
     }
 
-    fn branch(&self) -> Seen<Option<String>> {
+    fn branch(&self) -> Answer<Option<String>> {
         self.see(self.checked_out.clone())
     }
 
-    fn has_changed(&self, path: &str, since: &Moment<'_>) -> Seen<bool> {
+    fn has_changed(&self, path: &str, since: &Moment<'_>) -> Answer<bool> {
         assert_eq!(*since, Moment { time: NOW, branch: Some(BRANCH) });
         self.see(self.changed.iter().any(|it| it == path))
     }

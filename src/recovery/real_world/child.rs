@@ -33,13 +33,13 @@ const OF_HOOKS: [&str; 8] = [
 
 /// What a program said until it ended.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct Output {
     pub(super) status: ExitStatus,
     pub(super) stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
 
-impl Answer {
+impl Output {
     /// What was said, if the program ended well.
     pub(super) fn text(&self, name: &str) -> Result<String, String> {
         if !self.status.success() {
@@ -81,7 +81,7 @@ pub(super) fn command(program: &OsStr, hidden: &[String]) -> Command {
 ///
 /// # Errors
 /// Why there is no answer.
-pub(super) fn run(name: &str, command: &mut Command, patience: Duration) -> Result<Answer, String> {
+pub(super) fn run(name: &str, command: &mut Command, patience: Duration) -> Result<Output, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| not_started(name, &error))?;
     let answer = listen(name, &mut child, Instant::now() + patience);
@@ -98,7 +98,7 @@ fn not_started(name: &str, error: &io::Error) -> String {
     }
 }
 
-fn listen(name: &str, child: &mut Child, deadline: Instant) -> Result<Answer, String> {
+fn listen(name: &str, child: &mut Child, deadline: Instant) -> Result<Output, String> {
     let unheard = |error| format!("{name} cannot be asked: {}", no_thread(&error));
     let stdout = child.stdout.take().map(collect).transpose().map_err(unheard)?;
     let stderr = child.stderr.take().map(collect).transpose().map_err(unheard)?;
@@ -106,7 +106,7 @@ fn listen(name: &str, child: &mut Child, deadline: Instant) -> Result<Answer, St
     let (stdout, stderr) = (stdout?, stderr?);
     loop {
         match child.try_wait() {
-            Ok(Some(status)) => return Ok(Answer { status, stdout, stderr }),
+            Ok(Some(status)) => return Ok(Output { status, stdout, stderr }),
             Ok(None) if Instant::now() < deadline => thread::sleep(PAUSE),
             Ok(None) => return Err(too_slow(name)),
             Err(error) => return Err(format!("nobody can tell how {name} ended: {error}")),
@@ -153,7 +153,7 @@ fn too_slow(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn sh(script: &str, patience: Duration) -> Result<Answer, String> {
+    fn sh(script: &str, patience: Duration) -> Result<Output, String> {
         run("sh", command("sh".as_ref(), &[]).args(["-c", script]), patience)
     }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::child::{self, Answer};
+use super::child::{self, Output};
 
 pub(super) const HEADS: &str = "refs/heads/";
 const REMOTES: &str = "refs/remotes/";
@@ -110,7 +110,7 @@ impl Git {
         }
     }
 
-    pub(super) fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Answer, String> {
+    pub(super) fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Output, String> {
         let mut command = child::command(&self.program, &self.hidden);
         command.arg("-C").arg(&self.root).args(arguments.iter().map(AsRef::as_ref));
         child::run("git", &mut command, self.patience)

@@ -16,7 +16,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::{IssueJson, RealWorld, Surroundings};
-use crate::recovery::{Seen, World as _};
+use crate::recovery::{Answer, World as _};
 
 /// A directory of its own, and the project in it.
 struct Place {
@@ -75,9 +75,9 @@ fn git(directory: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-fn reason<T: std::fmt::Debug>(seen: Seen<T>) -> String {
+fn reason<T: std::fmt::Debug>(seen: Answer<T>) -> String {
     match seen {
-        Seen::Unknown(reason) => reason,
-        Seen::Known(answer) => panic!("{answer:?} is known"),
+        Answer::Unknown(reason) => reason,
+        Answer::Known(answer) => panic!("{answer:?} is known"),
     }
 }

@@ -137,17 +137,17 @@ fn any_document_is_read_as_each_type_or_refused() {
             Ok(text) => text.to_owned(),
             Err(_) => document(&mut tape).to_string(),
         };
-        typed(&text, agentize::Checkpoint::validate);
-        typed(&text, claude::Checkpoint::validate);
-        typed(&text, pipeline::Checkpoint::validate);
-        typed(&text, pipeline::State::validate);
+        typed(&text, agentize::ImplCheckpoint::validate);
+        typed(&text, claude::WorkflowCheckpoint::validate);
+        typed(&text, pipeline::StoryCheckpoint::validate);
+        typed(&text, pipeline::PipelineState::validate);
         typed(&text, crunch::Index::validate);
-        typed(&text, |checkpoint: &crunch::Checkpoint| {
+        typed(&text, |checkpoint: &crunch::IssueCheckpoint| {
             let index = crunch::Index::of(std::slice::from_ref(checkpoint), None);
             let _ = index.validate();
             checkpoint.validate()
         });
-        typed(&text, |checkpoint: &aiwg::Checkpoint| {
+        typed(&text, |checkpoint: &aiwg::LoopCheckpoint| {
             let path = checkpoint.location().unwrap_or_default();
             checkpoint.validate_at(&path)
         });

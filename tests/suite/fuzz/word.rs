@@ -66,9 +66,9 @@ fn any_word_is_taken_or_refused_and_printed_as_it_is_read() {
         comes_back::<Cursor>(&text);
         comes_back::<Pointer>(&text);
         comes_back::<Hash>(&text);
-        comes_back::<crunch::Id>(&text);
-        comes_back::<claude::Id>(&text);
-        comes_back::<aiwg::Name>(&text);
+        comes_back::<crunch::IssueCheckpointId>(&text);
+        comes_back::<claude::WorkflowCheckpointId>(&text);
+        comes_back::<aiwg::LoopFileName>(&text);
     });
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use waypost::layouts::agentize::{Checkpoint, ImplState, LOCATION, Stage};
+use waypost::layouts::agentize::{ImplCheckpoint, ImplStage, ImplState, LOCATION};
 use waypost::layouts::{Field, Word, from_json};
 use waypost::{Error, Timestamp};
 
@@ -38,19 +38,19 @@ fn step(stage: &str, iteration: u64, result: &str) -> Value {
 }
 
 fn problems(document: &Value) -> Vec<String> {
-    printed(&typed::<Checkpoint>(document).validate())
+    printed(&typed::<ImplCheckpoint>(document).validate())
 }
 
 #[test]
 fn what_agentize_wrote_is_written_byte_for_byte() {
     let dir = tempfile::tempdir().unwrap();
     for path in fixtures("agentize", "v", ".json") {
-        let checkpoint = Checkpoint::load(&path).unwrap();
+        let checkpoint = ImplCheckpoint::load(&path).unwrap();
         assert_eq!(printed(&checkpoint.validate()), [""; 0], "{}", path.display());
         let copy = dir.path().join(LOCATION);
         checkpoint.save(&copy).unwrap();
         assert_eq!(fs::read(&copy).unwrap(), fs::read(&path).unwrap(), "{}", path.display());
-        assert_eq!(Checkpoint::load(&copy).unwrap(), checkpoint);
+        assert_eq!(ImplCheckpoint::load(&copy).unwrap(), checkpoint);
     }
     // What was put aside meanwhile is gone.
     assert_eq!(fs::read_dir(dir.path().join(".tmp")).unwrap().count(), 1);
@@ -58,7 +58,7 @@ fn what_agentize_wrote_is_written_byte_for_byte() {
 
 #[test]
 fn what_is_read_comes_back() {
-    assert_eq!(comes_back::<Checkpoint>("agentize", "v").len(), 8);
+    assert_eq!(comes_back::<ImplCheckpoint>("agentize", "v").len(), 8);
 }
 
 #[cfg(unix)]
@@ -79,7 +79,7 @@ fn nobody_else_can_read_the_file() {
 fn a_new_state_is_written_as_agentize_starts() {
     let time: Timestamp = "2026-11-16T02:17:33.311315Z".parse().unwrap();
     let worktree = "/home/u/agentize-worktrees/issue-848";
-    let checkpoint = Checkpoint::new(ImplState::new(848, worktree, None), time);
+    let checkpoint = ImplCheckpoint::new(ImplState::new(848, worktree, None), time);
     let written = fs::read_to_string(&fixtures("agentize", "v2-00", ".json")[0]).unwrap();
     assert_eq!(checkpoint.to_json().unwrap(), written.replace("\"version\": 2", "\"version\": 1"));
 }
@@ -88,7 +88,7 @@ fn a_new_state_is_written_as_agentize_starts() {
 fn fields_that_nobody_knows_are_written_after_the_others() {
     let mut document = with(&example(), "/state/zeal", Some(json!({"b": 1.0, "a": []})));
     document = with(&document, "/state/history/1/by", Some(json!("me")));
-    let checkpoint: Checkpoint = typed(&document);
+    let checkpoint: ImplCheckpoint = typed(&document);
     let text = checkpoint.to_json().unwrap();
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document);
     assert!(
@@ -112,10 +112,12 @@ fn what_agentize_has_a_default_for_may_be_missing() {
 fn what_cannot_be_loaded_is_named_with_its_path() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("checkpoint.json");
-    assert!(matches!(Checkpoint::load(&path), Err(Error::Io { path: named, .. }) if named == path));
+    assert!(
+        matches!(ImplCheckpoint::load(&path), Err(Error::Io { path: named, .. }) if named == path)
+    );
     for (text, expected) in [
         ("{", ": expected a key in double quotes at line 1 column 2"),
-        ("[]", ": found array, expected struct Checkpoint"),
+        ("[]", ": found array, expected struct ImplCheckpoint"),
         (r#"{"timestamp": "", "state": {}}"#, " at /state: missing field `issue_no`"),
         (
             r#"{"timestamp": "", "state": {"issue_no": 1, "iteration": "two"}}"#,
@@ -123,7 +125,7 @@ fn what_cannot_be_loaded_is_named_with_its_path() {
         ),
     ] {
         fs::write(&path, text).unwrap();
-        let error = Checkpoint::load(&path).unwrap_err().to_string();
+        let error = ImplCheckpoint::load(&path).unwrap_err().to_string();
         assert_eq!(error, format!("invalid {}{expected}", path.display()));
     }
 }
@@ -131,7 +133,7 @@ fn what_cannot_be_loaded_is_named_with_its_path() {
 /// Of every pair of stages: may the second come right after the first?
 #[test]
 fn the_graph_of_stages_is_that_of_the_document_and_of_the_code() {
-    use Stage::{Done, Fatal, Impl, Pr, Rebase, Review, Simp};
+    use ImplStage::{Done, Fatal, Impl, Pr, Rebase, Review, Simp};
     let of_the_document = [
         (Impl, Review),
         (Review, Impl),
@@ -155,8 +157,8 @@ fn the_graph_of_stages_is_that_of_the_document_and_of_the_code() {
     ];
     // With reviews, simplifications or both switched off.
     let silent = [(Impl, Pr), (Impl, Simp), (Rebase, Pr), (Rebase, Simp)];
-    for first in Stage::ALL.iter().copied() {
-        for second in Stage::ALL.iter().copied() {
+    for first in ImplStage::ALL.iter().copied() {
+        for second in ImplStage::ALL.iter().copied() {
             let pair = (first, second);
             let is_legal = of_the_document.contains(&pair) || of_the_code.contains(&pair);
             assert_eq!(first.can_become(second), is_legal, "{pair:?}");
@@ -169,8 +171,8 @@ fn the_graph_of_stages_is_that_of_the_document_and_of_the_code() {
 /// A run that starts with `impl` and comes to the first of the pair, and then to the second.
 #[test]
 fn a_history_goes_only_where_the_graph_does() {
-    for first in Stage::ALL.iter().copied() {
-        for second in Stage::ALL.iter().copied() {
+    for first in ImplStage::ALL.iter().copied() {
+        for second in ImplStage::ALL.iter().copied() {
             let before = path_to(first);
             let at = before.len();
             let mut stages = before;
@@ -189,12 +191,12 @@ fn a_history_goes_only_where_the_graph_does() {
     }
 }
 
-fn path_to(stage: Stage) -> Vec<Stage> {
-    let mut path = vec![Stage::Impl];
+fn path_to(stage: ImplStage) -> Vec<ImplStage> {
+    let mut path = vec![ImplStage::Impl];
     match stage {
-        Stage::Impl => {}
-        Stage::Review | Stage::Simp | Stage::Pr | Stage::Fatal => path.push(stage),
-        Stage::Rebase | Stage::Done => path.extend([Stage::Pr, stage]),
+        ImplStage::Impl => {}
+        ImplStage::Review | ImplStage::Simp | ImplStage::Pr | ImplStage::Fatal => path.push(stage),
+        ImplStage::Rebase | ImplStage::Done => path.extend([ImplStage::Pr, stage]),
     }
     path
 }
@@ -232,7 +234,7 @@ fn every_rule_names_its_field() {
 #[test]
 fn a_stage_that_nobody_knows_is_kept() {
     let document = with(&example(), "/state/current_stage", Some(json!("finish")));
-    let checkpoint: Checkpoint = typed(&document);
+    let checkpoint: ImplCheckpoint = typed(&document);
     assert_eq!(checkpoint.state.current_stage, Word::Other("finish".to_owned()));
     assert_eq!(serde_json::to_value(&checkpoint).unwrap(), document);
 }

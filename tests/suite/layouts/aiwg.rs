@@ -1,7 +1,7 @@
 //! Checkpoints of AIWG: the schema, and where files lie.
 
 use serde_json::{Value, json};
-use waypost::layouts::aiwg::{Checkpoint, Name, SchemaVersion, State, Trigger};
+use waypost::layouts::aiwg::{LoopCheckpoint, LoopFileName, LoopState, LoopTrigger, SchemaVersion};
 use waypost::layouts::{Field, Word};
 
 use super::{comes_back, printed, typed, with};
@@ -9,28 +9,28 @@ use super::{comes_back, printed, typed, with};
 const LOOP: &str = "ralph-fix-tests-a1b2c3d4";
 
 fn example() -> Value {
-    serde_json::to_value(comes_back::<Checkpoint>("aiwg", "multi").remove(0)).unwrap()
+    serde_json::to_value(comes_back::<LoopCheckpoint>("aiwg", "multi").remove(0)).unwrap()
 }
 
 fn single() -> Value {
-    serde_json::to_value(comes_back::<Checkpoint>("aiwg", "single").remove(0)).unwrap()
+    serde_json::to_value(comes_back::<LoopCheckpoint>("aiwg", "single").remove(0)).unwrap()
 }
 
 fn problems(document: &Value) -> Vec<String> {
-    printed(&typed::<Checkpoint>(document).validate())
+    printed(&typed::<LoopCheckpoint>(document).validate())
 }
 
 /// The examples of the schema's path resolution.
 #[test]
 fn a_checkpoint_lies_where_the_schema_says() {
-    let many: Checkpoint = typed(&example());
+    let many: LoopCheckpoint = typed(&example());
     assert_eq!(printed(&many.validate()), [""; 0]);
     let path = ".aiwg/ralph/loops/ralph-fix-tests-a1b2c3d4/checkpoints/iteration-005.json.gz";
     assert_eq!(many.location().unwrap(), path);
     assert_eq!(many.schema_version(), Word::Known(SchemaVersion::V2));
     assert!(!many.is_single_loop());
 
-    let single: Checkpoint = typed(&single());
+    let single: LoopCheckpoint = typed(&single());
     assert_eq!(printed(&single.validate()), [""; 0]);
     let path = ".aiwg/checkpoints/ralph-research-impl-2026-01-25T15-00-00Z-iteration.json.gz";
     assert_eq!(single.location().unwrap(), path);
@@ -41,10 +41,13 @@ fn a_checkpoint_lies_where_the_schema_says() {
 #[test]
 fn a_missing_loop_id_is_as_null_but_written_as_it_was() {
     let absent = with(&single(), "/loop_id", None);
-    let checkpoint: Checkpoint = typed(&absent);
-    assert_eq!(checkpoint.location().unwrap(), typed::<Checkpoint>(&single()).location().unwrap());
+    let checkpoint: LoopCheckpoint = typed(&absent);
+    assert_eq!(
+        checkpoint.location().unwrap(),
+        typed::<LoopCheckpoint>(&single()).location().unwrap()
+    );
     assert_eq!(serde_json::to_value(&checkpoint).unwrap(), absent);
-    assert_eq!(typed::<Checkpoint>(&single()).loop_id, Field::Null);
+    assert_eq!(typed::<LoopCheckpoint>(&single()).loop_id, Field::Null);
 }
 
 #[test]
@@ -54,12 +57,12 @@ fn a_time_in_another_zone_is_named_in_utc() {
         ("2026-01-25T17:00:00+02:00", "2026-01-25T15-00-00Z"),
         ("2026-01-25T15:00:00.5+00:00", "2026-01-25T15-00-00.500000Z"),
     ] {
-        let checkpoint: Checkpoint =
+        let checkpoint: LoopCheckpoint =
             typed(&with(&single(), "/created_at", Some(json!(created_at))));
         let name = checkpoint.name().unwrap();
         let expected = format!("ralph-research-impl-{named}-iteration.json.gz");
         assert_eq!(name.to_string(), expected);
-        assert_eq!(expected.parse::<Name>().unwrap(), name);
+        assert_eq!(expected.parse::<LoopFileName>().unwrap(), name);
         assert_eq!(name.created_at(), Some(created_at.parse().unwrap()));
     }
 }
@@ -76,7 +79,7 @@ fn what_has_no_place_says_which_field_is_to_blame() {
         (single(), "/trigger", Value::Null, "is required"),
         (single(), "/created_at", json!("x"), "must be a time like 2026-01-25T15:00:00Z"),
     ] {
-        let checkpoint: Checkpoint = typed(&with(&document, pointer, Some(value)));
+        let checkpoint: LoopCheckpoint = typed(&with(&document, pointer, Some(value)));
         let error = checkpoint.location().unwrap_err().to_string();
         let pointer =
             if pointer.ends_with("iteration") { "/state/iteration/current" } else { pointer };
@@ -86,8 +89,8 @@ fn what_has_no_place_says_which_field_is_to_blame() {
 
 #[test]
 fn names_of_both_forms_are_taken_apart() {
-    let iteration = |number| Name::Iteration(number);
-    let legacy = |workflow_id: &str, time: &str, trigger: &str| Name::Legacy {
+    let iteration = |number| LoopFileName::Iteration(number);
+    let legacy = |workflow_id: &str, time: &str, trigger: &str| LoopFileName::Legacy {
         workflow_id: workflow_id.to_owned(),
         time: time.to_owned(),
         trigger: Word::of(trigger),
@@ -109,7 +112,7 @@ fn names_of_both_forms_are_taken_apart() {
             legacy("a-T", "2026-01-25T15-00-00.5Z", "other"),
         ),
     ] {
-        let name: Name = text.parse().unwrap();
+        let name: LoopFileName = text.parse().unwrap();
         assert_eq!(name, expected);
         assert_eq!(name.to_string(), text);
     }
@@ -124,20 +127,21 @@ fn names_of_both_forms_are_taken_apart() {
         "loops/iteration-005.json.gz",
         "",
     ] {
-        assert!(wrong.parse::<Name>().is_err(), "{wrong}");
+        assert!(wrong.parse::<LoopFileName>().is_err(), "{wrong}");
     }
 }
 
 #[test]
 fn in_the_directory_of_a_loop_the_id_is_that_of_the_directory() {
-    let at =
-        |document: &Value, path: &str| printed(&typed::<Checkpoint>(document).validate_at(path));
+    let at = |document: &Value, path: &str| {
+        printed(&typed::<LoopCheckpoint>(document).validate_at(path))
+    };
     let path = format!("home/.aiwg/ralph/loops/{LOOP}/checkpoints/iteration-005.json.gz");
     assert_eq!(at(&example(), &path), [""; 0]);
     assert_eq!(at(&single(), &path), ["/loop_id: is required"]);
     let other = path.replace("fix", "mix");
     assert_eq!(at(&example(), &other), ["/loop_id: must be the name of the loop's directory"]);
-    let legacy = typed::<Checkpoint>(&single()).location().unwrap();
+    let legacy = typed::<LoopCheckpoint>(&single()).location().unwrap();
     assert_eq!(at(&single(), &legacy), [""; 0]);
 }
 
@@ -202,12 +206,12 @@ fn every_rule_names_its_field() {
 
 #[test]
 fn a_new_checkpoint_is_right_and_has_the_defaults_of_the_schema() {
-    let state = State::new("construction");
-    let mut checkpoint = Checkpoint::new("cp-1", "flow", "2026-02-02T21:05:00Z", state);
+    let state = LoopState::new("construction");
+    let mut checkpoint = LoopCheckpoint::new("cp-1", "flow", "2026-02-02T21:05:00Z", state);
     assert_eq!(printed(&checkpoint.validate()), [""; 0]);
     let expected = json!({"compression": "gzip", "retention_days": 30, "schema_version": "2.0"});
     assert_eq!(serde_json::to_value(&checkpoint).unwrap()["metadata"], expected);
-    checkpoint.trigger = Field::Value(Trigger::PhaseBoundary.into());
+    checkpoint.trigger = Field::Value(LoopTrigger::PhaseBoundary.into());
     let path = ".aiwg/checkpoints/flow-2026-02-02T21-05-00Z-phase_boundary.json.gz";
     assert_eq!(checkpoint.location().unwrap(), path);
 }

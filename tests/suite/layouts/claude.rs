@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use waypost::Status;
-use waypost::layouts::claude::{Checkpoint, Id};
+use waypost::layouts::claude::{WorkflowCheckpoint, WorkflowCheckpointId};
 
 use super::{comes_back, printed, typed, with};
 
@@ -29,17 +29,17 @@ fn example() -> Value {
 }
 
 fn problems(document: &Value) -> Vec<String> {
-    printed(&typed::<Checkpoint>(document).validate())
+    printed(&typed::<WorkflowCheckpoint>(document).validate())
 }
 
 #[test]
 fn what_is_read_comes_back_and_is_right() {
-    for checkpoint in comes_back::<Checkpoint>("claude", "schema") {
+    for checkpoint in comes_back::<WorkflowCheckpoint>("claude", "schema") {
         assert_eq!(printed(&checkpoint.validate()), [""; 0]);
         assert_eq!(checkpoint.status(), Status::InProgress);
         assert_eq!(checkpoint.tests_passing(), Some(false));
     }
-    let migrated = comes_back::<Checkpoint>("claude", "migrated").remove(0);
+    let migrated = comes_back::<WorkflowCheckpoint>("claude", "migrated").remove(0);
     assert_eq!(printed(&migrated.validate()), [""; 0]);
     assert_eq!(migrated.schema_version(), "2.1");
     assert_eq!(migrated.other["state_machine"]["current_state"], "plan");
@@ -49,7 +49,7 @@ fn what_is_read_comes_back_and_is_right() {
 #[test]
 fn what_is_of_another_kind_comes_back_and_is_wrong() {
     for kind in ["build", "parallel"] {
-        let other = comes_back::<Checkpoint>("claude", kind).remove(0);
+        let other = comes_back::<WorkflowCheckpoint>("claude", kind).remove(0);
         assert!(printed(&other.validate()).contains(&"/workflow_type: is required".to_owned()));
     }
 }
@@ -57,7 +57,7 @@ fn what_is_of_another_kind_comes_back_and_is_wrong() {
 #[test]
 fn the_example_of_the_readme_is_right() {
     assert_eq!(problems(&example()), [""; 0]);
-    let checkpoint: Checkpoint = typed(&example());
+    let checkpoint: WorkflowCheckpoint = typed(&example());
     assert_eq!(checkpoint.project_name(), Some("auth_system"));
     assert_eq!(checkpoint.schema_version(), "1.0");
     assert_eq!(checkpoint.tests_passing(), None);
@@ -109,11 +109,14 @@ fn ids_are_taken_apart() {
         ),
         ("test-all_x_20251003_192230", "test-all", "x", "2025-10-03T19:22:30Z"),
     ] {
-        let id: Id = text.parse().unwrap();
+        let id: WorkflowCheckpointId = text.parse().unwrap();
         let (workflow_type, project_name) = (workflow_type.to_owned(), project_name.to_owned());
-        assert_eq!(id, Id { workflow_type, project_name, time: time.parse().unwrap() });
+        assert_eq!(
+            id,
+            WorkflowCheckpointId { workflow_type, project_name, time: time.parse().unwrap() }
+        );
         assert_eq!(id.to_string(), text);
-        assert_eq!(format!("{text}.json").parse::<Id>().unwrap(), id);
+        assert_eq!(format!("{text}.json").parse::<WorkflowCheckpointId>().unwrap(), id);
     }
     let wrong = [
         "",
@@ -123,14 +126,14 @@ fn ids_are_taken_apart() {
         "a_b_2025\u{e9}1003_18453",
     ];
     for wrong in wrong {
-        assert!(wrong.parse::<Id>().is_err(), "{wrong}");
+        assert!(wrong.parse::<WorkflowCheckpointId>().is_err(), "{wrong}");
     }
 }
 
 #[test]
 fn a_new_checkpoint_is_right() {
-    let id: Id = "implement_dark_mode_20251003_192230".parse().unwrap();
-    let checkpoint = Checkpoint::new(&id, "2025-10-03T19:22:30Z", serde_json::Map::new());
+    let id: WorkflowCheckpointId = "implement_dark_mode_20251003_192230".parse().unwrap();
+    let checkpoint = WorkflowCheckpoint::new(&id, "2025-10-03T19:22:30Z", serde_json::Map::new());
     assert_eq!(printed(&checkpoint.validate()), [""; 0]);
     assert_eq!(checkpoint.status(), Status::InProgress);
 }

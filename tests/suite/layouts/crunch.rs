@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use waypost::layouts::crunch::{Checkpoint, Id, Index, Phase};
+use waypost::layouts::crunch::{Index, IssueCheckpoint, IssueCheckpointId, Phase};
 use waypost::layouts::{Field, from_yaml};
 
 use super::{comes_back, fixtures, printed, typed, with};
@@ -27,14 +27,14 @@ fn index() -> Value {
 }
 
 fn problems(document: &Value) -> Vec<String> {
-    printed(&typed::<Checkpoint>(document).validate())
+    printed(&typed::<IssueCheckpoint>(document).validate())
 }
 
 fn index_problems(document: &Value) -> Vec<String> {
     printed(&typed::<Index>(document).validate())
 }
 
-fn named(id: &str, created_at: &str) -> Checkpoint {
+fn named(id: &str, created_at: &str) -> IssueCheckpoint {
     let document = with(&example(), "/checkpoint_id", Some(json!(id)));
     typed(&with(&document, "/created_at", Some(json!(created_at))))
 }
@@ -42,9 +42,9 @@ fn named(id: &str, created_at: &str) -> Checkpoint {
 /// The template has the names of things where values go.
 #[test]
 fn yaml_and_json_say_the_same() {
-    let json = comes_back::<Checkpoint>("crunch", "CP").remove(0);
+    let json = comes_back::<IssueCheckpoint>("crunch", "CP").remove(0);
     let yaml = fs::read(&fixtures("crunch", "CP", ".yaml")[0]).unwrap();
-    assert_eq!(from_yaml::<Checkpoint>(&yaml).unwrap(), json);
+    assert_eq!(from_yaml::<IssueCheckpoint>(&yaml).unwrap(), json);
     let fields: Vec<_> = json.validate().into_iter().map(|problem| problem.field).collect();
     let expected =
         ["/created_at", "/workflow_state/current_phase", "/workflow_state/phase_started_at"];
@@ -62,7 +62,7 @@ fn yaml_is_read_as_models_write_it() {
     let yaml = b"version: 1.0\ncreated_at: 2025-01-14T10:00:00Z\nissue_number: '42'\n\
                  execution_graph:\n  node_states:\n    1: {status: complete}\n\
                  issue_number: 43\nP3: done\n";
-    let checkpoint: Checkpoint = from_yaml(yaml).unwrap();
+    let checkpoint: IssueCheckpoint = from_yaml(yaml).unwrap();
     assert_eq!(checkpoint.version.value().unwrap().to_string(), "1.0");
     assert_eq!(checkpoint.created_at.value().unwrap(), "2025-01-14T10:00:00Z");
     assert_eq!(checkpoint.issue_number.value().unwrap().as_i64(), Some(43));
@@ -78,7 +78,7 @@ fn what_is_not_of_its_kind_is_named() {
         ("issue_snapshot: [1]", "invalid document at /issue_snapshot: found array"),
         ("issue_number: []", "invalid document at /issue_number: found array, expected a number"),
     ] {
-        let error = from_yaml::<Checkpoint>(yaml.as_bytes()).unwrap_err().to_string();
+        let error = from_yaml::<IssueCheckpoint>(yaml.as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with(message), "{error}");
     }
 }
@@ -138,7 +138,7 @@ fn the_graph_has_two_names_and_is_kept_under_its_own() {
     let mut document = example();
     let graph = document.as_object_mut().unwrap().remove("execution_graph").unwrap();
     document["graph_state"] = graph;
-    let checkpoint: Checkpoint = typed(&document);
+    let checkpoint: IssueCheckpoint = typed(&document);
     assert_eq!(printed(&checkpoint.validate()), [""; 0]);
     assert_eq!(checkpoint.graph().unwrap().current_batch.value().unwrap().as_i64(), Some(3));
     assert_eq!(serde_json::to_value(&checkpoint).unwrap(), document);
@@ -157,9 +157,9 @@ fn ids_are_taken_apart_from_the_right() {
         ),
         ("CP-e2e-20250114101530-0000", Some("e2e"), "20250114101530", "0000"),
     ] {
-        let id: Id = text.parse().unwrap();
+        let id: IssueCheckpointId = text.parse().unwrap();
         let (date, hash) = (date.to_owned(), hash.to_owned());
-        assert_eq!(id, Id { phase: phase.map(str::to_owned), date, hash });
+        assert_eq!(id, IssueCheckpointId { phase: phase.map(str::to_owned), date, hash });
         assert_eq!(id.to_string(), text);
     }
     for opaque in [
@@ -169,7 +169,7 @@ fn ids_are_taken_apart_from_the_right() {
         "CP--20250114-a3f2",
         "",
     ] {
-        assert!(opaque.parse::<Id>().is_err(), "{opaque}");
+        assert!(opaque.parse::<IssueCheckpointId>().is_err(), "{opaque}");
     }
 }
 
@@ -231,8 +231,8 @@ fn every_rule_of_the_index_names_its_field() {
 
 #[test]
 fn a_new_checkpoint_lacks_only_what_the_workflow_knows() {
-    let id: Id = "CP-enrich-20250114-a3f2".parse().unwrap();
-    let checkpoint = Checkpoint::new(&id, 42, Phase::Enrich, "2025-01-14T10:00:00Z");
+    let id: IssueCheckpointId = "CP-enrich-20250114-a3f2".parse().unwrap();
+    let checkpoint = IssueCheckpoint::new(&id, 42, Phase::Enrich, "2025-01-14T10:00:00Z");
     let missing = ["/issue_snapshot", "/execution_graph", "/recovery_info/resume_from"];
     assert_eq!(
         printed(&checkpoint.validate()),

@@ -1,13 +1,13 @@
 //! `.pipeline/`: what each stage must write, and the state of the whole.
 
 use serde_json::{Value, json};
-use waypost::layouts::pipeline::{Checkpoint, Stage, State, StoryState};
+use waypost::layouts::pipeline::{PipelineState, StoryCheckpoint, StoryStage, StoryState};
 use waypost::layouts::{Scalar, Word};
 
 use super::{comes_back, printed, typed, with};
 
 /// What a worker writes in a stage, and nothing more.
-fn example(stage: Stage) -> Value {
+fn example(stage: StoryStage) -> Value {
     let mut checkpoint = json!({
         "storyId": "PROJ-42",
         "stage": stage.number(),
@@ -18,10 +18,12 @@ fn example(stage: Stage) -> Value {
         "timestamp": "2026-02-14T14:30:00Z",
     });
     let more = match stage {
-        Stage::Planning => json!({"planScore": 4, "tasksRemaining": ["PROJ-101"]}),
-        Stage::Validation => json!({"readiness": 1, "verdict": "GO"}),
-        Stage::Execution => json!({"tasksCompleted": ["PROJ-101"], "tasksRemaining": ["PROJ-102"]}),
-        Stage::QualityGate => json!({"qualityScore": 92.5, "verdict": "WAIVED"}),
+        StoryStage::Planning => json!({"planScore": 4, "tasksRemaining": ["PROJ-101"]}),
+        StoryStage::Validation => json!({"readiness": 1, "verdict": "GO"}),
+        StoryStage::Execution => {
+            json!({"tasksCompleted": ["PROJ-101"], "tasksRemaining": ["PROJ-102"]})
+        }
+        StoryStage::QualityGate => json!({"qualityScore": 92.5, "verdict": "WAIVED"}),
     };
     for (key, value) in more.as_object().unwrap() {
         checkpoint[key] = value.clone();
@@ -30,36 +32,36 @@ fn example(stage: Stage) -> Value {
 }
 
 fn problems(document: &Value) -> Vec<String> {
-    printed(&typed::<Checkpoint>(document).validate())
+    printed(&typed::<StoryCheckpoint>(document).validate())
 }
 
 #[test]
 fn what_is_read_comes_back_and_is_right() {
-    let checkpoint = comes_back::<Checkpoint>("pipeline", "checkpoint").remove(0);
+    let checkpoint = comes_back::<StoryCheckpoint>("pipeline", "checkpoint").remove(0);
     assert_eq!(printed(&checkpoint.validate()), [""; 0]);
-    assert_eq!(checkpoint.stage(), Some(Stage::QualityGate));
+    assert_eq!(checkpoint.stage(), Some(StoryStage::QualityGate));
     assert_eq!(checkpoint.file_name().unwrap(), "checkpoint-PROJ-42.json");
-    let state = comes_back::<State>("pipeline", "state").remove(0);
+    let state = comes_back::<PipelineState>("pipeline", "state").remove(0);
     assert_eq!(printed(&state.validate()), [""; 0]);
     assert_eq!(state.story_state.value().unwrap()["API-427"], Word::Known(StoryState::Stage2));
 }
 
 #[test]
 fn every_stage_is_right_with_what_it_must_write() {
-    for stage in Stage::ALL {
+    for stage in StoryStage::ALL {
         assert_eq!(problems(&example(stage)), [""; 0], "{stage:?}");
-        assert_eq!(typed::<Checkpoint>(&example(stage)).stage(), Some(stage));
+        assert_eq!(typed::<StoryCheckpoint>(&example(stage)).stage(), Some(stage));
     }
 }
 
 #[test]
 fn every_stage_asks_for_its_own_fields() {
-    for stage in Stage::ALL {
+    for stage in StoryStage::ALL {
         let own: &[&str] = match stage {
-            Stage::Planning => &["/planScore"],
-            Stage::Validation => &["/readiness", "/verdict"],
-            Stage::Execution => &[],
-            Stage::QualityGate => &["/qualityScore", "/verdict"],
+            StoryStage::Planning => &["/planScore"],
+            StoryStage::Validation => &["/readiness", "/verdict"],
+            StoryStage::Execution => &[],
+            StoryStage::QualityGate => &["/qualityScore", "/verdict"],
         };
         let all = ["/storyId", "/agentId", "/tasksCompleted", "/lastAction", "/timestamp"];
         for pointer in own.iter().chain(&all) {
@@ -73,7 +75,7 @@ fn every_stage_asks_for_its_own_fields() {
 
 #[test]
 fn every_rule_names_its_field() {
-    use Stage::{Execution, Planning, QualityGate, Validation};
+    use StoryStage::{Execution, Planning, QualityGate, Validation};
     for (stage, pointer, value, rule) in [
         (Planning, "/storyId", json!(""), "must not be empty"),
         (Planning, "/stage", json!(4), "must be 0, 1, 2 or 3"),
@@ -101,26 +103,26 @@ fn every_rule_names_its_field() {
 
 #[test]
 fn a_verdict_against_the_story_says_why() {
-    let no_go = with(&example(Stage::Validation), "/verdict", Some(json!("NO-GO")));
+    let no_go = with(&example(StoryStage::Validation), "/verdict", Some(json!("NO-GO")));
     assert_eq!(problems(&no_go), ["/reason: is required if the verdict is NO-GO"]);
     assert_eq!(problems(&with(&no_go, "/reason", Some(json!("no tests")))), [""; 0]);
-    let fail = with(&example(Stage::QualityGate), "/verdict", Some(json!("FAIL")));
+    let fail = with(&example(StoryStage::QualityGate), "/verdict", Some(json!("FAIL")));
     assert_eq!(problems(&fail), ["/issues: is required if the verdict is FAIL"]);
     assert_eq!(problems(&with(&fail, "/issues", Some(json!("slow")))), [""; 0]);
 }
 
 #[test]
 fn numbers_in_quotes_are_numbers_and_stay_in_quotes() {
-    let quoted = with(&example(Stage::Planning), "/planScore", Some(json!("3")));
+    let quoted = with(&example(StoryStage::Planning), "/planScore", Some(json!("3")));
     let quoted = with(&quoted, "/stage", Some(json!("0")));
-    let checkpoint: Checkpoint = typed(&quoted);
+    let checkpoint: StoryCheckpoint = typed(&quoted);
     assert_eq!(printed(&checkpoint.validate()), [""; 0]);
     assert_eq!(serde_json::to_value(&checkpoint).unwrap(), quoted);
 }
 
 #[test]
 fn a_new_checkpoint_lacks_only_what_the_stage_finds_out() {
-    let mut checkpoint = Checkpoint::new("PROJ-42", Stage::Planning, "abc");
+    let mut checkpoint = StoryCheckpoint::new("PROJ-42", StoryStage::Planning, "abc");
     let missing = ["/lastAction", "/timestamp", "/planScore"];
     let missing = missing.map(|field| format!("{field}: is required"));
     assert_eq!(printed(&checkpoint.validate()), missing);
@@ -132,10 +134,10 @@ fn a_new_checkpoint_lacks_only_what_the_stage_finds_out() {
 
 #[test]
 fn every_rule_of_the_state_names_its_field() {
-    let state = State::new("2026-02-13T12:55:00Z");
+    let state = PipelineState::new("2026-02-13T12:55:00Z");
     assert_eq!(printed(&state.validate()), [""; 0]);
     let state = serde_json::to_value(state).unwrap();
-    let check = |document: &Value| printed(&typed::<State>(document).validate());
+    let check = |document: &Value| printed(&typed::<PipelineState>(document).validate());
     assert_eq!(check(&json!({})), ["/complete: is required", "/story_state: is required"]);
     let states =
         "must be one of QUEUED, STAGE_0, STAGE_1, STAGE_2, STAGE_3, DONE, PAUSED, PENDING_MERGE";

@@ -113,12 +113,12 @@ fn check<T: Serialize + DeserializeOwned>(
 proptest! {
     #[test]
     fn any_checkpoint_of_claude_is_read_or_refused(value in any_document("claude", "")) {
-        check(&value, claude::Checkpoint::validate)?;
+        check(&value, claude::WorkflowCheckpoint::validate)?;
     }
 
     #[test]
     fn any_checkpoint_of_crunch_is_read_or_refused(value in any_document("crunch", "CP")) {
-        check(&value, |checkpoint: &crunch::Checkpoint| {
+        check(&value, |checkpoint: &crunch::IssueCheckpoint| {
             let _ = crunch::Index::of(std::slice::from_ref(checkpoint), None).validate();
             checkpoint.validate()
         })?;
@@ -133,17 +133,17 @@ proptest! {
     fn any_checkpoint_of_a_pipeline_is_read_or_refused(
         value in any_document("pipeline", "checkpoint")
     ) {
-        check(&value, pipeline::Checkpoint::validate)?;
+        check(&value, pipeline::StoryCheckpoint::validate)?;
     }
 
     #[test]
     fn any_state_of_a_pipeline_is_read_or_refused(value in any_document("pipeline", "state")) {
-        check(&value, pipeline::State::validate)?;
+        check(&value, pipeline::PipelineState::validate)?;
     }
 
     #[test]
     fn any_checkpoint_of_aiwg_is_read_or_refused(value in any_document("aiwg", "")) {
-        check(&value, |checkpoint: &aiwg::Checkpoint| {
+        check(&value, |checkpoint: &aiwg::LoopCheckpoint| {
             let path = checkpoint.location().unwrap_or_default();
             checkpoint.validate_at(&path)
         })?;
@@ -152,22 +152,23 @@ proptest! {
     /// Agentize fills in what is missing, so more may come back than was there.
     #[test]
     fn any_checkpoint_of_agentize_is_read_or_refused(value in any_document("agentize", "v")) {
-        if let Ok(checkpoint) = from_json::<agentize::Checkpoint>(value.to_string().as_bytes()) {
+        let text = value.to_string();
+        if let Ok(checkpoint) = from_json::<agentize::ImplCheckpoint>(text.as_bytes()) {
             let _ = checkpoint.validate();
             let text = checkpoint.to_json().unwrap();
             prop_assert!(text.is_ascii());
-            let again: agentize::Checkpoint = from_json(text.as_bytes()).unwrap();
+            let again: agentize::ImplCheckpoint = from_json(text.as_bytes()).unwrap();
             prop_assert_eq!(again, checkpoint);
         }
     }
 
     #[test]
     fn any_bytes_are_read_or_refused(bytes in vec(any::<u8>(), 0..200), text in any_text()) {
-        let _ = from_json::<aiwg::Checkpoint>(&bytes);
-        let _ = from_yaml::<crunch::Checkpoint>(&bytes);
-        let _ = from_yaml::<crunch::Checkpoint>(text.as_bytes());
-        let _ = text.parse::<aiwg::Name>();
-        let _ = text.parse::<crunch::Id>().map(|id| id.to_string());
-        let _ = text.parse::<claude::Id>().map(|id| id.to_string());
+        let _ = from_json::<aiwg::LoopCheckpoint>(&bytes);
+        let _ = from_yaml::<crunch::IssueCheckpoint>(&bytes);
+        let _ = from_yaml::<crunch::IssueCheckpoint>(text.as_bytes());
+        let _ = text.parse::<aiwg::LoopFileName>();
+        let _ = text.parse::<crunch::IssueCheckpointId>().map(|id| id.to_string());
+        let _ = text.parse::<claude::WorkflowCheckpointId>().map(|id| id.to_string());
     }
 }

@@ -97,12 +97,12 @@ fn complaints(layout: Layout, file: &LayoutFile) -> Vec<Problem> {
     }
     match layout {
         Layout::Native => Vec::new(),
-        Layout::Agentize => of(file, agentize::Checkpoint::validate),
-        Layout::Crunch => of(file, crunch::Checkpoint::validate),
-        Layout::Claude => of(file, claude::Checkpoint::validate),
-        Layout::Pipeline => of(file, pipeline::Checkpoint::validate),
+        Layout::Agentize => of(file, agentize::ImplCheckpoint::validate),
+        Layout::Crunch => of(file, crunch::IssueCheckpoint::validate),
+        Layout::Claude => of(file, claude::WorkflowCheckpoint::validate),
+        Layout::Pipeline => of(file, pipeline::StoryCheckpoint::validate),
         Layout::Aiwg => {
-            let found: aiwg::Checkpoint =
+            let found: aiwg::LoopCheckpoint =
                 from_json(&serde_json::to_vec(&file.document).unwrap()).unwrap();
             found.validate_at(&file.path)
         }
@@ -238,11 +238,11 @@ fn the_size_in_an_aiwg_file_is_that_of_its_text() {
 fn two_names_of_one_iteration_or_second_are_both_read() {
     let file = file_as(Layout::Aiwg, &entry(Layout::Aiwg), &document(&state())).unwrap();
     for path in [&file.path, file.other_path.as_ref().unwrap()] {
-        assert!(path.rsplit('/').next().unwrap().parse::<aiwg::Name>().is_ok(), "{path}");
+        assert!(path.rsplit('/').next().unwrap().parse::<aiwg::LoopFileName>().is_ok(), "{path}");
     }
     let file = file_as(Layout::Claude, &entry(Layout::Claude), &document(&state())).unwrap();
     let other = file.other_path.unwrap();
-    let id: claude::Id = other.rsplit('/').next().unwrap().parse().unwrap();
+    let id: claude::WorkflowCheckpointId = other.rsplit('/').next().unwrap().parse().unwrap();
     assert_eq!(id.time.to_string(), "2026-02-02T21:05:00.000000Z");
     assert!(other.contains("/ralph_loop_auth_"));
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use waypost::recovery::{Differences, FileNow, IssueNow, Moment, Seen, World, differences};
+use waypost::recovery::{Answer, Differences, FileNow, IssueNow, Moment, World, differences};
 use waypost::{ArtifactStatus, Layout, NewArtifact, NewEntry, Store};
 
 /// Files as they are now, and as they were committed.
@@ -23,52 +23,52 @@ fn hash(content: &[u8]) -> String {
 }
 
 impl World for Files {
-    fn has_branch(&self, _: &str) -> Seen<bool> {
-        Seen::Known(true)
+    fn has_branch(&self, _: &str) -> Answer<bool> {
+        Answer::Known(true)
     }
 
-    fn issue(&self, _: &str) -> Seen<IssueNow> {
-        Seen::Unknown("no issue".to_owned())
+    fn issue(&self, _: &str) -> Answer<IssueNow> {
+        Answer::Unknown("no issue".to_owned())
     }
 
-    fn has_directory(&self, _: &str) -> Seen<bool> {
-        Seen::Known(true)
+    fn has_directory(&self, _: &str) -> Answer<bool> {
+        Answer::Known(true)
     }
 
-    fn worktree(&self) -> Seen<String> {
-        Seen::Known("/".to_owned())
+    fn worktree(&self) -> Answer<String> {
+        Answer::Known("/".to_owned())
     }
 
-    fn file(&self, path: &str) -> Seen<Option<FileNow>> {
+    fn file(&self, path: &str) -> Answer<Option<FileNow>> {
         if path == "secret" {
-            return Seen::Unknown("it lies outside".to_owned());
+            return Answer::Unknown("it lies outside".to_owned());
         }
         let now = self.now.get(path);
-        Seen::Known(now.map(|content| FileNow { sha256: hash(content), ..FileNow::default() }))
+        Answer::Known(now.map(|content| FileNow { sha256: hash(content), ..FileNow::default() }))
     }
 
-    fn pull_request(&self, _: &str) -> Seen<Option<String>> {
-        Seen::Known(None)
+    fn pull_request(&self, _: &str) -> Answer<Option<String>> {
+        Answer::Known(None)
     }
 
-    fn has_changed(&self, path: &str, since: &Moment<'_>) -> Seen<bool> {
+    fn has_changed(&self, path: &str, since: &Moment<'_>) -> Answer<bool> {
         assert_eq!(since.branch, Some("feature/x"));
         if path == "new" {
-            return Seen::Unknown("git knows no earlier content".to_owned());
+            return Answer::Unknown("git knows no earlier content".to_owned());
         }
-        Seen::Known(self.now.get(path) != self.then.get(path))
+        Answer::Known(self.now.get(path) != self.then.get(path))
     }
 
-    fn content(&self, path: &str, bytes_max: u64) -> Seen<Option<Vec<u8>>> {
+    fn content(&self, path: &str, bytes_max: u64) -> Answer<Option<Vec<u8>>> {
         let content = self.now.get(path).cloned();
         match content.as_ref().filter(|it| it.len() as u64 > bytes_max) {
-            Some(_) => Seen::Unknown("it is too long".to_owned()),
-            None => Seen::Known(content),
+            Some(_) => Answer::Unknown("it is too long".to_owned()),
+            None => Answer::Known(content),
         }
     }
 
-    fn content_at(&self, path: &str, _: &Moment<'_>) -> Seen<Option<Vec<u8>>> {
-        Seen::Known(self.then.get(path).cloned())
+    fn content_at(&self, path: &str, _: &Moment<'_>) -> Answer<Option<Vec<u8>>> {
+        Answer::Known(self.then.get(path).cloned())
     }
 }
 

@@ -1,7 +1,8 @@
 //! From a name to a decision, by the library alone.
 
 use waypost::recovery::{
-    Blind, Choice, Decision, FileNow, IssueNow, Resume, Resumption, Seen, Target, Unresolved, World,
+    Answer, Blind, Choice, Decision, FileNow, IssueNow, Resume, Resumption, Target, Unresolved,
+    World,
 };
 use waypost::{Issue, Layout};
 
@@ -136,28 +137,28 @@ fn a_series_that_starts_over_has_ended() {
 struct Unchanged;
 
 impl World for Unchanged {
-    fn has_branch(&self, _name: &str) -> Seen<bool> {
-        Seen::Known(true)
+    fn has_branch(&self, _name: &str) -> Answer<bool> {
+        Answer::Known(true)
     }
 
-    fn issue(&self, _issue: &str) -> Seen<IssueNow> {
-        Seen::Known(IssueNow::default())
+    fn issue(&self, _issue: &str) -> Answer<IssueNow> {
+        Answer::Known(IssueNow::default())
     }
 
-    fn has_directory(&self, _path: &str) -> Seen<bool> {
-        Seen::Known(true)
+    fn has_directory(&self, _path: &str) -> Answer<bool> {
+        Answer::Known(true)
     }
 
-    fn worktree(&self) -> Seen<String> {
-        Seen::Known("/".to_owned())
+    fn worktree(&self) -> Answer<String> {
+        Answer::Known("/".to_owned())
     }
 
-    fn file(&self, _path: &str) -> Seen<Option<FileNow>> {
-        Seen::Known(Some(FileNow::default()))
+    fn file(&self, _path: &str) -> Answer<Option<FileNow>> {
+        Answer::Known(Some(FileNow::default()))
     }
 
-    fn pull_request(&self, _branch: &str) -> Seen<Option<String>> {
-        Seen::Known(None)
+    fn pull_request(&self, _branch: &str) -> Answer<Option<String>> {
+        Answer::Known(None)
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::builder::NonEmptyStringValueParser;
-use waypost::diff::Operation;
+use waypost::diff::PatchOperation;
 use waypost::{Artifact, Diff, Document, Entry, Id, Source, Store, TextStyle};
 
 use super::save;
@@ -210,11 +210,11 @@ fn patch(out: &mut dyn Write, diff: &Diff<'_>) -> Result<()> {
 }
 
 /// Splits an operation into everything but its value, and the value.
-fn parts<'d>(operation: &Operation<'d>) -> (Document, Option<&'d Document>) {
+fn parts<'d>(operation: &PatchOperation<'d>) -> (Document, Option<&'d Document>) {
     const NONE: &Document = &Document::Null;
     let without = match operation.clone() {
-        Operation::Add { path, .. } => Operation::Add { path, value: NONE },
-        Operation::Replace { path, .. } => Operation::Replace { path, value: NONE },
+        PatchOperation::Add { path, .. } => PatchOperation::Add { path, value: NONE },
+        PatchOperation::Replace { path, .. } => PatchOperation::Replace { path, value: NONE },
         other => other,
     };
     let mut start = without.to_document();
@@ -222,8 +222,10 @@ fn parts<'d>(operation: &Operation<'d>) -> (Document, Option<&'d Document>) {
         fields.retain(|(key, _)| key != "value");
     }
     match operation {
-        Operation::Add { value, .. } | Operation::Replace { value, .. } => (start, Some(value)),
-        Operation::Remove { .. } | Operation::Move { .. } => (start, None),
+        PatchOperation::Add { value, .. } | PatchOperation::Replace { value, .. } => {
+            (start, Some(value))
+        }
+        PatchOperation::Remove { .. } | PatchOperation::Move { .. } => (start, None),
     }
 }
 

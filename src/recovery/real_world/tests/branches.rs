@@ -7,16 +7,16 @@ fn a_branch_is_there_until_it_is_deleted() {
     let place = Place::with_git();
     git(&place.root, &["branch", "feature/x"]);
     let world = place.world();
-    assert_eq!(world.has_branch("main"), Seen::Known(true));
-    assert_eq!(world.has_branch("feature/x"), Seen::Known(true));
-    assert_eq!(world.has_branch("refs/heads/feature/x"), Seen::Known(true));
+    assert_eq!(world.has_branch("main"), Answer::Known(true));
+    assert_eq!(world.has_branch("feature/x"), Answer::Known(true));
+    assert_eq!(world.has_branch("refs/heads/feature/x"), Answer::Known(true));
     for other in ["feature", "x", "feature/x/y", "Feature/y", "first"] {
-        assert_eq!(world.has_branch(other), Seen::Known(false), "{other}");
+        assert_eq!(world.has_branch(other), Answer::Known(false), "{other}");
     }
     git(&place.root, &["pack-refs", "--all"]);
-    assert_eq!(world.has_branch("feature/x"), Seen::Known(true), "packed");
+    assert_eq!(world.has_branch("feature/x"), Answer::Known(true), "packed");
     git(&place.root, &["branch", "-D", "feature/x"]);
-    assert_eq!(world.has_branch("feature/x"), Seen::Known(false));
+    assert_eq!(world.has_branch("feature/x"), Answer::Known(false));
 }
 
 #[test]
@@ -24,8 +24,8 @@ fn a_tag_or_a_commit_is_no_branch() {
     let place = Place::with_git();
     git(&place.root, &["tag", "v1"]);
     let commit = git(&place.root, &["rev-parse", "HEAD"]);
-    assert_eq!(place.world().has_branch("v1"), Seen::Known(false));
-    assert_eq!(place.world().has_branch(&commit), Seen::Known(false));
+    assert_eq!(place.world().has_branch("v1"), Answer::Known(false));
+    assert_eq!(place.world().has_branch(&commit), Answer::Known(false));
 }
 
 #[test]
@@ -35,10 +35,10 @@ fn a_branch_that_only_a_remote_has_is_there() {
     let other = place.directory.path().join("clone");
     git(place.directory.path(), &["clone", "--quiet", "project", "clone"]);
     let world = world_at(other);
-    assert_eq!(world.has_branch("feature/x"), Seen::Known(true));
-    assert_eq!(world.has_branch("origin/feature/x"), Seen::Known(true));
-    assert_eq!(world.has_branch("x"), Seen::Known(false));
-    assert_eq!(world.has_branch("origin"), Seen::Known(false));
+    assert_eq!(world.has_branch("feature/x"), Answer::Known(true));
+    assert_eq!(world.has_branch("origin/feature/x"), Answer::Known(true));
+    assert_eq!(world.has_branch("x"), Answer::Known(false));
+    assert_eq!(world.has_branch("origin"), Answer::Known(false));
     assert_eq!(reason(world.has_branch("HEAD")), "HEAD is the name of no branch");
 }
 
@@ -47,11 +47,11 @@ fn a_name_is_neither_an_option_nor_a_path_nor_a_pattern() {
     let place = Place::with_git();
     let world = place.world();
     for name in ["-d", "--version", "--exec=touch x", "--upload-pack=x"] {
-        assert_ne!(world.has_branch(name), Seen::Known(true), "{name}");
+        assert_ne!(world.has_branch(name), Answer::Known(true), "{name}");
     }
     // git does not make it, but a ref of that name can be there.
     git(&place.root, &["update-ref", "refs/heads/-d", "HEAD"]);
-    assert_eq!(world.has_branch("-d"), Seen::Known(true));
+    assert_eq!(world.has_branch("-d"), Answer::Known(true));
     for name in ["ma*", "mai?", "[m]ain", "../heads/main", "main~0", "main^", "@{-1}", "", "a\nb"] {
         assert_eq!(reason(world.has_branch(name)), "git has no branches of such a name", "{name}");
     }
@@ -61,9 +61,9 @@ fn a_name_is_neither_an_option_nor_a_path_nor_a_pattern() {
 fn a_branch_without_a_commit_is_there() {
     let place = Place::bare();
     git(&place.root, &["init", "--quiet", "--initial-branch=main"]);
-    assert_eq!(place.world().has_branch("main"), Seen::Known(true));
-    assert_eq!(place.world().has_branch("other"), Seen::Known(false));
-    assert_eq!(place.world().branch(), Seen::Known(Some("main".to_owned())));
+    assert_eq!(place.world().has_branch("main"), Answer::Known(true));
+    assert_eq!(place.world().has_branch("other"), Answer::Known(false));
+    assert_eq!(place.world().branch(), Answer::Known(Some("main".to_owned())));
 }
 
 #[test]
@@ -72,9 +72,9 @@ fn the_branch_that_is_checked_out_is_told() {
     git(&place.root, &["switch", "--quiet", "--create", "feature/x"]);
     // A tag of that name makes the short one ambiguous.
     git(&place.root, &["tag", "feature/x"]);
-    assert_eq!(place.world().branch(), Seen::Known(Some("feature/x".to_owned())));
+    assert_eq!(place.world().branch(), Answer::Known(Some("feature/x".to_owned())));
     git(&place.root, &["switch", "--quiet", "--detach"]);
-    assert_eq!(place.world().branch(), Seen::Known(None));
+    assert_eq!(place.world().branch(), Answer::Known(None));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn without_git_or_a_repository_nobody_can_tell() {
     let world = place.world();
     let said = reason(world.has_branch("main"));
     assert!(said.starts_with("git failed and said: not a git repository"), "{said}");
-    assert!(matches!(world.branch(), Seen::Unknown(_)));
+    assert!(matches!(world.branch(), Answer::Unknown(_)));
     let nowhere = world_at(place.root.join("nowhere"));
     let said = reason(nowhere.has_branch("main"));
     assert!(said.starts_with("git failed and said: cannot change to"), "{said}");

@@ -16,14 +16,14 @@ fn a_file_is_told_by_hash_and_time() {
     File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
     let world = place.world();
     for name in ["src/made.rs", "./src/../src/made.rs", path.to_str().unwrap()] {
-        let Seen::Known(Some(now)) = world.file(name) else { panic!("{name}") };
+        let Answer::Known(Some(now)) = world.file(name) else { panic!("{name}") };
         assert_eq!((now.sha256.as_str(), now.modified_at), (ABC, 1_700_000_000));
-        assert_eq!(world.has_file(name), Seen::Known(true));
+        assert_eq!(world.has_file(name), Answer::Known(true));
     }
     let gone = place.root.join("src/gone.rs");
     for name in ["src/gone.rs", "gone/made.rs", "src/made.rs/below", gone.to_str().unwrap()] {
-        assert_eq!(world.file(name), Seen::Known(None), "{name}");
-        assert_eq!(world.has_file(name), Seen::Known(false), "{name}");
+        assert_eq!(world.file(name), Answer::Known(None), "{name}");
+        assert_eq!(world.has_file(name), Answer::Known(false), "{name}");
     }
 }
 
@@ -59,11 +59,11 @@ fn the_worktree_is_not_outside_if_it_is_larger_than_the_directory() {
     let path = place.write("made", "abc");
     place.write("sub/file", "");
     let world = world_at(place.root.join("sub"));
-    assert_eq!(world.has_file(path.to_str().unwrap()), Seen::Known(true));
+    assert_eq!(world.has_file(path.to_str().unwrap()), Answer::Known(true));
     let gone = place.root.join("gone");
-    assert_eq!(world.has_file(gone.to_str().unwrap()), Seen::Known(false));
+    assert_eq!(world.has_file(gone.to_str().unwrap()), Answer::Known(false));
     assert_eq!(reason(world.has_file("../made")), OUTSIDE);
-    assert_eq!(world.has_file("file"), Seen::Known(true));
+    assert_eq!(world.has_file("file"), Answer::Known(true));
 }
 
 #[cfg(unix)]
@@ -79,10 +79,10 @@ fn links_are_followed_only_inside() {
     symlink("nowhere", place.root.join("dangling")).unwrap();
     symlink("loop", place.root.join("loop")).unwrap();
     let world = place.world();
-    assert!(matches!(world.file("inside"), Seen::Known(Some(now)) if now.sha256 == ABC));
+    assert!(matches!(world.file("inside"), Answer::Known(Some(now)) if now.sha256 == ABC));
     assert_eq!(reason(world.file("outside")), OUTSIDE);
     assert_eq!(reason(world.file("up/beside")), OUTSIDE);
-    assert_eq!(world.file("dangling"), Seen::Known(None));
+    assert_eq!(world.file("dangling"), Answer::Known(None));
     assert!(reason(world.file("loop")).starts_with("it cannot be read: "));
 }
 
@@ -94,10 +94,10 @@ fn only_files_of_a_bounded_length_are_read() {
     large.set_len((1 << 30) + 1).unwrap();
     let world = place.world();
     assert_eq!(reason(world.file("large")), "it has more than 1073741824 bytes");
-    assert_eq!(world.has_file("large"), Seen::Known(true));
+    assert_eq!(world.has_file("large"), Answer::Known(true));
     assert_eq!(reason(world.file("directory")), "it is not a regular file");
     assert!(reason(world.file("a\0b")).starts_with("it cannot be read: "));
-    assert!(matches!(world.file(&"x".repeat(99_999)), Seen::Unknown(_)));
+    assert!(matches!(world.file(&"x".repeat(99_999)), Answer::Unknown(_)));
 }
 
 #[cfg(unix)]

@@ -23,7 +23,7 @@ fn an_issue_is_asked_for_by_number_in_the_directory() {
         r#"pwd > asked; printf '%s\n' "$@" >> asked
            echo '{"number":42,"body":null,"labels":[{"name":"a"}]}'"#,
     );
-    let Seen::Known(now) = world.issue("42") else { panic!() };
+    let Answer::Known(now) = world.issue("42") else { panic!() };
     assert_eq!((now.body.as_deref(), now.labels.unwrap()), (Some(""), vec!["a".to_owned()]));
     let asked = fs::read_to_string(place.root.join("asked")).unwrap();
     let root = place.root.to_str().unwrap();
@@ -51,8 +51,8 @@ fn what_gh_says_is_not_believed_blindly() {
 fn a_pull_request_is_told_by_address_or_number() {
     let place = Place::bare();
     let told = |script| with_gh(&place, script).pull_request("feature/x");
-    let known = |name: &str| Seen::Known(Some(name.to_owned()));
-    assert_eq!(told("echo '[]'"), Seen::Known(None));
+    let known = |name: &str| Answer::Known(Some(name.to_owned()));
+    assert_eq!(told("echo '[]'"), Answer::Known(None));
     assert_eq!(told(r#"echo '[{"number":7,"url":"https://x/7"}]'"#), known("https://x/7"));
     assert_eq!(told(r#"echo '[{"number":7}]'"#), known("7"));
     assert_eq!(reason(told("echo '{}'")), "the answer of gh is not a list of pull requests");
@@ -62,7 +62,7 @@ fn a_pull_request_is_told_by_address_or_number() {
 fn a_branch_is_never_an_option_of_gh() {
     let place = Place::bare();
     let world = with_gh(&place, "printf '%s\\n' \"$@\" > asked; echo '[]'");
-    assert_eq!(world.pull_request("--web"), Seen::Known(None));
+    assert_eq!(world.pull_request("--web"), Answer::Known(None));
     let asked = fs::read_to_string(place.root.join("asked")).unwrap();
     assert_eq!(asked.lines().nth(2), Some("--head=--web"));
 }
@@ -71,7 +71,7 @@ fn a_branch_is_never_an_option_of_gh() {
 fn gh_can_neither_ask_nor_colour() {
     let place = Place::bare();
     let world = with_gh(&place, "env > asked; cat >> asked; echo '[]'");
-    assert_eq!(world.pull_request("main"), Seen::Known(None));
+    assert_eq!(world.pull_request("main"), Answer::Known(None));
     let asked = fs::read_to_string(place.root.join("asked")).unwrap();
     for setting in ["GH_PROMPT_DISABLED=1", "NO_COLOR=1", "GIT_TERMINAL_PROMPT=0"] {
         assert!(asked.lines().any(|line| line == setting), "{setting}");

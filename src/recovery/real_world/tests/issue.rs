@@ -19,7 +19,7 @@ fn with_json(place: &Place, json: &str) -> Result<RealWorld> {
 fn the_file_that_was_given_tells_the_issue() {
     let place = Place::bare();
     let world = with_json(&place, ISSUE).unwrap();
-    let Seen::Known(now) = world.issue("42") else { panic!() };
+    let Answer::Known(now) = world.issue("42") else { panic!() };
     assert_eq!(now.body.as_deref(), Some("text"));
     assert_eq!(now.labels.unwrap(), ["a"]);
     assert_eq!(reason(world.issue("43")), "what is known is of issue 42");
@@ -41,7 +41,7 @@ fn a_text_tells_the_issue_as_a_file_does() {
     let place = Place::bare();
     let text = |json: &str| world(&place, Some(IssueJson::Text(json.to_owned())));
     let given = text(ISSUE).unwrap();
-    assert!(matches!(given.issue("42"), Seen::Known(now) if now.body.as_deref() == Some("text")));
+    assert!(matches!(given.issue("42"), Answer::Known(now) if now.body.as_deref() == Some("text")));
     assert_eq!(given.given_issue(), Some(Issue::new("42").unwrap()));
     let refused = text("{}").unwrap_err().to_string();
     assert_eq!(refused, "invalid issue JSON: has neither body nor labels");

@@ -32,7 +32,7 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros(seconds * 1_000_000)
 }
 
-fn changed(world: &RealWorld, path: &str, seconds: i64) -> Seen<bool> {
+fn changed(world: &RealWorld, path: &str, seconds: i64) -> Answer<bool> {
     world.has_changed(path, &Moment { time: at(seconds), branch: None })
 }
 
@@ -42,24 +42,28 @@ fn a_file_changed_if_it_is_not_as_in_the_commit_at_that_time() {
     let eleven = TEN + HOUR;
     let path = place.write("src/a.rs", "ten\n");
     for name in ["src/a.rs", "./src/../src/a.rs", path.to_str().unwrap()] {
-        assert_eq!(changed(&place.world(), name, eleven), Seen::Known(false), "{name}");
+        assert_eq!(changed(&place.world(), name, eleven), Answer::Known(false), "{name}");
     }
     place.write("src/a.rs", "edited\n");
     for name in ["src/a.rs", "./src/../src/a.rs", path.to_str().unwrap()] {
-        assert_eq!(changed(&place.world(), name, eleven), Seen::Known(true), "not staged, {name}");
+        assert_eq!(
+            changed(&place.world(), name, eleven),
+            Answer::Known(true),
+            "not staged, {name}"
+        );
     }
     git(&place.root, &["add", "--all"]);
-    assert_eq!(changed(&place.world(), "src/a.rs", eleven), Seen::Known(true), "staged");
+    assert_eq!(changed(&place.world(), "src/a.rs", eleven), Answer::Known(true), "staged");
     place.write("src/a.rs", "ten\n");
-    assert_eq!(changed(&place.world(), "src/a.rs", eleven), Seen::Known(true), "only staged");
+    assert_eq!(changed(&place.world(), "src/a.rs", eleven), Answer::Known(true), "only staged");
     place.write("src/a.rs", "edited\n");
     commit_at(&place, TEN + 2 * HOUR);
-    assert_eq!(changed(&place.world(), "src/a.rs", eleven), Seen::Known(true), "committed since");
+    assert_eq!(changed(&place.world(), "src/a.rs", eleven), Answer::Known(true), "committed since");
     let world = place.world();
-    assert_eq!(changed(&world, "src/a.rs", TEN + 2 * HOUR), Seen::Known(false), "that commit");
-    assert_eq!(changed(&world, "src/a.rs", TEN + 2 * HOUR - 1), Seen::Known(true), "before it");
+    assert_eq!(changed(&world, "src/a.rs", TEN + 2 * HOUR), Answer::Known(false), "that commit");
+    assert_eq!(changed(&world, "src/a.rs", TEN + 2 * HOUR - 1), Answer::Known(true), "before it");
     fs::remove_file(&path).unwrap();
-    assert_eq!(changed(&place.world(), "src/a.rs", eleven), Seen::Known(true), "gone");
+    assert_eq!(changed(&place.world(), "src/a.rs", eleven), Answer::Known(true), "gone");
 }
 
 #[test]
@@ -70,11 +74,11 @@ fn a_file_that_nothing_wrote_to_since_has_not_changed() {
     let world = place.world();
     let now = Moment { time: Timestamp::now(), branch: None };
     for name in ["src/a.rs", "src/new.rs"] {
-        assert_eq!(world.has_changed(name, &now), Seen::Known(false), "{name}");
+        assert_eq!(world.has_changed(name, &now), Answer::Known(false), "{name}");
     }
     // Its date proves nothing while it is ahead of the clock.
     let ahead = Moment { time: at(now.time.as_micros() / 1_000_000 + HOUR), branch: None };
-    assert_eq!(world.has_changed("src/a.rs", &ahead), Seen::Known(true));
+    assert_eq!(world.has_changed("src/a.rs", &ahead), Answer::Known(true));
     // Put in its place later, though written before.
     let old = place.write("old", "older\n");
     fs::File::options()
@@ -84,7 +88,7 @@ fn a_file_that_nothing_wrote_to_since_has_not_changed() {
         .set_modified(std::time::UNIX_EPOCH)
         .unwrap();
     fs::rename(&old, place.root.join("src/a.rs")).unwrap();
-    assert_eq!(changed(&place.world(), "src/a.rs", TEN + HOUR), Seen::Known(true));
+    assert_eq!(changed(&place.world(), "src/a.rs", TEN + HOUR), Answer::Known(true));
 }
 
 #[test]
@@ -96,17 +100,17 @@ fn the_commit_is_that_of_the_branch_and_not_of_what_was_merged_later() {
     commit_at(&place, TEN + HOUR);
     let moment = |branch| Moment { time: at(TEN + 2 * HOUR), branch };
     let world = place.world();
-    assert_eq!(world.has_changed("src/a.rs", &moment(Some("main"))), Seen::Known(false));
+    assert_eq!(world.has_changed("src/a.rs", &moment(Some("main"))), Answer::Known(false));
     for branch in ["feature/x", "refs/heads/feature/x"] {
-        assert_eq!(world.has_changed("src/a.rs", &moment(Some(branch))), Seen::Known(true));
+        assert_eq!(world.has_changed("src/a.rs", &moment(Some(branch))), Answer::Known(true));
     }
     for none in [None, Some("gone"), Some("--all"), Some("../x"), Some("")] {
-        assert_eq!(world.has_changed("src/a.rs", &moment(none)), Seen::Known(false), "{none:?}");
+        assert_eq!(world.has_changed("src/a.rs", &moment(none)), Answer::Known(false), "{none:?}");
     }
     git(&place.root, &["switch", "--quiet", "feature/x"]);
     git(&place.root, &["merge", "--quiet", "--no-ff", "--message=merge", "main"]);
     let moment = moment(Some("feature/x"));
-    assert_eq!(place.world().has_changed("src/a.rs", &moment), Seen::Known(true));
+    assert_eq!(place.world().has_changed("src/a.rs", &moment), Answer::Known(true));
 }
 
 #[test]
@@ -123,7 +127,7 @@ fn what_git_does_not_know_is_not_guessed() {
     let outside = "it lies outside the directory in which the work goes on";
     assert_eq!(said("../beside", TEN), outside);
     for odd in [":(top)src/a.rs", ":/src/a.rs", "--output=x", "src/*.rs", "a\0b"] {
-        assert_ne!(changed(&world, odd, TEN), Seen::Known(false), "{odd}");
+        assert_ne!(changed(&world, odd, TEN), Answer::Known(false), "{odd}");
     }
     let bare = Place::bare();
     bare.write("a", "x");
@@ -140,7 +144,7 @@ fn a_long_list_of_files_is_not_asked_about_to_its_end() {
     let place = place();
     let world = place.world();
     let answers: Vec<_> = (0..201).map(|_| changed(&world, "src/a.rs", TEN)).collect();
-    assert_eq!(answers[199], Seen::Known(false));
+    assert_eq!(answers[199], Answer::Known(false));
     assert_eq!(reason(answers[200].clone()), "git is asked about 200 files at most");
 }
 
@@ -150,7 +154,7 @@ fn the_index_stays_as_it_is() {
     let index = place.root.join(".git/index");
     let before = fs::read(&index).unwrap();
     place.write("src/a.rs", "ten\n");
-    assert_eq!(changed(&place.world(), "src/a.rs", TEN), Seen::Known(false));
+    assert_eq!(changed(&place.world(), "src/a.rs", TEN), Answer::Known(false));
     assert_eq!(fs::read(&index).unwrap(), before);
 }
 
@@ -160,17 +164,17 @@ fn the_content_of_then_and_now_is_told() {
     let path = place.write("src/a.rs", "edited\n");
     let world = place.world();
     let when = Moment { time: at(TEN + HOUR), branch: None };
-    let then = Seen::Known(Some(b"ten\n".to_vec()));
+    let then = Answer::Known(Some(b"ten\n".to_vec()));
     for name in ["src/a.rs", "./src/../src/a.rs", path.to_str().unwrap()] {
         assert_eq!(world.content_at(name, &when), then, "{name}");
-        assert_eq!(world.content(name, 7), Seen::Known(Some(b"edited\n".to_vec())), "{name}");
+        assert_eq!(world.content(name, 7), Answer::Known(Some(b"edited\n".to_vec())), "{name}");
     }
     assert_eq!(reason(world.content("src/a.rs", 6)), "it has more than 6 bytes");
     for none in ["src/b.rs", "src*", ":/src/a.rs"] {
-        assert_eq!(world.content_at(none, &when), Seen::Known(None), "{none}");
-        assert_eq!(world.content(none, 9), Seen::Known(None), "{none}");
+        assert_eq!(world.content_at(none, &when), Answer::Known(None), "{none}");
+        assert_eq!(world.content(none, 9), Answer::Known(None), "{none}");
     }
     fs::write(place.directory.path().join("beside"), "secret").unwrap();
-    assert!(matches!(world.content("../beside", 9), Seen::Unknown(_)));
-    assert!(matches!(world.content_at("../beside", &when), Seen::Unknown(_)));
+    assert!(matches!(world.content("../beside", 9), Answer::Unknown(_)));
+    assert!(matches!(world.content_at("../beside", &when), Answer::Unknown(_)));
 }

@@ -4,8 +4,8 @@ use super::*;
 
 fn worktree(root: PathBuf) -> PathBuf {
     match world_at(root).worktree() {
-        Seen::Known(path) => path.into(),
-        Seen::Unknown(reason) => panic!("{reason}"),
+        Answer::Known(path) => path.into(),
+        Answer::Unknown(reason) => panic!("{reason}"),
     }
 }
 
@@ -19,8 +19,8 @@ fn the_worktree_is_the_one_around_the_directory() {
     assert_eq!(worktree(place.root.join("src/deep")), place.root);
     assert_eq!(worktree(other.clone()), other);
     let world = world_at(other.clone());
-    assert_eq!(world.branch(), Seen::Known(Some("issue-42".to_owned())));
-    assert_eq!(world.has_branch("main"), Seen::Known(true), "branches are shared");
+    assert_eq!(world.branch(), Answer::Known(Some("issue-42".to_owned())));
+    assert_eq!(world.has_branch("main"), Answer::Known(true), "branches are shared");
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn directories_may_be_anywhere_but_not_by_going_up() {
         ("trees/a/file/below", false),
         ("/nonexistent/directory", false),
     ] {
-        assert_eq!(world.has_directory(path), Seen::Known(is_there), "{path}");
+        assert_eq!(world.has_directory(path), Answer::Known(is_there), "{path}");
     }
     let outside = "it lies outside the directory in which the work goes on";
     assert_eq!(reason(world.has_directory("../project")), outside);
@@ -69,9 +69,9 @@ fn a_link_leads_to_the_same_directory() {
     assert!(!world.is_same_directory("/nonexistent/a", "/nonexistent/b"));
     place.write("file", "");
     for path in [format!("{link}/file"), format!("{root}/file")] {
-        assert_eq!(world.has_file(&path), Seen::Known(true), "{path}");
+        assert_eq!(world.has_file(&path), Answer::Known(true), "{path}");
     }
     for path in [format!("{link}/gone"), format!("{root}/gone")] {
-        assert_eq!(world.has_file(&path), Seen::Known(false), "{path}");
+        assert_eq!(world.has_file(&path), Answer::Known(false), "{path}");
     }
 }
