@@ -22,6 +22,23 @@
 //! logarithm; where more would be needed for the shortest answer, a longer one is given, which is
 //! as right. Nothing is taken for equal because its hash is. Documents of millions of values are
 //! compared in parts, so that memory is bounded.
+//!
+//! # How arrays are aligned
+//!
+//! The shortest script by Myers' rule is looked for, up to 256 steps. Beyond, elements that occur
+//! once on either side are anchors (as many as are in order), then groups of 8 and of 48 elements,
+//! with the rule between them. What is left over and equal has moved. What is left between two that
+//! stayed is paired by name (`id`, `uuid`, `key`, `name`, `path`), and so is what has moved and
+//! changed; then by how many parts are equal, then in order. Pairs are compared inside. Each step
+//! has a bound of work in proportion to the arrays. Where paths would take far more than what they
+//! lead to, the value is replaced as a whole.
+//!
+//! # Bounded memory
+//!
+//! Two documents with more than 4,194,304 values together are compared in parts: objects by key,
+//! arrays by place after their common start and end are removed. A part within the bound is
+//! compared in full. A part with more than 1,048,576 changes, or with more keys than a quarter of
+//! the bound, is replaced as a whole. `Diff::is_coarse` says so.
 
 mod align;
 mod array;

@@ -42,7 +42,8 @@
 //! by its name, and [`recovery`] tells whether the world is still as it was. How it works inside,
 //! and which bytes it writes, is in [`docs`]. [`layouts`] has the documents of five other systems
 //! as types, [`diff()`] tells what differs between two documents, and [`Condition`] asks something
-//! of one. With the feature `transfer`, `Store::restore` puts captured files back. With the feature
+//! of one. With the feature `transfer`, `Store::import` takes in files of other systems and
+//! `Store::restore` puts captured files back. With the feature
 //! `encrypt`, documents and captured files are for those alone who have the key: `SecretKey` and
 //! `Options::keys`.
 //!
@@ -73,11 +74,15 @@ mod store;
 
 pub mod diff;
 pub mod docs;
+#[cfg(all(feature = "transfer", feature = "world"))]
+pub mod doctor;
+pub mod history;
 pub mod layouts;
-pub mod recovery;
 #[cfg(feature = "transfer")]
-#[doc(hidden)]
-#[expect(clippy::must_use_candidate, reason = "only for the command, so far")]
+pub mod project;
+pub mod recovery;
+pub mod text;
+#[cfg(feature = "transfer")]
 pub mod transfer;
 
 /// The example of the README is compiled, too.
@@ -96,11 +101,12 @@ pub use codec::{JsonStyle, KeyId, Source};
 pub use condition::Condition;
 pub use config::{Cleanup, Config, Off};
 pub use diff::{Diff, diff};
-pub use error::{Damage, Error, Result};
+pub use error::{Damage, Error, Result, Subject, Wanted};
 pub use key::Order;
 pub use query::{Cursor, Page, Query};
 pub use retention::{
-    Age, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan, plan_completed,
+    Age, Excess, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan,
+    plan_completed,
 };
 // Only for the command, so that a single module opens files, and a single one makes whole ones.
 pub use store::{

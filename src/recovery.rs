@@ -1,8 +1,14 @@
-//! The morning after: which checkpoint to go on from, and whether the world is still as it was.
+//! The morning after: which checkpoint to continue from, and whether the world is still as it was.
 //!
 //! Looks at nothing but its arguments: what the world is like now comes in through [`World`]. With
 //! the feature `world` there is `RealWorld`, which asks git, gh and the file system. Only
 //! `restore` writes files, below the directory that it is given.
+//!
+//! The words used below: a *candidate* is a checkpoint that work might continue from, and a
+//! *hurdle* what stands in the way. An *offer* is a candidate that was read and checked; a
+//! *proposal* is the offer, the reason, and what was passed over for it. *Standing* is where the
+//! work of a checkpoint stands, as its document says. *Freshness* is whether the world is still as
+//! a checkpoint knew it; each difference is a *finding*.
 
 mod blind;
 mod candidate;
@@ -11,6 +17,7 @@ mod decision;
 mod difference;
 mod fresh;
 mod freshness;
+mod normal_path;
 mod overview;
 mod pipeline;
 mod present;

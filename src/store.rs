@@ -31,7 +31,7 @@ use crate::codec::Frames;
 use crate::error::{Error, Result};
 
 use engine::disk::Place;
-use engine::file;
+use engine::location;
 use keep::deleted::Removal;
 use log::spool::Spool;
 use save::commit::Queue;
@@ -48,16 +48,17 @@ pub use care::rekey::Rekeyed;
 pub use care::repair::{Lost, Repair, Repaired};
 pub use care::verify::{Finding, Harm, Verification, Verify};
 pub use engine::disk::{opening, whole};
-pub(crate) use engine::file::sync_parent;
+pub(crate) use engine::location::sync_parent;
 #[cfg(feature = "transfer")]
 pub(crate) use engine::lossy;
 pub use engine::sectors::Unreadable;
 pub use keep::deleted::Restorable;
 pub use keep::operation::{Action, Operation};
-pub use keep::settings::Settings;
 pub use log::spool::{SetAside, Spooled};
 pub use options::{Durability, Hold, Limits, Options};
 pub use save::draft::Draft;
+use save::write::Writer;
+pub use turn::settings::Settings;
 pub use watch::{Stage, Step};
 #[cfg(feature = "transfer")]
 pub(crate) use watch::{Watch, unwatched};
@@ -120,7 +121,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`], and [`Error::Invalid`] if the limits are out of range.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
-        Self::open_at(Place::real(file::resolve(path.as_ref())), options)
+        Self::open_at(Place::real(location::resolve(path.as_ref())), options)
     }
 
     /// Opens the store at a place that may be on another disk than this machine's.
@@ -309,9 +310,9 @@ impl Store {
     fn delete_as(&self, ids: &[Id], removal: Removal) -> Result<Deleted> {
         let now = (self.shared.options.clock)();
         let ids: BTreeSet<&Id> = ids.iter().collect();
-        self.shared.write(|writer| {
-            let found = |id| writer.find(id)?.ok_or_else(|| not_found(id));
-            let entries = ids.into_iter().map(found).collect::<Result<Vec<Entry>>>()?;
+        let delete = |writer: &mut Writer<'_>| {
+            let found = |id: &&Id| writer.find(id)?.ok_or_else(|| not_found(id));
+            let entries = ids.iter().map(found).collect::<Result<Vec<Entry>>>()?;
             if entries.is_empty() {
                 return Ok(Deleted::default());
             }
@@ -319,7 +320,8 @@ impl Store {
             let deleted = writer.delete(&entries, removal, (now, operation))?;
             writer.purge_expired(now)?;
             Ok(deleted)
-        })
+        };
+        self.shared.make_room(|| self.shared.write(delete))
     }
 
     fn end(&mut self) {
@@ -346,5 +348,5 @@ fn give_way() {
 }
 
 fn not_found(id: &Id) -> Error {
-    Error::NotFound { wanted: id.to_string() }
+    Error::NotFound { wanted: id.to_string().into() }
 }

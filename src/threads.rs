@@ -2,6 +2,13 @@
 //!
 //! The only file that starts threads; the library and the command each include it. Nothing here
 //! panics: with fewer threads the caller does the work itself, or reports what it cannot do.
+//!
+//! A handle without a keeper thread makes everything durable and closes the file at the end of each
+//! call, which costs the syncs of opening and closing. `verify`, `import` and `export` use the
+//! threads that did start, or only the caller's. `save --lines` and `import -` then read without a
+//! thread that watches for signals, so a signal ends them at once. Only `bench` and the questions
+//! to git and gh fail, with an error that names the limits (`ulimit -u`, `ulimit -v`, `pids.max` of
+//! a cgroup).
 
 use std::io;
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};

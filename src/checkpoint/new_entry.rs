@@ -27,50 +27,51 @@ pub struct NewEntry {
     pub id: Option<Id>,
     /// Derived by [`Series::of`] if absent.
     pub series: Option<Series>,
-    /// See [`Entry::issue`].
+    /// See [`Entry::issue`](crate::Entry::issue).
     pub issue: Option<Issue>,
-    /// See [`Entry::loop_id`]. Must look like `ralph-SLUG-0123abcd` for a `ralph_loop`.
+    /// See [`Entry::loop_id`](crate::Entry::loop_id). Must look like `ralph-SLUG-0123abcd` for a
+    /// `ralph_loop`.
     pub loop_id: Option<LoopId>,
-    /// See [`Entry::workflow_id`].
+    /// See [`Entry::workflow_id`](crate::Entry::workflow_id).
     pub workflow_id: Option<String>,
-    /// See [`Entry::workflow_type`].
+    /// See [`Entry::workflow_type`](crate::Entry::workflow_type).
     pub workflow_type: Option<String>,
-    /// See [`Entry::session_id`].
+    /// See [`Entry::session_id`](crate::Entry::session_id).
     pub session_id: Option<String>,
-    /// See [`Entry::agent`].
+    /// See [`Entry::agent`](crate::Entry::agent).
     pub agent: Option<String>,
     /// [`Trigger::Unknown`] by default: a trigger is never guessed.
     pub trigger: Trigger,
-    /// See [`Entry::phase`].
+    /// See [`Entry::phase`](crate::Entry::phase).
     pub phase: Option<String>,
-    /// See [`Entry::step`].
+    /// See [`Entry::step`](crate::Entry::step).
     pub step: Option<String>,
-    /// See [`Entry::iteration`].
+    /// See [`Entry::iteration`](crate::Entry::iteration).
     pub iteration: Option<u64>,
     /// [`Status::InProgress`] by default.
     pub status: Status,
     /// The store's clock if absent.
     pub created_at: Option<Timestamp>,
-    /// See [`Entry::ordered_at`]. Only for checkpoints from another store, together with the
-    /// `created_at` that they had there, and never before it.
+    /// See [`Entry::ordered_at`](crate::Entry::ordered_at). Only for checkpoints from another
+    /// store, together with the `created_at` that they had there, and never before it.
     pub ordered_at: Option<Timestamp>,
-    /// See [`Entry::updated_at`].
+    /// See [`Entry::updated_at`](crate::Entry::updated_at).
     pub updated_at: Option<Timestamp>,
-    /// See [`Entry::parent`].
+    /// See [`Entry::parent`](crate::Entry::parent).
     pub parent: Option<Id>,
-    /// See [`Entry::tags`].
+    /// See [`Entry::tags`](crate::Entry::tags).
     pub tags: BTreeSet<String>,
-    /// See [`Entry::can_resume`].
+    /// See [`Entry::can_resume`](crate::Entry::can_resume).
     pub can_resume: Option<bool>,
-    /// See [`Entry::resume_from`].
+    /// See [`Entry::resume_from`](crate::Entry::resume_from).
     pub resume_from: Option<String>,
-    /// See [`Entry::warnings`].
+    /// See [`Entry::warnings`](crate::Entry::warnings).
     pub warnings: Vec<String>,
-    /// See [`Entry::retention_days`].
+    /// See [`Entry::retention_days`](crate::Entry::retention_days).
     pub retention_days: Option<u32>,
-    /// See [`Entry::layout`].
+    /// See [`Entry::layout`](crate::Entry::layout).
     pub layout: Layout,
-    /// See [`Entry::source_path`].
+    /// See [`Entry::source_path`](crate::Entry::source_path).
     pub source_path: Option<String>,
 }
 

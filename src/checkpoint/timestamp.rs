@@ -1,4 +1,9 @@
 //! Points in time: UTC microseconds.
+//!
+//! Digits beyond microseconds are cut off. A leap second counts as the second before it; hour 24 is
+//! no time. The calendar ends with 9999-12-31T23:59:59.999999Z; a later time is printed as
+//! microseconds (`...us`), and read so. No value of a clock is special: tests use 1970, times
+//! before it, the end of 9999, and both ends of 64 bits.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,6 @@
 //! zstd: contexts that are used again, and the parameters that were found to be best.
 //!
-//! The only file that names zstd. `docs/DESIGN.md` has the measurements behind the numbers.
+//! The only file that names zstd. `docs/MEASURED.md` has the measurements behind the numbers.
 
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
@@ -13,10 +13,10 @@ use crate::sync::lock;
 ///
 /// Made by `tools/dictionary`; the last one is written with.
 const DICTIONARIES: &[&[u8]] = &[include_bytes!("dictionary/1.zdict")];
-// Beyond this it saves a fiftieth at most and takes a fifth longer; see docs/DESIGN.md.
+// Beyond this it saves a fiftieth at most and takes a fifth longer; see docs/MEASURED.md.
 const PRIMED_BYTES_MAX: usize = 8 << 10;
 
-// The knee of the table of levels in docs/DESIGN.md.
+// The knee of the table of levels in docs/MEASURED.md.
 const LEVEL: i32 = 1;
 // Up to here the tables of this level are large enough to find everything in a base.
 const LEVEL_REACHES_BYTES: usize = 128 << 10;

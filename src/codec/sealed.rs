@@ -2,6 +2,9 @@
 //!
 //! They are compressed first. The sum that everybody can check is over what is stored; the one over
 //! the raw bytes is inside, since it would tell who guesses a short document that it is right.
+//!
+//! A sealed frame is 56 bytes longer: key id, nonce, tag and inner sum. A document has no hash
+//! outside the seal; a captured file has, its SHA-256.
 
 use std::borrow::Cow;
 use std::io;

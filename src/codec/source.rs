@@ -1,4 +1,10 @@
 //! A file on its way into the store: its document, and what gives the very text back.
+//!
+//! The document is encoded as any other. Then the one style that its first line and its end suggest
+//! is tried: if writing the document so gives the same bytes, the record keeps the style (three
+//! bytes). If not, the text stands behind the document in the same raw bytes, and costs little,
+//! since the frame before has nearly the same. So the result never depends on how well a writer was
+//! understood.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! What became of the elements of an array.
+//! How the elements of an array changed.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;

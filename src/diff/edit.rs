@@ -1,4 +1,4 @@
-//! What became of a value: the tree of differences that both views are made of.
+//! How a value changed: the tree of differences that both views are made of.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What a document hands on to whoever continues its work, wherever its system keeps it.
+//! What a document hands on to the agent that continues its work, wherever its system keeps it.
 
 use serde::Serialize;
 

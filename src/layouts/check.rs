@@ -2,6 +2,11 @@
 //!
 //! Each layout's `validate` has its rules. Here a document is made to fit the types that those
 //! work on, so that one value of a wrong type does not hide the other problems.
+//!
+//! A value of a wrong type is named, taken for missing, and the document is tried again, at most
+//! sixteen times. `locate` finds the lines of all problems in one pass over the text. Nothing of it
+//! is stored: `resume`, `show` and `check` compute it from the document, so a new rule also judges
+//! checkpoints that were imported before it existed.
 
 use serde::de::DeserializeOwned;
 

@@ -1,6 +1,6 @@
 //! What is known of a checkpoint, asked for in the words of another system.
 //!
-//! Must never make a value up: what a system requires and nobody has said is a problem.
+//! Must never make a value up: a required value that is missing is a problem.
 
 use super::part;
 use super::problem::{Checker, Code};

@@ -2,6 +2,10 @@
 //!
 //! A migration adds what the version has and the document lacks. Must never drop a field, and
 //! reports every value that it changes besides the version itself.
+//!
+//! An added field has the value from the document's own state, else the default that the system's
+//! own migration writes. Two values are replaced: an error and failing tests that a claude document
+//! has in its state are copied to the top, where the check before a resume looks.
 
 use super::{Code, Problem, Schema, agentize, aiwg, claude};
 use crate::checkpoint::{Document, Layout};

@@ -1,6 +1,38 @@
 //! Revisions of one file: the ids that they may have, and their place in the order.
 //!
 //! Pure: what the store knows comes in, and what is to be saved comes out.
+//!
+//! An imported file is known by its path, and each content that an import finds there is a
+//! *revision*. The import compares the text with that of the newest revision: the same text is
+//! known, any other is a new checkpoint, also if an earlier revision had it (A, B, A). So importing
+//! again adds nothing, nor does continuing after a kill. Tags, marks and forks do not change the
+//! file.
+//!
+//! - The id is the one that the document states, else its layout and a hash of path and text. Where
+//!   that is taken, `~` and the hash follow. Where that is taken too, by an earlier revision with
+//!   this text, a hash of it and the id of the revision before follows. An id depends on the file
+//!   and the revision before alone, so two processes that import the same file at the same time
+//!   save it once.
+//! - The order: a revision is newer than those before it, whatever time it states. Different files
+//!   have the order of the times that they state.
+//! - Without a stated time the date is that of the file. After a checkout or a copy that is the
+//!   time of the copy, and an old file would be the newest of its series. Such a tree shows in its
+//!   other files: the newest checkpoint of the series came from a file that was written more than a
+//!   minute after the time it states. Then the file without a time goes right before the newest of
+//!   its series, or right behind its own revision before, with a warning. Files without a time are
+//!   imported after all others, so the order of names does not matter.
+//! - Deleted revisions are compared while they are newer than all that exist: what was deleted
+//!   stays so. A file that changed after that is a new revision. Once they are gone for good, the
+//!   file brings them back. If the newest revision is damaged, the present content is saved.
+//! - A file outside of the directory of the store is known by its whole path. If a file within has
+//!   the same path from there, the one outside is refused, since each import would find a change.
+//! - Lines of an export and native files have ids, dates and places of their own, and are taken as
+//!   they are. Those that name a source are revisions of it in the new store.
+//!
+//! A store of an earlier build may have revisions whose stated times go back. `latest` and `export`
+//! both give the one that is last in the order, and the next import adds the present content behind
+//! it. Only triggers change later, with the index of claude-crunch, which is written after the
+//! file.
 
 use super::reading::series;
 use crate::checkpoint::{Entry, Id, Layout, NewEntry, Timestamp};

@@ -1,6 +1,9 @@
 //! Times in all the forms that files and their names have.
 //!
 //! Must never ask for the zone of this machine: a file means the same everywhere.
+//!
+//! A file whose time cannot be read gets that of the file, with a warning; a time without a zone is
+//! taken as UTC, with a warning.
 
 use crate::checkpoint::{Document, Timestamp};
 

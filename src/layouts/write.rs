@@ -3,6 +3,11 @@
 //! A document that has the shape of the layout is written as it is. Any other one travels whole, in
 //! a place where the system tolerates what it does not know, within a document that has what the
 //! system requires; each layout's `write.rs` says what becomes what. Must never make a value up.
+//!
+//! Every field that the system's code reads without asking is there. What the entry or the document
+//! has under its usual names is lifted, a required value that is missing is refused by name, and
+//! the rest is null or empty. Where a system's schema and its code disagree, the schema decides,
+//! unless `Form::Reader` is asked for.
 
 use serde::de::DeserializeOwned;
 
@@ -13,7 +18,7 @@ use super::{
 };
 use crate::checkpoint::{Document, Entry, Layout, SourceForm};
 use crate::codec::convert;
-use crate::error::Error;
+use crate::error::{Error, Subject};
 
 /// A checkpoint as a file of a layout.
 #[derive(Debug, Clone, PartialEq)]
@@ -306,8 +311,11 @@ fn checked<T: DeserializeOwned>(
 pub(super) fn misfit(error: &Error) -> Problem {
     match error {
         Error::Invalid { what, reason } => {
-            let field = what.strip_prefix("document at ").unwrap_or(what);
-            Problem::new(Code::Type, field, reason)
+            let field = match what {
+                Subject::Document(Some(pointer)) => pointer.clone(),
+                other => other.to_string(),
+            };
+            Problem::new(Code::Type, &field, reason)
         }
         other => Problem::new(Code::Type, "document", other.to_string()),
     }

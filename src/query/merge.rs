@@ -2,6 +2,12 @@
 //!
 //! Each set is read in the order of time; the one that is behind leaps to where the others are,
 //! so the work is bounded by the smallest set, whichever that is.
+//!
+//! Every row also has the cause, which is status and trigger in one. There are few causes, so a
+//! question about a name and a cause is one range, and one about a name alone is a merge of a few.
+//! The rows of an issue and a loop are left out where the series says the same. The primary key of
+//! an entry is its order time and sequence, so listing needs no index. Ids that the store makes
+//! carry their time, which leads to the record without a row.
 
 use super::Sources;
 use crate::checkpoint::Entry;

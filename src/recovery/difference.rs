@@ -1,6 +1,11 @@
-//! What became of the files that a checkpoint knew, line by line.
+//! How files differ from what a checkpoint knew, line by line.
 //!
 //! Bounded, since it is shown to people and programs: files, lines, and the length of a line.
+//!
+//! Captured contents are compared directly. Modified files of claude-crunch are compared with the
+//! commit that `since` finds; a commit lacks what was not committed when the checkpoint was saved,
+//! so the result names what it compared with. Files of more than a mebibyte or without text are
+//! only named.
 
 use std::collections::BTreeSet;
 

@@ -2,6 +2,30 @@
 //!
 //! A file below has the comparisons of one kind. They must never say what an issue says: messages
 //! end up in logs.
+//!
+//! The comparisons, in this order. Everything that differs is reported, and the strictest decides.
+//! What a document does not name is not compared.
+//!
+//! - branch: gone: `start_fresh`; another one is checked out: `prompt_user`
+//! - text of the issue, except line ends and blank space at its end: `prompt_user`
+//! - labels, as sets: `proceed_with_warning`; for claude-crunch the phase follows the label
+//!   `state:PHASE`, if there is exactly one
+//! - files, by SHA-256 where the document has it, else by existence; for claude-crunch by git:
+//!   `prompt_user`
+//! - worktree: gone, or for agentize another one: `start_fresh`
+//! - issue that is asked for: another one: `start_fresh`
+//! - plan, by existence and by time: `prompt_user`
+//! - pull request, for agentize in stage `pr`: one exists: `proceed_with_warning`
+//! - date of the checkpoint: more than a minute ahead of the clock: `proceed_with_warning`
+//! - prerequisites that the document says are not met: `prompt_user`
+//! - story, by the state of its pipeline: done or paused: `prompt_user`
+//! - retry counters of the pipeline: beyond 2 quality cycles, 1 validation retry or 1 crash:
+//!   `prompt_user`
+//! - conditions of the claude system from schema 1.2 on: tests pass, no error, in progress, at most
+//!   7 days and an hour old, plan unchanged: `prompt_user`
+//!
+//! What cannot be compared, for example without git, gh or a known kind of hash, is reported and
+//! changes no advice: a missing tool must not stop work.
 
 mod auto;
 mod files;

@@ -1,4 +1,9 @@
 //! A story of a pipeline beside the state of that pipeline, which the lead writes to another file.
+//!
+//! The state is the newest imported `.pipeline/state.json` of the project that the checkpoint
+//! belongs to, found by the index of files. A checkpoint in `.worktrees/NAME/.pipeline` belongs to
+//! the project around it. `Worker::of` makes the prompt for a new worker of both, and names what is
+//! missing in either.
 
 use super::resume::Offer;
 use crate::checkpoint::{Entry, Layout};

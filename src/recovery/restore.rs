@@ -31,6 +31,26 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Limits
+//!
+//! It writes all files beside their places and syncs them first; until then it can be ended, and
+//! nothing has changed. Then it moves away what goes, and puts the files in their places. An old
+//! file gets a second name where it is kept, and then the new one is renamed over it: its name
+//! always leads to one or the other.
+//!
+//! Directories are checked part by part, no link is entered, and the check is repeated right before
+//! each file is written, kept or put in its place. But files are named by their paths: a directory
+//! that is exchanged for a link in the microseconds between check and rename is not noticed. A plan
+//! is refused if a file to be replaced or removed, or the state file, changed since it was planned.
+//! A change between this check and the file's turn is not noticed, but the changed file is kept. So
+//! a restore is no guard against a hostile process that writes into the same directory at the same
+//! time.
+//!
+//! The store does not note whether a checkpoint came from imported lines, whose paths may come from
+//! anybody. So `restore` goes by the path alone: files of a home directory that grant access or run
+//! at login need `force`. Files of a project, such as `.github`, are written, since users capture
+//! them.
 
 mod apply;
 mod files;

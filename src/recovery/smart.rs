@@ -3,6 +3,11 @@
 //! Things go wrong when work fails, ends with an error, is saved during error recovery, fails more
 //! often than before, or is judged worse than before. They are right again once none of that holds
 //! and the work is judged as well as before it began.
+//!
+//! The offer is the last checkpoint before the trouble that lasts, and not one from within trouble
+//! that passed. Where no checkpoint has a score or a count of failures, nothing shows whether the
+//! last one was already in the middle of what failed. Then the last boundary in the same phase is
+//! preferred.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,10 @@
 //! What a person names: a series, an issue, a loop, a story, a description, or a checkpoint.
 //!
-//! Names that an index knows come first; only if none fits are documents looked at.
+//! Names in an index come first; documents are read only if no name fits.
+//!
+//! The order: a series, an id, an issue, a loop; then the start of an id that the store made, and
+//! the whole description of some work. A part of a name or of a description is only proposed, since
+//! a loop that starts must not continue what belongs to another.
 
 use std::fmt;
 

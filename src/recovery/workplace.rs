@@ -1,4 +1,8 @@
 //! The directory in which work goes on if the user does not name one.
+//!
+//! Work continues in the directory that the store is for. Work of agentize continues in its
+//! worktree, and that of a pipeline in its project, if those lie below that directory. A user who
+//! is in the worktree of another issue is refused.
 
 use crate::checkpoint::{Entry, Layout};
 use crate::layouts::Standing;

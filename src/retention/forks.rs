@@ -1,6 +1,10 @@
 //! Forks: what a checkpoint of another series was forked from stays as long as that one does.
 //!
 //! Knows nothing of rules: it is told what goes.
+//!
+//! A fork that goes releases what it was forked from, so a plan of what is left removes nothing
+//! more. A parent in the same series is no fork point: a loop that names the one before as parent
+//! would keep everything.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,12 @@
 //! Lines: which entries are of the same series, and which of two is newer.
 //!
 //! Goes by [`Entry::order`], and never by the order in which entries are given.
+//!
+//! So a clock that is set back never makes a fresh save look old. Earlier builds had no such order
+//! and compared the time in an id with the date. A checkpoint that such a build saved while its
+//! clock was wrong keeps the place that its date gives it; whatever this build saves is newer.
+//!
+//! The status of a series is that of its newest checkpoint.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

@@ -1,6 +1,13 @@
-//! The plan: every checkpoint with what becomes of it and why.
+//! The plan: whether each checkpoint stays or goes, and why.
+//!
+//! The plan goes through the entries from the newest to the oldest, counts each group, and judges
+//! each entry by the first rule that matches it. The `retention_days` of a checkpoint replace the
+//! age of its rule, and add none to a rule without one. Age counts from `created_at`, or from
+//! `updated_at` if that is later. Limits of size drop the oldest of what a rule may remove one day.
 
 use std::collections::{BinaryHeap, HashMap};
+
+use serde::{Serialize, Serializer};
 
 use super::age::Age;
 use super::forks::Forks;
@@ -24,12 +31,27 @@ pub struct Plan<'a> {
 }
 
 /// A checkpoint of a plan.
+///
+/// Serializes to the fields of the checkpoint and a `reason`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Planned<'a> {
     /// The checkpoint.
     pub entry: &'a Entry,
     /// What becomes of it, and why.
     pub verdict: Verdict,
+}
+
+impl Serialize for Planned<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            #[serde(flatten)]
+            entry: &'a Entry,
+            reason: String,
+        }
+        let Self { entry, verdict } = *self;
+        Row { entry, reason: verdict.to_string() }.serialize(serializer)
+    }
 }
 
 /// Decides what a policy keeps and removes at `now`.

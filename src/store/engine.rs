@@ -9,8 +9,9 @@
 //! taken while one of them is held.
 
 pub(in crate::store) mod disk;
-pub(in crate::store) mod file;
-pub(in crate::store) mod kind;
+pub(in crate::store) mod fault;
+pub(in crate::store) mod full;
+pub(in crate::store) mod location;
 pub(crate) mod lossy;
 pub(in crate::store) mod names;
 pub(in crate::store) mod overlay;

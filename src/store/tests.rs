@@ -20,18 +20,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::slice::from_ref;
 
-use proptest::prelude::*;
 use redb::{ReadableDatabase as _, ReadableTable as _};
 
 use crate::checkpoint::{Entry, Id, NewEntry, Series, Timestamp};
 use crate::codec::{FoundFrame, decode_dependents};
 use crate::key::frame_sequence;
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::file;
+use crate::store::engine::location;
 use crate::store::engine::table::FRAMES;
 use crate::store::watch::unwatched;
 use crate::store::{Hold, Options, Store};
 use crate::sync::lock;
+use proptest::prelude::*;
 
 /// A sequence that a failed save used up hid from the delete that it removed the newest one; after
 /// a crash that one came back from the journal.
@@ -52,7 +52,7 @@ fn what_is_deleted_stays_so_though_a_sequence_was_used_up_after_it() {
     store.delete_now(from_ref(&saved[2].id)).unwrap();
     let copy = dir.path().join("copy.redb");
     for suffix in ["", ".journal"] {
-        fs::copy(file::beside(&path, suffix), file::beside(&copy, suffix)).unwrap();
+        fs::copy(location::beside(&path, suffix), location::beside(&copy, suffix)).unwrap();
     }
     let copy = Store::open(&copy).unwrap();
     assert!(copy.get(&saved[2].id).is_err());

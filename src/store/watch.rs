@@ -1,4 +1,10 @@
 //! Watching a long call, and ending it between two of its transactions.
+//!
+//! `apply_with`, `apply_now_with` and `compact_with` call a closure between transactions with each
+//! step, and end there if it says so. What is one transaction stays one. A prune that was ended is
+//! one operation for `undelete`. The command sets a flag at Ctrl-C and SIGTERM and asks it between
+//! steps; a second signal ends it at once. Quick commands, and those that only read, end by the
+//! signal, and the store takes no harm.
 
 use std::fmt;
 use std::ops::ControlFlow;

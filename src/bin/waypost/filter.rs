@@ -9,7 +9,7 @@ use crate::args;
 use crate::exit::Refusal;
 use crate::when::When;
 
-/// What is told where a query finds nothing: what it asks for, as flags.
+/// The refusal if a query finds nothing; it has the query as flags.
 pub(crate) fn nothing(query: &Query) -> Refusal {
     match asked(query) {
         asked if asked.is_empty() => Refusal::Empty,
@@ -145,12 +145,12 @@ impl FromStr for Iterations {
 
 fn swapped(text: &str) -> Error {
     let reason = format!("{text:?} ends before it starts");
-    Error::Invalid { what: "iteration".to_owned(), reason }
+    Error::Invalid { what: "iteration".into(), reason }
 }
 
 fn invalid(text: &str) -> Error {
     let reason = format!("{text:?} is none of N, N..M, N.. and ..M");
-    Error::Invalid { what: "iteration".to_owned(), reason }
+    Error::Invalid { what: "iteration".into(), reason }
 }
 
 #[cfg(test)]

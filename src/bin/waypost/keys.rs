@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use waypost::project;
 use waypost::recovery::RealWorld;
 use waypost::{Config, SecretKey, opening};
 
@@ -37,8 +38,8 @@ pub(crate) fn given(global: &Global, store: &Path) -> Result<Vec<SecretKey>> {
     named(global, store).into_iter().map(|named| named.key).collect()
 }
 
-/// As [`given`], for who may do without: a key that is lost with the file that the config names is
-/// told of, and whatever takes it says so.
+/// As [`given`], for commands that may need no key: if the file that the config names cannot be
+/// read, this warns, and a call that needs the key fails later.
 pub(crate) fn given_or_told(global: &Global, store: &Path) -> Result<Vec<SecretKey>> {
     let mut keys = Vec::new();
     for Named { key, is_of_project, .. } in named(global, store) {
@@ -92,16 +93,16 @@ pub(crate) fn named(global: &Global, store: &Path) -> Vec<Named> {
 
 /// The file that the config of the project names.
 fn of_project(store: &Path) -> Result<Option<PathBuf>> {
-    let config = match config::of_project(store) {
+    let config = match project::config(store) {
         Ok(found) => found.map(|(_, config)| config),
         Err(error) if config::keeps_from_making(store) => {
-            return Err(config::told_before_making(store, error));
+            return Err(config::told_before_making(store, error.into()));
         }
-        // Who saves is told what is wrong with a config.
+        // A save warns about a config that cannot be read.
         Err(_) => None,
     };
     let named = config.as_ref().and_then(Config::key_file);
-    Ok(named.zip(open::home(store)).map(|(name, home)| home.join(name)))
+    Ok(named.zip(project::home(store)).map(|(name, home)| home.join(name)))
 }
 
 /// The key of a file.

@@ -1,19 +1,15 @@
 //! The `waypost` command: words in, library calls, words out.
 
-#[cfg(test)]
-#[macro_use]
-#[path = "../../../tests/fuzz/tape.rs"]
-mod tape;
-
 mod about;
 mod args;
 mod command;
 mod config;
 mod confirm;
-mod content;
+mod document;
 mod exit;
 mod filter;
 mod help;
+mod importing;
 mod input;
 mod interrupt;
 mod keys;
@@ -25,8 +21,7 @@ mod panics;
 mod policy;
 mod progress;
 mod report;
-mod scope;
-mod stopped;
+mod survey;
 // The file of the library, which does not export it.
 #[path = "../../threads.rs"]
 mod threads;

@@ -1,7 +1,13 @@
 //! Where a file lies by how its work has ended: in `failed` if it failed or is archived, else in
 //! the directory above, where the scripts look for work to resume.
 //!
-//! Must never move what nobody has marked: a file that says of itself that it failed stays.
+//! Must never move an unmarked checkpoint: a file that says of itself that it failed stays.
+//!
+//! An export writes the new place and syncs it before it removes the file from the old one. A kill
+//! between leaves it in both, which the next export mends. It renames the old file first and then
+//! compares it with the text in the store, so that nobody changes it in between; a file that
+//! differs goes back. An import that finds a file in one place knows it by the other, if the status
+//! of the checkpoint puts it there. A file that a script moved by hand is a checkpoint of its own.
 
 use super::recognise;
 use crate::checkpoint::{Document, Entry, Layout, NewEntry, Status};

@@ -1,4 +1,11 @@
 //! Batches of the tasks that are pending: a batch can start when the one before it is done.
+//!
+//! This is how claude-crunch restores its graph: every task keeps its status, result and times, and
+//! batches are made anew. A pending task goes into the first batch in which all tasks that it
+//! depends on are done. Running tasks count as pending: they were interrupted. Failed and skipped
+//! tasks are in no batch, and what depends on them is blocked. Without dependencies in the
+//! document, its own batches stay without what is done; without those there is one batch, marked as
+//! such.
 
 use std::collections::BTreeMap;
 

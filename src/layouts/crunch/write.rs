@@ -8,11 +8,11 @@
 //! - `workflow_state.current_phase`: `phase`, a word of [`Phase`]; the same.
 //! - `workflow_state.phase_attempt`: `iteration`, from one.
 //! - `workflow_state.current_state_label`, `workflow_state.phase_started_at`: the same.
-//! - `issue_snapshot`: see [`snapshot`].
-//! - `execution_graph`: see [`graph`].
+//! - `issue_snapshot`: see [`mod@snapshot`].
+//! - `execution_graph`: see [`mod@graph`].
 //! - `team_state`, `agent_outputs`, `acp_state`, `knowledge_context`, `files_modified`: the same,
 //!   if the template could have them so; else they stay in `document`.
-//! - `recovery_info`: see [`recovery`].
+//! - `recovery_info`: see [`mod@recovery`].
 //! - `document`: all of the document.
 //!
 //! Resuming reads every field of the snapshot and the graph, so each of them is there. What nobody

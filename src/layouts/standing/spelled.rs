@@ -1,4 +1,4 @@
-//! Numbers and times of a document as they are told to a program.
+//! Numbers and times of a document as reports to programs spell them.
 
 use serde::{Serialize, Serializer};
 

@@ -1,11 +1,12 @@
 //! Where the work was done: its branch, its directory, its pull request.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use super::words::{plain, quoted};
 use super::{Advice, Case, Check, Report, said};
 use crate::checkpoint::Layout;
 use crate::recovery::Answer;
+use crate::recovery::normal_path::normal;
 
 /// The stage of agentize in which a pull request is made.
 const PULL_REQUEST_STAGE: &str = "pr";
@@ -22,21 +23,22 @@ pub(super) fn branch(case: &Case<'_>, report: &mut Report) {
     }
 }
 
-/// Reports that another branch is checked out where the work would go on.
+/// Reports that another branch is checked out where the work would go on, or none.
 ///
-/// A detached HEAD is on no branch. What is checked out here says nothing about work that was done
-/// in a worktree elsewhere.
+/// What is committed on a detached HEAD is on no branch. What is checked out here says nothing
+/// about work that was done in a worktree elsewhere.
 fn elsewhere(case: &Case<'_>, name: &str, report: &mut Report) {
     let worktree = said(case.standing.snapshot.worktree.as_ref());
     if worktree.is_some_and(|path| !is_here(case, path)) {
         return;
     }
-    let Answer::Known(Some(here)) = case.world.branch() else { return };
-    if here != local(name) && here != name {
-        let message =
-            format!("its branch is {}, and {} is checked out", quoted(name), quoted(&here));
-        report.find(Check::Branch, Advice::PromptUser, message);
+    let Answer::Known(here) = case.world.branch() else { return };
+    if here.as_deref().is_some_and(|here| here == local(name) || here == name) {
+        return;
     }
+    let here = here.map_or_else(|| "no branch".to_owned(), |here| quoted(&here));
+    let message = format!("its branch is {}, and {here} is checked out", quoted(name));
+    report.find(Check::Branch, Advice::PromptUser, message);
 }
 
 /// The name that a branch has here; a document may have the full name, or that of a remote.
@@ -91,22 +93,6 @@ fn is_in_place(case: &Case<'_>, path: &str, report: &mut Report) -> bool {
 fn is_spelled_alike(path: &str, here: &str) -> bool {
     let here = Path::new(here);
     normal(&here.join(path)) == normal(here)
-}
-
-/// A path without what does not change where it leads, as far as letters tell.
-fn normal(path: &Path) -> PathBuf {
-    let mut parts = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if parts.file_name().is_some() => {
-                parts.pop();
-            }
-            Component::ParentDir if parts.has_root() => {}
-            _ => parts.push(part),
-        }
-    }
-    parts
 }
 
 /// `is_in_place` tells whether the branch that is checked out is the one of the work.

@@ -1,4 +1,7 @@
 //! Runs git and gh: they cannot ask anyone, answer at length, or take long.
+//!
+//! Each program has ten seconds and a mebibyte. Git gets branches by their full names, so that no
+//! name is an option or a pattern.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};

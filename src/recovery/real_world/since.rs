@@ -1,6 +1,13 @@
 //! Whether files changed since a time, by their own times and by git.
 //!
 //! Must never change the index or a file of the repository.
+//!
+//! Files that claude-crunch lists as modified have no hash. Such a file has not changed if nothing
+//! touched it (mtime and ctime) after the date of the checkpoint, because the work itself is mostly
+//! uncommitted. Otherwise git compares the file, and what is staged of it, with the newest commit
+//! of the recorded branch, or of HEAD, that is not later than the checkpoint (by first parents).
+//! Where git has no such commit or file, the file is not checked. At most 200 files are asked
+//! about.
 
 use std::cell::{Cell, RefCell};
 use std::fs::Metadata;

@@ -1,6 +1,9 @@
 //! Files that came after a checkpoint: later ones of its series captured them, and it did not.
 //!
 //! Says nothing about a checkpoint that captured no files: it does not tell which there were.
+//!
+//! Looks from the newest checkpoint of the series down, at 1,024 captures at most, and notes if
+//! that was not all.
 
 use std::collections::{BTreeMap, HashSet};
 use std::iter::once;

@@ -1,4 +1,4 @@
-//! Variables and agent state in a file of their own, for whoever goes on.
+//! Variables and agent state in a file of their own, for the process that continues the work.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};

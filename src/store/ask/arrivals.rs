@@ -1,4 +1,15 @@
-//! Arrivals: what was saved since somebody last looked, in the order in which it came.
+//! Arrivals: checkpoints saved since a caller last looked, in the order of arrival.
+//!
+//! Frames are in the order of arrival, so a caller that remembers the last sequence finds what came
+//! since by the rows after it. `Position` holds that sequence and the identity of the store, as
+//! another store at the same path starts anew. A frame does not tell the order time of its record,
+//! so the record keys are searched from the newest on until all are found: what is dated now costs
+//! as much as there is, and only what is dated long ago makes it look at more keys.
+//!
+//! `waypost watch` looks when the files have changed, or every five seconds. Where the store is
+//! closed, it changes no byte (`Store::is_unchanged_since`), so that two of them do not wake each
+//! other. Where something may be new, it takes a turn and ends it at once. So a saving loop is
+//! asked for its turn twice a second at most.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,9 +22,11 @@ use crate::key::{FrameBytes, SEQUENCE_MAX, frame_row, frame_sequence};
 use crate::store::Store;
 use crate::store::ask::read::Snapshot;
 use crate::store::engine::disk::Place;
-use crate::store::engine::file;
-use crate::store::engine::table::{FRAMES, IDENTITY_KEY, In, META, without_panics};
+use crate::store::engine::fault::{In, without_panics};
+use crate::store::engine::location;
+use crate::store::engine::table::{FRAMES, IDENTITY_KEY, META};
 use crate::store::log::spool::Spooled;
+use crate::store::turn::file;
 
 // Bounds the memory of one call; whoever is far behind asks again.
 const ARRIVALS_MAX: usize = 16_384;
@@ -81,9 +94,9 @@ impl Store {
     /// False also if that cannot be told: another process has the store, or a crash left it.
     #[must_use]
     pub fn is_unchanged_since(path: impl AsRef<Path>, position: Position) -> bool {
-        let path = file::resolve(path.as_ref());
+        let path = location::resolve(path.as_ref());
         let is_spooled = Spooled::of(&Place::real(path.clone())).checkpoints > 0;
-        if is_spooled || file::beside(&path, ".journal").exists() {
+        if is_spooled || location::beside(&path, ".journal").exists() {
             return false;
         }
         let now = without_panics(&path, || {

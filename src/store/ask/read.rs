@@ -16,8 +16,9 @@ use crate::key::{
 };
 use crate::store::chain::choice::{Chain, STEPS_MAX, is_too_long};
 use crate::store::chain::unpack::Unpacker;
+use crate::store::engine::fault::{In, OUT_OF_ORDER};
 use crate::store::engine::names::{self, Names};
-use crate::store::engine::table::{FRAMES, IDS, INDEX, In, NAMES, OUT_OF_ORDER, RECORDS};
+use crate::store::engine::table::{FRAMES, IDS, INDEX, NAMES, RECORDS};
 use crate::store::turn::open::Open;
 use crate::sync::read;
 

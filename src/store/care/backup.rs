@@ -1,8 +1,8 @@
 //! Backups: a copy of the file while others work, checked page by page before it has its name.
 //!
-//! The file is copied as it changes, and then, while nobody can change it, what has changed is
-//! copied once more: others wait for as long as it takes to read the file out of memory. Must never
-//! leave half a copy under the name that was asked for.
+//! The file is copied while it changes. Then the store is held, and the changed parts are copied
+//! again: others wait as long as reading the file from memory takes. Must never leave half a copy
+//! under the requested name.
 
 mod copy;
 
@@ -19,18 +19,18 @@ use serde::Serialize;
 
 use crate::error::{At, Error, Result};
 use crate::store::Store;
+use crate::store::care::apart;
 use crate::store::engine::disk::opening::SYMBOLIC_LINK;
 use crate::store::engine::disk::{DiskFile, Lock, Place};
-use crate::store::engine::file::{self, Refusal};
-use crate::store::engine::kind;
-use crate::store::engine::lossy;
-use crate::store::engine::table::{
-    FRAMES, IDENTITY_KEY, In, META, RECORDS, engine_error, without_panics,
-};
+use crate::store::engine::fault::{In, engine_error, without_panics};
+use crate::store::engine::full::lacks_room;
+use crate::store::engine::table::{FRAMES, IDENTITY_KEY, META, RECORDS};
 use crate::store::engine::unfinished::{self, Making};
+use crate::store::engine::{location, lossy};
 use crate::store::log::spool::Spooled;
-use crate::store::turn::full_disk::lacks_room;
+use crate::store::turn::file::{self, Refusal};
 use crate::store::turn::held::{self, Source, when_free};
+use crate::store::turn::kind;
 use crate::store::turn::lock::LockFile;
 use crate::store::turn::open::Open;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
@@ -99,7 +99,7 @@ impl Store {
         backup: Backup,
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Copied> {
-        let path = file::resolve(path.as_ref());
+        let path = location::resolve(path.as_ref());
         let to = Place { path, disk: self.shared.turn.place().disk.clone() };
         self.backup_at(&to, backup, watch)
     }
@@ -190,7 +190,7 @@ impl Store {
             }
             None => disk.rename_new(&new.path, path).at(path)?,
         }
-        disk.sync_directory(file::parent(path)).at(path)
+        disk.sync_directory(location::parent(path)).at(path)
     }
 
     /// Runs `work` while the file is closed cleanly, has everything, and nobody can open it. Says
@@ -201,7 +201,7 @@ impl Store {
         mut work: impl FnMut(&Source) -> Result<T>,
     ) -> Result<Option<(u64, T)>> {
         let (shared, place) = (&self.shared, self.shared.turn.place());
-        let journal = file::beside(&place.path, ".journal");
+        let journal = location::beside(&place.path, ".journal");
         for _ in 0..TRIES {
             // Takes in what a crash left, and what was spooled.
             let left_out = shared.glance(|open| {
@@ -258,7 +258,7 @@ fn check_replaced(to: &Place) -> Result<()> {
 /// Refuses names that a copy must not have.
 fn check_target(to: &Place, store: &Path, backup: Backup) -> Result<()> {
     let (path, disk) = (to.path.as_path(), to.disk.as_ref());
-    file::check_apart(path, store)?;
+    apart::check_apart(path, store)?;
     match disk.look(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error).at(path),

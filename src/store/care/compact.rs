@@ -1,4 +1,10 @@
-//! Compacting: names that nobody has any more go, and free pages back to the file system.
+//! Compacting: removes unused names, and gives free pages back to the file system.
+//!
+//! The engine's compaction commits with one sync and cannot be told otherwise. If that sync fails,
+//! the kernel counts pages as written that are not on disk. Then the file is written anew, as it is
+//! read, and synced, before any other process can have it; what the last whole commit needs does
+//! not change by that. If that fails too, the caller gets the error, and it is tried again before
+//! the file is used or let go.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -16,9 +22,12 @@ use crate::error::{At, Error, Result};
 use crate::key::{NameId, Span};
 use crate::store::Store;
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::file;
-use crate::store::engine::table::{ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, In, RECORDS, SOURCES};
-use crate::store::save::write::{begin, transact};
+use crate::store::engine::fault::In;
+use crate::store::engine::location;
+use crate::store::engine::table::{
+    ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, RECORDS, SOURCES, begin,
+};
+use crate::store::save::write::transact;
 use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
@@ -65,7 +74,9 @@ impl Store {
         let path = self.path();
         let before_bytes = self.shared.turn.disk().look(path).at(path)?.bytes;
         let mut purged = 0;
-        if self.purge(watch, &mut purged)?.is_continue() && self.squeeze(watch)?.is_continue() {
+        if self.purge(watch, &mut purged)?.is_continue()
+            && self.shared.make_room(|| self.squeeze(watch))?.is_continue()
+        {
             match self.fill(watch) {
                 Ok(()) => {}
                 // It takes room that a full disk does not have, and what matters is done.
@@ -96,7 +107,7 @@ impl Store {
     /// Makes it last that a journal and files of the spool are gone: a loss of power could bring
     /// them back, and with them what was deleted, or had another key.
     fn forget_names(&self) -> Result<()> {
-        let directory = file::parent(self.path());
+        let directory = location::parent(self.path());
         self.shared.turn.disk().sync_directory(directory).at(directory)?;
         self.shared.spool.sync().at(directory)
     }

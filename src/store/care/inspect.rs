@@ -1,34 +1,40 @@
 //! Looking at a store without changing it, whatever state it is in.
 //!
-//! Must never repair, stop at the first thing that is wrong, or lock out others for longer than it
-//! takes to open the store.
+//! Must never repair, stop at the first problem, or lock other processes out for longer than
+//! opening the store takes.
+//!
+//! Reads the tables as they were last made durable; says whether a journal, a spool or a repair
+//! waits; and names the process that has the file. The engine repairs in memory a file that a crash
+//! left, to tell a crash from damage; others wait meanwhile, as they would for the repair itself.
+//!
+//! Every byte of the file is read, so bad sectors show, too.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use redb::{ReadOnlyDatabase, ReadableDatabase as _, ReadableTable as _};
 
 use crate::checkpoint::{Entry, Timestamp};
 use crate::codec::{KeyId, Keyring};
-use crate::error::{At, Error, Result};
+use crate::error::{At, Error, Result, process_of};
 use crate::key::RecordKey;
 use crate::store::Store;
 use crate::store::ask::read::Lookup;
 use crate::store::engine::disk::{Disk, Place};
-use crate::store::engine::file::{self, Refusal};
+use crate::store::engine::fault::{In, without_panics};
+use crate::store::engine::location;
 use crate::store::engine::names::Names;
 use crate::store::engine::sectors::{Sectors, Unreadable};
 use crate::store::engine::table::{
-    DELETED, FORMAT, FORMAT_OLDEST, In, KEY_KEY, META, NAMES, RECORDS, REKEY_KEY, open_if_made,
-    without_panics,
+    DELETED, FORMAT, FORMAT_OLDEST, KEY_KEY, META, NAMES, RECORDS, REKEY_KEY, open_if_made,
 };
 use crate::store::keep::deleted::restorable;
-use crate::store::keep::settings::{self, Settings};
 use crate::store::log::spool::Spooled;
+use crate::store::turn::file::{self, Refusal};
 use crate::store::turn::held::Held;
 use crate::store::turn::lock::{Content, LockFile};
+use crate::store::turn::settings::{self, Settings};
 
 // As often as a call that waits for its turn looks.
 const POLL: Duration = Duration::from_millis(1);
@@ -143,7 +149,7 @@ impl Store {
         wait: Duration,
         hear: &mut dyn FnMut(&Entry),
     ) -> Result<Inspection> {
-        inspect_at(&Place::real(file::resolve(path.as_ref())), wait, hear)
+        inspect_at(&Place::real(location::resolve(path.as_ref())), wait, hear)
     }
 }
 
@@ -158,8 +164,9 @@ pub(in crate::store) fn inspect_at(
     let state = without_panics(path, || look(place, wait, &mut holder, hear))?;
     // A holder that let go when asked has taken in its journal.
     let file_bytes = disk.look(path).at(path)?.bytes;
-    let journal_path = file::beside(path, ".journal");
-    let journal_bytes = disk.look(&journal_path).ok().map(|found| found.bytes);
+    let journal_path = location::beside(path, ".journal");
+    let journal = disk.look(&journal_path).ok().filter(|found| found.is_other.is_none());
+    let journal_bytes = journal.map(|found| found.bytes);
     let mut unreadable = unreadable(disk, path).at(path)?;
     // The holder may remove the journal meanwhile.
     unreadable.extend(self::unreadable(disk, &journal_path).unwrap_or_default());
@@ -225,6 +232,12 @@ fn is_repairable(place: &Place) -> Result<bool> {
 }
 
 impl Holder {
+    /// Returns the id of its process, where that is known.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        process_of(&self.name)
+    }
+
     fn of(lock_file: &LockFile) -> Self {
         Self { name: lock_file.holder(), since: lock_file.signed_at() }
     }

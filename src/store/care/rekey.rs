@@ -1,7 +1,9 @@
-//! Another key for everything: frames and captured contents are stored anew, some at a time.
+//! Changes the key: stores frames and captured contents anew, some at a time.
 //!
-//! What is saved meanwhile has the new key already. If it is ended or killed on the way, the store
-//! has some of both, and the same call once more goes on.
+//! Saves in the meantime have the new key already. If it is ended or killed on the way, the store
+//! has frames under both keys, and the same call continues.
+
+mod notes;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -16,7 +18,7 @@ use crate::key::{
     BlobBytes, RecordBytes, RecordKey, blob_hash, blob_row, blob_rows, frame_row, frame_sequence,
 };
 use crate::store::chain::unpack::Unpacker;
-use crate::store::engine::table::{In, OUT_OF_ORDER};
+use crate::store::engine::fault::{In, OUT_OF_ORDER};
 use crate::store::files::blobs::{insert_blob, seed, stored, unpack};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::options::Limits;

@@ -1,4 +1,4 @@
-//! Repairing: what can be read of a damaged store is put into a new one, and the old one is kept.
+//! Repairing: puts what can be read of a damaged store into a new one, and keeps the old one.
 //!
 //! The file is read page by page, without the engine, so that damage to one page hurts no other.
 //! Must never change a byte of the old file or its journal, or put anything in their place that is
@@ -28,17 +28,18 @@ use crate::codec::Frames;
 #[cfg(feature = "encrypt")]
 use crate::codec::SecretKey;
 use crate::error::{At, Damage, Error, Result};
+use crate::store::care::apart;
 use crate::store::care::verify::verify_at;
 use crate::store::engine::disk::{FileId, Place};
-use crate::store::engine::file;
-use crate::store::engine::lossy;
 use crate::store::engine::pages::Pages;
 use crate::store::engine::sealing::no_key;
 use crate::store::engine::sectors::Unreadable;
 use crate::store::engine::table::{FORMAT, FORMAT_KEY, IDENTITY_KEY};
 use crate::store::engine::unfinished::{self, Making};
+use crate::store::engine::{location, lossy};
 use crate::store::log::spool::Spooled;
 use crate::store::options::Options;
+use crate::store::turn::file;
 use crate::store::turn::held::when_free;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 use crate::store::{Store, Verification};
@@ -165,7 +166,7 @@ impl Store {
         repair: &Repair,
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Repaired> {
-        repair_at(&Place::real(file::resolve(path.as_ref())), repair, watch)
+        repair_at(&Place::real(location::resolve(path.as_ref())), repair, watch)
     }
 }
 
@@ -177,9 +178,9 @@ pub(in crate::store) fn repair_at(
 ) -> Result<Repaired> {
     let path = old.path.as_path();
     let target =
-        repair.into.as_deref().map_or_else(|| old.clone(), |it| Place::real(file::resolve(it)));
+        repair.into.as_deref().map_or_else(|| old.clone(), |it| Place::real(location::resolve(it)));
     if repair.into.is_some() {
-        file::check_apart(&target.path, path)?;
+        apart::check_apart(&target.path, path)?;
         if target.path.exists() {
             return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(&target.path);
         }
@@ -359,13 +360,13 @@ impl Work<'_> {
             disk.rename_new(new_path, place).at(place)?;
         } else {
             // It takes long, and a lock does not keep anybody from moving files.
-            if !file::is_at(disk, old, place).at(place)? {
+            if !location::is_at(disk, old, place).at(place)? {
                 let reason = "another file took its place meanwhile; nothing was changed";
                 return Err(Error::corrupt_store(Damage::Engine, place, reason));
             }
             self.repaired.aside = Some(exchange(new_path, target, repair.now)?);
         }
-        disk.sync_directory(file::parent(place)).at(place)?;
+        disk.sync_directory(location::parent(place)).at(place)?;
         self.repaired.into = Some(place.to_owned());
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Verifying: everything is read, and whatever is not as it was written is named.
+//! Verifying: reads everything and names whatever is damaged.
 //!
 //! Must never change the store, stop at the first thing that is wrong, or keep other processes
 //! from it for long: all but a few checks look at rows that belong together, so the store may be
@@ -30,10 +30,9 @@ use crate::error::{Damage, Error, Result};
 use crate::key::frame_sequence;
 use crate::store::Store;
 use crate::store::engine::disk::Place;
-use crate::store::engine::file;
-use crate::store::engine::table::{
-    BLOBS, DELETED, FRAMES, IDS, INDEX, In, META, RECORDS, SOURCES, without_panics,
-};
+use crate::store::engine::fault::{In, without_panics};
+use crate::store::engine::location;
+use crate::store::engine::table::{BLOBS, DELETED, FRAMES, IDS, INDEX, META, RECORDS, SOURCES};
 use crate::store::turn::held::Held;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 use crate::sync::lock;
@@ -81,7 +80,7 @@ impl Store {
         verify: &Verify,
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Verification> {
-        verify_at(&Place::real(file::resolve(path.as_ref())), verify, watch)
+        verify_at(&Place::real(location::resolve(path.as_ref())), verify, watch)
     }
 }
 

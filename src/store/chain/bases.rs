@@ -1,7 +1,7 @@
-//! Bases: what is kept in memory so that a save need not read what it is compressed against.
+//! Bases kept in memory, so that a save need not read the document it is compressed against.
 //!
-//! The raw bytes at a sequence never change while the file is open, so what is kept is never wrong;
-//! but it may have been removed from the store, and nothing may refer to it then.
+//! The raw bytes at a sequence never change while the file is open, so they are never stale. But
+//! the checkpoint may have been removed from the store, and then no new frame may refer to it.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};

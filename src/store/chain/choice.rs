@@ -1,10 +1,10 @@
 //! Chains: which earlier checkpoint of its series the next one is compressed against.
 //!
-//! Against the one before, most of the time. But if all were, the newest would be many steps from
-//! a frame that stands alone; so every eighth goes back eight at once, every sixty-fourth
-//! sixty-four, and one in 512 stands alone. The *rank* of a step says which of these it is. From
-//! any checkpoint it takes at most 21 steps to one that stands alone: as many as the digits of its
-//! number in base 8 add up to.
+//! Mostly against the one before. If all were, the newest would be many steps from a frame that
+//! stands alone. So every eighth goes back eight at once, every sixty-fourth sixty-four, and one in
+//! 512 stands alone. The *rank* of a step says which of these it is. From any checkpoint it takes
+//! at most 21 steps to one that stands alone: as many as the digits of its number in base 8 add up
+//! to.
 
 use std::collections::HashSet;
 

@@ -15,7 +15,7 @@ use crate::key::{RecordKey, dependents_row, frame_row};
 use crate::store::chain::choice::{STEPS_MAX, is_too_long};
 use crate::store::chain::pack::smaller;
 use crate::store::chain::unpack::Unpacker;
-use crate::store::engine::table::In;
+use crate::store::engine::fault::In;
 use crate::store::options::Limits;
 use crate::store::save::write::Writer;
 

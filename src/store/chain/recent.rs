@@ -1,4 +1,4 @@
-//! A bounded memory of what was used lately.
+//! A bounded cache of recently used values.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;

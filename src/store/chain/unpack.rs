@@ -1,4 +1,4 @@
-//! Documents out of their frames: back to one that stands alone, and forward again.
+//! Reads documents from their frames: back to one that stands alone, and forward again.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::key::{FrameBytes, frame_row, frame_rows};
 use crate::store::chain::bases::Bases;
 use crate::store::chain::choice::STEPS_MAX;
+use crate::store::engine::fault::In;
 use crate::store::engine::sealing::flawed;
-use crate::store::engine::table::In;
 use crate::store::options::Limits;
 
 /// A chunk that is shorter is the last of its frame.

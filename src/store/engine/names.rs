@@ -11,7 +11,7 @@ use redb::{ReadableTable, Table};
 use crate::codec::{NameKind, check};
 use crate::error::{Error, Result};
 use crate::key::NameId;
-use crate::store::engine::table::In;
+use crate::store::engine::fault::In;
 use crate::sync::{read, write};
 
 // A hundred bytes each: names take a few megabytes of memory at most.

@@ -1,8 +1,8 @@
-//! The file page by page, read without the engine: what is there though the engine gives up.
+//! The file page by page, read without the engine, for when the engine gives up.
 //!
-//! Knows the engine's file format 3, which a store is in. Checks every page by the sum that leads
-//! to it, and reads damaged ones as far as they make sense, so whoever uses a row of one must
-//! check the row. Must never write, follow a page twice, or believe a length.
+//! Knows the engine's file format 3, which a store is in. Checks every page by the sum in the page
+//! above, and reads damaged pages as far as they make sense. A caller that uses a row of a damaged
+//! page must check the row. Must never write, follow a page twice, or believe a length.
 
 mod header;
 mod node;

@@ -1,20 +1,60 @@
-//! Whether what is saved is sealed, and with which key: the store says so, whoever opens it.
+//! Whether saves are sealed, and with which key. The store decides this, not the process that opens
+//! it.
 //!
-//! Must never let a document of a sealed store be written in plain.
+//! Must never write a document of a sealed store in plain.
+//!
+//! # Who may save
+//!
+//! The store says which key it is under (`meta`). A handle without that key cannot save, and a
+//! handle with a key cannot save into a plain store, unless it is being decrypted. Listing,
+//! tagging, deleting (not for good) and undeleting need no key. Without one, a policy prunes
+//! nothing on save and nothing expires, since what loses its base would have to be stored anew.
+//! While a change of key is unfinished, the same holds for each checkpoint whose dependents take a
+//! key that is not at hand.
+//!
+//! A spooling process does not have the store, so the lock holder writes its key id into the lock
+//! file, and takes that back before `rekey` changes it. Where it is not written, or the key is not
+//! at hand, a save waits for the store. After spooling, a process checks the key again before the
+//! save counts, and takes back what has another key by now; `rekey` takes in what was there before.
+//! So nothing is left that the new key alone cannot read.
+//!
+//! # Limits of what a seal promises
+//!
+//! Nonces are random: sequences would repeat, since two copies of a store give out the same ones. A
+//! frame is bound to its sequence, but not to its store. Who can write the file can remove
+//! checkpoints, put back older ones, change entries, take frames of another store with the same
+//! key, or put in plain frames, since a store whose key is being changed has those too; `verify`
+//! counts them. He can neither read sealed frames nor make any. A spooled frame has no sequence yet
+//! and is bound to its key alone, so in the spool he can also give one checkpoint the document of
+//! another.
+//!
+//! Memory is not protected, except for the key, which lies in one place and is overwritten when it
+//! goes. The code that reads it from a file, or makes it, has had it on its stack.
+//!
+//! A missing key is `Error::Key` and never damage: a sum over what is stored tells them apart
+//! without the key. `verify` without the key checks what is stored by that sum and counts what it
+//! could not look into; that is no finding. `repair` takes all keys that exist, or changes nothing:
+//! what it packs anew is sealed with the key of the store, or, if that note is lost, of its newest
+//! sealed frame. `backup` copies pages and takes no key; without one it says how many saves wait in
+//! the spool, which the copy then lacks.
+//!
+//! # Changing the key
+//!
+//! `rekey` notes the new key, so that from then on all saves take it. Then it stores every frame
+//! and content anew in transactions of some thousand rows or 4 MiB. Only what was plain is
+//! decompressed, to get its sum. A kill leaves a store with both keys, readable with both, and the
+//! same call continues. During all of it `meta` has a mark (`rekey`), which `stats`, `doctor` and
+//! `verify` report; a backup has it too, and a repair makes everything anew and needs none.
+//! `verify` also counts what is not under the key of the store. The journal is removed at the
+//! start. Old pages are free then and not overwritten; `compact` gives them back to the file
+//! system, which may keep their content.
 
 use std::io;
-use std::sync::atomic::Ordering;
 
 use redb::ReadableTable as _;
 
 use crate::codec::{Flaw, Frame, Frames, KeyId, Keyring};
 use crate::error::{Error, Result};
-use crate::store::engine::table::{
-    FORMAT_KEY, In, KEY_KEY, META, PLAIN_FORMAT, REKEY_KEY, SEALED_FORMAT,
-};
-use crate::store::save::write::Writer;
-use crate::store::turn::open::Open;
-use crate::sync::read;
 
 /// What everything in a store is sealed with, for who does not have the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,53 +69,6 @@ pub(in crate::store) enum Sealing {
 impl From<Option<KeyId>> for Sealing {
     fn from(key: Option<KeyId>) -> Self {
         key.map_or(Self::Plain, Self::With)
-    }
-}
-
-impl Open {
-    /// The key that everything is to be sealed with, if it is.
-    pub(in crate::store) fn key(&self) -> Option<KeyId> {
-        *read(&self.key)
-    }
-
-    /// Refuses to save what could not be sealed, and what was to be sealed and would not be.
-    pub(in crate::store) fn check_key(&self) -> Result<()> {
-        match self.key() {
-            Some(id) => self.need_key(id),
-            // Whoever decrypts it said so, and until all is done it takes the key to read it.
-            None if self.is_rekeying.load(Ordering::Relaxed) => Ok(()),
-            None if self.frames.keys().first().is_some() => {
-                Err(Error::invalid("key", "one was given, and the store is not encrypted"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses what takes a key that was not given.
-    pub(in crate::store) fn need_key(&self, id: KeyId) -> Result<()> {
-        let found = self.frames.keys().get(id);
-        found.map(drop).ok_or_else(|| no_key(self.frames.keys(), "the store", id))
-    }
-
-    /// Whether frames can be stored anew.
-    pub(in crate::store) fn has_key(&self) -> bool {
-        self.key().is_none_or(|id| self.frames.keys().get(id).is_some())
-    }
-
-    /// A frame as it is stored at a place: sealed if the store is.
-    pub(in crate::store) fn bytes_of(
-        &self,
-        frame: &Frame,
-        place: u64,
-        base: Option<u64>,
-    ) -> Result<Vec<u8>> {
-        let bytes = bytes_of(&self.frames, frame, (place, base), self.key());
-        bytes.map_err(|why| why.error(self.frames.keys()))
-    }
-
-    /// What is wrong with a frame, as an error about what it belongs to.
-    pub(in crate::store) fn flawed(&self, place: impl Into<String>, flaw: Flaw) -> Error {
-        flawed(&self.frames, place, flaw)
     }
 }
 
@@ -120,32 +113,4 @@ pub(in crate::store) fn flawed(frames: &Frames, place: impl Into<String>, flaw: 
 /// That something takes a key which is not at hand.
 pub(in crate::store) fn no_key(keys: &Keyring, what: impl Into<String>, id: KeyId) -> Error {
     Error::Key { what: what.into(), id: id.to_string(), reason: keys.lack() }
-}
-
-impl Writer<'_> {
-    /// Notes what everything is to be sealed with from now on, in a store that may have both.
-    pub(in crate::store) fn expect_key(&mut self, key: Option<KeyId>) -> Result<()> {
-        let mut meta = self.transaction.open_table(META).within(self.path)?;
-        if !self.may_lag() {
-            meta.insert(FORMAT_KEY, u64::from(SEALED_FORMAT)).within(self.path)?;
-        }
-        match key {
-            Some(id) => meta.insert(KEY_KEY, id.number()).within(self.path)?,
-            None => meta.remove(KEY_KEY).within(self.path)?,
-        };
-        // Whoever is killed on the way leaves it, so that nobody takes all for sealed.
-        meta.insert(REKEY_KEY, 1).within(self.path)?;
-        Ok(())
-    }
-
-    /// Notes that everything is as it is to be; if nothing is sealed, also that builds that know
-    /// nothing of it can read the store.
-    pub(in crate::store) fn note_rekeyed(&mut self) -> Result<()> {
-        let mut meta = self.transaction.open_table(META).within(self.path)?;
-        meta.remove(REKEY_KEY).within(self.path)?;
-        if meta.get(KEY_KEY).within(self.path)?.is_none() && !self.may_lag() {
-            meta.insert(FORMAT_KEY, u64::from(PLAIN_FORMAT)).within(self.path)?;
-        }
-        Ok(())
-    }
 }

@@ -1,12 +1,22 @@
 //! Reads a file around bad sectors: only what is stored on one is lost.
 //!
 //! Must never write, or read a failed sector again: a failing disk retries for seconds.
+//!
+//! A failed read is repeated by blocks of 4,096 bytes and then by sectors of 512. What still fails
+//! is zeros, so a repair treats a bad sector like a page with a wrong checksum, the first sector of
+//! the file included. The engine answers every call with an error after one failed read, until the
+//! file is opened anew. So `verify` first reads every byte through here. If a page in use is
+//! unreadable, it reads the store the way a repair does. If only free pages are, it continues as
+//! usual and reports them as `upkeep`.
+//!
+//! A failed write has the same error code as a failed read (`EIO`). To tell them apart, `failed`
+//! reads the file up to the first unreadable byte. If there is one, the error is `Corrupt` and
+//! names it; otherwise it stays `Io`.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::{fmt, io};
 
 use serde::{Serialize, Serializer};
 

@@ -1,23 +1,18 @@
-//! The tables, and what redb's errors mean to us.
+//! The tables, and how a transaction on them begins.
 
-use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use redb::{
-    Database, Key, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable,
-    TableDefinition, TableError, Value, WriteTransaction,
+    Database, Durability, Key, ReadOnlyTable, ReadTransaction, TableDefinition, TableError, Value,
+    WriteTransaction,
 };
 
-use crate::checkpoint::Timestamp;
 use crate::codec::KeyId;
-use crate::error::{Damage, Error, Result};
+use crate::error::Result;
 use crate::key::{
-    BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, NameId, RecordBytes, RecordKey,
-    SourceBytes, frame_sequence,
+    BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, RecordBytes, SourceBytes,
 };
-use crate::store::engine::names;
-use crate::store::engine::sectors;
+use crate::store::engine::fault::In as _;
 
 /// Facts about the store itself.
 pub(in crate::store) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
@@ -137,88 +132,18 @@ pub(in crate::store) fn open_if_made<K: Key + 'static, V: Value + 'static>(
     }
 }
 
-/// What the tables say when the file is opened.
-pub(in crate::store) struct Found {
-    /// The first sequence that no checkpoint ever had.
-    pub(in crate::store) next_sequence: u64,
-    pub(in crate::store) next_name: NameId,
-    pub(in crate::store) identity: u64,
-    /// Whether any file was ever captured.
-    pub(in crate::store) has_artifacts: bool,
-    /// Whether [`SOURCES`] has the rows of all checkpoints.
-    pub(in crate::store) has_sources: bool,
-    /// The latest time in the order of checkpoints.
-    pub(in crate::store) highest: Timestamp,
-    /// The longest lag, in microseconds; `None` if no date lags behind the order.
-    pub(in crate::store) lag_max: Option<u64>,
-    /// What everything is sealed with.
-    pub(in crate::store) key: Option<KeyId>,
-    /// Whether some may still be as it was before that.
-    pub(in crate::store) is_rekeying: bool,
-}
-
-impl Found {
-    pub(in crate::store) fn read(database: &Database, path: &Path) -> Result<Self> {
-        let transaction = database.begin_read().within(path)?;
-        let frames = transaction.open_table(FRAMES).within(path)?;
-        let last = frames.last().within(path)?.map(|(key, _)| frame_sequence(key.value()));
-        let meta = transaction.open_table(META).within(path)?;
-        let noted = |key| Ok(meta.get(key).within(path)?.map(|value| value.value()));
-        let identity = noted(IDENTITY_KEY)?.ok_or_else(|| Error::corrupt("meta", "no identity"))?;
-        let names = transaction.open_table(NAMES).within(path)?;
-        let records = transaction.open_table(RECORDS).within(path)?;
-        let newest = records.last().within(path)?;
-        let newest = newest.map_or(RecordKey::MIN, |(key, _)| RecordKey::from_bytes(key.value()));
-        let reached = noted(HIGHEST_KEY)?.map(u64::cast_signed).map(Timestamp::from_micros);
-        let may_lag = noted(FORMAT_KEY)? >= Some(LAG_FORMAT.into());
-        let lag_max = noted(LAG_KEY)?.unwrap_or(0);
-        Ok(Self {
-            highest: reached.map_or(newest.time, |reached| reached.max(newest.time)),
-            lag_max: may_lag.then_some(lag_max),
-            next_sequence: last.map_or(1, |last| last + 1).max(noted(SEQUENCE_KEY)?.unwrap_or(1)),
-            next_name: names::next_id(&names, path)?,
-            identity,
-            key: noted(KEY_KEY)?.map(KeyId::from_number),
-            is_rekeying: noted(REKEY_KEY)?.is_some(),
-            has_artifacts: open_if_made(&transaction, ARTIFACTS, path)?.is_some(),
-            has_sources: noted(FORMAT_KEY)? >= Some(SOURCES_FORMAT.into()),
-        })
-    }
-}
-
-/// What is said of keys that lead back.
-pub(in crate::store) const OUT_OF_ORDER: &str = "its keys are out of order";
-
-/// Names the store that an error of redb is about.
-pub(in crate::store) trait In<T> {
-    fn within(self, path: &Path) -> Result<T>;
-}
-
-impl<T, E: Into<redb::Error>> In<T> for Result<T, E> {
-    fn within(self, path: &Path) -> Result<T> {
-        self.map_err(|error| engine_error(error.into(), path))
-    }
-}
-
-pub(in crate::store) fn engine_error(error: redb::Error, path: &Path) -> Error {
-    match error {
-        redb::Error::Io(source) => sectors::failed(path, source),
-        redb::Error::PreviousIo => {
-            let source = io::Error::other("an earlier read or write failed; it is opened anew");
-            sectors::failed_before(path, source)
-        }
-        other => Error::corrupt_store(Damage::Engine, path, other),
-    }
-}
-
-/// Runs `work`, and turns a panic of the engine over damaged pages into an error.
+/// Starts a transaction of the engine.
 ///
-/// What the panic says is about the engine's own code, and tells nobody what to do.
-pub(in crate::store) fn without_panics<T>(
-    path: &Path,
-    work: impl FnOnce() -> Result<T>,
-) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(Error::corrupt_store(Damage::Engine, path, "a page that it takes is damaged"))
-    })
+/// One that is to last is synced before the header says that it is there, and once more after. With
+/// one sync for both, the header may name pages that a failed sync never wrote: the kernel takes
+/// them for written, so no later sync writes them either, and after a loss of power the store could
+/// not be opened.
+pub(in crate::store) fn begin(
+    database: &Database,
+    durability: Durability,
+) -> Result<WriteTransaction, redb::Error> {
+    let mut transaction = database.begin_write()?;
+    transaction.set_durability(durability)?;
+    transaction.set_two_phase_commit(true);
+    Ok(transaction)
 }

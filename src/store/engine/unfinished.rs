@@ -2,13 +2,20 @@
 //!
 //! Each has a random name, so no trap can be there, and a file with such a name is ours. Must never
 //! remove anything else.
+//!
+//! The name ends in `.unfinished`; the file gets its own name by a rename that replaces nothing.
+//! The next process that makes the same file removes what a killed one left under such a name, if
+//! it is a regular file that no process has locked.
+//!
+//! A process that opens a store in which nothing was ever saved syncs its directory, whichever
+//! process made it, so that the name is on disk before the first checkpoint.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::store::engine::disk::Disk;
-use crate::store::engine::file::{beside, parent};
+use crate::store::engine::location::{beside, parent};
 
 /// How such a name ends; no file that is meant to stay is named so.
 pub(in crate::store) const ENDING: &str = ".unfinished";

@@ -16,13 +16,14 @@ use crate::checkpoint::{Artifact, Checkpoint, Entry, Hash, Id, NewArtifact};
 use crate::codec::{
     Frame, Holders, decode_artifact, decode_holders, encode_artifact, encode_holders,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Subject, Wanted};
 use crate::key::{
     BlobBytes, FrameBytes, HolderBytes, Span, blob_hash, blob_row, blob_rows, frame_row,
     frame_rows, frame_sequence,
 };
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::table::{ARTIFACTS, BLOBS, HOLDERS, In, open_if_made};
+use crate::store::engine::fault::In;
+use crate::store::engine::table::{ARTIFACTS, BLOBS, HOLDERS, open_if_made};
 use crate::store::files::blobs::{insert_blob, is_stored_form, seed, stored, stored_bytes, unpack};
 use crate::store::save::write::Writer;
 use crate::store::{Draft, Shared, Store, not_found};
@@ -67,14 +68,16 @@ impl Store {
     /// Looks at a few rows, however many files there are, and reads one content.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Invalid`] if it has no content
-    /// for this path, [`Error::Corrupt`] if that is damaged, [`Error::Limit`] if it is longer than
-    /// this handle reads.
+    /// [`Error::NotFound`] if there is no such checkpoint or it has no file of this path,
+    /// [`Error::Invalid`] if the file was deleted and has no content, [`Error::Corrupt`] if that is
+    /// damaged, [`Error::Limit`] if it is longer than this handle reads.
     pub fn artifact(&self, id: &Id, path: &str) -> Result<Vec<u8>> {
         self.read(|snapshot| {
             let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
             let artifact = snapshot.artifact_at(&entry, path)?;
-            let missing = || Error::invalid(place(&entry, path), "it was not captured");
+            let missing = || Error::NotFound {
+                wanted: Wanted::Artifact { checkpoint: id.to_string(), path: path.to_owned() },
+            };
             snapshot.content(&entry, &artifact.ok_or_else(missing)?)
         })
     }
@@ -229,7 +232,10 @@ impl Snapshot<'_> {
     pub(in crate::store) fn content(&self, entry: &Entry, artifact: &Artifact) -> Result<Vec<u8>> {
         let place = || place(entry, &artifact.path);
         let Some(hash) = artifact.sha256 else {
-            return Err(Error::invalid(place(), "it was deleted, and has no content"));
+            return Err(Error::invalid(
+                Subject::Artifact(place()),
+                "it was deleted, and has no content",
+            ));
         };
         let limit = self.open.artifact_bytes_max as u64;
         if artifact.bytes > limit {

@@ -12,7 +12,7 @@ use crate::codec::{Flaw, FoundFrame, Frames};
 use crate::error::{Error, Result};
 use crate::key::{BlobBytes, blob_chunk, blob_hash, blob_row, blob_rows};
 use crate::store::chain::unpack::CHUNK_BYTES_MIN;
-use crate::store::engine::table::{In, OUT_OF_ORDER};
+use crate::store::engine::fault::{In, OUT_OF_ORDER};
 use crate::store::options::Limits;
 
 // Three to a page of 4 KiB, and one to a page where there are many; as for documents, but keys are

@@ -3,6 +3,10 @@
 //!
 //! Stores of earlier formats have no such rows. They are made for all checkpoints at once, in the
 //! transaction that first needs one, which also sets the format.
+//!
+//! The rows lead from a path, and from a line where each line is a checkpoint, to its revisions in
+//! their order. The newest takes one row, however long the history is. A dry run of an import reads
+//! all entries once instead of making the rows.
 
 use std::sync::atomic::Ordering;
 
@@ -14,7 +18,8 @@ use crate::error::{Error, Result};
 use crate::key::{Order, RecordKey, SourceBytes, Span, source_row, sourced_key};
 use crate::store::Store;
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::table::{FORMAT_KEY, In, META, SOURCES, SOURCES_FORMAT, open_if_made};
+use crate::store::engine::fault::In;
+use crate::store::engine::table::{FORMAT_KEY, META, SOURCES, SOURCES_FORMAT, open_if_made};
 use crate::store::save::write::Writer;
 
 impl Store {

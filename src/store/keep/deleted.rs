@@ -1,7 +1,13 @@
-//! Deleting with second thoughts: what is deleted can be restored for some time.
+//! Deleting and undeleting: a deleted checkpoint can be restored for some time.
 //!
 //! A deleted checkpoint leaves the records, the index and the ids; its frame stays where it is, so
 //! nothing that is stored as a difference to it has to change. Purging removes that too.
+//!
+//! Purging happens in `compact`, or after `keep_deleted` at the next delete or prune; it stores
+//! anew what depended on the frames. What is pruned on save goes at once, because a ring must not
+//! grow. Two exceptions can be restored: what was saved before pruning on save was set, and what
+//! goes for its age. A clock that is ahead for one save makes a whole series look old, and when it
+//! is right again, that can be undone.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -14,7 +20,9 @@ use crate::codec::{decode_deleted, encode_deleted};
 use crate::error::{Error, Result, unless_damaged};
 use crate::key::{DeletedBytes, RecordKey, deleted_at, deleted_row};
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::table::{DELETED, In, open_if_made};
+use crate::store::engine::fault::In;
+use crate::store::engine::full::lacks_room;
+use crate::store::engine::table::{DELETED, open_if_made};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::write::Writer;
 use crate::store::watch::{Stage, Step, Watch};
@@ -23,6 +31,9 @@ use crate::sync::lock;
 
 // Bounds the length of one transaction.
 const PURGED_AT_ONCE: usize = 4096;
+// Some seven pages each, which the reserve has room for; what they free is there for the next. A
+// part that fails leaves blocks behind the end of the file, so the first try has to succeed.
+pub(in crate::store) const AT_ONCE_IF_FULL: usize = 4;
 
 /// A checkpoint that was deleted and can be restored.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -99,16 +110,26 @@ impl Store {
         purged: &mut u64,
     ) -> Result<ControlFlow<()>> {
         let now = (self.shared.options.clock)();
-        let mut operation = None;
+        let (mut operation, mut at_once) = (None, PURGED_AT_ONCE);
         let total = self.read(count_deleted)?;
         loop {
             let step = Step { stage: Stage::Purge, done: *purged, total: Some(total) };
             if watch(step).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let count = self.shared.write(|writer| writer.purge(None, now, &mut operation))?;
+            let mut noted = operation;
+            let purge = |writer: &mut Writer<'_>| writer.purge((None, at_once), now, &mut noted);
+            let count = match self.shared.write(purge) {
+                Err(error) if lacks_room(&error) && at_once > AT_ONCE_IF_FULL => {
+                    self.shared.turn.release_reserve();
+                    at_once = AT_ONCE_IF_FULL;
+                    continue;
+                }
+                count => count?,
+            };
+            operation = noted;
             *purged += count as u64;
-            if count < PURGED_AT_ONCE {
+            if count < at_once {
                 return Ok(ControlFlow::Continue(()));
             }
             give_way();
@@ -172,7 +193,7 @@ impl Writer<'_> {
         let Some(settings) = self.open.settings() else { return Ok(()) };
         let micros = i64::try_from(settings.keep_deleted.duration().as_micros());
         let before = now.as_micros().saturating_sub(micros.unwrap_or(i64::MAX));
-        self.purge(Some(Timestamp::from_micros(before)), now, &mut None).map(drop)
+        self.purge((Some(Timestamp::from_micros(before)), PURGED_AT_ONCE), now, &mut None).map(drop)
     }
 
     pub(in crate::store) fn put_away(
@@ -247,7 +268,7 @@ impl Writer<'_> {
     /// What cannot be removed because of damage stays.
     pub(in crate::store) fn purge(
         &mut self,
-        before: Option<Timestamp>,
+        (before, at_once): (Option<Timestamp>, usize),
         now: Timestamp,
         operation: &mut Option<u64>,
     ) -> Result<usize> {
@@ -261,7 +282,7 @@ impl Writer<'_> {
             if self.is_detachable(key.sequence)? {
                 rows.push((row, key.sequence));
             }
-            if rows.len() == PURGED_AT_ONCE {
+            if rows.len() == at_once {
                 break;
             }
         }

@@ -1,6 +1,12 @@
 //! Forks: a checkpoint saved again, to go on from in another series or in its own.
 //!
 //! Never changes what it was forked from, and never takes its file: a copy came from no file.
+//!
+//! A fork stores the very bytes of the original document, under what the caller says and otherwise
+//! what was said about the original. It came from no file, so an export never writes it in place of
+//! one. It names neither loop nor workflow unless told: a query for the newest of a loop must not
+//! return what another series continues from. A rollback is a fork into the same series. Like every
+//! save that the store dates, it becomes the newest.
 
 use crate::checkpoint::{
     Artifact, Checkpoint, Entry, Format, Id, Layout, NewArtifact, NewEntry, Series, SourceForm,
@@ -9,7 +15,8 @@ use crate::error::{Error, Result};
 use crate::key::RecordKey;
 use crate::store::Store;
 use crate::store::ask::read::Snapshot;
-use crate::store::engine::table::{CHILDREN, In, open_if_made};
+use crate::store::engine::fault::In;
+use crate::store::engine::table::{CHILDREN, open_if_made};
 
 impl Store {
     /// Returns the checkpoints of other series that were forked from one of these.

@@ -10,7 +10,8 @@ use crate::checkpoint::{Entry, Id, Timestamp, Trigger};
 use crate::codec::{decode_note, encode_note};
 use crate::error::{Error, Result};
 use crate::store::Store;
-use crate::store::engine::table::{In, OPERATIONS, open_if_made};
+use crate::store::engine::fault::In;
+use crate::store::engine::table::{OPERATIONS, open_if_made};
 use crate::store::save::write::Writer;
 
 // Years of a daily prune; a log is no reason for a store to grow.

@@ -1,8 +1,19 @@
 //! Pruning on save: the groups of what was just saved, in the transaction that adds it.
 //!
-//! Looks at so many checkpoints as the rule keeps and a few more, however many there are, and at
-//! those of a rule that keeps many only now and then. What it takes for removable is so beyond
-//! doubt: of a part of a series a plan removes nothing that it would not remove of the whole.
+//! Reads only as many checkpoints as the rule keeps and a few more, however long the series is. For
+//! a rule that keeps many, it looks only now and then. It removes nothing that a plan of the whole
+//! series would keep.
+//!
+//! The part of a series that is looked at: what was added last, the newest of each cause, and of
+//! the causes that may be in the group as many as the rule keeps and some more from both ends. In a
+//! part no more checkpoints are newer than a given one than in the whole series, so what goes there
+//! would go anyway. The newest of the series, whose status counts, is always in the part. Of a rule
+//! that keeps many, only each 256th part of it that is added makes a save look. Limits of size are
+//! left to a prune of the whole store.
+//!
+//! A pruning call holds the journal, and a saver must not prune between looking at its base and
+//! noting what it saved. So a full journal starts over before bases are looked at, and a saver puts
+//! pending saves into the tables only after it has noted them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,10 +26,10 @@ use crate::error::{Error, Result, unless_damaged};
 use crate::key::{IndexBytes, NameId, RecordKey, index_row, indexed_key};
 use crate::retention::{Planned, Policy, Rule, plan};
 use crate::store::ask::read::causes;
-use crate::store::engine::table::In;
+use crate::store::engine::fault::In;
 use crate::store::keep::operation::{Action, Operation};
-use crate::store::keep::settings::{OnSave, Settings};
 use crate::store::save::write::Writer;
+use crate::store::turn::settings::{OnSave, Settings};
 use crate::sync::lock;
 
 // How many more than a rule keeps and than were added are looked at from the newest on, and as many

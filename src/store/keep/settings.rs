@@ -1,57 +1,19 @@
-//! Settings: how a store is to be treated, whoever opens it.
+//! Changing the settings of a store.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use redb::{ReadableDatabase, ReadableTable as _};
-use serde::{Deserialize, Serialize};
+use redb::ReadableTable as _;
 
-use crate::codec::{decode_note, encode_note};
+use crate::codec::encode_note;
 use crate::error::{Error, Result};
-use crate::retention::{Age, Policy};
+use crate::retention::Policy;
 use crate::store::Store;
-use crate::store::engine::table::{In, META, RING_KEY, SETTINGS, open_if_made};
+use crate::store::engine::fault::In;
+use crate::store::engine::table::{META, RING_KEY, SETTINGS};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::write::Writer;
-use crate::store::turn::open::Open;
-use crate::sync::{lock, read, write};
-
-pub(in crate::store) const KEY: &str = "settings";
-const SEED: u64 = 0;
-
-/// How a store is to be treated, whoever opens it. Kept in the store itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settings {
-    /// The policy to prune by, if one was set. Its limits of size are about documents, and not
-    /// about captured files.
-    pub policy: Option<Policy>,
-    /// Whether every save prunes its own group by the policy, in the same transaction.
-    ///
-    /// What goes that way cannot be restored, but for what was saved before this was set: a loop
-    /// that keeps its last five stays at the same size for ever. Of a rule that keeps more than
-    /// 256, one in 256 more may stay for a while. Limits of size are left to a prune of the whole
-    /// store.
-    pub prune_on_save: bool,
-    /// How long what was deleted or pruned can be restored, unless the store is compacted. 7 days
-    /// by default.
-    pub keep_deleted: Age,
-}
-
-/// What every save is pruned by.
-#[derive(Debug, Clone)]
-pub(in crate::store) struct OnSave {
-    /// They have a policy.
-    pub(in crate::store) settings: Arc<Settings>,
-    /// Whether what was saved since they were set goes for good.
-    pub(in crate::store) is_final: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { policy: None, prune_on_save: false, keep_deleted: Age::days(7) }
-    }
-}
+use crate::store::turn::settings::{KEY, SEED, Settings, load};
+use crate::sync::{lock, write};
 
 impl Store {
     /// Returns the settings of the store.
@@ -93,31 +55,6 @@ impl Store {
     }
 }
 
-impl Open {
-    /// The settings, unless they cannot be read: then nothing is removed for their sake.
-    pub(in crate::store) fn settings(&self) -> Option<Arc<Settings>> {
-        read(&self.settings).clone()
-    }
-
-    /// The policy that every save is pruned by, if there is one, and what stands on those that go
-    /// can be stored anew.
-    pub(in crate::store) fn on_save(&self) -> Option<OnSave> {
-        let settings = self.settings().filter(|_| self.has_key())?;
-        match (&settings.policy, &self.given) {
-            (Some(_), _) if settings.prune_on_save => Some(OnSave { settings, is_final: true }),
-            (None, Some(given)) => Some(OnSave { settings: given.clone(), is_final: false }),
-            _ => None,
-        }
-    }
-}
-
-impl Settings {
-    /// Those that a handle brings with it.
-    pub(in crate::store) fn given(policy: Policy) -> Arc<Self> {
-        Arc::new(Self { policy: Some(policy), prune_on_save: true, ..Self::default() })
-    }
-}
-
 impl Writer<'_> {
     fn put_settings(&mut self, settings: &Settings) -> Result<()> {
         let mut table = self.transaction.open_table(SETTINGS).within(self.path)?;
@@ -138,16 +75,4 @@ impl Writer<'_> {
         let meta = self.transaction.open_table(META).within(self.path)?;
         Ok(meta.get(RING_KEY).within(self.path)?.map_or(u64::MAX, |value| value.value()))
     }
-}
-
-/// The settings in a file, or the default if none were ever set.
-pub(in crate::store) fn load(database: &impl ReadableDatabase, path: &Path) -> Result<Settings> {
-    let transaction = database.begin_read().within(path)?;
-    let Some(table) = open_if_made(&transaction, SETTINGS, path)? else {
-        return Ok(Settings::default());
-    };
-    let Some(row) = table.get(KEY).within(path)? else {
-        return Ok(Settings::default());
-    };
-    decode_note(SEED, row.value()).map_err(|reason| Error::corrupt("settings", reason))
 }

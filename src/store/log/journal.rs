@@ -22,7 +22,7 @@ use std::sync::Arc;
 use crate::codec::{Placed, check};
 use crate::error::{At, Damage, Error, Result};
 use crate::store::engine::disk::{Disk, DiskFile, FileId, write_zeros};
-use crate::store::engine::file;
+use crate::store::engine::location;
 use crate::store::engine::sectors::{Sectors, Unreadable};
 pub(in crate::store) use foreign::clear_place;
 use foreign::{Foreign, set_aside};
@@ -195,7 +195,7 @@ impl Journal {
 
     /// Whether the file is no longer at its path: its content would be lost with this process.
     pub(in crate::store) fn is_gone(&self) -> bool {
-        let is_at = || file::is_at(self.disk.as_ref(), self.id, &self.path);
+        let is_at = || location::is_at(self.disk.as_ref(), self.id, &self.path);
         self.file.is_some() && !matches!(is_at(), Ok(true))
     }
 
@@ -256,7 +256,7 @@ impl Journal {
         header[..MAGIC.len()].copy_from_slice(MAGIC);
         header[MAGIC.len()..].copy_from_slice(&self.identity.to_le_bytes());
         file.write_at(&header, 0)?;
-        self.disk.sync_directory(file::parent(&self.path))?;
+        self.disk.sync_directory(location::parent(&self.path))?;
         self.file = Some(file);
         Ok(())
     }

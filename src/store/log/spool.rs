@@ -1,9 +1,54 @@
-//! The spool: where saves are durable that could not have the store in time.
+//! The spool: a durable place for saves that could not have the store in time.
 //!
-//! A folder beside the store, one file for each group of saves. Whoever has the store next puts
-//! them into the tables before anything else, and every one of them once. Must never lose or
-//! change a file that it cannot read, never keep anybody from the store because of one, and never
-//! have in plain what the store has sealed.
+//! It is a folder beside the store, with one file for each group of saves. The next process that
+//! has the store puts each of them into the tables exactly once, before anything else. Must never
+//! lose or change a file that it cannot read, never block the store because of one, and never hold
+//! in plain what the store has sealed.
+//!
+//! # Who spools, and when files are taken in
+//!
+//! A save waits for 20 ms (`Options::spool_after`); then the leader of its group writes the group
+//! into one file and syncs file and folder. Saves that need the tables wait as a read does: those
+//! under an id of the caller's own, those with captured files, and batches with one of these. No
+//! leader waits long, so they delay no other save, and no save waits for a lock that is held by a
+//! waiting thread.
+//!
+//! The lock file tells which store this is if the handle never had it, so that a command that only
+//! saves (`open_late`) need not wait. That text names device and inode too. Without this check, a
+//! store that was put at the path by hand would set aside what was spooled for the store before.
+//!
+//! A lock holder takes files in before it reads, and in the transaction of its next save. The
+//! keeper looks every 5 ms, that of a sole owner every 250 ms. While nothing is spooled, a look is
+//! one `stat`: every new file changes the time of the folder. That time is trusted once it is three
+//! seconds old, so a coarse clock hides nothing. So everything acknowledged before a save began has
+//! a lower sequence than that save. Of saves at the same moment either may be the first, as with
+//! threads. Taken-in documents become deltas like any others, and `prune_on_save` counts them in
+//! the same transaction.
+//!
+//! # Why every file is taken in exactly once
+//!
+//! At least once: a file goes only after a commit that has its checkpoints is on disk, or because
+//! its name is in the table `taken`, which says the same. An unreadable file is set aside, never
+//! removed.
+//!
+//! At most once:
+//!
+//! 1. One durable transaction adds the checkpoints and the name to `taken`. After a crash there are
+//!    both or neither.
+//! 2. A file whose name is in `taken` is never added, however often it is found: because it could
+//!    not be removed, a kill came between commit and removal, or a power loss undid the removal. So
+//!    a checkpoint that was pruned or deleted since does not come back.
+//! 3. A name leaves `taken` only after the folder was listed without its file and then synced. No
+//!    crash can bring that file back.
+//! 4. Names are never given out twice.
+//! 5. Only the lock holder takes in, one thread at a time from the listing to the removal. So no
+//!    process has read a file whose name is forgotten meanwhile.
+//! 6. A spooling that failed half way may have left its file. The save then continues under its id
+//!    as if the caller had chosen it, and the second of the two finds the id in the store. If that
+//!    is the save, its transaction adds the file's name to `taken`, so a file that a power loss
+//!    brings back does not restore what was deleted since.
+//!
+//! Trouble with the spool never fails a save that is stored, because a retry would store it twice.
 
 mod folder;
 mod look;
@@ -20,11 +65,11 @@ use crate::codec::{Frame, KeyId, Placed, encode_spooled};
 use crate::error::{Error, Result};
 use crate::store::Shared;
 use crate::store::engine::disk::Place;
-use crate::store::engine::file;
 use crate::store::engine::sealing::{Sealing, Unsealed, bytes_of};
 use crate::store::options::Options;
 use crate::store::save::draft::{Draft, Packed};
 use crate::store::turn::enter::Patience;
+use crate::store::turn::file;
 use crate::sync::lock;
 use folder::{Folder, Left, Listing, Stamp};
 pub(in crate::store) use look::lost;

@@ -1,7 +1,13 @@
 //! Group commit: saves that arrive while another is being written share the next write.
 //!
-//! Whoever finds nobody writing leads: it writes its own save and all that wait, then hands over
-//! to one that came meanwhile. A lone saver leads at once, with no thread to wake and no delay.
+//! A saver leads if no other saver is writing. It writes its own save and all that wait, then hands
+//! the lead to one that came meanwhile. A lone saver leads at once, with no thread to wake and no
+//! delay.
+//!
+//! A relaxed save is written to the journal but not synced. It reaches the disk with the next
+//! durable save, with `flush`, at closing, or after `flush_within` by the keeper. The order stays,
+//! so a power loss costs a suffix of the relaxed saves and nothing else. A kill of the process
+//! costs none.
 
 use std::collections::VecDeque;
 use std::slice;
@@ -15,7 +21,7 @@ use crate::codec::Placed;
 use crate::error::{Error, Result};
 use crate::store::Shared;
 use crate::store::chain::pack::Reach;
-use crate::store::engine::table::without_panics;
+use crate::store::engine::fault::without_panics;
 use crate::store::log::journal::Journal;
 use crate::store::log::spool::Gathered;
 use crate::store::options::Durability;

@@ -7,8 +7,8 @@ use crate::checkpoint::{Entry, Series};
 use crate::codec::{NameKind, cause, derived_tail};
 use crate::error::{Error, Result};
 use crate::key::{ANY_NAME, IndexBytes, NameId, RecordKey, index_row};
+use crate::store::engine::fault::In;
 use crate::store::engine::names;
-use crate::store::engine::table::In;
 use crate::store::save::write::Writer;
 
 impl Writer<'_> {

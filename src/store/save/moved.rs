@@ -3,6 +3,23 @@
 //! A write to such a file succeeds, but the next process does not find the file. So after a save
 //! was written and before it is acknowledged, it checks that the store and the journal are still at
 //! their paths.
+//!
+//! The check takes one `stat` for each file and group, about 2 us, while a save takes 20 to 300 us.
+//! `fstat` would take 0.6 us, but would not notice a move.
+//!
+//! - The journal is gone: one durable commit puts all saves of this process that were only in the
+//!   journal into the tables, earlier ones included. The next save makes a new journal. If another
+//!   file is at that path by then, it is set aside.
+//! - The store is gone: the process closes the moved file, which keeps all earlier saves, and saves
+//!   the group again into the store that is at the path now, or into a new one. Any other change
+//!   (`tag`, `delete`) fails and says so.
+//! - The folder of the spool is gone or was replaced: the save waits for the store.
+//! - Something other than a directory lies at `NAME.spool`: saves wait for the store, and
+//!   `Options::on_trouble` reports it.
+//!
+//! The keeper checks both files every 5 ms (250 ms for a sole owner). Limits: saves acknowledged
+//! before a removal are lost if the process is killed before it notices. A file that is overwritten
+//! in place (`cp`) is not noticed, nor is anything on systems without inodes.
 
 use std::io;
 

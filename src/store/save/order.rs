@@ -8,6 +8,46 @@
 //! Must never change a date that was acknowledged.
 //!
 //! [`RecordKey`]: crate::key::RecordKey
+//!
+//! # Dates that differ from the order time
+//!
+//! The highest order time is in memory. At opening it is that of the last record key or the one
+//! noted in `meta`, whichever is later. A checkpoint that the store dates gets its date or the
+//! highest order time, whichever is later. The two differ in these cases:
+//!
+//! - Another save overtook it. The clock is read when a draft is made, and then the draft waits for
+//!   its turn. If the clock has passed the highest time when it is saved, the draft gets the
+//!   highest time as its date: its save was under way then. Its id changes with the date, unless
+//!   the caller has already asked for the id. So competing savers cost nothing on disk.
+//! - The clock is behind: it was set back, or a checkpoint in the store is dated ahead.
+//!   `created_at` is what the clock showed, and the record holds the lag. The key cannot be derived
+//!   from the id, so the id has a row. That costs about 90 bytes a checkpoint until the clock has
+//!   caught up. A spooled save was acknowledged with its date, so it also lags if others were saved
+//!   before it is taken in.
+//! - A revision of an imported file is ordered at its stated time or that of the revision before,
+//!   whichever is later.
+//!
+//! After a save with a stated time in the year 9999, every later save lags behind 9999. Nothing
+//! breaks, but the order then says nothing about dates.
+//!
+//! # What follows from lags
+//!
+//! `since` and `until` compare dates. A date is never later than the order time, so `since` is the
+//! start of a range of keys. The range for `until` ends later by the longest lag that the store
+//! ever wrote (`meta`), and each entry is checked by its date. Where no date lags, nothing more is
+//! read.
+//!
+//! Deleted checkpoints that can be restored leave the latest of their order times in `meta`: what
+//! is saved before they are restored stays newer. Spool files are taken in by name, and each new
+//! name has a later time than all names in the folder, so two spooled saves stay in order even if
+//! the clock is set back in between. An export contains `ordered_at` and an import takes it, so a
+//! copy has the order of the original.
+//!
+//! The first record with a lag raises the format of the store (see `FORMAT.md`). It never goes to
+//! the journal: the transaction that writes it sets the format.
+//!
+//! Ages are never negative, and a checkpoint that is dated ahead has none. A clock that runs ahead
+//! makes checkpoints look old; what a prune then removes can be restored.
 
 use std::sync::atomic::Ordering;
 
@@ -16,7 +56,8 @@ use redb::ReadableTable as _;
 use crate::checkpoint::{Entry, Id, NewEntry, Timestamp};
 use crate::codec::encode_entry;
 use crate::error::{Error, Result};
-use crate::store::engine::table::{FORMAT_KEY, HIGHEST_KEY, In, LAG_FORMAT, LAG_KEY, META};
+use crate::store::engine::fault::In;
+use crate::store::engine::table::{FORMAT_KEY, HIGHEST_KEY, LAG_FORMAT, LAG_KEY, META};
 use crate::store::save::draft::Draft;
 use crate::store::save::write::Writer;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use redb::{Database, Durability, ReadableTable as _, Table, WriteTransaction};
+use redb::{Durability, ReadableTable as _, Table, WriteTransaction};
 
 use crate::checkpoint::{Entry, Id, Timestamp};
 use crate::codec::{NameKind, Placed};
@@ -16,16 +16,17 @@ use crate::key::{
 };
 use crate::store::ask::read::Lookup;
 use crate::store::chain::unpack::{CHUNK_BYTES_MIN, Unpacker};
+use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::table::{
-    CHILDREN, DELETED, FRAMES, IDS, INDEX, In, META, NAMES, RECORDS, SEQUENCE_KEY, without_panics,
+    CHILDREN, DELETED, FRAMES, IDS, INDEX, META, NAMES, RECORDS, SEQUENCE_KEY, begin,
 };
 use crate::store::files::artifact::ArtifactTables;
 use crate::store::keep::prune_on_save::Touched;
-use crate::store::keep::settings::OnSave;
 use crate::store::options::Limits;
 use crate::store::save::draft::{Draft, Packed};
 use crate::store::save::order::Dated;
 use crate::store::turn::open::Open;
+use crate::store::turn::settings::OnSave;
 use crate::sync::{lock, read, write};
 
 // Three to a page of 4 KiB: a larger value would take pages by powers of two.
@@ -86,22 +87,6 @@ pub(in crate::store) fn transact<T>(
             Err(error)
         }
     }
-}
-
-/// Starts a transaction of the engine.
-///
-/// One that is to last is synced before the header says that it is there, and once more after. With
-/// one sync for both, the header may name pages that a failed sync never wrote: the kernel takes
-/// them for written, so no later sync writes them either, and after a loss of power the store could
-/// not be opened.
-pub(in crate::store) fn begin(
-    database: &Database,
-    durability: Durability,
-) -> Result<WriteTransaction, redb::Error> {
-    let mut transaction = database.begin_write()?;
-    transaction.set_durability(durability)?;
-    transaction.set_two_phase_commit(true);
-    Ok(transaction)
 }
 
 /// What holds once a transaction is committed.

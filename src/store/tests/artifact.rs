@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use proptest::prelude::*;
 use redb::ReadableTable as _;
 
 use super::{about, state};
@@ -23,6 +22,7 @@ use crate::store::save::write::{Writer, transact};
 use crate::store::turn::open::Open;
 use crate::store::{Draft, Options, Settings, Store};
 use crate::sync::lock;
+use proptest::prelude::*;
 
 /// Contents of all forms there are: empty, plain, primed, whole, and of many large chunks.
 fn content(number: usize) -> Vec<u8> {

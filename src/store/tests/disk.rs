@@ -1,4 +1,4 @@
-//! What becomes of a store when the power is lost, or a disk fails, at any moment.
+//! Power losses and disk faults at any moment, on a simulated disk.
 //!
 //! A workload that a seed decides runs on a simulated disk; then the power is lost after each
 //! change of the disk, with some of what was not synced kept, dropped or torn; then the store is
@@ -6,9 +6,51 @@
 //! third workload has keys, and changes them: what is found is readable with all of them, and the
 //! change can be finished.
 //!
-//! `WAYPOST_CRASH_STATES=1000000` tries so many states instead of 50,000, `WAYPOST_FAULT_SEEDS=100`
-//! so many workloads with each of their calls failing, and `WAYPOST_CRASH_SEED=17` that seed alone,
-//! as a failure names it.
+//! `WAYPOST_CRASH_STATES=1000000` tries that number of states instead of 50,000,
+//! `WAYPOST_FAULT_SEEDS=100` that number of workloads with each of their calls failing, and
+//! `WAYPOST_CRASH_SEED=17` only that seed, as a failure names it.
+//!
+//! # What is simulated
+//!
+//! Everything that a store asks of the file system goes through one trait (`engine/disk.rs`). The
+//! simulated disk below it knows what the processes of one boot see, and what is sure to be on
+//! disk: the content of a file when it is synced, and names when their directory is. Everything
+//! else may be there or not after a power loss, in any combination within a file and across files:
+//! each write, each change of a length, each name, and of a write any of its sectors of 512 bytes.
+//! A sector is written whole or not at all. An unsynced write may also leave the file longer, with
+//! zeros instead of its bytes, as on ext4. The lock file is simulated too: what it says about the
+//! store must be right or unknown in every state.
+//!
+//! A workload has forty steps of everything that changes a store: durable and relaxed saves, saves
+//! under own ids, repeated saves, groups, imports with stated times, captured files, deletes,
+//! undelete, tags, marks, forks, prunes by plan and on save, reads, flushes, compactions, letting
+//! go, closing and opening. In two of five workloads the clock is set back or ahead by up to six
+//! days, at one tick in five. Now and then another program removes the journal.
+//!
+//! # What must hold
+//!
+//! What is left must be what the store held after one of its steps: the last one acknowledged as
+//! durable, or a later one. Of relaxed saves and unfinished groups a first part may be there.
+//! Everything listed is read and compared, and every row of every table must have its reason.
+//! Checkpoints that the store dated must be in the order of arrival. After the check one more
+//! checkpoint is saved. Half of the recoveries lose their power at some moment too, and half of
+//! what opens those.
+//!
+//! The same workload runs with each read, write, sync, resize, creation, rename and removal failing
+//! in turn: with an error, after half of the bytes, or because the disk is full until the test
+//! makes room. The call reports it or copes; the next one continues with the same handle. Nothing
+//! acknowledged may be missing. Then the power is lost.
+//!
+//! Each sector in turn of a closed store, of a store that a crash left, and of its journal cannot
+//! be read. Every read returns the right data or an error that names the sector, and a repair saves
+//! at least what it would save if the whole page were zeros.
+//!
+//! A repair in place runs on what a kill leaves after such a workload, with a power loss after each
+//! change and each call failing in turn. The path then leads to the old store or to the new one;
+//! either has everything acknowledged, and the old one is complete, at the path or beside it.
+//!
+//! Not simulated: a disk that reports a sync that it did not do, and bytes that change by
+//! themselves (see the tests of damage).
 
 mod backed_up;
 mod chance;
@@ -27,23 +69,21 @@ mod simulated;
 mod workload;
 
 use std::collections::HashSet;
-use std::env;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
+use std::{env, thread};
 
+use crate::checkpoint::{Id, NewEntry};
+use crate::store::Store;
+use crate::store::watch::unwatched;
+use crate::sync::lock;
 use chance::Chance;
 use check::Reader;
 use model::{Model, Saved};
 use power::Durable;
 use simulated::{Files, SimulatedDisk};
 use workload::{STORE, Workload, later, open};
-
-use crate::checkpoint::{Id, NewEntry};
-use crate::store::Store;
-use crate::store::watch::unwatched;
-use crate::sync::lock;
 
 const STATES: u64 = 50_000;
 const STEPS: usize = 40;

@@ -4,15 +4,16 @@
 use std::sync::Arc;
 
 use crate::checkpoint::{Timestamp, Trigger};
-use crate::codec::{KeyId, NameKind, Placed, check, decode_note, encode_note, tests::fuzz::record};
+use crate::codec::tests::fuzz::record;
+use crate::codec::{KeyId, NameKind, Placed, check, decode_note, encode_note};
 use crate::retention::{Age, Policy};
 use crate::store::engine::disk::FileId;
 use crate::store::engine::names;
 use crate::store::engine::sealing::Sealing;
 use crate::store::keep::operation::{Action, Operation};
-use crate::store::keep::settings::Settings;
 use crate::store::log::journal::{frame, identified, items};
 use crate::store::turn::lock::{Content, Known, Text};
+use crate::store::turn::settings::Settings;
 use crate::tape::Tape;
 
 /// A journal of some items, and these.

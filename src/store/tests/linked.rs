@@ -7,12 +7,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tempfile::TempDir;
-
 use crate::checkpoint::NewEntry;
 use crate::error::Error;
 use crate::store::watch::unwatched;
 use crate::store::{Hold, Options, Repair, Store};
+use tempfile::TempDir;
 
 /// A store with one checkpoint, and a second name for it.
 fn linked() -> (TempDir, PathBuf, PathBuf) {

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tempfile::TempDir;
-
 use crate::checkpoint::NewEntry;
-use crate::store::engine::file;
+use crate::store::engine::location;
 use crate::store::{Durability, Hold, Options, SetAside, Store};
 use crate::sync::lock;
+use tempfile::TempDir;
 
 /// A store in use, whose files can be copied as a kill would leave them.
 struct Used {
@@ -48,7 +47,7 @@ impl Used {
     }
 
     fn journal(&self) -> PathBuf {
-        file::beside(&self.path, ".journal")
+        location::beside(&self.path, ".journal")
     }
 
     fn elsewhere(&self) -> PathBuf {

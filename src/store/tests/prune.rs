@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 
-use proptest::prelude::*;
-
 use super::{about, links, state};
 use crate::checkpoint::{Entry, Id, NewEntry, Status, Timestamp, Trigger};
 use crate::key::Span;
 use crate::retention::{Age, Per, Policy, Rule, plan};
 use crate::store::{Durability, Options, Settings, Store};
+use proptest::prelude::*;
 
 /// Keeps the last so many of each series.
 fn keep_last(count: u32) -> Policy {

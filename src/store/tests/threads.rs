@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::state;
 use crate::checkpoint::{NewEntry, Series};
 use crate::error::{Error, Result};
-use crate::store::engine::file;
+use crate::store::engine::location;
 use crate::store::{Durability, Hold, Options, Repair, Store, Verify};
 use crate::threads::with_at_most;
 
@@ -32,7 +32,7 @@ fn without_a_keeper_every_call_leaves_the_file_closed_and_durable() {
     let store = without_a_keeper(&path, idle());
     let impatient = Options { wait: Duration::ZERO, ..Options::default() };
     let others = |count: u64| {
-        assert!(!file::beside(&path, ".journal").exists(), "everything is in the file");
+        assert!(!location::beside(&path, ".journal").exists(), "everything is in the file");
         let other = Store::open_with(&path, impatient.clone()).unwrap();
         assert_eq!(other.count().unwrap(), count);
         other.close().unwrap();

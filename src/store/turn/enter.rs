@@ -1,8 +1,8 @@
 //! Turns: one process has the file at a time, and lets the others have it too.
 //!
-//! The file is opened when there is work and let go when it is idle or another process waits.
-//! Whoever waits holds a shared lock on the lock file beside the store; the holder looks whether
-//! it could lock that file for itself alone, and if not, lets go. All locks end with their process.
+//! The file is opened when there is work and let go when it is idle or another process waits. A
+//! waiting process holds a shared lock on the lock file beside the store. The holder tries to lock
+//! that file exclusively, and lets go if it cannot. All locks end with their process.
 
 mod opened;
 
@@ -15,11 +15,12 @@ use std::time::{Duration, Instant};
 use crate::codec::Frames;
 use crate::error::{At, Error, Result};
 use crate::store::engine::disk::{Disk, Place};
-use crate::store::engine::file::{self, Refusal};
+use crate::store::engine::fault::without_panics;
+use crate::store::engine::full::lacks_room;
+use crate::store::engine::location;
 use crate::store::engine::sealing::Sealing;
-use crate::store::engine::table::without_panics;
 use crate::store::options::{Hold, Options};
-use crate::store::turn::full_disk::lacks_room;
+use crate::store::turn::file::{self, Refusal};
 use crate::store::turn::keeper::Keeper;
 use crate::store::turn::lock::{Known, LockFile, SIGNED};
 use crate::store::turn::open::Open;
@@ -158,6 +159,11 @@ impl Turn {
         *lock(&self.sealing) = sealing;
         let known = Known { identity: open.identity, file: open.file, sealing };
         self.lock_file.sign(&self.name(), Some(known))
+    }
+
+    /// Frees the reserve for a call that removes something; false if there is none.
+    pub(in crate::store) fn release_reserve(&self) -> bool {
+        self.lock_file.release()
     }
 
     /// Runs `work` with the file, waiting for the turn if need be.
@@ -305,7 +311,7 @@ impl Turn {
 
     /// Whether the path leads elsewhere; not if that cannot be told.
     pub(in crate::store) fn is_replaced(&self, open: &Open) -> bool {
-        matches!(file::is_at(self.disk(), open.file, self.path()), Ok(false))
+        matches!(location::is_at(self.disk(), open.file, self.path()), Ok(false))
     }
 
     fn after<T>(&self, result: &Result<T>) {

@@ -1,13 +1,27 @@
 //! A full disk: calls that only read open the store in memory, calls that write still try.
-
-use std::io;
-use std::path::Path;
+//!
+//! Opening may write: the engine repairs what a crash left, and the journal and the spool go into
+//! the tables. If there is no room for that (`StorageFull`, `QuotaExceeded`) and the call only
+//! reads, the file is opened in memory. The rules:
+//!
+//! - Nothing that was written to an overlay reaches the disk. The journal and the files of the
+//!   spool stay. An overlay notes which of them it has read, but only the tables on disk decide
+//!   which may be removed.
+//! - A call that writes closes a file that is open in memory, and tries to open it on disk.
+//! - A call that removes something continues without the spool if there is no room to take it in.
+//!   It may not see the spooled saves; they are taken in later.
+//! - `backup` copies the closed overlay if the file cannot be closed cleanly, because the disk is
+//!   full or other processes are killed with the store time and again.
+//!
+//! A store that was closed properly has no reserve: the engine trims its file, and every commit
+//! takes some new pages. So removing anything from it needs some free space.
 
 use crate::error::{Error, Result};
 use crate::store::Shared;
+use crate::store::engine::fault::without_panics;
+use crate::store::engine::full::{is_full, lacks_room};
 use crate::store::engine::overlay::Overlay;
 use crate::store::engine::sectors::is_bad_sector;
-use crate::store::engine::table::without_panics;
 use crate::store::turn::enter::Patience;
 use crate::store::turn::held::when_free;
 use crate::store::turn::open::Open;
@@ -15,27 +29,6 @@ use crate::store::turn::open::Open;
 // The first read may fail over a write of another thread, the second over its own; the third is
 // from memory.
 const READS_MAX: usize = 3;
-
-/// Whether the disk is full, or the quota of the user.
-pub(in crate::store) fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::QuotaExceeded | io::ErrorKind::StorageFull)
-}
-
-/// As [`is_full`], for an error of this crate.
-pub(in crate::store) fn lacks_room(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if is_full(source))
-}
-
-/// The error for a journal that cannot be put into the tables.
-pub(in crate::store) fn no_room(path: &Path, bytes: u64) -> Error {
-    let mebibytes = bytes.div_ceil(1 << 20);
-    let reason = format!(
-        "the disk is full: putting the journal into the store needs about {mebibytes} MiB of free \
-         space"
-    );
-    let source = io::Error::new(io::ErrorKind::StorageFull, reason);
-    Error::Io { path: path.to_owned(), source }
-}
 
 impl Shared {
     /// Runs `work` on a file whose tables hold all saves so far.
@@ -108,6 +101,15 @@ impl Shared {
         });
         self.keeper.note_closed();
         outcome
+    }
+
+    /// Runs `work`, which removes something. If the disk is too full for that, frees the reserve
+    /// and runs it again.
+    pub(in crate::store) fn make_room<T>(&self, mut work: impl FnMut() -> Result<T>) -> Result<T> {
+        match work() {
+            Err(error) if lacks_room(&error) && self.turn.release_reserve() => work(),
+            outcome => outcome,
+        }
     }
 
     /// Puts spooled saves into the tables; false if the disk is too full for that.

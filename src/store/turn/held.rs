@@ -1,5 +1,5 @@
-//! A store held for somebody who looks at all of it: nobody changes it meanwhile, and no more
-//! does whoever holds it. Lets others have it now and then.
+//! A read-only hold, for checks of a whole store: while it lasts nobody writes, the holder
+//! included. Lets other processes have the store now and then.
 //!
 //! Must never write to the file: what a crash left is repaired in memory.
 
@@ -13,11 +13,13 @@ use crate::codec::{Frames, Keyring};
 use crate::error::{At, Error, Result};
 use crate::store::chain::bases::Bases;
 use crate::store::engine::disk::{Disk, Place};
-use crate::store::engine::file::{self, Refusal};
+use crate::store::engine::fault::{In, without_panics};
+use crate::store::engine::location;
 use crate::store::engine::names::Names;
 use crate::store::engine::overlay::Overlay;
 use crate::store::engine::pages::Pages;
-use crate::store::engine::table::{IDENTITY_KEY, In, META, without_panics};
+use crate::store::engine::table::{IDENTITY_KEY, META};
+use crate::store::turn::file::{self, Refusal};
 use crate::store::turn::lock::LockFile;
 use crate::store::turn::pause::{YIELD, pause};
 
@@ -193,6 +195,6 @@ fn identity_of(source: &Source, path: &Path) -> Result<Option<u64>> {
 
 /// Whether another process waits. Makes no file to find that out.
 fn is_awaited(place: &Place) -> bool {
-    let lock_file = file::beside(&place.path, ".lock");
+    let lock_file = location::beside(&place.path, ".lock");
     place.disk.is_file(&lock_file) && LockFile::of(place).is_awaited()
 }

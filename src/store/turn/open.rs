@@ -14,18 +14,19 @@ use crate::error::{At, Result};
 use crate::key::NameId;
 use crate::store::chain::bases::Bases;
 use crate::store::engine::disk::{FileId, Place};
-use crate::store::engine::file::{self, Refusal};
+use crate::store::engine::full::{lacks_room, no_room};
+use crate::store::engine::location;
 use crate::store::engine::names::Names;
 use crate::store::engine::overlay::Overlay;
-use crate::store::engine::table::Found;
-use crate::store::keep::settings::{self, Settings};
 use crate::store::log::journal::{self, Journal};
 use crate::store::log::spool::SetAside;
 use crate::store::options::Options;
 use crate::store::save::intake::Intake;
 use crate::store::save::write::transact;
 use crate::store::turn::enter::Use;
-use crate::store::turn::full_disk::{lacks_room, no_room};
+use crate::store::turn::file::Refusal;
+use crate::store::turn::found::Found;
+use crate::store::turn::settings::{self, Settings};
 use crate::sync::{lock, read};
 
 /// The file while this process has it.
@@ -95,10 +96,10 @@ impl Open {
         if next_sequence == 1 {
             // Whoever made it may have been killed before its name was on disk; from the first
             // checkpoint on that must not be so.
-            let directory = file::parent(path);
+            let directory = location::parent(path);
             disk.sync_directory(directory).at(directory)?;
         }
-        let journal_path = file::beside(path, ".journal");
+        let journal_path = location::beside(path, ".journal");
         let left = journal::look(disk, &journal_path, identity, next_sequence)?;
         let aside = journal::clear_place(disk, &journal_path, &left)?;
         if let (Some((path, reason)), Some(hear)) = (aside, &options.on_set_aside) {
@@ -134,7 +135,7 @@ impl Open {
         (place, options): (&Place, &Options),
     ) -> Result<Self> {
         let Found { next_sequence, identity, .. } = opened.2;
-        let path = file::beside(&place.path, ".journal");
+        let path = location::beside(&place.path, ".journal");
         let left = journal::look(place.disk.as_ref(), &path, identity, next_sequence)?;
         if !left.placed.is_empty() {
             // Relaxed saves must not wait for room in the tables to be durable. If the sync fails,

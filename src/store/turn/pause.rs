@@ -1,4 +1,4 @@
-//! How often whoever waits for the file looks whether it is free.
+//! How long a waiting process pauses before it tries the lock again.
 
 use std::time::Duration;
 

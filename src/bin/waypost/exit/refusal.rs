@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use waypost::{Error, Id, Policy, Series, Status};
+use waypost::history::Tally;
+use waypost::{Id, Series, Status};
 
 use crate::interrupt::Signal;
 
@@ -47,28 +48,19 @@ pub(crate) enum Refusal {
     NoStream,
     #[error("{} is there already", path.display())]
     Taken { path: PathBuf },
-    #[error("there is no policy to prune by")]
-    NoPolicy,
-    #[error("cannot read {name}: there is no such file, and presets are {}, last-N",
-        Policy::PRESETS.join(", "))]
-    UnknownPolicy { name: String },
-    #[error("the policy of {place} says nothing")]
-    EmptyPolicy { place: String },
     #[error("there is no config file in this project")]
     NoConfig,
-    #[error("nobody is there to be asked: {}", lower(.0))]
+    #[error("no terminal to confirm at: {}", lower(.0))]
     Unconfirmed(String),
     #[error("nothing was changed")]
     Declined,
-    /// The person at the terminal went away from a question, and knows.
+    /// The person at the terminal left a question unanswered.
     #[error("left as it is")]
     Left,
     #[error("nothing that was deleted matches {wanted:?}")]
     NotDeleted { wanted: String },
     #[error("operation {number} {reason}")]
     NotUndone { number: u64, reason: String },
-    #[error("in {}", path.display())]
-    Config { path: PathBuf, source: Error },
     #[error("{} {reason}", path.display())]
     NotAnIssue { path: PathBuf, reason: String },
     #[error("{id} is the first of its series")]
@@ -84,7 +76,7 @@ pub(crate) enum Refusal {
     Several { name: String },
     #[error("{wanted:?} may be {}", choices.join(", "))]
     Unclear { wanted: String, choices: Vec<String> },
-    #[error("{series} has {count} checkpoints, and nobody is there to select one")]
+    #[error("{series} has {count} checkpoints, and there is no terminal to select one at")]
     Unselected { series: Series, count: usize, likely: Id },
     #[error("none of the newest {count} checkpoints of {series} can be read")]
     AllDamaged { series: Series, count: usize },
@@ -100,7 +92,7 @@ pub(crate) enum Refusal {
     },
     #[error("{count} of {total} checked are invalid")]
     Wrong { count: u64, total: u64 },
-    #[error("somebody must decide whether to go on from {id}: {}", why.join("; "))]
+    #[error("cannot decide alone whether to resume {id}: {}", why.join("; "))]
     Undecided { id: Id, why: Vec<String>, files_of: Option<PathBuf> },
     #[error("{series} is {status}: there is nothing to go on from")]
     Ended { series: Series, status: Status },
@@ -118,13 +110,9 @@ pub(crate) enum Refusal {
     NoSeries,
     #[error("series {series} is there already")]
     SeriesExists { series: Series },
-    /// Most likely its name was taken for a file to capture.
+    /// Most likely its name was read as a path of `--capture`.
     #[error("there is no document in standard input")]
     NoDocument,
-    #[error("cannot capture {}: {reason}", path.display())]
-    Uncaptured { path: PathBuf, reason: String },
-    #[error("no store can be made in {}: {reason}", path.display())]
-    NoPlace { path: PathBuf, reason: String },
     #[error("{count} of {total} checks found something bad")]
     Unwell { count: usize, total: usize, is_damaged: bool },
     #[error("{} is {kind}, and the target of an export is a directory", path.display())]
@@ -143,6 +131,16 @@ pub(crate) enum Refusal {
     /// Values that are right alone and not together.
     #[error("{0}")]
     Usage(String),
+}
+
+impl Refusal {
+    /// Fails if a document was damaged; to be called once everything else is printed.
+    pub(crate) fn if_damaged(tally: Tally) -> Result<(), Self> {
+        match tally {
+            Tally { damaged: 0, .. } => Ok(()),
+            Tally { damaged, total, .. } => Err(Self::Damaged { count: damaged, total }),
+        }
+    }
 }
 
 fn findings(count: u64) -> String {

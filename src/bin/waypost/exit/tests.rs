@@ -1,4 +1,4 @@
-//! Every error there is, as it is told: found here at a glance, and held to the same rules.
+//! Every error with its exit code and hint, at a glance, and checked by common rules.
 
 mod glance;
 mod samples;
@@ -10,14 +10,17 @@ use clap::CommandFactory as _;
 use super::Verdict;
 use crate::command::Cli;
 
-// Somebody decided so, and knows; and what was interrupted tells by itself how to go on.
+/// Errors that only carry another one, which decides.
+const TOLD_BY_CAUSE: [&str; 4] = ["Config", "NoHome", "Store", "Unreadable"];
+
+// The user decided so and needs no hint; the message of an interrupt says how to go on.
 const WITHOUT_HINT: [&str; 6] =
     ["Declined", "Differs", "Fresh", "Interrupted", "Left", "NotStarted"];
 // Refusals of a restore that the command tells as errors of the store or its own.
 const TOLD_OTHERWISE: [&str; 3] = ["StatePlace", "Stopped", "Store"];
 const CONTRACT: &str = include_str!("../../../docs/JSON.md");
 
-/// An error, and how it is told.
+/// An error, and what the command prints for it.
 struct Told {
     /// The name of the variant.
     name: String,
@@ -61,6 +64,16 @@ fn every_error_is_looked_at() {
     let restore = include_str!("../../../recovery/restore/refusal.rs");
     let of_restore = variants(restore, "pub enum Refusal {");
     known.extend(of_restore.difference(&TOLD_OTHERWISE.into()));
+    let capture = include_str!("../../../transfer/capture/failure.rs");
+    known.extend(variants(capture, "pub enum CaptureError {"));
+    let policy = include_str!("../../../project/policy.rs");
+    known.extend(variants(policy, "pub enum PolicyError {"));
+    let config = include_str!("../../../project/config.rs");
+    known.extend(variants(config, "pub enum ConfigError {"));
+    known.insert("NoPlace");
+    for name in TOLD_BY_CAUSE {
+        known.remove(name);
+    }
     assert!(known.len() > 50, "{known:?}");
     assert_eq!(names, known);
 }

@@ -5,8 +5,8 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use waypost::transfer::json;
 pub(crate) use waypost::transfer::json::open_object as json_open;
+use waypost::transfer::json::{self, VERSION, VERSION_KEY};
 
 /// Says that a list is cut short.
 #[derive(Serialize)]
@@ -23,4 +23,31 @@ pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Resu
     // An error on the way must not leave half an object.
     let text = json::object(value)?;
     writeln!(out, "{text}")
+}
+
+/// Writes an object that is JSON already, with the version before its members.
+pub(crate) fn json_text(out: &mut dyn Write, object: &str) -> io::Result<()> {
+    let members = object.strip_prefix('{').unwrap_or(object);
+    writeln!(out, "{{\"{VERSION_KEY}\":{VERSION},{members}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_object_starts_with_its_version() {
+        #[derive(Serialize)]
+        struct Found {
+            id: u8,
+        }
+        let start = format!("{{\"{VERSION_KEY}\":{VERSION},\"id\":7");
+        let mut line = Vec::new();
+        json_line(&mut line, &Found { id: 7 }).unwrap();
+        assert_eq!(String::from_utf8(line.clone()).unwrap(), format!("{start}}}\n"));
+        assert_eq!(json_open(&Found { id: 7 }).unwrap(), start);
+        let mut text = Vec::new();
+        json_text(&mut text, "{\"id\":7}").unwrap();
+        assert_eq!(text, line);
+    }
 }

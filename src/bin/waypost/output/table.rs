@@ -6,14 +6,14 @@ use clap::builder::styling::Style;
 use waypost::{Entry, Timestamp};
 
 use super::column::{Column, Fitted, fitted};
-use super::human::{age, short_id, size};
+use super::human::{age_of, short_id, size};
 use super::palette;
 use crate::args::Global;
 
-/// Columns about entries, as they look at `now`, with so many characters of their ids.
+/// Columns about entries, as they look at `now`, with ids cut to `id_length` characters.
 pub(crate) fn of_entries(entries: &[&Entry], id_length: usize, now: Timestamp) -> Vec<Column> {
     let rows = || entries.iter().copied();
-    let old = |entry: &Entry| Some(age(now.saturating_since(entry.created_at)));
+    let old = |entry: &Entry| Some(age_of(entry.created_at, now));
     let iteration = |entry: &Entry| entry.iteration.map(|number| number.to_string());
     let status = |entry: &Entry| Some(entry.status.to_string());
     vec![
@@ -40,7 +40,7 @@ pub(crate) fn table(out: &mut dyn Write, columns: &[Column], global: &Global) ->
 /// How many columns the terminal has, if there is one.
 pub(crate) fn width() -> Option<u16> {
     let stdout = io::stdout();
-    // A pipe has no width: whoever reads it wants whole lines.
+    // A pipe has no width: its reader gets whole lines.
     let size = if stdout.is_terminal() { terminal_size::terminal_size_of(&stdout) } else { None };
     size.map(|(width, _)| width.0)
 }

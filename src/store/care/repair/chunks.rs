@@ -1,4 +1,4 @@
-//! Chunks that may belong together, where it is not known which do.
+//! Chunks of frames, put together by trying which of them belong together.
 
 use super::rows::Place;
 use crate::store::chain::unpack::CHUNK_BYTES_MIN;

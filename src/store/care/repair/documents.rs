@@ -1,4 +1,5 @@
-//! Documents of a damaged store: whatever frame can be decoded is, wherever a chain is broken.
+//! Documents of a damaged store: decodes every frame that it can, even if a chain is broken
+//! elsewhere.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};

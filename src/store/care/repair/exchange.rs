@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::checkpoint::Timestamp;
 use crate::error::{At as _, Result};
 use crate::store::engine::disk::{Disk, Lock, Place};
-use crate::store::engine::file;
+use crate::store::engine::location;
 use crate::store::engine::sectors::Sectors;
 
 // Names tried before a repair gives up, if a directory cannot be looked through or is full of them.
@@ -25,7 +25,7 @@ pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<P
     let (path, disk) = (old.path.as_path(), old.disk.as_ref());
     let aside = free_name(disk, path, now);
     let (journal, journal_aside) =
-        (file::beside(path, ".journal"), file::beside(&aside, ".journal"));
+        (location::beside(path, ".journal"), location::beside(&aside, ".journal"));
     if disk.is_file(&journal) {
         copy(disk, &journal, &journal_aside).at(&journal_aside)?;
     }
@@ -35,7 +35,7 @@ pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<P
     if !new.try_lock(Lock::Exclusive).at(new_path)? {
         return Err(io::Error::from(io::ErrorKind::WouldBlock)).at(new_path);
     }
-    let sync = || disk.sync_directory(file::parent(path)).at(path);
+    let sync = || disk.sync_directory(location::parent(path)).at(path);
     change_names(disk, new_path, path, &aside)?;
     sync()?;
     match disk.remove(&journal) {
@@ -51,19 +51,19 @@ pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<P
 fn free_name(disk: &dyn Disk, path: &Path, now: Timestamp) -> PathBuf {
     let time: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let is_free = |aside: &Path| {
-        let names = [aside.to_owned(), file::beside(aside, ".journal")];
+        let names = [aside.to_owned(), location::beside(aside, ".journal")];
         let is_absent = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
         names.iter().all(|name| disk.look(name).is_err_and(is_absent))
     };
-    let first = file::beside(path, &format!(".damaged-{time}"));
+    let first = location::beside(path, &format!(".damaged-{time}"));
     let mut others =
-        (1..NAMES_MAX).map(|number| file::beside(path, &format!(".damaged-{time}-{number}")));
+        (1..NAMES_MAX).map(|number| location::beside(path, &format!(".damaged-{time}-{number}")));
     if is_free(&first) { first } else { others.find(|it| is_free(it)).unwrap_or(first) }
 }
 
 /// Gives the name of the old store to the new one, and `aside` to the old one.
 fn change_names(disk: &dyn Disk, new_path: &Path, path: &Path, aside: &Path) -> Result<()> {
-    let sync = || disk.sync_directory(file::parent(path));
+    let sync = || disk.sync_directory(location::parent(path));
     // Not the other way round: the next repair removes unfinished files, and the old store must
     // never have such a name.
     disk.rename_new(new_path, aside).at(aside)?;

@@ -1,7 +1,7 @@
 //! The rows of a damaged store, table by table: where each value is.
 //!
-//! Nothing here is believed: a row is as good as the sum that it passes later. Where a value has no
-//! sum of its own, only what lies in a page that passed its sum is taken.
+//! Nothing here is trusted yet: each row is checked by its own sum later. Values without a sum of
+//! their own count only in a page that passed its sum.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,6 +1,6 @@
-//! What can be saved of a damaged store, checkpoint by checkpoint, and what cannot.
+//! Decides what can be saved of a damaged store, checkpoint by checkpoint.
 //!
-//! Decides and never writes. Must never make up content: what is kept has passed its sum.
+//! Never writes. Must never make up content: everything kept has passed its sum.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -1,7 +1,8 @@
-//! Rows in pages that no table leads to: what is whole, though the pages above it are not.
+//! Rows in pages that no table leads to, because the pages above are damaged.
 //!
-//! Such a page may have been free for long. So a row is taken only where the tables may have lost
-//! it, and only if its own sum proves it; that it may have been deleted or changed is told.
+//! Such a page may have been free for a long time. So a row counts only where the tables may have
+//! lost it, and only if its own sum proves it. The report says that it may have been deleted or
+//! changed since.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

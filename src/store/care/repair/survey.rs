@@ -1,6 +1,6 @@
 //! What a repair would save and lose, for `verify`.
 //!
-//! Must never write, or report as lost what only lacks a key.
+//! Must never write, or report as lost what is only encrypted with a key that was not given.
 
 use super::keys::Keys;
 use super::rows::Rows;

@@ -1,11 +1,11 @@
-//! The journal of a damaged store: what can be read of it.
+//! The readable part of a damaged store's journal.
 
 use super::Lost;
 use super::rows::Rows;
 use crate::codec::Placed;
 use crate::error::{Error, Result};
 use crate::store::engine::disk::Place;
-use crate::store::engine::file;
+use crate::store::engine::location;
 use crate::store::engine::sectors::Unreadable;
 use crate::store::engine::table::IDENTITY_KEY;
 use crate::store::log::journal;
@@ -21,7 +21,7 @@ pub(super) struct Waiting {
 }
 
 pub(super) fn waiting(old: &Place, rows: &Rows) -> Result<Waiting> {
-    let path = file::beside(&old.path, ".journal");
+    let path = location::beside(&old.path, ".journal");
     let identity = rows.meta.get(IDENTITY_KEY).copied();
     let next_sequence = rows.next_sequence();
     let scanned = match journal::scan(old.disk.as_ref(), &path, identity, next_sequence) {

@@ -1,4 +1,4 @@
-//! What was saved of a damaged store, into a new one: every row is made anew.
+//! Writes the salvaged checkpoints into a new store; every row is made anew.
 
 use super::rows::Rows;
 use super::salvage::Saved;
@@ -6,13 +6,14 @@ use crate::codec::{Placed, decode_note, encode_deleted};
 use crate::error::Result;
 use crate::key::{RecordKey, SEQUENCE_MAX, deleted_row};
 use crate::store::Store;
+use crate::store::engine::fault::In;
 use crate::store::engine::table::{
-    IDENTITY_KEY, In, META, OPERATIONS, RING_KEY, SEQUENCE_KEY, SETTINGS, TAKEN,
+    IDENTITY_KEY, META, OPERATIONS, RING_KEY, SEQUENCE_KEY, SETTINGS, TAKEN,
 };
 use crate::store::files::artifact::Captured;
 use crate::store::keep::operation::Operation;
-use crate::store::keep::settings::{KEY, Settings};
 use crate::store::save::write::Writer;
+use crate::store::turn::settings::{KEY, Settings};
 
 /// Adds checkpoints, all in one transaction.
 pub(super) fn add(store: &Store, saved: Vec<Saved>) -> Result<()> {

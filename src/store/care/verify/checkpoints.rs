@@ -10,7 +10,7 @@ use crate::checkpoint::{Checkpoint, Entry};
 use crate::codec::{FoundFrame, NameKind, cause, derived_tail};
 use crate::error::{Error, Result};
 use crate::key::{ANY_NAME, DeletedBytes, NameId, RecordBytes, RecordKey, index_row};
-use crate::store::engine::table::{In, without_panics};
+use crate::store::engine::fault::{In, without_panics};
 use crate::store::files::artifact::artifacts_in;
 use crate::store::files::sources;
 use crate::store::keep::deleted::restorable;

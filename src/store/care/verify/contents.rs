@@ -1,4 +1,4 @@
-//! Captured contents: the hash they are known by, and as many holders as they say.
+//! Captured contents: checks their hash and the number of their holders.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::checkpoint::Hash;
 use crate::codec::{Flaw, FoundFrame, Holders, KeyId, decode_artifact, decode_holders};
 use crate::error::{Error, Result};
 use crate::key::{blob_hash, blob_row, blob_rows, frame_sequence};
-use crate::store::engine::table::In;
+use crate::store::engine::fault::In;
 use crate::store::files::blobs::{stored, unpack};
 
 /// Who has which contents, as the rows of captured files say, held against what was noted.

@@ -8,7 +8,7 @@ use crate::codec::{FoundFrame, decode_dependents};
 use crate::error::Result;
 use crate::key::{RecordKey, deleted_at, dependents_row, frame_row, frame_rows, frame_sequence};
 use crate::store::chain::unpack::CHUNK_BYTES_MIN;
-use crate::store::engine::table::In;
+use crate::store::engine::fault::In;
 
 /// The checkpoints of a store at one moment, those included that can be restored.
 pub(super) struct Owners {

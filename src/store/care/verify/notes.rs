@@ -1,4 +1,4 @@
-//! What is small: facts about the store, its settings, the log of operations, and the journal.
+//! The small things: facts about the store, its settings, the log of operations, and the journal.
 
 use redb::{ReadOnlyTable, ReadableTable as _};
 
@@ -8,14 +8,15 @@ use crate::codec::decode_note;
 use crate::error::Result;
 use crate::key::frame_sequence;
 use crate::store::engine::disk::Place;
-use crate::store::engine::file;
+use crate::store::engine::fault::In;
+use crate::store::engine::location;
 use crate::store::engine::table::{
-    FORMAT_KEY, HIGHEST_KEY, IDENTITY_KEY, In, KEY_KEY, LAG_KEY, META, OPERATIONS, REKEY_KEY,
-    RING_KEY, SEQUENCE_KEY, SETTINGS,
+    FORMAT_KEY, HIGHEST_KEY, IDENTITY_KEY, KEY_KEY, LAG_KEY, META, OPERATIONS, REKEY_KEY, RING_KEY,
+    SEQUENCE_KEY, SETTINGS,
 };
 use crate::store::keep::operation::Operation;
-use crate::store::keep::settings::Settings;
 use crate::store::log::journal;
+use crate::store::turn::settings::Settings;
 
 pub(super) fn check_notes(tables: &Tables<'_>, found: &mut Verification) -> Result<()> {
     check_settings(tables, found)?;
@@ -87,7 +88,7 @@ fn check_journal(
 }
 
 fn check_items(place: &Place, identity: u64, next: u64, found: &mut Verification) {
-    let path = &file::beside(&place.path, ".journal");
+    let path = &location::beside(&place.path, ".journal");
     let scanned = match journal::scan(place.disk.as_ref(), path, Some(identity), next) {
         Ok(Some(scanned)) => scanned,
         // There is none, or it is of another store and put aside by whoever opens this one.

@@ -7,8 +7,8 @@ use super::tables::Tables;
 use super::tally::{Harm, Verification};
 use crate::error::Result;
 use crate::key::{IndexBytes, RecordBytes, RecordKey, SourceBytes, indexed_key, sourced_key};
+use crate::store::engine::fault::In;
 use crate::store::engine::names;
-use crate::store::engine::table::In;
 use crate::store::files::sources;
 
 /// A row of the index leads to an entry that has its name and cause.

@@ -1,4 +1,4 @@
-//! What lies beside the store: saves that were acknowledged and cannot be taken in.
+//! Acknowledged saves beside the store that cannot be taken in.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,8 @@ use redb::ReadableTable as _;
 use super::tables::Tables;
 use super::tally::{Harm, Verification};
 use crate::error::Result;
-use crate::store::engine::table::{IDENTITY_KEY, In, META, TAKEN};
+use crate::store::engine::fault::In;
+use crate::store::engine::table::{IDENTITY_KEY, META, TAKEN};
 use crate::store::log::spool;
 
 // A repair cannot bring back what was never in the store.

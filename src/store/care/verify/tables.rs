@@ -16,13 +16,13 @@ use crate::store::ask::read::Lookup;
 use crate::store::chain::bases::Bases;
 use crate::store::chain::unpack::Unpacker;
 use crate::store::engine::disk::Place;
+use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::names::Names;
 use crate::store::engine::pages::MASTER;
 use crate::store::engine::sealing::Sealing;
 use crate::store::engine::table::{
-    ARTIFACTS, BLOBS, CHILDREN, DELETED, FORMAT_KEY, FRAMES, HOLDERS, IDS, INDEX, In, KEY_KEY,
+    ARTIFACTS, BLOBS, CHILDREN, DELETED, FORMAT_KEY, FRAMES, HOLDERS, IDS, INDEX, KEY_KEY,
     LAG_FORMAT, LAG_KEY, META, NAMES, RECORDS, SOURCES, SOURCES_FORMAT, open_if_made,
-    without_panics,
 };
 use crate::store::options::Limits;
 use crate::store::turn::held::{Held, Source};

@@ -3,6 +3,23 @@
 //! The directory of a store may be hostile, a cloned repository for example, so a link or a FIFO
 //! may be at any name that the store uses. Must never follow a symbolic link at the end of a path,
 //! truncate a file, or block on a FIFO. Only a path that the user names for reading may be a link.
+//!
+//! The rules:
+//!
+//! - Files are for their owner alone: 0600, and 0700 for directories of our own, less where the
+//!   umask says so. Content that came from a file gets back the mode it had, but none wider than
+//!   0755 less the umask, unless `export --recorded-modes` asks for it. Its directories follow the
+//!   umask: they are the user's. Only manual pages are for all to read.
+//! - Files are opened without following a symbolic link (`O_NOFOLLOW`) and without waiting for a
+//!   FIFO (`O_NONBLOCK`), and must be regular files. A file that is written in place must have one
+//!   name. New files are created exclusively (`O_EXCL`). Links in the path that the user names are
+//!   resolved first, and are fine.
+//! - A store with several names is refused before anything of it is read. The paths of the journal,
+//!   the lock file and the spool are derived from the name, so two names would have two of each.
+//!   After a kill, a process that opens the file under the other name would commit over what the
+//!   first journal holds. Looking for the journals of all names does not help, since a name may be
+//!   in any directory of the file system. `repair` reads such a store, and makes one with a single
+//!   name.
 
 #[cfg(unix)]
 #[cfg(test)]
@@ -176,6 +193,53 @@ pub(super) fn allocate(file: &File, from: u64, bytes: u64) -> io::Result<bool> {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn allocate(_: &File, _: u64, _: u64) -> io::Result<bool> {
     Ok(false)
+}
+
+// A file system with less free space than this many reserves needs it for saves.
+#[cfg(target_os = "linux")]
+const PLENTY: u64 = 64;
+// More than the blocks of any short file, less than any reserve.
+#[cfg(target_os = "linux")]
+const BLOCKS_BYTES: u64 = 128 << 10;
+
+/// Keeps disk space beyond the end of a short file, so that it has at least so many bytes.
+#[cfg(target_os = "linux")]
+pub(super) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
+    use rustix::io::Errno;
+    if allocated(&file.metadata()?) >= bytes {
+        return Ok(());
+    }
+    let system = fstatvfs(file)?;
+    if system.f_bavail.saturating_mul(system.f_frsize) < PLENTY * bytes {
+        return Ok(());
+    }
+    match fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes) {
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn reserve(_: &File, _: u64) -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether a short file has disk space beyond its end.
+#[cfg(target_os = "linux")]
+pub(super) fn is_reserved(file: &File) -> bool {
+    file.metadata().is_ok_and(|found| allocated(&found) > found.len() + BLOCKS_BYTES)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_reserved(_: &File) -> bool {
+    false
+}
+
+#[cfg(target_os = "linux")]
+fn allocated(found: &Metadata) -> u64 {
+    // Always in units of 512 bytes, whatever the size of a block is.
+    std::os::unix::fs::MetadataExt::blocks(found) * 512
 }
 
 #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! Pages of a tree: rows in leaves, and the pages below in branches. Everything is looked up with
-//! bounds, since a damaged page may say anything.
+//! Pages of a tree: rows in leaves, and the pages below in branches. Every lookup checks bounds,
+//! since a damaged page may say anything.
 
 use std::ops::Range;
 

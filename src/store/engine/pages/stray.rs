@@ -1,6 +1,6 @@
-//! Leaves that are found by their looks, and not by a page that leads to them.
+//! Leaves found by their shape, and not by a page that leads to them.
 //!
-//! They may have been free for long, so what they say may be of long ago. Reads no more than some
+//! They may have been free for a long time, so their content may be stale. Reads at most a few
 //! times the length of the file, whatever the pages say.
 
 use super::node::{BRANCH, Branch, LEAF, Leaf};

@@ -1,4 +1,4 @@
-//! A file in the place of the journal that is not of this store: moved away, never removed.
+//! A foreign file in the place of the journal: moved away, never removed.
 
 #[cfg(all(test, unix))]
 mod tests;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{Left, OF_ANOTHER, STRANGE};
 use crate::error::{At, Result};
 use crate::store::engine::disk::Disk;
-use crate::store::engine::file;
+use crate::store::engine::location;
 
 /// The file in the place of the journal.
 #[derive(Debug)]
@@ -36,12 +36,12 @@ pub(in crate::store) fn clear_place(
 
 /// Moves a file away under a free name, for its owner.
 pub(super) fn set_aside(disk: &dyn Disk, path: &Path, suffix: &str) -> Result<PathBuf> {
-    let directory = file::parent(path);
-    let mut aside = file::beside(path, &format!(".{suffix}"));
+    let directory = location::parent(path);
+    let mut aside = location::beside(path, &format!(".{suffix}"));
     for number in 1_u64.. {
         match disk.rename_new(path, &aside) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                aside = file::beside(path, &format!(".{suffix}-{number}"));
+                aside = location::beside(path, &format!(".{suffix}-{number}"));
             }
             renamed => {
                 renamed.at(path)?;

@@ -1,7 +1,7 @@
 //! The mark behind the last item: how much of a journal was on disk when that was written.
 //!
-//! A torn end and damage look alike, and of what was not synced any part may be there. What comes
-//! after a sync proves that all before it was whole.
+//! A torn end and damage look alike, since any part of an unsynced write may be on disk. Bytes
+//! written after a sync prove that everything before them was whole.
 
 use crate::codec::check;
 use crate::store::engine::disk::ZEROS;

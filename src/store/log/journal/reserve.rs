@@ -3,6 +3,14 @@
 //! The file is longer than its content by the space that the tables need for that content. On a
 //! full disk, a process that writes truncates the file after its content, and the engine gets the
 //! blocks. Must never cut off a byte of the content.
+//!
+//! First come zeros that are written ahead, because a sync is cheaper where the blocks are written
+//! already. Then come blocks that are only allocated: the reserve. Without it, a full disk would
+//! keep the journal out of the tables, and then nothing could be removed. A reader does not touch
+//! the reserve: it opens the file in memory.
+//!
+//! 4 MiB of tiny saves took 6.2 MiB of new pages in the tables, and 6.4 MiB with 4,000 known names.
+//! So the reserve is 256 KiB and twice the content.
 
 use std::path::Path;
 

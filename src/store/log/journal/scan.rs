@@ -1,6 +1,6 @@
-//! Reading a journal past what is damaged in it, for whoever repairs or verifies a store.
+//! Reads a journal past its damaged parts, to repair or verify a store.
 //!
-//! Must never take for checked what is not, nor for damage what a loss of power may leave.
+//! Must never count unchecked bytes as checked, nor a torn write as damage.
 
 use std::path::Path;
 

@@ -13,7 +13,7 @@ use crate::checkpoint::{Id, Timestamp};
 use crate::error::{At as _, Result};
 use crate::store::engine::disk::opening::DIRECTORY;
 use crate::store::engine::disk::{Disk, DiskFile, FileId, Place};
-use crate::store::engine::file;
+use crate::store::engine::location;
 use crate::sync::lock;
 
 const SAVED: &str = ".save";
@@ -58,7 +58,7 @@ pub(super) type Stamp = u128;
 
 impl Folder {
     pub(super) fn of(store: &Place) -> Self {
-        let path = file::beside(&store.path, ".spool");
+        let path = location::beside(&store.path, ".spool");
         Self { path, disk: store.disk.clone(), lasting: Mutex::new(None) }
     }
 
@@ -175,7 +175,7 @@ impl Folder {
             })?;
             self.sync().and_then(|()| self.make_lasting()).map_err(|_| Left::Perhaps)?;
             // The file may be gone, since it was taken in; its folder may not.
-            let is_there = file::is_at(self.disk.as_ref(), folder, &self.path);
+            let is_there = location::is_at(self.disk.as_ref(), folder, &self.path);
             is_there.ok().filter(|is_there| *is_there).map(drop).ok_or(Left::Perhaps)
         });
         if put.is_err() {
@@ -277,11 +277,11 @@ impl Folder {
     fn make_lasting(&self) -> io::Result<()> {
         let mut lasting = lock(&self.lasting);
         let is_at = |folder: &dyn DiskFile| {
-            folder.id().and_then(|id| file::is_at(self.disk.as_ref(), id, &self.path))
+            folder.id().and_then(|id| location::is_at(self.disk.as_ref(), id, &self.path))
         };
         if !lasting.as_deref().is_some_and(|folder| matches!(is_at(folder), Ok(true))) {
             let folder = self.disk.open_directory(&self.path).ok();
-            self.disk.sync_directory(file::parent(&self.path))?;
+            self.disk.sync_directory(location::parent(&self.path))?;
             *lasting = folder;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What lies in the spool, without touching it.
+//! Counts what waits in the spool, without touching it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

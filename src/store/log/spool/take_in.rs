@@ -2,7 +2,8 @@
 //!
 //! The transaction that adds the checkpoints of a file also notes its name, and is on disk before
 //! the file goes. A file whose name is noted is never taken in, whatever became of its checkpoints;
-//! a name is forgotten only once it is certain that its file cannot come back. See DESIGN.md.
+//! a name is forgotten only once it is certain that its file cannot come back. The page of `spool`
+//! has the proof.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,8 +20,9 @@ use crate::codec::{Flaw, FoundFrame, Frames, KeyId, Placed, decode_spooled, spoo
 use crate::error::{Error, Result};
 use crate::store::chain::pack::Reach;
 use crate::store::engine::disk::Place;
+use crate::store::engine::fault::In;
 use crate::store::engine::sealing::no_key;
-use crate::store::engine::table::{In, TAKEN, open_if_made};
+use crate::store::engine::table::{TAKEN, open_if_made};
 use crate::store::options::{Durability, Limits};
 use crate::store::save::draft::Draft;
 use crate::store::save::order::Dated;

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use super::chance::Chance;
 use super::check::{Reader, read_all};
-use super::keys;
 use super::model::Model;
 use super::power::Durable;
 use super::simulated::{Call, Fault, Files, Manner, SimulatedDisk};
 use super::workload::{later, open, open_at};
-use super::{Trial, Tried, number, run};
+use super::{Trial, Tried, keys, number, run};
 use crate::codec::KeyId;
 use crate::error::Result;
 use crate::store::Backup;

@@ -4,11 +4,10 @@
 use std::path::Path;
 
 use super::chance::Chance;
-use super::keys;
 use super::power::Durable;
-use super::run;
 use super::simulated::{Call, Fault, Manner, SimulatedDisk};
 use super::workload::{LOCK, later, open, place};
+use super::{keys, run};
 use crate::checkpoint::NewEntry;
 use crate::store::Store;
 use crate::store::engine::sealing::Sealing;

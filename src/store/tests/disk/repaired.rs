@@ -5,12 +5,11 @@ use std::path::Path;
 
 use super::chance::Chance;
 use super::check::{Reader, read_all};
-use super::keys;
 use super::model::Model;
 use super::power::Durable;
 use super::simulated::{Call, Fault, Files, Manner, SimulatedDisk};
 use super::workload::{STORE, later, open, place};
-use super::{Trial, Tried, number, run};
+use super::{Trial, Tried, keys, number, run};
 use crate::store::care::repair::repair_at;
 use crate::store::watch::unwatched;
 

@@ -12,7 +12,7 @@ use crate::checkpoint::{Id, Issue, LoopId, NewEntry, Series, Timestamp};
 use crate::error::Error;
 use crate::retention::{Policy, Rule, plan};
 use crate::store::engine::disk::Disk as _;
-use crate::store::turn::full_disk::lacks_room;
+use crate::store::engine::full::lacks_room;
 use crate::store::{Draft, Durability, Hold, Limits, Options, Settings, Store};
 use crate::sync::lock;
 

@@ -2,12 +2,11 @@
 //! reported, and a repair saves at least what it saves if the whole page is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use super::chance::Chance;
 use super::keys;

@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering;
 
 use super::{Turn, Use};
 use crate::error::Result;
-use crate::store::engine::file::{self, Refusal};
+use crate::store::engine::full::lacks_room;
 use crate::store::engine::sealing::Sealing;
-use crate::store::engine::table::Found;
-use crate::store::turn::full_disk::lacks_room;
+use crate::store::turn::file::{self, Refusal};
+use crate::store::turn::found::Found;
 use crate::store::turn::lock::Known;
 use crate::store::turn::open::Open;
 use crate::sync::lock;

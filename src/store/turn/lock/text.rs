@@ -2,6 +2,18 @@
 //!
 //! Spooling processes rely on it, so it ends with a checksum: a torn text counts as unknown. Must
 //! never decide whether a store opens: any content is read without an error.
+//!
+//! The text is not synced, so a power loss may leave an old text, a torn one, or zeros: ext4 left a
+//! file that was truncated and rewritten as zeros in 8 of 2,276 cuts. So the text is written in
+//! place, within one sector, and ends with the checksum. A torn text makes a save wait for the
+//! store instead of being spooled. An old text that comes back whole is harmless: it names the file
+//! of its store by device and inode, and a `rekey` removes the old key from the text and syncs that
+//! first. On a full disk the old text may stay, unless it states another key than the store's.
+//!
+//! Content that no store wrote (`my notes`) stays. The file still works as a lock, but the holder
+//! does not write its text, so no process spools; `doctor` prints the command that mends it. Moving
+//! such a file away automatically would need a protocol, since a lock on a moved file excludes no
+//! process.
 
 use std::fmt::Write as _;
 
@@ -15,7 +27,9 @@ pub(in crate::store) const SIGNED: &str = "process ";
 const HOLDER_BYTES_MAX: usize = 300;
 // Builds without a checksum wrote labels of any length.
 const HOLDER_CHARS_MAX: usize = 200;
-/// No store writes a longer file.
+/// No store writes a longer text now: it fits into one sector.
+pub(super) const TEXT_BYTES: u64 = 512;
+/// No build ever wrote a longer file.
 pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
 // In place of a key id if nothing is sealed.
 const PLAIN: &str = "plain";

@@ -7,12 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use waypost::doctor::{Floor, Scratch};
 
 use super::Plan;
 use super::document::AgentLoop;
 use super::files::Files;
-use super::floor::Floor;
-use super::place::Place;
 use super::random::Random;
 use super::report::{Documents, Measured, Report};
 use super::spread::Spread;
@@ -65,7 +64,7 @@ pub(super) fn run(
     global: &Global,
 ) -> Result<(Option<Report>, Option<Stopped>)> {
     interrupt::listen()?;
-    let place = Place::new(parent, "bench")?;
+    let place = scratch(parent)?;
     let mut floor = Floor::new(place.path())?;
     let mut waypost = Course::new(Waypost::new(place.path(), plan)?, plan);
     let mut files = Course::new(Files::new(place.path(), plan)?, plan);
@@ -86,7 +85,7 @@ pub(super) fn run(
     }
     progress.stage("reading", None);
     let plan = &Plan { saves: u32::try_from(saves)?, ..*plan };
-    // Who stopped the saves still learns what reading takes, unless that is stopped, too.
+    // After an interrupted save phase, reads are still measured; a second signal stops those, too.
     let measured = waypost.measured().and_then(|own| Ok((own, files.measured()?)));
     let (own, others) = match interrupt::caught(measured)? {
         Ok(measured) => measured,
@@ -101,6 +100,11 @@ pub(super) fn run(
     Ok((Some(report), stopped))
 }
 
+fn scratch(parent: &Path) -> Result<Scratch> {
+    let path = Scratch::path_in(parent, "bench");
+    Scratch::new(parent, "bench").with_context(|| format!("cannot make {}", path.display()))
+}
+
 impl<C: Contender> Course<C> {
     fn new(contender: C, plan: &Plan) -> Self {
         let loops = (0..plan.loops).map(|seed| AgentLoop::new(seed, plan.shape)).collect();
@@ -108,7 +112,7 @@ impl<C: Contender> Course<C> {
         Self { contender, loops, saved: Vec::new(), times, elapsed, written: Some(0) }
     }
 
-    /// Saves so many checkpoints; the threads share them, and the loops.
+    /// Saves this many checkpoints; the threads share them, and the loops.
     fn go(&mut self, saves: u32, plan: &Plan) -> Result<()> {
         let contender = &self.contender;
         let (written, start) = (written_bytes(), Instant::now());
@@ -197,7 +201,7 @@ fn save<C: Contender>(
     Ok(saved)
 }
 
-/// What comes to one of so many that share alike.
+/// The share of one thread.
 fn share(all: u32, among: u32, number: u32) -> u32 {
     all / among + u32::from(number < all % among)
 }

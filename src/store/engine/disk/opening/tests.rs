@@ -6,9 +6,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tempfile::TempDir;
-
 use super::{exchange, make, read, read_and_write, read_and_write_or_make, read_named, rename_new};
+use tempfile::TempDir;
 
 /// A directory with a file of the user, and one of each trap that may be at a name.
 fn traps() -> (TempDir, PathBuf, Vec<PathBuf>) {

@@ -1,0 +1,46 @@
+//! What a file is that the engine does not take for a store: a damaged one, or something else.
+//!
+//! A user who reads that it is something else may move it away. Must never write, or wait for a
+//! file that is no file.
+
+use std::path::Path;
+
+use redb::TableHandle as _;
+
+use crate::error::{Damage, Error};
+use crate::store::engine::disk::Place;
+use crate::store::engine::pages::{Commit, Pages, Seen, Table};
+use crate::store::engine::table::{FRAMES, RECORDS};
+use crate::store::turn::lock::LockFile;
+
+/// Why a file is refused: as damaged, if it is or was a store all the same.
+pub(in crate::store) fn refused(path: &Path, reason: &str) -> Error {
+    let place = Place::real(path.to_owned());
+    if is_store(&place) || was_opened(&place) {
+        let reason = format!("it was a store, and now {reason}");
+        return Error::corrupt_store(Damage::Engine, path, reason);
+    }
+    Error::NotAStore { path: path.to_owned(), reason: reason.to_owned() }
+}
+
+/// Whether a file has the tables of a store, however its first bytes are.
+///
+/// If its first page leads to no tables, every page is read: one of them may be the list of tables
+/// that a commit left.
+pub(in crate::store) fn is_store(place: &Place) -> bool {
+    let Ok(pages) = place.disk.open(&place.path).and_then(Pages::over) else { return false };
+    let commits = [Commit::Last, Commit::Before].into_iter();
+    let mut led_to = commits.map(|commit| pages.tables(commit, &mut Seen::default()));
+    led_to.any(|tables| are_of_store(&tables))
+        || pages.masters().iter().any(|tables| are_of_store(tables))
+}
+
+fn are_of_store(tables: &[Table]) -> bool {
+    let has = |name: &str| tables.iter().any(|table| table.name == name);
+    has(RECORDS.name()) && has(FRAMES.name())
+}
+
+/// Whether a store was opened under this name: whoever does so writes down which one it is.
+fn was_opened(place: &Place) -> bool {
+    LockFile::of(place).known().is_some()
+}
