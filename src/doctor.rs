@@ -19,13 +19,13 @@ use std::time::Duration;
 
 use crate::checkpoint::Timestamp;
 use crate::codec::KeyId;
-use crate::store::{Inspection, State, Store};
+use crate::store::{Inspection, Store, StoreState};
 
 use self::project::Noted;
 
 pub use floor::Floor;
 pub use project::{Files, Surveyor};
-pub use report::{Check, CheckStatus, Report};
+pub use report::{CheckStatus, Checkup, Report};
 pub use scratch::Scratch;
 pub use system::stopped_advice;
 
@@ -98,7 +98,7 @@ pub fn examine(path: &Path, how: &Examination, surveyor: Option<Surveyor<'_>>) -
     };
     noted.is_whole = match &found {
         None => true,
-        Some(found) => found.as_ref().is_ok_and(|it| matches!(it.state, State::Closed(_))),
+        Some(found) => found.as_ref().is_ok_and(|it| matches!(it.state, StoreState::Closed(_))),
     };
     let is_damaged = store::is_damaged(found.as_ref());
     let mut checks = store::checks(path, how, found.as_ref());
@@ -118,14 +118,14 @@ fn around(
     found: Option<&Inspection>,
     noted: &mut Noted,
     surveyor: Option<Surveyor<'_>>,
-) -> Vec<Check> {
+) -> Vec<Checkup> {
     let git = project::git(path);
     let files = surveyor.and_then(|surveyor| project::files(path, how, noted, surveyor));
     let (config, policy) = project::config_and_policy(path, found, noted);
     git.into_iter().chain([config, policy]).chain(files).collect()
 }
 
-fn versions() -> Check {
+fn versions() -> Checkup {
     let (version, oldest, newest) =
         (env!("CARGO_PKG_VERSION"), Store::FORMAT_OLDEST, Store::FORMAT);
     // A store of format 1 is not outdated: it gets a later format only when it needs one.
@@ -133,5 +133,5 @@ fn versions() -> Check {
         "waypost {version}, reads formats {oldest} to {newest}; 2 is for encrypted stores, 3 \
          for stores with dates that lag behind the order, 4 for stores with imported files"
     );
-    Check::ok("versions", finding)
+    Checkup::ok("versions", finding)
 }

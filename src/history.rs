@@ -38,7 +38,7 @@ mod summary;
 mod timeline;
 mod values;
 
-pub use content::{Content, Tally};
+pub use content::{ReadDocument, Tally};
 pub use files::{Alone, FileChanges};
 pub use find::{Match, Search, Searched, Searching};
 pub use follow::{Followed, Follower, Looked, Waiting};

@@ -66,7 +66,6 @@ mod tape;
 mod tool;
 
 // In the order of layers: each uses only those above it.
-mod error;
 mod spelling;
 mod sync;
 mod threads;
@@ -75,21 +74,22 @@ mod yaml;
 mod checkpoint;
 mod codec;
 mod condition;
-mod config;
 mod key;
-mod query;
-mod retention;
 mod store;
 
+pub mod config;
 pub mod diff;
 pub mod docs;
 #[cfg(all(feature = "transfer", feature = "world"))]
 pub mod doctor;
+pub mod error;
 pub mod history;
 pub mod layouts;
 #[cfg(feature = "transfer")]
 pub mod project;
+pub mod query;
 pub mod recovery;
+pub mod retention;
 pub mod text;
 #[cfg(feature = "transfer")]
 pub mod transfer;
@@ -100,29 +100,50 @@ pub mod transfer;
 struct Readme;
 
 pub use checkpoint::{
-    Artifact, ArtifactStatus, Checkpoint, CustomTrigger, Document, Entry, Format, Hash, Id, Issue,
-    Layout, LoopId, NewArtifact, NewEntry, Series, SourceForm, Spacing, Status, TextStyle,
-    Timestamp, Trigger,
+    Artifact, Checkpoint, CustomTrigger, Document, Entry, Id, Issue, Layout, LoopId, NewArtifact,
+    NewEntry, Series, Status, Timestamp, Trigger,
 };
 #[cfg(feature = "encrypt")]
 pub use codec::SecretKey;
-pub use codec::{JsonStyle, KeyId, Source};
 pub use condition::Condition;
-pub use config::{Cleanup, Config, Off};
+pub use config::Config;
 pub use diff::{Diff, diff};
-pub use error::{Damage, Error, Result, Subject, Wanted};
-pub use key::Order;
-pub use query::{Cursor, Page, Query};
-pub use retention::{
-    Age, Excess, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan,
-    plan_completed,
-};
+pub use error::{Error, Result};
+pub use query::{Order, Page, Query};
+pub use retention::{Plan, Policy, plan};
+pub use store::{Draft, Durability, Options, Settings, Stats, Store};
+
+/// Captured files of a checkpoint.
+pub mod artifact {
+    pub use crate::checkpoint::{Artifact, ArtifactStatus, Hash, NewArtifact};
+}
+
+/// Looking after a store: checks, repairs, backups, compaction, other keys, and how far they are.
+pub mod care {
+    pub use crate::codec::KeyId;
+    pub use crate::store::{
+        Backup, Compacted, Contents, Copied, Defect, Harm, Holder, Inspection, LockText, Lost,
+        Rekeyed, Repair, Repaired, SetAside, Spooled, Stage, Step, StoreState, Unreadable,
+        Verification, Verify,
+    };
+}
+
+/// What was removed from a store, how to restore it, and the log of operations.
+pub mod keep {
+    pub use crate::store::{Action, Deleted, Operation, Restorable};
+}
+
+/// How a store is opened.
+pub mod options {
+    pub use crate::store::{Durability, Hold, Limits, Options};
+}
+
+/// Documents with their text, so that they are given back byte for byte.
+pub mod source {
+    pub use crate::checkpoint::{Format, SourceForm, Spacing, TextStyle};
+    pub use crate::codec::{JsonStyle, Source};
+}
+
 // Only for the command, so that a single module opens files, and a single one makes whole ones.
-pub use store::{
-    Action, Arrivals, Backup, Compacted, Contents, Copied, Deleted, Draft, Durability, Finding,
-    Harm, Hold, Holder, Inspection, Limits, LockText, Lost, Operation, Options, Position, Rekeyed,
-    Repair, Repaired, Restorable, SetAside, Settings, Spooled, Stage, State, Stats, Step, Store,
-    Unreadable, Verification, Verify,
-};
 #[doc(hidden)]
 pub use store::{opening, whole};

@@ -35,7 +35,7 @@ pub use config::{ConfigError, config, find_config, has_own_config, location, rea
 #[cfg(feature = "world")]
 pub use ignoring::ignore_command;
 pub use policy::{
-    Chosen, Named, PolicyError, PolicySource, named_policy, policy_in_force, required_policy,
+    ChosenPolicy, Named, PolicyError, PolicySource, named_policy, policy_in_force, required_policy,
 };
 pub use site::{NoPlace, Prepared, Site};
 pub use suggest::{Suggestion, suggest};

@@ -15,7 +15,9 @@ use serde::{Serialize, Serializer};
 use crate::checkpoint::{Checkpoint, Entry, Issue, LoopId, Series, Status, Timestamp, Trigger};
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result};
-use crate::key::{ANY_NAME, NameId, Order, RecordKey, SEQUENCE_MAX, Span};
+pub use crate::key::Order;
+use crate::key::{ANY_NAME, NameId, RecordKey, SEQUENCE_MAX, Span};
+pub use crate::store::{Arrivals, Position};
 use crate::store::{Restorable, Snapshot, Store};
 use merge::Rows;
 

@@ -46,10 +46,10 @@ pub use ask::restorable::Restorable;
 pub use ask::stats::Stats;
 pub use care::backup::{Backup, Copied};
 pub use care::compact::Compacted;
-pub use care::inspect::{Contents, Holder, Inspection, LockText, State};
+pub use care::inspect::{Contents, Holder, Inspection, LockText, StoreState};
 pub use care::rekey::Rekeyed;
 pub use care::repair::{Lost, Repair, Repaired};
-pub use care::verify::{Finding, Harm, Verification, Verify};
+pub use care::verify::{Defect, Harm, Verification, Verify};
 pub use engine::disk::{opening, whole};
 pub(crate) use engine::location::sync_parent;
 #[cfg(feature = "transfer")]

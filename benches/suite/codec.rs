@@ -5,7 +5,8 @@ use std::hint::black_box;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
-use waypost::{Checkpoint, JsonStyle, NewEntry, Query, Store};
+use waypost::source::JsonStyle;
+use waypost::{Checkpoint, NewEntry, Query, Store};
 
 use crate::document::{AgentLoop, Shape, State};
 use crate::place::Scratch;

@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use waypost::{Durability, Id, Order, Policy, Query, Rule, Settings, Store};
+use waypost::retention::Rule;
+use waypost::{Durability, Id, Order, Policy, Query, Settings, Store};
 
 use crate::cost::{median, processor_time, time};
 use crate::place::Scratch;

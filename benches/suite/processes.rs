@@ -10,7 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use waypost::{Durability, Options, Query, State, Store};
+use waypost::care::StoreState;
+use waypost::{Durability, Options, Query, Store};
 
 use crate::place;
 use crate::save::Saver;
@@ -130,7 +131,7 @@ fn stopped(path: &Path) -> Child {
         let mut holder = start(path, NEVER, 99);
         kill_process(Pid::from_child(&holder), Signal::STOP).expect("it stops");
         let found = Store::inspect(path, Duration::from_millis(100), &mut |_| {});
-        if found.is_ok_and(|found| found.state == State::Held) {
+        if found.is_ok_and(|found| found.state == StoreState::Held) {
             return holder;
         }
         holder.kill().and_then(|()| holder.wait()).expect("it ends");

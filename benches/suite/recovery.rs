@@ -5,8 +5,9 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
+use waypost::artifact::ArtifactStatus;
 use waypost::recovery::Strategy;
-use waypost::{ArtifactStatus, Id, NewArtifact, NewEntry, Query, Series, Trigger};
+use waypost::{Id, NewArtifact, NewEntry, Query, Series, Trigger};
 
 use crate::document::{AgentLoop, Shape};
 use crate::place::Scratch;

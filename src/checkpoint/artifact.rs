@@ -32,7 +32,8 @@ pub struct Artifact {
 /// A file to be captured with a checkpoint.
 ///
 /// ```
-/// use waypost::{ArtifactStatus, NewArtifact};
+/// use waypost::artifact::ArtifactStatus;
+/// use waypost::NewArtifact;
 ///
 /// let file = NewArtifact {
 ///     path: "src/main.rs".to_owned(),

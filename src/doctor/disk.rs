@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::floor::Floor;
-use super::report::Check;
+use super::report::Checkup;
 use super::scratch::Scratch;
 use super::system;
 use crate::store::Inspection;
@@ -22,7 +22,7 @@ const FREE_BYTES_MIN: u64 = 16 << 20;
 const FREE_BYTES_FEW: u64 = 256 << 20;
 
 /// The disk of the store, or of the directory in which one would be made.
-pub(super) fn checks(store: &Path, found: Option<&Inspection>) -> Vec<Check> {
+pub(super) fn checks(store: &Path, found: Option<&Inspection>) -> Vec<Checkup> {
     let above = store.ancestors().skip(1).find(|directory| directory.is_dir());
     let Some(directory) = above else { return Vec::new() };
     let file_bytes = found.map_or(0, |found| found.file_bytes);
@@ -32,23 +32,23 @@ pub(super) fn checks(store: &Path, found: Option<&Inspection>) -> Vec<Check> {
         .collect()
 }
 
-fn speed(directory: &Path) -> Check {
+fn speed(directory: &Path) -> Checkup {
     const NAME: &str = "disk";
     match measure(directory) {
         Ok(micros) => {
             let millis = micros / 1000.0;
             let finding = format!("a durable write of 4 KiB takes {millis:.2} ms");
             if micros > SLOW_MICROS {
-                return Check::warn(NAME, finding).advise(
+                return Checkup::warn(NAME, finding).advise(
                     "each save waits for one; waypost bench --dir DIR measures another disk",
                 );
             }
-            Check::ok(NAME, finding)
+            Checkup::ok(NAME, finding)
         }
         Err(error) => {
             let advice = unwritable(&error.source, directory);
             let finding = format!("nothing can be written: {}{}", error.what, error.source);
-            Check::bad(NAME, finding).advise(advice)
+            Checkup::bad(NAME, finding).advise(advice)
         }
     }
 }
@@ -95,23 +95,26 @@ fn measure(directory: &Path) -> Result<f64, Failure> {
     Ok(floor.median_micros())
 }
 
-fn room(directory: &Path, file_bytes: u64) -> Option<Check> {
+fn room(directory: &Path, file_bytes: u64) -> Option<Checkup> {
     const NAME: &str = "room";
     let free = system::free_bytes(directory)?;
     let finding = format!("{} free on the disk", size(free));
     Some(if free < FREE_BYTES_MIN {
-        Check::bad(NAME, finding).advise("saves will fail soon: make room")
+        Checkup::bad(NAME, finding).advise("saves will fail soon: make room")
     } else if free < FREE_BYTES_FEW.max(file_bytes) {
-        Check::warn(NAME, finding).advise("waypost compact may need as much as the store has")
+        Checkup::warn(NAME, finding).advise("waypost compact may need as much as the store has")
     } else {
-        Check::ok(NAME, finding)
+        Checkup::ok(NAME, finding)
     })
 }
 
-fn kind(directory: &Path) -> Option<Check> {
+fn kind(directory: &Path) -> Option<Checkup> {
     let (name, why) = system::doubt(directory)?;
     let finding = format!("the store is on {name}: {why}");
-    Some(Check::warn("medium", finding).advise("keep it on a local disk, and name it with --store"))
+    Some(
+        Checkup::warn("medium", finding)
+            .advise("keep it on a local disk, and name it with --store"),
+    )
 }
 
 #[cfg(test)]

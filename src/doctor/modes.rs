@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::report::Check;
+use super::report::Checkup;
 use super::system;
 use crate::text::quoted;
 use crate::transfer::system::mode;
@@ -13,7 +13,7 @@ const NAME: &str = "modes";
 const OTHERS: u32 = 0o077;
 
 /// The files of a store, and their directory if it is its own.
-pub(super) fn check(store: &Path) -> Option<Check> {
+pub(super) fn check(store: &Path) -> Option<Checkup> {
     if !store.exists() {
         return None;
     }
@@ -39,16 +39,16 @@ pub(super) fn check(store: &Path) -> Option<Check> {
             names.collect::<Vec<_>>().join(" ")
         };
         let finding = format!("other users can read or change {}", names(&open));
-        return Some(Check::warn(NAME, finding).advise(format!("chmod go-rwx {}", names(&open))));
+        return Some(Checkup::warn(NAME, finding).advise(format!("chmod go-rwx {}", names(&open))));
     }
     let mut found = paths.iter().filter_map(|path| fs::metadata(path).ok());
     if let Some((owner, user)) = found.find_map(|it| system::other_owner(&it)) {
         let finding = format!("the store belongs to user {owner}, and you are {user}");
         let advice = format!("as user {owner}, others than you may be unable to open it again");
-        return Some(Check::warn(NAME, finding).advise(advice));
+        return Some(Checkup::warn(NAME, finding).advise(advice));
     }
     mode(&fs::metadata(store).ok()?)?;
-    Some(Check::ok(NAME, "only you can read the store"))
+    Some(Checkup::ok(NAME, "only you can read the store"))
 }
 
 fn is_open(path: &Path) -> bool {

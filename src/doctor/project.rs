@@ -5,12 +5,12 @@ use std::error::Error;
 use std::path::Path;
 
 use super::Examination;
-use super::report::Check;
+use super::report::Checkup;
 use crate::checkpoint::{Entry, Layout};
 use crate::project::{self, Suggestion, ignore_command, suggest};
 use crate::recovery::{Ignored, ignored};
 use crate::retention::Policy;
-use crate::store::{Inspection, State};
+use crate::store::{Inspection, StoreState};
 use crate::text::quoted;
 
 /// What the entries of a store tell.
@@ -48,18 +48,18 @@ impl Noted {
 }
 
 /// Whether git would commit the store.
-pub(super) fn git(store: &Path) -> Option<Check> {
+pub(super) fn git(store: &Path) -> Option<Checkup> {
     const NAME: &str = "git";
     if !store.exists() {
         return None;
     }
     let ignored = ignored(store);
     let check = match &ignored {
-        Ignored::Yes => Check::ok(NAME, "ignores the store"),
-        Ignored::NoRepository => Check::ok(NAME, "no repository here"),
-        Ignored::Unknown(reason) => Check::ok(NAME, format!("not asked: {reason}")),
-        Ignored::No => Check::warn(NAME, "does not ignore the store"),
-        Ignored::Tracked => Check::warn(NAME, "tracks the store: every save is a change"),
+        Ignored::Yes => Checkup::ok(NAME, "ignores the store"),
+        Ignored::NoRepository => Checkup::ok(NAME, "no repository here"),
+        Ignored::Unknown(reason) => Checkup::ok(NAME, format!("not asked: {reason}")),
+        Ignored::No => Checkup::warn(NAME, "does not ignore the store"),
+        Ignored::Tracked => Checkup::warn(NAME, "tracks the store: every save is a change"),
     };
     Some(match ignore_command(&ignored, store) {
         Some(advice) => check.advise(advice),
@@ -72,45 +72,51 @@ pub(super) fn config_and_policy(
     store: &Path,
     found: Option<&Inspection>,
     noted: &Noted,
-) -> (Check, Check) {
+) -> (Checkup, Checkup) {
     const NAME: &str = "config";
     match project::config(store) {
-        Ok(None) => (Check::ok(NAME, "no config file in this project"), policy(None, found, noted)),
+        Ok(None) => {
+            (Checkup::ok(NAME, "no config file in this project"), policy(None, found, noted))
+        }
         Ok(Some((path, config))) => {
             let path = path.display().to_string();
             let of_config = config.policy().map(|policy| (policy, path.as_str()));
             let policy = policy(of_config, found, noted);
-            (Check::ok(NAME, format!("{path} is valid")), policy)
+            (Checkup::ok(NAME, format!("{path} is valid")), policy)
         }
         Err(error) => {
             let check =
-                Check::bad(NAME, told(&error)).advise("waypost policy example shows every key");
+                Checkup::bad(NAME, told(&error)).advise("waypost policy example shows every key");
             (check, policy(None, found, noted))
         }
     }
 }
 
-fn policy(of_config: Option<(&Policy, &str)>, found: Option<&Inspection>, noted: &Noted) -> Check {
+fn policy(
+    of_config: Option<(&Policy, &str)>,
+    found: Option<&Inspection>,
+    noted: &Noted,
+) -> Checkup {
     const NAME: &str = "policy";
     let of_store = match found.map(|found| &found.state) {
-        Some(State::Closed(contents)) => contents.settings.as_ref(),
+        Some(StoreState::Closed(contents)) => contents.settings.as_ref(),
         _ => None,
     };
     if let Some(settings) = of_store
         && let Some(policy) = &settings.policy
     {
         let on_save = if settings.prune_on_save { ", on every save" } else { "" };
-        return Check::ok(NAME, format!("{}, from the store{on_save}", policy.name));
+        return Checkup::ok(NAME, format!("{}, from the store{on_save}", policy.name));
     }
     // A policy of the store comes first, and whether there is one cannot be told.
     if !noted.is_whole {
-        return Check::ok(NAME, "unknown: the store cannot be read now");
+        return Checkup::ok(NAME, "unknown: the store cannot be read now");
     }
     if let Some((policy, path)) = of_config {
-        return Check::ok(NAME, format!("{}, from {path}", policy.name));
+        return Checkup::ok(NAME, format!("{}, from {path}", policy.name));
     }
     let Suggestion { name, keeps, .. } = suggest(&noted.layouts);
-    Check::ok(NAME, "none, so that nothing is ever removed")
+    Checkup::ok(NAME, "none, so that nothing is ever removed")
         .advise(format!("waypost policy set {name}, which {keeps}"))
 }
 
@@ -131,24 +137,24 @@ pub(super) fn files(
     how: &Examination,
     noted: &mut Noted,
     surveyor: Surveyor<'_>,
-) -> Option<Check> {
+) -> Option<Checkup> {
     const NAME: &str = "files";
     let home = project::home(store)?;
     let found = match surveyor(&home, &noted.places) {
         Ok(found) => found,
-        Err(error) => return Some(Check::warn(NAME, error)),
+        Err(error) => return Some(Checkup::warn(NAME, error)),
     };
     noted.layouts.extend(&found.layouts);
     let words = found.words;
     if !found.are_there {
-        return Some(Check::ok(NAME, words));
+        return Some(Checkup::ok(NAME, words));
     }
     if !noted.is_whole {
         let finding = format!("{words}, imported or not: the store cannot be read now");
-        return Some(Check::ok(NAME, finding));
+        return Some(Checkup::ok(NAME, finding));
     }
     let is_here = how.here.as_deref() == Some(&*home);
     let typed = if is_here { ".".to_owned() } else { quoted(&home.display().to_string()) };
-    let check = Check::warn(NAME, format!("not imported yet: {words}"));
+    let check = Checkup::warn(NAME, format!("not imported yet: {words}"));
     Some(check.advise(format!("waypost import {typed}")))
 }

@@ -17,7 +17,7 @@ pub enum CheckStatus {
 /// What was examined, what was found, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Check {
+pub struct Checkup {
     /// What was examined, such as `store`, `disk` or `policy`.
     pub name: &'static str,
     /// How it ended.
@@ -28,7 +28,7 @@ pub struct Check {
     pub advice: Option<String>,
 }
 
-impl Check {
+impl Checkup {
     pub(super) fn ok(name: &'static str, finding: impl Into<String>) -> Self {
         Self { name, status: CheckStatus::Ok, finding: finding.into(), advice: None }
     }
@@ -54,7 +54,7 @@ pub struct Report {
     /// The path of the store.
     pub store: String,
     /// In the order in which a person reads them.
-    pub checks: Vec<Check>,
+    pub checks: Vec<Checkup>,
     /// Whether the store is damaged, and not only out of reach.
     #[serde(rename = "damaged")]
     pub is_damaged: bool,

@@ -8,7 +8,8 @@ use std::fmt;
 /// their own.
 ///
 /// ```
-/// use waypost::{Document, Error, Subject};
+/// use waypost::error::Subject;
+/// use waypost::{Document, Error};
 ///
 /// let error = Document::from_json(b"{} {}").unwrap_err();
 /// assert!(matches!(error, Error::Invalid { what: Subject::TextAfterDocument, .. }));
@@ -126,7 +127,8 @@ impl fmt::Display for Subject {
 /// What was not found.
 ///
 /// ```
-/// use waypost::{Error, Id, NewEntry, Store, Wanted};
+/// use waypost::error::Wanted;
+/// use waypost::{Error, Id, NewEntry, Store};
 ///
 /// # fn main() -> waypost::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();

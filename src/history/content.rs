@@ -8,19 +8,19 @@ use crate::store::Store;
 ///
 /// ```
 /// # fn main() -> waypost::Result<()> {
-/// # use waypost::history::Content;
+/// # use waypost::history::ReadDocument;
 /// # use waypost::{NewEntry, Store};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::open(dir.path().join("store.redb"))?;
 /// let entry = store.save(NewEntry::default(), &1)?;
-/// assert!(matches!(Content::of(&store, &entry.id)?, Content::Read(_)));
+/// assert!(matches!(ReadDocument::of(&store, &entry.id)?, ReadDocument::Read(_)));
 /// store.delete(&[entry.id.clone()])?;
-/// assert!(matches!(Content::of(&store, &entry.id)?, Content::Gone));
+/// assert!(matches!(ReadDocument::of(&store, &entry.id)?, ReadDocument::Gone));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub enum Content {
+pub enum ReadDocument {
     /// It was read.
     Read(Document),
     /// It is damaged; the text names the damage.
@@ -29,7 +29,7 @@ pub enum Content {
     Gone,
 }
 
-impl Content {
+impl ReadDocument {
     /// Reads the document of a checkpoint.
     ///
     /// # Errors
@@ -58,8 +58,8 @@ pub struct Tally {
 
 impl Tally {
     /// Counts one more document.
-    pub fn add(&mut self, content: &Content) {
+    pub fn add(&mut self, content: &ReadDocument) {
         self.total += 1;
-        self.damaged += u64::from(matches!(content, Content::Damaged(_)));
+        self.damaged += u64::from(matches!(content, ReadDocument::Damaged(_)));
     }
 }

@@ -12,7 +12,8 @@ use crate::text::grouped;
 /// ```
 /// # fn main() -> waypost::Result<()> {
 /// # use waypost::history::FileChanges;
-/// # use waypost::{ArtifactStatus, NewArtifact, NewEntry, Store};
+/// # use waypost::artifact::ArtifactStatus;
+/// # use waypost::{NewArtifact, NewEntry, Store};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::open(dir.path().join("store.redb"))?;
 /// let mut saved = Vec::new();

@@ -1,6 +1,6 @@
 //! Checkpoints whose document fulfils a condition.
 
-use super::content::{Content, Tally};
+use super::content::{ReadDocument, Tally};
 use super::scope::Scope;
 use crate::checkpoint::{Document, Entry, TextStyle};
 use crate::condition::Condition;
@@ -91,17 +91,17 @@ impl Searching<'_> {
     }
 
     fn look(&mut self, entry: Entry) -> Result<Searched> {
-        let content = Content::of(self.store, &entry.id)?;
+        let content = ReadDocument::of(self.store, &entry.id)?;
         self.tally.add(&content);
         let condition = self.search.condition;
         Ok(match content {
-            Content::Read(document) if condition.holds(&document) => {
+            ReadDocument::Read(document) if condition.holds(&document) => {
                 self.left -= 1;
                 let values = values(&document, condition.pointers())?;
                 Searched::Match(Box::new(Match { entry, values }))
             }
-            Content::Damaged(reason) => Searched::Damaged(reason),
-            Content::Read(_) | Content::Gone => Searched::Other,
+            ReadDocument::Damaged(reason) => Searched::Damaged(reason),
+            ReadDocument::Read(_) | ReadDocument::Gone => Searched::Other,
         })
     }
 }

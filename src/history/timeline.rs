@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Serialize, Serializer};
 use serde_json::Number;
 
-use super::content::{Content, Tally};
+use super::content::{ReadDocument, Tally};
 use super::summary::Summary;
 use crate::checkpoint::{ArtifactStatus, Entry, Id};
 use crate::diff::diff;
@@ -248,7 +248,7 @@ pub struct Timeline<'a> {
     left: std::vec::IntoIter<Entry>,
     shown: HashSet<Id>,
     /// Documents that were read as the one before, and have rows of their own.
-    ready: HashMap<Id, Content>,
+    ready: HashMap<Id, ReadDocument>,
     tally: Tally,
 }
 
@@ -289,11 +289,13 @@ impl<'a> Timeline<'a> {
         let origin = self.origin(&entry, before.as_ref())?;
         let has_before = before.is_some();
         let document = match content {
-            Content::Read(document) => document,
-            Content::Damaged(reason) => {
+            ReadDocument::Read(document) => document,
+            ReadDocument::Damaged(reason) => {
                 return Ok(Row { entry, origin, has_before, reading: Reading::Damaged(reason) });
             }
-            Content::Gone => return Ok(Row { entry, origin, has_before, reading: Reading::Gone }),
+            ReadDocument::Gone => {
+                return Ok(Row { entry, origin, has_before, reading: Reading::Gone });
+            }
         };
         let before = before.or_else(|| match &origin {
             Some(Origin::Fork(id)) => Some(id.clone()),
@@ -304,8 +306,8 @@ impl<'a> Timeline<'a> {
             Some(before) => {
                 let content = self.content(&before)?;
                 let summary = match &content {
-                    Content::Read(old) => Some(Summary::of(&diff(old, &document))),
-                    Content::Damaged(_) | Content::Gone => None,
+                    ReadDocument::Read(old) => Some(Summary::of(&diff(old, &document))),
+                    ReadDocument::Damaged(_) | ReadDocument::Gone => None,
                 };
                 if self.shown.contains(&before) {
                     self.ready.insert(before.clone(), content);
@@ -340,10 +342,10 @@ impl<'a> Timeline<'a> {
         })
     }
 
-    fn content(&mut self, id: &Id) -> Result<Content> {
+    fn content(&mut self, id: &Id) -> Result<ReadDocument> {
         match self.ready.remove(id) {
             Some(content) => Ok(content),
-            None => Content::of(self.store, id),
+            None => ReadDocument::of(self.store, id),
         }
     }
 

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::content::{Content, Tally};
+use super::content::{ReadDocument, Tally};
 use super::nearby::nearby;
 use crate::checkpoint::{Document, Entry, Id, Series, TextStyle, Timestamp};
 use crate::diff::{Pointer, compare_numbers, diff};
@@ -90,8 +90,8 @@ impl<'a> Values<'a> {
     /// Reads documents again, up to the first that can be read.
     #[must_use]
     pub fn nearby(&self) -> Vec<String> {
-        let read = |entry: &Entry| match Content::of(self.store, &entry.id) {
-            Ok(Content::Read(document)) => Some(document),
+        let read = |entry: &Entry| match ReadDocument::of(self.store, &entry.id) {
+            Ok(ReadDocument::Read(document)) => Some(document),
             _ => None,
         };
         let newest = self.entries.iter().find_map(read);
@@ -105,7 +105,7 @@ impl<'a> Iterator for Values<'a> {
     fn next(&mut self) -> Option<Result<ValueAt<'a>>> {
         let entry = self.entries.get(self.at)?;
         self.at += 1;
-        Some(Content::of(self.store, &entry.id).map(|content| {
+        Some(ReadDocument::of(self.store, &entry.id).map(|content| {
             self.tally.add(&content);
             let value = Value::of(content, self.pointer);
             self.has_value |= matches!(value, Value::Present(_));
@@ -115,14 +115,14 @@ impl<'a> Iterator for Values<'a> {
 }
 
 impl Value {
-    fn of(content: Content, pointer: &Pointer) -> Self {
+    fn of(content: ReadDocument, pointer: &Pointer) -> Self {
         match content {
-            Content::Read(document) => match pointer.find(&document) {
+            ReadDocument::Read(document) => match pointer.find(&document) {
                 Some(value) => Self::Present(value.clone()),
                 None => Self::Absent,
             },
-            Content::Damaged(reason) => Self::Damaged(reason),
-            Content::Gone => Self::Gone,
+            ReadDocument::Damaged(reason) => Self::Damaged(reason),
+            ReadDocument::Gone => Self::Gone,
         }
     }
 
@@ -188,7 +188,8 @@ impl ValueAt<'_> {
 /// ```
 /// # fn main() -> waypost::Result<()> {
 /// # use waypost::history::{Course, Values};
-/// # use waypost::{NewEntry, Query, Store, TextStyle};
+/// # use waypost::source::TextStyle;
+/// # use waypost::{NewEntry, Query, Store};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::open(dir.path().join("store.redb"))?;
 /// for score in [71, 80, 80, 64] {

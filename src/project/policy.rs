@@ -20,7 +20,7 @@ use crate::store::{Settings, Store};
 /// # }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chosen {
+pub struct ChosenPolicy {
     /// Where it comes from.
     pub source: PolicySource,
     /// The policy.
@@ -95,14 +95,14 @@ pub enum PolicyError {
 ///
 /// # Errors
 /// [`PolicyError::Store`] and [`PolicyError::Config`].
-pub fn policy_in_force(store: &Store) -> Result<Option<Chosen>, PolicyError> {
+pub fn policy_in_force(store: &Store) -> Result<Option<ChosenPolicy>, PolicyError> {
     if let Some(policy) = store.settings()?.policy {
-        return Ok(Some(Chosen { source: PolicySource::Store, policy }));
+        return Ok(Some(ChosenPolicy { source: PolicySource::Store, policy }));
     }
     let found = config::config(store.path())?;
     Ok(found.and_then(|(path, config)| {
         let policy = config.policy()?.clone();
-        Some(Chosen { source: PolicySource::File(path), policy })
+        Some(ChosenPolicy { source: PolicySource::File(path), policy })
     }))
 }
 
@@ -110,7 +110,7 @@ pub fn policy_in_force(store: &Store) -> Result<Option<Chosen>, PolicyError> {
 ///
 /// # Errors
 /// [`PolicyError`].
-pub fn required_policy(name: Option<&str>, store: &Store) -> Result<Chosen, PolicyError> {
+pub fn required_policy(name: Option<&str>, store: &Store) -> Result<ChosenPolicy, PolicyError> {
     let chosen = match name {
         Some(name) => named_policy(name)?.policy()?,
         None => policy_in_force(store)?.ok_or(PolicyError::None)?,
@@ -153,13 +153,13 @@ impl Named {
     ///
     /// # Errors
     /// [`PolicyError::Empty`] for a file that says nothing of what is kept.
-    pub fn policy(self) -> Result<Chosen, PolicyError> {
+    pub fn policy(self) -> Result<ChosenPolicy, PolicyError> {
         match self {
-            Self::Preset(policy) => Ok(Chosen { source: PolicySource::Preset, policy }),
+            Self::Preset(policy) => Ok(ChosenPolicy { source: PolicySource::Preset, policy }),
             Self::Config(path, config) => {
                 let place = path.display().to_string();
                 let policy = config.policy().cloned().ok_or(PolicyError::Empty { place })?;
-                Ok(Chosen { source: PolicySource::File(path), policy })
+                Ok(ChosenPolicy { source: PolicySource::File(path), policy })
             }
         }
     }

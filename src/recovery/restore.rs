@@ -10,7 +10,8 @@
 //! ```
 //! use std::fs;
 //! use waypost::recovery::restore::Restore;
-//! use waypost::{ArtifactStatus, NewArtifact, NewEntry, Store};
+//! use waypost::artifact::ArtifactStatus;
+//! use waypost::{NewArtifact, NewEntry, Store};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let dir = tempfile::tempdir()?;

@@ -12,7 +12,8 @@ use crate::checkpoint::{Entry, Layout, Status, Trigger};
 /// series that can be resumed, and what another series was forked from.
 ///
 /// ```
-/// use waypost::{Age, Policy, Rule, Trigger};
+/// use waypost::retention::{Age, Rule};
+/// use waypost::{Policy, Trigger};
 ///
 /// let policy = Policy {
 ///     name: "ours".to_owned(),

@@ -16,7 +16,8 @@ use crate::retention::Policy;
 /// How a [`Store`](crate::Store) is opened.
 ///
 /// ```
-/// use waypost::{Hold, Options};
+/// use waypost::options::Hold;
+/// use waypost::Options;
 ///
 /// let sole_owner = Options { hold: Hold::Forever, ..Options::default() };
 /// ```

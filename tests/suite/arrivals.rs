@@ -3,7 +3,9 @@
 use std::fs;
 use std::slice::from_ref;
 
-use waypost::{Arrivals, Hold, Id, NewEntry, Options, Position, Store, Timestamp};
+use waypost::options::Hold;
+use waypost::query::{Arrivals, Position};
+use waypost::{Id, NewEntry, Options, Store, Timestamp};
 
 use crate::store::{Place, named};
 

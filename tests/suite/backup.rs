@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use waypost::{Backup, Durability, Error, Hold, NewEntry, Options, Query, Stage, Store};
+use waypost::care::{Backup, Stage};
+use waypost::options::Hold;
+use waypost::{Durability, Error, NewEntry, Options, Query, Store};
 
 const WAIT: Duration = Duration::from_mins(1);
 

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use waypost::{
-    ArtifactStatus, Durability, Entry, Hold, NewArtifact, NewEntry, Options, Policy, Query, Rule,
-    SetAside, Settings, Store,
-};
+use waypost::artifact::ArtifactStatus;
+use waypost::care::SetAside;
+use waypost::options::Hold;
+use waypost::retention::Rule;
+use waypost::{Durability, Entry, NewArtifact, NewEntry, Options, Policy, Query, Settings, Store};
 
 use crate::extent::extent;
 

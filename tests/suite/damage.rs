@@ -16,7 +16,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use waypost::{ArtifactStatus, Checkpoint, NewArtifact, NewEntry, Query, Store};
+use waypost::artifact::ArtifactStatus;
+use waypost::{Checkpoint, NewArtifact, NewEntry, Query, Store};
 
 const FILES: u64 = 60;
 /// A file that makes one call hang would hang the test; this says which.

@@ -12,9 +12,11 @@ use std::path::{Path, PathBuf};
 
 use redb::{ReadableDatabase as _, ReadableTable as _, TableDefinition};
 use tempfile::TempDir;
+use waypost::artifact::ArtifactStatus;
+use waypost::options::Hold;
 use waypost::{
-    ArtifactStatus, Durability, Entry, Error, Hold, Id, NewArtifact, NewEntry, Options, Query,
-    Result, SecretKey, Series, Settings, Store,
+    Durability, Entry, Error, Id, NewArtifact, NewEntry, Options, Query, Result, SecretKey, Series,
+    Settings, Store,
 };
 
 mod care;

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use waypost::artifact::ArtifactStatus;
+use waypost::retention::Rule;
+use waypost::source::{JsonStyle, Source};
 use waypost::{
-    ArtifactStatus, Document, Error, Id, Issue, JsonStyle, Layout, LoopId, NewArtifact, NewEntry,
-    Options, Policy, Query, Rule, Series, Settings, Source, Status, Store, Timestamp, Trigger,
-    plan,
+    Document, Error, Id, Issue, Layout, LoopId, NewArtifact, NewEntry, Options, Policy, Query,
+    Series, Settings, Status, Store, Timestamp, Trigger, plan,
 };
 
 use crate::store::{Place, named};

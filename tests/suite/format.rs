@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use redb::{ReadableDatabase as _, TableDefinition};
-use waypost::{
-    Entry, Error, JsonStyle, NewEntry, Options, Order, Query, Repair, Source, Store, Timestamp,
-};
+use waypost::care::Repair;
+use waypost::source::{JsonStyle, Source};
+use waypost::{Entry, Error, NewEntry, Options, Order, Query, Store, Timestamp};
 
 use super::engine;
 
@@ -224,7 +224,7 @@ fn a_store_of_format_2_is_read() {
     assert!(matches!(locked, Err(Error::Key { .. })), "{locked:?}");
     without.close().unwrap();
     let keys = vec![waypost::SecretKey::from_bytes([2; 32])];
-    let how = waypost::Verify { keys: keys.clone(), wait: Duration::from_mins(1) };
+    let how = waypost::care::Verify { keys: keys.clone(), wait: Duration::from_mins(1) };
     let verified = Store::verify_with(&path, &how, &mut |_| ControlFlow::Continue(())).unwrap();
     assert!(verified.is_clean() && verified.sealed == 0, "{verified:?}");
     let store = Store::open_with(&path, Options { keys, ..Options::default() }).unwrap();

@@ -4,15 +4,15 @@
 use std::fs;
 use std::path::PathBuf;
 
+use waypost::artifact::ArtifactStatus;
 use waypost::doctor::{CheckStatus, Examination, examine};
+use waypost::error::{Subject, Wanted};
 use waypost::history::{
     Course, Followed, Follower, Link, Origin, Timeline, Values, Waiting, links, nearby,
 };
 use waypost::project::{self, PolicyError, PolicySource, Site};
 use waypost::transfer::capture::{Capture, CaptureError, CaptureEvent};
-use waypost::{
-    ArtifactStatus, Document, Error, Id, NewEntry, Options, Query, Series, Store, Subject, Wanted,
-};
+use waypost::{Document, Error, Id, NewEntry, Options, Query, Series, Store};
 
 use crate::store::{Place, named};
 
@@ -57,7 +57,7 @@ fn a_course_has_the_changes_of_a_value_and_its_least_and_greatest_number() {
     }
     changed.extend(course.finish().map(|it| it.entry.id.to_string()));
     assert_eq!(changed, ["c-3", "c-2", "c-1", "c-0"]);
-    let max = course.max().unwrap().to_json(waypost::TextStyle::default()).unwrap();
+    let max = course.max().unwrap().to_json(waypost::source::TextStyle::default()).unwrap();
     assert_eq!(max, "12345678901234567890123");
     assert_eq!(course.min(), course.last());
     let document = Document::from_json(br#"{"state": {"score": 1}}"#).unwrap();

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use waypost::{Entry, Error, Hold, Inspection, NewEntry, Options, Policy, Settings, State, Store};
+use waypost::care::{Inspection, StoreState};
+use waypost::options::Hold;
+use waypost::{Entry, Error, NewEntry, Options, Policy, Settings, Store};
 
 // A process that another test starts has a copy of all locks for a moment.
 const PATIENT: Duration = Duration::from_mins(1);
@@ -18,7 +20,7 @@ fn inspect(path: &Path) -> Inspection {
 fn inspect_and_hear(path: &Path, hear: &mut dyn FnMut(&Entry)) -> Inspection {
     loop {
         let found = Store::inspect(path, Duration::ZERO, hear).unwrap();
-        if found.state != State::Held {
+        if found.state != StoreState::Held {
             return found;
         }
         thread::sleep(Duration::from_millis(1));
@@ -46,7 +48,7 @@ fn what_a_closed_store_holds_is_told_without_a_change() {
     let found = inspect_and_hear(&path, &mut |it| heard.push(it.id.clone()));
     assert_eq!((found.holder, found.journal_bytes), (None, None));
     assert_eq!(found.file_bytes, before.len() as u64);
-    let State::Closed(contents) = found.state else { panic!("{:?}", found.state) };
+    let StoreState::Closed(contents) = found.state else { panic!("{:?}", found.state) };
     assert_eq!(contents.format, 1, "nothing of it is encrypted");
     assert_eq!((contents.checkpoints, contents.deleted, contents.damaged), (1, 1, 0));
     assert_eq!(contents.deleted_bytes, first.stored_bytes);
@@ -63,7 +65,7 @@ fn who_has_the_store_is_told_and_whether_it_lets_go() {
     let name = format!("process {} (the loop)", std::process::id());
     let store = Store::open_with(&path, forever()).unwrap();
     let found = Store::inspect(&path, Duration::ZERO, &mut |_| {}).unwrap();
-    assert_eq!(found.state, State::Held);
+    assert_eq!(found.state, StoreState::Held);
     let holder = found.holder.unwrap();
     assert_eq!(holder.name, name);
     assert!(holder.since.is_some());
@@ -76,7 +78,7 @@ fn who_has_the_store_is_told_and_whether_it_lets_go() {
     store.save(NewEntry::default(), &2).unwrap();
     let found = Store::inspect(&path, PATIENT, &mut |_| {}).unwrap();
     assert_eq!(found.holder.map(|holder| holder.name), Some(name));
-    assert!(matches!(found.state, State::Closed(_)));
+    assert!(matches!(found.state, StoreState::Closed(_)));
     // It was taken in when the holder let go, and no crash left it.
     assert_eq!(found.journal_bytes, None);
 }
@@ -96,7 +98,7 @@ fn what_a_crash_left_is_not_repaired() {
     fs::copy(dir.path().join("store.redb.journal"), &journal).unwrap();
     let before = (fs::read(&copy).unwrap(), fs::read(&journal).unwrap());
     let found = inspect(&copy);
-    assert_eq!(found.state, State::Unclosed);
+    assert_eq!(found.state, StoreState::Unclosed);
     assert_eq!(found.journal_bytes, Some(before.1.len() as u64));
     assert!((fs::read(&copy).unwrap(), fs::read(&journal).unwrap()) == before);
     assert_eq!(Store::open(&copy).unwrap().count().unwrap(), 2);
@@ -125,7 +127,7 @@ fn damaged_entries_are_counted_and_the_others_heard() {
     fs::write(&path, bytes).unwrap();
     let mut heard = Vec::new();
     let found = inspect_and_hear(&path, &mut |it| heard.push(it.session_id.clone()));
-    let State::Closed(contents) = found.state else { panic!() };
+    let StoreState::Closed(contents) = found.state else { panic!() };
     assert_eq!((contents.checkpoints, contents.damaged), (3, 1));
     assert!(contents.damage.unwrap().starts_with("damaged data in "));
     assert_eq!(heard, [Some("before".to_owned()), Some("after".to_owned())]);

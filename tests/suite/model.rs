@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use waypost::recovery::Strategy as Choice;
+use waypost::retention::Rule;
+use waypost::source::JsonStyle;
 use waypost::{
-    Draft, Durability, Entry, Error, Id, Issue, JsonStyle, LoopId, NewEntry, Options, Order,
-    Policy, Query, Rule, Series, Status, Store, Timestamp, Trigger, plan,
+    Draft, Durability, Entry, Error, Id, Issue, LoopId, NewEntry, Options, Order, Policy, Query,
+    Series, Status, Store, Timestamp, Trigger, plan,
 };
 
 /// What can happen to a store. Numbers choose among a few names, so that they meet often.

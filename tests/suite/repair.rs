@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use redb::{Database, TableDefinition};
+use waypost::artifact::ArtifactStatus;
+use waypost::care::{Repair, Repaired};
+use waypost::options::Hold;
 use waypost::{
-    ArtifactStatus, Durability, Error, Hold, Id, NewArtifact, NewEntry, Options, Policy, Query,
-    Repair, Repaired, Series, Settings, Status, Store, Timestamp,
+    Durability, Error, Id, NewArtifact, NewEntry, Options, Policy, Query, Series, Settings, Status,
+    Store, Timestamp,
 };
 
 const WAIT: Duration = Duration::from_mins(1);
@@ -156,7 +159,7 @@ fn what_stands_on_a_lost_frame_is_named_and_the_rest_is_saved() {
     assert!(saved < 10 && saved > 1, "{repaired:?}");
     assert_eq!(saved + repaired.lost.len() as u64, 10, "{repaired:?}");
     let hurt =
-        |it: &waypost::Lost| it.checkpoint.is_some() && it.place.starts_with("checkpoint a-");
+        |it: &waypost::care::Lost| it.checkpoint.is_some() && it.place.starts_with("checkpoint a-");
     assert!(repaired.lost.iter().all(hurt), "{repaired:?}");
     let store = Store::open(&path).unwrap();
     for checkpoint in ids(&store) {

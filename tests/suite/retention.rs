@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use waypost::keep::Action;
+use waypost::retention::{Age, Rule, plan_completed};
 use waypost::{
-    Action, Age, Entry, Error, Id, NewEntry, Options, Policy, Query, Rule, Series, Settings,
-    Status, Store, Timestamp, Trigger, plan, plan_completed,
+    Entry, Error, Id, NewEntry, Options, Policy, Query, Series, Settings, Status, Store, Timestamp,
+    Trigger, plan,
 };
 
 use crate::store::{Place, named};

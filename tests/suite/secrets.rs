@@ -7,10 +7,13 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use waypost::artifact::{ArtifactStatus, Hash};
 use waypost::layouts::{agentize, aiwg, claude, crunch, pipeline};
+use waypost::retention::Age;
+use waypost::source::Source;
 use waypost::{
-    Age, ArtifactStatus, Checkpoint, Document, Error, Hash, Id, NewArtifact, NewEntry, Source,
-    Status, Store, Timestamp, Trigger, layouts,
+    Checkpoint, Document, Error, Id, NewArtifact, NewEntry, Status, Store, Timestamp, Trigger,
+    layouts,
 };
 
 /// Stands for what nobody else should see.
@@ -190,7 +193,11 @@ fn what_a_store_refuses_is_not_quoted() {
     };
     assert!(keep_quiet(draft().with_artifacts(vec![file("a", Some(SECRET))])));
     assert!(keep_quiet(draft().with_artifacts(vec![file("../a", Some(SECRET))])));
-    let limits = waypost::Limits { document_bytes: 8, depth: 1, ..waypost::Limits::default() };
+    let limits = waypost::options::Limits {
+        document_bytes: 8,
+        depth: 1,
+        ..waypost::options::Limits::default()
+    };
     let options = waypost::Options { limits, ..waypost::Options::default() };
     let narrow = Store::open_with(dir.path().join("narrow.redb"), options).unwrap();
     assert!(keep_quiet(narrow.save(NewEntry::default(), SECRET)));

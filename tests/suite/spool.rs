@@ -10,9 +10,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use waypost::care::{SetAside, Spooled};
+use waypost::options::Hold;
+use waypost::retention::Rule;
 use waypost::{
-    Durability, Entry, Error, Hold, Id, NewEntry, Options, Policy, Query, Rule, Series, SetAside,
-    Settings, Spooled, Store, Timestamp,
+    Durability, Entry, Error, Id, NewEntry, Options, Policy, Query, Series, Settings, Store,
+    Timestamp,
 };
 
 use super::engine;

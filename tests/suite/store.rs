@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use waypost::options::{Hold, Limits};
+use waypost::source::{JsonStyle, Source};
 use waypost::{
-    Document, Error, Hold, Id, Issue, JsonStyle, Layout, Limits, LoopId, NewEntry, Options, Query,
-    Series, Source, Status, Store, Timestamp, Trigger,
+    Document, Error, Id, Issue, Layout, LoopId, NewEntry, Options, Query, Series, Status, Store,
+    Timestamp, Trigger,
 };
 
 /// Where a store of a test is.

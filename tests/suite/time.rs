@@ -11,10 +11,12 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::sample::select;
 use waypost::layouts::{Place as LayoutPlace, recognise};
+use waypost::query::{Cursor, Position};
 use waypost::recovery;
+use waypost::retention::{Age, Rule};
 use waypost::{
-    Age, Cursor, Document, Entry, NewEntry, Options, Order, Policy, Position, Query, Rule, Series,
-    Settings, Store, Timestamp, plan,
+    Document, Entry, NewEntry, Options, Order, Policy, Query, Series, Settings, Store, Timestamp,
+    plan,
 };
 
 use crate::store::{Place, named};

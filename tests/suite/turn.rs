@@ -7,7 +7,8 @@ use std::sync::{Arc, Barrier, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use waypost::{Durability, Error, Hold, NewEntry, Options, Query, Store};
+use waypost::options::Hold;
+use waypost::{Durability, Error, NewEntry, Options, Query, Store};
 
 const PATIENT: Duration = Duration::from_mins(5);
 

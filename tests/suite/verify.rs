@@ -9,9 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use redb::{Database, Key, ReadableDatabase as _, ReadableTable as _, TableDefinition, Value};
+use waypost::artifact::ArtifactStatus;
+use waypost::care::{Harm, Repair, Verification, Verify};
+use waypost::options::Hold;
+use waypost::source::Source;
 use waypost::{
-    ArtifactStatus, Durability, Harm, Hold, Id, Issue, NewArtifact, NewEntry, Options, Policy,
-    Query, Repair, Series, Settings, Source, Store, Timestamp, Trigger, Verification, Verify,
+    Durability, Id, Issue, NewArtifact, NewEntry, Options, Policy, Query, Series, Settings, Store,
+    Timestamp, Trigger,
 };
 
 const WAIT: Duration = Duration::from_mins(1);

@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use waypost::{Error, Limits};
+use waypost::Error;
+use waypost::options::Limits;
 
 use crate::args::Global;
 

@@ -1,8 +1,9 @@
 //! What a checkpoint is called on the command line: the same in every command.
 
 use anyhow::Result;
+use waypost::error::Wanted;
 use waypost::history::Scope;
-use waypost::{Entry, Error, Id, Query, Store, Wanted};
+use waypost::{Entry, Error, Id, Query, Store};
 
 use crate::args::Global;
 use crate::exit::Refusal;

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use waypost::{Error, Options, Policy, SecretKey, SetAside, Store};
+use waypost::care::SetAside;
+use waypost::{Error, Options, Policy, SecretKey, Store};
 
 use crate::args::Global;
 use crate::exit::Refusal;

@@ -17,9 +17,10 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use waypost::layouts::{self, Problem};
+use waypost::source::JsonStyle;
 pub(crate) use waypost::transfer::json::artifacts;
 use waypost::transfer::json::{Unwritten, write_checkpoint};
-use waypost::{Artifact, Checkpoint, JsonStyle, Timestamp};
+use waypost::{Artifact, Checkpoint, Timestamp};
 
 use crate::args::Global;
 pub(crate) use changed::Changed;

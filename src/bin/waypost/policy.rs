@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use waypost::Store;
-use waypost::project::{self, Chosen, Named, PolicyError};
+use waypost::project::{self, ChosenPolicy, Named, PolicyError};
 
 /// The policy that was asked for, else that of the store, else that of the config of the project.
-pub(crate) fn choose(asked: Option<&str>, store: &Store) -> Result<Option<Chosen>> {
+pub(crate) fn choose(asked: Option<&str>, store: &Store) -> Result<Option<ChosenPolicy>> {
     match asked {
         Some(name) => of(named(name)?).map(Some),
         None => project::policy_in_force(store).map_err(told),
@@ -13,7 +13,7 @@ pub(crate) fn choose(asked: Option<&str>, store: &Store) -> Result<Option<Chosen
 }
 
 /// The policy to prune by; refuses where there is none, or one that says nothing.
-pub(crate) fn required(asked: Option<&str>, store: &Store) -> Result<Chosen> {
+pub(crate) fn required(asked: Option<&str>, store: &Store) -> Result<ChosenPolicy> {
     project::required_policy(asked, store).map_err(told)
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn named(name: &str) -> Result<Named> {
 }
 
 /// The policy of what was named.
-pub(crate) fn of(named: Named) -> Result<Chosen> {
+pub(crate) fn of(named: Named) -> Result<ChosenPolicy> {
     named.policy().map_err(told)
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use waypost::Step;
+use waypost::care::Step;
 
 use crate::args::Global;
 use crate::interrupt::{self, Signal};

@@ -52,7 +52,8 @@ impl Store {
     /// panic in it is reported as an error.
     ///
     /// ```
-    /// use waypost::{ArtifactStatus, NewArtifact, NewEntry, Store};
+    /// use waypost::artifact::ArtifactStatus;
+    /// use waypost::{NewArtifact, NewEntry, Store};
     ///
     /// # fn main() -> waypost::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();

@@ -57,7 +57,7 @@ pub struct Inspection {
     /// What the lock file beside it contains.
     pub lock_text: LockText,
     /// What is in it, as far as that can be told.
-    pub state: State,
+    pub state: StoreState,
     /// Byte ranges of the file and its journal that the disk cannot read.
     pub unreadable: Vec<Unreadable>,
 }
@@ -88,7 +88,7 @@ pub enum LockText {
 /// Whether a store can be looked into.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum State {
+pub enum StoreState {
     /// The other process did not let go of it.
     Held,
     /// A crash left it; whoever opens it next repairs it.
@@ -194,24 +194,24 @@ fn look(
     wait: Duration,
     holder: &mut Option<Holder>,
     hear: &mut dyn FnMut(&Entry),
-) -> Result<State> {
+) -> Result<StoreState> {
     let path = place.path.as_path();
     let lock_file = LockFile::of(place);
     let arrived = Instant::now();
     let mut announcement = None;
     loop {
         match file::open_read_only_on(place.disk.as_ref(), path) {
-            Ok(None) if is_repairable(place)? => return Ok(State::Unclosed),
+            Ok(None) if is_repairable(place)? => return Ok(StoreState::Unclosed),
             Ok(Some((database, format))) => {
                 let contents = Contents::read(&database, format, path, hear)?;
-                return Ok(State::Closed(Box::new(contents)));
+                return Ok(StoreState::Closed(Box::new(contents)));
             }
             Err(Refusal::Failed(error)) => return Err(error),
             Ok(None) | Err(Refusal::Held | Refusal::Creating | Refusal::Freed) => {}
         }
         holder.get_or_insert_with(|| Holder::of(&lock_file));
         if arrived.elapsed() >= wait {
-            return Ok(State::Held);
+            return Ok(StoreState::Held);
         }
         // Whoever cannot announce itself, in a directory that is not its own, may still be lucky.
         announcement = announcement.or_else(|| lock_file.announce().ok().flatten());

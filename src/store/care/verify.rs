@@ -38,7 +38,7 @@ use crate::store::watch::{Stage, Step, Watch, unwatched};
 use crate::sync::lock;
 use crate::threads::start_in;
 use tables::{Opener, Tables};
-pub use tally::{Finding, Harm, Verification};
+pub use tally::{Defect, Harm, Verification};
 
 // Some milliseconds of work, so that others soon have their turn.
 const PART: usize = 256;
@@ -59,7 +59,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Locked`] or
-    /// [`Error::Io`]; damage is no error but a [`Finding`].
+    /// [`Error::Io`]; damage is no error but a [`Defect`].
     pub fn verify(path: impl AsRef<Path>, wait: Duration) -> Result<Verification> {
         let verify = Verify {
             wait,

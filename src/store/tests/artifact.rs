@@ -192,7 +192,11 @@ fn a_deleted_file_has_no_content() {
 #[test]
 fn what_cannot_be_written_back_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let limits = crate::Limits { artifacts: 3, artifact_bytes: 10, ..crate::Limits::default() };
+    let limits = crate::options::Limits {
+        artifacts: 3,
+        artifact_bytes: 10,
+        ..crate::options::Limits::default()
+    };
     let options = Options { limits, ..Options::default() };
     let store = Store::open_with(dir.path().join("store.redb"), options).unwrap();
     let refused = |files: Vec<NewArtifact>| {

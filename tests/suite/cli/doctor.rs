@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
-use waypost::{Hold, NewEntry, Options, Store};
+use waypost::options::Hold;
+use waypost::{NewEntry, Options, Store};
 
 use super::import::project;
 use super::{Ended, Test};

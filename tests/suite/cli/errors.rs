@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use waypost::{Hold, Options, Store};
+use waypost::options::Hold;
+use waypost::{Options, Store};
 
 use super::{Test, by_member};
 

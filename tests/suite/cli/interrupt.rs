@@ -12,7 +12,9 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use waypost::{Hold, Options, State, Store};
+use waypost::care::StoreState;
+use waypost::options::Hold;
+use waypost::{Options, Store};
 
 use super::import::fixture;
 use super::resume::terminal::terminal;
@@ -331,7 +333,7 @@ fn a_watch_ends_between_two_looks() {
     interrupted(&test.ended(child));
     let found =
         Store::inspect(test.path().join(".waypost/store.redb"), Duration::ZERO, &mut |_| {});
-    assert!(matches!(found.expect("a store").state, State::Closed(_)));
+    assert!(matches!(found.expect("a store").state, StoreState::Closed(_)));
 }
 
 #[test]
@@ -351,7 +353,7 @@ fn an_init_that_imports_keeps_what_it_said_and_goes_on() {
     }
     let found =
         Store::inspect(test.path().join(".waypost/store.redb"), Duration::ZERO, &mut |_| {});
-    assert!(matches!(found.expect("a store").state, State::Closed(_)));
+    assert!(matches!(found.expect("a store").state, StoreState::Closed(_)));
     test.run("init --import").done();
     assert_eq!(test.count(), 400);
 }

@@ -8,7 +8,8 @@ use std::sync::{Mutex, Once, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use waypost::{Repair, Store};
+use waypost::Store;
+use waypost::care::Repair;
 
 use super::specimen::{Reads, Specimen};
 
@@ -79,7 +80,7 @@ impl Specimen {
         let before = fs::read(&paths.damaged).unwrap();
         let verified = Store::verify(&paths.damaged, Duration::ZERO);
         assert!(fs::read(&paths.damaged).unwrap() == before, "{name}: verify changed the file");
-        let is_clean = verified.as_ref().is_ok_and(waypost::Verification::is_clean);
+        let is_clean = verified.as_ref().is_ok_and(waypost::care::Verification::is_clean);
         let reads = self.check(&paths.used);
         assert!(
             reads.failed.is_empty() || !is_clean,

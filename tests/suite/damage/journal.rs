@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use waypost::{Error, Hold, Id, NewEntry, Options, Query, Repair, Series, Store};
+use waypost::care::Repair;
+use waypost::options::Hold;
+use waypost::{Error, Id, NewEntry, Options, Query, Series, Store};
 
 const SAVED: usize = 30;
 // A prime; some forty files.

@@ -4,7 +4,8 @@ use std::fs;
 use std::sync::mpsc;
 use std::thread;
 
-use waypost::{ArtifactStatus, NewArtifact, NewEntry, Store};
+use waypost::artifact::ArtifactStatus;
+use waypost::{NewArtifact, NewEntry, Store};
 
 use super::cases::hush_engine;
 use super::{PATIENCE, random};

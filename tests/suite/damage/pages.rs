@@ -7,10 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
-use waypost::{
-    ArtifactStatus, Checkpoint, Error, Id, NewArtifact, NewEntry, Query, Repair, Repaired, Series,
-    Store, Verification,
-};
+use waypost::artifact::ArtifactStatus;
+use waypost::care::{Repair, Repaired, Verification};
+use waypost::{Checkpoint, Error, Id, NewArtifact, NewEntry, Query, Series, Store};
 
 use super::cases::hush_engine;
 use super::random;
@@ -112,8 +111,9 @@ fn check(case: &str, store: &Store, known: &[Checkpoint], whole: &BTreeSet<&Id>)
 
 /// What is not saved is told, and so is what may not have been there.
 fn check_told(case: &str, store: &Store, known: &[Checkpoint], repaired: &Repaired) {
-    let told =
-        |list: &[waypost::Lost], id: &Id| list.iter().any(|it| it.checkpoint.as_ref() == Some(id));
+    let told = |list: &[waypost::care::Lost], id: &Id| {
+        list.iter().any(|it| it.checkpoint.as_ref() == Some(id))
+    };
     let saved: BTreeSet<Id> =
         store.entries(Query::default()).map(|entry| entry.unwrap().id).collect();
     let entries = repaired.lost.iter().filter(|it| it.place.starts_with("entry ")).count() as u64;

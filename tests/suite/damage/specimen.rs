@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use waypost::artifact::ArtifactStatus;
+use waypost::keep::Operation;
 use waypost::{
-    ArtifactStatus, Checkpoint, Id, Issue, NewArtifact, NewEntry, Operation, Policy, Query, Series,
-    Settings, Store, Trigger,
+    Checkpoint, Id, Issue, NewArtifact, NewEntry, Policy, Query, Series, Settings, Store, Trigger,
 };
 
 /// What is in the store, as it was written.

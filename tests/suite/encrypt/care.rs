@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use waypost::{Backup, Repair, Repaired, Timestamp, Verification, Verify};
+use waypost::Timestamp;
+use waypost::care::{Backup, Repair, Repaired, Verification, Verify};
 
 use super::*;
 
@@ -155,7 +156,9 @@ fn a_rekey_that_was_not_done_is_told_until_it_is() {
         }
         let look = |path: &Path| {
             let found = Store::inspect(path, Duration::ZERO, &mut |_| {}).unwrap();
-            let waypost::State::Closed(contents) = found.state else { panic!("{found:?}") };
+            let waypost::care::StoreState::Closed(contents) = found.state else {
+                panic!("{found:?}")
+            };
             contents.is_rekeying
         };
         assert!(look(&place.path));

@@ -1,6 +1,7 @@
 //! A store whose key was changed half way, for who has some of its keys only.
 
-use waypost::{Age, Policy};
+use waypost::Policy;
+use waypost::retention::Age;
 
 use super::*;
 

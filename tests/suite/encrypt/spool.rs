@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use waypost::{Repair, SetAside, Timestamp};
+use waypost::Timestamp;
+use waypost::care::{Repair, SetAside};
 
 use super::*;
 use crate::engine;

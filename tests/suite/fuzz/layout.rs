@@ -9,9 +9,8 @@ use waypost::layouts::{
     Place, Problem, Schema, Writing, agentize, aiwg, check as check_rules, claude, crunch, file_as,
     file_with, from_json, kind, locate, pipeline, recognise, standing, unrecognised,
 };
-use waypost::{
-    Document, Entry, Format, Id, Issue, Layout, LoopId, NewEntry, SourceForm, Store, Timestamp,
-};
+use waypost::source::{Format, SourceForm};
+use waypost::{Document, Entry, Id, Issue, Layout, LoopId, NewEntry, Store, Timestamp};
 
 use super::examples;
 use crate::tape::Tape;

@@ -4,11 +4,14 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
+use waypost::artifact::Hash;
 use waypost::diff::Pointer;
 use waypost::layouts::{aiwg, claude, crunch};
+use waypost::query::Cursor;
+use waypost::retention::Age;
 use waypost::{
-    Age, Condition, Cursor, Document, Error, Hash, Id, Issue, Layout, LoopId, NewEntry, Series,
-    Status, Store, Timestamp, Trigger,
+    Condition, Document, Error, Id, Issue, Layout, LoopId, NewEntry, Series, Status, Store,
+    Timestamp, Trigger,
 };
 
 use crate::tape::Tape;

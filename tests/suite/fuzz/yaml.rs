@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use waypost::diff::compare_numbers;
 use waypost::layouts::to_yaml;
-use waypost::{Config, Document, Policy, Source, Timestamp, Trigger, plan};
+use waypost::source::Source;
+use waypost::{Config, Document, Policy, Timestamp, Trigger, plan};
 
 use super::examples;
 use crate::tape::Tape;

@@ -14,7 +14,7 @@ const FAILED: &str = "shop/.claude/data/checkpoints/failed/a_b_20251003_120000.j
 /// The entry of a fixture that was imported from a path, and its document.
 fn imported(name: &str, path: &str, change: impl Fn(String) -> String) -> (Entry, Document) {
     let text = fs::read_to_string(&fixtures("claude", name, ".json")[0]).unwrap();
-    let source = waypost::Source::from_json(change(text).as_bytes()).unwrap();
+    let source = waypost::source::Source::from_json(change(text).as_bytes()).unwrap();
     let document = source.outline().unwrap();
     let about = recognise(&document, &Place { path, ..Place::default() }).unwrap();
     let about = NewEntry { source_path: Some(path.to_owned()), ..about };

@@ -22,9 +22,9 @@ use waypost::layouts::{
     LayoutFile, Problem, agentize, aiwg, claude, crunch, file_as, from_json, from_yaml, pipeline,
     to_yaml,
 };
+use waypost::source::{Format, SourceForm, Spacing};
 use waypost::{
-    Document, Entry, Format, Id, Issue, Layout, LoopId, NewEntry, Series, SourceForm, Spacing,
-    Status, Store, Timestamp, Trigger,
+    Document, Entry, Id, Issue, Layout, LoopId, NewEntry, Series, Status, Store, Timestamp, Trigger,
 };
 
 use super::{printed, yaml};

@@ -7,7 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, waitpid};
-use waypost::{State, Store};
+use waypost::Store;
+use waypost::care::StoreState;
 
 use super::{Times, Writer, check, command, command_with, document, ended, send, store_in};
 
@@ -15,7 +16,7 @@ use super::{Times, Writer, check, command, command_with, document, ended, send, 
 fn is_held_by(holder: &Writer, path: &Path) -> bool {
     let found = Store::inspect(path, Duration::from_millis(30), &mut |_| {}).unwrap();
     let name = found.holder.map(|it| it.name).unwrap_or_default();
-    found.state == State::Held && name.starts_with(&format!("process {} ", holder.child.id()))
+    found.state == StoreState::Held && name.starts_with(&format!("process {} ", holder.child.id()))
 }
 
 /// Stops a process at a moment when it has the store.

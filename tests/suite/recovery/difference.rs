@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use waypost::artifact::ArtifactStatus;
 use waypost::recovery::{Answer, Differences, FileNow, IssueNow, Moment, World, differences};
-use waypost::{ArtifactStatus, Layout, NewArtifact, NewEntry, Store};
+use waypost::{Layout, NewArtifact, NewEntry, Store};
 
 /// Files as they are now, and as they were committed.
 #[derive(Default)]

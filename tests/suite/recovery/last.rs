@@ -1,7 +1,8 @@
 //! The newest that can be resumed.
 
 use waypost::recovery::Strategy;
-use waypost::{Error, NewEntry, Policy, Rule, Series, Settings, Status};
+use waypost::retention::Rule;
+use waypost::{Error, NewEntry, Policy, Series, Settings, Status};
 
 use super::{Work, offered, passed};
 

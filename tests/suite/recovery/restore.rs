@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use waypost::artifact::ArtifactStatus;
+use waypost::care::Stage;
 use waypost::recovery::restore::{
     FileAction, FileOutcome, NotRestored, Refusal, Restore, RestorePlan, StepName, StepOutcome,
 };
-use waypost::{
-    ArtifactStatus, Entry, Error, Id, NewArtifact, NewEntry, Options, Stage, Store, Timestamp,
-};
+use waypost::{Entry, Error, Id, NewArtifact, NewEntry, Options, Store, Timestamp};
 
 const STATE: &str = r#"{"variables": {"x": 1.50}, "agent_state": {"current_agent": "q"}}"#;
 
@@ -106,7 +106,7 @@ impl Project {
     }
 }
 
-fn unwatched(_: waypost::Step) -> ControlFlow<()> {
+fn unwatched(_: waypost::care::Step) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -250,7 +250,7 @@ fn a_plan_of_a_checkpoint_that_is_another_one_now_is_refused() {
 /// Ends a restore at its `end`th step; returns what came of it, and the stage it was in.
 fn ended_at(project: &Project, end: usize) -> (Result<(), NotRestored>, Option<Stage>) {
     let (mut count, mut stage) = (0, None);
-    let mut watch = |step: waypost::Step| {
+    let mut watch = |step: waypost::care::Step| {
         count += 1;
         if count <= end {
             return ControlFlow::Continue(());

@@ -2,7 +2,8 @@
 
 use waypost::layouts::{Place, Problem, recognise};
 use waypost::recovery::{Offer, Worker};
-use waypost::{Document, NewEntry, Source};
+use waypost::source::Source;
+use waypost::{Document, NewEntry};
 
 use super::Work;
 

@@ -16,7 +16,8 @@ use std::path::Path;
 use anyhow::Result;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use waypost::{Checkpoint, JsonStyle, NewEntry, Series, Timestamp};
+use waypost::source::JsonStyle;
+use waypost::{Checkpoint, NewEntry, Series, Timestamp};
 
 use crate::document::State;
 use legacy::Legacy;

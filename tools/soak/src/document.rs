@@ -3,7 +3,8 @@
 //! Two numbers next to each other have most in common, as in a loop that saves every iteration.
 
 use serde::{Deserialize, Serialize};
-use waypost::{ArtifactStatus, Checkpoint, NewArtifact};
+use waypost::artifact::ArtifactStatus;
+use waypost::{Checkpoint, NewArtifact};
 
 use crate::kind::{Kind, Spot};
 use crate::random::Random;

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use anyhow::{Error, Result, anyhow};
-use waypost::{Age, Entry, Issue, NewEntry, Policy, Rule, Series, Settings, Trigger};
+use waypost::retention::{Age, Rule};
+use waypost::{Entry, Issue, NewEntry, Policy, Series, Settings, Trigger};
 
 const PHASES: [&str; 3] = ["plan", "build", "test"];
 // Long enough to be restored by whoever deleted it, short enough that much is purged in a run.

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use tempfile::TempDir;
-use waypost::{Hold, Options, Store};
+use waypost::options::Hold;
+use waypost::{Options, Store};
 
 use crate::arguments::Run;
 use crate::check::{Check, When, judge};

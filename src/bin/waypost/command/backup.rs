@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
-use waypost::{Backup, Copied};
+use waypost::care::{Backup, Copied};
 
 use crate::args::Global;
 use crate::exit::Refusal;

@@ -5,7 +5,8 @@ use std::io::Write;
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::{Deleted, Entry, Error, Id, Series, Store};
+use waypost::keep::Deleted;
+use waypost::{Entry, Error, Id, Series, Store};
 
 use crate::args::Global;
 use crate::output::come_back;

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::builder::NonEmptyStringValueParser;
 use waypost::history::FileChanges;
-use waypost::{Artifact, Diff, Document, Entry, Id, Source, Store};
+use waypost::source::Source;
+use waypost::{Artifact, Diff, Document, Entry, Id, Store};
 
 use crate::args::Global;
 use crate::exit::Refusal;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::builder::styling::{AnsiColor, Style};
 use waypost::Timestamp;
-use waypost::doctor::{Check, CheckStatus, Examination, Files, GivenKey, Report, examine};
+use waypost::doctor::{CheckStatus, Checkup, Examination, Files, GivenKey, Report, examine};
 use waypost::transfer::import::Earlier;
 
 use crate::args::Global;
@@ -75,7 +75,7 @@ fn given(named: keys::Named) -> GivenKey {
 
 fn write(out: &mut dyn Write, report: &Report, global: &Global) -> Result<()> {
     let width = report.checks.iter().map(|check| check.name.len()).max().unwrap_or_default();
-    for Check { name, status, finding, advice, .. } in &report.checks {
+    for Checkup { name, status, finding, advice, .. } in &report.checks {
         let (mark, style) = match status {
             CheckStatus::Ok => ("ok", AnsiColor::Green.on_default()),
             CheckStatus::Warn => ("warn", AnsiColor::Yellow.on_default().bold()),

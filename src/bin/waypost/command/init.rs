@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{self, Path, PathBuf};
 
 use anyhow::Result;
-use waypost::project::{self, Chosen, Named, PolicySource, Site, Suggestion, suggest};
+use waypost::project::{self, ChosenPolicy, Named, PolicySource, Site, Suggestion, suggest};
 use waypost::recovery::ignored;
 use waypost::transfer::import::{Earlier, Imported, Survey};
 use waypost::{Layout, Query, Store};
@@ -199,7 +199,7 @@ fn settle_policy(
             return Ok((None, None));
         }
     };
-    if let Some(Chosen { policy, source }) = chosen {
+    if let Some(ChosenPolicy { policy, source }) = chosen {
         lines.line("policy", Some(format!("{}, from the {source}", policy.name)))?;
         return Ok((Some(InForce { name: policy.name, source: source.to_string() }), None));
     }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
-use waypost::{KeyId, SecretKey};
+use waypost::SecretKey;
+use waypost::care::KeyId;
 
 use crate::args::Global;
 use crate::exit::Refusal;

@@ -5,7 +5,8 @@ use std::io::Write;
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::{Entry, Id, OnSuccess, Planned, Series, Status, Store, Timestamp, plan_completed};
+use waypost::retention::{OnSuccess, Planned, plan_completed};
+use waypost::{Entry, Id, Series, Status, Store, Timestamp};
 
 use crate::args::Global;
 use crate::output::come_back;

@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Cursor, Entry, Id, Order, Query, Restorable, Store, Timestamp};
+use waypost::keep::Restorable;
+use waypost::query::Cursor;
+use waypost::{Entry, Id, Order, Query, Store, Timestamp};
 
 use crate::args::{self, Global};
 use crate::exit::Refusal;

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::project::{self, Chosen, Named, PolicyError, PolicySource};
-use waypost::{Age, Config, OnSuccess, Per, Policy, Rule, Settings, Trigger};
+use waypost::project::{self, ChosenPolicy, Named, PolicyError, PolicySource};
+use waypost::retention::{Age, OnSuccess, Per, Rule};
+use waypost::{Config, Policy, Settings, Trigger};
 
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -142,7 +143,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 
 fn show(args: &Show, global: &Global, out: &mut dyn Write) -> Result<()> {
     if let Some(name) = &args.policy {
-        let Chosen { source, policy } = of(named(name)?)?;
+        let ChosenPolicy { source, policy } = of(named(name)?)?;
         let shown = InForce {
             source: Some(source.to_string()),
             policy: Some(policy),

@@ -4,7 +4,10 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Deleted, Entry, Excess, Plan, Planned, Query, Step, Store, Timestamp, plan};
+use waypost::care::Step;
+use waypost::keep::Deleted;
+use waypost::retention::{Excess, Planned};
+use waypost::{Entry, Plan, Query, Store, Timestamp, plan};
 
 use crate::args::Global;
 use crate::confirm::{confirm, is_asked};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{KeyId, Rekeyed};
+use waypost::care::{KeyId, Rekeyed};
 
 use crate::args::Global;
 use crate::exit::Refusal;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Harm, Repair, Repaired, Store, Verification, Verify};
+use waypost::Store;
+use waypost::care::{Harm, Repair, Repaired, Verification, Verify};
 
 use crate::args::Global;
 use crate::exit::Refusal;

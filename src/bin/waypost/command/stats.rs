@@ -5,7 +5,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Damage, Error, Stats};
+use waypost::error::Damage;
+use waypost::{Error, Stats};
 
 use crate::args::Global;
 use crate::open;

@@ -5,7 +5,8 @@ use std::io::Write;
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::{Action, Entry, Error, Id, Store};
+use waypost::keep::Action;
+use waypost::{Entry, Error, Id, Store};
 
 use crate::args::{self, Global};
 use crate::exit::Refusal;

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Store, Verification, Verify};
+use waypost::Store;
+use waypost::care::{Verification, Verify};
 
 use crate::args::Global;
 use crate::exit::Refusal;

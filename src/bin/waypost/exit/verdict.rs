@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 
 use waypost::doctor::stopped_advice;
+use waypost::error::{Damage, Subject};
 use waypost::project::{ConfigError, NoPlace, PolicyError};
 use waypost::recovery::restore;
 use waypost::text::{linked_advice, move_away};
 use waypost::transfer::capture::CaptureError;
-use waypost::{Damage, Error, Series, Subject};
+use waypost::{Error, Series};
 
 use super::{Exit, Refusal};
 use crate::output::quoted;

@@ -1,6 +1,6 @@
 //! What was deleted, and how it comes back.
 
-use waypost::Deleted;
+use waypost::keep::Deleted;
 
 use super::size;
 

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::builder::styling::Style;
+use waypost::care::{Compacted, KeyId, Rekeyed};
 use waypost::layouts::Problem;
-use waypost::{Artifact, Compacted, Entry, KeyId, Rekeyed, Stats, Timestamp};
+use waypost::{Artifact, Entry, Stats, Timestamp};
 
 use super::human::{ago, plain, size};
 

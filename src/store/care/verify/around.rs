@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use super::Verifier;
 use super::tables::harm_to;
-use super::tally::{Finding, Harm};
+use super::tally::{Defect, Harm};
 use crate::error::{Error, Result};
 use crate::store::care::repair::{Lost, survey};
 use crate::store::engine::pages::{Pages, Seen};
@@ -48,7 +48,7 @@ impl Verifier<'_> {
             found.find_unreadable(Harm::Reading, unreadable);
         }
         for Lost { place, reason, checkpoint } in surveyed.lost {
-            found.note(Finding { place, reason, harm: Harm::Reading, checkpoint });
+            found.note(Defect { place, reason, harm: Harm::Reading, checkpoint });
         }
         Ok(if surveyed.is_whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }

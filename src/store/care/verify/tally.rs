@@ -57,7 +57,7 @@ pub struct Verification {
     /// Byte ranges of the file and its journal that the disk cannot read. Each is a finding, too.
     pub unreadable: Vec<Unreadable>,
     /// What is wrong, as it was found; not more than 10,000 of them.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Defect>,
     /// How many more there are.
     pub more: u64,
 }
@@ -65,7 +65,7 @@ pub struct Verification {
 /// Something that is wrong with a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct Defect {
     /// The checkpoint, the table and row, or the page.
     pub place: String,
     /// Which check failed.
@@ -129,7 +129,7 @@ impl Verification {
     }
 
     pub(super) fn find(&mut self, harm: Harm, place: impl Into<String>, reason: impl fmt::Display) {
-        self.note(Finding {
+        self.note(Defect {
             place: place.into(),
             reason: reason.to_string(),
             harm,
@@ -146,7 +146,7 @@ impl Verification {
 
     /// What is wrong with a checkpoint.
     pub(super) fn find_at(&mut self, harm: Harm, entry: &Entry, reason: impl fmt::Display) {
-        self.note(Finding {
+        self.note(Defect {
             place: format!("checkpoint {}", entry.id),
             reason: reason.to_string(),
             harm,
@@ -164,7 +164,7 @@ impl Verification {
                 (place.unwrap_or_else(|| "store".to_owned()), other.to_string())
             }
         };
-        self.note(Finding { place, reason, harm, checkpoint });
+        self.note(Defect { place, reason, harm, checkpoint });
     }
 
     /// Counts a frame that is not sealed as all of the store is to be.
@@ -191,7 +191,7 @@ impl Verification {
         part.findings.into_iter().for_each(|finding| self.note(finding));
     }
 
-    pub(super) fn note(&mut self, finding: Finding) {
+    pub(super) fn note(&mut self, finding: Defect) {
         if self.findings.len() >= FINDINGS_MAX {
             self.more += 1;
         } else if !self.findings.contains(&finding) {

@@ -21,7 +21,7 @@ use crate::extent::extent;
 use crate::key::Span;
 use crate::store::care::inspect::inspect_at;
 use crate::store::care::repair::{Repair, Repaired, repair_at};
-use crate::store::care::verify::{Finding, Verification, Verify, verify_at};
+use crate::store::care::verify::{Defect, Verification, Verify, verify_at};
 use crate::store::engine::disk::{Disk as _, Place};
 use crate::store::watch::unwatched;
 use crate::store::{Settings, Store};
@@ -329,7 +329,7 @@ fn a_spooled_save_that_cannot_be_read_is_reported_and_stays() {
     disk.spoil(&spooled, 0..1);
     let place = Place { path: PathBuf::from(STORE), disk: Arc::new(disk.clone()) };
     let verified = verify_at(&place, &Verify::default(), &mut unwatched).unwrap();
-    let is_told = |it: &Finding| it.place.contains(&*spooled.to_string_lossy());
+    let is_told = |it: &Defect| it.place.contains(&*spooled.to_string_lossy());
     assert!(verified.findings.iter().any(is_told), "{verified:?}");
     assert!(!verified.needs_repair(), "{verified:?}");
     let found = inspect_at(&place, Duration::ZERO, &mut |_| {}).unwrap();

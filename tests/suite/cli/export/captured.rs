@@ -3,7 +3,9 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use waypost::{ArtifactStatus, Id, Limits, NewArtifact, NewEntry, Options, Store};
+use waypost::artifact::ArtifactStatus;
+use waypost::options::Limits;
+use waypost::{Id, NewArtifact, NewEntry, Options, Store};
 
 use super::super::Test;
 use super::objects;

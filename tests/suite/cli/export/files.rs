@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use waypost::{Id, Layout, NewEntry, Source, Store, Timestamp, Trigger};
+use waypost::source::Source;
+use waypost::{Id, Layout, NewEntry, Store, Timestamp, Trigger};
 
 use super::super::{Test, by_member};
 use super::objects;

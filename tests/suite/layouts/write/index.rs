@@ -3,7 +3,8 @@
 use std::fs;
 
 use waypost::layouts::{Scalar, crunch, file_as, from_yaml};
-use waypost::{Format, Id, Layout, Trigger};
+use waypost::source::Format;
+use waypost::{Id, Layout, Trigger};
 
 use super::super::{fixtures, printed};
 use super::{document, entry, state};

@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 use waypost::layouts::file_as;
-use waypost::{Document, Layout, SourceForm};
+use waypost::source::SourceForm;
+use waypost::{Document, Layout};
 
 use super::super::fixtures;
 use super::{entry, refusal};

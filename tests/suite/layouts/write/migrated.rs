@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 use waypost::layouts::{LayoutFile, Schema, Writing, file_with};
-use waypost::{Document, Entry, Layout, SourceForm};
+use waypost::source::SourceForm;
+use waypost::{Document, Entry, Layout};
 
 use super::super::fixtures;
 use super::{complaints, document, entry, printed};

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use waypost::{Entry, Id, Issue, JsonStyle, NewEntry, Order, Query, Series, Store, Trigger};
+use waypost::source::JsonStyle;
+use waypost::{Entry, Id, Issue, NewEntry, Order, Query, Series, Store, Trigger};
 
 use super::{Document, Durability, PAGE, Peer, Record};
 use crate::document::State;

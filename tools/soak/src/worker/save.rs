@@ -1,7 +1,8 @@
 //! Saves of every kind, and what a worker finds of them when it starts again.
 
 use anyhow::Result;
-use waypost::{Draft, Durability, Entry, Id, NewEntry, Query, Source};
+use waypost::source::Source;
+use waypost::{Draft, Durability, Entry, Id, NewEntry, Query};
 
 use super::Worker;
 use crate::document::{captured, is_intact, state, text};

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use waypost::{Durability, Id, JsonStyle, Query, Series, Store};
+use waypost::source::JsonStyle;
+use waypost::{Durability, Id, Query, Series, Store};
 
 use super::Plan;
 use super::document::AgentLoop;

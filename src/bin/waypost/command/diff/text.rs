@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use clap::builder::styling::Style;
+use waypost::Document;
 use waypost::diff::{self, Change, Line, Pointer, hunks};
-use waypost::{Document, TextStyle};
+use waypost::source::TextStyle;
 
 use super::short::shortened;
 use crate::args::Global;

@@ -5,7 +5,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Action, Id, Operation, Store, Timestamp, Trigger};
+use waypost::keep::{Action, Operation};
+use waypost::{Id, Store, Timestamp, Trigger};
 
 use super::note_more;
 use crate::args::Global;

@@ -6,7 +6,8 @@ use std::io::Write;
 use anyhow::Result;
 use waypost::diff::Pointer;
 use waypost::history::{Course, Value, ValueAt, Values};
-use waypost::{Entry, Id, Series, Store, TextStyle, Timestamp};
+use waypost::source::TextStyle;
+use waypost::{Entry, Id, Series, Store, Timestamp};
 
 use super::sparkline::{Levels, sparkline};
 use crate::args::Global;

@@ -7,7 +7,8 @@ use std::io::{self, BufRead, Write};
 use anyhow::Result;
 use waypost::layouts::{Progress, Standing};
 use waypost::recovery::{Decision, Differences, Resumption};
-use waypost::{Entry, JsonStyle, Timestamp};
+use waypost::source::JsonStyle;
+use waypost::{Entry, Timestamp};
 
 use super::difference;
 use crate::exit::Refusal;

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use waypost::recovery::{Advice, Decision, Differences, Resumption, Worker};
-use waypost::{JsonStyle, Layout, Status, Timestamp};
+use waypost::source::JsonStyle;
+use waypost::{Layout, Status, Timestamp};
 
 use super::{Args, ask, worker};
 use crate::args::Global;

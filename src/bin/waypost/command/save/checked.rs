@@ -1,7 +1,8 @@
 //! `waypost save --layout`: a document of another system, held to the rules of that system.
 
 use waypost::layouts::{described, refuse_broken};
-use waypost::{Document, Layout, NewEntry, Result, Source};
+use waypost::source::Source;
+use waypost::{Document, Layout, NewEntry, Result};
 
 use super::Args;
 

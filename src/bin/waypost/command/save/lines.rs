@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use anyhow::{Context as _, Result};
-use waypost::{Draft, Entry, Error, Limits};
+use waypost::options::Limits;
+use waypost::{Draft, Entry, Error};
 
 use super::inbox::{Line, Lines};
 use super::switches::skip;

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use serde::Serialize;
+use waypost::config::Cleanup;
 use waypost::project;
-use waypost::{Cleanup, Config, NewEntry, Policy};
+use waypost::{Config, NewEntry, Policy};
 
 use super::Args;
 use crate::args::Global;

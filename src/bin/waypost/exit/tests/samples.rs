@@ -5,10 +5,11 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use waypost::error::{Damage, Subject};
 use waypost::project::{ConfigError, NoPlace, PolicyError};
 use waypost::recovery::restore;
 use waypost::transfer::capture::CaptureError;
-use waypost::{Damage, Error, Id, Series, Status, Subject};
+use waypost::{Error, Id, Series, Status};
 
 use super::super::Refusal;
 use crate::interrupt::Signal;

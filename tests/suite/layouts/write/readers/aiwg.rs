@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use waypost::layouts::{Form, LayoutFile, Place, Writing, file_with, recognise};
-use waypost::{Document, Entry, Format, Layout, LoopId, NewEntry, SourceForm, Status, Trigger};
+use waypost::source::{Format, SourceForm};
+use waypost::{Document, Entry, Layout, LoopId, NewEntry, Status, Trigger};
 
 use super::super::super::printed;
 use super::super::{LOOP, document, entry, state};
