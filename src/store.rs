@@ -13,33 +13,36 @@ mod options;
 mod save;
 #[cfg(test)]
 mod tests;
+mod transaction;
 mod turn;
 mod watch;
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::thread::JoinHandle;
 
 use serde::Serialize;
 
 use crate::checkpoint::{Checkpoint, Entry, Id, NewEntry};
 use crate::codec::Frames;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 use engine::disk::Place;
 use engine::location;
 use keep::deleted::Removal;
+use keep::prune_on_save::{prune, settle};
 use log::spool::Spool;
-use save::commit::Queue;
+use save::queue::Queue;
+use save::shared::Shared;
+use save::tending;
+use transaction::lookup::not_found;
 use turn::enter::Turn;
 use turn::keeper::Keeper;
 
 pub use ask::arrivals::{Arrivals, Position};
-pub(crate) use ask::read::{Index, Snapshot, is_too_short};
+pub use ask::restorable::Restorable;
 pub use ask::stats::Stats;
 pub use care::backup::{Backup, Copied};
 pub use care::compact::Compacted;
@@ -52,11 +55,14 @@ pub(crate) use engine::location::sync_parent;
 #[cfg(feature = "transfer")]
 pub(crate) use engine::lossy;
 pub use engine::sectors::Unreadable;
-pub use keep::deleted::Restorable;
+pub use keep::deleted::Deleted;
 pub use keep::operation::{Action, Operation};
-pub use log::spool::{SetAside, Spooled};
-pub use options::{Durability, Hold, Limits, Options};
+pub use log::spool::Spooled;
+pub use options::{Durability, Hold, Limits, Options, SetAside};
 pub use save::draft::Draft;
+pub(crate) use transaction::index::Index;
+pub(crate) use transaction::lookup::is_too_short;
+pub(crate) use transaction::snapshot::Snapshot;
 pub use turn::settings::Settings;
 pub use watch::{Stage, Step};
 #[cfg(feature = "transfer")]
@@ -71,38 +77,6 @@ pub struct Store {
     shared: Arc<Shared>,
     /// The keeper thread, or why it could not be started; `None` once the store is closed.
     keeper: Option<io::Result<JoinHandle<()>>>,
-}
-
-struct Shared {
-    options: Options,
-    turn: Turn,
-    queue: Queue,
-    spool: Spool,
-    keeper: Arc<Keeper>,
-    frames: Arc<Frames>,
-    /// Length of the document that was encoded last.
-    last_raw_bytes: AtomicUsize,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("path", &self.turn.path()).finish_non_exhaustive()
-    }
-}
-
-/// What [`Store::delete`] removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Deleted {
-    /// Number of checkpoints.
-    pub checkpoints: u64,
-    /// By how much less all documents take on disk once they cannot be restored any more; if that
-    /// is now, those included that are stored anew because they were differences to what is gone.
-    pub stored_bytes: u64,
-    /// The number of the operation in the log, if anything was removed.
-    pub operation: Option<u64>,
-    /// Whether they can be restored.
-    pub is_restorable: bool,
 }
 
 impl Store {
@@ -130,14 +104,15 @@ impl Store {
         let frames = Arc::new(Frames::new(options.keyring()));
         let shared = Arc::new(Shared {
             spool: Spool::of(&place),
-            turn: Turn::new(place, &options, keeper.clone(), frames.clone()),
+            turn: Turn::new(place, &options, (keeper.clone(), settle), frames.clone()),
             options,
             queue: Queue::default(),
             keeper,
             frames,
             last_raw_bytes: AtomicUsize::new(0),
+            prune,
         });
-        let keeper = Keeper::start(&shared);
+        let keeper = tending::start(&shared);
         let store = Self { shared, keeper: Some(keeper) };
         // Whatever is wrong with the file shows here and not at the first save.
         store.shared.enter()?;
@@ -306,22 +281,6 @@ impl Store {
         })
     }
 
-    fn delete_as(&self, ids: &[Id], removal: Removal) -> Result<Deleted> {
-        let now = (self.shared.options.clock)();
-        let ids: BTreeSet<&Id> = ids.iter().collect();
-        self.shared.write(|writer| {
-            let found = |id| writer.find(id)?.ok_or_else(|| not_found(id));
-            let entries = ids.into_iter().map(found).collect::<Result<Vec<Entry>>>()?;
-            if entries.is_empty() {
-                return Ok(Deleted::default());
-            }
-            let operation = writer.log(Operation::new(Action::Delete, now).on(&entries))?;
-            let deleted = writer.delete(&entries, removal, (now, operation))?;
-            writer.purge_expired(now)?;
-            Ok(deleted)
-        })
-    }
-
     fn end(&mut self) {
         if let Some(keeper) = self.keeper.take() {
             self.shared.keeper.stop();
@@ -338,13 +297,4 @@ impl Drop for Store {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// Lets those go on that wait while one call makes many transactions: locks are not fair.
-fn give_way() {
-    thread::sleep(Duration::from_millis(1));
-}
-
-fn not_found(id: &Id) -> Error {
-    Error::NotFound { wanted: id.to_string() }
 }

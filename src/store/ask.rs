@@ -9,5 +9,8 @@
 //! tables before a snapshot is taken.
 
 pub(in crate::store) mod arrivals;
-pub(in crate::store) mod read;
+pub(in crate::store) mod artifacts;
+pub(in crate::store) mod of_file;
+pub(in crate::store) mod reading;
+pub(in crate::store) mod restorable;
 pub(in crate::store) mod stats;

@@ -49,7 +49,6 @@
 
 pub(in crate::store) mod bases;
 pub(in crate::store) mod choice;
-pub(in crate::store) mod dependents;
-pub(in crate::store) mod pack;
+pub(in crate::store) mod packed;
 pub(in crate::store) mod recent;
 pub(in crate::store) mod unpack;

@@ -43,4 +43,4 @@
 
 pub(in crate::store) mod artifact;
 pub(in crate::store) mod blobs;
-pub(in crate::store) mod sources;
+pub(in crate::store) mod holders;

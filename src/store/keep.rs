@@ -16,4 +16,5 @@ pub(in crate::store) mod fork;
 pub(in crate::store) mod lifecycle;
 pub(in crate::store) mod operation;
 pub(in crate::store) mod prune_on_save;
+pub(in crate::store) mod remove;
 pub(in crate::store) mod settings;

@@ -43,5 +43,6 @@
 //! After a failed write or sync, the journal accepts nothing more. Opening the file anew, or the
 //! next durable commit, puts its content into the tables and replaces it.
 
+pub(in crate::store) mod intake;
 pub(in crate::store) mod journal;
 pub(in crate::store) mod spool;

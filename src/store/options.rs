@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,6 @@ use crate::codec::SecretKey;
 use crate::codec::{Bounds, Keyring};
 use crate::error::{Error, Result};
 use crate::retention::Policy;
-use crate::store::log::spool::SetAside;
 
 /// How a [`Store`](crate::Store) is opened.
 ///
@@ -308,4 +308,14 @@ fn at_most(what: &str, value: usize, limit: usize) -> Result<()> {
         return Err(Error::Limit { what: what.to_owned(), limit: limit as u64 });
     }
     Ok(())
+}
+
+/// A file beside the store that was not taken in, and where it was moved to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SetAside {
+    /// Where it is now. Nothing removes it.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
 }

@@ -32,7 +32,6 @@
 pub(in crate::store) mod enter;
 pub(in crate::store) mod file;
 pub(in crate::store) mod found;
-pub(in crate::store) mod full_disk;
 pub(in crate::store) mod held;
 pub(in crate::store) mod keeper;
 pub(in crate::store) mod key;

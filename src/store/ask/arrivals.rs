@@ -20,12 +20,12 @@ use crate::checkpoint::Entry;
 use crate::error::Result;
 use crate::key::{FrameBytes, SEQUENCE_MAX, frame_row, frame_sequence};
 use crate::store::Store;
-use crate::store::ask::read::Snapshot;
 use crate::store::engine::disk::Place;
 use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::location;
 use crate::store::engine::table::{FRAMES, IDENTITY_KEY, META};
 use crate::store::log::spool::Spooled;
+use crate::store::transaction::snapshot::Snapshot;
 use crate::store::turn::file;
 
 // Bounds the memory of one call; whoever is far behind asks again.

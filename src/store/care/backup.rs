@@ -5,6 +5,7 @@
 //! under the requested name.
 
 mod copy;
+mod memory;
 
 use std::io;
 use std::ops::ControlFlow;

@@ -6,6 +6,8 @@
 //! not change by that. If that fails too, the caller gets the error, and it is tried again before
 //! the file is used or let go.
 
+mod contents;
+
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -21,13 +23,13 @@ use crate::codec::encode_entry;
 use crate::error::{At, Error, Result};
 use crate::key::{NameId, Span};
 use crate::store::Store;
-use crate::store::ask::read::Snapshot;
 use crate::store::engine::fault::In;
 use crate::store::engine::location;
 use crate::store::engine::table::{
     ARTIFACTS, BLOBS, FRAMES, HOLDERS, INDEX, RECORDS, SOURCES, begin,
 };
-use crate::store::save::write::transact;
+use crate::store::transaction::snapshot::Snapshot;
+use crate::store::transaction::writer::transact;
 use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 use crate::store::watch::{Stage, Step, Watch, unwatched};

@@ -20,7 +20,7 @@ use crate::codec::{KeyId, Keyring};
 use crate::error::{At, Error, Result};
 use crate::key::RecordKey;
 use crate::store::Store;
-use crate::store::ask::read::Lookup;
+use crate::store::ask::restorable::restorable;
 use crate::store::engine::disk::{Disk, Place};
 use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::location;
@@ -29,8 +29,8 @@ use crate::store::engine::sectors::{Sectors, Unreadable};
 use crate::store::engine::table::{
     DELETED, FORMAT, FORMAT_OLDEST, KEY_KEY, META, NAMES, RECORDS, REKEY_KEY, open_if_made,
 };
-use crate::store::keep::deleted::restorable;
 use crate::store::log::spool::Spooled;
+use crate::store::transaction::lookup::Lookup;
 use crate::store::turn::file::{self, Refusal};
 use crate::store::turn::held::Held;
 use crate::store::turn::lock::{Content, LockFile};

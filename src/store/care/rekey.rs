@@ -17,14 +17,15 @@ use crate::error::{Error, Result, unless_damaged};
 use crate::key::{
     BlobBytes, RecordBytes, RecordKey, blob_hash, blob_row, blob_rows, frame_row, frame_sequence,
 };
+use crate::store::Store;
 use crate::store::chain::unpack::Unpacker;
 use crate::store::engine::fault::{In, OUT_OF_ORDER};
 use crate::store::files::blobs::{insert_blob, seed, stored, unpack};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::options::Limits;
-use crate::store::save::write::Writer;
+use crate::store::save::shared::give_way;
+use crate::store::transaction::writer::Writer;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
-use crate::store::{Store, give_way};
 use crate::sync::{lock, write};
 
 // Some milliseconds of work, so that others can save in between.

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::checkpoint::Series;
 use crate::store::chain::choice::{Chain, Place};
+use crate::store::chain::packed::{Packed, Seen};
 use crate::store::chain::recent::Recent;
-use crate::store::save::draft::{Base, Draft, Packed};
 use crate::sync::lock;
 
 // A chain takes half a kilobyte.
@@ -27,19 +27,12 @@ struct Kept {
     is_distrusted: bool,
 }
 
-/// The state of the store that a base was chosen in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) struct Seen {
-    /// Which opening of the file. In another one, even sequences may mean something else.
-    opening: u64,
-    /// How often something was removed since.
-    removals: u64,
-}
-
-impl Seen {
-    pub(in crate::store) fn is_of_same_opening(self, other: Self) -> bool {
-        self.opening == other.opening
-    }
+/// A checkpoint that was just saved.
+pub(in crate::store) struct Saved<'a> {
+    pub(in crate::store) series: &'a Series,
+    pub(in crate::store) sequence: u64,
+    pub(in crate::store) packed: &'a Packed,
+    pub(in crate::store) raw: &'a Arc<Vec<u8>>,
 }
 
 impl Bases {
@@ -98,13 +91,17 @@ impl Bases {
     }
 
     /// Learns what was just saved, so that the next of each series can refer to it.
-    pub(in crate::store) fn learn(&self, drafts: &[Draft]) {
+    ///
+    /// `of_draft` gives the sequence of a draft of the same batch.
+    pub(in crate::store) fn learn<'a>(
+        &self,
+        saved: impl Iterator<Item = Saved<'a>>,
+        of_draft: impl Fn(usize) -> Option<u64>,
+    ) {
         let mut kept = lock(&self.kept);
-        for (draft, sequence) in drafts.iter().filter_map(|it| Some((it, it.sequence?))) {
-            if let Some(packed) = &draft.packed
-                && kept.learn(&draft.entry.series, packed, sequence, drafts)
-            {
-                kept.raws.insert(sequence, draft.raw.clone(), weight(&draft.raw));
+        for it in saved {
+            if kept.learn(&it, &of_draft) {
+                kept.raws.insert(it.sequence, it.raw.clone(), weight(it.raw));
             }
         }
     }
@@ -119,7 +116,8 @@ impl Bases {
 
 impl Kept {
     /// Adds a step to a chain; whether it is one that the next can start from.
-    fn learn(&mut self, series: &Series, packed: &Packed, sequence: u64, drafts: &[Draft]) -> bool {
+    fn learn(&mut self, saved: &Saved<'_>, of_draft: impl Fn(usize) -> Option<u64>) -> bool {
+        let Saved { series, sequence, packed, .. } = *saved;
         let Self { raws, chains, .. } = self;
         let place = Place::Saved(sequence);
         let forget = |place| {
@@ -127,7 +125,7 @@ impl Kept {
                 raws.remove(&sequence);
             }
         };
-        let base = packed.base.as_ref().and_then(|base| base.sequence(drafts));
+        let base = packed.base.as_ref().and_then(|base| base.sequence(of_draft));
         match (chains.get(series), base.zip(packed.frame.rank())) {
             (Some(chain), Some((base, rank))) => {
                 chain.note(packed.attempt);
@@ -152,14 +150,4 @@ impl Kept {
 /// What raw bytes take in memory, the place in a map included.
 fn weight(raw: &Vec<u8>) -> usize {
     raw.capacity() + 96
-}
-
-impl Base {
-    /// The sequence of the base, if it has one by now.
-    pub(in crate::store) fn sequence(&self, drafts: &[Draft]) -> Option<u64> {
-        match self {
-            Self::Saved { sequence, .. } => Some(*sequence),
-            Self::Draft(at) => drafts[*at].sequence,
-        }
-    }
 }

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::store::engine::disk::{Disk, DiskFile, FileId, RealDisk};
+use crate::store::engine::disk::{Disk, FileId, RealDisk};
 
 /// The one name of a store by which all find its journal and lock, whatever links and changes of
 /// directory there are.

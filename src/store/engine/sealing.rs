@@ -51,8 +51,6 @@
 
 use std::io;
 
-use redb::ReadableTable as _;
-
 use crate::codec::{Flaw, Frame, Frames, KeyId, Keyring};
 use crate::error::{Error, Result};
 

@@ -4,29 +4,21 @@
 //! row that tells how many checkpoints have it. Must never return a content whose hash differs, and
 //! never remove one that might be another checkpoint's.
 
-use std::cell::Cell;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
-use std::sync::atomic;
 
-use redb::{ReadableTable, Table, WriteTransaction};
+use redb::ReadableTable;
 
-use crate::checkpoint::{Artifact, Checkpoint, Entry, Hash, Id, NewArtifact};
-use crate::codec::{
-    Frame, Holders, decode_artifact, decode_holders, encode_artifact, encode_holders,
-};
+use crate::checkpoint::{Artifact, Entry, Hash, NewArtifact};
+use crate::codec::{Frame, decode_artifact, encode_artifact};
 use crate::error::{Error, Result};
-use crate::key::{
-    BlobBytes, FrameBytes, HolderBytes, Span, blob_hash, blob_row, blob_rows, frame_row,
-    frame_rows, frame_sequence,
-};
-use crate::store::ask::read::Snapshot;
+use crate::key::{FrameBytes, blob_row, frame_row, frame_rows};
 use crate::store::engine::fault::In;
-use crate::store::engine::table::{ARTIFACTS, BLOBS, HOLDERS, open_if_made};
+use crate::store::engine::table::{ARTIFACTS, BLOBS, open_if_made};
 use crate::store::files::blobs::{insert_blob, is_stored_form, seed, stored, stored_bytes, unpack};
-use crate::store::save::write::Writer;
-use crate::store::{Draft, Shared, Store, not_found};
+use crate::store::transaction::snapshot::Snapshot;
+use crate::store::transaction::writer::Writer;
 
 /// A file on its way into the store.
 #[derive(Debug)]
@@ -35,7 +27,7 @@ pub(in crate::store) struct Captured {
     /// `None` if it was deleted.
     pub(in crate::store) content: Option<Vec<u8>>,
     /// The content as it is to be stored, if the store lacks it or has it damaged.
-    frame: Option<Frame>,
+    pub(in crate::store) frame: Option<Frame>,
 }
 
 impl Captured {
@@ -45,133 +37,6 @@ impl Captured {
         let bytes = content.as_ref().map_or(0, Vec::len) as u64;
         let artifact = Artifact { path, sha256, mode, status, bytes };
         Self { artifact, content, frame: None }
-    }
-}
-
-impl Store {
-    /// Returns the files that were captured with a checkpoint, in the order of their paths.
-    ///
-    /// Reads no content.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Corrupt`] if the list is
-    /// damaged.
-    pub fn artifacts(&self, id: &Id) -> Result<Vec<Artifact>> {
-        self.read(|snapshot| {
-            let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
-            snapshot.artifacts(&entry)
-        })
-    }
-
-    /// Returns the content of a file that was captured with a checkpoint.
-    ///
-    /// Looks at a few rows, however many files there are, and reads one content.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Invalid`] if it has no content
-    /// for this path, [`Error::Corrupt`] if that is damaged, [`Error::Limit`] if it is longer than
-    /// this handle reads.
-    pub fn artifact(&self, id: &Id, path: &str) -> Result<Vec<u8>> {
-        self.read(|snapshot| {
-            let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
-            let artifact = snapshot.artifact_at(&entry, path)?;
-            let missing = || Error::invalid(place(&entry, path), "it was not captured");
-            snapshot.content(&entry, &artifact.ok_or_else(missing)?)
-        })
-    }
-
-    /// Gives a checkpoint and the files that were captured with it to `work`, all out of one
-    /// snapshot: they belong together, whatever is deleted or saved under the same id meanwhile.
-    ///
-    /// The files come in the order of their paths, with `None` for one that was deleted. Each
-    /// content is read and checked when it is asked for, and nothing of it is kept: memory is that
-    /// of the document and of one file.
-    ///
-    /// Other processes wait for the store until `work` returns. It must not use this store, and a
-    /// panic in it is reported as an error.
-    ///
-    /// ```
-    /// use waypost::{ArtifactStatus, NewArtifact, NewEntry, Store};
-    ///
-    /// # fn main() -> waypost::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::open(dir.path().join("store.redb"))?;
-    /// let file = NewArtifact {
-    ///     path: "notes.txt".to_owned(),
-    ///     content: Some(b"as it was".to_vec()),
-    ///     mode: None,
-    ///     status: ArtifactStatus::Created,
-    /// };
-    /// let draft = store.draft(NewEntry::default(), &1)?.with_artifacts(vec![file])?;
-    /// let saved = store.save_draft(draft)?;
-    /// let longest = store.get_with_artifacts(&saved.id, |checkpoint, files| {
-    ///     assert_eq!(checkpoint.state::<i32>()?, 1);
-    ///     let mut longest = 0;
-    ///     for file in files {
-    ///         let (_, content) = file?;
-    ///         longest = longest.max(content.map_or(0, |content| content.len()));
-    ///     }
-    ///     Ok(longest)
-    /// })?;
-    /// assert_eq!(longest, 9);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Corrupt`] if it or the list of
-    /// its files is damaged, and what `work` returns; for a file, as [`Store::artifact`].
-    pub fn get_with_artifacts<T>(
-        &self,
-        id: &Id,
-        work: impl FnOnce(
-            Checkpoint,
-            &mut dyn Iterator<Item = Result<(Artifact, Option<Vec<u8>>)>>,
-        ) -> Result<T>,
-    ) -> Result<T> {
-        let work = Cell::new(Some(work));
-        let outcome = self.read(|snapshot| {
-            let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
-            let artifacts = snapshot.artifacts(&entry)?;
-            let checkpoint = snapshot.load(entry.clone())?;
-            let mut files = artifacts.into_iter().map(|artifact| {
-                let content = artifact.sha256.map(|_| snapshot.content(&entry, &artifact));
-                Ok((artifact, content.transpose()?))
-            });
-            // What it fails with is not for us to try again.
-            let Some(work) = work.take() else {
-                unreachable!("it runs once, and nothing fails then")
-            };
-            Ok(work(checkpoint, &mut files))
-        })?;
-        self.shared.turn.note_broken(&outcome);
-        outcome
-    }
-}
-
-impl Shared {
-    /// Compresses the contents that the store lacks.
-    ///
-    /// What is there is read: a content that is damaged on disk is stored anew.
-    pub(in crate::store) fn pack_artifacts(&self, drafts: &mut [Draft]) -> Result<()> {
-        if drafts.iter().all(|draft| draft.artifacts.is_empty()) {
-            return Ok(());
-        }
-        // What one draft brings, the others of its batch need not.
-        let mut known: HashSet<Hash> = self.with(|open| {
-            let snapshot = Snapshot::take(open, self.turn.path())?;
-            snapshot.whole_among(drafts.iter().flat_map(|draft| &draft.artifacts))
-        })?;
-        for captured in drafts.iter_mut().flat_map(|draft| &mut draft.artifacts) {
-            let Some((hash, content)) = captured.artifact.sha256.zip(captured.content.as_ref())
-            else {
-                continue;
-            };
-            if known.insert(hash) {
-                captured.frame = Some(self.frames.pack(content));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -189,7 +54,11 @@ impl Snapshot<'_> {
     /// The file with a path, whether the others are damaged or not.
     ///
     /// Looks at as few rows as halving takes, and at all of them if one of these is damaged.
-    fn artifact_at(&self, entry: &Entry, path: &str) -> Result<Option<Artifact>> {
+    pub(in crate::store) fn artifact_at(
+        &self,
+        entry: &Entry,
+        path: &str,
+    ) -> Result<Option<Artifact>> {
         let Some(table) = open_if_made(&self.transaction, ARTIFACTS, self.path)? else {
             return if entry.artifact_count == 0 { Ok(None) } else { Err(lost(entry)) };
         };
@@ -254,28 +123,8 @@ impl Snapshot<'_> {
         table.map_or(Ok(0), |table| stored_bytes(&table, self.path))
     }
 
-    /// Who has which contents, deleted checkpoints that can be restored included.
-    ///
-    /// [`Error::Corrupt`] if any row of a checkpoint is missing or damaged: then nobody can tell.
-    pub(in crate::store) fn holding(&self) -> Result<Holding> {
-        let mut holding = Holding::default();
-        let restorable = self.restorable()?.into_iter().map(|it| Ok(it.entry));
-        for entry in self.entries(Span::ALL)?.chain(restorable) {
-            let entry = entry?;
-            if entry.artifact_count == 0 {
-                continue;
-            }
-            for hash in contents_of(&self.artifacts(&entry)?) {
-                let holders = holding.contents.entry(hash).or_default();
-                *holders = holders.with(entry.sequence);
-            }
-            holding.sequences.insert(entry.sequence);
-        }
-        Ok(holding)
-    }
-
     /// The contents of these files that are in the store and not damaged.
-    fn whole_among<'b>(
+    pub(in crate::store) fn whole_among<'b>(
         &self,
         captured: impl Iterator<Item = &'b Captured>,
     ) -> Result<HashSet<Hash>> {
@@ -295,70 +144,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Who has captured what.
-#[derive(Debug, Default)]
-pub(in crate::store) struct Holding {
-    /// Those of all checkpoints with files.
-    sequences: HashSet<u64>,
-    /// All that a checkpoint has.
-    contents: HashMap<Hash, Holders>,
-}
-
-/// The tables of captured files in a write transaction.
-pub(in crate::store) struct ArtifactTables<'a> {
-    pub(in crate::store) artifacts: Table<'a, FrameBytes, &'static [u8]>,
-    pub(in crate::store) holders: Table<'a, HolderBytes, &'static [u8]>,
-    pub(in crate::store) blobs: Table<'a, BlobBytes, &'static [u8]>,
-}
-
-impl<'a> ArtifactTables<'a> {
-    fn open(transaction: &'a WriteTransaction) -> std::result::Result<Self, redb::TableError> {
-        Ok(Self {
-            artifacts: transaction.open_table(ARTIFACTS)?,
-            holders: transaction.open_table(HOLDERS)?,
-            blobs: transaction.open_table(BLOBS)?,
-        })
-    }
-
-    /// Notes that one more checkpoint has a content, before that is stored.
-    fn hold(&mut self, hash: &Hash, sequence: u64, path: &Path) -> Result<()> {
-        let row = hash.as_bytes();
-        let found = self.holders.get(row).within(path)?;
-        let found = found.map(|value| decode_holders(row, value.value()));
-        let before = match found {
-            Some(Some(holders)) => holders,
-            None if self.blobs.range(blob_rows(hash)).within(path)?.next().is_none() => {
-                Holders::default()
-            }
-            // Who else has it can only be told by looking at everything, as compacting does. Until
-            // then the content stays, whoever goes.
-            Some(None) | None => return Ok(()),
-        };
-        let value = encode_holders(row, before.with(sequence));
-        self.holders.insert(row, value.as_slice()).within(path)?;
-        Ok(())
-    }
-
-    /// Notes that a checkpoint that had a content is gone, and the content with the last of them.
-    fn let_go(&mut self, hash: &Hash, sequence: u64, path: &Path) -> Result<()> {
-        let row = hash.as_bytes();
-        let found = self.holders.get(row).within(path)?;
-        let found = found.and_then(|value| decode_holders(row, value.value()));
-        let Some(left) = found.and_then(|holders| holders.without(sequence)) else {
-            // As above.
-            return Ok(());
-        };
-        if left.is_empty() {
-            self.holders.remove(row).within(path)?;
-            return self.blobs.retain_in(blob_rows(hash), |_, _| false).within(path);
-        }
-        let value = encode_holders(row, left);
-        self.holders.insert(row, value.as_slice()).within(path)?;
-        Ok(())
-    }
-}
-
-impl<'a> Writer<'a> {
+impl Writer<'_> {
     /// Adds the files of the checkpoint with this sequence.
     pub(in crate::store) fn insert_artifacts(
         &mut self,
@@ -423,31 +209,6 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Removes what belongs to no checkpoint, not even to one that can be restored, and makes the
-    /// rows anew that tell how many have a content.
-    pub(in crate::store) fn sweep_artifacts(&mut self, holding: Holding) -> Result<()> {
-        let Holding { sequences, mut contents } = holding;
-        let path = self.path;
-        let ArtifactTables { artifacts, holders, blobs } = self.artifact_tables()?;
-        artifacts.retain(|row, _| sequences.contains(&frame_sequence(row))).within(path)?;
-        blobs.retain(|row, _| contents.contains_key(&blob_hash(row))).within(path)?;
-        let is_right = |row: HolderBytes, value: &[u8]| {
-            let hash = Hash::from_bytes(row);
-            let found = decode_holders(&row, value);
-            let is_right = found.is_some() && found.as_ref() == contents.get(&hash);
-            if is_right {
-                contents.remove(&hash);
-            }
-            is_right
-        };
-        holders.retain(is_right).within(path)?;
-        for (hash, left) in contents {
-            let value = encode_holders(hash.as_bytes(), left);
-            holders.insert(hash.as_bytes(), value.as_slice()).within(path)?;
-        }
-        Ok(())
-    }
-
     /// Whether these are the files of a checkpoint.
     ///
     /// What had become of them is not compared, nor which are gone: that depends on what others
@@ -464,17 +225,6 @@ impl<'a> Writer<'a> {
         };
         let captured = captured.iter().map(|captured| &captured.artifact);
         Ok(files_in(&found).eq(files_in(captured)))
-    }
-
-    pub(in crate::store) fn artifact_tables(&mut self) -> Result<&mut ArtifactTables<'a>> {
-        match &mut self.artifacts {
-            Some(tables) => Ok(tables),
-            none => {
-                self.open.has_artifacts.store(true, atomic::Ordering::Relaxed);
-                let tables = ArtifactTables::open(self.transaction).within(self.path)?;
-                Ok(none.insert(tables))
-            }
-        }
     }
 }
 
@@ -506,7 +256,7 @@ pub(in crate::store) fn artifacts_in(
     if artifacts.len() as u64 == entry.artifact_count { Ok(artifacts) } else { Err(lost(entry)) }
 }
 
-fn place(entry: &Entry, path: &str) -> String {
+pub(in crate::store) fn place(entry: &Entry, path: &str) -> String {
     format!("artifact {path:?} of checkpoint {}", entry.id)
 }
 

@@ -14,13 +14,14 @@ use crate::codec::NameKind;
 use crate::error::{Error, Result};
 use crate::key::{NameId, RecordKey, Span, index_row, indexed_key};
 use crate::retention::Plan;
-use crate::store::ask::read::Snapshot;
+use crate::store::Store;
 use crate::store::engine::fault::In;
-use crate::store::keep::deleted::Removal;
+use crate::store::keep::deleted::{Deleted, Removal};
 use crate::store::keep::operation::{Action, Operation};
-use crate::store::save::write::Writer;
+use crate::store::save::shared::give_way;
+use crate::store::transaction::snapshot::Snapshot;
+use crate::store::transaction::writer::Writer;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
-use crate::store::{Deleted, Store, give_way};
 
 // Bounds the length of one transaction: others can save between two of them.
 // Few in tests of this module, where a few thousand would take too long.

@@ -5,9 +5,10 @@ use redb::ReadableDatabase as _;
 use crate::checkpoint::Timestamp;
 use crate::error::Result;
 use crate::retention::{Policy, plan};
+use crate::store::Store;
 use crate::store::engine::fault::In;
 use crate::store::engine::table::{META, PRUNED_KEY};
-use crate::store::{Deleted, Store};
+use crate::store::keep::deleted::Deleted;
 
 const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 

@@ -16,32 +16,37 @@ use redb::{ReadableTable as _, ReadableTableMetadata as _};
 use serde::Serialize;
 
 use crate::checkpoint::{Checkpoint, Entry, Id, Timestamp};
-use crate::codec::{decode_deleted, encode_deleted};
+use crate::codec::encode_deleted;
 use crate::error::{Error, Result, unless_damaged};
 use crate::key::{DeletedBytes, RecordKey, deleted_at, deleted_row};
-use crate::store::ask::read::Snapshot;
+use crate::store::Store;
+use crate::store::ask::restorable::{Restorable, restorable};
 use crate::store::engine::fault::In;
 use crate::store::engine::table::{DELETED, open_if_made};
 use crate::store::keep::operation::{Action, Operation};
-use crate::store::save::write::Writer;
+use crate::store::save::shared::give_way;
+use crate::store::transaction::lookup::not_found;
+use crate::store::transaction::snapshot::Snapshot;
+use crate::store::transaction::writer::Writer;
 use crate::store::watch::{Stage, Step, Watch};
-use crate::store::{Deleted, Store, give_way, not_found};
 use crate::sync::lock;
 
 // Bounds the length of one transaction.
 const PURGED_AT_ONCE: usize = 4096;
 
-/// A checkpoint that was deleted and can be restored.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What [`Store::delete`] removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Restorable {
-    /// The checkpoint.
-    #[serde(flatten)]
-    pub entry: Entry,
-    /// When it was deleted.
-    pub deleted_at: Timestamp,
-    /// The number of the operation that deleted it.
-    pub operation: u64,
+pub struct Deleted {
+    /// Number of checkpoints.
+    pub checkpoints: u64,
+    /// By how much less all documents take on disk once they cannot be restored any more; if that
+    /// is now, those included that are stored anew because they were differences to what is gone.
+    pub stored_bytes: u64,
+    /// The number of the operation in the log, if anything was removed.
+    pub operation: Option<u64>,
+    /// Whether they can be restored.
+    pub is_restorable: bool,
 }
 
 /// What becomes of what is removed.
@@ -54,6 +59,22 @@ pub(in crate::store) enum Removal {
 }
 
 impl Store {
+    pub(in crate::store) fn delete_as(&self, ids: &[Id], removal: Removal) -> Result<Deleted> {
+        let now = (self.shared.options.clock)();
+        let ids: BTreeSet<&Id> = ids.iter().collect();
+        self.shared.write(|writer| {
+            let found = |id| writer.find(id)?.ok_or_else(|| not_found(id));
+            let entries = ids.into_iter().map(found).collect::<Result<Vec<Entry>>>()?;
+            if entries.is_empty() {
+                return Ok(Deleted::default());
+            }
+            let operation = writer.log(Operation::new(Action::Delete, now).on(&entries))?;
+            let deleted = writer.delete(&entries, removal, (now, operation))?;
+            writer.purge_expired(now)?;
+            Ok(deleted)
+        })
+    }
+
     /// Restores deleted checkpoints: all of them, or none if one cannot be had.
     ///
     /// If one id was deleted more than once, the last one deleted is restored. Looks at all that
@@ -120,30 +141,6 @@ impl Store {
             }
             give_way();
         }
-    }
-}
-
-impl Snapshot<'_> {
-    /// What can be restored, in the order of deletion.
-    pub(crate) fn restorable(&self) -> Result<Vec<Restorable>> {
-        self.restorable_each()?.into_iter().collect()
-    }
-
-    /// As [`Snapshot::restorable`], each for itself: one that is damaged hides no other.
-    pub(crate) fn restorable_each(&self) -> Result<Vec<Result<Restorable>>> {
-        let Some(table) = open_if_made(&self.transaction, DELETED, self.path)? else {
-            return Ok(Vec::new());
-        };
-        let mut found = Vec::new();
-        for row in table.iter().within(self.path)? {
-            let (row, value) = row.within(self.path)?;
-            let decode = |key, record: &[u8]| self.decode(key, record);
-            match restorable(row.value(), value.value(), decode) {
-                Err(error) if error.is_of_engine() => return Err(error),
-                each => found.push(each),
-            }
-        }
-        Ok(found)
     }
 }
 
@@ -298,16 +295,4 @@ fn count_deleted(snapshot: &Snapshot<'_>) -> Result<u64> {
         Some(table) => table.len().within(snapshot.path),
         None => Ok(0),
     }
-}
-
-pub(in crate::store) fn restorable(
-    row: DeletedBytes,
-    value: &[u8],
-    decode: impl FnOnce(RecordKey, &[u8]) -> Result<Entry>,
-) -> Result<Restorable> {
-    let (deleted_at, key) = deleted_at(row);
-    let found = decode_deleted(&row, value)
-        .ok_or_else(|| Error::corrupt(format!("deleted {key}"), "checksum differs"))?;
-    let entry = decode(key, found.record)?;
-    Ok(Restorable { entry, deleted_at, operation: found.operation })
 }

@@ -14,9 +14,9 @@ use crate::checkpoint::{
 use crate::error::{Error, Result};
 use crate::key::RecordKey;
 use crate::store::Store;
-use crate::store::ask::read::Snapshot;
 use crate::store::engine::fault::In;
 use crate::store::engine::table::{CHILDREN, open_if_made};
+use crate::store::transaction::snapshot::Snapshot;
 
 impl Store {
     /// Returns the checkpoints of other series that were forked from one of these.

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use crate::checkpoint::{Entry, Id, Series, Status, Timestamp, Trigger};
 use crate::codec::NameKind;
 use crate::error::{Error, Result};
+use crate::store::Store;
 use crate::store::keep::operation::{Action, Operation};
-use crate::store::save::write::Writer;
-use crate::store::{Store, not_found};
+use crate::store::transaction::lookup::not_found;
+use crate::store::transaction::writer::Writer;
 
 impl Store {
     /// Gives checkpoints another status: all of them, or none if one does not exist.

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::engine::fault::In;
 use crate::store::engine::table::{OPERATIONS, open_if_made};
-use crate::store::save::write::Writer;
+use crate::store::transaction::writer::Writer;
 
 // Years of a daily prune; a log is no reason for a store to grow.
 const OPERATIONS_MAX: u64 = 10_000;

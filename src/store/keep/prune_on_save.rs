@@ -16,19 +16,22 @@
 //! pending saves into the tables only after it has noted them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use redb::ReadableTable as _;
 
-use crate::checkpoint::{Entry, Layout, Series, Status, Timestamp, Trigger};
+use crate::checkpoint::{Entry, Series, Timestamp};
 use crate::codec::{NameKind, parse_cause};
 use crate::error::{Error, Result, unless_damaged};
 use crate::key::{IndexBytes, NameId, RecordKey, index_row, indexed_key};
 use crate::retention::{Planned, Policy, Rule, plan};
-use crate::store::ask::read::causes;
 use crate::store::engine::fault::In;
 use crate::store::keep::operation::{Action, Operation};
-use crate::store::save::write::Writer;
+use crate::store::transaction::index::causes;
+use crate::store::transaction::touched::Touched;
+use crate::store::transaction::writer::{Writer, transact};
+use crate::store::turn::open::Open;
 use crate::store::turn::settings::{OnSave, Settings};
 use crate::sync::lock;
 
@@ -53,31 +56,22 @@ struct Look<'a> {
     more: usize,
 }
 
-/// What tells which rule governs a checkpoint that was added.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(in crate::store) struct Touched {
-    series: Series,
-    trigger: Trigger,
-    status: Status,
-    layout: Layout,
-}
-
-impl Touched {
-    pub(in crate::store) fn by(entry: &Entry) -> Self {
-        Self {
-            series: entry.series.clone(),
-            trigger: entry.trigger.clone(),
-            status: entry.status,
-            layout: entry.layout,
-        }
-    }
-}
-
 /// What is to go.
 struct Going {
     entry: Entry,
     /// Whether it would stay if the clock were behind.
     is_by_age: bool,
+}
+
+/// As [`Writer::prune_on_save`], for whoever saves.
+pub(in crate::store) fn prune(writer: &mut Writer<'_>, now: Timestamp) -> Result<()> {
+    writer.prune_on_save(now)
+}
+
+/// Puts into the tables what a journal has that they lack, when a file is opened. Prunes that a
+/// crash undid are done again.
+pub(in crate::store) fn settle(open: &Open, path: &Path, now: Timestamp) -> Result<()> {
+    transact(open, path, redb::Durability::Immediate, |writer| writer.prune_on_save(now))
 }
 
 impl Writer<'_> {
@@ -270,14 +264,13 @@ impl Writer<'_> {
 fn governing<'a>(rules: &'a [Rule], touched: &'a Touched) -> impl Iterator<Item = usize> + 'a {
     let is_first = rules
         .iter()
-        .position(|rule| rule.series_statuses.is_empty() && touched.is_of(rule))
+        .position(|rule| rule.series_statuses.is_empty() && is_of(touched, rule))
         .unwrap_or(rules.len());
-    (0..rules.len()).filter(move |number| *number <= is_first && touched.is_of(&rules[*number]))
+    (0..rules.len()).filter(move |number| *number <= is_first && is_of(touched, &rules[*number]))
 }
 
-impl Touched {
-    fn is_of(&self, rule: &Rule) -> bool {
-        rule.admits(self.status, &self.trigger)
-            && (rule.layouts.is_empty() || rule.layouts.contains(&self.layout))
-    }
+/// Whether a rule may govern what was added.
+fn is_of(touched: &Touched, rule: &Rule) -> bool {
+    rule.admits(touched.status, &touched.trigger)
+        && (rule.layouts.is_empty() || rule.layouts.contains(&touched.layout))
 }

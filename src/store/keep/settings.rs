@@ -11,7 +11,7 @@ use crate::store::Store;
 use crate::store::engine::fault::In;
 use crate::store::engine::table::{META, RING_KEY, SETTINGS};
 use crate::store::keep::operation::{Action, Operation};
-use crate::store::save::write::Writer;
+use crate::store::transaction::writer::Writer;
 use crate::store::turn::settings::{KEY, SEED, Settings, load};
 use crate::sync::{lock, write};
 

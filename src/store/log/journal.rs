@@ -9,6 +9,8 @@
 //! Must never pass over an item that was on disk once: what cannot be read then is an error.
 
 mod foreign;
+pub(in crate::store) mod item;
+mod left;
 mod mark;
 mod reserve;
 mod scan;
@@ -16,16 +18,19 @@ mod scan;
 mod tests;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::codec::{Placed, check};
-use crate::error::{At, Damage, Error, Result};
+use crate::codec::Placed;
+use crate::error::{At, Result};
 use crate::store::engine::disk::{Disk, DiskFile, FileId, write_zeros};
 use crate::store::engine::location;
-use crate::store::engine::sectors::{Sectors, Unreadable};
 pub(in crate::store) use foreign::clear_place;
-use foreign::{Foreign, set_aside};
+use foreign::set_aside;
+use item::{HEADER_BYTES, MAGIC};
+pub(in crate::store) use item::{frame, identified};
+use left::is_begun;
+pub(in crate::store) use left::look;
 use mark::Mark;
 pub(in crate::store) use reserve::{cut, room_for};
 pub(in crate::store) use scan::scan;
@@ -39,9 +44,6 @@ const FILE_BYTES_MAX: u64 = 8 * BYTES_MAX;
 const GROW_BYTES: u64 = 256 << 10;
 // More is kept for the next group only if most groups are as large.
 const SCRATCH_BYTES_MAX: usize = 1 << 20;
-const MAGIC: &[u8; 8] = b"waypostj";
-const HEADER_BYTES: usize = 16;
-const HEAD_BYTES: usize = 12;
 
 const OF_ANOTHER: &str = "it is the journal of another store";
 const STRANGE: &str = "it is not a journal";
@@ -284,141 +286,4 @@ impl Journal {
         self.grow(bytes.len() as u64)?;
         self.file.as_ref().map_or(Ok(()), |file| file.write_at(bytes, self.end))
     }
-}
-
-/// Adds an item to `out`, and returns its sum.
-pub(in crate::store) fn frame(placed: &Placed, chain: u64, out: &mut Vec<u8>) -> u64 {
-    let start = out.len();
-    out.extend_from_slice(&[0; HEAD_BYTES]);
-    placed.encode(out);
-    let payload = &out[start + HEAD_BYTES..];
-    let length = u32::try_from(payload.len()).expect("an item is within the limit of a group");
-    let sum = check(chain, payload);
-    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
-    out[start + 4..start + HEAD_BYTES].copy_from_slice(&sum.to_le_bytes());
-    sum
-}
-
-/// What is there when a store is opened.
-#[derive(Debug, Default)]
-pub(in crate::store) struct Left {
-    /// What the tables may lack after a crash.
-    pub(in crate::store) placed: Vec<Placed>,
-    /// Where its content ends, including the mark; what follows means nothing.
-    pub(in crate::store) end: u64,
-    foreign: Option<Foreign>,
-}
-
-/// Reads the saves of a store from its journal, from `sequence` on. Changes nothing.
-///
-/// One that is damaged before its end is an error.
-pub(in crate::store) fn look(
-    disk: &dyn Disk,
-    path: &Path,
-    identity: u64,
-    sequence: u64,
-) -> Result<Left> {
-    let Some((bytes, unreadable)) = read_bytes(disk, path)? else {
-        return Ok(Left::default());
-    };
-    let damaged = |at| unreadable.first().map_or_else(|| damaged(path, at), unread);
-    let named = identified(&bytes).map(|(named, _)| named);
-    let rest = bytes.get(HEADER_BYTES..).unwrap_or_default();
-    // A right sum is no torn write: this is content that must not be passed over.
-    let (mut placed, length) = items(rest, identity).map_err(|at| damaged(HEADER_BYTES + at))?;
-    // The first sum has the identity in it, whatever became of the header.
-    let is_own = named == Some(identity) || !placed.is_empty();
-    let end = if is_own { HEADER_BYTES + length } else { 0 };
-    // What comes after a sync tells that all before was whole.
-    if mark::current(&bytes, end, (identity, sequence)).any(|mark| mark.synced > end as u64) {
-        return Err(damaged(end));
-    }
-    // Behind the mark that follows the last item nothing was ever written since.
-    let is_over = is_own && Mark::at(&bytes, end, identity).is_some();
-    if !is_over && !unreadable.is_empty() {
-        return Err(damaged(end));
-    }
-    let foreign = match named.filter(|_| !is_own) {
-        Some(other) => Some(Foreign::Journal(other)),
-        None if !is_own && !is_begun(&bytes) => Some(Foreign::Strange),
-        // Its own; or it was cut short before the first sync, so nothing in it was acknowledged.
-        None => None,
-    };
-    placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
-    let end = mark::behind(&bytes, end, identity) as u64;
-    Ok(Left { placed, end, foreign })
-}
-
-/// Whether bytes start as a journal does, of whose start any part may be lost with the power.
-fn is_begun(bytes: &[u8]) -> bool {
-    bytes.iter().zip(MAGIC).all(|(byte, magic)| *byte == 0 || byte == magic)
-}
-
-fn damaged(path: &Path, at: usize) -> Error {
-    let place = format!("byte {at} of {}", path.display());
-    let reason = "the journal is damaged before its end, and saves are in it that the store lacks; \
-                  it stays as it is, and `waypost repair` saves all that can be read";
-    Error::corrupt(place, reason)
-}
-
-/// Saves may be there that the store lacks.
-fn unread(bytes: &Unreadable) -> Error {
-    let reason = format!(
-        "the disk cannot read them: {}; the journal is unchanged, and `waypost repair` saves what \
-         can be read",
-        bytes.reason
-    );
-    Error::damaged(Damage::Disk, bytes.to_string(), reason)
-}
-
-/// The identity that a journal names, and what follows.
-pub(in crate::store) fn identified(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let (identity, rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
-    Some((u64::from_le_bytes(*identity), rest))
-}
-
-/// All items up to the end, and their length; or where one is that passes its sum and cannot be
-/// read.
-pub(in crate::store) fn items(bytes: &[u8], identity: u64) -> Result<(Vec<Placed>, usize), usize> {
-    let mut placed = Vec::new();
-    let (mut rest, mut chain) = (bytes, identity);
-    let at = |rest: &[u8]| bytes.len() - rest.len();
-    while let Some((sum, payload, left)) = first(rest, chain) {
-        placed.push(Placed::decode(payload).ok_or_else(|| at(rest))?);
-        (chain, rest) = (sum, left);
-    }
-    Ok((placed, at(rest)))
-}
-
-/// Length and sum of the first item, as it says.
-fn head(bytes: &[u8]) -> Option<(usize, u64)> {
-    let (length, bytes) = bytes.split_first_chunk::<4>()?;
-    let sum = u64::from_le_bytes(*bytes.first_chunk()?);
-    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-    (length > 0).then_some((length, sum))
-}
-
-/// The bytes of a journal, with zeros where the disk cannot read, and those places.
-fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Option<(Vec<u8>, Vec<Unreadable>)>> {
-    let file = match Sectors::open(disk, path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).at(path),
-    };
-    let length = file.length();
-    let length = usize::try_from(length).ok().filter(|_| length <= FILE_BYTES_MAX);
-    let too_long = || Error::corrupt(path.display().to_string(), "the journal is too long");
-    let mut bytes = vec![0; length.ok_or_else(too_long)?];
-    file.read(0, &mut bytes);
-    Ok(Some((bytes, file.unreadable(path))))
-}
-
-/// The sum and the payload of the first item, if there is one, and what follows.
-fn first(bytes: &[u8], chain: u64) -> Option<(u64, &[u8], &[u8])> {
-    let (length, bytes) = bytes.split_first_chunk::<4>()?;
-    let (sum, bytes) = bytes.split_first_chunk::<8>()?;
-    let length = usize::try_from(u32::from_le_bytes(*length)).ok().filter(|length| *length > 0)?;
-    let (payload, rest) = bytes.split_at_checked(length)?;
-    let sum = u64::from_le_bytes(*sum);
-    (check(chain, payload) == sum).then_some((sum, payload, rest))
 }

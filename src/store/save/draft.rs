@@ -5,15 +5,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use crate::checkpoint::{Entry, Id, LATEST, Layout, NewArtifact, NewEntry, Series, SourceForm};
-use crate::codec::{Frame, Source, encode, encode_json};
+use crate::checkpoint::{
+    Entry, Id, LATEST, Layout, NewArtifact, NewEntry, Series, SourceForm, Timestamp,
+};
+use crate::codec::{Source, encode, encode_json};
 use crate::error::{Error, Result};
 use crate::store::Store;
-use crate::store::chain::bases::Seen;
-use crate::store::chain::choice::Attempt;
+use crate::store::chain::packed::{Base, Packed};
 use crate::store::files::artifact::Captured;
 use crate::store::options::{Durability, Limits};
-use crate::store::save::order::{Dated, check_order, generated};
+
+/// Where the date of a draft comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) enum Dated {
+    /// The caller stated it.
+    Stated,
+    /// The clock, when the draft was made. The save may end later.
+    ByClock,
+    /// The clock, and the caller knows the date: the save was acknowledged when it was spooled.
+    Acknowledged,
+}
 
 /// A checkpoint that is encoded and checked, but not saved yet.
 ///
@@ -39,24 +50,6 @@ pub struct Draft {
     /// The files that are captured with it, in the order of their paths.
     pub(in crate::store) artifacts: Vec<Captured>,
     pub(in crate::store) limits: Limits,
-}
-
-/// A document as it will be stored.
-#[derive(Debug)]
-pub(in crate::store) struct Packed {
-    pub(in crate::store) frame: Frame,
-    /// What the frame is a difference to, if it is one.
-    pub(in crate::store) base: Option<Base>,
-    pub(in crate::store) attempt: Attempt,
-}
-
-/// The checkpoint that another is stored as a difference to.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::store) enum Base {
-    /// One that was there when the store was as `seen`.
-    Saved { sequence: u64, seen: Seen },
-    /// An earlier one of the same batch.
-    Draft(usize),
 }
 
 impl Draft {
@@ -243,4 +236,25 @@ fn check_loop_id(about: &NewEntry) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// A new id. When a spooled checkpoint is taken in, its id tells whether the store dated it: then
+/// the time in the id is the date. So the id of a checkpoint with a stated date gets another time.
+fn generated(now: Timestamp, stated: Option<Timestamp>) -> Id {
+    let id = Id::generate(now);
+    if stated.is_some_and(|stated| id.is_made_at(stated)) {
+        return id.moved_to(Timestamp::from_micros(now.as_micros().max(0).wrapping_add(1000)));
+    }
+    id
+}
+
+/// Refuses `ordered_at` without a date, or before the date.
+fn check_order(about: &NewEntry) -> Result<()> {
+    let reason = match (about.created_at, about.ordered_at) {
+        (_, None) => return Ok(()),
+        (Some(created_at), Some(ordered_at)) if created_at <= ordered_at => return Ok(()),
+        (Some(_), Some(_)) => "is before created_at",
+        (None, Some(_)) => "needs created_at",
+    };
+    Err(Error::invalid("ordered_at", reason))
 }

@@ -25,11 +25,11 @@ use std::io;
 
 use crate::checkpoint::Entry;
 use crate::error::{At as _, Error, Result};
-use crate::store::Shared;
-use crate::store::chain::pack::Reach;
 use crate::store::log::journal::Journal;
-use crate::store::log::spool::SetAside;
+use crate::store::options::SetAside;
 use crate::store::save::draft::Draft;
+use crate::store::save::pack::Reach;
+use crate::store::save::shared::Shared;
 use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 use crate::sync::try_lock;

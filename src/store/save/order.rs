@@ -51,26 +51,8 @@
 
 use std::sync::atomic::Ordering;
 
-use redb::ReadableTable as _;
-
-use crate::checkpoint::{Entry, Id, NewEntry, Timestamp};
-use crate::codec::encode_entry;
-use crate::error::{Error, Result};
-use crate::store::engine::fault::In;
-use crate::store::engine::table::{FORMAT_KEY, HIGHEST_KEY, LAG_FORMAT, LAG_KEY, META};
-use crate::store::save::draft::Draft;
-use crate::store::save::write::Writer;
-
-/// Where the date of a draft comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) enum Dated {
-    /// The caller stated it.
-    Stated,
-    /// The clock, when the draft was made. The save may end later.
-    ByClock,
-    /// The clock, and the caller knows the date: the save was acknowledged when it was spooled.
-    Acknowledged,
-}
+use crate::checkpoint::Timestamp;
+use crate::store::save::draft::{Dated, Draft};
 
 impl Draft {
     /// Orders the draft after everything in the store, whose latest time is `highest`; the clock
@@ -113,74 +95,10 @@ pub(in crate::store) fn any_lags(drafts: &[Draft], mut highest: Timestamp, now: 
     })
 }
 
-/// A new id. When a spooled checkpoint is taken in, its id tells whether the store dated it: then
-/// the time in the id is the date. So the id of a checkpoint with a stated date gets another time.
-pub(in crate::store) fn generated(now: Timestamp, stated: Option<Timestamp>) -> Id {
-    let id = Id::generate(now);
-    if stated.is_some_and(|stated| id.is_made_at(stated)) {
-        return id.moved_to(Timestamp::from_micros(now.as_micros().max(0).wrapping_add(1000)));
-    }
-    id
-}
-
-/// Refuses `ordered_at` without a date, or before the date.
-pub(in crate::store) fn check_order(about: &NewEntry) -> Result<()> {
-    let reason = match (about.created_at, about.ordered_at) {
-        (_, None) => return Ok(()),
-        (Some(created_at), Some(ordered_at)) if created_at <= ordered_at => return Ok(()),
-        (Some(_), Some(_)) => "is before created_at",
-        (None, Some(_)) => "needs created_at",
-    };
-    Err(Error::invalid("ordered_at", reason))
-}
-
-impl Writer<'_> {
-    /// The bytes of a record that this transaction writes.
-    pub(in crate::store) fn record(&mut self, entry: &Entry) -> Result<Vec<u8>> {
-        if let Some(time) = entry.ordered_at {
-            self.note_lag(entry.created_at.micros_until(time))?;
-        }
-        encode_entry(entry, &mut |kind, name| self.intern(kind, name))
-    }
-
-    /// Whether the format of the store allows dates that lag once this transaction is committed.
-    pub(in crate::store) fn may_lag(&self) -> bool {
-        self.lag_max.is_some()
-    }
-
-    /// Notes a lag that is longer than all before. A search by date needs the longest, and the
-    /// format keeps builds that do not know lags from opening the store.
-    fn note_lag(&mut self, micros: u64) -> Result<()> {
-        if self.lag_max.is_some_and(|max| micros <= max) {
-            return Ok(());
-        }
-        let mut meta = self.transaction.open_table(META).within(self.path)?;
-        if self.lag_max.is_none() {
-            meta.insert(FORMAT_KEY, u64::from(LAG_FORMAT)).within(self.path)?;
-        }
-        meta.insert(LAG_KEY, micros).within(self.path)?;
-        self.lag_max = Some(micros);
-        Ok(())
-    }
-
-    /// Notes the latest order time of any checkpoint that was ever deleted and could be restored: a
-    /// save before it is restored must still be newer than it.
-    pub(in crate::store) fn note_put_away(&mut self, entries: &[Entry]) -> Result<()> {
-        let latest = entries.iter().map(|entry| entry.order().0).max();
-        let Some(latest) = latest else { return Ok(()) };
-        let mut meta = self.transaction.open_table(META).within(self.path)?;
-        let noted = meta.get(HIGHEST_KEY).within(self.path)?.map(|noted| noted.value());
-        if noted.is_none_or(|noted| Timestamp::from_micros(noted.cast_signed()) < latest) {
-            let latest = latest.as_micros().cast_unsigned();
-            meta.insert(HIGHEST_KEY, latest).within(self.path)?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkpoint::NewEntry;
     use crate::store::Store;
 
     /// It kept the place that it had got in a store which was moved away before anything was

@@ -9,7 +9,7 @@ use crate::codec::NameKind;
 use crate::error::{Damage, Error};
 use crate::key::{RecordKey, index_row};
 use crate::store::engine::table::INDEX;
-use crate::store::save::write::transact;
+use crate::store::transaction::writer::transact;
 use crate::store::turn::open::Open;
 use crate::store::{Durability, Hold, Limits, Options, Snapshot, Store};
 use crate::sync::lock;

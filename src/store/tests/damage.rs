@@ -8,7 +8,7 @@ use super::{about, links, state};
 use crate::checkpoint::{Entry, Id};
 use crate::error::Error;
 use crate::key::{dependents_row, frame_row};
-use crate::store::save::write::transact;
+use crate::store::transaction::writer::transact;
 use crate::store::{Durability, Repair, Store};
 
 const SERIES: u8 = 0;

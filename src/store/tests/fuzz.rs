@@ -11,7 +11,7 @@ use crate::store::engine::disk::FileId;
 use crate::store::engine::names;
 use crate::store::engine::sealing::Sealing;
 use crate::store::keep::operation::{Action, Operation};
-use crate::store::log::journal::{frame, identified, items};
+use crate::store::log::journal::item::{frame, identified, items};
 use crate::store::turn::lock::{Content, Known, Text};
 use crate::store::turn::settings::Settings;
 use crate::tape::Tape;

@@ -4,6 +4,8 @@
 //! waiting process holds a shared lock on the lock file beside the store. The holder tries to lock
 //! that file exclusively, and lets go if it cannot. All locks end with their process.
 
+mod known;
+mod leave;
 mod opened;
 
 use std::path::Path;
@@ -13,17 +15,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::codec::Frames;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Result};
 use crate::store::engine::disk::{Disk, Place};
 use crate::store::engine::fault::without_panics;
 use crate::store::engine::full::lacks_room;
-use crate::store::engine::location;
 use crate::store::engine::sealing::Sealing;
-use crate::store::options::{Hold, Options};
-use crate::store::turn::file::{self, Refusal};
+use crate::store::options::Options;
+use crate::store::turn::file::Refusal;
 use crate::store::turn::keeper::Keeper;
-use crate::store::turn::lock::{Known, LockFile, SIGNED};
-use crate::store::turn::open::Open;
+use crate::store::turn::lock::LockFile;
+use crate::store::turn::open::{Open, Settle, Use};
 use crate::store::turn::pause::{YIELD, pause};
 use crate::sync::{lock, read, try_read, try_write, write};
 
@@ -33,14 +34,6 @@ const POLL: Duration = Duration::from_millis(1);
 const TURN_MIN: Duration = Duration::from_millis(20);
 // How often it is looked, at `POLL`, what somebody writes who is at it.
 const SIGNING: u32 = 5;
-
-/// What a call does with the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) enum Use {
-    /// Only reads, so on a full disk a file in memory is enough.
-    Read,
-    Write,
-}
 
 /// For how long a call waits for its turn.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +50,7 @@ pub(in crate::store) struct Turn {
     options: Options,
     keeper: Arc<Keeper>,
     frames: Arc<Frames>,
+    settle: Settle,
     open: RwLock<Option<Open>>,
     /// Whether this handle has had the file before.
     is_known: AtomicBool,
@@ -85,11 +79,12 @@ impl Turn {
     pub(in crate::store) fn new(
         place: Place,
         options: &Options,
-        keeper: Arc<Keeper>,
+        (keeper, settle): (Arc<Keeper>, Settle),
         frames: Arc<Frames>,
     ) -> Self {
         Self {
             keeper,
+            settle,
             frames,
             lock_file: LockFile::of(&place),
             place,
@@ -119,46 +114,6 @@ impl Turn {
 
     pub(in crate::store) fn disk(&self) -> &dyn Disk {
         self.place.disk.as_ref()
-    }
-
-    /// The identity of the store, if it is known which one this is.
-    pub(in crate::store) fn identity(&self) -> Option<u64> {
-        *lock(&self.identity)
-    }
-
-    /// Whether it can be known which store this is though another process has it: by what that one
-    /// wrote down.
-    pub(in crate::store) fn learn_identity(&self) -> bool {
-        let mut identity = lock(&self.identity);
-        *identity = identity.or_else(|| self.lock_file.known().map(|known| known.identity));
-        identity.is_some()
-    }
-
-    /// What the store is sealed with though another process has it, by what that one wrote down.
-    pub(in crate::store) fn learn_sealing(&self) -> Sealing {
-        for _ in 0..SIGNING {
-            let known = self.lock_file.known();
-            let known = known.filter(|known| Some(known.identity) == self.identity());
-            match known.map_or(Sealing::Unknown, |known| known.sealing) {
-                Sealing::Unknown => thread::sleep(POLL),
-                sealing => return sealing,
-            }
-        }
-        Sealing::Unknown
-    }
-
-    /// Writes down that it cannot be told what the store is sealed with, and makes that last: what
-    /// was so before must not come back with a loss of power.
-    pub(in crate::store) fn take_back_sealing(&self, open: &Open) -> Result<()> {
-        self.note_sealing(open, Sealing::Unknown)?;
-        self.lock_file.sync()
-    }
-
-    /// Writes down what the store is sealed with.
-    pub(in crate::store) fn note_sealing(&self, open: &Open, sealing: Sealing) -> Result<()> {
-        *lock(&self.sealing) = sealing;
-        let known = Known { identity: open.identity, file: open.file, sealing };
-        self.lock_file.sign(&self.name(), Some(known))
     }
 
     /// Runs `work` with the file, waiting for the turn if need be.
@@ -227,88 +182,6 @@ impl Turn {
         result
     }
 
-    /// Lets the file go once no call uses it, after `last` has been done with it.
-    pub(in crate::store) fn release(&self, last: impl FnOnce(&Open)) {
-        let closed = self.close(&mut write(&self.open), last);
-        if closed.is_err() {
-            self.keeper.note_open();
-        }
-        self.keeper.note_failure(closed);
-    }
-
-    /// As [`Turn::release`], and runs `work` before this process can open the file again.
-    pub(in crate::store) fn closed<T>(
-        &self,
-        last: impl FnOnce(&Open),
-        work: impl FnOnce() -> Result<T>,
-    ) -> Result<T> {
-        let mut open = write(&self.open);
-        self.close(&mut open, last).inspect_err(|_| self.keeper.note_open())?;
-        work()
-    }
-
-    /// What closing itself meets with is told later; an error says that the file is not closed.
-    fn close(&self, open: &mut Option<Open>, last: impl FnOnce(&Open)) -> Result<()> {
-        self.write_anew(open.as_ref())?;
-        if let Some(open) = open.take() {
-            // What a broken file lacks is in the journal, which stays for whoever opens it next.
-            let is_broken = self.broken.swap(false, Ordering::AcqRel);
-            let result = without_panics(self.path(), || {
-                if !is_broken {
-                    last(&open);
-                }
-                // Nobody is to be told that this process has the file when it has not; and once it
-                // is closed, another one signs.
-                let (identity, file) = (open.identity, open.file);
-                let known = Known { identity, file, sealing: *lock(&self.sealing) };
-                // A file in memory was never signed, and another process may have changed the key.
-                if !open.is_in_memory() && !self.is_replaced(&open) {
-                    let _ = self.lock_file.sign("", Some(known));
-                }
-                drop(open);
-                Ok(())
-            });
-            self.keeper.note_failure(result);
-            if self.yielded_micros.load(Ordering::Relaxed) > 0 {
-                // Only now can others see that the file is free.
-                self.yielded_micros.store(self.now_micros(), Ordering::Relaxed);
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the file is to be let go now: it is idle, another process waits, or somebody has
-    /// moved it or put another in its place.
-    pub(in crate::store) fn is_over(&self) -> bool {
-        let (since, is_replaced) = match self.open.try_read() {
-            Ok(open) => match open.as_ref() {
-                Some(open) => (open.since, self.is_replaced(open)),
-                None => return false,
-            },
-            // A call is opening or compacting the file.
-            Err(_) => return false,
-        };
-        let Hold::Idle(idle) = self.options.hold else { return is_replaced };
-        if is_replaced {
-            return true;
-        }
-        let used = Duration::from_micros(self.used_micros.load(Ordering::Relaxed));
-        let is_used = self.in_flight.load(Ordering::Relaxed) > 0;
-        if !is_used && self.start.elapsed().saturating_sub(used) >= idle {
-            return true;
-        }
-        if since.elapsed() < TURN_MIN || !self.lock_file.is_awaited() {
-            return false;
-        }
-        self.yielded_micros.store(self.now_micros(), Ordering::Relaxed);
-        true
-    }
-
-    /// Whether the path leads elsewhere; not if that cannot be told.
-    pub(in crate::store) fn is_replaced(&self, open: &Open) -> bool {
-        matches!(location::is_at(self.disk(), open.file, self.path()), Ok(false))
-    }
-
     fn after<T>(&self, result: &Result<T>) {
         self.note_broken(result);
         self.used_micros.store(self.now_micros(), Ordering::Relaxed);
@@ -320,31 +193,6 @@ impl Turn {
         if result.as_ref().is_err_and(Error::is_of_engine) {
             self.broken.store(true, Ordering::Release);
         }
-    }
-
-    /// Notes that the engine could not sync the file, and writes all of it anew. Until that is done
-    /// nobody can use the file, and this process keeps it: others would build on what is not there.
-    pub(in crate::store) fn mend(&self, open: &Open) -> Result<()> {
-        self.unwritten.store(true, Ordering::Release);
-        self.broken.store(true, Ordering::Release);
-        self.write_anew(Some(open))
-    }
-
-    /// Whether the file is yet to be written anew.
-    pub(in crate::store) fn is_unwritten(&self) -> bool {
-        self.unwritten.load(Ordering::Acquire)
-    }
-
-    /// Writes the file anew if need be, for whoever has it.
-    fn write_anew(&self, open: Option<&Open>) -> Result<()> {
-        if let Some(open) = open.filter(|_| self.is_unwritten()) {
-            // What is not at the path any more, nobody will find.
-            if !self.is_replaced(open) {
-                file::write_anew(self.disk(), self.path(), open.file).at(self.path())?;
-            }
-            self.unwritten.store(false, Ordering::Release);
-        }
-        Ok(())
     }
 
     fn now_micros(&self) -> u64 {
@@ -470,14 +318,6 @@ impl Turn {
         if yielded > 0 {
             let since = Duration::from_micros(self.now_micros().saturating_sub(yielded));
             thread::sleep(YIELD.saturating_sub(since));
-        }
-    }
-
-    fn name(&self) -> String {
-        let process = std::process::id();
-        match self.options.label.as_str() {
-            "" => format!("{SIGNED}{process}"),
-            label => format!("{SIGNED}{process} ({label})"),
         }
     }
 }

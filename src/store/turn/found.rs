@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use redb::{Database, ReadableDatabase, ReadableTable, Value};
+use redb::{Database, ReadableDatabase, ReadableTable};
 
 use crate::checkpoint::Timestamp;
 use crate::codec::KeyId;

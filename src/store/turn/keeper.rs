@@ -1,21 +1,12 @@
-//! The keeper: one thread a store that lets the file go in time and makes relaxed saves durable.
-//!
-//! It sleeps while the file is closed and nothing is due. If no thread can be started for it, every
-//! call does its work at the end and closes the file.
+//! What the keeper thread of a store has to do, and when: let the file go, settle, flush.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::store::Shared;
 use crate::store::options::{Hold, Options};
-use crate::store::turn::enter::Patience;
-use crate::store::turn::open::Open;
 use crate::sync::lock;
-use crate::threads;
 
 // How soon another process that waits is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -60,12 +51,6 @@ impl Duty {
 }
 
 impl Keeper {
-    pub(in crate::store) fn start(shared: &Arc<Shared>) -> io::Result<JoinHandle<()>> {
-        let kept = shared.clone();
-        threads::start(move || run(&kept))
-            .inspect_err(|_| shared.keeper.is_absent.store(true, Ordering::Relaxed))
-    }
-
     pub(in crate::store) fn stop(&self) {
         self.lock().stop = true;
         self.bell.notify_all();
@@ -107,12 +92,12 @@ impl Keeper {
         }
     }
 
-    fn is_flush_due(&self, flush_within: Duration) -> bool {
+    pub(in crate::store) fn is_flush_due(&self, flush_within: Duration) -> bool {
         let due = self.lock().flush_due(flush_within);
         due.is_some_and(|due| due <= Instant::now())
     }
 
-    fn is_settling_due(&self) -> bool {
+    pub(in crate::store) fn is_settling_due(&self) -> bool {
         let mut duty = self.lock();
         let is_due = duty.pending_since.is_some_and(|since| since.elapsed() >= SETTLE_WITHIN);
         if is_due {
@@ -130,13 +115,39 @@ impl Keeper {
     }
 
     /// Whether the same would hardly succeed if it were tried again.
-    fn has_failed_lately(&self) -> bool {
+    pub(in crate::store) fn has_failed_lately(&self) -> bool {
         self.lock().failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER)
     }
 
     /// The file is closed.
     pub(in crate::store) fn note_closed(&self) {
         self.lock().is_open = false;
+    }
+
+    /// Reports trouble that fails no call: to `Options::on_trouble`, each once in a row, else as
+    /// the error of the next flush or close.
+    pub(in crate::store) fn tell(&self, options: &Options, error: Error) {
+        let mut duty = self.lock();
+        let Some(hear) = &options.on_trouble else {
+            duty.failure = Some(error);
+            return;
+        };
+        let text = Some(format!("{error:?}"));
+        if duty.heard != text {
+            duty.heard = text;
+            drop(duty);
+            hear(error);
+        }
+    }
+
+    /// Notes that no thread could be started.
+    pub(in crate::store) fn note_absent(&self) {
+        self.is_absent.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether calls must do the keeper's work, since no thread could be started.
+    pub(in crate::store) fn is_absent(&self) -> bool {
+        self.is_absent.load(Ordering::Relaxed)
     }
 
     /// Reports what went wrong in the background since the last call.
@@ -152,7 +163,7 @@ impl Keeper {
     ///
     /// `looked` is when it was last seen whether another process waits. However often the bell
     /// rings, that is seen again in time.
-    fn wait(&self, options: &Options, looked: Instant) -> bool {
+    pub(in crate::store) fn wait(&self, options: &Options, looked: Instant) -> bool {
         let mut duty = self.lock();
         loop {
             if duty.stop {
@@ -176,95 +187,5 @@ impl Keeper {
             let woken = self.bell.wait_timeout(duty, sleep);
             duty = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
-    }
-}
-
-fn run(shared: &Shared) {
-    let mut looked = Instant::now();
-    while shared.keeper.wait(&shared.options, looked) {
-        looked = Instant::now();
-        if shared.keeper.is_flush_due(shared.options.flush_within) {
-            shared.keeper.note_failure(shared.flush());
-        }
-        if shared.keeper.is_settling_due() {
-            shared.keeper.note_failure(shared.turn.if_open(|open| shared.settle(open)));
-        }
-        let is_vain = shared.turn.is_unwritten() && shared.keeper.has_failed_lately();
-        if shared.turn.is_over() && !is_vain {
-            shared.let_go();
-        } else if !shared.keeper.has_failed_lately() {
-            let look = |open: &Open| shared.watch_journal(open).and_then(|()| shared.take_in(open));
-            shared.keeper.note_failure(shared.turn.if_open(look));
-        }
-    }
-}
-
-impl Shared {
-    /// Reports trouble that fails no call: to `Options::on_trouble`, each once in a row, else as
-    /// the error of the next flush or close.
-    pub(in crate::store) fn tell(&self, error: Error) {
-        let mut duty = self.keeper.lock();
-        let Some(hear) = &self.options.on_trouble else {
-            duty.failure = Some(error);
-            return;
-        };
-        let text = Some(format!("{error:?}"));
-        if duty.heard != text {
-            duty.heard = text;
-            drop(duty);
-            hear(error);
-        }
-    }
-
-    /// Runs `work` with the file, after waiting for the turn if needed.
-    pub(in crate::store) fn with<T>(&self, work: impl FnOnce(&Open) -> Result<T>) -> Result<T> {
-        self.within(Patience::Usual, work)
-    }
-
-    /// As [`Shared::with`], but waits for so long.
-    pub(in crate::store) fn within<T>(
-        &self,
-        patience: Patience,
-        work: impl FnOnce(&Open) -> Result<T>,
-    ) -> Result<T> {
-        let result = self.turn.within(patience, work);
-        self.tend();
-        result
-    }
-
-    /// Runs `work` with the file while no other thread uses it.
-    pub(in crate::store) fn alone<T>(
-        &self,
-        work: impl FnOnce(&mut Open) -> Result<T>,
-    ) -> Result<T> {
-        let result = self.turn.alone(work);
-        self.tend();
-        result
-    }
-
-    /// Does the keeper's work at the end of a call, if it has no thread.
-    ///
-    /// Nothing would notice later that another process waits or a relaxed save is due.
-    pub(in crate::store) fn tend(&self) {
-        if !self.keeper.is_absent.load(Ordering::Relaxed) {
-            return;
-        }
-        if self.options.hold != Hold::Forever || self.turn.is_over() {
-            return self.let_go();
-        }
-        self.keeper.note_failure(self.flush());
-        self.keeper.note_failure(self.turn.if_open(|open| self.settle(open)));
-    }
-
-    /// Puts everything into the tables for good and closes the file.
-    pub(in crate::store) fn let_go(&self) {
-        self.keeper.note_closed();
-        self.turn.release(|open| self.keeper.note_failure(self.settle_for_good(open)));
-    }
-
-    /// Closes the file as [`Shared::let_go`] does, and keeps it closed while `work` runs.
-    pub(in crate::store) fn closed<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        self.keeper.note_closed();
-        self.turn.closed(|open| self.keeper.note_failure(self.settle_for_good(open)), work)
     }
 }

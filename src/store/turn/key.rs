@@ -5,8 +5,6 @@
 
 use std::sync::atomic::Ordering;
 
-use redb::ReadableTable as _;
-
 use crate::codec::{Flaw, Frame, KeyId};
 use crate::error::{Error, Result};
 use crate::store::engine::sealing::{bytes_of, flawed, no_key};

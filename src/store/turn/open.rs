@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Instant;
 
-use redb::{Database, Durability};
+use redb::Database;
 
-use crate::checkpoint::Series;
+use crate::checkpoint::{Series, Timestamp};
 use crate::codec::{Frames, KeyId, Placed};
 use crate::error::{At, Result};
 use crate::key::NameId;
@@ -18,16 +18,24 @@ use crate::store::engine::full::{lacks_room, no_room};
 use crate::store::engine::location;
 use crate::store::engine::names::Names;
 use crate::store::engine::overlay::Overlay;
+use crate::store::log::intake::Intake;
 use crate::store::log::journal::{self, Journal};
-use crate::store::log::spool::SetAside;
-use crate::store::options::Options;
-use crate::store::save::intake::Intake;
-use crate::store::save::write::transact;
-use crate::store::turn::enter::Use;
+use crate::store::options::{Options, SetAside};
 use crate::store::turn::file::Refusal;
 use crate::store::turn::found::Found;
-use crate::store::turn::settings::{self, Settings};
+use crate::store::turn::settings::{self, OnSave, Settings};
 use crate::sync::{lock, read};
+
+/// What a call does with the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) enum Use {
+    /// Only reads, so on a full disk a file in memory is enough.
+    Read,
+    Write,
+}
+
+/// Puts into the tables what a journal has that they lack. The room `save` does it.
+pub(in crate::store) type Settle = fn(&Open, &Path, Timestamp) -> Result<()>;
 
 /// The file while this process has it.
 pub(in crate::store) struct Open {
@@ -88,7 +96,7 @@ impl Open {
     pub(in crate::store) fn new(
         opened: (Database, Option<FileId>, Found),
         frames: Arc<Frames>,
-        (place, options): (&Place, &Options),
+        (place, options, settle): (&Place, &Options, Settle),
         usage: Use,
     ) -> Result<Self, Refusal> {
         let (path, disk) = (place.path.as_path(), place.disk.as_ref());
@@ -107,7 +115,7 @@ impl Open {
         }
         let journal = Journal::new(place.disk.clone(), journal_path.clone(), identity);
         let open = Self::with(opened, frames, (left.placed, journal), place, options);
-        match open.take_in_journal(path, options) {
+        match open.take_in_journal(path, options, settle) {
             Ok(()) => {}
             Err(error) if lacks_room(&error) => {
                 let freed = match usage {
@@ -132,7 +140,7 @@ impl Open {
         opened: (Database, Option<FileId>, Found),
         overlay: Overlay,
         frames: Arc<Frames>,
-        (place, options): (&Place, &Options),
+        (place, options, settle): (&Place, &Options, Settle),
     ) -> Result<Self> {
         let Found { next_sequence, identity, .. } = opened.2;
         let path = location::beside(&place.path, ".journal");
@@ -145,17 +153,15 @@ impl Open {
         let journal = Journal::detached(place.disk.clone(), path, identity);
         let open = Self::with(opened, frames, (left.placed, journal), place, options);
         let open = Self { memory: Some(overlay), ..open };
-        open.take_in_journal(&place.path, options)?;
+        open.take_in_journal(&place.path, options, settle)?;
         Ok(open)
     }
 
-    fn take_in_journal(&self, path: &Path, options: &Options) -> Result<()> {
+    fn take_in_journal(&self, path: &Path, options: &Options, settle: Settle) -> Result<()> {
         if self.unsettled.load(Ordering::Relaxed) == 0 {
             return Ok(());
         }
-        let now = (options.clock)();
-        // Prunes that a crash undid are done again.
-        transact(self, path, Durability::Immediate, |it| it.prune_on_save(now))
+        settle(self, path, (options.clock)())
     }
 
     fn with(
@@ -199,5 +205,23 @@ impl Open {
     /// Whether the file is open in memory: writes never reach the disk.
     pub(in crate::store) fn is_in_memory(&self) -> bool {
         self.memory.is_some()
+    }
+}
+
+impl Open {
+    /// The settings, unless they cannot be read: then nothing is removed for their sake.
+    pub(in crate::store) fn settings(&self) -> Option<Arc<Settings>> {
+        read(&self.settings).clone()
+    }
+
+    /// The policy that every save is pruned by, if there is one, and what stands on those that go
+    /// can be stored anew.
+    pub(in crate::store) fn on_save(&self) -> Option<OnSave> {
+        let settings = self.settings().filter(|_| self.has_key())?;
+        match (&settings.policy, &self.given) {
+            (Some(_), _) if settings.prune_on_save => Some(OnSave { settings, is_final: true }),
+            (None, Some(given)) => Some(OnSave { settings: given.clone(), is_final: false }),
+            _ => None,
+        }
     }
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use redb::{ReadableDatabase, ReadableTable as _};
+use redb::ReadableDatabase;
 use serde::{Deserialize, Serialize};
 
 use crate::codec::decode_note;
@@ -13,8 +13,6 @@ use crate::error::{Error, Result};
 use crate::retention::{Age, Policy};
 use crate::store::engine::fault::In;
 use crate::store::engine::table::{SETTINGS, open_if_made};
-use crate::store::turn::open::Open;
-use crate::sync::read;
 
 pub(in crate::store) const KEY: &str = "settings";
 
@@ -51,24 +49,6 @@ pub(in crate::store) struct OnSave {
 impl Default for Settings {
     fn default() -> Self {
         Self { policy: None, prune_on_save: false, keep_deleted: Age::days(7) }
-    }
-}
-
-impl Open {
-    /// The settings, unless they cannot be read: then nothing is removed for their sake.
-    pub(in crate::store) fn settings(&self) -> Option<Arc<Settings>> {
-        read(&self.settings).clone()
-    }
-
-    /// The policy that every save is pruned by, if there is one, and what stands on those that go
-    /// can be stored anew.
-    pub(in crate::store) fn on_save(&self) -> Option<OnSave> {
-        let settings = self.settings().filter(|_| self.has_key())?;
-        match (&settings.policy, &self.given) {
-            (Some(_), _) if settings.prune_on_save => Some(OnSave { settings, is_final: true }),
-            (None, Some(given)) => Some(OnSave { settings: given.clone(), is_final: false }),
-            _ => None,
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::store::engine::fault::In;
 use crate::store::engine::table::{
     FORMAT_KEY, KEY_KEY, META, PLAIN_FORMAT, REKEY_KEY, SEALED_FORMAT,
 };
-use crate::store::save::write::Writer;
+use crate::store::transaction::writer::Writer;
 
 impl Writer<'_> {
     /// Notes what everything is to be sealed with from now on, in a store that may have both.

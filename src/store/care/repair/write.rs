@@ -12,7 +12,7 @@ use crate::store::engine::table::{
 };
 use crate::store::files::artifact::Captured;
 use crate::store::keep::operation::Operation;
-use crate::store::save::write::Writer;
+use crate::store::transaction::writer::Writer;
 use crate::store::turn::settings::{KEY, Settings};
 
 /// Adds checkpoints, all in one transaction.

@@ -10,11 +10,11 @@ use crate::checkpoint::{Checkpoint, Entry};
 use crate::codec::{FoundFrame, NameKind, cause, derived_tail};
 use crate::error::{Error, Result};
 use crate::key::{ANY_NAME, DeletedBytes, NameId, RecordBytes, RecordKey, index_row};
+use crate::store::ask::restorable::restorable;
 use crate::store::engine::fault::{In, without_panics};
 use crate::store::files::artifact::artifacts_in;
-use crate::store::files::sources;
-use crate::store::keep::deleted::restorable;
-use crate::store::save::listing::listed_names;
+use crate::store::transaction::listing::listed_names;
+use crate::store::transaction::sources;
 
 /// Checks a checkpoint that is there.
 pub(super) fn check_record(

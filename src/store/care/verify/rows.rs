@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::key::{IndexBytes, RecordBytes, RecordKey, SourceBytes, indexed_key, sourced_key};
 use crate::store::engine::fault::In;
 use crate::store::engine::names;
-use crate::store::files::sources;
+use crate::store::transaction::sources;
 
 /// A row of the index leads to an entry that has its name and cause.
 pub(super) fn check_index(tables: &Tables<'_>, row: &IndexBytes, found: &mut Verification) {

@@ -12,7 +12,6 @@ use crate::key::{
     BlobBytes, DeletedBytes, FrameBytes, HolderBytes, IndexBytes, RecordBytes, RecordKey,
     SourceBytes,
 };
-use crate::store::ask::read::Lookup;
 use crate::store::chain::bases::Bases;
 use crate::store::chain::unpack::Unpacker;
 use crate::store::engine::disk::Place;
@@ -25,6 +24,7 @@ use crate::store::engine::table::{
     LAG_FORMAT, LAG_KEY, META, NAMES, RECORDS, SOURCES, SOURCES_FORMAT, open_if_made,
 };
 use crate::store::options::Limits;
+use crate::store::transaction::lookup::Lookup;
 use crate::store::turn::held::{Held, Source};
 
 // A page that is damaged has a few; more would be looked for without end.

@@ -6,18 +6,11 @@ mod tests;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Left, OF_ANOTHER, STRANGE};
+use super::left::{Foreign, Left};
+use super::{OF_ANOTHER, STRANGE};
 use crate::error::{At, Result};
 use crate::store::engine::disk::Disk;
 use crate::store::engine::location;
-
-/// The file in the place of the journal.
-#[derive(Debug)]
-pub(super) enum Foreign {
-    /// The journal of the store with this identity.
-    Journal(u64),
-    Strange,
-}
 
 /// Moves away a file that is not the journal of this store; returns where to, and what it is.
 pub(in crate::store) fn clear_place(

@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
+use super::item::{HEAD_BYTES, HEADER_BYTES, first, head, identified, read_bytes};
 use super::mark::{Mark, current};
-use super::{HEAD_BYTES, HEADER_BYTES, first, head, identified, read_bytes};
 use crate::codec::{Placed, check};
 use crate::error::Result;
 use crate::store::engine::disk::Disk;

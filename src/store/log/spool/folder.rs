@@ -21,7 +21,7 @@ const UNFINISHED: &str = ".new";
 const ASIDE: &str = "aside";
 
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(in crate::store) struct Folder {
     path: PathBuf,
     disk: Arc<dyn Disk>,
     /// The folder whose name this process has seen to be on disk. Open, so that no other folder can
@@ -31,20 +31,20 @@ pub(super) struct Folder {
 
 /// What lies in the folder.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
+pub(in crate::store) struct Listing {
     /// The names of spooled files, in the order in which they were saved.
-    pub(super) saved: Vec<Id>,
+    pub(in crate::store) saved: Vec<Id>,
     /// What somebody is writing, or was when it was killed.
     unfinished: Vec<PathBuf>,
     /// What does not belong here.
-    pub(super) strange: u64,
+    pub(in crate::store) strange: u64,
     /// The names of all of it.
-    pub(super) names: Vec<OsString>,
+    pub(in crate::store) names: Vec<OsString>,
 }
 
 /// What a file that could not be written leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
+pub(in crate::store) enum Left {
     Nothing,
     /// Nothing, and another one may have better luck: somebody took it for left behind before it
     /// was locked, or removed the folder.
@@ -54,31 +54,31 @@ pub(super) enum Left {
 }
 
 /// Changes whenever anything in the folder does, unless that is within a moment.
-pub(super) type Stamp = u128;
+pub(in crate::store) type Stamp = u128;
 
 impl Folder {
-    pub(super) fn of(store: &Place) -> Self {
+    pub(in crate::store) fn of(store: &Place) -> Self {
         let path = location::beside(&store.path, ".spool");
         Self { path, disk: store.disk.clone(), lasting: Mutex::new(None) }
     }
 
     /// `None` if there is no folder.
-    pub(super) fn stamp(&self) -> Option<Stamp> {
+    pub(in crate::store) fn stamp(&self) -> Option<Stamp> {
         self.disk.stamp(&self.path)
     }
 
     /// Whether a path is that of the folder, or of something in it.
-    pub(super) fn has(&self, path: &Path) -> bool {
+    pub(in crate::store) fn has(&self, path: &Path) -> bool {
         path.starts_with(&self.path)
     }
 
     /// What lies in the place of the folder and is no directory, in words.
-    pub(super) fn obstacle(&self) -> Option<&'static str> {
+    pub(in crate::store) fn obstacle(&self) -> Option<&'static str> {
         self.obstacle_at(&self.path)
     }
 
     /// An error if something else lies in the place of the folder.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(in crate::store) fn check(&self) -> Result<()> {
         let Some(kind) = self.obstacle() else { return Ok(()) };
         let reason = format!("it is {kind}, and no directory, so no save can be spooled");
         Err(io::Error::new(io::ErrorKind::InvalidInput, reason)).at(&self.path)
@@ -93,7 +93,7 @@ impl Folder {
     }
 
     /// What is there; nothing if there is no folder, or none for us.
-    pub(super) fn list(&self) -> Result<Listing> {
+    pub(in crate::store) fn list(&self) -> Result<Listing> {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         if self.obstacle().is_some() {
             return Ok(Listing::default());
@@ -128,7 +128,7 @@ impl Folder {
     /// A name for a file that is saved `now`; it sorts after all names in the folder.
     ///
     /// Files are taken in by name, and the clock may be set back between two saves.
-    pub(super) fn next_name(&self, now: Timestamp) -> Id {
+    pub(in crate::store) fn next_name(&self, now: Timestamp) -> Id {
         let names = self.disk.list(&self.path).unwrap_or_default();
         let saved = names.iter().filter_map(|name| name.to_str()?.strip_suffix(SAVED));
         let millis = |name: &str| Some(Id::new(name).ok()?.parts()?.0);
@@ -137,19 +137,19 @@ impl Folder {
     }
 
     /// Removes what was being written when its writer was killed. Nobody was told that it is saved.
-    pub(super) fn sweep(&self, listing: &Listing) {
+    pub(in crate::store) fn sweep(&self, listing: &Listing) {
         for path in listing.unfinished.iter().filter(|path| !self.disk.is_held(path)) {
             let _ = self.disk.remove(path);
         }
     }
 
     /// How many files were set aside.
-    pub(super) fn count_aside(&self) -> u64 {
+    pub(in crate::store) fn count_aside(&self) -> u64 {
         self.aside().len() as u64
     }
 
     /// What was set aside, by name.
-    pub(super) fn aside(&self) -> Vec<PathBuf> {
+    pub(in crate::store) fn aside(&self) -> Vec<PathBuf> {
         let aside = self.path.join(ASIDE);
         if self.obstacle().is_some() || self.obstacle_at(&aside).is_some() {
             return Vec::new();
@@ -160,7 +160,7 @@ impl Folder {
     }
 
     /// Writes a file, which is on disk under its name when this returns.
-    pub(super) fn put(&self, name: &Id, bytes: &[u8]) -> Result<(), Left> {
+    pub(in crate::store) fn put(&self, name: &Id, bytes: &[u8]) -> Result<(), Left> {
         let unfinished = self.path.join(format!("{name}{UNFINISHED}"));
         let saved = self.saved(name);
         let written = self.write(&unfinished, bytes).map_err(|error| match error.kind() {
@@ -200,7 +200,7 @@ impl Folder {
     }
 
     /// The bytes of a file, if they are no more than `bytes_max`.
-    pub(super) fn read(&self, name: &Id, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    pub(in crate::store) fn read(&self, name: &Id, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
         let file = self.open(name)?;
         let length = file.length()?;
         if length > bytes_max {
@@ -210,24 +210,24 @@ impl Folder {
     }
 
     /// The length of a file, and so many of its first bytes as there are.
-    pub(super) fn head(&self, name: &Id, bytes: usize) -> io::Result<(u64, Vec<u8>)> {
+    pub(in crate::store) fn head(&self, name: &Id, bytes: usize) -> io::Result<(u64, Vec<u8>)> {
         let file = self.open(name)?;
         let length = file.length()?;
         Ok((length, first(file.as_ref(), length.min(bytes as u64))?))
     }
 
     /// Removes a file; [`Folder::sync`] makes that last.
-    pub(super) fn remove(&self, name: &Id) {
+    pub(in crate::store) fn remove(&self, name: &Id) {
         let _ = self.disk.remove(&self.saved(name));
     }
 
     /// Makes it last what was removed and renamed.
-    pub(super) fn sync(&self) -> io::Result<()> {
+    pub(in crate::store) fn sync(&self) -> io::Result<()> {
         self.disk.sync_directory(&self.path)
     }
 
     /// Moves a file where nobody looks for saves, and returns where that is.
-    pub(super) fn set_aside(&self, name: &Id) -> Result<PathBuf> {
+    pub(in crate::store) fn set_aside(&self, name: &Id) -> Result<PathBuf> {
         let aside = self.path.join(ASIDE);
         self.make(&aside).at(&aside)?;
         let mut to = aside.join(format!("{name}{SAVED}"));
@@ -246,13 +246,13 @@ impl Folder {
     }
 
     /// Whether a listing has a file of this name, whatever else can be told of it.
-    pub(super) fn is_in(listing: &Listing, name: &str) -> bool {
+    pub(in crate::store) fn is_in(listing: &Listing, name: &str) -> bool {
         let name = format!("{name}{SAVED}");
         listing.names.iter().any(|it| it.as_os_str() == name.as_str())
     }
 
     /// Where a file of this name is.
-    pub(super) fn saved(&self, name: &Id) -> PathBuf {
+    pub(in crate::store) fn saved(&self, name: &Id) -> PathBuf {
         self.path.join(format!("{name}{SAVED}"))
     }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::FILE_BYTES_MAX;
 use super::folder::Folder;
-use super::take_in::FILE_BYTES_MAX;
 use crate::codec::{SPOOLED_HEAD_BYTES, decode_spooled, spooled_count};
 use crate::store::engine::disk::Place;
 use crate::store::engine::sectors::is_bad_sector;
@@ -29,16 +29,6 @@ pub struct Spooled {
     /// What lies in the place of the folder and is no directory, such as "a symbolic link" or
     /// "a FIFO". While it does, no save can be spooled.
     pub obstacle: Option<&'static str>,
-}
-
-/// A file beside the store that was not taken in, and where it was moved to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SetAside {
-    /// Where it is now. Nothing removes it.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    pub reason: String,
 }
 
 impl Spooled {

@@ -5,13 +5,14 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::folder::Folder;
-use super::{STAMP_COARSE, Seals, Seen};
+use super::{STAMP_COARSE, Seen};
 use crate::checkpoint::{Id, NewEntry, Timestamp};
 use crate::codec::{
     Placed, SPOOLED_HEAD_BYTES, check, decode_spooled, encode_spooled, spooled_count,
 };
 use crate::error::Error;
 use crate::store::engine::disk::Place;
+use crate::store::save::spooling::Seals;
 use crate::store::{Options, Repair, Store};
 
 const IDENTITY: u64 = 0x0102_0304_0506_0708;

@@ -18,11 +18,11 @@ use crate::codec::{
 use crate::error::{Error, Result};
 use crate::key::{ANY_NAME, RecordKey, Span, blob_hash, deleted_at, frame_sequence, index_row};
 use crate::store::Store;
-use crate::store::ask::read::Snapshot;
 use crate::store::engine::table::{
     ARTIFACTS, BLOBS, CHILDREN, DELETED, FRAMES, HOLDERS, IDS, INDEX, NAMES, RECORDS, SETTINGS,
     open_if_made,
 };
+use crate::store::transaction::snapshot::Snapshot;
 
 /// Models of stores that were read before, by what is in their tables.
 ///

@@ -2,14 +2,14 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Turn, Use};
+use super::Turn;
 use crate::error::Result;
 use crate::store::engine::full::lacks_room;
 use crate::store::engine::sealing::Sealing;
 use crate::store::turn::file::{self, Refusal};
 use crate::store::turn::found::Found;
 use crate::store::turn::lock::Known;
-use crate::store::turn::open::Open;
+use crate::store::turn::open::{Open, Use};
 use crate::sync::lock;
 
 impl Turn {
@@ -42,7 +42,12 @@ impl Turn {
         let found = Found::read(&database, self.path())?;
         *lock(&self.identity) = Some(found.identity);
         let opened = (database, file, found);
-        let open = Open::new(opened, self.frames.clone(), (&self.place, &self.options), usage)?;
+        let open = Open::new(
+            opened,
+            self.frames.clone(),
+            (&self.place, &self.options, self.settle),
+            usage,
+        )?;
         let sealing = open.key().into();
         if known == Some(Known { identity: open.identity, file, sealing }) {
             *lock(&self.sealing) = sealing;
@@ -59,8 +64,12 @@ impl Turn {
         let found = Found::read(&database, self.path())?;
         *lock(&self.identity) = Some(found.identity);
         let opened = (database, file, found);
-        let open =
-            Open::in_memory(opened, overlay, self.frames.clone(), (&self.place, &self.options))?;
+        let open = Open::in_memory(
+            opened,
+            overlay,
+            self.frames.clone(),
+            (&self.place, &self.options, self.settle),
+        )?;
         self.note_opened();
         Ok(open)
     }

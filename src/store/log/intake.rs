@@ -1,12 +1,10 @@
 //! Checkpoints between the journal and the tables, and their places: each gets a sequence, and one
 //! that the store dates gets an order time that no earlier checkpoint exceeds.
 
-use crate::checkpoint::{Entry, Timestamp};
+use crate::checkpoint::Timestamp;
 use crate::codec::Placed;
 use crate::error::{Error, Result};
 use crate::key::SEQUENCE_MAX;
-use crate::store::save::draft::{Draft, Packed};
-use crate::store::turn::open::Open;
 
 /// What waits for the tables, in the order of sequences.
 #[derive(Debug)]
@@ -55,33 +53,15 @@ impl Intake {
         self.highest = self.highest.max(time);
     }
 
-    /// Gives the draft at `at` its place; the clock shows `now`. The sequence is used up even if
-    /// the save fails.
-    pub(in crate::store) fn place(
-        &mut self,
-        (drafts, at): (&mut [Draft], usize),
-        open: &Open,
-        now: Timestamp,
-    ) -> Result<Placed> {
+    /// Gives out the next sequence. It is used up even if the save fails.
+    pub(in crate::store) fn give_out(&mut self) -> Result<u64> {
         let sequence = self.next_sequence;
         if sequence > SEQUENCE_MAX {
             let what = "number of checkpoints ever saved".to_owned();
             return Err(Error::Limit { what, limit: SEQUENCE_MAX });
         }
         self.next_sequence += 1;
-        let base = drafts[at].base().and_then(|base| base.sequence(drafts));
-        let draft = &mut drafts[at];
-        // Whoever has a base that was refused has been packed again before.
-        let packed = draft.packed.take().filter(|packed| packed.base.is_none() || base.is_some());
-        let packed = packed.unwrap_or_else(|| Packed::alone(&open.frames, &draft.raw));
-        let frame = open.bytes_of(&packed.frame, sequence, base)?;
-        draft.packed = Some(packed);
-        draft.sequence = Some(sequence);
-        draft.follow(self.highest, now);
-        self.highest = self.highest.max(draft.entry.order().0);
-        let stored_bytes = frame.len() as u64;
-        let entry = Entry { sequence, stored_bytes, ..draft.entry.clone() };
-        Ok(Placed { entry, frame })
+        Ok(sequence)
     }
 
     pub(in crate::store) fn push(&mut self, placed: Vec<Placed>) {

@@ -1,16 +1,14 @@
 //! Packing: a draft is compressed on its saver's thread, before anything is locked.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
 
-use crate::checkpoint::Series;
-use crate::codec::{Frame, Frames};
+use crate::checkpoint::{Hash, Series};
 use crate::error::Result;
-use crate::store::Shared;
-use crate::store::ask::read::Snapshot;
-use crate::store::chain::bases::Seen;
-use crate::store::chain::choice::{Attempt, Chain, Place, is_too_long, pays};
-use crate::store::save::draft::{Base, Draft, Packed};
+use crate::store::chain::choice::{Chain, Place, is_too_long};
+use crate::store::chain::packed::{Base, Chosen, Packed, Seen, compress};
+use crate::store::save::draft::Draft;
+use crate::store::save::shared::Shared;
+use crate::store::transaction::snapshot::Snapshot;
 use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 
@@ -18,13 +16,6 @@ use crate::store::turn::open::Open;
 struct Start {
     chain: Option<Chain>,
     seen: Seen,
-}
-
-/// A base with its raw bytes and the rank of the step from it.
-struct Chosen {
-    base: Base,
-    raw: Arc<Vec<u8>>,
-    rank: u8,
 }
 
 /// How the file is come by while packing.
@@ -185,38 +176,28 @@ impl Start {
     }
 }
 
-impl Packed {
-    /// A frame that stands alone.
-    pub(in crate::store) fn alone(frames: &Frames, raw: &[u8]) -> Self {
-        Self { frame: frames.pack(raw), base: None, attempt: Attempt::None }
+impl Shared {
+    /// Compresses the contents that the store lacks.
+    ///
+    /// What is there is read: a content that is damaged on disk is stored anew.
+    pub(in crate::store) fn pack_artifacts(&self, drafts: &mut [Draft]) -> Result<()> {
+        if drafts.iter().all(|draft| draft.artifacts.is_empty()) {
+            return Ok(());
+        }
+        // What one draft brings, the others of its batch need not.
+        let mut known: HashSet<Hash> = self.with(|open| {
+            let snapshot = Snapshot::take(open, self.turn.path())?;
+            snapshot.whole_among(drafts.iter().flat_map(|draft| &draft.artifacts))
+        })?;
+        for captured in drafts.iter_mut().flat_map(|draft| &mut draft.artifacts) {
+            let Some((hash, content)) = captured.artifact.sha256.zip(captured.content.as_ref())
+            else {
+                continue;
+            };
+            if known.insert(hash) {
+                captured.frame = Some(self.frames.pack(content));
+            }
+        }
+        Ok(())
     }
-}
-
-fn compress(frames: &Frames, raw: &[u8], chosen: Option<Chosen>, chain: Option<&Chain>) -> Packed {
-    let delta = chosen.and_then(|Chosen { base, raw: base_raw, rank }| {
-        Some((base, frames.pack_delta(raw, &base_raw, rank)?))
-    });
-    let Some((base, delta)) = delta else {
-        return Packed::alone(frames, raw);
-    };
-    let taken = |frame, attempt| Packed { frame, base: Some(base), attempt };
-    let bytes = delta.payload_bytes();
-    if chain.is_some_and(|chain| chain.pays(bytes, raw.len())) {
-        return taken(delta, Attempt::Paid);
-    }
-    // A series that leaps once goes on from there; compressing it twice would gain nothing, since
-    // what does not match its base is compressed as if it had none.
-    if bytes < raw.len() && chain.is_some_and(Chain::may_leap) {
-        return taken(delta, Attempt::Failed);
-    }
-    match smaller(frames, raw, delta) {
-        Ok(delta) => taken(delta, Attempt::Paid),
-        Err(frame) => Packed { frame, base: None, attempt: Attempt::Failed },
-    }
-}
-
-/// The delta if it pays, else a frame that stands alone.
-pub(in crate::store) fn smaller(frames: &Frames, raw: &[u8], delta: Frame) -> Result<Frame, Frame> {
-    let whole = frames.pack(raw);
-    if pays(delta.payload_bytes(), whole.payload_bytes()) { Ok(delta) } else { Err(whole) }
 }

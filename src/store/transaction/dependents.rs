@@ -13,11 +13,11 @@ use crate::codec::{FoundFrame, Frame, decode_dependents, encode_dependents};
 use crate::error::{Error, Result, unless_damaged};
 use crate::key::{RecordKey, dependents_row, frame_row};
 use crate::store::chain::choice::{STEPS_MAX, is_too_long};
-use crate::store::chain::pack::smaller;
+use crate::store::chain::packed::smaller;
 use crate::store::chain::unpack::Unpacker;
 use crate::store::engine::fault::In;
 use crate::store::options::Limits;
-use crate::store::save::write::Writer;
+use crate::store::transaction::writer::Writer;
 
 // A document seldom compresses as well as this alone, so there is no need to try.
 const SURELY_PAYS_BY: usize = 16;

@@ -13,27 +13,26 @@ use std::sync::{Arc, MutexGuard};
 
 use redb::{ReadableDatabase as _, ReadableTable as _};
 
-use super::folder::{Folder, Listing};
-use super::{FILE_BYTES, Seen, SetAside, Shared};
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Flaw, FoundFrame, Frames, KeyId, Placed, decode_spooled, spooled_identity};
 use crate::error::{Error, Result};
-use crate::store::chain::pack::Reach;
 use crate::store::engine::disk::Place;
 use crate::store::engine::fault::In;
+use crate::store::engine::full::lacks_room;
 use crate::store::engine::sealing::no_key;
 use crate::store::engine::table::{TAKEN, open_if_made};
-use crate::store::options::{Durability, Limits};
-use crate::store::save::draft::Draft;
-use crate::store::save::order::Dated;
-use crate::store::save::write::Writer;
+use crate::store::log::spool::folder::{Folder, Listing};
+use crate::store::log::spool::{FILE_BYTES, FILE_BYTES_MAX, Seen};
+use crate::store::options::{Durability, Limits, SetAside};
+use crate::store::save::draft::{Dated, Draft};
+use crate::store::save::pack::Reach;
+use crate::store::save::shared::Shared;
+use crate::store::transaction::writer::Writer;
 use crate::store::turn::open::Open;
 use crate::sync::lock;
 
 // Beyond this, what is left waits for the next transaction: memory is bounded.
 const RAW_BYTES: usize = 16 << 20;
-// The longest document there can be, what else a file may have, and room to spare.
-pub(super) const FILE_BYTES_MAX: u64 = 2 * Limits::DOCUMENT_BYTES_MAX as u64;
 
 /// What was read from the spool, for one transaction. Nobody else takes it in meanwhile.
 pub(in crate::store) struct Gathered<'a> {
@@ -108,6 +107,16 @@ impl Shared {
             }
         };
         all().or_else(|error| self.pass_over(error))
+    }
+
+    /// Puts spooled saves into the tables; false if the disk is too full for that.
+    ///
+    /// Then they stay in the spool, so that a call that makes room can go first.
+    pub(in crate::store) fn take_in_if_room(&self) -> Result<bool> {
+        match self.with(|open| self.take_in(open)) {
+            Err(error) if lacks_room(&error) => Ok(false),
+            taken => taken.map(|()| true),
+        }
     }
 
     /// Goes on without what could not be taken in, unless the engine itself has failed.

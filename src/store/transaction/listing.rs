@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::key::{ANY_NAME, IndexBytes, NameId, RecordKey, index_row};
 use crate::store::engine::fault::In;
 use crate::store::engine::names;
-use crate::store::save::write::Writer;
+use crate::store::transaction::writer::Writer;
 
 impl Writer<'_> {
     /// Adds the rows that lead to an entry.

@@ -7,24 +7,20 @@ use std::sync::atomic::Ordering;
 
 use redb::{Durability, ReadableTable as _, Table, WriteTransaction};
 
-use crate::checkpoint::{Entry, Id, Timestamp};
+use crate::checkpoint::{Entry, Id};
 use crate::codec::{NameKind, Placed};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key::{
-    DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, SourceBytes,
-    dependents_row, frame_row, frame_rows,
+    DeletedBytes, FrameBytes, IndexBytes, NameId, RecordBytes, RecordKey, SourceBytes, frame_row,
+    frame_rows,
 };
-use crate::store::ask::read::Lookup;
 use crate::store::chain::unpack::{CHUNK_BYTES_MIN, Unpacker};
 use crate::store::engine::fault::{In, without_panics};
-use crate::store::engine::table::{
-    CHILDREN, DELETED, FRAMES, IDS, INDEX, META, NAMES, RECORDS, SEQUENCE_KEY, begin,
-};
-use crate::store::files::artifact::ArtifactTables;
-use crate::store::keep::prune_on_save::Touched;
+use crate::store::engine::table::{CHILDREN, DELETED, FRAMES, IDS, INDEX, NAMES, RECORDS, begin};
 use crate::store::options::Limits;
-use crate::store::save::draft::{Draft, Packed};
-use crate::store::save::order::Dated;
+use crate::store::transaction::artifact_tables::ArtifactTables;
+use crate::store::transaction::lookup::Lookup;
+use crate::store::transaction::touched::Touched;
 use crate::store::turn::open::Open;
 use crate::store::turn::settings::OnSave;
 use crate::sync::{lock, read, write};
@@ -132,7 +128,7 @@ pub(in crate::store) struct Writer<'a> {
     pub(in crate::store) next_name: NameId,
     /// Shared with readers once the transaction is committed.
     pub(in crate::store) new_names: HashMap<(NameKind, Arc<str>), NameId>,
-    removed: HashSet<u64>,
+    pub(in crate::store) removed: HashSet<u64>,
     /// What [`Open::lag_max`] is once this is committed.
     pub(in crate::store) lag_max: Option<u64>,
     /// What [`Open::has_sources`] is once this is committed.
@@ -182,55 +178,6 @@ impl<'a> Writer<'a> {
         Written { next, new_names, removed, lag_max, has_sources }
     }
 
-    /// Saves all of them. The outer error is the engine's and spoils the whole transaction.
-    ///
-    /// The clock shows `now`.
-    pub(in crate::store) fn save_each(
-        &mut self,
-        drafts: &mut [Draft],
-        now: Timestamp,
-    ) -> Result<Vec<Result<Entry>>> {
-        let mut outcomes = Vec::with_capacity(drafts.len());
-        for at in 0..drafts.len() {
-            let saved = self.save((drafts, at), now)?;
-            if saved.is_ok() {
-                self.note_left(&drafts[at])?;
-            }
-            outcomes.push(saved);
-        }
-        Ok(outcomes)
-    }
-
-    /// Saves a checkpoint. The outer error is the engine's and spoils the whole transaction.
-    fn save(
-        &mut self,
-        (drafts, at): (&mut [Draft], usize),
-        now: Timestamp,
-    ) -> Result<Result<Entry>> {
-        let draft = &drafts[at];
-        if draft.has_own_id {
-            match self.find(&draft.entry.id) {
-                Ok(None) => {}
-                Ok(Some(found)) => return self.save_again(draft, found),
-                Err(error) if error.is_of_engine() => return Err(error),
-                // Damage to one checkpoint is no concern of the others.
-                Err(error) => return Ok(Err(error)),
-            }
-        }
-        if drafts[at].base().is_some_and(|base| base.sequence(drafts).is_none()) {
-            // What was to be its base was refused.
-            drafts[at].packed = Some(Packed::alone(&self.open.frames, &drafts[at].raw));
-        }
-        let placed = match lock(&self.open.intake).place((drafts, at), self.open, now) {
-            Ok(placed) => placed,
-            Err(error) => return Ok(Err(error)),
-        };
-        self.insert(&placed)?;
-        self.insert_artifacts(placed.entry.sequence, &drafts[at].artifacts)?;
-        self.fresh.insert(placed.entry.sequence);
-        Ok(Ok(placed.entry))
-    }
-
     /// Puts a checkpoint into the tables.
     pub(in crate::store) fn insert(&mut self, placed: &Placed) -> Result<()> {
         let Placed { entry, frame } = placed;
@@ -262,45 +209,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Removes checkpoints. Those that are stored as differences to them are stored anew.
-    ///
-    /// Returns by how much less all frames take.
-    pub(in crate::store) fn remove(&mut self, entries: &[Entry]) -> Result<u64> {
-        let sequences: Vec<u64> = entries.iter().map(|entry| entry.sequence).collect();
-        let grown = self.detach(&sequences).map_err(|error| self.named(error, entries))?;
-        let capturing = entries.iter().filter(|entry| entry.artifact_count > 0);
-        self.release(capturing.map(|entry| entry.sequence))?;
-        for entry in entries {
-            self.records.remove(RecordKey::of(entry).to_bytes()).within(self.path)?;
-            self.unlist(entry)?;
-            self.remove_frame(entry)?;
-            self.frames.remove(dependents_row(entry.sequence)).within(self.path)?;
+    pub(in crate::store) fn artifact_tables(&mut self) -> Result<&mut ArtifactTables<'a>> {
+        match &mut self.artifacts {
+            Some(tables) => Ok(tables),
+            none => {
+                self.open.has_artifacts.store(true, Ordering::Relaxed);
+                let tables = ArtifactTables::open(self.transaction).within(self.path)?;
+                Ok(none.insert(tables))
+            }
         }
-        self.note_removed(&sequences)?;
-        let removed: u64 = entries.iter().map(|entry| entry.stored_bytes).sum();
-        Ok(removed.saturating_add_signed(-grown))
-    }
-
-    /// Removes frames whose records are gone already.
-    pub(in crate::store) fn erase(&mut self, sequences: &[u64]) -> Result<()> {
-        self.detach(sequences)?;
-        if self.open.has_artifacts.load(Ordering::Relaxed) {
-            self.release(sequences.iter().copied())?;
-        }
-        for sequence in sequences {
-            self.remove_frame_of(*sequence)?;
-            self.frames.remove(dependents_row(*sequence)).within(self.path)?;
-        }
-        self.note_removed(sequences)
-    }
-
-    fn note_removed(&mut self, sequences: &[u64]) -> Result<()> {
-        self.removed.extend(sequences);
-        // The frames may no longer tell, and a sequence is never given out twice.
-        let next_sequence = lock(&self.open.intake).next_sequence();
-        let mut meta = self.transaction.open_table(META).within(self.path)?;
-        meta.insert(SEQUENCE_KEY, next_sequence).within(self.path)?;
-        Ok(())
     }
 
     /// Puts `new` in the place of `old`, whose id, time and document it keeps.
@@ -336,40 +253,6 @@ impl<'a> Writer<'a> {
 
     pub(in crate::store) fn lookup(&self) -> Lookup<'_, Table<'a, &'static [u8], &'static [u8]>> {
         Lookup { known: &self.open.names, path: self.path, names: &self.names }
-    }
-
-    /// A retry of a save is a no-op; anything else must not change what is there.
-    fn save_again(&mut self, draft: &Draft, found: Entry) -> Result<Result<Entry>> {
-        let outcome = match self.is_again(draft, &found) {
-            Ok(true) => {
-                self.insert_blobs(&draft.artifacts)?;
-                Ok(found)
-            }
-            Ok(false) => Err(Error::Exists { id: found.id.to_string() }),
-            Err(error) if error.is_of_engine() => return Err(error),
-            Err(error) => Err(error),
-        };
-        Ok(outcome)
-    }
-
-    /// Whether a draft is what was saved under its id.
-    fn is_again(&mut self, draft: &Draft, found: &Entry) -> Result<bool> {
-        let mut same = Entry {
-            sequence: found.sequence,
-            stored_bytes: found.stored_bytes,
-            // The store decides on that.
-            ordered_at: found.ordered_at,
-            // They are compared below.
-            artifact_count: found.artifact_count,
-            // They may have been changed since.
-            tags: found.tags.clone(),
-            ..draft.entry.clone()
-        };
-        if draft.dated != Dated::Stated {
-            same.created_at = found.created_at;
-        }
-        let raw = self.unpacker().raw(found)?;
-        Ok(same == *found && raw == draft.raw && self.has_artifacts(found, &draft.artifacts)?)
     }
 
     pub(in crate::store) fn unpacker(&self) -> Unpacker<'_, Table<'a, FrameBytes, &'static [u8]>> {

@@ -1,0 +1,91 @@
+//! What an earlier process left in a journal, when the store is opened.
+//!
+//! Must never take for whole what a torn write may have left, nor change a byte.
+
+use super::item::{HEADER_BYTES, MAGIC, identified, items, read_bytes};
+use super::mark::{self, Mark};
+use crate::codec::Placed;
+use crate::error::{Damage, Error, Result};
+use crate::store::engine::disk::Disk;
+use crate::store::engine::sectors::Unreadable;
+use std::path::Path;
+
+/// The file in the place of the journal.
+#[derive(Debug)]
+pub(super) enum Foreign {
+    /// The journal of the store with this identity.
+    Journal(u64),
+    Strange,
+}
+
+/// What is there when a store is opened.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Left {
+    /// What the tables may lack after a crash.
+    pub(in crate::store) placed: Vec<Placed>,
+    /// Where its content ends, including the mark; what follows means nothing.
+    pub(in crate::store) end: u64,
+    pub(super) foreign: Option<Foreign>,
+}
+
+/// Reads the saves of a store from its journal, from `sequence` on. Changes nothing.
+///
+/// One that is damaged before its end is an error.
+pub(in crate::store) fn look(
+    disk: &dyn Disk,
+    path: &Path,
+    identity: u64,
+    sequence: u64,
+) -> Result<Left> {
+    let Some((bytes, unreadable)) = read_bytes(disk, path)? else {
+        return Ok(Left::default());
+    };
+    let damaged = |at| unreadable.first().map_or_else(|| damaged(path, at), unread);
+    let named = identified(&bytes).map(|(named, _)| named);
+    let rest = bytes.get(HEADER_BYTES..).unwrap_or_default();
+    // A right sum is no torn write: this is content that must not be passed over.
+    let (mut placed, length) = items(rest, identity).map_err(|at| damaged(HEADER_BYTES + at))?;
+    // The first sum has the identity in it, whatever became of the header.
+    let is_own = named == Some(identity) || !placed.is_empty();
+    let end = if is_own { HEADER_BYTES + length } else { 0 };
+    // What comes after a sync tells that all before was whole.
+    if mark::current(&bytes, end, (identity, sequence)).any(|mark| mark.synced > end as u64) {
+        return Err(damaged(end));
+    }
+    // Behind the mark that follows the last item nothing was ever written since.
+    let is_over = is_own && Mark::at(&bytes, end, identity).is_some();
+    if !is_over && !unreadable.is_empty() {
+        return Err(damaged(end));
+    }
+    let foreign = match named.filter(|_| !is_own) {
+        Some(other) => Some(Foreign::Journal(other)),
+        None if !is_own && !is_begun(&bytes) => Some(Foreign::Strange),
+        // Its own; or it was cut short before the first sync, so nothing in it was acknowledged.
+        None => None,
+    };
+    placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
+    let end = mark::behind(&bytes, end, identity) as u64;
+    Ok(Left { placed, end, foreign })
+}
+
+/// Whether bytes start as a journal does, of whose start any part may be lost with the power.
+pub(super) fn is_begun(bytes: &[u8]) -> bool {
+    bytes.iter().zip(MAGIC).all(|(byte, magic)| *byte == 0 || byte == magic)
+}
+
+fn damaged(path: &Path, at: usize) -> Error {
+    let place = format!("byte {at} of {}", path.display());
+    let reason = "the journal is damaged before its end, and saves are in it that the store lacks; \
+                  it stays as it is, and `waypost repair` saves all that can be read";
+    Error::corrupt(place, reason)
+}
+
+/// Saves may be there that the store lacks.
+fn unread(bytes: &Unreadable) -> Error {
+    let reason = format!(
+        "the disk cannot read them: {}; the journal is unchanged, and `waypost repair` saves what \
+         can be read",
+        bytes.reason
+    );
+    Error::damaged(Damage::Disk, bytes.to_string(), reason)
+}

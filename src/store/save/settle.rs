@@ -1,0 +1,104 @@
+//! Transactions of a handle: a change of the tables, and putting into them what the journal holds.
+//!
+//! The journal must be held for a commit that is to last.
+
+use std::sync::atomic::Ordering;
+
+use crate::error::Result;
+use crate::store::log::journal::Journal;
+use crate::store::save::shared::Shared;
+use crate::store::transaction::writer::{Writer, transact};
+use crate::store::turn::open::Open;
+use crate::sync::lock;
+
+impl Shared {
+    /// Runs `work` in one transaction, which is on disk when this returns.
+    pub(in crate::store) fn write<T>(
+        &self,
+        work: impl FnOnce(&mut Writer<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let takes_in = self.take_in_if_room()?;
+        let (value, is_moved) = self.with(|open| {
+            if takes_in {
+                self.take_in(open)?;
+            }
+            let value = self.write_durably(open, &mut lock(&open.journal), work)?;
+            Ok((value, self.turn.is_replaced(open)))
+        })?;
+        self.check_moved(is_moved).map(|()| value)
+    }
+
+    /// Makes every save so far durable.
+    pub(in crate::store) fn flush(&self) -> Result<()> {
+        if !self.keeper.is_relaxed() {
+            return Ok(());
+        }
+        // Relaxed saves are in the journal. If the file had to be closed, opening it puts what the
+        // journal has into the tables for good. Called by `tend`, so it must not end with it.
+        self.turn.with(|open| {
+            let mut journal = lock(&open.journal);
+            journal.sync()?;
+            self.keep_journal(open, &mut journal)?;
+            self.keeper.note_durable();
+            Ok(())
+        })
+    }
+
+    /// Puts into the tables what was saved so far, by whomever, for all to see.
+    pub(in crate::store) fn settle(&self, open: &Open) -> Result<()> {
+        self.take_in(open)?;
+        if open.unsettled.load(Ordering::Acquire) == 0 {
+            return Ok(());
+        }
+        if open.on_save().is_none() {
+            return transact(open, self.turn.path(), redb::Durability::None, |_| Ok(()));
+        }
+        // Pruning removes bases, and whoever has the journal relies on those it has seen.
+        let _journal = lock(&open.journal);
+        self.settle_and_prune(open)
+    }
+
+    /// As [`Shared::settle`], for whoever has the journal.
+    pub(super) fn settle_and_prune(&self, open: &Open) -> Result<()> {
+        let now = (self.options.clock)();
+        transact(open, self.turn.path(), redb::Durability::None, |it| (self.prune)(it, now))
+    }
+
+    /// Puts everything into the tables for good, and has no journal any more.
+    pub(in crate::store) fn settle_for_good(&self, open: &Open) -> Result<()> {
+        let mut journal = lock(&open.journal);
+        if !journal.is_open() {
+            return Ok(());
+        }
+        match self.write_durably(open, &mut journal, |_| Ok(())) {
+            Ok(()) => journal.remove(),
+            Err(error) => {
+                // The journal stays, so relaxed saves must be durable in it.
+                let _ = journal.sync();
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs `work` in one transaction for whoever has the journal; it is then on disk.
+    pub(in crate::store) fn write_durably<T>(
+        &self,
+        open: &Open,
+        journal: &mut Journal,
+        work: impl FnOnce(&mut Writer<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let now = (self.options.clock)();
+        let value = transact(open, self.turn.path(), redb::Durability::Immediate, |writer| {
+            let value = work(writer)?;
+            (self.prune)(writer, now)?;
+            Ok(value)
+        })?;
+        journal.reset();
+        // In memory, relaxed saves are still in a journal that was not synced.
+        if !open.is_in_memory() {
+            self.keeper.note_durable();
+        }
+        Ok(value)
+    }
+}
