@@ -158,7 +158,7 @@ impl Store {
     /// # Errors
     /// As [`Store::save`].
     pub fn save_draft(&self, draft: Draft) -> Result<Entry> {
-        self.shared.save(draft)
+        self.shared.save_one(draft)
     }
 
     /// Saves many drafts with one sync, for bulk work.

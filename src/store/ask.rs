@@ -1,12 +1,13 @@
-//! The ask room: snapshots, and what can be asked of one.
+//! The ask room: what callers ask of a store.
 //!
-//! It owns reading records, index rows and documents, the arrivals since a position, and figures
-//! about a store.
+//! It owns a call that only reads (`reading`), captured files, checkpoints of a file, deleted
+//! checkpoints that can be restored, arrivals since a position, and figures about a store.
 //!
-//! `Store` and the modules above it (`query`, `recovery`, `transfer`) call it. It never writes.
+//! `Store` and the modules above it (`query`, `recovery`, `transfer`) call it, and so do `keep` and
+//! `care`. It writes nothing itself.
 //!
-//! Locks: it takes none of its own. `Shared::read` enters the turn and puts pending saves into the
-//! tables before a snapshot is taken.
+//! Locks: none of its own. `Shared::read` enters the turn and puts pending saves into the tables
+//! before a snapshot is taken; see the room `turn`.
 
 pub(in crate::store) mod arrivals;
 pub(in crate::store) mod artifacts;

@@ -1,9 +1,9 @@
-//! The files room: files that checkpoints capture, and files that checkpoints came from.
+//! The files room: contents of captured files, each stored once.
 //!
-//! It owns captured contents, each stored once, and the rows that lead from a source file to its
-//! checkpoints.
+//! It owns captured files on their way into the store, their contents in chunks, and the rows that
+//! tell which checkpoints have a content.
 //!
-//! The rooms `save` and `keep` call it while they write, `care` to check and copy contents.
+//! `save` stores captured files, `ask` reads them, `keep` releases them, `care` checks them.
 //!
 //! Locks: it has none. What it writes is part of the caller's transaction.
 //!

@@ -1,9 +1,9 @@
 //! The keep room: which checkpoints stay, which go, and what is noted about that.
 //!
-//! It owns applying a plan, pruning on save and once a day, deleting and undeleting, forks, facts
-//! that are noted after a save, the settings, and the log of operations.
+//! It owns applying a plan, pruning on save and once a day, removing, deleting and undeleting,
+//! forks, facts that are noted after a save, changing the settings, and the log of operations.
 //!
-//! `Store` calls it, and `save` to prune what was just saved. It decides nothing by itself: what a
+//! `Store` calls it, and passes `prune_on_save` to `save`. It decides nothing by itself: what a
 //! policy removes is what a plan says.
 //!
 //! Locks: it takes those of a write transaction; see the room `turn`. A call that removes much

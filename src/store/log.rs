@@ -1,11 +1,13 @@
-//! The log room: files beside the store in which saves are durable before the tables have them.
+//! The log room: where saves are durable before the tables have them.
 //!
-//! It owns the journal, which the process that has the store appends to, and the spool, where other
-//! processes leave saves that could not have the store in time.
+//! It owns the journal, which the process that has the store appends to, the saves that wait for
+//! the tables (`intake`), and the files of the spool, where other processes leave saves that could
+//! not have the store in time.
 //!
-//! The rooms `turn` and `save` write and empty them. `care` checks and repairs them.
+//! `turn` opens the journal with the file, `save` writes and empties both, and `care` checks them.
 //!
-//! Locks: that of the spool is taken before the journal; see the room `turn` for the whole order.
+//! Locks: `Spool::seen` is taken before the journal, and the intake after it, for a moment; see the
+//! room `turn` for the whole order.
 //!
 //! # Why the replay of the journal is right
 //!

@@ -1,9 +1,10 @@
 //! The save room: from a draft to durable bytes.
 //!
-//! It owns drafts, sharing one write among many savers, the order of checkpoints, and the write
-//! transaction with the rows of a checkpoint.
+//! It owns what all calls of a handle share (`shared`), drafts, packing them, sharing one write
+//! among many savers (`group`), the write itself (`commit`), and both ways of the spool.
 //!
-//! Everything that changes the tables calls `Shared::write` or `Shared::write_durably` here.
+//! `Store` calls it to save. The rooms above change the tables by `Shared::write`. What a save
+//! prunes is a function that the handle passes: `keep` lies above.
 //!
 //! Locks: that of the queue of savers is held for a moment, before the turn is entered. Then come
 //! those of the turn, the spool, the journal and the transaction; see the room `turn`.

@@ -1,18 +1,18 @@
 //! The turn room: which process has the file, and what of it is in memory meanwhile.
 //!
-//! It owns the lock file, waiting for the turn, the keeper thread that lets the file go, the open
-//! file, opening in memory on a full disk, and holding a store for a check.
+//! It owns the lock file, waiting for the turn, opening the file, letting it go, what the keeper
+//! thread has to do, and holding a store for a check. Locks are taken in `enter`.
 //!
-//! Every room above it enters the file here, by `Shared::with`, `Shared::read` and their like; they
-//! never lock or open the store themselves.
+//! Calls enter a turn by `Shared::with` and its like in the room `save`. `care` holds a store
+//! without a turn, for calls that have no handle.
 //!
 //! Locks, in the order in which a call takes them:
-//! 1. `Turn::open`: shared for a call, exclusive to open, close or compact the file. Who holds it
-//!    exclusively may wait for the lock of another process.
-//! 2. The lock of the spool, while files of the spool are taken in.
+//! 1. `Turn::open`: shared for a call, exclusive to open, close or compact the file. A call
+//!    that has it exclusively may wait for the lock of another process.
+//! 2. `Spool::seen`, while files of the spool are taken in.
 //! 3. `Open::journal`, from writing a save until it is pending, and for every durable commit.
 //! 4. `Open::next_name`, for the whole of a write transaction.
-//! 5. `Open::intake` and the other locks of `Open`, the `Turn` and the `Keeper`, each for a moment.
+//! 5. `Open::intake` and the other locks of `Open`, `Turn` and `Keeper`, each for a moment.
 //!
 //! # Waiting for the turn
 //!

@@ -1,5 +1,7 @@
 //! The style guide, as far as a program can read it.
 
+mod rooms;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

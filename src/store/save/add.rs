@@ -11,14 +11,14 @@ impl Writer<'_> {
     /// Saves all of them. The outer error is the engine's and spoils the whole transaction.
     ///
     /// The clock shows `now`.
-    pub(in crate::store) fn save_each(
+    pub(in crate::store) fn add_each(
         &mut self,
         drafts: &mut [Draft],
         now: Timestamp,
     ) -> Result<Vec<Result<Entry>>> {
         let mut outcomes = Vec::with_capacity(drafts.len());
         for at in 0..drafts.len() {
-            let saved = self.save((drafts, at), now)?;
+            let saved = self.add((drafts, at), now)?;
             if saved.is_ok() {
                 self.note_left(&drafts[at])?;
             }
@@ -28,7 +28,7 @@ impl Writer<'_> {
     }
 
     /// Saves a checkpoint. The outer error is the engine's and spoils the whole transaction.
-    fn save(
+    fn add(
         &mut self,
         (drafts, at): (&mut [Draft], usize),
         now: Timestamp,
@@ -37,7 +37,7 @@ impl Writer<'_> {
         if draft.has_own_id {
             match self.find(&draft.entry.id) {
                 Ok(None) => {}
-                Ok(Some(found)) => return self.save_again(draft, found),
+                Ok(Some(found)) => return self.accept_retry(draft, found),
                 Err(error) if error.is_of_engine() => return Err(error),
                 // Damage to one checkpoint is no concern of the others.
                 Err(error) => return Ok(Err(error)),
@@ -58,8 +58,8 @@ impl Writer<'_> {
     }
 
     /// A retry of a save is a no-op; anything else must not change what is there.
-    fn save_again(&mut self, draft: &Draft, found: Entry) -> Result<Result<Entry>> {
-        let outcome = match self.is_again(draft, &found) {
+    fn accept_retry(&mut self, draft: &Draft, found: Entry) -> Result<Result<Entry>> {
+        let outcome = match self.is_retry(draft, &found) {
             Ok(true) => {
                 self.insert_blobs(&draft.artifacts)?;
                 Ok(found)
@@ -72,7 +72,7 @@ impl Writer<'_> {
     }
 
     /// Whether a draft is what was saved under its id.
-    fn is_again(&mut self, draft: &Draft, found: &Entry) -> Result<bool> {
+    fn is_retry(&mut self, draft: &Draft, found: &Entry) -> Result<bool> {
         let mut same = Entry {
             sequence: found.sequence,
             stored_bytes: found.stored_bytes,

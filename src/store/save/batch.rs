@@ -19,7 +19,7 @@ impl Shared {
         let until = until.filter(|_| drafts.iter().all(Draft::can_be_spooled));
         let patience = until.map_or(Patience::Usual, Patience::Until);
         let packed = self.pack_by(&mut drafts, Reach::Turn(patience));
-        match packed.and_then(|()| self.save_within(patience, &mut drafts)) {
+        match packed.and_then(|()| self.write_group(patience, &mut drafts)) {
             Err(Error::Locked { .. }) if until.is_some() => {}
             saved => return saved,
         }
@@ -28,7 +28,8 @@ impl Shared {
         let mut left: Vec<Draft> = left.map(|(_, draft)| draft).collect();
         // Some are saved, so that what fails now is told of each of the others.
         let count = left.len();
-        let saved = self.pack(&mut left).and_then(|()| self.save_all(&mut left));
+        let saved =
+            self.pack(&mut left).and_then(|()| self.write_group(Patience::Usual, &mut left));
         let saved: Vec<Result<Entry>> = match saved {
             Ok(saved) => saved,
             Err(error) => (0..count).map(|_| Err(error.share())).collect(),
@@ -39,12 +40,5 @@ impl Shared {
             None => saved.next().expect("every draft that was left has an outcome"),
         };
         Ok(entries.into_iter().map(outcome).collect())
-    }
-
-    /// Saves many packed drafts together. Each has an outcome of its own, unless the store fails.
-    ///
-    /// What was spooled before is taken in first.
-    pub(in crate::store) fn save_all(&self, drafts: &mut [Draft]) -> Result<Vec<Result<Entry>>> {
-        self.save_within(Patience::Usual, drafts)
     }
 }

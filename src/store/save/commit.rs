@@ -21,9 +21,11 @@ use crate::sync::lock;
 const PENDING_BYTES_MAX: usize = 4 << 20;
 
 impl Shared {
-    /// As [`Shared::save_all`], but waits as long as `patience` says. `None` if the store was moved
-    /// meanwhile: then nothing is acknowledged.
-    pub(in crate::store) fn try_save(
+    /// Writes packed drafts in one turn, and waits for it as long as `patience` says. Each has an
+    /// outcome of its own, unless the store fails. What was spooled before is taken in first.
+    ///
+    /// `None` if the store was moved meanwhile: then nothing is acknowledged.
+    pub(in crate::store) fn write_group_once(
         &self,
         patience: Patience,
         drafts: &mut [Draft],
@@ -43,7 +45,7 @@ impl Shared {
             }
             self.drop_lost_bases(open, drafts)?;
             self.drop_lost_bases(open, spooled.drafts())?;
-            let outcomes = self.save_while(open, &mut journal, (drafts, now), &mut spooled)?;
+            let outcomes = self.write_drafts(open, &mut journal, (drafts, now), &mut spooled)?;
             learn(open, drafts);
             if self.turn.is_replaced(open) {
                 return Ok(None);
@@ -58,7 +60,8 @@ impl Shared {
         })
     }
 
-    fn save_while(
+    /// Writes drafts to the journal if that pays, else to the tables, with what was spooled.
+    fn write_drafts(
         &self,
         open: &Open,
         journal: &mut Journal,
@@ -69,12 +72,12 @@ impl Shared {
             && suits_journal(open, journal, (drafts, now))
             && journal.prepare(bytes_of(drafts))
         {
-            return self.save_to_journal(open, journal, (drafts, now));
+            return self.append_to_journal(open, journal, (drafts, now));
         }
         if !spooled.is_empty() {
             let outcomes = self.write_durably(open, journal, |writer| {
                 writer.take_in(spooled)?;
-                writer.save_each(drafts, now)
+                writer.add_each(drafts, now)
             });
             open.has_saved.store(true, Ordering::Relaxed);
             match outcomes {
@@ -89,12 +92,13 @@ impl Shared {
                 }
             }
         }
-        let outcomes = self.write_durably(open, journal, |writer| writer.save_each(drafts, now));
+        let outcomes = self.write_durably(open, journal, |writer| writer.add_each(drafts, now));
         open.has_saved.store(true, Ordering::Relaxed);
         outcomes
     }
 
-    fn save_to_journal(
+    /// Gives drafts their places, and makes them durable in the journal.
+    fn append_to_journal(
         &self,
         open: &Open,
         journal: &mut Journal,

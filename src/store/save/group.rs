@@ -26,7 +26,7 @@ use crate::sync::lock;
 
 impl Shared {
     /// Saves a draft; returns once it is as durable as it asks to be.
-    pub(in crate::store) fn save(&self, mut draft: Draft) -> Result<Entry> {
+    pub(in crate::store) fn save_one(&self, mut draft: Draft) -> Result<Entry> {
         let arrived = Instant::now();
         loop {
             let spools_at = self.spools_at(arrived).filter(|_| draft.can_be_spooled());
@@ -38,7 +38,7 @@ impl Shared {
                 }
                 packed => packed?,
             }
-            match self.save_with_others(draft, spools_at) {
+            match self.join_group(draft, spools_at) {
                 Outcome::Done(outcome) => return *outcome,
                 Outcome::Again(_) if arrived.elapsed() >= self.options.wait => {
                     return Err(self.turn.locked(arrived));
@@ -49,14 +49,14 @@ impl Shared {
     }
 
     /// Saves a packed draft together with those of others, or leaves that to one of them.
-    fn save_with_others(&self, draft: Draft, spools_at: Option<Instant>) -> Outcome {
+    fn join_group(&self, draft: Draft, spools_at: Option<Instant>) -> Outcome {
         let mut state = lock(&self.queue.state);
         if !state.is_led {
             state.is_led = true;
             let mut group = vec![draft];
             let others = take_waiting(&mut state, &mut group);
             drop(state);
-            return self.lead(group, &others, spools_at);
+            return self.lead_group(group, &others, spools_at);
         }
         let ticket = Arc::new(Ticket { thread: thread::current(), news: Mutex::new(None) });
         state.waiting.push_back(Waiting { draft, ticket: ticket.clone() });
@@ -67,7 +67,7 @@ impl Shared {
                 let mut group = Vec::new();
                 let others = take_waiting(&mut lock(&self.queue.state), &mut group);
                 // The first that waited is the one that was told to lead: this one.
-                self.lead(group, &others[1..], spools_at)
+                self.lead_group(group, &others[1..], spools_at)
             }
         }
     }
@@ -75,7 +75,7 @@ impl Shared {
     /// Writes a group whose first draft is the caller's own.
     ///
     /// Nobody who leads waits for long, since others wait for the lead.
-    fn lead(
+    fn lead_group(
         &self,
         mut group: Vec<Draft>,
         others: &[Arc<Ticket>],
@@ -84,7 +84,7 @@ impl Shared {
         let until = spools_at.or_else(|| self.spools_at(Instant::now()));
         let patience = until.map_or(Patience::Usual, Patience::Until);
         // Whatever happens, the lead is handed over and everybody hears of it.
-        let saved = without_panics(self.turn.path(), || self.save_within(patience, &mut group));
+        let saved = without_panics(self.turn.path(), || self.write_group(patience, &mut group));
         let mut outcomes: Vec<Outcome> = match saved {
             Ok(outcomes) => outcomes.into_iter().map(Outcome::done).collect(),
             Err(Error::Locked { .. }) if until.is_some() => self.put_off(group),

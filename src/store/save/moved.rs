@@ -38,15 +38,15 @@ use crate::sync::try_lock;
 const MOVES_MAX: usize = 8;
 
 impl Shared {
-    /// Saves packed drafts, and waits for the turn as long as `patience` says. If the store is
-    /// moved meanwhile, saves them again into the store that is at the path then.
-    pub(in crate::store) fn save_within(
+    /// Writes packed drafts as [`Shared::write_group_once`] does. If the store is moved meanwhile,
+    /// writes them again into the store that is at the path then.
+    pub(in crate::store) fn write_group(
         &self,
         patience: Patience,
         drafts: &mut [Draft],
     ) -> Result<Vec<Result<Entry>>> {
         for _ in 0..MOVES_MAX {
-            if let Some(outcomes) = self.try_save(patience, drafts)? {
+            if let Some(outcomes) = self.write_group_once(patience, drafts)? {
                 return Ok(outcomes);
             }
             self.let_go();

@@ -39,11 +39,18 @@ impl Shared {
         let mut starts: HashMap<Series, Start> = HashMap::new();
         for at in 0..drafts.len() {
             let series = &drafts[at].entry.series;
-            let mut start = match starts.remove(series) {
-                Some(start) => start,
-                None => self.reach(reach, |open| self.start(open, series))?,
+            let (mut start, chosen) = match starts.remove(series) {
+                Some(start) => {
+                    let chosen = self.choose(&start, drafts, at, reach)?;
+                    (start, chosen)
+                }
+                // One look finds the way to the newest and reads the base.
+                None => self.reach(reach, |open| {
+                    let start = self.start(open, series)?;
+                    let chosen = self.choose(&start, drafts, at, Reach::Open(open))?;
+                    Ok((start, chosen))
+                })?,
             };
-            let chosen = self.choose(&start, drafts, at, reach)?;
             let packed = compress(&self.frames, &drafts[at].raw, chosen, start.chain.as_ref());
             if drafts.len() > 1 {
                 start.add(at, &packed);

@@ -28,6 +28,7 @@ use crate::store::save::draft::{Dated, Draft};
 use crate::store::save::pack::Reach;
 use crate::store::save::shared::Shared;
 use crate::store::transaction::writer::Writer;
+use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 use crate::sync::lock;
 
@@ -179,7 +180,7 @@ impl Shared {
                 }
             };
             self.pack(&mut drafts)?;
-            for saved in self.save_all(&mut drafts)? {
+            for saved in self.write_group(Patience::Usual, &mut drafts)? {
                 match saved {
                     Ok(_) => count += 1,
                     // It was taken in before, and tagged or marked since.

@@ -19,6 +19,7 @@ use crate::key::{blob_hash, blob_row, frame_row, frame_sequence};
 use crate::retention::{Policy, Rule, plan};
 use crate::store::transaction::snapshot::Snapshot;
 use crate::store::transaction::writer::{Writer, transact};
+use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 use crate::store::{Draft, Options, Settings, Store};
 use crate::sync::lock;
@@ -298,7 +299,8 @@ fn a_content_that_went_meanwhile_is_stored_again() {
     store.shared.pack(&mut drafts).unwrap();
     store.delete_now(&[first.id]).unwrap();
     assert_eq!(tables(&store), Tables::default());
-    let second = store.shared.save_all(&mut drafts).unwrap().pop().unwrap().unwrap();
+    let second =
+        store.shared.write_group(Patience::Usual, &mut drafts).unwrap().pop().unwrap().unwrap();
     check_files(&store, &second.id, &[3]);
 }
 

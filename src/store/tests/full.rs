@@ -3,6 +3,7 @@
 use super::{about, state};
 use crate::checkpoint::{NewEntry, Series};
 use crate::retention::{Policy, Rule};
+use crate::store::turn::enter::Patience;
 use crate::store::{Draft, Hold, Options, Settings, Store};
 
 /// A store that keeps the last so many of each series and is never let go.
@@ -69,7 +70,7 @@ fn what_a_saver_prunes_it_does_not_take_for_a_base() {
         store.shared.pack(drafts).unwrap();
     }
     for drafts in &mut groups {
-        store.shared.save_all(drafts).unwrap();
+        store.shared.write_group(Patience::Usual, drafts).unwrap();
     }
     let last = store.save(about(0), &state(0, 8)).unwrap();
     drop(store);

@@ -1,0 +1,234 @@
+//! The rooms of the store, as far as a program can read them: their order, cycles, and sizes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{report, sources};
+
+/// The rooms of `src/store` from the bottom up. A room uses only those before it.
+const ROOMS: [&str; 10] =
+    ["engine", "chain", "log", "turn", "transaction", "files", "save", "ask", "keep", "care"];
+/// The first room whose files add methods to the handle. Those below must not name it.
+const HANDLE_FROM: &str = "save";
+/// What of the store belongs to no room: plain values that every room may name, and tests.
+const ROOMLESS: [&str; 3] = ["options", "watch", "tests"];
+
+/// Files of one folder that use each other.
+const CYCLES: [&[&str]; 2] = [
+    // `repair` verifies what it made, and `verify` asks it what is left around a bad sector.
+    &["care/repair", "care/verify"],
+    // Rows in pages that no table leads to complete the rows of the tables.
+    &["care/repair/rows", "care/repair/strays"],
+];
+
+const FILE_LINES_MAX: usize = 400;
+const LONG_FILES: [&str; 1] = [
+    // All calls of one simulated disk, with what each fault does to them.
+    "src/store/tests/disk/simulated.rs",
+];
+
+const FUNCTION_LINES_MAX: usize = 60;
+const LONG_FUNCTIONS: [(&str, &str); 3] = [
+    // One line for each field of an entry.
+    ("src/store/save/draft.rs", "draft_parts"),
+    // One arm for each kind of change.
+    ("src/store/tests/artifact/model.rs", "make"),
+    // The steps of one recovery, each with its check.
+    ("src/store/tests/disk.rs", "recover"),
+];
+
+/// A file by its modules below the store, such as `["log", "journal", "scan"]`.
+type Modules = Vec<String>;
+
+/// The files of the store but for its tests, each with what it uses of the store.
+fn uses() -> BTreeMap<Modules, BTreeSet<Modules>> {
+    let files = sources("src/store").into_iter().filter(|(name, _)| !name.contains("/tests"));
+    let files: Vec<(Modules, String)> = files.map(|(name, text)| (modules(&name), text)).collect();
+    let used = |(own, text): &(Modules, String)| (own.clone(), paths(own, &code(text)).collect());
+    files.iter().map(used).collect()
+}
+
+fn modules(name: &str) -> Modules {
+    let path = name.trim_start_matches("src/store/").trim_end_matches(".rs");
+    path.split('/').map(str::to_owned).collect()
+}
+
+/// A text without comments and without the tests at its end.
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    text.lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The paths below the store that a text names, wherever they start from.
+fn paths<'a>(own: &'a [String], text: &'a str) -> impl Iterator<Item = Modules> + 'a {
+    let starts = text.match_indices("crate::store::").chain(text.match_indices("super::"));
+    let is_start = |at: usize| at == 0 || !text[..at].ends_with("::");
+    starts.filter(move |(at, _)| is_start(*at)).flat_map(move |(at, _)| {
+        let mut rest = &text[at..];
+        let mut base = Vec::new();
+        if let Some(below) = rest.strip_prefix("crate::store::") {
+            rest = below;
+        } else {
+            base = own.to_vec();
+            while let Some(above) = rest.strip_prefix("super::") {
+                base.pop();
+                rest = above;
+            }
+        }
+        trees(rest).into_iter().map(move |path| base.iter().cloned().chain(path).collect())
+    })
+}
+
+/// The paths of a tree of names, such as `a::{b, c::d}`, at the start of a text.
+fn trees(text: &str) -> Vec<Modules> {
+    let text = text.trim_start();
+    if let Some(inner) = text.strip_prefix('{') {
+        let mut depth = 0;
+        let mut parts = vec![String::new()];
+        for letter in inner.chars() {
+            match letter {
+                '}' if depth == 0 => break,
+                ',' if depth == 0 => parts.push(String::new()),
+                _ => {
+                    depth += i32::from(letter == '{') - i32::from(letter == '}');
+                    parts.last_mut().unwrap().push(letter);
+                }
+            }
+        }
+        return parts.iter().flat_map(|part| trees(part)).collect();
+    }
+    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let end = text.find(|it| !is_name(it)).unwrap_or(text.len());
+    let first = text[..end].to_owned();
+    match text[end..].strip_prefix("::") {
+        Some(rest) => trees(rest)
+            .into_iter()
+            .map(|path| std::iter::once(first.clone()).chain(path).collect())
+            .collect(),
+        None => vec![vec![first]],
+    }
+}
+
+fn room(name: &str) -> Option<usize> {
+    ROOMS.iter().position(|room| *room == name)
+}
+
+#[test]
+fn every_file_of_the_store_has_a_room_and_uses_only_lower_ones() {
+    let handle_from = room(HANDLE_FROM).unwrap();
+    let mut offences = Vec::new();
+    for (file, used) in uses() {
+        let name = file.join("/");
+        let own = room(&file[0]);
+        if own.is_none() && !ROOMLESS.contains(&file[0].as_str()) {
+            offences.push(format!("{name}: it is in no room"));
+        }
+        for path in used {
+            let target = room(&path[0]);
+            if target > own {
+                offences.push(format!("{name}: uses {}, which lies above", path.join("::")));
+            }
+            if path[0] == "Store" && own < Some(handle_from) {
+                offences.push(format!("{name}: names the handle, which lies above"));
+            }
+        }
+    }
+    report(&offences);
+}
+
+#[test]
+fn files_of_the_store_use_each_other_in_one_direction() {
+    // What uses what among the files and folders of each folder. A file and its folder are one,
+    // and a file may use what its own folder's page has.
+    let mut folders: BTreeMap<Modules, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+    for (file, used) in uses() {
+        for path in used {
+            let shared = file.iter().zip(&path).take_while(|(one, other)| one == other).count();
+            if (1..file.len()).contains(&shared) && shared < path.len() {
+                let within = folders.entry(file[..shared].to_vec()).or_default();
+                within.entry(file[shared].clone()).or_default().insert(path[shared].clone());
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    for (folder, within) in &folders {
+        let name = |file: &str| format!("{}/{file}", folder.join("/"));
+        for file in within.keys() {
+            let circle =
+                within.keys().filter(|it| leads(within, file, it) && leads(within, it, file));
+            let circle: Vec<String> = circle.map(|it| name(it)).collect();
+            found.extend((!circle.is_empty()).then_some(circle));
+        }
+    }
+    let expected = CYCLES.iter().map(|cycle| cycle.iter().map(|it| (*it).to_owned()).collect());
+    assert_eq!(found, expected.collect());
+}
+
+/// Whether one file uses another, at once or by way of others.
+fn leads(within: &BTreeMap<String, BTreeSet<String>>, from: &str, to: &str) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut left = vec![from];
+    while let Some(file) = left.pop() {
+        for next in within.get(file).into_iter().flatten() {
+            if next == to {
+                return true;
+            }
+            if seen.insert(next) {
+                left.push(next);
+            }
+        }
+    }
+    false
+}
+
+#[test]
+fn files_and_functions_of_the_store_stay_short() {
+    let mut offences = Vec::new();
+    for (name, text) in sources("src/store").into_iter().chain(sources("src/store.rs")) {
+        let lines = text.lines().count();
+        if lines > FILE_LINES_MAX && !LONG_FILES.contains(&name.as_str()) {
+            offences.push(format!("{name}: has {lines} lines"));
+        }
+        for (function, lines) in functions(&text) {
+            if lines > FUNCTION_LINES_MAX && !LONG_FUNCTIONS.contains(&(&*name, function)) {
+                offences.push(format!("{name}: {function} has {lines} lines"));
+            }
+        }
+    }
+    report(&offences);
+}
+
+/// The functions of a formatted text, each with the number of its lines.
+fn functions(text: &str) -> Vec<(&str, usize)> {
+    let mut found = Vec::new();
+    let mut open: Option<(&str, usize, usize)> = None;
+    for (number, line) in text.lines().enumerate() {
+        let indent = line.len() - line.trim_start().len();
+        if let Some((name, from, outer)) = open {
+            if line.trim_start() == "}" && indent == outer {
+                found.push((name, number + 1 - from));
+                open = None;
+            }
+        } else if let Some((before, after)) = line.split_once("fn ")
+            && before.trim_start().chars().all(|it| it.is_ascii_lowercase() || " ():".contains(it))
+            && !line.ends_with(['}', ';'])
+        {
+            open = Some((after.split(['(', '<']).next().unwrap_or_default(), number, indent));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_reader_of_uses_knows_trees_and_paths_from_above() {
+    let own = ["log".to_owned(), "journal".to_owned(), "scan".to_owned()];
+    let text = "use super::item::{self, first};\nuse crate::store::{a::B, c::{d, E}};";
+    let found: BTreeSet<String> = paths(&own, text).map(|path| path.join("::")).collect();
+    let expected =
+        ["a::B", "c::E", "c::d", "log::journal::item::first", "log::journal::item::self"];
+    assert_eq!(found.iter().collect::<Vec<_>>(), expected);
+    let text = "    pub(super) fn one(\n        it: u8,\n    ) {\n    }\nfn two() {\n}\n";
+    assert_eq!(functions(text), [("one", 4), ("two", 2)]);
+}
