@@ -6,20 +6,24 @@
 //! say what was found. A test goes through broken, damaged and refused input with a secret in it.
 //! What a `Deserialize` of a caller's type says is beyond our reach.
 
+mod subject;
+
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use subject::{Subject, Wanted};
+
 /// What went wrong, and with which checkpoint, path or place.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nothing in the store answers to this name.
-    #[error("no checkpoint matches {wanted:?}")]
+    /// There is no such checkpoint, or it has no such captured file.
+    #[error("{wanted}")]
     NotFound {
-        /// The id, prefix or `SERIES@N` that was asked for.
-        wanted: String,
+        /// What was asked for.
+        wanted: Wanted,
     },
 
     /// A name or the start of an id fits more than one checkpoint; a longer one would do.
@@ -54,8 +58,8 @@ pub enum Error {
     /// A value cannot be stored, or cannot be read as the type that was asked for.
     #[error("invalid {what}: {reason}")]
     Invalid {
-        /// A JSON pointer into the document, or the name of a field.
-        what: String,
+        /// What it is.
+        what: Subject,
         /// What is wrong with it.
         reason: String,
     },
@@ -180,7 +184,7 @@ pub enum Damage {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    pub(crate) fn invalid(what: impl Into<String>, reason: impl Display) -> Self {
+    pub(crate) fn invalid(what: impl Into<Subject>, reason: impl Display) -> Self {
         Self::Invalid { what: what.into(), reason: reason.to_string() }
     }
 
@@ -196,6 +200,17 @@ impl Error {
     /// Damage to stored bytes.
     pub(crate) fn damaged(damage: Damage, place: impl Into<String>, reason: impl Display) -> Self {
         Self::Corrupt { place: place.into(), reason: reason.to_string(), damage }
+    }
+
+    /// Returns the id of the process that keeps the store, where that is known.
+    ///
+    /// Only [`Error::Locked`] has one.
+    #[must_use]
+    pub fn holding_process(&self) -> Option<u32> {
+        match self {
+            Self::Locked { holder, .. } => process_of(holder),
+            _ => None,
+        }
     }
 
     /// Whether it is the engine's or the disk's and not about one checkpoint, so that nothing it
@@ -221,7 +236,7 @@ impl Error {
             Self::Outdated { id, reason, removed } => {
                 Self::Outdated { id: id.clone(), reason, removed: *removed }
             }
-            Self::Invalid { what, reason } => Self::invalid(what, reason),
+            Self::Invalid { what, reason } => Self::invalid(what.clone(), reason),
             Self::Limit { what, limit } => Self::Limit { what: what.clone(), limit: *limit },
             Self::TooNew { path, found, supported } => {
                 Self::TooNew { path: path.clone(), found: *found, supported: *supported }
@@ -250,6 +265,11 @@ impl Error {
             }
         }
     }
+}
+
+/// The process of a holder, as the lock file names it: `process 7 (a label)`.
+pub(crate) fn process_of(holder: &str) -> Option<u32> {
+    holder.strip_prefix("process ")?.split(' ').next()?.parse().ok()
 }
 
 /// `None` for damage to one part, and for no other error.

@@ -57,6 +57,7 @@ pub mod pipeline;
 
 mod carried;
 mod check;
+mod described;
 mod field;
 mod given;
 mod kind;
@@ -81,12 +82,13 @@ mod yaml;
 
 pub use carried::{Carried, carried};
 pub use check::{check, problems};
+pub use described::{described, refuse_broken};
 pub use field::Field;
 pub use kind::{Kind, kind};
 pub use lines::locate;
 pub use problem::{Code, Level, Problem};
 pub use read::{from_json, from_yaml};
-pub use recognise::{Place, recognise, unrecognised};
+pub use recognise::{Place, recognise, recognise_as, unrecognised};
 pub use revision::Revision;
 pub use scalar::Scalar;
 pub use standing::{

@@ -73,8 +73,14 @@ mod store;
 
 pub mod diff;
 pub mod docs;
+#[cfg(all(feature = "transfer", feature = "world"))]
+pub mod doctor;
+pub mod history;
 pub mod layouts;
+#[cfg(feature = "transfer")]
+pub mod project;
 pub mod recovery;
+pub mod text;
 #[cfg(feature = "transfer")]
 #[doc(hidden)]
 #[expect(clippy::must_use_candidate, reason = "only for the command, so far")]
@@ -96,11 +102,12 @@ pub use codec::{JsonStyle, KeyId, Source};
 pub use condition::Condition;
 pub use config::{Cleanup, Config, Off};
 pub use diff::{Diff, diff};
-pub use error::{Damage, Error, Result};
+pub use error::{Damage, Error, Result, Subject, Wanted};
 pub use key::Order;
 pub use query::{Cursor, Page, Query};
 pub use retention::{
-    Age, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan, plan_completed,
+    Age, Excess, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan,
+    plan_completed,
 };
 // Only for the command, so that a single module opens files.
 #[doc(hidden)]

@@ -4,6 +4,7 @@
 
 mod merge;
 mod name;
+mod restorable;
 mod short;
 
 use std::fmt;

@@ -3,6 +3,7 @@
 //! Pure: it gets entries and the time, and touches neither store nor clock. `Store::apply` acts.
 
 mod age;
+mod excess;
 mod forks;
 mod lines;
 mod plan;
@@ -14,6 +15,7 @@ mod tests;
 mod verdict;
 
 pub use age::Age;
+pub use excess::Excess;
 pub use plan::{Plan, Planned, plan, plan_completed};
 pub use policy::{OnSuccess, Per, Policy, Rule};
 pub use verdict::{Kept, Removed, Verdict};

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Subject};
 
 // What common file systems take.
 const PATH_BYTES: usize = 4096;
@@ -158,12 +158,18 @@ impl NewArtifact {
     /// Refuses what could not be written back.
     pub(crate) fn check(&self) -> Result<()> {
         if let Some(reason) = path_refusal(&self.path) {
-            return Err(Error::invalid(format!("artifact path {:?}", self.path), reason));
+            return Err(Error::invalid(
+                Subject::Artifact(format!("artifact path {:?}", self.path)),
+                reason,
+            ));
         }
         let is_deleted = self.status == ArtifactStatus::Deleted;
         if is_deleted == self.content.is_some() {
             let reason = "a deleted file has no content, and every other one has";
-            return Err(Error::invalid(format!("artifact {:?}", self.path), reason));
+            return Err(Error::invalid(
+                Subject::Artifact(format!("artifact {:?}", self.path)),
+                reason,
+            ));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Write as _};
 use serde::de::{Expected, Unexpected};
 
 use super::wire::Malformed;
-use crate::error::Error;
+use crate::error::{Error, Subject};
 
 /// The path is put together while the call stack unwinds, so that success pays nothing for it.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ enum Reason {
     Malformed,
     /// The value cannot be stored, or is not of the type that was asked for.
     Refused(String),
+    /// There is text after the end of the document.
+    TextAfter(String),
     Limit {
         what: &'static str,
         limit: usize,
@@ -39,6 +41,10 @@ enum Reason {
 impl Fault {
     pub(super) fn refused(reason: impl Display) -> Self {
         Self::of(Reason::Refused(reason.to_string()))
+    }
+
+    pub(super) fn text_after(reason: impl Display) -> Self {
+        Self::of(Reason::TextAfter(reason.to_string()))
     }
 
     pub(super) fn limit(what: &'static str, limit: usize) -> Self {
@@ -64,8 +70,8 @@ impl Fault {
         let pointer = self.pointer();
         match self.0.reason {
             Reason::Malformed => Error::corrupt(place, "not a well-formed document"),
-            Reason::Refused(reason) if pointer.is_empty() => Error::invalid(place, reason),
-            Reason::Refused(reason) => Error::invalid(format!("{place} at {pointer}"), reason),
+            Reason::Refused(reason) => Error::invalid(Subject::from(place).at(&pointer), reason),
+            Reason::TextAfter(reason) => Error::invalid(Subject::TextAfterDocument, reason),
             Reason::Limit { what, limit } => {
                 let at = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
                 Error::Limit { what: format!("{what} of the {place}{at}"), limit: limit as u64 }
@@ -100,7 +106,7 @@ impl Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.reason {
             Reason::Malformed => f.write_str("not a well-formed document"),
-            Reason::Refused(reason) => f.write_str(reason),
+            Reason::Refused(reason) | Reason::TextAfter(reason) => f.write_str(reason),
             Reason::Limit { what, limit } => write!(f, "{what} is beyond {limit}"),
         }
     }

@@ -23,10 +23,11 @@ pub(super) fn read(text: &[u8], bounds: Bounds) -> Result<Vec<u8>, Fault> {
     }
     let mut parser = Parser { text, at: 0, tokens, scratch: String::new() };
     parser.value()?;
-    match parser.next_byte() {
-        None => parser.tokens.finish(),
-        Some(_) => Err(parser.refused("unexpected text after the end of the document")),
+    if parser.next_byte().is_none() {
+        return parser.tokens.finish();
     }
+    let place = Place::of(text.as_bytes(), parser.at);
+    Err(Fault::text_after(format_args!("unexpected text after the end of the document at {place}")))
 }
 
 /// Tells whether `text` is a number in JSON's grammar.

@@ -11,7 +11,8 @@ use std::collections::HashMap;
 use self::occupancy::Occupancy;
 use super::edit::{Edit, Field, Step};
 use super::pointer::{self, Pointer};
-use crate::checkpoint::Document;
+use crate::checkpoint::{Document, TextStyle};
+use crate::error::Result;
 
 /// One operation of RFC 6902.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +65,34 @@ impl PatchOperation<'_> {
         };
         let owned = |(key, value): (&str, Document)| (key.to_owned(), value);
         Document::Object(fields.into_iter().map(owned).collect())
+    }
+
+    /// Returns the operation as one line of JSON, without a copy of the value as a tree.
+    ///
+    /// # Errors
+    /// If the value cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String> {
+        let value = match self {
+            Self::Add { value, .. } | Self::Replace { value, .. } => value,
+            Self::Remove { .. } | Self::Move { .. } => {
+                return self.to_document().to_json(TextStyle::default());
+            }
+        };
+        let mut text = self.without_value().to_document().to_json(TextStyle::default())?;
+        text.truncate(text.len() - "null}".len());
+        text.push_str(&value.to_json(TextStyle::default())?);
+        text.push('}');
+        Ok(text)
+    }
+
+    /// The same with null as its value, which comes last.
+    fn without_value(&self) -> Self {
+        const NULL: &Document = &Document::Null;
+        match self.clone() {
+            Self::Add { path, .. } => Self::Add { path, value: NULL },
+            Self::Replace { path, .. } => Self::Replace { path, value: NULL },
+            other => other,
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use super::{Field, Problem, Word};
 use crate::checkpoint::Timestamp;
 use crate::error::{At, Error, Result};
 
-pub(super) use recognise::{broken, recognise};
+pub(super) use recognise::{broken, entry, recognise};
 pub(super) use schema::migrate;
 pub(super) use shape::check;
 pub use stage::ImplStage;

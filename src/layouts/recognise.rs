@@ -45,6 +45,39 @@ pub fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
         .or_else(|| aiwg::broken(document, place))
 }
 
+/// Returns what a document says about itself as one of a given system, also if it lacks what tells
+/// that system from others.
+///
+/// `None` for a document of this store, and for one of a pipeline that names no story.
+///
+/// ```
+/// use waypost::layouts::{Place, recognise, recognise_as};
+/// use waypost::{Document, Layout};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let document = Document::from_json(br#"{"storyId": "PROJ-42"}"#)?;
+/// assert_eq!(recognise(&document, &Place::default()), None);
+/// let about = recognise_as(Layout::Pipeline, &document, &Place::default()).expect("a story");
+/// assert_eq!(about.series.expect("that of the story").as_str(), "story:PROJ-42");
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn recognise_as(layout: Layout, document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    // What is whole says more, such as which of several files of its system it is.
+    if let Some(whole) = recognise(document, place).filter(|it| it.layout == layout) {
+        return Some(whole);
+    }
+    match layout {
+        Layout::Native => None,
+        Layout::Agentize => Some(agentize::entry(document, place)),
+        Layout::Crunch => Some(crunch::entry(document, place)),
+        Layout::Claude => Some(claude::entry(document, place)),
+        Layout::Pipeline => pipeline::entry(document, place),
+        Layout::Aiwg => Some(aiwg::entry(document, place)),
+    }
+}
+
 /// Returns what can be said about a file that no system is known to have written.
 ///
 /// Successive states of the file are a series of their own.

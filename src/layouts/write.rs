@@ -18,7 +18,7 @@ use super::{
 };
 use crate::checkpoint::{Document, Entry, Layout, SourceForm};
 use crate::codec::convert;
-use crate::error::Error;
+use crate::error::{Error, Subject};
 
 /// A checkpoint as a file of a layout.
 #[derive(Debug, Clone, PartialEq)]
@@ -311,8 +311,11 @@ fn checked<T: DeserializeOwned>(
 pub(super) fn misfit(error: &Error) -> Problem {
     match error {
         Error::Invalid { what, reason } => {
-            let field = what.strip_prefix("document at ").unwrap_or(what);
-            Problem::new(Code::Type, field, reason)
+            let field = match what {
+                Subject::Document(Some(pointer)) => pointer.clone(),
+                other => other.to_string(),
+            };
+            Problem::new(Code::Type, &field, reason)
         }
         other => Problem::new(Code::Type, "document", other.to_string()),
     }

@@ -76,7 +76,7 @@ impl Store {
 }
 
 fn resolve(snapshot: &Snapshot<'_>, text: &str) -> Result<Entry> {
-    let not_found = || Error::NotFound { wanted: text.to_owned() };
+    let not_found = || Error::NotFound { wanted: text.to_owned().into() };
     if let Some(entry) = snapshot.find(&Id::new(text)?)? {
         return Ok(entry);
     }

@@ -60,7 +60,8 @@ pub enum Hurdle {
     },
     /// Nothing forbids it, but things have gone wrong before it.
     Unsafe,
-    /// It is an earlier content of a file whose present content cannot be resumed.
+    /// It is an earlier content of a file whose present content cannot be resumed, or is of no
+    /// system that is known.
     Overwritten {
         /// The checkpoint with the present content.
         by: Id,

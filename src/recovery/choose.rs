@@ -4,6 +4,7 @@
 
 use super::candidate::Hurdle;
 use super::decision::{Choice, Resume};
+use super::present::unknown_content;
 use super::resume::{Offer, PassedOver, Proposal, Strategy};
 use super::target::Target;
 use super::unresolved::Unresolved;
@@ -155,8 +156,9 @@ impl Store {
         };
         let (offer, mut hurdles) = self.offer(newest)?;
         if hurdles.is_empty() {
-            // Every one of them is unsafe, though nothing forbids to go on from it.
-            hurdles.push(Hurdle::Unsafe);
+            // Every one of them is unsafe, though nothing in it forbids to go on from it.
+            let overwritten = unknown_content(self, &offer.checkpoint.entry)?;
+            hurdles.push(overwritten.map_or(Hurdle::Unsafe, |by| Hurdle::Overwritten { by }));
         }
         Ok(Chosen { reasons, passed_over, older, damage, ..Chosen::of(offer, hurdles) })
     }

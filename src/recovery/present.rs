@@ -6,8 +6,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::candidate::{Candidate, Hurdle};
-use crate::checkpoint::{Entry, Id, Status};
+use crate::checkpoint::{Entry, Id, Layout, Status};
+use crate::error::{Error, Result};
 use crate::layouts::claude::counterpart;
+use crate::store::Store;
 
 type File = (String, Option<u64>);
 
@@ -16,6 +18,8 @@ type File = (String, Option<u64>);
 pub(super) struct Present {
     /// Per file, the newest readable revision if it cannot be resumed.
     blocked: HashMap<File, Option<Id>>,
+    /// Per file, its newest revision if that is of no system that is known.
+    unknown: HashMap<File, Option<Id>>,
     gone: HashSet<String>,
 }
 
@@ -43,6 +47,49 @@ impl Present {
             }
             Some(None) | None => {}
         }
+    }
+
+    /// Adds a hurdle if the file of this candidate now has a content that no system is known to
+    /// have written, such as `{}`. Such a content is in a series of its own.
+    ///
+    /// Reads one entry per file. A store without an index of its files would have to be read as a
+    /// whole, and is not asked.
+    /// Returns the id of that content.
+    pub(super) fn check_content(
+        &mut self,
+        store: &Store,
+        candidate: &mut Candidate,
+    ) -> Result<Option<Id>> {
+        if !candidate.hurdles.is_empty() {
+            return Ok(None);
+        }
+        let Some(file) = file(&candidate.entry) else { return Ok(None) };
+        let unknown = if let Some(unknown) = self.unknown.get(&file) {
+            unknown.clone()
+        } else {
+            let unknown = unknown_content(store, &candidate.entry)?;
+            self.unknown.insert(file, unknown.clone());
+            unknown
+        };
+        candidate.hurdles.extend(unknown.clone().map(|by| Hurdle::Overwritten { by }));
+        Ok(unknown)
+    }
+}
+
+/// Returns the newest revision of the file of a checkpoint, if that is of no known system though
+/// the checkpoint is of one.
+pub(super) fn unknown_content(store: &Store, entry: &Entry) -> Result<Option<Id>> {
+    let Some((path, line)) = file(entry).filter(|_| entry.layout != Layout::Native) else {
+        return Ok(None);
+    };
+    if !store.has_file_index()? {
+        return Ok(None);
+    }
+    match store.newest_of_file(&path, line) {
+        Ok(newest) => Ok(newest.filter(|it| it.layout == Layout::Native).map(|it| it.id)),
+        // What cannot be read blocks nothing: then the last good state is wanted.
+        Err(Error::Corrupt { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

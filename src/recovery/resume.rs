@@ -52,8 +52,8 @@ pub struct Proposal {
     pub reasons: Vec<String>,
     /// What is newer than the offer, or all if there is none, the newest first.
     pub passed_over: Vec<PassedOver>,
-    /// If the newest that can be read is invalid, nothing is offered in its place by itself: the
-    /// newest that could be, by its id.
+    /// If the newest that can be read is invalid, or its file now has a content of no known system,
+    /// nothing is offered in its place by itself: the newest that could be, by its id.
     pub older: Option<Id>,
     /// Damage that leaves so little of a checkpoint that it cannot be named.
     pub damage: Vec<String>,
@@ -163,7 +163,7 @@ impl Store {
         for _ in 0..TRIES {
             let (mut entries, damage) = entries(self, series, depth.saturating_add(1))?;
             if entries.is_empty() && damage.is_empty() {
-                return Err(Error::NotFound { wanted: series.to_string() });
+                return Err(Error::NotFound { wanted: series.to_string().into() });
             }
             let has_more = entries.len() + damage.len() > depth;
             entries.truncate(depth);
@@ -208,6 +208,7 @@ impl Store {
             let Some(mut candidate) = judged(self, entry)? else { continue };
             present.take(&mut candidate);
             present.check(&mut candidate);
+            present.check_content(self, &mut candidate)?;
             candidates.push(candidate);
         }
         Ok((candidates, damage))
@@ -239,16 +240,18 @@ impl Store {
     fn last(&self, entries: Vec<Entry>, damage: &[String]) -> Result<Option<Proposal>> {
         let mut present = Present::default();
         let mut passed_over = Vec::new();
-        let mut invalid: Option<Id> = None;
+        // Why nothing older is offered.
+        let mut stop: Option<String> = None;
         let mut older = None;
         for entry in entries {
             let Some((mut candidate, checkpoint)) = read(self, entry)? else { continue };
             present.take(&mut candidate);
-            if invalid.is_none() {
+            if stop.is_none() {
                 present.check(&mut candidate);
             }
+            let unknown = present.check_content(self, &mut candidate)?;
             if let Some(checkpoint) = checkpoint.filter(|_| candidate.hurdles.is_empty()) {
-                if invalid.is_some() {
+                if stop.is_some() {
                     older = Some(checkpoint.entry.id);
                     break;
                 }
@@ -257,11 +260,19 @@ impl Store {
                 let offer = Some(Offer::of(&candidate, checkpoint));
                 return Ok(Some(Proposal::new(offer, reasons, passed_over)));
             }
-            if invalid.is_none() {
+            if stop.is_none() {
                 passed_over.push(PassedOver::of(&candidate));
             }
             if candidate.is_invalid() {
-                invalid.get_or_insert(candidate.entry.id.clone());
+                let id = &candidate.entry.id;
+                stop.get_or_insert_with(|| {
+                    format!("{id} is invalid, so nothing older is offered.")
+                });
+            }
+            if let Some(by) = unknown {
+                let why =
+                    || format!("{by} is of no system that is known, so nothing older is offered.");
+                stop.get_or_insert_with(why);
             }
             // Of work that is done an earlier state would do some of it again.
             if candidate.ends_run() {
@@ -269,8 +280,7 @@ impl Store {
             }
         }
         let is_gone = passed_over.is_empty() && damage.is_empty();
-        let reasons = invalid.map(|id| format!("{id} is invalid, so nothing older is offered."));
-        let proposal = Proposal::new(None, reasons.into_iter().collect(), passed_over);
+        let proposal = Proposal::new(None, stop.into_iter().collect(), passed_over);
         Ok((!is_gone).then_some(Proposal { older, ..proposal }))
     }
 
@@ -285,6 +295,7 @@ impl Store {
                 aside.push(candidate);
                 continue;
             }
+            present.check_content(self, &mut candidate)?;
             let has_ended = candidate.has_ended();
             candidates.push(candidate);
             // What lies before is other work, which is done.

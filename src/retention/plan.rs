@@ -7,6 +7,8 @@
 
 use std::collections::{BinaryHeap, HashMap};
 
+use serde::{Serialize, Serializer};
+
 use super::age::Age;
 use super::forks::Forks;
 use super::lines::Lines;
@@ -29,12 +31,27 @@ pub struct Plan<'a> {
 }
 
 /// A checkpoint of a plan.
+///
+/// Serializes to the fields of the checkpoint and a `reason`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Planned<'a> {
     /// The checkpoint.
     pub entry: &'a Entry,
     /// What becomes of it, and why.
     pub verdict: Verdict,
+}
+
+impl Serialize for Planned<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            #[serde(flatten)]
+            entry: &'a Entry,
+            reason: String,
+        }
+        let Self { entry, verdict } = *self;
+        Row { entry, reason: verdict.to_string() }.serialize(serializer)
+    }
 }
 
 /// Decides what a policy keeps and removes at `now`.

@@ -10,7 +10,7 @@ use crate::checkpoint::{Entry, Id, Issue, LoopId, NewArtifact, Timestamp, Trigge
 #[cfg(feature = "encrypt")]
 use crate::codec::SecretKey;
 use crate::codec::{Bounds, Keyring};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Subject};
 use crate::retention::Policy;
 
 /// How a [`Store`](crate::Store) is opened.
@@ -259,7 +259,10 @@ impl Limits {
             artifact.check()?;
             let path = artifact.path.as_str();
             if !paths.insert(path) {
-                return Err(Error::invalid(format!("artifact {path:?}"), "stands there twice"));
+                return Err(Error::invalid(
+                    Subject::Artifact(format!("artifact {path:?}")),
+                    "stands there twice",
+                ));
             }
             let bytes = artifact.content.as_ref().map_or(0, Vec::len);
             let what = format!("length in bytes of artifact {path:?}");
@@ -296,7 +299,7 @@ fn check_ancestors(artifacts: &[NewArtifact]) -> Result<()> {
         if let Some(below) = pair[1].strip_prefix(pair[0])
             && below.starts_with('/')
         {
-            let place = format!("artifact {:?}", pair[0]);
+            let place = Subject::Artifact(format!("artifact {:?}", pair[0]));
             return Err(Error::invalid(place, format_args!("{:?} is below it", pair[1])));
         }
     }

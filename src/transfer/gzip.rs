@@ -81,7 +81,7 @@ fn has_more(reader: &mut impl Read) -> io::Result<bool> {
 }
 
 fn invalid(error: &io::Error) -> Error {
-    Error::Invalid { what: "gzip".to_owned(), reason: error.to_string() }
+    Error::Invalid { what: "gzip".into(), reason: error.to_string() }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ const GZ: &str = ".gz";
 pub const RESERVED: [&str; 2] = [".git", ".waypost"];
 
 /// Files of a home directory that grant access or run at login. Projects have none of them.
-const OF_HOME: [&str; 37] = [
+const OF_HOME: [&str; 49] = [
     // Keys and passwords.
     ".ssh",
     ".gnupg",
@@ -19,6 +19,12 @@ const OF_HOME: [&str; 37] = [
     ".azure",
     ".kube",
     ".docker",
+    ".rhosts",
+    ".shosts",
+    ".k5login",
+    ".my.cnf",
+    ".gem",
+    ".m2",
     // Shells.
     ".bashrc",
     ".bash_profile",
@@ -50,10 +56,16 @@ const OF_HOME: [&str; 37] = [
     ".gitconfig",
     ".config/git",
     ".tmux.conf",
+    ".screenrc",
+    ".xsessionrc",
+    ".forward",
+    ".procmailrc",
+    ".mailcap",
+    ".oh-my-zsh",
 ];
 /// Files that tell version control, editors, package managers and agents what to run. Projects have
 /// them, too, but never as checkpoint files.
-const OF_PROJECT: [&str; 29] = [
+const OF_PROJECT: [&str; 38] = [
     ".gitmodules",
     ".gitattributes",
     ".hg",
@@ -76,6 +88,15 @@ const OF_PROJECT: [&str; 29] = [
     ".idea",
     ".npmrc",
     ".yarnrc",
+    ".yarnrc.yml",
+    ".gradle",
+    ".bundle",
+    ".pip",
+    ".config/pip",
+    ".gdbinit",
+    ".lldbinit",
+    ".Rprofile",
+    ".subversion",
     ".pypirc",
     ".cargo",
     ".mcp.json",
@@ -222,6 +243,9 @@ mod tests {
                 assert!(recorded_refusal(&wrong).is_some(), "{wrong:?}");
                 assert_eq!(refusal(&wrong), None, "a capture may have {wrong:?}");
             }
+        }
+        for wrong in [".rhosts", ".oh-my-zsh/custom/a.zsh", ".gradle/init.gradle", ".gdbinit"] {
+            assert!(recorded_refusal(wrong).is_some(), "{wrong:?}");
         }
         assert!(leads_home("a/.ssh/authorized_keys") && !leads_home(".github/workflows/a"));
     }

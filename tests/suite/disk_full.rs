@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -22,6 +23,20 @@ fn a_full_ext4_is_read_and_gets_room() {
 fn a_full_tmpfs_is_read_and_gets_room() {
     if let Some(mounted) = Mounted::tmpfs(16) {
         read_and_make_room(&mounted);
+    }
+}
+
+#[test]
+fn a_full_ext4_gets_room_if_its_store_was_closed() {
+    if let Some(mounted) = Mounted::ext4(64, "rw") {
+        make_room_if_closed(&mounted);
+    }
+}
+
+#[test]
+fn a_full_tmpfs_gets_room_if_its_store_was_closed() {
+    if let Some(mounted) = Mounted::tmpfs(64) {
+        make_room_if_closed(&mounted);
     }
 }
 
@@ -58,7 +73,7 @@ fn read_and_make_room(mounted: &Mounted) {
     let store = mounted.path().join("store.redb");
     save_and_be_killed(&store);
     mounted.fill();
-    read_all(&store, mounted);
+    read_all(&store, mounted, SAVED);
     succeeds(&store, &["delete", "loop@3"]);
     succeeds(&store, &["prune", "--policy", "last-5", "--now", "--yes"]);
     mounted.fill();
@@ -72,6 +87,38 @@ fn read_and_make_room(mounted: &Mounted) {
     assert_eq!(count(&store), 6);
 }
 
+/// A store that was closed has no journal, and so no reserve of one: everything could be read, and
+/// nothing removed.
+fn make_room_if_closed(mounted: &Mounted) {
+    let store = mounted.path().join("store.redb");
+    save_and_be_killed(&store);
+    // The engine then has no free page, and neither has the disk.
+    succeeds(&store, &["compact"]);
+    let reserve = || {
+        let found = fs::metadata(mounted.path().join("store.redb.lock")).unwrap();
+        assert!(found.len() <= 512, "its text is as short as ever");
+        found.blocks() * 512
+    };
+    let prune = &["prune", "--policy", "last-50", "--now", "--yes"];
+    for (first, saved) in [(&["delete", "loop@3"][..], SAVED), (prune, SAVED - 1)] {
+        let before = reserve();
+        assert!(before > 256 << 10, "{before} bytes");
+        mounted.fill();
+        read_all(&store, mounted, saved);
+        assert_eq!(reserve(), before, "reading leaves it alone");
+        succeeds(&store, first);
+        fs::remove_file(mounted.path().join("filler")).unwrap();
+        // Whoever next opens the store makes it anew.
+        succeeds(&store, &["latest"]);
+        assert!(reserve() > 256 << 10, "{first:?}");
+    }
+    mounted.fill();
+    succeeds(&store, &["compact"]);
+    let bytes = fs::metadata(&store).unwrap().len();
+    assert!(bytes < 256 << 10, "{bytes} bytes are left");
+    assert_eq!(count(&store), 50);
+}
+
 /// As with the journal of an earlier build, or if another program took the reserve.
 fn read_without_reserve(mounted: &Mounted) {
     let store = mounted.path().join("store.redb");
@@ -81,7 +128,7 @@ fn read_without_reserve(mounted: &Mounted) {
     let used = content.iter().rposition(|byte| *byte != 0).unwrap() + 1;
     fs::OpenOptions::new().write(true).open(&journal).unwrap().set_len(used as u64).unwrap();
     mounted.fill();
-    read_all(&store, mounted);
+    read_all(&store, mounted, SAVED);
     assert_eq!(fs::read(&journal).unwrap(), content[..used], "the journal is as it was");
     for write in [&["tag", "loop@0", "kept"][..], &["compact"]] {
         let told = fails(&store, write);
@@ -93,18 +140,18 @@ fn read_without_reserve(mounted: &Mounted) {
     assert!(!journal.exists());
 }
 
-fn read_all(store: &Path, mounted: &Mounted) {
+fn read_all(store: &Path, mounted: &Mounted, saved: usize) {
     let dir = tempfile::tempdir().unwrap();
     for read in [&["latest"][..], &["show", "loop@7"], &["resume", "loop"], &["stats"], &["verify"]]
     {
         succeeds(store, read);
         mounted.fill();
     }
-    assert_eq!(count(store), SAVED);
+    assert_eq!(count(store), saved);
     mounted.fill();
     let copy = dir.path().join("copy.redb");
     succeeds(store, &["backup", copy.to_str().unwrap()]);
-    assert_eq!(count(&copy), SAVED);
+    assert_eq!(count(&copy), saved);
     mounted.fill();
 }
 

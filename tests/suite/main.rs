@@ -18,6 +18,7 @@ mod engine;
 mod examples;
 mod fork;
 mod format;
+mod fronts;
 mod fuzz;
 mod inspect;
 mod layouts;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 pub(crate) use refusal::Refusal;
-pub(crate) use verdict::{Verdict, linked_advice, move_away};
+pub(crate) use verdict::Verdict;
 
 use crate::interrupt::Signal;
 

@@ -145,12 +145,12 @@ impl FromStr for Iterations {
 
 fn swapped(text: &str) -> Error {
     let reason = format!("{text:?} ends before it starts");
-    Error::Invalid { what: "iteration".to_owned(), reason }
+    Error::Invalid { what: "iteration".into(), reason }
 }
 
 fn invalid(text: &str) -> Error {
     let reason = format!("{text:?} is none of N, N..M, N.. and ..M");
-    Error::Invalid { what: "iteration".to_owned(), reason }
+    Error::Invalid { what: "iteration".into(), reason }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use waypost::project;
 use waypost::recovery::RealWorld;
 use waypost::{Config, SecretKey, opening};
 
@@ -92,16 +93,16 @@ pub(crate) fn named(global: &Global, store: &Path) -> Vec<Named> {
 
 /// The file that the config of the project names.
 fn of_project(store: &Path) -> Result<Option<PathBuf>> {
-    let config = match config::of_project(store) {
+    let config = match project::config(store) {
         Ok(found) => found.map(|(_, config)| config),
         Err(error) if config::keeps_from_making(store) => {
-            return Err(config::told_before_making(store, error));
+            return Err(config::told_before_making(store, error.into()));
         }
         // Who saves is told what is wrong with a config.
         Err(_) => None,
     };
     let named = config.as_ref().and_then(Config::key_file);
-    Ok(named.zip(open::home(store)).map(|(name, home)| home.join(name)))
+    Ok(named.zip(project::home(store)).map(|(name, home)| home.join(name)))
 }
 
 /// The key of a file.

@@ -10,7 +10,6 @@ mod args;
 mod command;
 mod config;
 mod confirm;
-mod content;
 mod exit;
 mod filter;
 mod help;
@@ -18,6 +17,7 @@ mod input;
 mod interrupt;
 mod keys;
 mod name;
+mod named;
 mod open;
 mod output;
 mod pager;
@@ -25,8 +25,6 @@ mod panics;
 mod policy;
 mod progress;
 mod report;
-mod scope;
-mod stopped;
 // The file of the library, which does not export it.
 #[path = "../../threads.rs"]
 mod threads;

@@ -1,22 +1,24 @@
 //! What a checkpoint is called on the command line: the same in every command.
 
 use anyhow::Result;
-use waypost::{Entry, Error, Id, Issue, Query, Store};
+use waypost::history::Scope;
+use waypost::{Entry, Error, Id, Query, Store, Wanted};
 
 use crate::args::Global;
 use crate::exit::Refusal;
 
-/// Stands for the newest checkpoint.
-const LATEST: &str = "latest";
-
 /// The checkpoint of a name: an id, the start of one, `latest`, `NAME@N`, or a name for the newest.
 pub(crate) fn one(store: &Store, name: &str) -> Result<Entry> {
-    match store.resolve(name) {
-        Err(Error::NotFound { wanted }) => {
-            let (nearby, newest) = (similar(store, name)?, store.newest_series()?);
-            Err(Refusal::Unknown { wanted, nearby, newest }.into())
-        }
-        other => Ok(other?),
+    store.resolve(name).map_err(|error| explained(store, error))
+}
+
+/// Adds to an unknown name those that may have been meant.
+fn explained(store: &Store, error: Error) -> anyhow::Error {
+    let Error::NotFound { wanted: Wanted::Checkpoint(wanted) } = error else { return error.into() };
+    let nearby = store.similar(&wanted).and_then(|nearby| Ok((nearby, store.newest_series()?)));
+    match nearby {
+        Ok((nearby, newest)) => Refusal::Unknown { wanted, nearby, newest }.into(),
+        Err(error) => error.into(),
     }
 }
 
@@ -28,20 +30,15 @@ pub(crate) fn all(store: &Store, names: &[String]) -> Result<Vec<Id>> {
 /// The same for a command that removes them: a name alone may be meant for all that has it.
 pub(crate) fn exactly(store: &Store, name: &str) -> Result<Entry> {
     let entry = one(store, name)?;
-    match line(store, name)? {
+    match store.several(name)? {
         Some(_) => Err(Refusal::Several { name: name.to_owned() }.into()),
         None => Ok(entry),
     }
 }
 
-/// The checkpoints of a series, an issue or a loop, unless the name is that of one checkpoint.
-pub(crate) fn line(store: &Store, name: &str) -> Result<Option<Query>> {
-    let is_id = || match Id::new(name).and_then(|id| store.entry(&id)) {
-        Ok(_) | Err(Error::Corrupt { .. }) => Ok(true),
-        Err(Error::NotFound { .. }) => Ok(false),
-        Err(error) => Err(error),
-    };
-    if name == LATEST || is_id()? { Ok(None) } else { Ok(store.line(name)?) }
+/// The checkpoints of a target that a query admits.
+pub(crate) fn scope(store: &Store, target: Option<&str>, query: Query) -> Result<Scope> {
+    store.scope(target, query).map_err(|error| explained(store, error))
 }
 
 /// A parent by any name. What is not here may be elsewhere, and is kept as it is.
@@ -56,16 +53,4 @@ pub(crate) fn parent(store: &Store, name: &Id, global: &Global) -> Result<Id> {
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Names that may have been meant: issues in another spelling, and series.
-pub(crate) fn similar(store: &Store, name: &str) -> Result<Vec<String>> {
-    let wanted = name.rsplit_once('@').map_or(name, |(wanted, _)| wanted);
-    let is_same = |issue: &Issue| {
-        let wanted = wanted.trim_start_matches('#');
-        issue.as_str() != wanted && issue.as_str().eq_ignore_ascii_case(wanted)
-    };
-    let issues = store.issues()?.into_iter().filter(is_same).map(|issue| issue.to_string());
-    let series = store.nearby(wanted)?.into_iter().map(|series| series.to_string());
-    Ok(issues.chain(series).collect())
 }

@@ -5,22 +5,21 @@
 use std::env;
 use std::ffi::OsStr;
 use std::io;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 use waypost::{Error, Options, Policy, SecretKey, SetAside, Store};
 
 use crate::args::Global;
-use crate::exit::{Refusal, move_away};
+use crate::exit::Refusal;
 use crate::interrupt;
 use crate::keys;
 use crate::output::quoted;
 use crate::progress::Progress;
+use waypost::project;
+use waypost::text::move_away;
 use waypost::transfer::private;
-
-const DIRECTORY: &str = ".waypost";
-const FILE: &str = "store.redb";
 
 /// Whether there is anything where the store should be.
 pub(crate) fn exists(global: &Global) -> Result<bool> {
@@ -44,12 +43,24 @@ pub(crate) fn existing_with(global: &Global, command: &str, keys: Vec<SecretKey>
     let mut given = keys::given_or_told(global, &path)?;
     given.extend(keys);
     let options = Options { create: false, ..options(global, command, given) };
-    match open_shown(&path, options, global) {
-        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-            Err(Refusal::NoStore { path }.into())
+    open_shown(&path, options, global).map_err(|error| missing(path, error))
+}
+
+/// The error of a store that could not be opened; one that is not there is named as such.
+pub(crate) fn missing(path: PathBuf, error: Error) -> anyhow::Error {
+    match error {
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            Refusal::NoStore { path }.into()
         }
-        other => Ok(other?),
+        error => error.into(),
     }
+}
+
+/// How to open a store again and again, without its keys, and how far its repair is.
+pub(crate) fn to_follow(global: &Global, command: &str) -> (Options, Repairing) {
+    let repairing = Repairing::default();
+    let options = repairing.shown(options(global, command, Vec::new()), global);
+    (options, repairing)
 }
 
 /// Opens the store for a command that makes one where there is none.
@@ -63,7 +74,7 @@ fn place_to_create(global: &Global) -> Result<PathBuf> {
     // Of a path that was given, a missing directory is more likely a typing error than a wish.
     if global.store().is_none() && !path.exists() {
         path.parent().map_or(Ok(()), create_directory)?;
-        if path != of_directory(&here()?) {
+        if path != project::store_of(&here()?) {
             global.note(format_args!("the store of this repository is {}", path.display()));
         }
     }
@@ -100,14 +111,7 @@ pub(crate) fn path(global: &Global) -> Result<PathBuf> {
         return Ok(path.to_owned());
     }
     let here = here()?;
-    let found = here.ancestors().map(of_directory).find(|path| path.exists());
-    Ok(found.unwrap_or_else(|| of_directory(project(&here))))
-}
-
-/// The root of the git repository around a directory, else the directory itself. A worktree and a
-/// submodule have a file called `.git`, and are roots of their own.
-pub(crate) fn project(directory: &Path) -> &Path {
-    directory.ancestors().find(|above| above.join(".git").exists()).unwrap_or(directory)
+    Ok(project::store_for(&here))
 }
 
 /// Why it is the store at `path` that counts.
@@ -116,7 +120,7 @@ pub(crate) fn why(global: &Global, path: &Path) -> Result<&'static str> {
         Some(_) if is_flag_given("--store") => "named by --store",
         Some(_) => "named by WAYPOST_STORE",
         None if !path.try_exists().unwrap_or(true) => "the place of one to be made",
-        None if *path == of_directory(&here()?) => "in this directory",
+        None if *path == project::store_of(&here()?) => "in this directory",
         None => "in a directory above",
     })
 }
@@ -128,11 +132,6 @@ pub(crate) fn is_flag_given(flag: &str) -> bool {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"="))
     };
     env::args_os().any(|arg| has_value(&arg))
-}
-
-/// Where the store of a directory is, if it has one.
-pub(crate) fn of_directory(directory: &Path) -> PathBuf {
-    directory.join(DIRECTORY).join(FILE)
 }
 
 /// Makes or opens the store at `path`.
@@ -150,23 +149,13 @@ pub(crate) fn typed(directory: &Path) -> String {
     quoted(&directory.display().to_string())
 }
 
-fn here() -> Result<PathBuf> {
+/// The current directory.
+pub(crate) fn here() -> Result<PathBuf> {
     env::current_dir().context("cannot tell the current directory")
 }
 
-/// The directory that a store is for, if that can be told.
-pub(crate) fn home(store: &Path) -> Option<PathBuf> {
-    // `store.redb` alone has no directory in its name.
-    let store = path::absolute(store).ok()?;
-    let directory = store.parent().unwrap_or(&store);
-    // `.waypost/store.redb` is for the project that it lies in.
-    let is_own = directory.file_name().is_some_and(|name| name == DIRECTORY);
-    let home = if is_own { directory.parent()? } else { directory };
-    Some(home.canonicalize().unwrap_or_else(|_| home.to_owned()))
-}
-
 /// Makes the directory of a new store.
-pub(crate) fn create_directory(path: &Path) -> Result<()> {
+fn create_directory(path: &Path) -> Result<()> {
     private::own_directory(path).with_context(|| format!("cannot make {}", path.display()))
 }
 
@@ -195,17 +184,40 @@ fn tell_trouble(global: &Global) -> impl Fn(Error) + Send + Sync + use<> {
 
 /// Opens a store, and shows how far the repair is of one that a crash left, if it takes long.
 fn open_shown(path: &Path, options: Options, global: &Global) -> waypost::Result<Store> {
-    let repairing: Arc<Mutex<Option<Progress>>> = Arc::default();
-    let (shown, global) = (repairing.clone(), global.clone());
-    let show = move |done: f64| {
-        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = || Progress::new("repairing", &global).of(Some(100));
-        // In parts of a hundred, as a bar needs whole numbers.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
-        shown.get_or_insert_with(start).show((done.clamp(0.0, 1.0) * 100.0) as u64);
-    };
-    let opened = Store::open_with(path, Options { on_repair: Some(Arc::new(show)), ..options });
-    // Should it have to be opened and repaired again, that is part of other work that is shown.
-    *repairing.lock().unwrap_or_else(PoisonError::into_inner) = Some(Progress::hidden());
+    let repairing = Repairing::default();
+    let opened = Store::open_with(path, repairing.shown(options, global));
+    // A later repair of the same store is part of other work, which has its own progress.
+    repairing.replace(Some(Progress::hidden()));
     opened
+}
+
+/// The progress of the repair of a store that a crash left, shown if it takes long.
+#[derive(Clone, Default)]
+pub(crate) struct Repairing(Arc<Mutex<Option<Progress>>>);
+
+impl Repairing {
+    fn shown(&self, options: Options, global: &Global) -> Options {
+        let (shown, global) = (self.clone(), global.clone());
+        let show = move |done: f64| {
+            let mut shown = shown.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let start = || Progress::new("repairing", &global).of(Some(100));
+            // In parts of a hundred, as a bar needs whole numbers.
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "0 to 100"
+            )]
+            shown.get_or_insert_with(start).show((done.clamp(0.0, 1.0) * 100.0) as u64);
+        };
+        Options { on_repair: Some(Arc::new(show)), ..options }
+    }
+
+    /// Takes the bar away once the store is open.
+    pub(crate) fn end(&self) {
+        self.replace(None);
+    }
+
+    fn replace(&self, progress: Option<Progress>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+    }
 }

@@ -1,13 +1,16 @@
 //! Results as people and programs read them.
 
 mod artifact;
+mod changed;
 mod column;
+mod deleted;
 mod fields;
 mod fit;
 mod human;
 mod json;
 pub(crate) mod palette;
 mod short;
+mod states;
 mod table;
 mod terminal;
 
@@ -20,14 +23,18 @@ use waypost::{Artifact, Checkpoint, JsonStyle, Timestamp};
 
 use crate::args::Global;
 pub(crate) use artifact::{ARTIFACTS, HEX, Kept, TEXT, artifacts};
+pub(crate) use changed::Changed;
 pub(crate) use column::{Column, Fitted, fitted, padded, taken};
+pub(crate) use deleted::come_back;
 pub(crate) use fields::Fields;
 pub(crate) use fit::{columns, cut};
 pub(crate) use human::{
-    age, ago, ago_in_words, counted, grouped, plain, quoted, rounded, short_id, short_length, size,
+    age, age_of, ago, ago_in_words, counted, grouped, plain, quoted, rounded, short_id,
+    short_length, size,
 };
-pub(crate) use json::{More, VERSION, VERSION_KEY, json_line, json_open};
+pub(crate) use json::{More, VERSION, VERSION_KEY, json_line, json_open, json_text};
 pub(crate) use short::id_length;
+pub(crate) use states::{of_states, state_lines};
 pub(crate) use table::{of_entries, table, width};
 pub(crate) use terminal::{Shown, is_hidden, stderr};
 

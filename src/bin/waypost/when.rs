@@ -35,7 +35,7 @@ impl FromStr for When {
                 let reason = format!(
                     "{text:?} is like none of 2026-01-25, 2026-01-25T15:00:00Z, 90m, 2h and 7d"
                 );
-                Error::Invalid { what: "time".to_owned(), reason }
+                Error::Invalid { what: "time".into(), reason }
             }),
         }
     }

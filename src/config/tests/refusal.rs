@@ -54,7 +54,7 @@ fn what_does_not_stand_below_checkpoint_is_refused() {
 fn assert_refused(text: &str, key: &str, expected: &str) {
     match Config::from_yaml(text) {
         Err(Error::Invalid { what, reason }) => {
-            assert_eq!((what.as_str(), reason.as_str()), (key, expected), "{text}");
+            assert_eq!((what.to_string().as_str(), reason.as_str()), (key, expected), "{text}");
         }
         other => panic!("{text}\n{other:?}"),
     }

@@ -28,7 +28,7 @@ pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Opti
 }
 
 /// Without its issue or its worktree it has no series.
-fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
+pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
     let stage = text(document, "state.current_stage");
     let mut reading = Reading::new(Layout::Agentize, document, place);
     reading.issue("state.issue_no");

@@ -36,7 +36,7 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     Some(entry(document, place))
 }
 
-fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
+pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
     let name = path::name(place.path).parse::<LoopFileName>().ok();
     let mut reading = Reading::new(Layout::Aiwg, document, place);
     reading.id("checkpoint_id");

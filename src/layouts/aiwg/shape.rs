@@ -18,10 +18,9 @@ pub(super) fn is_placed(path: &str) -> bool {
         || directories.windows(2).any(|pair| pair == [".aiwg", "checkpoints"])
 }
 
-/// Tells whether a document has something of the schema's own, and more of it.
+/// Tells whether a document has something of the schema's own.
 pub(super) fn is_like(document: &Document) -> bool {
-    let count = OWN.iter().filter(|field| at(document, field).is_some()).count();
-    count > 1 || count == 1 && is_object(document, "state")
+    OWN.iter().any(|field| at(document, field).is_some()) || is_object(document, "state")
 }
 
 pub(in crate::layouts) fn check(document: &Document, path: &str) -> Vec<Problem> {

@@ -20,9 +20,12 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
 
 /// A file in a place of the system, and of its shape, that lacks what the scripts require.
 pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    if !shape::is_placed(place.path) || !shape::is_like(document) {
-        return None;
-    }
+    let is_like = || shape::is_like(document) || shape::is_named(place.path, document);
+    (shape::is_placed(place.path) && is_like()).then(|| entry(document, place))
+}
+
+/// Without its type or its project it has no series.
+pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
     let project =
         text(document, "project_name").or_else(|| text(document, "workflow_state.project_name"));
     let kind = text(document, "workflow_type");
@@ -35,7 +38,7 @@ pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Opti
         reading.series(&ANCHORS, &format!("{kind}:{project}"));
     }
     let entry = reading.finish();
-    Some(if is_archived(place) { archived(entry) } else { entry })
+    if is_archived(place) { archived(entry) } else { entry }
 }
 
 /// Whether it was moved to where failed workflows are kept.

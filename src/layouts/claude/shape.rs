@@ -36,6 +36,13 @@ pub(super) fn is_like(document: &Document) -> bool {
     own > 0 && own + OTHERS.iter().filter(has).count() > 1
 }
 
+/// Tells whether a file is called as a checkpoint is, and has anything that checkpoints have.
+pub(super) fn is_named(path: &str, document: &Document) -> bool {
+    let mut fields = OWN.iter().chain(&OTHERS).chain(&["status", "last_error", "schema_version"]);
+    path::stem(path).parse::<super::WorkflowCheckpointId>().is_ok()
+        && fields.any(|key| at(document, key).is_some())
+}
+
 /// The type and the project by an id or the name of a file, `TYPE_PROJECT_YYYYMMDD_HHMMSS`, if one
 /// of both is known: both may have underscores.
 pub(super) fn parts_of<'a>(

@@ -20,12 +20,19 @@ const OWN: [&str; 6] = [
 ];
 
 pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    let directory = directory(place);
+    is_crunch(document, directory.is_some()).then(|| entry(document, place))
+}
+
+/// The directory of an issue.
+fn directory<'a>(place: &Place<'a>) -> Option<&'a str> {
     // What is below the directory of another system is that one's, whatever lies above.
-    let directory = path::directory_between(place.path, "crunch", "checkpoints")
-        .filter(|name| !path::ANCHORS.contains(name));
-    if !is_crunch(document, directory.is_some()) {
-        return None;
-    }
+    path::directory_between(place.path, "crunch", "checkpoints")
+        .filter(|name| !path::ANCHORS.contains(name))
+}
+
+pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
+    let directory = directory(place);
     let mut reading = Reading::new(Layout::Crunch, document, place);
     reading.id("checkpoint_id");
     let id = text(document, "checkpoint_id").unwrap_or_else(|| path::stem(place.path));
@@ -44,7 +51,7 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
     reading.entry.resume_from = reading.name("recovery_info.resume_from");
     reading.entry.status = status_of(document, &reading.entry);
     reading.warnings("recovery_info.warnings");
-    Some(reading.finish())
+    reading.finish()
 }
 
 fn is_crunch(document: &Document, is_placed: bool) -> bool {

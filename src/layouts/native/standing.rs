@@ -54,7 +54,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
         failing: count(document, &FAILING),
         error: message(document, &["error", "last_error"]),
         tests_passing: truth(document, "tests_passing"),
-        unmet_prerequisites: unmet(document, ""),
+        unmet_prerequisites: unmet(document, "").or_else(|| unmet(document, "recovery_info")),
         next: resume_from.map(|place| format!("Continue from {place}.")),
         snapshot: Snapshot {
             issue: issue(entry, document, &["issue", "issue_number"]),

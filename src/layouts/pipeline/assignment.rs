@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::StoryState;
 use crate::checkpoint::{Document, Id};
-use crate::layouts::reading::{at, spelled};
+use crate::layouts::reading::{at, spelled, truth};
 use crate::layouts::standing::told::{LIST_MAX, name, name_of};
 use crate::layouts::{Word, path};
 
@@ -36,6 +36,9 @@ pub struct Assignment {
     pub business_answers: Option<Vec<BusinessAnswer>>,
     /// Why the state cannot be read.
     pub damage: Option<String>,
+    /// Whether the whole pipeline has ended.
+    #[serde(skip)]
+    pub(crate) is_complete: bool,
 }
 
 /// What the user answered to a question.
@@ -92,6 +95,7 @@ pub(crate) fn assignment(state: &Document, story: &str) -> Assignment {
         team: name(state, &["team_name"]),
         worktree: of_story("worktree_map"),
         business_answers: answers(state),
+        is_complete: truth(state, "complete") == Some(true),
         ..Assignment::default()
     }
 }

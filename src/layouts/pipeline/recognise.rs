@@ -18,12 +18,20 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
 
 /// A file in a place of the system, and of its shape, that lacks what the protocol requires.
 pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    if let Some(story) = shape::story_of(place.path).filter(|_| shape::is_like_checkpoint(document))
-    {
+    if let Some(story) = shape::story_of(place.path).filter(|_| shape::is_of_checkpoint(document)) {
         return Some(entry_of_story(text(document, "storyId").unwrap_or(story), document, place));
     }
-    let is_state = shape::is_state(place.path) && shape::is_like_state(document);
+    let is_state = shape::is_state(place.path) && shape::is_of_state(document);
     is_state.then(|| entry_of_state(document, place))
+}
+
+/// What a checkpoint of a story or the state of a pipeline says, whatever it lacks; `None` without
+/// a story.
+pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
+    if shape::is_of_state(document) && !shape::is_of_checkpoint(document) {
+        return Some(entry_of_state(document, place));
+    }
+    Some(entry_of_story(text(document, "storyId")?, document, place))
 }
 
 fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {

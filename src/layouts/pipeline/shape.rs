@@ -50,6 +50,16 @@ pub(super) fn is_state(path: &str) -> bool {
     matches!(path::parts(path).as_slice(), [.., ".pipeline", "state.json"])
 }
 
+/// Tells whether a file at the place of a checkpoint has anything that only the protocol calls so.
+pub(super) fn is_of_checkpoint(document: &Document) -> bool {
+    count(document, &OF_CHECKPOINT) > 0
+}
+
+/// Tells whether the file at the place of the state has as much.
+pub(super) fn is_of_state(document: &Document) -> bool {
+    is_object(document, "story_state") || is_like_state(document)
+}
+
 pub(super) fn is_like_checkpoint(document: &Document) -> bool {
     let count = count(document, &OF_CHECKPOINT);
     count > 1 || count == 1 && at(document, "stage").is_some()

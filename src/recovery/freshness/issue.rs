@@ -8,6 +8,9 @@ use crate::checkpoint::{Issue, Layout};
 use crate::layouts::crunch::{LabelledPhase, is_same_phase, labelled_phase};
 use crate::recovery::{Answer, IssueNow};
 
+/// The phase of claude-crunch in which the issue is done.
+const DONE: &str = "done";
+
 pub(super) fn text_and_labels(case: &Case<'_>, report: &mut Report) {
     let snapshot = &case.standing.snapshot;
     if snapshot.body.is_none() && snapshot.labels.is_none() {
@@ -47,9 +50,17 @@ fn labels(case: &Case<'_>, saved: &[String], now: &Answer<IssueNow>, report: &mu
         .collect();
     if !changes.is_empty() {
         let changes = changes.join(", ");
+        let mut advice = Advice::ProceedWithWarning;
         let then = match case.entry.layout {
             // Its labels are the state of the workflow.
-            Layout::Crunch => phase(case, labelled_phase(now.into_iter()), report),
+            Layout::Crunch => {
+                let labelled = labelled_phase(now.into_iter());
+                // Work that is done is not to be done again by itself.
+                if matches!(&labelled, LabelledPhase::One(now) if is_same_phase(now, DONE)) {
+                    advice = Advice::PromptUser;
+                }
+                phase(case, labelled, report)
+            }
             Layout::Native
             | Layout::Agentize
             | Layout::Claude
@@ -57,7 +68,7 @@ fn labels(case: &Case<'_>, saved: &[String], now: &Answer<IssueNow>, report: &mu
             | Layout::Aiwg => String::new(),
         };
         let message = format!("{subject} changed: {changes}{then}");
-        report.find(Check::Labels, Advice::ProceedWithWarning, message);
+        report.find(Check::Labels, advice, message);
     }
 }
 

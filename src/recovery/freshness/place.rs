@@ -22,21 +22,22 @@ pub(super) fn branch(case: &Case<'_>, report: &mut Report) {
     }
 }
 
-/// Reports that another branch is checked out where the work would go on.
+/// Reports that another branch is checked out where the work would go on, or none.
 ///
-/// A detached HEAD is on no branch. What is checked out here says nothing about work that was done
-/// in a worktree elsewhere.
+/// What is committed on a detached HEAD is on no branch. What is checked out here says nothing
+/// about work that was done in a worktree elsewhere.
 fn elsewhere(case: &Case<'_>, name: &str, report: &mut Report) {
     let worktree = said(case.standing.snapshot.worktree.as_ref());
     if worktree.is_some_and(|path| !is_here(case, path)) {
         return;
     }
-    let Answer::Known(Some(here)) = case.world.branch() else { return };
-    if here != local(name) && here != name {
-        let message =
-            format!("its branch is {}, and {} is checked out", quoted(name), quoted(&here));
-        report.find(Check::Branch, Advice::PromptUser, message);
+    let Answer::Known(here) = case.world.branch() else { return };
+    if here.as_deref().is_some_and(|here| here == local(name) || here == name) {
+        return;
     }
+    let here = here.map_or_else(|| "no branch".to_owned(), |here| quoted(&here));
+    let message = format!("its branch is {}, and {here} is checked out", quoted(name));
+    report.find(Check::Branch, Advice::PromptUser, message);
 }
 
 /// The name that a branch has here; a document may have the full name, or that of a remote.

@@ -2,7 +2,9 @@
 
 use super::words::{listed, plain, quoted};
 use super::{Advice, Case, Check, Report};
-use crate::layouts::pipeline::{ExceededRetry, StoryState};
+use crate::checkpoint::Status;
+use crate::layouts::pipeline::ExceededRetry;
+use crate::layouts::status;
 
 pub(super) fn story(case: &Case<'_>, report: &mut Report) {
     if let Some(assignment) = &case.standing.assignment {
@@ -10,14 +12,17 @@ pub(super) fn story(case: &Case<'_>, report: &mut Report) {
             let reason = format!("the state of the pipeline cannot be read: {}", plain(damage));
             report.skip("the retries of the story", &reason);
         }
-        let state = assignment.story_state.as_deref();
-        for (word, says) in [
-            (StoryState::Done, "its pipeline says that the story is done"),
-            (StoryState::Paused, "its pipeline says that the story is paused, for a person"),
-        ] {
-            if state == Some(word.as_str()) {
-                report.find(Check::Story, Advice::PromptUser, says.to_owned());
+        // Language models write it, and not always as the protocol spells it.
+        let says = match assignment.story_state.as_deref().map(status) {
+            Some(Status::Completed) => Some("its pipeline says that the story is done"),
+            Some(Status::Paused) => {
+                Some("its pipeline says that the story is paused, for a person")
             }
+            _ if assignment.is_complete => Some("its pipeline says that it is complete"),
+            _ => None,
+        };
+        if let Some(says) = says {
+            report.find(Check::Story, Advice::PromptUser, says.to_owned());
         }
     }
     retries(&case.standing.retries_exceeded, report);

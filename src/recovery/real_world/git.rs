@@ -101,13 +101,16 @@ impl Git {
         match answer.status.code() {
             Some(0) => Ok(Ignored::Yes),
             Some(1) => Ok(Ignored::No),
-            _ => match answer.complaint("git") {
-                complaint if complaint.contains("not a git repository") => {
-                    Ok(Ignored::NoRepository)
-                }
-                complaint => Err(complaint),
-            },
+            _ if !self.has_repository() => Ok(Ignored::NoRepository),
+            _ => Err(answer.complaint("git")),
         }
+    }
+
+    /// Whether the directory is in a repository, as far as its files tell: git fails with the same
+    /// exit code for any other reason.
+    fn has_repository(&self) -> bool {
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        root.ancestors().any(|above| above.join(".git").exists())
     }
 
     pub(super) fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Output, String> {

@@ -3,9 +3,8 @@
 use std::cell::Cell;
 
 use crate::checkpoint::{Artifact, Checkpoint, Id};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Wanted};
 use crate::store::Store;
-use crate::store::files::artifact::place;
 use crate::store::transaction::lookup::not_found;
 
 impl Store {
@@ -28,14 +27,16 @@ impl Store {
     /// Looks at a few rows, however many files there are, and reads one content.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Invalid`] if it has no content
-    /// for this path, [`Error::Corrupt`] if that is damaged, [`Error::Limit`] if it is longer than
-    /// this handle reads.
+    /// [`Error::NotFound`] if there is no such checkpoint or it has no file of this path,
+    /// [`Error::Invalid`] if the file was deleted and has no content, [`Error::Corrupt`] if that is
+    /// damaged, [`Error::Limit`] if it is longer than this handle reads.
     pub fn artifact(&self, id: &Id, path: &str) -> Result<Vec<u8>> {
         self.read(|snapshot| {
             let entry = snapshot.find(id)?.ok_or_else(|| not_found(id))?;
             let artifact = snapshot.artifact_at(&entry, path)?;
-            let missing = || Error::invalid(place(&entry, path), "it was not captured");
+            let missing = || Error::NotFound {
+                wanted: Wanted::Artifact { checkpoint: id.to_string(), path: path.to_owned() },
+            };
             snapshot.content(&entry, &artifact.ok_or_else(missing)?)
         })
     }

@@ -76,7 +76,9 @@ impl Store {
         let path = self.path();
         let before_bytes = self.shared.turn.disk().look(path).at(path)?.bytes;
         let mut purged = 0;
-        if self.purge(watch, &mut purged)?.is_continue() && self.squeeze(watch)?.is_continue() {
+        if self.purge(watch, &mut purged)?.is_continue()
+            && self.shared.make_room(|| self.squeeze(watch))?.is_continue()
+        {
             match self.fill(watch) {
                 Ok(()) => {}
                 // It takes room that a full disk does not have, and what matters is done.

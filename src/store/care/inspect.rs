@@ -17,7 +17,7 @@ use redb::{ReadOnlyDatabase, ReadableDatabase as _, ReadableTable as _};
 
 use crate::checkpoint::{Entry, Timestamp};
 use crate::codec::{KeyId, Keyring};
-use crate::error::{At, Error, Result};
+use crate::error::{At, Error, Result, process_of};
 use crate::key::RecordKey;
 use crate::store::Store;
 use crate::store::ask::restorable::restorable;
@@ -165,7 +165,8 @@ pub(in crate::store) fn inspect_at(
     // A holder that let go when asked has taken in its journal.
     let file_bytes = disk.look(path).at(path)?.bytes;
     let journal_path = location::beside(path, ".journal");
-    let journal_bytes = disk.look(&journal_path).ok().map(|found| found.bytes);
+    let journal = disk.look(&journal_path).ok().filter(|found| found.is_other.is_none());
+    let journal_bytes = journal.map(|found| found.bytes);
     let mut unreadable = unreadable(disk, path).at(path)?;
     // The holder may remove the journal meanwhile.
     unreadable.extend(self::unreadable(disk, &journal_path).unwrap_or_default());
@@ -231,6 +232,12 @@ fn is_repairable(place: &Place) -> Result<bool> {
 }
 
 impl Holder {
+    /// Returns the id of its process, where that is known.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        process_of(&self.name)
+    }
+
     fn of(lock_file: &LockFile) -> Self {
         Self { name: lock_file.holder(), since: lock_file.signed_at() }
     }

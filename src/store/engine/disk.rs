@@ -179,6 +179,17 @@ pub(in crate::store) trait DiskFile: fmt::Debug + Send + Sync {
     /// Allocates blocks for a part beyond the end of the file, which reads as zeros.
     fn allocate(&self, from: u64, to: u64) -> io::Result<()>;
 
+    /// Keeps disk space beyond the end of the file, so that it has at least so many bytes. Does
+    /// nothing if the file system cannot do that, or has little space left.
+    fn reserve(&self, _bytes: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Whether there is such space beyond the end of the file.
+    fn is_reserved(&self) -> bool {
+        false
+    }
+
     /// Takes a lock that lasts as long as the file is open; false if another process has a
     /// conflicting one.
     fn try_lock(&self, kind: Lock) -> io::Result<bool>;
@@ -374,6 +385,14 @@ impl DiskFile for File {
     fn allocate(&self, from: u64, to: u64) -> io::Result<()> {
         let is_done = opening::allocate(self, from, to.saturating_sub(from))?;
         if is_done { Ok(()) } else { write_zeros(self, from, to) }
+    }
+
+    fn reserve(&self, bytes: u64) -> io::Result<()> {
+        opening::reserve(self, bytes)
+    }
+
+    fn is_reserved(&self) -> bool {
+        opening::is_reserved(self)
     }
 
     fn try_lock(&self, kind: Lock) -> io::Result<bool> {

@@ -12,7 +12,7 @@ use redb::ReadableTable;
 
 use crate::checkpoint::{Artifact, Entry, Hash, NewArtifact};
 use crate::codec::{Frame, decode_artifact, encode_artifact};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Subject};
 use crate::key::{FrameBytes, blob_row, frame_row, frame_rows};
 use crate::store::engine::fault::In;
 use crate::store::engine::table::{ARTIFACTS, BLOBS, open_if_made};
@@ -99,7 +99,10 @@ impl Snapshot<'_> {
     pub(in crate::store) fn content(&self, entry: &Entry, artifact: &Artifact) -> Result<Vec<u8>> {
         let place = || place(entry, &artifact.path);
         let Some(hash) = artifact.sha256 else {
-            return Err(Error::invalid(place(), "it was deleted, and has no content"));
+            return Err(Error::invalid(
+                Subject::Artifact(place()),
+                "it was deleted, and has no content",
+            ));
         };
         let limit = self.open.artifact_bytes_max as u64;
         if artifact.bytes > limit {
@@ -256,7 +259,7 @@ pub(in crate::store) fn artifacts_in(
     if artifacts.len() as u64 == entry.artifact_count { Ok(artifacts) } else { Err(lost(entry)) }
 }
 
-pub(in crate::store) fn place(entry: &Entry, path: &str) -> String {
+fn place(entry: &Entry, path: &str) -> String {
     format!("artifact {path:?} of checkpoint {}", entry.id)
 }
 

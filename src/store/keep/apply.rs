@@ -16,7 +16,8 @@ use crate::key::{NameId, RecordKey, Span, index_row, indexed_key};
 use crate::retention::Plan;
 use crate::store::Store;
 use crate::store::engine::fault::In;
-use crate::store::keep::deleted::{Deleted, Removal};
+use crate::store::engine::full::lacks_room;
+use crate::store::keep::deleted::{AT_ONCE_IF_FULL, Deleted, Removal};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::shared::give_way;
 use crate::store::transaction::snapshot::Snapshot;
@@ -111,12 +112,14 @@ impl Store {
         let planned: Vec<&Entry> = plan.removed().map(|planned| planned.entry).collect();
         let mut total = Deleted::default();
         let mut checked = None;
-        for (number, part) in planned.chunks(REMOVED_AT_ONCE).enumerate() {
-            let gone = &planned[..number * REMOVED_AT_ONCE];
-            if watch(Step::of(Stage::Prune, gone.len(), planned.len())).is_break() {
+        let (mut done, mut at_once) = (0, REMOVED_AT_ONCE);
+        while done < planned.len() {
+            if watch(Step::of(Stage::Prune, done, planned.len())).is_break() {
                 return Ok(total);
             }
-            let deleted = self.shared.write(|writer| {
+            let (gone, left) = planned.split_at(done);
+            let part = &left[..left.len().min(at_once)];
+            let remove = |writer: &mut Writer<'_>| {
                 // Checking takes as long as planning, so it is done only if anybody wrote since.
                 let is_checked = checked == Some(writer.version());
                 let outdated = |id: &Id, reason| Error::Outdated {
@@ -130,10 +133,18 @@ impl Store {
                 let entries = writer.left(part)?;
                 let number = writer.log_prune(plan, now, &entries, total.operation)?;
                 let deleted = writer.delete(&entries, removal, (now, number))?;
-                checked = Some(writer.version().next());
-                Ok((deleted, number))
-            });
-            let (deleted, number) = deleted?;
+                Ok((deleted, number, writer.version().next()))
+            };
+            let (deleted, number, version) = match self.shared.write(remove) {
+                Err(error) if lacks_room(&error) && at_once > AT_ONCE_IF_FULL => {
+                    self.shared.turn.release_reserve();
+                    at_once = AT_ONCE_IF_FULL;
+                    continue;
+                }
+                removed => removed?,
+            };
+            checked = Some(version);
+            done += part.len();
             total.checkpoints += deleted.checkpoints;
             total.stored_bytes += deleted.stored_bytes;
             total.is_restorable = deleted.is_restorable;

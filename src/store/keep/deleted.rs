@@ -22,6 +22,7 @@ use crate::key::{DeletedBytes, RecordKey, deleted_at, deleted_row};
 use crate::store::Store;
 use crate::store::ask::restorable::{Restorable, restorable};
 use crate::store::engine::fault::In;
+use crate::store::engine::full::lacks_room;
 use crate::store::engine::table::{DELETED, open_if_made};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::shared::give_way;
@@ -33,6 +34,9 @@ use crate::sync::lock;
 
 // Bounds the length of one transaction.
 const PURGED_AT_ONCE: usize = 4096;
+// Some seven pages each, which the reserve has room for; what they free is there for the next. A
+// part that fails leaves blocks behind the end of the file, so the first try has to succeed.
+pub(in crate::store) const AT_ONCE_IF_FULL: usize = 4;
 
 /// What [`Store::delete`] removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -62,9 +66,9 @@ impl Store {
     pub(in crate::store) fn delete_as(&self, ids: &[Id], removal: Removal) -> Result<Deleted> {
         let now = (self.shared.options.clock)();
         let ids: BTreeSet<&Id> = ids.iter().collect();
-        self.shared.write(|writer| {
-            let found = |id| writer.find(id)?.ok_or_else(|| not_found(id));
-            let entries = ids.into_iter().map(found).collect::<Result<Vec<Entry>>>()?;
+        let delete = |writer: &mut Writer<'_>| {
+            let found = |id: &&Id| writer.find(id)?.ok_or_else(|| not_found(id));
+            let entries = ids.iter().map(found).collect::<Result<Vec<Entry>>>()?;
             if entries.is_empty() {
                 return Ok(Deleted::default());
             }
@@ -72,7 +76,8 @@ impl Store {
             let deleted = writer.delete(&entries, removal, (now, operation))?;
             writer.purge_expired(now)?;
             Ok(deleted)
-        })
+        };
+        self.shared.make_room(|| self.shared.write(delete))
     }
 
     /// Restores deleted checkpoints: all of them, or none if one cannot be had.
@@ -127,16 +132,26 @@ impl Store {
         purged: &mut u64,
     ) -> Result<ControlFlow<()>> {
         let now = (self.shared.options.clock)();
-        let mut operation = None;
+        let (mut operation, mut at_once) = (None, PURGED_AT_ONCE);
         let total = self.read(count_deleted)?;
         loop {
             let step = Step { stage: Stage::Purge, done: *purged, total: Some(total) };
             if watch(step).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let count = self.shared.write(|writer| writer.purge(None, now, &mut operation))?;
+            let mut noted = operation;
+            let purge = |writer: &mut Writer<'_>| writer.purge((None, at_once), now, &mut noted);
+            let count = match self.shared.write(purge) {
+                Err(error) if lacks_room(&error) && at_once > AT_ONCE_IF_FULL => {
+                    self.shared.turn.release_reserve();
+                    at_once = AT_ONCE_IF_FULL;
+                    continue;
+                }
+                count => count?,
+            };
+            operation = noted;
             *purged += count as u64;
-            if count < PURGED_AT_ONCE {
+            if count < at_once {
                 return Ok(ControlFlow::Continue(()));
             }
             give_way();
@@ -176,7 +191,7 @@ impl Writer<'_> {
         let Some(settings) = self.open.settings() else { return Ok(()) };
         let micros = i64::try_from(settings.keep_deleted.duration().as_micros());
         let before = now.as_micros().saturating_sub(micros.unwrap_or(i64::MAX));
-        self.purge(Some(Timestamp::from_micros(before)), now, &mut None).map(drop)
+        self.purge((Some(Timestamp::from_micros(before)), PURGED_AT_ONCE), now, &mut None).map(drop)
     }
 
     pub(in crate::store) fn put_away(
@@ -251,7 +266,7 @@ impl Writer<'_> {
     /// What cannot be removed because of damage stays.
     pub(in crate::store) fn purge(
         &mut self,
-        before: Option<Timestamp>,
+        (before, at_once): (Option<Timestamp>, usize),
         now: Timestamp,
         operation: &mut Option<u64>,
     ) -> Result<usize> {
@@ -265,7 +280,7 @@ impl Writer<'_> {
             if self.is_detachable(key.sequence)? {
                 rows.push((row, key.sequence));
             }
-            if rows.len() == PURGED_AT_ONCE {
+            if rows.len() == at_once {
                 break;
             }
         }

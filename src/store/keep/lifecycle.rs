@@ -35,7 +35,7 @@ impl Store {
     /// [`Error::NotFound`] if the series has no checkpoints.
     pub fn mark_series(&self, series: &Series, status: Status) -> Result<Vec<Entry>> {
         self.mark_found(status, |writer| {
-            let nothing = || Error::NotFound { wanted: series.to_string() };
+            let nothing = || Error::NotFound { wanted: series.to_string().into() };
             let name = writer.name(NameKind::Series, series.as_str())?.ok_or_else(nothing)?;
             let mut entries = writer.of_series(name)?;
             if entries.is_empty() {

@@ -1,4 +1,9 @@
 //! Writing a group of packed drafts: to the journal where that pays, else to the tables.
+//!
+//! A relaxed save is written to the journal but not synced. It reaches the disk with the next
+//! durable save, with `flush`, at closing, or after `flush_within` by the keeper. The order stays,
+//! so a power loss costs a suffix of the relaxed saves and nothing else. A kill of the process
+//! costs none.
 
 use std::sync::atomic::Ordering;
 

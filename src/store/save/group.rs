@@ -3,11 +3,6 @@
 //! A saver leads if no other saver is writing. It writes its own save and all that wait, then hands
 //! the lead to one that came meanwhile. A lone saver leads at once, with no thread to wake and no
 //! delay.
-//!
-//! A relaxed save is written to the journal but not synced. It reaches the disk with the next
-//! durable save, with `flush`, at closing, or after `flush_within` by the keeper. The order stays,
-//! so a power loss costs a suffix of the relaxed saves and nothing else. A kill of the process
-//! costs none.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;

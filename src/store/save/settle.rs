@@ -5,6 +5,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::error::Result;
+use crate::store::engine::full::lacks_room;
 use crate::store::log::journal::Journal;
 use crate::store::save::shared::Shared;
 use crate::store::transaction::writer::{Writer, transact};
@@ -26,6 +27,15 @@ impl Shared {
             Ok((value, self.turn.is_replaced(open)))
         })?;
         self.check_moved(is_moved).map(|()| value)
+    }
+
+    /// Runs `work`, which removes something. If the disk is too full for that, frees the reserve
+    /// and runs it again.
+    pub(in crate::store) fn make_room<T>(&self, mut work: impl FnMut() -> Result<T>) -> Result<T> {
+        match work() {
+            Err(error) if lacks_room(&error) && self.turn.release_reserve() => work(),
+            outcome => outcome,
+        }
     }
 
     /// Makes every save so far durable.

@@ -105,5 +105,5 @@ pub(super) fn lost(id: &str) -> Error {
 }
 
 pub(in crate::store) fn not_found(id: &Id) -> Error {
-    Error::NotFound { wanted: id.to_string() }
+    Error::NotFound { wanted: id.to_string().into() }
 }

@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::codec::{Flaw, Frame, KeyId};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Subject};
 use crate::store::engine::sealing::{bytes_of, flawed, no_key};
 use crate::store::turn::open::Open;
 use crate::sync::read;
@@ -23,9 +23,10 @@ impl Open {
             Some(id) => self.need_key(id),
             // Whoever decrypts it said so, and until all is done it takes the key to read it.
             None if self.is_rekeying.load(Ordering::Relaxed) => Ok(()),
-            None if self.frames.keys().first().is_some() => {
-                Err(Error::invalid("key", "one was given, and the store is not encrypted"))
-            }
+            None if self.frames.keys().first().is_some() => Err(Error::invalid(
+                Subject::NeedlessKey,
+                "one was given, and the store is not encrypted",
+            )),
             _ => Ok(()),
         }
     }

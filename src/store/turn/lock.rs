@@ -2,7 +2,8 @@
 //!
 //! It holds no checkpoints and is never removed: a lock on a removed file excludes no process. All
 //! locks end with their process. Its content never decides whether a store opens: any file can be
-//! locked, and content that no store wrote is ignored.
+//! locked, and content that no store wrote is ignored. Beyond its end it keeps disk
+//! space: the reserve of a store that was closed.
 
 mod text;
 
@@ -11,12 +12,18 @@ use std::time::UNIX_EPOCH;
 use std::{fs, io};
 
 use crate::checkpoint::Timestamp;
-use crate::error::{At, Result};
+use crate::error::{At, Error, Result};
 use crate::store::engine::disk::{DiskFile, Lock, Place};
 use crate::store::engine::location;
 use crate::store::engine::sealing::Sealing;
-use text::TEXT_BYTES_MAX;
 pub(in crate::store) use text::{Content, Known, SIGNED, Text};
+use text::{TEXT_BYTES, TEXT_BYTES_MAX};
+
+// A delete copies some forty pages of a small store. The larger the store, the more pages it is
+// spread over.
+const RESERVE_BYTES_MIN: u64 = 256 << 10;
+const RESERVE_BYTES_MORE: u64 = 4 << 20;
+const RESERVE_PART: u64 = 16;
 
 #[derive(Debug)]
 pub(in crate::store) struct LockFile {
@@ -64,16 +71,44 @@ impl LockFile {
         if read(file.as_ref()).at(&self.path)? == Content::Foreign {
             return Ok(());
         }
-        let text = Text::new(name, known).to_bytes();
+        let mut text = Text::new(name, known).to_bytes();
+        if length <= TEXT_BYTES && file.is_reserved() {
+            // Blank lines over the rest of a longer text: truncating would end the reserve.
+            let length = usize::try_from(length).unwrap_or_default().max(text.len());
+            text.resize(length, b'\n');
+        }
         // In place: a file that is truncated first may be zeros after a power cut, and other
         // processes would read an empty one meanwhile.
         let written = file.write_at(&text, 0).and_then(|()| {
             if length > text.len() as u64 { file.set_length(text.len() as u64) } else { Ok(()) }
         });
+        let _ = file.reserve(self.reserve_bytes());
         match written {
             Err(_) if read(file.as_ref()).is_ok() && !self.misleads(known) => Ok(()),
             written => written.at(&self.path),
         }
+    }
+
+    /// Gives the reserve back to the file system, so that a full disk has room for a call that
+    /// removes something; false if there is none. The next process that finds plenty of room makes
+    /// it anew.
+    pub(in crate::store) fn release(&self) -> bool {
+        let release = || {
+            let file = self.open()?;
+            if !file.is_reserved() {
+                return Ok(false);
+            }
+            // The same length: this drops only what is beyond.
+            file.set_length(file.length().at(&self.path)?).at(&self.path)?;
+            file.sync().at(&self.path)?;
+            Ok::<_, Error>(true)
+        };
+        release().unwrap_or(false)
+    }
+
+    fn reserve_bytes(&self) -> u64 {
+        let store = self.store.disk.look(&self.store.path).map_or(0, |found| found.bytes);
+        RESERVE_BYTES_MIN + (store / RESERVE_PART).min(RESERVE_BYTES_MORE)
     }
 
     /// Syncs the text and the name of the file.

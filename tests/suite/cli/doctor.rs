@@ -1,6 +1,7 @@
 //! `waypost doctor`: what is found, what is advised, how it ends, and that nothing changes.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 use waypost::{Hold, NewEntry, Options, Store};
@@ -94,7 +95,10 @@ fn a_store_in_good_order_is_told_line_by_line() {
     };
     let store = of("store");
     assert!(store.starts_with("ok    store     [HERE]/.waypost/store.redb, in this directory: "));
-    assert!(store.ends_with(", format 1, checkpoints: 3, the newest 0s ago"), "{store}");
+    assert!(
+        store.ends_with(", format 1, checkpoints: 3, the newest in more than 99 years"),
+        "{store}"
+    );
     assert!(of("versions").ends_with(
         "reads formats 1 to 4; 2 is for encrypted stores, 3 for stores with dates that lag behind \
          the order, 4 for stores with imported files"
@@ -221,6 +225,29 @@ fn an_unusable_lock_file_is_reported_with_what_to_type() {
     told.has("lock-file", "warn", "store.redb.lock holds content that waypost did not write");
     told.has("lock-file", "warn", "store.redb.lock.old");
     assert_eq!(test.run("list").code, Some(0));
+}
+
+/// No command could open the store, and `doctor` found nothing wrong. It took a link in the place
+/// of the journal for saves that a crash left.
+#[test]
+fn what_is_in_the_place_of_the_lock_file_or_the_journal_is_bad() {
+    for (name, suffix) in [("lock-file", "lock"), ("journal", "journal")] {
+        for store in [Test::filled(), Test::new()] {
+            let path = store.path().join(format!("{STORE}.{suffix}"));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let _ = fs::remove_file(&path);
+            symlink("nowhere", &path).unwrap();
+            let told = store.doctor("", 1);
+            told.has(name, "bad", "is a symbolic link, not a regular file: no command can use");
+            told.has(name, "bad", &format!("mv {0} {0}.aside", path.display()));
+            assert_ne!(store.run("list").code, Some(0));
+        }
+    }
+    let test = Test::filled();
+    let path = test.path().join(format!("{STORE}.lock"));
+    fs::hard_link(&path, test.path().join("other")).unwrap();
+    test.doctor("", 1).has("lock-file", "bad", "is a file with 2 names: no command can use");
+    assert_ne!(test.run("list").code, Some(0));
 }
 
 #[test]

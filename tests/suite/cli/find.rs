@@ -36,12 +36,12 @@ fn ids(test: &Test, args: &[&str]) -> Vec<String> {
 fn the_first_is_found_with_its_value() {
     let test = filled();
     insta::assert_snapshot!(find(&test, &["--first", "/score < 50", "42"]).done(), @"
-    ID   AGE  SERIES    TRIGGER  STATUS       SIZE  /score
-    a-2   0s  issue:42  unknown  in_progress  38 B  49.5
+    ID       AGE  SERIES    TRIGGER  STATUS       SIZE  /score
+    a-2  in >99y  issue:42  unknown  in_progress  38 B  49.5
     ");
     insta::assert_snapshot!(find(&test, &["--last", "/score<50 and not /phase absent"]).done(), @r#"
-    ID   AGE  SERIES    TRIGGER  STATUS       SIZE  /score  /phase
-    a-4   0s  issue:42  unknown  in_progress  24 B  12      "test"
+    ID       AGE  SERIES    TRIGGER  STATUS       SIZE  /score  /phase
+    a-4  in >99y  issue:42  unknown  in_progress  24 B  12      "test"
     "#);
 }
 

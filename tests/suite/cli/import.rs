@@ -548,6 +548,32 @@ fn an_index_that_is_put_right_is_followed() {
     assert_eq!(test.of(CRUNCH)["trigger"], "agent_complete");
 }
 
+/// It left an empty store of 60 KB behind.
+#[test]
+fn an_import_of_refused_lines_alone_makes_no_store() {
+    let deep = format!("{{\"document\": {}{}}}", "[".repeat(200), "]".repeat(200));
+    let refused = ["no JSON", "{\"trigger\": \"\"}", "{\"version\": 99, \"document\": 1}", &deep];
+    let test = Test::new();
+    test.write("one.jsonl", &format!("{{\"document\": 1, \"id\": \"\"}}\n\n{}\n", refused[0]));
+    let ended = test.feed("import one.jsonl -", &refused.join("\n"));
+    assert_eq!(ended.code, Some(7), "{}", ended.stderr);
+    for place in ["one.jsonl: line 1: ", "one.jsonl: line 3: ", "-: line 1: ", "-: line 4: "] {
+        assert!(ended.stderr.contains(place), "{place}{}", ended.stderr);
+    }
+    assert!(ended.stderr.contains("6 of 6 could not be imported"), "{}", ended.stderr);
+    assert_eq!(fs::read_dir(test.path()).unwrap().count(), 1);
+    // The first good line makes one, and the lines keep their numbers.
+    test.write("two.jsonl", "x\n\n{\"document\": 2}\ny\n");
+    let ended = test.feed("import one.jsonl two.jsonl -", "{\"document\": 3}\nz\n");
+    assert_eq!(ended.code, Some(7), "{}", ended.stderr);
+    let told = ["one.jsonl: line 3: ", "two.jsonl: line 1: ", "two.jsonl: line 4: ", "-: line 2: "];
+    for place in told {
+        assert!(ended.stderr.contains(place), "{place}{}", ended.stderr);
+    }
+    assert!(ended.stderr.contains("5 of 7 could not be imported"), "{}", ended.stderr);
+    assert_eq!(test.run("list --json").done().lines().count(), 2);
+}
+
 /// An import of nothing left a store of a megabyte.
 #[test]
 fn an_import_that_finds_nothing_makes_no_store() {

@@ -55,14 +55,14 @@ fn drawn(test: &Test, args: &str) -> String {
 #[test]
 fn a_time_line_draws_series_and_forks() {
     insta::assert_snapshot!(drawn(&filled(), ""), @r#"
-           ID   AGE  SERIES  TRIGGER    PHASE  ITER  STATUS  TAGS  CHANGED
-    o      b-2   0s  b       unknown    -         -  failed  -     /left 74 -> 70, -/t, -/note
-    | o    a-3   0s  a       iteration  build     3  -       -     /note "1" -> "2", -2 in /t
-    o |    b-1   0s  b       manual     build     2  -       -     fork of a-2
-    | | o  c-1   0s  c       unknown    -         -  -       -     first
-    >-/
-    o      a-2   0s  a       iteration  build     2  -       keep  /left 71 -> 74, +/note, +2 in /t
-    o      a-1   0s  a       iteration  build     1  -       -     first
+       ID       AGE  SERIES  TRIGGER    PHASE  ITER  STATUS  TAGS  CHANGED
+o      b-2  in >99y  b       unknown    -         -  failed  -     /left 74 -> 70, -/t, -/note
+| o    a-3  in >99y  a       iteration  build     3  -       -     /note "1" -> "2", -2 in /t
+o |    b-1  in >99y  b       manual     build     2  -       -     fork of a-2
+| | o  c-1  in >99y  c       unknown    -         -  -       -     first
+>-/
+o      a-2  in >99y  a       iteration  build     2  -       keep  /left 71 -> 74, +/note, +2 in /t
+o      a-1  in >99y  a       iteration  build     1  -       -     first
     "#);
 }
 
@@ -71,12 +71,12 @@ fn a_locale_without_utf_8_has_plain_lines() {
     let test = filled();
     let plain = log(&test, "42 --ascii").done();
     insta::assert_snapshot!(plain, @r#"
-         ID   AGE  SERIES  TRIGGER    PHASE  ITER  TAGS  CHANGED
-    *    a-3   0s  a       iteration  build     3  -     /note "1" -> "2", -2 in /t
-    | *  b-1   0s  b       manual     build     2  -     fork of a-2
+         ID       AGE  SERIES  TRIGGER    PHASE  ITER  TAGS  CHANGED
+    *    a-3  in >99y  a       iteration  build     3  -     /note "1" -> "2", -2 in /t
+    | *  b-1  in >99y  b       manual     build     2  -     fork of a-2
     |-'
-    *    a-2   0s  a       iteration  build     2  keep  /left 71 -> 74, +/note, +2 in /t
-    *    a-1   0s  a       iteration  build     1  -     first
+    *    a-2  in >99y  a       iteration  build     2  keep  /left 71 -> 74, +/note, +2 in /t
+    *    a-1  in >99y  a       iteration  build     1  -     first
     "#);
     let mut command = test.command("log 42");
     command.env("LC_ALL", "C");
@@ -114,17 +114,17 @@ fn what_is_not_shown_is_told() {
     let ended = log(&test, "--ascii --limit 3");
     assert_eq!(ended.stderr, "these are the newest 3; --limit or --all shows more\n");
     insta::assert_snapshot!(ended.stdout, @r#"
-         ID   AGE  SERIES  TRIGGER    PHASE  ITER  STATUS  CHANGED
-    *    b-2   0s  b       unknown    -         -  failed  /left 74 -> 70, -/t, -/note
-    | *  a-3   0s  a       iteration  build     3  -       /note "1" -> "2", -2 in /t
-    *    b-1   0s  b       manual     build     2  -       fork of a-2
+         ID       AGE  SERIES  TRIGGER    PHASE  ITER  STATUS  CHANGED
+    *    b-2  in >99y  b       unknown    -         -  failed  /left 74 -> 70, -/t, -/note
+    | *  a-3  in >99y  a       iteration  build     3  -       /note "1" -> "2", -2 in /t
+    *    b-1  in >99y  b       manual     build     2  -       fork of a-2
     "#);
     // What is right below each other need not belong together.
     insta::assert_snapshot!(log(&test, "--phase build --limit 2 --ascii").stdout, @r#"
-       ID   AGE  SERIES  TRIGGER    PHASE  ITER  CHANGED
-    *  a-3   0s  a       iteration  build     3  /note "1" -> "2", -2 in /t
+       ID       AGE  SERIES  TRIGGER    PHASE  ITER  CHANGED
+    *  a-3  in >99y  a       iteration  build     3  /note "1" -> "2", -2 in /t
     ~
-    *  b-1   0s  b       manual     build     2  fork of a-2
+    *  b-1  in >99y  b       manual     build     2  fork of a-2
     "#);
     // Without those between, a series is still one line.
     let line = log(&test, "a --since 2h --ascii --tag keep").done();
@@ -177,12 +177,12 @@ fn damage_is_told_in_its_line() {
     let ended = log(&test, "--ascii");
     assert_eq!(ended.code, Some(5));
     insta::assert_snapshot!(ended.stdout, @"
-         ID   AGE  SERIES  TRIGGER  CHANGED
-    *    d-4   0s  d-2     unknown  d-2 cannot be read
-    | *  d-3   0s  d-3     unknown  first
-    *    d-2   0s  d-2     unknown  damaged
+         ID       AGE  SERIES  TRIGGER  CHANGED
+    *    d-4  in >99y  d-2     unknown  d-2 cannot be read
+    | *  d-3  in >99y  d-3     unknown  first
+    *    d-2  in >99y  d-2     unknown  damaged
 
-    *    d-1   0s  d-1     unknown  first
+    *    d-1  in >99y  d-1     unknown  first
     ");
     insta::assert_snapshot!(ended.stderr, @"
     error: 1 of 4 checkpoints are damaged
@@ -229,9 +229,9 @@ fn a_score_has_a_column_and_a_field() {
     save(&test, "--series a --id a-1", r#"{"score": 71}"#);
     save(&test, "--series a --id a-2", r#"{"score": 74.5}"#);
     insta::assert_snapshot!(log(&test, "a --ascii").done(), @"
-       ID   AGE  TRIGGER  SCORE  CHANGED
-    *  a-2   0s  unknown   74.5  /score 71 -> 74.5
-    *  a-1   0s  unknown     71  first
+       ID       AGE  TRIGGER  SCORE  CHANGED
+    *  a-2  in >99y  unknown   74.5  /score 71 -> 74.5
+    *  a-1  in >99y  unknown     71  first
     ");
     let lines = log(&test, "a --json").done();
     assert!(lines.contains(",\"score\":74.5,\"before\":\"a-1\","), "{lines}");
@@ -259,13 +259,13 @@ fn what_became_of_captured_files_is_told() {
     }
     test.run(&format!("fork s-2 --series t --id t-1 --created-at {LATER}")).done();
     insta::assert_snapshot!(log(&test, "--ascii").done(), @r#"
-         ID   AGE  SERIES  TRIGGER  CHANGED
-    *    t-1   0s  t       manual   fork of s-2
-    | *  s-4   0s  s       unknown  (document) 1 -> 2, 1 file created, 1 modified, 1 deleted
-    | *  s-3   0s  s       unknown  no changes
+         ID       AGE  SERIES  TRIGGER  CHANGED
+    *    t-1  in >99y  t       manual   fork of s-2
+    | *  s-4  in >99y  s       unknown  (document) 1 -> 2, 1 file created, 1 modified, 1 deleted
+    | *  s-3  in >99y  s       unknown  no changes
     |-'
-    *    s-2   0s  s       unknown  1 file modified
-    *    s-1   0s  s       unknown  first, 2 files created
+    *    s-2  in >99y  s       unknown  1 file modified
+    *    s-1  in >99y  s       unknown  first, 2 files created
     "#);
     let line = log(&test, "s-2 --limit 1 --json --quiet").done();
     assert!(line.contains(r#""files":{"created":0,"modified":1,"deleted":0}"#), "{line}");

@@ -27,8 +27,8 @@ fn a_dry_run_shows_what_would_go_and_why_and_changes_nothing() {
     let dry = test.run("prune --policy crunch --dry-run");
     assert_eq!(dry.code, Some(0));
     insta::assert_snapshot!(dry.stdout, @"
-    ID   AGE  SERIES    TRIGGER         PHASE  STATUS       SIZE  REASON
-    b-1   0s  issue:42  batch_complete  build  in_progress   2 B  beyond the last 3 of its phase
+    ID       AGE  SERIES    TRIGGER         PHASE  STATUS       SIZE  REASON
+    b-1  in >99y  issue:42  batch_complete  build  in_progress   2 B  beyond the last 3 of its phase
     ");
     insta::assert_snapshot!(dry.stderr, @"would prune 1 of 6 by policy crunch: 12 B stored");
     let kept = test.run("prune --policy crunch --dry-run --kept --quiet").done();
@@ -86,8 +86,8 @@ fn what_was_pruned_is_listed_restored_and_noted() {
     `waypost undelete --operation 1` restores, `waypost compact` gives back 12 B
     ");
     insta::assert_snapshot!(test.run("list --deleted").done(), @"
-    ID   AGE  SERIES    TRIGGER         PHASE  STATUS       SIZE  DELETED  OP
-    b-1   0s  issue:42  batch_complete  build  in_progress   2 B       0s   1
+    ID       AGE  SERIES    TRIGGER         PHASE  STATUS       SIZE  DELETED  OP
+    b-1  in >99y  issue:42  batch_complete  build  in_progress   2 B       0s   1
     ");
     test.run("list --deleted --phase other").failed(3);
     let restored = test.run("undelete b-1");
@@ -249,8 +249,11 @@ fn a_trigger_that_is_switched_off_is_not_saved_and_that_is_said() {
     let told = test.feed(&format!("{args} --json"), "1");
     assert_eq!((told.code, json(&told.stdout)["saved"].clone()), (Some(0), Value::Bool(false)));
     assert!(json(&told.stderr)["warning"].as_str().unwrap().starts_with("not saved: trigger"));
-    let lines = test.feed(&format!("{args} --lines"), "1\n2\n").done();
-    assert_eq!(lines.lines().filter(|line| line.starts_with("off: trigger")).count(), 2);
+    let lines = test.feed(&format!("{args} --lines -q"), "1\n2\n");
+    let answers = lines.stdout.lines().filter(|line| line.starts_with("off: trigger")).count();
+    assert_eq!((lines.code, answers), (Some(0), 2));
+    assert_eq!(lines.stderr.matches("warning: line 1 is not saved: trigger").count(), 1);
+    assert_eq!(lines.stderr.lines().count(), 1, "{}", lines.stderr);
     assert_eq!(json(&test.run("stats --json").done())["checkpoints"], 6);
     test.feed(&format!("{args} --force"), "1").done();
     test.feed("save --trigger manual", "1").done();
@@ -281,9 +284,9 @@ fn a_series_is_completed_and_its_policy_says_what_stays() {
     assert_eq!(outcome["removed"].as_array().map(Vec::len), Some(4));
     assert_eq!(outcome["policy"], "aiwg");
     insta::assert_snapshot!(test.run("list").done(), @"
-    ID   AGE  SERIES    TRIGGER         PHASE  STATUS     SIZE  TAGS
-    m-1   0s  issue:42  manual          build  completed   2 B  -
-    b-2   0s  issue:42  batch_complete  build  completed   2 B  keep
+    ID       AGE  SERIES    TRIGGER         PHASE  STATUS     SIZE  TAGS
+    m-1  in >99y  issue:42  manual          build  completed   2 B  -
+    b-2  in >99y  issue:42  batch_complete  build  completed   2 B  keep
     ");
 }
 

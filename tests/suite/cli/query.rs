@@ -19,7 +19,7 @@ fn show_prints_what_is_known_and_the_document() {
     phase       build
     iteration   1
     status      in_progress
-    created_at  2999-01-01T00:00:00.000000Z (in the future)
+    created_at  2999-01-01T00:00:00.000000Z (in more than 99 years)
     tag         keep
     layout      native
     document    2 B
@@ -88,10 +88,10 @@ fn a_checkpoint_is_found_by_prefix_place_and_filter() {
 #[test]
 fn a_listing_is_a_table_for_a_person() {
     insta::assert_snapshot!(Test::filled().run("list").done(), @"
-    ID   AGE  SERIES    TRIGGER    PHASE  ITER  STATUS       SIZE  TAGS
-    b-1   0s  default   manual     -         -  paused       11 B  -
-    a-2   0s  issue:42  iteration  build     2  in_progress   6 B  -
-    a-1   0s  issue:42  iteration  build     1  in_progress   2 B  keep
+    ID       AGE  SERIES    TRIGGER    PHASE  ITER  STATUS       SIZE  TAGS
+    b-1  in >99y  default   manual     -         -  paused       11 B  -
+    a-2  in >99y  issue:42  iteration  build     2  in_progress   6 B  -
+    a-1  in >99y  issue:42  iteration  build     1  in_progress   2 B  keep
     ");
 }
 

@@ -148,6 +148,10 @@ fn a_document_of_a_layout_is_saved_only_if_it_keeps_the_rules() {
     assert!(stderr.contains("--force"), "{stderr}");
     assert!(!test.path().join(".waypost").exists());
     test.feed("save --layout pipeline --force --id odd", BROKEN).done();
+    // It was in the series `default`, and `resume` of its story ended as if it had not started.
+    let story = r#"{"storyId": "PROJ-7", "stage": 2}"#;
+    test.feed("save --layout pipeline --force", story).done();
+    assert!(test.run("resume PROJ-7").failed(4).contains("it is invalid: /agentId"));
     let right = String::from_utf8(fixture("pipeline/checkpoint-PROJ-42.json")).unwrap();
     test.feed("save --layout pipeline --id right --agent other", &right).done();
     let entry = report(&test.run("show right --json").done());
@@ -159,4 +163,18 @@ fn a_document_of_a_layout_is_saved_only_if_it_keeps_the_rules() {
     assert_eq!(ended.code, Some(7));
     assert!(ended.stdout.starts_with("error: invalid document of pipeline: "), "{}", ended.stdout);
     assert_eq!(ended.stdout.lines().count(), 2);
+}
+
+/// Its own files were refused as no JSON.
+#[test]
+fn a_document_of_crunch_is_saved_as_its_system_writes_it() {
+    let test = Test::new();
+    let yaml = String::from_utf8(fixture("crunch/CP-template.yaml")).unwrap();
+    let yaml = yaml.replace("ISO-8601", "2025-01-14T10:00:00Z").replace("CP-{phase}", "CP-enrich");
+    test.feed("save --layout crunch", &yaml).done();
+    let entry = test.entries().remove(0);
+    assert_eq!((&entry["layout"], &entry["series"]), (&"crunch".into(), &"issue:42".into()));
+    let stderr = test.feed("save --layout crunch", "a: [1").failed(4);
+    assert!(stderr.contains("unclosed bracket"), "{stderr}");
+    test.feed("save --layout pipeline", "a: 1").failed(4);
 }

@@ -53,6 +53,10 @@ fn bad_sectors_are_reported_and_the_rest_is_saved() {
             let is_told = ended.code == Some(5) && ended.stderr.contains("the disk cannot read");
             assert!(is_told || ended.code == Some(0), "{args}: {}", ended.stderr);
         }
+        // It reads free pages, too; for these it said that the store cannot be accessed.
+        let ended = test.run(&format!("backup copy.redb --store {store}"));
+        assert_eq!(ended.code, Some(5), "{}", ended.stderr);
+        assert!(ended.stderr.contains("the disk cannot read"), "{}", ended.stderr);
         let ended = test.run(&format!("verify --store {store}"));
         assert_eq!(ended.code, Some(5), "{}", ended.stderr);
         let place = format!("bytes {at} to ");

@@ -13,8 +13,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use waypost::layouts::{Place, from_json, recognise, unrecognised};
-use waypost::{Document, NewEntry, Timestamp};
+use waypost::layouts::{Place, Problem, check, from_json, recognise, unrecognised};
+use waypost::{Document, Layout, NewEntry, Series, Timestamp};
 
 /// The bytes of a file below the fixtures of layouts.
 fn fixture(name: &str) -> Vec<u8> {
@@ -120,6 +120,39 @@ fn relatives_that_share_only_the_path_are_not_recognised() {
     ] {
         let state: Value = keys.iter().map(|key| ((*key).to_owned(), Value::from("x"))).collect();
         assert_eq!(told(&state, ".pipeline/state.json"), None, "{keys:?}");
+    }
+}
+
+/// They counted as files of no system: a pipeline went on from an older state, or started over.
+#[test]
+fn a_file_in_its_place_with_anything_of_its_system_is_broken_and_no_strangers() {
+    let loops = ".aiwg/ralph/loops/ralph-fix-tests-a1b2c3d4/checkpoints/iteration-005.json.gz";
+    let claude = ".claude/data/checkpoints/implement_auth_20261118_100000.json";
+    for (json, path, layout, series) in [
+        (r#"{"storyId": "A-1"}"#, ".pipeline/checkpoint-A-1.json", Layout::Pipeline, "story:A-1"),
+        (r#"{"lastAction": ""}"#, ".pipeline/checkpoint-A-1.json", Layout::Pipeline, "story:A-1"),
+        (r#"{"story_state": {}}"#, ".pipeline/state.json", Layout::Pipeline, "pipeline"),
+        (r#"{"checkpoint_id": "x"}"#, loops, Layout::Aiwg, "loop:ralph-fix-tests-a1b2c3d4"),
+        (r#"{"state": {}}"#, loops, Layout::Aiwg, "loop:ralph-fix-tests-a1b2c3d4"),
+        (r#"{"current_phase": 2}"#, claude, Layout::Claude, "implement:auth"),
+        (r#"{"workflow_state": {}}"#, claude, Layout::Claude, "implement:auth"),
+    ] {
+        let document: Document = from_json(json.as_bytes()).unwrap();
+        let entry = recognise(&document, &place(path)).unwrap_or_else(|| panic!("{json}"));
+        let found = (entry.layout, entry.series.as_ref().map(Series::as_str));
+        assert_eq!(found, (layout, Some(series)), "{json}");
+        let problems = check(layout, &document, path);
+        assert!(problems.iter().any(Problem::is_error), "{json}: {problems:?}");
+    }
+    // A name like theirs is not enough, and neither is a field.
+    for (json, path) in [
+        (r#"{"storyId": "A-1"}"#, "checkpoint-A-1.json"),
+        (r#"{"name": "x"}"#, claude),
+        (r#"{"current_phase": 2}"#, ".claude/checkpoints/checkpoint-001.json"),
+        (r#"{"complete": false}"#, ".pipeline/state.json"),
+    ] {
+        let document: Document = from_json(json.as_bytes()).unwrap();
+        assert_eq!(recognise(&document, &place(path)), None, "{json}");
     }
 }
 

@@ -76,6 +76,18 @@ fn prerequisites_that_are_not_met_are_a_question() {
     assert_eq!(decision(&work, &Resume { choice, ..Resume::default() }), Decision::Resume);
 }
 
+/// A document of one's own in the shape of claude-crunch was gone on with.
+#[test]
+fn prerequisites_of_any_document_are_a_question() {
+    for json in
+        [r#"{"prerequisites_met": false}"#, r#"{"recovery_info": {"prerequisites_met": false}}"#]
+    {
+        let mut work = Work::new();
+        work.save(json, NewEntry::default());
+        assert_eq!(decision(&work, &Resume::default()), Decision::PromptUser, "{json}");
+    }
+}
+
 #[test]
 fn a_name_that_leads_to_no_checkpoint_is_told_by_type() {
     let mut work = Work::new();

@@ -2,12 +2,10 @@
 
 mod document;
 mod files;
-pub(super) mod floor;
-pub(super) mod place;
 mod random;
 mod report;
 mod run;
-pub(super) mod spread;
+mod spread;
 mod waypost;
 
 use std::io::Write;

@@ -12,10 +12,9 @@ use clap::builder::NonEmptyStringValueParser;
 use waypost::layouts::{Problem, check, locate, problems};
 use waypost::{Layout, Source, Store};
 
-use super::save;
 use crate::args::{self, Global};
 use crate::exit::Refusal;
-use crate::{interrupt, name, open, output};
+use crate::{interrupt, name, named, open, output};
 use file::Files;
 use report::{Report, Subject};
 
@@ -81,7 +80,7 @@ fn input(args: &Args, global: &Global, report: &mut Report) -> Result<()> {
         let what = "name the system of the document in standard input with --layout".to_owned();
         return Err(Refusal::Usage(what).into());
     };
-    let text = save::read(Path::new("-"), global)?;
+    let text = named::read(Path::new("-"), global)?;
     // JSON is what every system but one writes, and told better by its own reader.
     let is_json = layout != Layout::Crunch || text.trim_ascii_start().starts_with(b"{");
     let source = if is_json { Source::from_json(&text) } else { Source::from_yaml(&text) };

@@ -7,8 +7,8 @@ use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
 use waypost::{Deleted, Entry, Error, Id, Series, Store};
 
-use super::prune::come_back;
 use crate::args::Global;
+use crate::output::come_back;
 use crate::progress::Progress;
 use crate::{name, open, output};
 

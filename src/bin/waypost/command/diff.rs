@@ -1,6 +1,5 @@
 //! `waypost diff`: what changed from one document to another, and in the files captured with them.
 
-mod files;
 mod short;
 mod text;
 
@@ -9,14 +8,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::builder::NonEmptyStringValueParser;
-use waypost::diff::PatchOperation;
-use waypost::{Artifact, Diff, Document, Entry, Id, Source, Store, TextStyle};
+use waypost::history::FileChanges;
+use waypost::{Artifact, Diff, Document, Entry, Id, Source, Store};
 
-use super::save;
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{name, open, output, scope};
-use files::Files;
+use crate::{name, named, open, output};
 use text::Page;
 
 const EXAMPLES: &str = "\
@@ -67,7 +64,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let [old, new] = sides(args, global)?;
     let diff = waypost::diff(&old.document, &new.document);
-    let files = Files::of(&old.artifacts, &new.artifacts);
+    let files = FileChanges::between(&old.artifacts, &new.artifacts);
     if global.json {
         patch(out, &diff)?;
     } else {
@@ -164,7 +161,7 @@ impl Named {
 }
 
 fn before(store: &Store, entry: &Entry) -> Result<Entry> {
-    let before = scope::before(store, entry)?;
+    let before = store.before(entry)?;
     Ok(before.ok_or_else(|| Refusal::First { id: entry.id.clone() })?)
 }
 
@@ -177,7 +174,7 @@ impl Side {
     }
 
     fn of_file(path: &Path, global: &Global) -> Result<Self> {
-        let text = save::read(path, global)?;
+        let text = named::read(path, global)?;
         let is_yaml = path.extension().is_some_and(|it| it == "yaml" || it == "yml");
         let document = if is_yaml {
             Source::from_yaml(&text).and_then(|source| source.document())
@@ -195,38 +192,9 @@ fn patch(out: &mut dyn Write, diff: &Diff<'_>) -> Result<()> {
     write!(out, "[")?;
     for (number, operation) in diff.to_patch().iter().enumerate() {
         let comma = if number > 0 { "," } else { "" };
-        write!(out, "{comma}")?;
-        let (start, value) = parts(operation);
-        // Not copied: the value may be a whole document, and a copy would double the memory.
-        let mut text = start.to_json(TextStyle::default())?;
-        if let Some(value) = value {
-            text.pop();
-            write!(out, "{text},\"value\":{}}}", value.to_json(TextStyle::default())?)?;
-        } else {
-            write!(out, "{text}")?;
-        }
+        write!(out, "{comma}{}", operation.to_json()?)?;
     }
     Ok(writeln!(out, "]")?)
-}
-
-/// Splits an operation into everything but its value, and the value.
-fn parts<'d>(operation: &PatchOperation<'d>) -> (Document, Option<&'d Document>) {
-    const NONE: &Document = &Document::Null;
-    let without = match operation.clone() {
-        PatchOperation::Add { path, .. } => PatchOperation::Add { path, value: NONE },
-        PatchOperation::Replace { path, .. } => PatchOperation::Replace { path, value: NONE },
-        other => other,
-    };
-    let mut start = without.to_document();
-    if let Document::Object(fields) = &mut start {
-        fields.retain(|(key, _)| key != "value");
-    }
-    match operation {
-        PatchOperation::Add { value, .. } | PatchOperation::Replace { value, .. } => {
-            (start, Some(value))
-        }
-        PatchOperation::Remove { .. } | PatchOperation::Move { .. } => (start, None),
-    }
 }
 
 fn summary(diff: &Diff<'_>, changes: usize) -> String {

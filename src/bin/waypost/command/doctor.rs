@@ -1,25 +1,20 @@
 //! `waypost doctor`: looks at the store and all around it, and says what to do.
 
-mod check;
-mod disk;
-mod key;
-mod modes;
-mod project;
-mod store;
-mod system;
-
-use std::io::Write;
-use std::path::{self, Path};
+use std::io::{self, Write};
+use std::path;
 use std::time::Duration;
 
 use anyhow::Result;
-use waypost::{Inspection, State, Store};
+use clap::builder::styling::{AnsiColor, Style};
+use waypost::Timestamp;
+use waypost::doctor::{Check, CheckStatus, Examination, Files, GivenKey, Report, examine};
 
+use super::import::survey::{Known, Survey};
 use crate::args::Global;
-use crate::open;
+use crate::exit::Refusal;
+use crate::output::{self, plain};
 use crate::progress::Progress;
-use check::{Check, Report};
-use project::Seen;
+use crate::{keys, open};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,50 +38,65 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     // What is advised may be typed elsewhere.
     let path = path::absolute(open::path(global)?)?;
-    let why = open::why(global, &path)?;
     let looking = Progress::new("looking", global);
-    let mut seen = Seen::default();
-    let mut report =
-        Report { store: path.display().to_string(), checks: Vec::new(), is_damaged: false };
-    // What may not be looked at may be there.
-    let found = if path.try_exists().unwrap_or(true) {
-        let wait = global.wait.min(WAIT_MAX);
-        Some(Store::inspect(&path, wait, &mut |entry| seen.hear(entry)))
-    } else {
-        None
+    let how = Examination {
+        wait: global.wait.min(WAIT_MAX),
+        why: open::why(global, &path)?.to_owned(),
+        keys: keys::named(global, &path).into_iter().map(given).collect(),
+        here: open::here().and_then(|here| Ok(here.canonicalize()?)).ok(),
+        now: Timestamp::now(),
     };
-    seen.is_whole = match &found {
-        None => true,
-        Some(found) => found.as_ref().is_ok_and(|it| matches!(it.state, State::Closed(_))),
-    };
-    report.is_damaged = store::is_damaged(found.as_ref());
-    report.checks.extend(store::checks(&path, why, found.as_ref()));
-    let inspection = found.and_then(Result::ok);
-    report.checks.push(key::check(&path, inspection.as_ref(), global));
-    report.checks.extend(disk::checks(&path, inspection.as_ref()));
-    report.checks.extend(modes::check(&path));
-    report.checks.extend(around(&path, inspection.as_ref(), &mut seen));
-    report.checks.push(versions());
-    drop(looking);
-    report.write(out, global)?;
-    report.verdict()
-}
-
-/// What lies around the store.
-fn around(path: &Path, found: Option<&Inspection>, seen: &mut Seen) -> Vec<Check> {
-    let git = project::git(path);
-    let files = project::files(path, seen);
-    let (config, policy) = project::config_and_policy(path, found, seen);
-    git.into_iter().chain([config, policy]).chain(files).collect()
-}
-
-fn versions() -> Check {
-    let (version, oldest, newest) =
-        (env!("CARGO_PKG_VERSION"), Store::FORMAT_OLDEST, Store::FORMAT);
-    // A store of format 1 is not outdated: it gets a later format only when it needs one.
-    let finding = format!(
-        "waypost {version}, reads formats {oldest} to {newest}; 2 is for encrypted stores, 3 \
-         for stores with dates that lag behind the order, 4 for stores with imported files"
+    let report = examine(
+        &path,
+        &how,
+        Some(&mut |home, places| {
+            let survey = Survey::of(home, &path, Known::At(places));
+            let survey = survey.map_err(|error| format!("{error:#}"))?;
+            Ok(Files {
+                are_there: survey.count() > 0,
+                words: survey.told(),
+                layouts: survey.layouts.keys().copied().collect(),
+            })
+        }),
     );
-    Check::ok("versions", finding)
+    drop(looking);
+    if global.json {
+        output::json_line(out, &report)?;
+    } else {
+        write(out, &report, global)?;
+    }
+    verdict(&report)
+}
+
+fn given(named: keys::Named) -> GivenKey {
+    let key = named.key.map(|key| key.id()).map_err(|error| format!("{error:#}"));
+    GivenKey { from: named.from, key }
+}
+
+fn write(out: &mut dyn Write, report: &Report, global: &Global) -> Result<()> {
+    let width = report.checks.iter().map(|check| check.name.len()).max().unwrap_or_default();
+    for Check { name, status, finding, advice, .. } in &report.checks {
+        let (mark, style) = match status {
+            CheckStatus::Ok => ("ok", AnsiColor::Green.on_default()),
+            CheckStatus::Warn => ("warn", AnsiColor::Yellow.on_default().bold()),
+            CheckStatus::Bad => ("bad", AnsiColor::Red.on_default().bold()),
+        };
+        let (style, finding): (Style, _) = (global.style(&io::stdout(), style), plain(finding));
+        writeln!(out, "{style}{mark:4}{style:#}  {name:width$}  {finding}")?;
+        if let Some(advice) = advice.as_deref().filter(|_| !global.quiet) {
+            writeln!(out, "      {:width$}  -> {}", "", plain(advice))?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to end well if anything is bad.
+fn verdict(report: &Report) -> Result<()> {
+    match report.bad() {
+        0 => Ok(()),
+        count => {
+            let (total, is_damaged) = (report.checks.len(), report.is_damaged);
+            Err(Refusal::Unwell { count, total, is_damaged }.into())
+        }
+    }
 }

@@ -6,16 +6,15 @@ use std::num::NonZeroUsize;
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use waypost::diff::Pointer;
-use waypost::{Condition, Document, Entry, Order, Store, TextStyle, Timestamp};
+use waypost::history::{Match, Search, Searched};
+use waypost::{Condition, Entry, Order, Store, Timestamp};
 
 use crate::args::{self, Global};
-use crate::content::{Content, Tally};
 use crate::exit::Refusal;
 use crate::filter::{Filter, nothing};
-use crate::open;
 use crate::output::{self, Column, cut, plain};
 use crate::progress::Progress;
-use crate::scope::Scope;
+use crate::{name, open};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,13 +70,6 @@ pub(super) struct Args {
     filter: Filter,
 }
 
-/// What is asked, in which order, and how often it may be answered.
-struct Search<'a> {
-    condition: &'a Condition,
-    order: Order,
-    limit: usize,
-}
-
 impl Args {
     fn search(&self) -> Option<Search<'_>> {
         let first = self.first.as_ref().map(|it| (it, Order::Oldest, 1));
@@ -89,94 +81,65 @@ impl Args {
     }
 }
 
-/// A checkpoint for which the condition holds, and the values that it is about.
-struct Found {
-    entry: Entry,
-    values: Vec<Option<String>>,
-}
-
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let Some(search) = args.search() else {
         return Err(Refusal::Usage("give a condition".to_owned()).into());
     };
     let store = open::existing(global, "find")?;
     let now = Timestamp::now();
-    let scope = Scope::new(&store, args.target.as_deref(), args.filter.query(now))?;
-    let mut tally = Tally::default();
+    let scope = name::scope(&store, args.target.as_deref(), args.filter.query(now))?;
+    let pointers = search.condition.pointers();
+    // Only a search for all of them reads to the end, so that its progress has a total.
+    let total = if search.limit == usize::MAX { scope.count(&store)? } else { None };
+    let progress = Progress::new("looking", global).of(total);
+    let mut searching = search.run(&store, &scope);
     let mut rows = Vec::new();
     let mut count = 0;
-    search.run(&store, &scope, (&mut tally, global), |found| {
-        count += 1;
-        if global.json {
-            return write_json(out, &found, search.condition.pointers());
+    while let Some(searched) = searching.next() {
+        let searched = searched?;
+        progress.show(searching.tally().total);
+        match searched {
+            Searched::Match(found) => {
+                count += 1;
+                if global.json {
+                    output::json_text(out, &found.to_json(pointers)?)?;
+                } else {
+                    rows.push(shortened(*found));
+                }
+            }
+            Searched::Damaged(reason) => global.note(format_args!("passed over: {reason}")),
+            _ => {}
         }
-        // Many may be found, and only so much of each is shown.
-        let values = found.values.iter().map(|value| value.as_deref().map(short)).collect();
-        rows.push(Found { values, ..found });
-        Ok(())
-    })?;
+    }
+    drop(progress);
     if !rows.is_empty() {
-        let columns = columns(&store, &rows, search.condition.pointers(), now)?;
-        output::table(out, &columns, global)?;
+        output::table(out, &columns(&store, &rows, pointers, now)?, global)?;
     }
     out.flush()?;
-    // Where something could not be read, it is not known that nothing matches.
-    tally.verdict()?;
+    // A damaged document may match.
+    let tally = searching.tally();
+    Refusal::if_damaged(tally)?;
     match (count, tally.total) {
         (0, 0) => Err(nothing(scope.query()).into()),
         (0, total) => {
-            let pointer = search.condition.pointers().first().map(ToString::to_string);
+            let pointer = pointers.first().map(ToString::to_string);
             Err(Refusal::Unfulfilled { total, pointer }.into())
         }
         _ => Ok(()),
     }
 }
 
-impl Search<'_> {
-    fn run(
-        &self,
-        store: &Store,
-        scope: &Scope,
-        (tally, global): (&mut Tally, &Global),
-        mut tell: impl FnMut(Found) -> Result<()>,
-    ) -> Result<()> {
-        // One that is found may be anywhere, so that only looking for all has an end to tell.
-        let total = if self.limit == usize::MAX { scope.count(store)? } else { None };
-        let progress = Progress::new("looking", global).of(total);
-        let mut left = self.limit;
-        for entry in scope.entries(store, self.order) {
-            let entry = entry?;
-            let content = Content::of(store, &entry.id)?;
-            tally.add(&content);
-            progress.show(tally.total);
-            match content {
-                Content::Read(document) if self.condition.holds(&document) => {
-                    let values = values(&document, self.condition.pointers())?;
-                    tell(Found { entry, values })?;
-                    left -= 1;
-                }
-                Content::Damaged(reason) => global.note(format_args!("passed over: {reason}")),
-                Content::Read(_) | Content::Gone => {}
-            }
-            if left == 0 {
-                break;
-            }
-        }
-        Ok(())
+/// Keeps only as much of each value as a table shows: there may be many matches.
+fn shortened(mut found: Match) -> Match {
+    for value in found.values.iter_mut().flatten() {
+        *value = short(value);
     }
-}
-
-fn values(document: &Document, pointers: &[Pointer]) -> Result<Vec<Option<String>>> {
-    let json = |pointer: &Pointer| {
-        let found = pointer.find(document);
-        Ok(found.map(|value| value.to_json(TextStyle::default())).transpose()?)
-    };
-    pointers.iter().map(json).collect()
+    found
 }
 
 fn columns(
     store: &Store,
-    rows: &[Found],
+    rows: &[Match],
     pointers: &[Pointer],
     now: Timestamp,
 ) -> Result<Vec<Column>> {
@@ -185,7 +148,7 @@ fn columns(
     let mut columns = output::of_entries(&entries, id_length, now);
     for (number, pointer) in pointers.iter().enumerate() {
         let title = if pointer.as_str().is_empty() { "(document)" } else { pointer.as_str() };
-        let value = |row: &Found| row.values[number].clone().or_else(|| Some("absent".to_owned()));
+        let value = |row: &Match| row.values[number].clone().or_else(|| Some("absent".to_owned()));
         columns.push(Column::text(title, rows, value));
     }
     Ok(columns)
@@ -196,17 +159,4 @@ fn short(value: &str) -> String {
     const VALUE_CHARS: usize = 40;
     let start: String = value.chars().take(VALUE_CHARS + 1).collect();
     cut(&plain(&start), VALUE_CHARS)
-}
-
-/// Writes the fields of an entry, and the values as they are spelled.
-fn write_json(mut out: &mut dyn Write, found: &Found, pointers: &[Pointer]) -> Result<()> {
-    write!(out, "{},\"values\":{{", output::json_open(&found.entry)?)?;
-    let known = pointers.iter().zip(&found.values);
-    let known = known.filter_map(|(pointer, value)| Some((pointer, value.as_ref()?)));
-    for (number, (pointer, value)) in known.enumerate() {
-        write!(out, "{}", if number > 0 { "," } else { "" })?;
-        serde_json::to_writer(&mut out, pointer.as_str())?;
-        write!(out, ":{value}")?;
-    }
-    Ok(writeln!(out, "}}}}")?)
 }

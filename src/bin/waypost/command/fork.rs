@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
-use waypost::{Entry, Error, NewEntry, Query, Series, Store, Trigger};
+use waypost::{Entry, NewEntry, Query, Series, Store, Trigger};
 
 use crate::about::About;
 use crate::args::Global;
@@ -75,7 +75,7 @@ pub(super) fn fork(args: &ForkArgs, global: &Global, out: &mut dyn Write) -> Res
 pub(super) fn rollback(args: &RollbackArgs, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "rollback")?;
     let checkpoint = name::one(&store, &args.id)?;
-    let newer = newer(&store, &checkpoint)?;
+    let newer = store.newer(&checkpoint)?;
     if newer == 0 {
         return Err(Refusal::Newest { id: checkpoint.id, series: checkpoint.series }.into());
     }
@@ -111,22 +111,6 @@ fn named_series(about: &NewEntry) -> Option<Series> {
 fn newest(store: &Store, series: &Series) -> Result<Option<Entry>> {
     let query = Query { series: Some(series.clone()), limit: Some(1), ..Query::default() };
     Ok(store.list(&query)?.entries.pop())
-}
-
-/// How many of its series are newer than a checkpoint, as far as they can be counted: damage is no
-/// reason not to go back to what is whole.
-fn newer(store: &Store, checkpoint: &Entry) -> Result<u64> {
-    let query = Query { series: Some(checkpoint.series.clone()), ..Query::default() };
-    let mut count = 0;
-    for entry in store.entries(query) {
-        match entry {
-            Ok(entry) if entry.id == checkpoint.id => break,
-            Ok(_) => count += 1,
-            Err(Error::Corrupt { .. }) => return Ok(count + 1),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(count)
 }
 
 fn answer(out: &mut dyn Write, entry: &Entry, global: &Global) -> Result<()> {

@@ -1,6 +1,7 @@
 //! `waypost import`: checkpoints into the store, from the files of other systems or an export.
 
 mod file;
+mod first;
 mod line;
 mod lines;
 pub(super) mod place;
@@ -113,7 +114,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         return Err(Refusal::NoFiles { place: names(&args.paths) }.into());
     }
     let has_store = open::exists(global)?;
+    let mut tally = Tally::default();
     // An import that finds nothing makes no store.
+    let lines = if has_store { lines } else { first::found(lines, &mut tally, global)? };
     let is_dry = args.dry_run
         || (!has_store && !args.watch && lines.is_empty() && !has_any(&roots, args, global)?);
     let store = if is_dry {
@@ -122,7 +125,6 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         Some(open::or_create(global, "import")?)
     };
     interrupt::listen()?;
-    let mut tally = Tally::default();
     let importer = Importer {
         store: store.as_ref(),
         home: base.home(),

@@ -1,30 +1,25 @@
 //! `waypost init`: a store for a project, with what is there already.
 
-pub(super) mod ignoring;
-mod place;
 mod report;
-pub(super) mod suggest;
 
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{self, Path, PathBuf};
 
 use anyhow::Result;
+use waypost::project::{self, Chosen, Named, PolicySource, Site, Suggestion, suggest};
 use waypost::recovery::ignored;
 use waypost::{Layout, Query, Store};
 
 use super::import::survey::{Known, Survey};
 use super::import::{self, Tally};
-use super::policy as set_policy;
 use crate::args::Global;
 use crate::confirm::offer;
 use crate::open;
 use crate::output::{self, grouped, quoted};
-use crate::policy::{self, Chosen, Named};
+use crate::policy;
 use crate::progress::Progress;
-use place::Place;
 use report::{InForce, Lines, Outcome};
-use suggest::{Suggestion, suggest};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,15 +58,15 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     // A wrong name must not leave an empty store behind.
     let named = args.policy.as_deref().map(policy::named).transpose()?;
-    let place = Place::of(args.directory.as_deref(), global)?;
-    let store = place.open(global)?;
+    let place = site(args.directory.as_deref(), global)?;
+    let store = made(&place, global)?;
     let mut lines = Lines { out, global };
     let above = place.above();
     tell_store(&place, &store, above.as_deref(), &mut lines)?;
     let ignored = ignored(store.path());
     lines.line("git", report::git(&ignored, store.path()))?;
     let looking = Progress::new("looking for checkpoint files", global);
-    let survey = Survey::of(&place.directory, store.path(), Known::In(&store))?;
+    let survey = Survey::of(place.directory(), store.path(), Known::In(&store))?;
     drop(looking);
     let tally = take_in(args, &place, &store, &survey, &mut lines)?;
     if let Some(named) = &named {
@@ -82,7 +77,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     lines.next(&next)?;
     let outcome = Outcome {
         store: store.path().display().to_string(),
-        created: place.is_new,
+        created: place.is_new(),
         checkpoints: store.count()?,
         key: store.stats()?.key.map(|id| id.to_string()),
         above: above.map(|it| it.display().to_string()),
@@ -102,14 +97,41 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     tally.map_or(Ok(()), |tally| Ok(tally.check_refused()?))
 }
 
+/// The directory that was given; of a store that was named without one, where it lies; else of the
+/// project around the current directory: that of its store, else its root.
+fn site(directory: Option<&Path>, global: &Global) -> Result<Site> {
+    let directory = match (directory, global.store()) {
+        (Some(directory), _) => directory.to_owned(),
+        (None, Some(store)) => project::home(store).unwrap_or_else(|| ".".into()),
+        (None, None) => {
+            let here = open::here()?;
+            let has_store = project::store_of(&here).exists();
+            if has_store { here } else { project::root(&here).to_owned() }
+        }
+    };
+    Ok(Site::of(&directory, global.store())?)
+}
+
+/// Makes the store, or opens the one that is there.
+fn made(site: &Site, global: &Global) -> Result<Store> {
+    let prepared = site.prepare()?;
+    match open::make(site.store(), global, "init") {
+        Ok(store) => Ok(store),
+        Err(error) => {
+            prepared.take_back();
+            Err(error)
+        }
+    }
+}
+
 fn tell_store(
-    place: &Place,
+    place: &Site,
     store: &Store,
     above: Option<&Path>,
     lines: &mut Lines<'_>,
 ) -> Result<()> {
     let path = store.path().display();
-    if place.is_new {
+    if place.is_new() {
         lines.line("made", Some(path))?;
     } else {
         let count = grouped(store.count()?);
@@ -117,8 +139,8 @@ fn tell_store(
     }
     let key = store.stats()?.key;
     lines.line("key", key.map(|id| format!("{id}: documents and captured files are encrypted")))?;
-    let here = place.directory.display();
-    let told = above.and_then(open::home).map(|above| {
+    let here = place.directory().display();
+    let told = above.and_then(project::home).map(|above| {
         format!("{} has a store, too; from {here} down, this one counts", above.display())
     });
     lines.line("above", told)
@@ -127,7 +149,7 @@ fn tell_store(
 /// Imports what was found, if that is wished for.
 fn take_in(
     args: &Args,
-    place: &Place,
+    place: &Site,
     store: &Store,
     survey: &Survey,
     lines: &mut Lines<'_>,
@@ -141,12 +163,12 @@ fn take_in(
     let question = format!("Import {count}{more} checkpoints ({})", survey.in_words());
     let is_wanted = args.import || (!args.no_import && lines.is_asked()? && offer(&question)?);
     if !is_wanted {
-        let (waypost, directory) = (waypost(lines.global), open::typed(&place.directory));
+        let (waypost, directory) = (waypost(lines.global), open::typed(place.directory()));
         let text = format!("nothing; `{waypost} import {directory}` does");
         lines.line("imported", Some(text))?;
         return Ok(None);
     }
-    let tally = import::directory(&place.directory, store, lines.global)?;
+    let tally = import::directory(place.directory(), store, lines.global)?;
     let refused = match tally.refused {
         0 => String::new(),
         refused => format!(", and {refused} could not be read"),
@@ -158,7 +180,7 @@ fn take_in(
 fn put(store: &Store, named: &Named) -> Result<()> {
     let before = store.settings()?;
     let mut settings = before.clone();
-    set_policy::put(&mut settings, named);
+    named.put_into(&mut settings);
     if settings != before {
         store.set_settings(&settings)?;
     }
@@ -191,7 +213,7 @@ fn settle_policy(
     if lines.is_asked()? && offer(&format!("Set the policy {name}, which {keeps}"))? {
         put(store, &policy::named(name)?)?;
         lines.line("policy", Some(format!("{name}, from the store")))?;
-        let source = policy::Source::Store.to_string();
+        let source = PolicySource::Store.to_string();
         return Ok((Some(InForce { name: name.to_owned(), source }), None));
     }
     let waypost = waypost(lines.global);
@@ -204,9 +226,9 @@ fn settle_policy(
 }
 
 /// What to type next.
-fn next(place: &Place, global: &Global) -> Vec<String> {
+fn next(place: &Site, global: &Global) -> Vec<String> {
     let waypost = waypost(global);
-    let directory = Some(open::typed(&place.directory)).filter(|typed| typed != ".");
+    let directory = Some(open::typed(place.directory())).filter(|typed| typed != ".");
     let cd = directory.filter(|_| global.store().is_none()).map(|typed| format!("cd {typed}"));
     let commands =
         [format!("{waypost} save state.json --issue 42"), format!("{waypost} resume 42")];

@@ -7,8 +7,7 @@ use waypost::Timestamp;
 
 use crate::args::Global;
 use crate::filter::{Filter, nothing};
-use crate::scope::Scope;
-use crate::{open, output};
+use crate::{name, open, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,7 +33,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "latest")?;
     let query = args.filter.query(Timestamp::now());
-    let query = Scope::new(&store, args.target.as_deref(), query)?.into_query();
+    let query = name::scope(&store, args.target.as_deref(), query)?.into_query();
     let checkpoint = store.latest(&query)?.ok_or_else(|| nothing(&query))?;
     if args.document {
         return output::document(out, &checkpoint, global);

@@ -5,10 +5,10 @@ use std::io::Write;
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::{Entry, Id, OnSuccess, Series, Status, Store, Timestamp, plan_completed};
+use waypost::{Entry, Id, OnSuccess, Planned, Series, Status, Store, Timestamp, plan_completed};
 
-use super::prune::{Row, come_back};
 use crate::args::Global;
+use crate::output::come_back;
 use crate::{name, open, output, policy};
 
 pub(super) const COMPLETE_EXAMPLES: &str = "\
@@ -60,7 +60,7 @@ struct Outcome<'a> {
     /// Those whose status changed.
     ids: Vec<Id>,
     checkpoints: usize,
-    removed: Vec<Row<'a>>,
+    removed: Vec<Planned<'a>>,
     stored_bytes: u64,
     policy: Option<String>,
     operation: Option<u64>,
@@ -85,7 +85,7 @@ pub(super) fn complete(args: &CompleteArgs, global: &Global, out: &mut dyn Write
             status: Status::Completed,
             checkpoints: changed.len(),
             ids: changed.into_iter().map(|entry| entry.id).collect(),
-            removed: plan.removed().map(Row::from).collect(),
+            removed: plan.removed().collect(),
             stored_bytes: deleted.stored_bytes,
             policy: Some(policy.name),
             operation: deleted.operation,

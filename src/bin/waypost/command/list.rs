@@ -10,9 +10,8 @@ use waypost::{Cursor, Entry, Id, Order, Query, Restorable, Store, Timestamp};
 use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::filter::{Filter, asked, nothing};
-use crate::open;
 use crate::output::{self, Column};
-use crate::scope::Scope;
+use crate::{name, open};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -70,7 +69,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         after: args.after,
         ..args.filter.query(now)
     };
-    let query = Scope::new(&store, args.target.as_deref(), query)?.into_query();
+    let query = name::scope(&store, args.target.as_deref(), query)?.into_query();
     if args.deleted {
         return list_deleted(&store, &query, global, out);
     }
@@ -161,7 +160,7 @@ fn write_deleted(
     let now = Timestamp::now();
     let entries: Vec<&Entry> = deleted.iter().map(|it| &it.entry).collect();
     let mut columns = output::of_entries(&entries, id_length, now);
-    let age = |it: &Restorable| output::age(now.saturating_since(it.deleted_at));
+    let age = |it: &Restorable| output::age_of(it.deleted_at, now);
     columns.push(Column::number("DELETED", deleted, |it| Some(age(it))));
     columns.push(Column::number("OP", deleted, |it| Some(it.operation.to_string())));
     Ok(output::table(out, &columns, global)?)

@@ -1,14 +1,12 @@
 //! `waypost log`: what happened, as a time line, through one value, or to the store.
 
 mod graph;
-mod nearby;
 mod operations;
 mod page;
 mod sparkline;
-mod summary;
-mod timeline;
 mod values;
 
+use std::collections::BTreeSet;
 use std::env;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -16,17 +14,16 @@ use std::num::NonZeroUsize;
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use waypost::diff::Pointer;
-use waypost::{Entry, Store, Timestamp};
+use waypost::history::{Row, Timeline};
+use waypost::{Entry, Id, Store, Timestamp};
 
 use crate::args::{self, Global};
+use crate::exit::Refusal;
 use crate::filter::{Filter, nothing};
 use crate::progress::Progress;
-use crate::scope::Scope;
-use crate::{open, output};
+use crate::{name, open, output};
 use graph::Signs;
 use page::Page;
-pub(super) use page::Words;
-pub(super) use timeline::{Reader, Row};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -107,7 +104,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         return operations::run(&store, args.limit(), global, out);
     }
     let now = Timestamp::now();
-    let scope = Scope::new(&store, args.target.as_deref(), args.filter.query(now))?;
+    let scope = name::scope(&store, args.target.as_deref(), args.filter.query(now))?;
     let (entries, has_more) = scope.newest(&store, args.limit())?;
     if entries.is_empty() {
         return Err(nothing(scope.query()).into());
@@ -138,25 +135,26 @@ fn time_line(
     global: &Global,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let mut reader = Reader::new(store, &entries);
+    let mut timeline = Timeline::new(store, entries);
     if global.json {
-        for entry in entries {
-            output::json_line(out, &reader.row(entry)?.line())?;
+        for row in timeline.by_ref() {
+            output::json_line(out, &row?)?;
         }
-        return reader.tally.verdict();
+        return Ok(Refusal::if_damaged(timeline.tally())?);
     }
-    let progress = Progress::new("reading", global).of(Some(entries.len() as u64));
-    let mut rows = Vec::with_capacity(entries.len());
-    for entry in entries {
+    let progress = Progress::new("reading", global).of(Some(timeline.len() as u64));
+    let mut rows = Vec::with_capacity(timeline.len());
+    for row in timeline.by_ref() {
         progress.show(rows.len() as u64);
-        rows.push(reader.row(entry)?);
+        rows.push(row?);
     }
     drop(progress);
     let signs = if is_ascii { Signs::ASCII } else { Signs::UNICODE };
-    let id_length = store.short_length(&timeline::ids(&rows))?;
+    let ids: BTreeSet<&Id> = rows.iter().flat_map(Row::ids).collect();
+    let id_length = store.short_length(&ids.into_iter().collect::<Vec<_>>())?;
     Page::new(&rows, id_length, signs, Timestamp::now()).write(out, output::width(), global)?;
     out.flush()?;
-    reader.tally.verdict()
+    Ok(Refusal::if_damaged(timeline.tally())?)
 }
 
 /// Whether the locale has more characters than ASCII.

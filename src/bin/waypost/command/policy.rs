@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use serde::Serialize;
+use waypost::project::{self, Chosen, Named, PolicyError, PolicySource};
 use waypost::{Age, Config, OnSuccess, Per, Policy, Rule, Settings, Trigger};
 
 use crate::args::Global;
 use crate::exit::Refusal;
+use crate::open;
 use crate::output::{self, Column, Fields};
-use crate::policy::{Chosen, Named, Source, named};
-use crate::{config, open};
+use crate::policy::{named, of};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -141,7 +142,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
 
 fn show(args: &Show, global: &Global, out: &mut dyn Write) -> Result<()> {
     if let Some(name) = &args.policy {
-        let Chosen { source, policy } = named(name)?.policy()?;
+        let Chosen { source, policy } = of(named(name)?)?;
         let shown = InForce {
             source: Some(source.to_string()),
             policy: Some(policy),
@@ -150,10 +151,11 @@ fn show(args: &Show, global: &Global, out: &mut dyn Write) -> Result<()> {
         return write(out, &shown, global);
     }
     let path = open::path(global)?;
-    let config = match config::of_project(&path) {
+    let config = match project::config(&path) {
         Ok(found) => found,
         Err(error) => {
-            global.warn(format_args!("the config is passed over: {error:#}"));
+            global
+                .warn(format_args!("the config is passed over: {:#}", anyhow::Error::from(error)));
             None
         }
     };
@@ -175,7 +177,7 @@ fn show(args: &Show, global: &Global, out: &mut dyn Write) -> Result<()> {
                     "{name} has changed since `waypost policy set` took it into the store"
                 ));
             }
-            shown.source = Some(Source::Store.to_string());
+            shown.source = Some(PolicySource::Store.to_string());
             shown.policy = Some(policy);
         }
     }
@@ -191,18 +193,18 @@ fn set(args: &Set, global: &Global, out: &mut dyn Write) -> Result<()> {
     };
     let has_policy = named.is_some() && config.is_none_or(|config| config.policy().is_some());
     if !has_policy && args.prune_on_save == Some(true) && !open::exists(global)? {
-        return Err(Refusal::NoPolicy.into());
+        return Err(PolicyError::None.into());
     }
     let store = open::or_create(global, "policy set")?;
     let mut settings = store.settings()?;
     if let Some(named) = &named {
-        put(&mut settings, named);
+        named.put_into(&mut settings);
     }
     settings.prune_on_save = args.prune_on_save.unwrap_or(settings.prune_on_save);
     settings.keep_deleted = args.keep_deleted.unwrap_or(settings.keep_deleted);
     store.set_settings(&settings)?;
     let shown = InForce {
-        source: settings.policy.as_ref().map(|_| Source::Store.to_string()),
+        source: settings.policy.as_ref().map(|_| PolicySource::Store.to_string()),
         policy: settings.policy,
         switched_off: config.map(Config::switched_off).unwrap_or_default(),
         prune_on_save: Some(settings.prune_on_save),
@@ -210,18 +212,6 @@ fn set(args: &Set, global: &Global, out: &mut dyn Write) -> Result<()> {
     };
     store.close()?;
     write(out, &shown, global)
-}
-
-/// Puts what a name stands for into settings; a config may say more than its policy.
-pub(super) fn put(settings: &mut Settings, named: &Named) {
-    match named {
-        Named::Preset(policy) => settings.policy = Some(policy.clone()),
-        Named::Config(_, config) => {
-            settings.policy = config.policy().cloned().or(settings.policy.take());
-            settings.prune_on_save = config.prune_on_save().unwrap_or(settings.prune_on_save);
-            settings.keep_deleted = config.keep_deleted().unwrap_or(settings.keep_deleted);
-        }
-    }
 }
 
 /// Takes the policy out of the store, so that the config of the project counts again.
@@ -236,9 +226,9 @@ fn unset(global: &Global, out: &mut dyn Write) -> Result<()> {
 fn check(args: &Check, global: &Global, out: &mut dyn Write) -> Result<()> {
     let path = match &args.file {
         Some(path) => path.clone(),
-        None => config::find(&open::path(global)?).ok_or(Refusal::NoConfig)?,
+        None => project::find_config(&open::path(global)?).ok_or(Refusal::NoConfig)?,
     };
-    let config = config::read(&path)?;
+    let config = project::read_config(&path)?;
     let shown = InForce {
         source: Some(path.display().to_string()),
         policy: config.policy().cloned(),

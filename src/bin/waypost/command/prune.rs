@@ -1,17 +1,16 @@
 //! `waypost prune`: removes what a policy does not keep, and says why.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
-use waypost::{Deleted, Entry, Issue, Plan, Planned, Query, Step, Store, Timestamp, plan};
+use waypost::{Deleted, Entry, Excess, Plan, Planned, Query, Step, Store, Timestamp, plan};
 
 use crate::args::Global;
 use crate::confirm::{confirm, is_asked};
 use crate::filter::{Filter, nothing};
 use crate::interrupt::{self, Signal};
-use crate::output::{self, Column, grouped};
+use crate::output::{self, Column, come_back, grouped};
 use crate::progress::{Progress, Watcher};
 use crate::{open, policy};
 
@@ -68,24 +67,11 @@ struct Outcome<'a> {
     dry_run: bool,
     /// How many there were of those that were asked for.
     total: u64,
-    removed: Vec<Row<'a>>,
+    removed: Vec<Planned<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    kept: Option<Vec<Row<'a>>>,
+    kept: Option<Vec<Planned<'a>>>,
     stored_bytes: u64,
     operation: Option<u64>,
-}
-
-#[derive(Serialize)]
-pub(super) struct Row<'a> {
-    #[serde(flatten)]
-    entry: &'a Entry,
-    reason: String,
-}
-
-impl<'a> From<Planned<'a>> for Row<'a> {
-    fn from(Planned { entry, verdict }: Planned<'a>) -> Self {
-        Self { entry, reason: verdict.to_string() }
-    }
 }
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
@@ -137,8 +123,8 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             source: chosen.source.to_string(),
             dry_run: args.dry_run,
             total: matching,
-            removed: shown.removed().map(Row::from).collect(),
-            kept: args.kept.then(|| shown.kept().map(Row::from).collect()),
+            removed: shown.removed().collect(),
+            kept: args.kept.then(|| shown.kept().collect()),
             stored_bytes: if args.dry_run { stored_bytes } else { deleted.stored_bytes },
             operation: deleted.operation,
         };
@@ -168,7 +154,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             format!("{what}: {}", come_back(&deleted))
         }
     });
-    excesses(&plan).take(EXCESSES_SHOWN).for_each(|excess| global.note(excess));
+    plan.excesses().iter().take(EXCESSES_SHOWN).for_each(|excess| global.note(warning(excess)));
     Ok(())
 }
 
@@ -197,17 +183,6 @@ fn stopped_at((signal, step): (Signal, Step), deleted: &Deleted) -> anyhow::Erro
         _ => format!(" ({})", come_back(deleted)),
     };
     signal.error(format!("{done} of {total} pruned{back}; run it again to go on"))
-}
-
-/// What comes back of what was deleted, in words.
-pub(super) fn come_back(deleted: &Deleted) -> String {
-    let size = output::size(deleted.stored_bytes);
-    match deleted.operation.filter(|_| deleted.is_restorable) {
-        Some(number) => format!(
-            "`waypost undelete --operation {number}` restores, `waypost compact` gives back {size}"
-        ),
-        None => format!("{size} less stored"),
-    }
 }
 
 /// A plan as it is shown.
@@ -257,24 +232,9 @@ impl Shown<'_> {
     }
 }
 
-/// What takes more than the policy allows though the plan is done: the rules keep it.
-fn excesses(plan: &Plan<'_>) -> impl Iterator<Item = String> {
-    let mut issues: BTreeMap<&Issue, u64> = BTreeMap::new();
-    let mut store = 0;
-    for Planned { entry, .. } in plan.iter().filter(|planned| !planned.verdict.removes()) {
-        store += entry.stored_bytes;
-        if let Some(issue) = &entry.issue {
-            *issues.entry(issue).or_default() += entry.stored_bytes;
-        }
-    }
-    let policy = plan.policy();
-    let excess = |what: String, bytes: u64, max: Option<u64>| {
-        let max = max.filter(|max| bytes > *max)?;
-        let (bytes, max) = (output::size(bytes), output::size(max));
-        Some(format!("warning: {what} takes {bytes} of {max}; the rules keep what is left"))
-    };
-    let of_store = excess("the store".to_owned(), store, policy.store_bytes_max);
-    let of_issue = |(issue, bytes)| excess(format!("issue {issue}"), bytes, policy.issue_bytes_max);
-    let of_issues: Vec<String> = issues.into_iter().filter_map(of_issue).collect();
-    of_store.into_iter().chain(of_issues)
+fn warning(excess: &Excess) -> String {
+    let Excess { issue, bytes, bytes_max, .. } = excess;
+    let what = issue.as_ref().map_or("the store".to_owned(), |issue| format!("issue {issue}"));
+    let (bytes, max) = (output::size(*bytes), output::size(*bytes_max));
+    format!("warning: {what} takes {bytes} of {max}; the rules keep what is left")
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
+use waypost::project;
 use waypost::recovery::restore::{self, NotRestored, Restore, RestorePlan, Restored, StepName};
 use waypost::transfer::own::resolve;
 use waypost::{Entry, Store};
@@ -148,7 +149,7 @@ fn has_place(planned: &Result<RestorePlan, NotRestored>) -> bool {
 fn note_place(into: &Path, global: &Global) -> Result<()> {
     // What cannot be told here is told when it is written to.
     let Ok(into) = into.canonicalize().or_else(|_| resolve(into)) else { return Ok(()) };
-    let home = open::home(&open::path(global)?);
+    let home = project::home(&open::path(global)?);
     if let Some(home) = home.filter(|home| into.starts_with(home) && into != *home) {
         let (into, home) = (into.display(), home.display());
         let note = format!(

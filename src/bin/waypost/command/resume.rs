@@ -14,16 +14,16 @@ use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
+use waypost::project;
 use waypost::recovery::{
     self, Decision, IssueJson, RealWorld, Resume, Resumption, Strategy, Surroundings, differences,
 };
 use waypost::{Entry, Error, Issue, Series, Store, Timestamp};
 
-use super::prune::come_back;
 use crate::args::{self, Global};
 use crate::confirm::is_asked;
 use crate::exit::Refusal;
-use crate::output::quoted;
+use crate::output::{come_back, quoted};
 use crate::{open, output};
 
 const EXAMPLES: &str = "\
@@ -148,7 +148,7 @@ enum Choice {
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     let store = open::existing(global, "resume")?;
-    let home = open::home(store.path()).unwrap_or_else(|| PathBuf::from("."));
+    let home = project::home(store.path()).unwrap_or_else(|| PathBuf::from("."));
     let world = args.around.world(home)?;
     let how = args.how();
     let chosen = match choose::choose(args, &store, global, out) {

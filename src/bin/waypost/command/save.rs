@@ -1,31 +1,26 @@
 //! `waypost save`: documents in, ids out.
 
-mod capture;
+mod captured;
 mod checked;
 mod daily;
 pub(super) mod envelope;
 pub(super) mod inbox;
 mod lines;
-mod suspect;
 mod switches;
 
-use std::fs::File;
-use std::io::{self, IsTerminal as _, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
-use waypost::{
-    Artifact, Document, Draft, Durability, Entry, Error, Layout, Limits, NewEntry, Store,
-};
+use waypost::{Artifact, Document, Draft, Durability, Entry, Layout, NewEntry, Store};
 
 use crate::about::About;
 use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::progress::Progress;
-use crate::{name, open, output};
-use capture::{Before, Capture};
+use crate::{name, named, open, output};
 use daily::Daily;
 use switches::{Switches, refuse};
 
@@ -79,6 +74,7 @@ pub(super) struct Args {
 
     /// The system whose document it is; refused if it breaks the rules of that system
     ///
+    /// A document of crunch may be YAML, but for --lines.
     /// What the document says about itself, such as its issue and phase, is taken over where no
     /// flag says otherwise.
     #[arg(long, value_parser = args::layout())]
@@ -120,28 +116,25 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let switches = Switches::of_project(args, global)?;
     let off = switches.refusal(&NewEntry::from(&args.about));
     // Read even if it is not saved: whoever writes into the pipe is not to fail.
-    let json = read(&args.file, global)?;
+    let json = named::read(&args.file, global)?;
     if let Some(off) = off {
         return Ok(refuse(out, &off, global)?);
     }
-    if !args.capture.is_empty() && is_stdin(&args.file) && json.trim_ascii().is_empty() {
+    if !args.capture.is_empty() && named::is_stdin(&args.file) && json.trim_ascii().is_empty() {
         return Err(Refusal::NoDocument.into());
     }
-    let about = checked::described(NewEntry::from(&args.about), args, &json)?;
-    let capture = Capture::read(&args.capture, global)?;
-    for warning in suspect::warnings(capture.paths()) {
-        global.warn(warning);
-    }
+    let json = checked::in_json(json, args.layout)?;
+    let about = checked::about(NewEntry::from(&args.about), args, &json)?;
+    let capture = captured::read(args, global)?;
     if !open::exists(global)? {
         // What is not a document must not leave an empty store behind.
         Document::from_json(&json)?;
-        capture.check_missing(&Before::default())?;
+        capture.check_new().map_err(captured::told)?;
     }
     let store = open::to_save(global, "save", switches.on_save())?;
     let about = self::about(&store, about, global)?;
     let saver = Saver { store, about, args, daily: Daily::by(switches.daily()), switches };
-    let before = capture.before(&saver.store, &saver.about, global)?;
-    let artifacts = capture.artifacts(&before)?;
+    let artifacts = captured::artifacts(capture, &saver.store, &saver.about, global)?;
     let draft = saver.draft(saver.about.clone(), &json)?.with_artifacts(artifacts)?;
     // One transaction, whatever there is to save.
     let progress = Progress::new("saving", global);
@@ -199,32 +192,4 @@ impl Saver<'_> {
 
 fn answer(out: &mut dyn Write, entry: &Entry, global: &Global) -> io::Result<()> {
     if global.json { output::json_line(out, entry) } else { writeln!(out, "{}", entry.id) }
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// Reads a file, or standard input if that is its name.
-pub(super) fn read(path: &Path, global: &Global) -> Result<Vec<u8>> {
-    if !is_stdin(path) {
-        let context = || format!("cannot read {}", path.display());
-        return read_all(File::open(path).with_context(context)?).with_context(context);
-    }
-    if io::stdin().is_terminal() {
-        global.note("reading the document from the terminal; Ctrl-D ends it");
-    }
-    read_all(io::stdin().lock()).context("cannot read standard input")
-}
-
-/// Reads a text that may become a document, and refuses one that never ends.
-fn read_all(input: impl Read) -> Result<Vec<u8>> {
-    // Indented text is longer than what is stored; the store knows the limit for that.
-    let limit = 4 * Limits::default().document_bytes as u64;
-    let mut text = Vec::new();
-    input.take(limit + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > limit {
-        return Err(Error::Limit { what: "length of the input".to_owned(), limit }.into());
-    }
-    Ok(text)
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
-use waypost::{Action, Entry, Error, Id, Query, Restorable, Store};
+use waypost::{Action, Entry, Error, Id, Store};
 
 use crate::args::{self, Global};
 use crate::exit::Refusal;
@@ -49,10 +49,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let restored = if let Some(number) = args.operation {
         of_operation(&store, number)?
     } else {
-        // What is damaged cannot be restored, but the others can.
-        let deleted = store.deleted_each(&Query::default())?.into_iter().filter_map(Result::ok);
-        let deleted: Vec<_> = deleted.collect();
-        let ids = args.ids.iter().map(|id| resolve(&deleted, id));
+        let ids = args.ids.iter().map(|id| resolve(&store, id));
         store.undelete(&ids.collect::<Result<Vec<_>>>()?).map_err(alive)?
     };
     drop(progress);
@@ -92,22 +89,9 @@ fn alive(error: Error) -> anyhow::Error {
 }
 
 /// The deleted checkpoint that a text names: by its id, or by the start of one.
-fn resolve(deleted: &[Restorable], text: &str) -> Result<Id> {
-    let ids = || deleted.iter().map(|it| &it.entry.id);
-    if let Some(id) = ids().find(|id| id.as_str() == text) {
-        return Ok(id.clone());
-    }
-    let mut found: Vec<&Id> = ids().filter(|id| id.as_str().starts_with(text)).collect();
-    found.sort();
-    found.dedup();
-    match found[..] {
-        [] => Err(Refusal::NotDeleted { wanted: text.to_owned() }.into()),
-        [id] => Ok(id.clone()),
-        [first, second, ..] => Err(Error::Ambiguous {
-            prefix: text.to_owned(),
-            first: first.to_string(),
-            second: second.to_string(),
-        }
-        .into()),
-    }
+fn resolve(store: &Store, text: &str) -> Result<Id> {
+    store.resolve_deleted(text).map_err(|error| match error {
+        Error::NotFound { .. } => Refusal::NotDeleted { wanted: text.to_owned() }.into(),
+        error => error.into(),
+    })
 }

@@ -1,19 +1,20 @@
 //! `waypost watch`: new checkpoints as they are saved.
 
-mod follow;
 mod lines;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::builder::NonEmptyStringValueParser;
 use waypost::Timestamp;
+use waypost::history::{Followed, Follower, Looked, Row, Waiting};
 
 use crate::args::{Global, seconds, whole};
 use crate::filter::Filter;
-use crate::interrupt;
-use follow::{Followed, Follower};
+use crate::open::Repairing;
+use crate::{interrupt, keys, open};
 use lines::Lines;
 
 // More often shows nothing sooner: a turn of a loop that saves is longer.
@@ -59,13 +60,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
-    let mut follower = Follower::new(args.followed(), global)?;
+    let mut watch = Watch::new(args, global)?;
     let mut lines = Lines::default();
     let mut left = args.count;
-    let newest = follower.start(args.last)?;
-    lines.id_length = follower.id_length();
-    for row in newest {
-        lines.write(out, &row, global)?;
+    for row in watch.start(args.last)? {
+        lines.write(out, &row, watch.id_length(), global)?;
     }
     // A look that is ended in the middle leaves a store as a crash does.
     interrupt::listen()?;
@@ -75,10 +74,8 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
             return Ok(());
         }
         interrupt::rest(args.every.max(EVERY_MIN))?;
-        let new = follower.look(limit(left))?;
-        lines.id_length = follower.id_length();
-        for row in new {
-            lines.write(out, &row, global)?;
+        for row in watch.look(limit(left))? {
+            lines.write(out, &row, watch.id_length(), global)?;
             left = left.map(|left| left - 1);
         }
     }
@@ -88,9 +85,76 @@ fn limit(left: Option<u64>) -> usize {
     left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX))
 }
 
-impl Args {
-    fn followed(&self) -> Followed {
-        let query = self.filter.query(Timestamp::now());
-        Followed { target: self.target.clone(), query }
+fn words(waiting: Waiting) -> String {
+    match waiting {
+        Waiting::NoStore(path) => format!("there is no store at {} yet; waiting", path.display()),
+        Waiting::Unknown(name) => format!("nothing is called {name:?} yet; waiting"),
+        Waiting::Trouble(error) => format!("{:#}; trying again", anyhow::Error::from(error)),
+        _ => "waiting".to_owned(),
+    }
+}
+
+/// A follower, and what was last said about why there is nothing to be seen.
+struct Watch<'a> {
+    follower: Follower,
+    path: PathBuf,
+    global: &'a Global,
+    repairing: Repairing,
+    has_keys: bool,
+    told: Option<String>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(args: &Args, global: &'a Global) -> Result<Self> {
+        let path = open::path(global)?;
+        let query = args.filter.query(Timestamp::now());
+        let followed = Followed { name: args.target.clone(), query };
+        let (options, repairing) = open::to_follow(global, "watch");
+        let follower = Follower::new(path.clone(), options, followed);
+        Ok(Self { follower, path, global, repairing, has_keys: false, told: None })
+    }
+
+    fn start(&mut self, last: usize) -> Result<Vec<Row>> {
+        self.find_keys()?;
+        let looked = self.follower.start(last);
+        self.repairing.end();
+        self.rows(looked.map_err(|error| open::missing(self.path.clone(), error))?)
+    }
+
+    fn look(&mut self, limit: usize) -> Result<Vec<Row>> {
+        self.find_keys()?;
+        let looked = self.follower.look(limit);
+        self.repairing.end();
+        self.rows(looked?)
+    }
+
+    fn id_length(&self) -> usize {
+        self.follower.id_length()
+    }
+
+    /// Keys are looked for once there is a store that may need them.
+    fn find_keys(&mut self) -> Result<()> {
+        if !self.has_keys && self.path.exists() {
+            self.follower.set_keys(keys::given_or_told(self.global, &self.path)?);
+            self.has_keys = true;
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self, looked: Looked) -> Result<Vec<Row>> {
+        match looked.waiting {
+            Some(waiting) => self.tell(words(waiting)),
+            None if looked.has_read => self.told = None,
+            None => {}
+        }
+        Ok(looked.rows)
+    }
+
+    /// Says it, unless it was the last thing said.
+    fn tell(&mut self, text: String) {
+        if self.told.as_ref() != Some(&text) {
+            self.global.note(&text);
+            self.told = Some(text);
+        }
     }
 }

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use waypost::{Error, Id, Policy, Series, Status};
+use waypost::history::Tally;
+use waypost::{Id, Series, Status};
 
 use crate::interrupt::Signal;
 
@@ -47,13 +48,6 @@ pub(crate) enum Refusal {
     NoStream,
     #[error("{} is there already", path.display())]
     Taken { path: PathBuf },
-    #[error("there is no policy to prune by")]
-    NoPolicy,
-    #[error("cannot read {name}: there is no such file, and presets are {}, last-N",
-        Policy::PRESETS.join(", "))]
-    UnknownPolicy { name: String },
-    #[error("the policy of {place} says nothing")]
-    EmptyPolicy { place: String },
     #[error("there is no config file in this project")]
     NoConfig,
     #[error("nobody is there to be asked: {}", lower(.0))]
@@ -67,8 +61,6 @@ pub(crate) enum Refusal {
     NotDeleted { wanted: String },
     #[error("operation {number} {reason}")]
     NotUndone { number: u64, reason: String },
-    #[error("in {}", path.display())]
-    Config { path: PathBuf, source: Error },
     #[error("{} {reason}", path.display())]
     NotAnIssue { path: PathBuf, reason: String },
     #[error("{id} is the first of its series")]
@@ -121,10 +113,6 @@ pub(crate) enum Refusal {
     /// Most likely its name was taken for a file to capture.
     #[error("there is no document in standard input")]
     NoDocument,
-    #[error("cannot capture {}: {reason}", path.display())]
-    Uncaptured { path: PathBuf, reason: String },
-    #[error("no store can be made in {}: {reason}", path.display())]
-    NoPlace { path: PathBuf, reason: String },
     #[error("{count} of {total} checks found something bad")]
     Unwell { count: usize, total: usize, is_damaged: bool },
     #[error("{} is {kind}, and the target of an export is a directory", path.display())]
@@ -143,6 +131,16 @@ pub(crate) enum Refusal {
     /// Values that are right alone and not together.
     #[error("{0}")]
     Usage(String),
+}
+
+impl Refusal {
+    /// Refuses to end well if a document was damaged, once everything else is told.
+    pub(crate) fn if_damaged(tally: Tally) -> Result<(), Self> {
+        match tally {
+            Tally { damaged: 0, .. } => Ok(()),
+            Tally { damaged, total, .. } => Err(Self::Damaged { count: damaged, total }),
+        }
+    }
 }
 
 fn findings(count: u64) -> String {

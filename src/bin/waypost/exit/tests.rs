@@ -10,6 +10,9 @@ use clap::CommandFactory as _;
 use super::Verdict;
 use crate::command::Cli;
 
+/// Errors that only carry another one, which decides.
+const TOLD_BY_CAUSE: [&str; 4] = ["Config", "NoHome", "Store", "Unreadable"];
+
 // Somebody decided so, and knows; and what was interrupted tells by itself how to go on.
 const WITHOUT_HINT: [&str; 6] =
     ["Declined", "Differs", "Fresh", "Interrupted", "Left", "NotStarted"];
@@ -61,6 +64,16 @@ fn every_error_is_looked_at() {
     let restore = include_str!("../../../recovery/restore/refusal.rs");
     let of_restore = variants(restore, "pub enum Refusal {");
     known.extend(of_restore.difference(&TOLD_OTHERWISE.into()));
+    let capture = include_str!("../../../transfer/capture/failure.rs");
+    known.extend(variants(capture, "pub enum CaptureError {"));
+    let policy = include_str!("../../../project/policy.rs");
+    known.extend(variants(policy, "pub enum PolicyError {"));
+    let config = include_str!("../../../project/config.rs");
+    known.extend(variants(config, "pub enum ConfigError {"));
+    known.insert("NoPlace");
+    for name in TOLD_BY_CAUSE {
+        known.remove(name);
+    }
     assert!(known.len() > 50, "{known:?}");
     assert_eq!(names, known);
 }

@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
-use std::path::Path;
 
+use waypost::doctor::stopped_advice;
+use waypost::project::{ConfigError, NoPlace, PolicyError};
 use waypost::recovery::restore;
-use waypost::{Damage, Error, Series};
+use waypost::text::{linked_advice, move_away};
+use waypost::transfer::capture::CaptureError;
+use waypost::{Damage, Error, Series, Subject};
 
 use super::{Exit, Refusal};
 use crate::output::quoted;
-use crate::stopped;
 
 /// The disk fails: `EIO`, or on Windows `ERROR_IO_DEVICE`.
 const FAILING: i32 = if cfg!(windows) { 1117 } else { 5 };
@@ -28,9 +30,20 @@ impl Verdict {
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         let by_library = error.downcast_ref().map(of_library);
         let by_restore = || error.downcast_ref().and_then(of_restore);
+        let by_capture = || error.downcast_ref().and_then(of_capture);
+        let by_project = || {
+            let by_policy = error.downcast_ref().and_then(of_policy);
+            let by_config = || error.downcast_ref().and_then(of_config);
+            by_policy.or_else(by_config).or_else(|| error.downcast_ref().map(of_place))
+        };
         let by_command = || error.downcast_ref().map(of_command);
         let by_system = || error.chain().find_map(|cause| cause.downcast_ref()).map(of_system);
-        let known = by_library.or_else(by_restore).or_else(by_command).or_else(by_system);
+        let known = by_library
+            .or_else(by_restore)
+            .or_else(by_capture)
+            .or_else(by_project)
+            .or_else(by_command)
+            .or_else(by_system);
         known.unwrap_or(Self::new(Exit::Failed, "failed"))
     }
 
@@ -63,7 +76,7 @@ fn of_library(error: &Error) -> Verdict {
         Error::Outdated { .. } => {
             Verdict::new(Exit::Refused, "outdated").hint("others work with the store; run it again")
         }
-        Error::Invalid { what, reason } => of_invalid(what, reason),
+        Error::Invalid { what, .. } => of_invalid(what),
         Error::Limit { .. } => Verdict::new(Exit::Refused, "limit")
             .hint("save less at once: leave out what is not needed to go on"),
         Error::TooNew { .. } => Verdict::new(Exit::Failed, "too_new")
@@ -85,19 +98,7 @@ fn of_library(error: &Error) -> Verdict {
         Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
         Error::Key { .. } => refused("key", "give its key with --key-file; lists do without"),
-        Error::Locked { holder, .. } => {
-            let locked = Verdict::new(Exit::Locked, "locked");
-            match stopped::advice(holder) {
-                Some(advice) => locked.hint(advice),
-                None if holder.starts_with("process ") => {
-                    locked.hint("wait longer with --wait, or end that process")
-                }
-                None => locked.hint(
-                    "wait longer with --wait, or end that process; `waypost doctor` may tell why \
-                     it is not named",
-                ),
-            }
-        }
+        Error::Locked { .. } => of_locked(error.holding_process()),
         // Files that a user names are read by the command, and not by the library.
         Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
             Verdict::new(Exit::Failed, "io").hint("make the directory of the store first")
@@ -147,47 +148,93 @@ fn of_restore(why: &restore::Refusal) -> Option<Verdict> {
     })
 }
 
-/// How to move something out of the way that lies where the store has a file or folder of its own.
-pub(crate) fn move_away(path: &Path) -> String {
-    let path = path.display().to_string();
-    let aside = quoted(&format!("{path}.aside"));
-    format!("move it away: mv {} {aside}", quoted(&path))
+/// Why files were not captured. `None` where the error of the system decides.
+fn of_capture(why: &CaptureError) -> Option<Verdict> {
+    match why {
+        CaptureError::Refused { .. } => {
+            Some(refused("uncaptured", "leave it out of --capture; nothing was saved"))
+        }
+        CaptureError::TooLong { source, .. } => Some(of_library(source)),
+        _ => None,
+    }
 }
 
-/// How to make a store with several names a file of its own. The journals and spools beside its
-/// other names stay.
-pub(crate) fn linked_advice(path: &Path) -> String {
-    let path = path.display().to_string();
-    let (own, path) = (quoted(&format!("{path}.own")), quoted(&path));
-    format!("while nobody uses it, make it a file of its own: cp {path} {own} && mv {own} {path}")
+/// Why no policy can be had. `None` where the error of its cause decides.
+fn of_policy(why: &PolicyError) -> Option<Verdict> {
+    match why {
+        PolicyError::None => Some(
+            Verdict::new(Exit::Usage, "no_policy")
+                .hint("name one with --policy, or set one with `waypost policy set`"),
+        ),
+        PolicyError::Unknown { .. } => Some(
+            Verdict::new(Exit::Failed, "io").hint("name a preset, or a config file that is there"),
+        ),
+        PolicyError::Empty { .. } => {
+            Some(refused("empty_policy", "`waypost policy example` shows what a policy can say"))
+        }
+        _ => None,
+    }
+}
+
+/// What is wrong with a config. `None` where the error of the system decides.
+fn of_config(why: &ConfigError) -> Option<Verdict> {
+    match why {
+        ConfigError::Invalid { .. } => {
+            Some(refused("invalid_config", "`waypost policy example` shows every key"))
+        }
+        _ => None,
+    }
+}
+
+fn of_place(_: &NoPlace) -> Verdict {
+    refused(
+        "no_place",
+        "name a directory that is there and yours to write to, or a file with --store",
+    )
+}
+
+/// A store that another process keeps, if that process is known.
+fn of_locked(process: Option<u32>) -> Verdict {
+    let locked = Verdict::new(Exit::Locked, "locked");
+    match (process.and_then(stopped_advice), process) {
+        (Some(advice), _) => locked.hint(advice),
+        (None, Some(_)) => locked.hint("wait longer with --wait, or end that process"),
+        (None, None) => locked.hint(
+            "wait longer with --wait, or end that process; `waypost doctor` may tell why it is \
+             not named",
+        ),
+    }
 }
 
 /// What cannot be taken: by what it is.
-fn of_invalid(what: &str, reason: &str) -> Verdict {
+fn of_invalid(what: &Subject) -> Verdict {
     let refused = Verdict::new(Exit::Refused, "invalid");
     match what {
-        "id" => Verdict::new(Exit::Usage, "invalid")
+        Subject::Id => Verdict::new(Exit::Usage, "invalid")
             .hint("`waypost list` shows ids; without --id a checkpoint gets a new one"),
-        "prune_on_save" => refused.hint("name a policy, too: `waypost policy set crunch`"),
-        "loop_id" => refused.hint("name the loop so, or leave --workflow-type out"),
-        "checkpoint" => refused.hint("choose another one: `waypost list` shows what there is"),
-        "key" if reason.contains("the store") => {
+        Subject::PruneOnSave => refused.hint("name a policy, too: `waypost policy set crunch`"),
+        Subject::LoopId => refused.hint("name the loop so, or leave --workflow-type out"),
+        Subject::Checkpoint => {
+            refused.hint("choose another one: `waypost list` shows what there is")
+        }
+        Subject::NeedlessKey => {
             refused.hint("`waypost rekey` encrypts the store; or leave the key out")
         }
-        "key" => refused.hint("`waypost key FILE` makes a file with one"),
-        "path" => refused.hint("name another file; what is there is as it was"),
-        "line" => refused.hint("`waypost save --help` tells what a line is"),
-        _ if what.starts_with("about.") => {
+        Subject::Key => refused.hint("`waypost key FILE` makes a file with one"),
+        Subject::Path => refused.hint("name another file; what is there is as it was"),
+        Subject::Line => refused.hint("`waypost save --help` tells what a line is"),
+        Subject::About(_) => {
             refused.hint("`waypost save --help` has the fields and what they take")
         }
-        _ if what.starts_with("document of ") => {
+        Subject::DocumentOf(_) => {
             refused.hint("put it right, or save it all the same with --force")
         }
-        _ if what.starts_with("document") && reason.contains("after the end of the document") => {
+        Subject::TextAfterDocument => {
             refused.hint("--lines saves several documents, each in a line of its own")
         }
-        _ if what.starts_with("document") => refused.hint("give a document in JSON"),
-        _ if what.starts_with("artifact") => refused.hint("leave the file out of --capture"),
+        Subject::Document(_) => refused.hint("give a document in JSON"),
+        Subject::Artifact(_) => refused.hint("leave the file out of --capture"),
+        // The library may learn to refuse more.
         _ => refused.hint("`waypost save --help` tells what is taken"),
     }
 }
@@ -255,14 +302,6 @@ fn of_command(refusal: &Refusal) -> Verdict {
             Verdict::new(Exit::Usage, "usage").hint("name a file; one of this name is ./-")
         }
         Refusal::Taken { .. } => refused("exists", "name a file that is not there with --into"),
-        Refusal::NoPolicy => Verdict::new(Exit::Usage, "no_policy")
-            .hint("name one with --policy, or set one with `waypost policy set`"),
-        Refusal::UnknownPolicy { .. } => {
-            Verdict::new(Exit::Failed, "io").hint("name a preset, or a config file that is there")
-        }
-        Refusal::EmptyPolicy { .. } => {
-            refused("empty_policy", "`waypost policy example` shows what a policy can say")
-        }
         Refusal::NoConfig => Verdict::new(Exit::Nothing, "no_config")
             .hint("`waypost policy example` prints one, for .waypost/config.yaml beside the store"),
         Refusal::Unconfirmed(_) => refused("unconfirmed", "--yes does it without asking"),
@@ -277,9 +316,6 @@ fn of_command(refusal: &Refusal) -> Verdict {
         }
         Refusal::NotDeleted { .. } | Refusal::NotUndone { .. } => {
             not_found("`waypost list --deleted` shows what can be restored")
-        }
-        Refusal::Config { .. } => {
-            refused("invalid_config", "`waypost policy example` shows every key")
         }
         Refusal::NotAnIssue { .. } => {
             refused("invalid_issue", "`gh issue view 42 --json number,body,labels` writes one")
@@ -325,6 +361,13 @@ fn of_command(refusal: &Refusal) -> Verdict {
                  --choice fresh starts over"
             );
             Verdict::new(Exit::Refused, "cannot_resume").hint(hint)
+        }
+        Refusal::CannotResume { older: Some(older), .. } => {
+            let older = quoted(older.as_str());
+            Verdict::new(Exit::Refused, "cannot_resume").hint(format!(
+                "`waypost resume {older}` goes on from the newest valid one, --choice fresh starts \
+                 over, --force goes on all the same"
+            ))
         }
         Refusal::CannotResume { .. } => {
             refused("cannot_resume", "--choice fresh starts over, --force goes on all the same")
@@ -373,13 +416,6 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::NoDocument => refused(
             "invalid",
             "the document goes before --capture: `waypost save state.json --capture src`",
-        ),
-        Refusal::Uncaptured { .. } => {
-            refused("uncaptured", "leave it out of --capture; nothing was saved")
-        }
-        Refusal::NoPlace { .. } => refused(
-            "no_place",
-            "name a directory that is there and yours to write to, or a file with --store",
         ),
         Refusal::Unwell { is_damaged: true, .. } => Verdict::new(Exit::Damaged, "corrupt")
             .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),

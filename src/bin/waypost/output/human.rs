@@ -3,50 +3,28 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+pub(crate) use waypost::text::{age, counted, grouped, plain, quoted};
 pub(crate) use waypost::transfer::size::size;
 use waypost::{Id, Timestamp};
 
-use super::terminal::{is_hidden, spelled};
+// Nobody needs the days until then.
+const FAR: Duration = Duration::from_secs(99 * 365 * 24 * 60 * 60);
 
-/// How many there are of what is called otherwise when it is one.
-pub(crate) fn counted(count: u64, one: &str, several: &str) -> String {
-    format!("{} {}", grouped(count), if count == 1 { one } else { several })
-}
-
-/// A number with a comma before every three digits.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let lead = digits.len() % 3;
-    let is_start = |at: usize| at > 0 && at % 3 == lead;
-    digits.char_indices().fold(String::new(), |mut text, (at, digit)| {
-        if is_start(at) {
-            text.push(',');
-        }
-        text.push(digit);
-        text
-    })
-}
-
-/// An age in its largest unit, rounded down.
-pub(crate) fn age(age: Duration) -> String {
-    const MINUTE: u64 = 60;
-    const HOUR: u64 = 60 * MINUTE;
-    const DAY: u64 = 24 * HOUR;
-    match age.as_secs() {
-        seconds if seconds < MINUTE => format!("{seconds}s"),
-        seconds if seconds < HOUR => format!("{}m", seconds / MINUTE),
-        // Within two days, hours still tell one working day from the next.
-        seconds if seconds < 2 * DAY => format!("{}h", seconds / HOUR),
-        seconds => format!("{}d", seconds / DAY),
+/// As [`age`] of something from `then`; `in 2d` if that is ahead of `now`.
+pub(crate) fn age_of(then: Timestamp, now: Timestamp) -> String {
+    match ahead(then, now) {
+        Some(left) if left > FAR => "in >99y".to_owned(),
+        Some(left) => format!("in {}", age(left)),
+        None => age(now.saturating_since(then)),
     }
 }
 
-/// How long before `now` something was. A clock that was set back makes it seem to come.
+/// How long before `now` something was; `in 2d` if it is ahead.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     since(then, now, age)
 }
 
-/// The same as it is said: `12 minutes ago`.
+/// The same in words: `12 minutes ago`, `in 2 days`.
 pub(crate) fn ago_in_words(then: Timestamp, now: Timestamp) -> String {
     since(then, now, |passed| {
         let age = age(passed);
@@ -63,12 +41,18 @@ pub(crate) fn ago_in_words(then: Timestamp, now: Timestamp) -> String {
 }
 
 fn since(then: Timestamp, now: Timestamp, words: impl Fn(Duration) -> String) -> String {
+    match ahead(then, now) {
+        Some(left) if left > FAR => "in more than 99 years".to_owned(),
+        Some(left) => format!("in {}", words(left)),
+        None => format!("{} ago", words(now.saturating_since(then))),
+    }
+}
+
+/// How far a date is ahead of the clock, if that is more than a difference between two clocks.
+fn ahead(then: Timestamp, now: Timestamp) -> Option<Duration> {
     // Clocks of two machines differ by some seconds.
     const SKEW: Duration = Duration::from_mins(1);
-    if then.saturating_since(now) > SKEW {
-        return "in the future".to_owned();
-    }
-    format!("{} ago", words(now.saturating_since(then)))
+    Some(then.saturating_since(now)).filter(|left| *left > SKEW)
 }
 
 /// A score in few characters.
@@ -98,65 +82,23 @@ pub(crate) fn short_id(id: &Id, length: usize) -> String {
     if is_uuid { id[..length].to_owned() } else { plain(id) }
 }
 
-/// A name as a shell takes it.
-pub(crate) fn quoted(name: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_:./@".contains(it);
-    if name.chars().all(is_plain) {
-        return name.to_owned();
-    }
-    format!("'{}'", name.replace('\'', "'\\''"))
-}
-
-/// A text that can neither control a terminal nor mislead its reader: hidden characters are written
-/// as JSON escapes.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut plain, char| {
-        match char {
-            '\n' => plain.push_str("\\n"),
-            '\r' => plain.push_str("\\r"),
-            '\t' => plain.push_str("\\t"),
-            char if is_hidden(char) => plain.push_str(&spelled(char)),
-            char => plain.push(char),
-        }
-        plain
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped_by_three_digits() {
-        for (number, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1,000"),
-            (12_345, "12,345"),
-            (123_456, "123,456"),
-            (1_234_567, "1,234,567"),
-        ] {
-            assert_eq!(grouped(number), text);
-        }
-    }
-
-    #[test]
-    fn ages_are_in_their_largest_unit() {
-        let days = |days: u64| days * 24 * 60 * 60;
-        for (seconds, text) in
-            [(59, "59s"), (60, "1m"), (7199, "1h"), (days(2) - 1, "47h"), (days(2), "2d")]
-        {
-            assert_eq!(age(Duration::from_secs(seconds)), text);
-        }
-    }
 
     #[test]
     fn what_is_dated_ahead_is_not_old() {
         let at = |seconds: i64| Timestamp::from_micros(seconds * 1_000_000);
         assert_eq!(ago(at(0), at(7200)), "2h ago");
         assert_eq!(ago(at(5), at(0)), "0s ago");
-        assert_eq!(ago(at(61), at(0)), "in the future");
-        assert_eq!(ago_in_words(at(61), at(0)), "in the future");
+        assert_eq!(ago(at(61), at(0)), "in 1m");
+        assert_eq!(ago_in_words(at(61), at(0)), "in 1 minute");
+        assert_eq!(ago_in_words(at(3 * 86_400), at(0)), "in 3 days");
+        assert_eq!(ago(at(i64::MAX / 1_000_000), at(0)), "in more than 99 years");
+        assert_eq!(age_of(at(i64::MAX / 1_000_000), at(0)), "in >99y");
+        assert_eq!(age_of(at(0), at(7200)), "2h");
+        assert_eq!(age_of(at(60), at(0)), "0s");
+        assert_eq!(age_of(at(2 * 86_400), at(0)), "in 2d");
         assert_eq!(ago_in_words(at(0), at(725)), "12 minutes ago");
         assert_eq!(ago_in_words(at(0), at(3600)), "1 hour ago");
     }
@@ -181,10 +123,5 @@ mod tests {
         assert_eq!(length(&[first, "019a8b2c-d3e5-7000-8000-0123456789ab"]), 13);
         assert_eq!(length(&[first, "019a8b2c-d3e4-7001-8000-0123456789ab"]), 18);
         assert_eq!(length(&[first, "019a8b2c-d3e4-7000-8000-0123456789ac"]), 36);
-    }
-
-    #[test]
-    fn a_terminal_gets_no_control_characters() {
-        assert_eq!(plain("a\u{1b}[31m\u{9b}b\n"), "a\\u001b[31m\\u009bb\\n");
     }
 }

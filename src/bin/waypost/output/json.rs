@@ -43,6 +43,12 @@ pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Resu
     writeln!(out, "{text}")
 }
 
+/// Writes an object that is JSON already, with the version before its members.
+pub(crate) fn json_text(out: &mut dyn Write, object: &str) -> io::Result<()> {
+    let members = object.strip_prefix('{').unwrap_or(object);
+    writeln!(out, "{{\"{VERSION_KEY}\":{VERSION},{members}")
+}
+
 /// An object without its last brace, for members that are written as they are spelled.
 pub(crate) fn json_open(value: &impl Serialize) -> serde_json::Result<String> {
     let mut text = serde_json::to_string(&Versioned::new(value))?;
@@ -63,7 +69,10 @@ mod tests {
         let start = format!("{{\"{VERSION_KEY}\":{VERSION},\"id\":7");
         let mut line = Vec::new();
         json_line(&mut line, &Found { id: 7 }).unwrap();
-        assert_eq!(String::from_utf8(line).unwrap(), format!("{start}}}\n"));
+        assert_eq!(String::from_utf8(line.clone()).unwrap(), format!("{start}}}\n"));
         assert_eq!(json_open(&Found { id: 7 }).unwrap(), start);
+        let mut text = Vec::new();
+        json_text(&mut text, "{\"id\":7}").unwrap();
+        assert_eq!(text, line);
     }
 }

@@ -6,14 +6,14 @@ use clap::builder::styling::Style;
 use waypost::{Entry, Timestamp};
 
 use super::column::{Column, Fitted, fitted};
-use super::human::{age, short_id, size};
+use super::human::{age_of, short_id, size};
 use super::palette;
 use crate::args::Global;
 
 /// Columns about entries, as they look at `now`, with so many characters of their ids.
 pub(crate) fn of_entries(entries: &[&Entry], id_length: usize, now: Timestamp) -> Vec<Column> {
     let rows = || entries.iter().copied();
-    let old = |entry: &Entry| Some(age(now.saturating_since(entry.created_at)));
+    let old = |entry: &Entry| Some(age_of(entry.created_at, now));
     let iteration = |entry: &Entry| entry.iteration.map(|number| number.to_string());
     let status = |entry: &Entry| Some(entry.status.to_string());
     vec![

@@ -4,39 +4,12 @@
 
 use std::io::{self, IsTerminal as _, LineWriter, Write};
 
+use waypost::text::escape;
+pub(crate) use waypost::text::is_hidden;
+
 // Longer than any colour sequence.
 const COLOUR_BYTES_MAX: usize = 32;
 const ESCAPE: char = '\u{1b}';
-
-/// Whether a character controls a terminal, changes the order in which others are shown, or is
-/// invisible.
-///
-/// Joiners (U+200C, U+200D) and U+FE0F are not among them: some languages and many emoji need them.
-pub(crate) fn is_hidden(char: char) -> bool {
-    char.is_control()
-        || matches!(
-            char,
-            // Direction of text.
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
-            // Line ends that are not newlines.
-            | '\u{2028}' | '\u{2029}'
-            // Invisible ones; the last range spells text that only programs see.
-            | '\u{ad}' | '\u{34f}' | '\u{17b4}' | '\u{17b5}' | '\u{200b}'
-            | '\u{2060}'..='\u{2065}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}'
-            // Letters that look like a blank or like nothing.
-            | '\u{115f}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
-            // Variants of the character before, which most fonts do not have.
-            | '\u{180b}'..='\u{180f}' | '\u{fe00}'..='\u{fe0e}' | '\u{e0100}'..='\u{e01ef}'
-        )
-}
-
-/// A character as a JSON escape.
-pub(super) fn spelled(char: char) -> String {
-    let mut units = [0; 2];
-    let units = char.encode_utf16(&mut units).iter();
-    units.map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
-}
 
 /// Writes to a stream. If that is a terminal, hidden characters are written as JSON escapes, so
 /// that JSON keeps its value. New lines, tabs and colours pass.
@@ -105,7 +78,7 @@ impl<W: Write> Shown<W> {
                 Colour::Started if !is_whole => return Ok(at),
                 Colour::Started | Colour::None => {
                     let hidden = text[at..].chars().next().expect("one was found");
-                    self.out.write_all(spelled(hidden).as_bytes())?;
+                    self.out.write_all(escape(hidden).as_bytes())?;
                     at += hidden.len_utf8();
                 }
             }

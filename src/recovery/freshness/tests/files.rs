@@ -89,6 +89,7 @@ fn a_file_of_crunch_without_a_hash_is_asked_about_by_date() {
         files: files.into(),
         changed: texts(&["b", "gone"]),
         branches: texts(&[BRANCH]),
+        checked_out: text(BRANCH),
         ..Fake::default()
     };
     let snapshot = |path: &str, hash, status| Snapshot {

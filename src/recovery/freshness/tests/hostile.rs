@@ -8,7 +8,12 @@ fn a_name_cannot_break_out_of_its_sentence() {
     let found = look(Layout::Crunch, Snapshot { branch, ..Snapshot::default() }, &Fake::default());
     let message = "branch \"a\\\"\\n\\u{1b}[31m\\u{202e}b\" is gone";
     assert_eq!(only(&found), Some((Check::Branch, Advice::StartFresh, message)));
-    let world = Fake { pull_request: text("7\nrm"), branches: texts(&[BRANCH]), ..Fake::default() };
+    let world = Fake {
+        pull_request: text("7\nrm"),
+        branches: texts(&[BRANCH]),
+        checked_out: text(BRANCH),
+        ..Fake::default()
+    };
     let entry = Entry { phase: text("pr"), ..entry(Layout::Agentize) };
     let snapshot = Snapshot { branch: text(BRANCH), ..Snapshot::default() };
     let found = freshness(&entry, &based_on(snapshot), &world, NOW);

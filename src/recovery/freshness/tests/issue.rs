@@ -93,6 +93,20 @@ fn the_phase_of_crunch_follows_labels_that_changed() {
     }
 }
 
+/// Work was gone on with by itself that the labels call done.
+#[test]
+fn labels_that_name_the_last_phase_are_for_the_user_to_decide() {
+    for (label, advice) in
+        [("state:done", Advice::PromptUser), ("state:docs", Advice::ProceedWithWarning)]
+    {
+        let labels = Some(texts(&[label]));
+        let world = Fake { issue: IssueNow { body: None, labels }, ..Fake::default() };
+        let snapshot = Snapshot { labels: Some(Vec::new()), ..Snapshot::default() };
+        let found = look(Layout::Crunch, snapshot, &world);
+        assert_eq!(found.advice, advice, "{label}");
+    }
+}
+
 #[test]
 fn labels_that_did_not_change_leave_the_phase_alone() {
     let labels = Some(texts(&["state:ready"]));

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_branch_that_is_gone_ends_the_work() {
-    let world = Fake { branches: texts(&[BRANCH]), ..Fake::default() };
+    let world = Fake { branches: texts(&[BRANCH]), checked_out: text(BRANCH), ..Fake::default() };
     for (branch, message) in [
         (None, None),
         (text(BRANCH), None),
@@ -36,9 +36,11 @@ fn another_branch_that_is_checked_out_is_for_the_user_to_decide() {
     assert_eq!(only(&look(Layout::Crunch, of(BRANCH), &on("main"))), wanted);
     let here = Snapshot { worktree: text(HERE), ..of(BRANCH) };
     assert_eq!(only(&look(Layout::Native, here, &on("main"))), wanted);
-    // A detached HEAD, or work in a worktree elsewhere: nobody can tell.
     let detached = Fake { checked_out: None, ..on("main") };
-    assert_eq!(only(&look(Layout::Crunch, of(BRANCH), &detached)), None);
+    let message = "its branch is \"feature/x\", and no branch is checked out";
+    let wanted = Some((Check::Branch, Advice::PromptUser, message));
+    assert_eq!(only(&look(Layout::Crunch, of(BRANCH), &detached)), wanted);
+    // Work in a worktree elsewhere: nobody can tell.
     let other = Snapshot { worktree: text("/other"), ..of(BRANCH) };
     assert_eq!(only(&look(Layout::Native, other, &on("main"))), None);
 }
@@ -81,7 +83,8 @@ fn in_stage_pr(snapshot: Snapshot, world: &Fake) -> Freshness {
 
 #[test]
 fn a_pull_request_that_exists_is_gone_on_with() {
-    let mut world = Fake { branches: texts(&[BRANCH]), ..Fake::default() };
+    let mut world =
+        Fake { branches: texts(&[BRANCH]), checked_out: text(BRANCH), ..Fake::default() };
     let of_branch = Snapshot { branch: text(BRANCH), ..Snapshot::default() };
     let saved = Snapshot { pull_request: text("7"), ..of_branch.clone() };
     let warning = |message| Some((Check::PullRequest, Advice::ProceedWithWarning, message));

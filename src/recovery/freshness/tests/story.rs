@@ -16,9 +16,22 @@ fn a_story_that_is_done_or_paused_is_for_a_person() {
         (text("STAGE_2"), None),
         (text("DONE"), Some("its pipeline says that the story is done")),
         (text("PAUSED"), Some("its pipeline says that the story is paused, for a person")),
+        // As language models spell it: such a story was gone on with.
+        (text("Done"), Some("its pipeline says that the story is done")),
+        (text("completed"), Some("its pipeline says that the story is done")),
+        (text("paused"), Some("its pipeline says that the story is paused, for a person")),
     ] {
         let found = judge(Assignment { story_state: state, ..Assignment::default() }, Vec::new());
         assert_eq!(only(&found), says.map(|says| (Check::Story, Advice::PromptUser, says)));
+    }
+}
+
+#[test]
+fn a_story_of_a_pipeline_that_is_complete_is_for_a_person() {
+    for state in [None, text("STAGE_2")] {
+        let ended = Assignment { story_state: state, is_complete: true, ..Assignment::default() };
+        let says = "its pipeline says that it is complete";
+        assert_eq!(only(&judge(ended, Vec::new())), Some((Check::Story, Advice::PromptUser, says)));
     }
 }
 

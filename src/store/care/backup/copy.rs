@@ -13,6 +13,7 @@ use crate::error::{At as _, Result};
 use crate::store::engine::disk::{DiskFile, Place};
 use crate::store::engine::location;
 use crate::store::engine::overlay::Overlay;
+use crate::store::engine::sectors::failed;
 use crate::store::watch::{Stage, Step, Watch};
 
 // Large enough to be read at once, small enough to be copied again for the sake of a few pages.
@@ -49,7 +50,7 @@ impl<'a> Copy<'a> {
             match self.source.read_at(chunk, start) {
                 // The file became shorter meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
-                other => other.at(&self.from.path)?,
+                other => other.map_err(|error| failed(&self.from.path, error))?,
             }
             self.target.write_at(chunk, start).at(&self.to.path)?;
             self.sums.push(check(0, chunk));
@@ -88,7 +89,7 @@ impl<'a> Copy<'a> {
         let mut chunk = vec![0; CHUNK_BYTES];
         for (start, number) in (0..total).step_by(CHUNK_BYTES).zip(0..) {
             let chunk = &mut chunk[..length_at(start, total)];
-            read(self, start, chunk).at(&self.from.path)?;
+            read(self, start, chunk).map_err(|error| failed(&self.from.path, error))?;
             if self.sums.get(number) != Some(&check(0, chunk)) {
                 self.target.write_at(chunk, start).at(&self.to.path)?;
             }

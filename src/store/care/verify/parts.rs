@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use redb::{ReadableTable as _, ReadableTableMetadata as _};
 
-use super::frames::Owners;
+use super::frames::{self, Owners};
 use super::tables::{Opener, each_after};
 use super::tally::{Harm, Verification};
-use super::{PART, ROWS_PART, Sweep, Verifier, checkpoints, contents, frames, notes, rows, spool};
+use super::{PART, ROWS_PART, Sweep, Verifier, checkpoints, contents, notes, rows, spool};
 use crate::error::Result;
 use crate::key::frame_sequence;
 use crate::store::engine::fault::{In as _, without_panics};

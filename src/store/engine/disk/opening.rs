@@ -195,6 +195,53 @@ pub(super) fn allocate(_: &File, _: u64, _: u64) -> io::Result<bool> {
     Ok(false)
 }
 
+// A file system with less free space than this many reserves needs it for saves.
+#[cfg(target_os = "linux")]
+const PLENTY: u64 = 64;
+// More than the blocks of any short file, less than any reserve.
+#[cfg(target_os = "linux")]
+const BLOCKS_BYTES: u64 = 128 << 10;
+
+/// Keeps disk space beyond the end of a short file, so that it has at least so many bytes.
+#[cfg(target_os = "linux")]
+pub(super) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
+    use rustix::io::Errno;
+    if allocated(&file.metadata()?) >= bytes {
+        return Ok(());
+    }
+    let system = fstatvfs(file)?;
+    if system.f_bavail.saturating_mul(system.f_frsize) < PLENTY * bytes {
+        return Ok(());
+    }
+    match fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes) {
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn reserve(_: &File, _: u64) -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether a short file has disk space beyond its end.
+#[cfg(target_os = "linux")]
+pub(super) fn is_reserved(file: &File) -> bool {
+    file.metadata().is_ok_and(|found| allocated(&found) > found.len() + BLOCKS_BYTES)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_reserved(_: &File) -> bool {
+    false
+}
+
+#[cfg(target_os = "linux")]
+fn allocated(found: &Metadata) -> u64 {
+    // Always in units of 512 bytes, whatever the size of a block is.
+    std::os::unix::fs::MetadataExt::blocks(found) * 512
+}
+
 #[cfg(unix)]
 mod system {
     use std::fs::{FileType, Metadata, OpenOptions};

@@ -1,12 +1,13 @@
 //! The bytes of a journal: its header, and items that each seed the sum of the next.
 
+use std::io;
+use std::path::Path;
+
 use super::FILE_BYTES_MAX;
 use crate::codec::{Placed, check};
 use crate::error::{At, Error, Result};
 use crate::store::engine::disk::Disk;
 use crate::store::engine::sectors::{Sectors, Unreadable};
-use std::io;
-use std::path::Path;
 
 pub(super) const HEADER_BYTES: usize = 16;
 

@@ -2,13 +2,14 @@
 //!
 //! Must never take for whole what a torn write may have left, nor change a byte.
 
+use std::path::Path;
+
 use super::item::{HEADER_BYTES, MAGIC, identified, items, read_bytes};
 use super::mark::{self, Mark};
 use crate::codec::Placed;
 use crate::error::{Damage, Error, Result};
 use crate::store::engine::disk::Disk;
 use crate::store::engine::sectors::Unreadable;
-use std::path::Path;
 
 /// The file in the place of the journal.
 #[derive(Debug)]

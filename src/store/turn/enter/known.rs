@@ -57,4 +57,9 @@ impl Turn {
             label => format!("{SIGNED}{process} ({label})"),
         }
     }
+
+    /// Frees the reserve for a call that removes something; false if there is none.
+    pub(in crate::store) fn release_reserve(&self) -> bool {
+        self.lock_file.release()
+    }
 }

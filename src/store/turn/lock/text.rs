@@ -27,7 +27,9 @@ pub(in crate::store) const SIGNED: &str = "process ";
 const HOLDER_BYTES_MAX: usize = 300;
 // Builds without a checksum wrote labels of any length.
 const HOLDER_CHARS_MAX: usize = 200;
-/// No store writes a longer file.
+/// No store writes a longer text now: it fits into one sector.
+pub(super) const TEXT_BYTES: u64 = 512;
+/// No build ever wrote a longer file.
 pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
 // In place of a key id if nothing is sealed.
 const PLAIN: &str = "plain";

@@ -21,11 +21,11 @@ fn numbers_have_a_line_and_changes_a_row() {
     insta::assert_snapshot!(log(&test, "a --path /x --ascii").done(), @"
     /x  min 10.0, max 14, last 12, 5 of 6
     ___# ~
-    ID   AGE  ITER  VALUE
-    a-5   0s     5  12
-    a-4   0s     4  absent
-    a-3   0s     3  14
-    a-0   0s     0  10
+    ID       AGE  ITER  VALUE
+    a-5  in >99y     5  12
+    a-4  in >99y     4  absent
+    a-3  in >99y     3  14
+    a-0  in >99y     0  10
     ");
     // Up to a checkpoint, and no further back than the limit.
     let ended = log(&test, "a-4 --path /x --ascii --limit 2");
@@ -33,9 +33,9 @@ fn numbers_have_a_line_and_changes_a_row() {
     insta::assert_snapshot!(ended.stdout, @"
     /x  min 14, max 14, last 14, 1 of 2
     -
-    ID   AGE  ITER  VALUE
-    a-4   0s     4  absent
-    a-3   0s     3  14
+    ID       AGE  ITER  VALUE
+    a-4  in >99y     4  absent
+    a-3  in >99y     3  14
     ");
 }
 
@@ -45,13 +45,13 @@ fn numbers_in_quotes_and_beyond_doubles_count() {
     insta::assert_snapshot!(log(&test, "a --path /x --ascii").done(), @r#"
     /x  min -1e400, max 1e400, last 9007199254740992, 5 of 6
     _#_##
-    ID   AGE  ITER  VALUE
-    a-5   0s     5  NaN
-    a-4   0s     4  9007199254740992
-    a-3   0s     3  9007199254740993
-    a-2   0s     2  -1e400
-    a-1   0s     1  1e400
-    a-0   0s     0  "3"
+    ID       AGE  ITER  VALUE
+    a-5  in >99y     5  NaN
+    a-4  in >99y     4  9007199254740992
+    a-3  in >99y     3  9007199254740993
+    a-2  in >99y     2  -1e400
+    a-1  in >99y     1  1e400
+    a-0  in >99y     0  "3"
     "#);
 }
 
@@ -60,19 +60,19 @@ fn other_values_have_rows_only() {
     let long = format!("{:?}", "long ".repeat(100));
     let test = with(&["\"build\"", "\"build\"", "true", "{\"y\": [1]}", &long, "null"]);
     insta::assert_snapshot!(log(&test, "a --path /x --ascii").done(), @r#"
-    ID   AGE  ITER  VALUE
-    a-5   0s     5  null
-    a-4   0s     4  "long long long long long long long long long long long l...
-    a-3   0s     3  {"y":[1]}
-    a-2   0s     2  true
-    a-0   0s     0  "build"
+    ID       AGE  ITER  VALUE
+    a-5  in >99y     5  null
+    a-4  in >99y     4  "long long long long long long long long long long long l...
+    a-3  in >99y     3  {"y":[1]}
+    a-2  in >99y     2  true
+    a-0  in >99y     0  "build"
     "#);
     insta::assert_snapshot!(log(&test, "a --path /x/y/0 --ascii --limit 3").stdout, @"
     /x/y/0  min 1, max 1, last 1, 1 of 3
     -
-    ID   AGE  ITER  VALUE
-    a-4   0s     4  absent
-    a-3   0s     3  1
+    ID       AGE  ITER  VALUE
+    a-4  in >99y     4  absent
+    a-3  in >99y     3  1
     ");
 }
 
@@ -86,11 +86,11 @@ fn every_series_has_a_line_of_its_own() {
     ~#_
     b /x  min 5, max 5, last 5, 1 of 1
     -
-    ID   AGE  SERIES  ITER  VALUE
-    a-2   0s  a          -  0
-    b-0   0s  b          -  5
-    a-1   0s  a          1  2
-    a-0   0s  a          0  1
+    ID       AGE  SERIES  ITER  VALUE
+    a-2  in >99y  a          -  0
+    b-0  in >99y  b          -  5
+    a-1  in >99y  a          1  2
+    a-0  in >99y  a          0  1
     ");
 }
 
@@ -135,9 +135,9 @@ fn damage_is_told_in_its_row() {
     insta::assert_snapshot!(ended.stdout, @"
     b /x  min 5, max 5, last 5, 1 of 1
     -
-    ID   AGE  SERIES  ITER  VALUE
-    b-0   0s  b          -  5
-    a-0   0s  a          0  damaged
+    ID       AGE  SERIES  ITER  VALUE
+    b-0  in >99y  b          -  5
+    a-0  in >99y  a          0  damaged
     ");
     let ended = log(&test, "--path /x --json");
     assert_eq!(ended.code, Some(5));

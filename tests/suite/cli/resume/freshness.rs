@@ -80,9 +80,11 @@ fn another_branch_that_is_checked_out_is_not_gone_on_with_unasked() {
     assert!(ended.stderr.contains("\\\"main\\\" is checked out"), "{}", ended.stderr);
     assert_eq!(test.run(&format!("{RESUME} --choice resume")).code, Some(0));
     assert_eq!(test.run(&format!("{RESUME} --force")).code, Some(0));
+    // What is committed there is on no branch, and easily lost.
     git(&test.path(), "checkout -q --detach");
     let ended = test.run(RESUME);
-    assert_eq!((ended.code, findings(&ended)), (Some(0), vec![]), "{}", ended.stderr);
+    assert_eq!((ended.code, findings(&ended)), (Some(4), vec!["branch prompt_user".to_owned()]));
+    assert!(ended.stderr.contains("and no branch is checked out"), "{}", ended.stderr);
 }
 
 /// It was not read at all, and the work went on.

@@ -7,12 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use waypost::doctor::{Floor, Scratch};
 
 use super::Plan;
 use super::document::AgentLoop;
 use super::files::Files;
-use super::floor::Floor;
-use super::place::Place;
 use super::random::Random;
 use super::report::{Documents, Measured, Report};
 use super::spread::Spread;
@@ -65,7 +64,7 @@ pub(super) fn run(
     global: &Global,
 ) -> Result<(Option<Report>, Option<Stopped>)> {
     interrupt::listen()?;
-    let place = Place::new(parent, "bench")?;
+    let place = scratch(parent)?;
     let mut floor = Floor::new(place.path())?;
     let mut waypost = Course::new(Waypost::new(place.path(), plan)?, plan);
     let mut files = Course::new(Files::new(place.path(), plan)?, plan);
@@ -99,6 +98,11 @@ pub(super) fn run(
         files: others,
     };
     Ok((Some(report), stopped))
+}
+
+fn scratch(parent: &Path) -> Result<Scratch> {
+    let path = Scratch::path_in(parent, "bench");
+    Scratch::new(parent, "bench").with_context(|| format!("cannot make {}", path.display()))
 }
 
 impl<C: Contender> Course<C> {

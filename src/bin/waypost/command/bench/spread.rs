@@ -6,15 +6,15 @@ use serde::{Serialize, Serializer};
 
 /// How long something took, in microseconds; in JSON in seconds, like all times.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(in crate::command) struct Spread {
+pub(super) struct Spread {
     #[serde(rename = "median_seconds", serialize_with = "seconds")]
-    pub(in crate::command) median: f64,
+    pub(super) median: f64,
     #[serde(rename = "p90_seconds", serialize_with = "seconds")]
-    pub(in crate::command) p90: f64,
+    pub(super) p90: f64,
     #[serde(rename = "p99_seconds", serialize_with = "seconds")]
-    pub(in crate::command) p99: f64,
+    pub(super) p99: f64,
     #[serde(rename = "max_seconds", serialize_with = "seconds")]
-    pub(in crate::command) max: f64,
+    pub(super) max: f64,
 }
 
 // As serde calls it.
@@ -24,7 +24,7 @@ fn seconds<S: Serializer>(micros: &f64, serializer: S) -> Result<S::Ok, S::Error
 }
 
 impl Spread {
-    pub(in crate::command) fn of(times: &[Duration]) -> Self {
+    pub(super) fn of(times: &[Duration]) -> Self {
         let mut sorted = times.to_vec();
         sorted.sort_unstable();
         let at = |percent: usize| {

@@ -56,18 +56,30 @@ pub(super) fn is_one(line: &[u8]) -> bool {
     fields.is_ok_and(|fields| fields.contains_key("document"))
 }
 
-/// The checkpoint of a line, encoded.
-pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Taken, Error> {
+/// Refuses a line that no store takes.
+pub(super) fn check(line: &[u8]) -> Result<(), Error> {
+    let fields = fields(line)?;
+    let (_, document) = described(&fields)?;
+    Source::from_json(document.get().as_bytes()).map(drop)
+}
+
+fn fields(line: &[u8]) -> Result<BTreeMap<String, &RawValue>, Error> {
     // serde's own wording quotes what it found, and that may be the document.
-    let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(line).map_err(|error| {
+    serde_json::from_slice(line).map_err(|error| {
         invalid("line", format!("not an object in JSON, at column {}", error.column()))
-    })?;
-    check_version(&fields)?;
+    })
+}
+
+/// What a line says of its checkpoint, and the document.
+fn described<'a>(
+    fields: &BTreeMap<String, &'a RawValue>,
+) -> Result<(NewEntry, &'a RawValue), Error> {
+    check_version(fields)?;
     let document = fields.get("document").ok_or_else(|| {
         invalid("line", "has no `document`; `waypost export --jsonl` writes one".to_owned())
     })?;
     let mut about = NewEntry::default();
-    for (name, value) in &fields {
+    for (name, value) in fields {
         if BESIDE.contains(&name.as_str()) || DERIVED.contains(&name.as_str()) {
             continue;
         }
@@ -75,6 +87,13 @@ pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Taken, Error> {
         let value = value.map_err(|_| invalid(name, "not JSON".to_owned()))?;
         envelope::set(&mut about, name, value).map_err(|reason| invalid(name, reason))?;
     }
+    Ok((about, document))
+}
+
+/// The checkpoint of a line, encoded.
+pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Taken, Error> {
+    let fields = fields(line)?;
+    let (about, document) = described(&fields)?;
     let draft = draft_document(store, about, document, &fields)?;
     let artifacts = fields.get(ARTIFACTS).map(|it| read::<Vec<Captured>>(ARTIFACTS, it));
     let artifacts = artifacts.transpose()?.unwrap_or_default();
@@ -157,5 +176,5 @@ fn bytes_of(name: &str, digits: &str) -> Result<Vec<u8>, Error> {
 }
 
 fn invalid(what: &str, reason: String) -> Error {
-    Error::Invalid { what: what.to_owned(), reason }
+    Error::Invalid { what: what.into(), reason }
 }

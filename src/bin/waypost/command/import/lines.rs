@@ -79,10 +79,7 @@ fn read(mut source: impl BufRead, hand_out: &mut dyn FnMut(Lines) -> bool) -> io
 fn drafts(store: &Store, lines: Lines) -> Drafts {
     let draft = |line: Option<Vec<u8>>| match line {
         Some(line) => line::draft(store, &line),
-        None => Err(Error::Limit {
-            what: "length of the line".to_owned(),
-            limit: line_bytes_max() as u64,
-        }),
+        None => Err(too_long()),
     };
     lines.into_iter().map(|(number, line)| (number, draft(line))).collect()
 }
@@ -121,7 +118,11 @@ fn save_part(store: &Store, drafts: Drafts, name: &str, global: &Global) -> Resu
     Ok(part)
 }
 
-fn line_bytes_max() -> usize {
+pub(super) fn too_long() -> Error {
+    Error::Limit { what: "length of the line".to_owned(), limit: line_bytes_max() as u64 }
+}
+
+pub(super) fn line_bytes_max() -> usize {
     let limits = Limits::default();
     // Text is longer than what is stored; the store knows the limit for that. A control character
     // takes six bytes.

@@ -5,8 +5,6 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::open;
-
 /// What paths start from.
 #[derive(Debug, Clone)]
 pub(in crate::command) struct Base {
@@ -17,7 +15,7 @@ pub(in crate::command) struct Base {
 impl Base {
     /// For the store at `store`.
     pub(in crate::command) fn new(store: &Path) -> Self {
-        Self { home: open::home(store) }
+        Self { home: waypost::project::home(store) }
     }
 
     /// The directory that the store is for, links resolved.

@@ -9,9 +9,9 @@ use anyhow::Result;
 use clap::builder::styling::Style;
 use serde::Serialize;
 use waypost::Layout;
+use waypost::project::ignore_command;
 use waypost::recovery::Ignored;
 
-use super::ignoring::advice;
 use crate::args::Global;
 use crate::command::import::survey::Lot;
 use crate::confirm;
@@ -94,7 +94,7 @@ pub(super) fn is_ignored(ignored: &Ignored) -> Option<bool> {
 
 /// What git does about the store, and what to type if it should not.
 pub(super) fn git(ignored: &Ignored, store: &Path) -> Option<String> {
-    let advice = advice(ignored, store).unwrap_or_default();
+    let advice = ignore_command(ignored, store).unwrap_or_default();
     Some(match ignored {
         Ignored::Yes if store.with_file_name(".gitignore").exists() => {
             "ignores it, by the .gitignore beside it".to_owned()

@@ -2,6 +2,8 @@
 //!
 //! Knows rows only by their numbers, from the newest on, and what each goes on from.
 
+use waypost::history::Link;
+
 // With more lines beside each other nobody follows any; the rest is not drawn.
 const LANES_MAX: usize = 12;
 
@@ -36,16 +38,6 @@ impl Signs {
     };
 }
 
-/// What a row goes on from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum From {
-    Nothing,
-    /// A later row.
-    Row(usize),
-    /// One that is not shown.
-    Hidden,
-}
-
 /// What stands before a row, all without spaces at their end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Drawn {
@@ -58,7 +50,7 @@ pub(super) struct Drawn {
 }
 
 /// Draws rows by what each goes on from.
-pub(super) fn draw(rows: &[From], signs: Signs) -> Vec<Drawn> {
+pub(super) fn draw(rows: &[Link], signs: Signs) -> Vec<Drawn> {
     let mut graph = Graph { lanes: Vec::new(), ended: None, signs };
     rows.iter().enumerate().map(|(row, from)| graph.row(row, *from)).collect()
 }
@@ -72,7 +64,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn row(&mut self, row: usize, from: From) -> Drawn {
+    fn row(&mut self, row: usize, from: Link) -> Drawn {
         let arriving: Vec<usize> =
             (0..self.lanes.len()).filter(|lane| self.lanes[*lane] == Some(row)).collect();
         let (lane, above) = match arriving.as_slice() {
@@ -88,9 +80,9 @@ impl Graph {
         }
         let beside = self.lines(|at| (at == lane).then_some(self.signs.node));
         (self.lanes[lane], self.ended) = match from {
-            From::Row(row) => (Some(row), None),
-            From::Hidden => (None, Some((lane, true))),
-            From::Nothing => (None, Some((lane, false))),
+            Link::Row(row) => (Some(row), None),
+            Link::Hidden => (None, Some((lane, true))),
+            Link::Nothing => (None, Some((lane, false))),
         };
         let below = self.lines(|_| None);
         while self.lanes.last() == Some(&None) {
@@ -162,11 +154,11 @@ mod tests {
 
     /// The graph of rows that say which number each goes on from.
     fn drawn(rows: &[Option<usize>]) -> String {
-        let rows: Vec<From> = rows.iter().map(|row| row.map_or(From::Nothing, From::Row)).collect();
+        let rows: Vec<Link> = rows.iter().map(|row| row.map_or(Link::Nothing, Link::Row)).collect();
         shown(&rows)
     }
 
-    fn shown(rows: &[From]) -> String {
+    fn shown(rows: &[Link]) -> String {
         let lines = draw(rows, Signs::ASCII).into_iter().zip('a'..);
         let lines = lines.flat_map(|(drawn, name)| {
             drawn.above.into_iter().chain([format!("{} {name}", drawn.beside)])
@@ -229,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_is_not_shown_of_a_line_is_told() {
-        let rows = [From::Row(2), From::Hidden, From::Hidden, From::Hidden, From::Nothing];
+        let rows = [Link::Row(2), Link::Hidden, Link::Hidden, Link::Hidden, Link::Nothing];
         insta::assert_snapshot!(shown(&rows), @"
         * a
         | * b
@@ -243,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_drawn_is_still_marked() {
-        let apart: Vec<From> = (0..40).map(|row| From::Row(row + 40)).collect();
+        let apart: Vec<Link> = (0..40).map(|row| Link::Row(row + 40)).collect();
         let drawn = draw(&apart, Signs::UNICODE);
         assert!(drawn.iter().all(|drawn| drawn.beside.contains('\u{25cb}')));
         assert!(drawn.iter().all(|drawn| drawn.beside.chars().count() <= 2 * LANES_MAX + 1));

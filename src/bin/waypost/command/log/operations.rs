@@ -64,7 +64,7 @@ pub(super) fn run(store: &Store, limit: usize, global: &Global, out: &mut dyn Wr
 }
 
 fn columns(operations: &[Operation], now: Timestamp) -> Vec<Column> {
-    let age = |it: &Operation| output::age(now.saturating_since(it.until.unwrap_or(it.at)));
+    let age = |it: &Operation| output::age_of(it.until.unwrap_or(it.at), now);
     vec![
         Column::number("OP", operations, |it| Some(it.number.to_string())),
         Column::number("AGE", operations, |it| Some(age(it))),

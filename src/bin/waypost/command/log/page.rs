@@ -5,14 +5,14 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use clap::builder::styling::Style;
-use waypost::{Id, Status, Timestamp};
+use waypost::history::{Reading, Row, links};
+use waypost::{Status, Timestamp};
 
 use super::graph::{Drawn, Signs, draw};
-use super::summary::Summary;
-use super::timeline::{Origin, Row, Since, State, links};
 use crate::args::Global;
 use crate::output::{
-    Column, Fitted, age, columns, cut, fitted, padded, palette, rounded, short_id, taken,
+    Changed, Column, Fitted, age_of, columns, cut, fitted, padded, palette, rounded, short_id,
+    taken,
 };
 
 // With less room for what changed, it stands in a line of its own.
@@ -23,13 +23,8 @@ const GAP: &str = "  ";
 pub(super) struct Page {
     graph: Vec<Drawn>,
     columns: Vec<Column>,
-    /// What changed, last in a line or in one of its own.
-    words: Vec<Words>,
-}
-
-pub(crate) struct Words {
-    pub(crate) text: String,
-    pub(crate) is_bad: bool,
+    /// At the end of the line of a row, or in a line below it.
+    changed: Vec<Changed>,
 }
 
 /// How wide lines may be, and whether they have colours.
@@ -43,8 +38,8 @@ impl Page {
     /// Rows as they look at `now`, with so many characters of ids.
     pub(super) fn new(rows: &[Row], id_length: usize, signs: Signs, now: Timestamp) -> Self {
         let columns = facts(rows, id_length, now);
-        let words = rows.iter().map(|row| Words::of(row, id_length)).collect();
-        Self { graph: draw(&links(rows), signs), columns, words }
+        let changed = rows.iter().map(|row| Changed::of(row, id_length)).collect();
+        Self { graph: draw(&links(rows), signs), columns, changed }
     }
 
     /// Writes lines of at most so many columns, if they have an end.
@@ -66,7 +61,7 @@ impl Page {
             width.saturating_sub(lanes + taken(&shown) + 2 * GAP.len()) >= WORDS_ROOM_MIN;
         let paper = Paper { width, has_colours };
         self.header(lanes, &shown, has_room).write(out, paper)?;
-        for (at, (drawn, words)) in self.graph.iter().zip(&self.words).enumerate() {
+        for (at, (drawn, changed)) in self.graph.iter().zip(&self.changed).enumerate() {
             if let Some(above) = &drawn.above {
                 Line::default().add(above).write(out, paper)?;
             }
@@ -75,14 +70,14 @@ impl Page {
                 let (style, cell) = self.columns[*column].cell(at, *width);
                 line = line.add(GAP).styled(style, &cell);
             }
-            let style = if words.is_bad { palette::BAD } else { Style::new() };
+            let style = if changed.is_bad { palette::BAD } else { Style::new() };
             if has_room {
-                line.add(GAP).styled(style, &words.text).write(out, paper)?;
+                line.add(GAP).styled(style, &changed.text).write(out, paper)?;
                 continue;
             }
             line.write(out, paper)?;
             let below = Line::default().add(&padded(&drawn.below, lanes, false));
-            below.add("    ").styled(style, &words.text).write(out, paper)?;
+            below.add("    ").styled(style, &changed.text).write(out, paper)?;
         }
         Ok(())
     }
@@ -98,7 +93,7 @@ impl Page {
 
 fn facts(rows: &[Row], id_length: usize, now: Timestamp) -> Vec<Column> {
     let is_one_series = rows.iter().map(|row| &row.entry.series).collect::<HashSet<_>>().len() == 1;
-    let old = |row: &Row| age(now.saturating_since(row.entry.created_at));
+    let old = |row: &Row| age_of(row.entry.created_at, now);
     // Nearly all are so, and it says nothing.
     let status = |row: &Row| Some(row.entry.status).filter(|it| *it != Status::InProgress);
     let tags = |row: &Row| row.entry.tags.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
@@ -120,44 +115,9 @@ fn facts(rows: &[Row], id_length: usize, now: Timestamp) -> Vec<Column> {
 }
 
 fn score(row: &Row) -> Option<String> {
-    match row.state {
-        State::Read { score, .. } => score.map(rounded),
-        State::Damaged(_) | State::Gone => None,
-    }
-}
-
-impl Words {
-    pub(crate) fn of(row: &Row, id_length: usize) -> Self {
-        let (since, files) = match &row.state {
-            State::Damaged(_) => return Self { text: "damaged".to_owned(), is_bad: true },
-            State::Gone => return Self { text: "deleted meanwhile".to_owned(), is_bad: false },
-            State::Read { since, files, .. } => (since, files.words()),
-        };
-        let short = |id: &Id| short_id(id, id_length);
-        let origin = row.origin.as_ref().map(|origin| match origin {
-            Origin::Fork(id) => format!("fork of {}", short(id)),
-            Origin::Back(id) => format!("back to {}", short(id)),
-            Origin::Gone(id) => format!("from {}, which is gone", short(id)),
-        });
-        let changed = match since {
-            Since::First => "first".to_owned(),
-            Since::Before(_, Summary { words, .. }) => words.clone(),
-            Since::Unreadable(before) => format!("{} cannot be read", short(before)),
-        };
-        let is_same = matches!(since, Since::Before(_, Summary { is_same: true, .. }));
-        let changed = match files {
-            Some(files) if is_same => files,
-            Some(files) => format!("{changed}, {files}"),
-            None => changed,
-        };
-        let is_fork_alone = matches!(row.origin, Some(Origin::Fork(_)))
-            && matches!(since, Since::Before(_, Summary { changes: 0, .. }));
-        let text = match origin {
-            Some(origin) if is_fork_alone => origin,
-            Some(origin) => format!("{origin}, {changed}"),
-            None => changed,
-        };
-        Self { text, is_bad: false }
+    match row.reading {
+        Reading::Read { score, .. } => score.map(rounded),
+        Reading::Damaged(_) | Reading::Gone => None,
     }
 }
 
@@ -199,9 +159,9 @@ impl Line {
 mod tests {
     use std::collections::BTreeSet;
 
-    use waypost::{NewEntry, Series, Store};
+    use waypost::history::{Captured, Since, Summary};
+    use waypost::{Id, NewEntry, Series, Store};
 
-    use super::super::timeline::Files;
     use super::*;
 
     /// Rows of a store with one checkpoint, as if they had these scores and words.
@@ -220,8 +180,8 @@ mod tests {
             let (pointers, words) = (Vec::new(), (*words).to_owned());
             let summary = Summary { changes: 1, pointers, words, is_same: false };
             let since = Since::Before(entry.id.clone(), summary);
-            let state = State::Read { score: *score, since, files: Files::default() };
-            Row { entry: entry.clone(), origin: None, has_before: true, state }
+            let reading = Reading::Read { score: *score, since, files: Captured::default() };
+            Row { entry: entry.clone(), origin: None, has_before: true, reading }
         };
         let rows: Vec<Row> = rows.iter().map(row).collect();
         Page::new(&rows, 13, Signs::ASCII, entry.created_at)

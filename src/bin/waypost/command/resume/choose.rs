@@ -6,7 +6,6 @@ use anyhow::Result;
 use waypost::recovery::{Candidate, Chosen, Meant, Target, Unresolved};
 use waypost::{Query, Series, Store, Timestamp};
 
-use super::super::series;
 use super::{Args, Choice, How, ask, is_asked_here};
 use crate::args::Global;
 use crate::exit::Refusal;
@@ -111,7 +110,7 @@ fn any(args: &Args, store: &Store, global: &Global) -> Result<Target> {
     if states.is_empty() {
         return Err(nothing(&query).into());
     }
-    let lines = series::lines(store, &states, Timestamp::now())?;
+    let lines = output::state_lines(store, &states, Timestamp::now())?;
     let at = ask::number(&lines, &mut io::stdin().lock(), &mut output::stderr())?;
     Ok(Target::Series(states.swap_remove(at).series))
 }
@@ -182,9 +181,9 @@ fn lines(store: &Store, candidates: &[Candidate]) -> Result<Vec<String>> {
 fn line(candidate: &Candidate, id_length: usize, now: Timestamp) -> String {
     let Candidate { entry, standing, hurdles, .. } = candidate;
     let mut line = format!(
-        "{}  {} ago  {}",
+        "{}  {}  {}",
         output::short_id(&entry.id, id_length),
-        output::age(now.saturating_since(entry.created_at)),
+        output::ago(entry.created_at, now),
         entry.trigger
     );
     let iteration = entry.iteration.map(|number| format!("iteration {number}"));

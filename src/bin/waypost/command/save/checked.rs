@@ -1,17 +1,14 @@
 //! `waypost save --layout`: a document of another system, held to the rules of that system.
 
-use waypost::layouts::{Place, Problem, check, recognise};
-use waypost::{Document, Error, Layout, NewEntry, Result, Status, Trigger};
+use waypost::layouts::{described, refuse_broken};
+use waypost::{Document, Layout, NewEntry, Result, Source};
 
 use super::Args;
-
-// More would fill the screen; `waypost check` lists all.
-const TOLD_MAX: usize = 8;
 
 /// What is known about a document: by flags, else by what it says about itself.
 ///
 /// Refused if it breaks the rules of its layout, unless that is wished for.
-pub(super) fn described(mut about: NewEntry, args: &Args, json: &[u8]) -> Result<NewEntry> {
+pub(super) fn about(mut about: NewEntry, args: &Args, json: &[u8]) -> Result<NewEntry> {
     if let Some(layout) = args.layout.filter(|_| about.layout == Layout::Native) {
         about.layout = layout;
     }
@@ -22,48 +19,20 @@ pub(super) fn described(mut about: NewEntry, args: &Args, json: &[u8]) -> Result
     if !args.force {
         refuse_broken(about.layout, &document)?;
     }
-    let own = recognise(&document, &Place::default());
-    Ok(match own.filter(|own| own.layout == about.layout && !args.has_about) {
-        Some(own) => joined(about, own, args),
-        None => about,
-    })
+    if args.has_about {
+        return Ok(about);
+    }
+    let says_status = args.about.has_status();
+    let status = about.status;
+    let about = described(about, &document);
+    Ok(if says_status { NewEntry { status, ..about } } else { about })
 }
 
-fn refuse_broken(layout: Layout, document: &Document) -> Result<()> {
-    let problems = check(layout, document, "");
-    let errors: Vec<&Problem> = problems.iter().filter(|problem| problem.is_error()).collect();
-    if errors.is_empty() {
-        return Ok(());
+/// The document as JSON: claude-crunch writes YAML.
+pub(super) fn in_json(text: Vec<u8>, layout: Option<Layout>) -> Result<Vec<u8>> {
+    if layout != Some(Layout::Crunch) || Document::from_json(&text).is_ok() {
+        return Ok(text);
     }
-    let told: Vec<String> = errors.iter().take(TOLD_MAX).map(ToString::to_string).collect();
-    let more = errors.len() - told.len();
-    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    let reason = format!("{}{more}", told.join("; "));
-    Err(Error::Invalid { what: format!("document of {layout}"), reason })
-}
-
-/// What flags say comes first. Its id and time are not taken over: it is saved anew, and now.
-fn joined(about: NewEntry, own: NewEntry, args: &Args) -> NewEntry {
-    let says_status = args.about.has_status() || own.status == Status::Unknown;
-    let is_unknown = about.trigger == Trigger::Unknown;
-    NewEntry {
-        series: about.series.or(own.series),
-        issue: about.issue.or(own.issue),
-        loop_id: about.loop_id.or(own.loop_id),
-        workflow_id: about.workflow_id.or(own.workflow_id),
-        workflow_type: about.workflow_type.or(own.workflow_type),
-        session_id: about.session_id.or(own.session_id),
-        agent: about.agent.or(own.agent),
-        trigger: if is_unknown { own.trigger } else { about.trigger },
-        phase: about.phase.or(own.phase),
-        step: about.step.or(own.step),
-        iteration: about.iteration.or(own.iteration),
-        status: if says_status { about.status } else { own.status },
-        tags: if about.tags.is_empty() { own.tags } else { about.tags },
-        can_resume: about.can_resume.or(own.can_resume),
-        resume_from: about.resume_from.or(own.resume_from),
-        warnings: if about.warnings.is_empty() { own.warnings } else { about.warnings },
-        retention_days: about.retention_days.or(own.retention_days),
-        ..about
-    }
+    let document = Source::from_yaml(&text)?.document()?;
+    Ok(serde_json::to_vec(&document).expect("a document is JSON"))
 }

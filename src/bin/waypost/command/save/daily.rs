@@ -5,8 +5,8 @@ use std::cell::Cell;
 use anyhow::Result;
 use waypost::{Policy, Store, Timestamp};
 
-use super::super::prune::come_back;
 use crate::args::Global;
+use crate::output::come_back;
 
 const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use waypost::{Error, NewEntry, Result};
+use waypost::{Error, NewEntry, Result, Subject};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,7 +37,7 @@ pub(super) fn open<'a>(line: &'a [u8], about: &mut NewEntry) -> Result<&'a str> 
         invalid("line", format!("{reason}, at column {}", error.column()))
     })?;
     for (name, value) in envelope.about {
-        set(about, &name, value).map_err(|reason| invalid(&format!("about.{name}"), reason))?;
+        set(about, &name, value).map_err(|reason| invalid(Subject::About(name.clone()), reason))?;
     }
     Ok(envelope.document.get())
 }
@@ -87,8 +87,8 @@ fn parsed<T: FromStr<Err = Error>>(value: Value) -> Result<Option<T>, String> {
     text.map(|text| text.parse()).transpose().map_err(|error: Error| error.to_string())
 }
 
-fn invalid(what: &str, reason: String) -> Error {
-    Error::Invalid { what: what.to_owned(), reason }
+fn invalid(what: impl Into<Subject>, reason: String) -> Error {
+    Error::Invalid { what: what.into(), reason }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Every line that is not blank gets exactly one answer, in order.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use anyhow::{Context as _, Result};
@@ -23,6 +24,7 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
     let mut lines = Lines::of(Input::new(io::stdin()), line_bytes_max());
     interrupt::listen()?;
     let (mut count, mut total) = (0, 0_u64);
+    let mut told = HashSet::new();
     loop {
         let taken = lines.take().context("cannot read standard input");
         let lines = match interrupt::caught(taken)? {
@@ -37,7 +39,14 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
             total += 1;
             let answered = match outcome {
                 Answer::Saved(entry) => answer(out, &entry, global),
-                Answer::Off(reason) => skip(out, &reason, global),
+                Answer::Off(reason) => {
+                    // Once for each trigger, and even with `--quiet`, as for a single save.
+                    if told.insert(reason.clone()) {
+                        let number = line.number;
+                        global.warn(format_args!("line {number} is not saved: {reason}"));
+                    }
+                    skip(out, &reason, global)
+                }
                 Answer::Refused(report) => {
                     count += 1;
                     // A program has it in the answer, with nothing to tell apart.
@@ -110,7 +119,7 @@ fn draft(saver: &Saver<'_>, line: &Line) -> Result<Result<Draft, String>, Error>
     if let Some(off) = saver.switches.refusal(&about) {
         return Ok(Err(off));
     }
-    let about = checked::described(about, saver.args, document)?;
+    let about = checked::about(about, saver.args, document)?;
     saver.draft(about, document).map(Ok)
 }
 

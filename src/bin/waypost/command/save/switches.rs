@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use serde::Serialize;
+use waypost::project;
 use waypost::{Cleanup, Config, NewEntry, Policy};
 
 use super::Args;
 use crate::args::Global;
-use crate::{config, open, output};
+use crate::{open, output};
 
 /// What the config of the project says about saving.
 pub(super) struct Switches {
@@ -30,10 +31,13 @@ impl Switches {
     /// A config that cannot be read switches nothing off: what is saved needlessly does less harm
     /// than what is missing after a crash.
     pub(super) fn of_project(args: &Args, global: &Global) -> Result<Self> {
-        let config = match config::of_project(&open::path(global)?) {
+        let config = match project::config(&open::path(global)?) {
             Ok(found) => found.map(|(_, config)| config),
             Err(error) => {
-                global.warn(format_args!("the config is passed over: {error:#}"));
+                global.warn(format_args!(
+                    "the config is passed over: {:#}",
+                    anyhow::Error::from(error)
+                ));
                 None
             }
         };

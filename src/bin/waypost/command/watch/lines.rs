@@ -5,44 +5,49 @@ use std::io::{self, Write};
 use anyhow::Result;
 use clap::builder::styling::Style;
 use waypost::Timestamp;
+use waypost::history::Row;
 
-use super::super::log::{Row, Words};
 use crate::args::Global;
-use crate::output::{self, cut, padded, palette, plain, short_id};
+use crate::output::{self, Changed, cut, padded, palette, plain, short_id};
 
 /// How wide columns have become.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     widths: [usize; 5],
-    /// How many characters of ids are shown.
-    pub(super) id_length: usize,
 }
 
 impl Lines {
-    pub(super) fn write(&mut self, out: &mut dyn Write, row: &Row, global: &Global) -> Result<()> {
+    /// Writes a row, with so many characters of its ids.
+    pub(super) fn write(
+        &mut self,
+        out: &mut dyn Write,
+        row: &Row,
+        id_length: usize,
+        global: &Global,
+    ) -> Result<()> {
         if global.json {
-            return Ok(output::json_line(out, &row.line())?);
+            return Ok(output::json_line(out, row)?);
         }
         let id = global.style(&io::stdout(), palette::ID);
         let bad = global.style(&io::stdout(), palette::BAD);
-        let words = Words::of(row, self.id_length);
-        let style = if words.is_bad { bad } else { Style::new() };
-        let cells = self.cells(row);
+        let changed = Changed::of(row, id_length);
+        let style = if changed.is_bad { bad } else { Style::new() };
+        let cells = self.cells(row, id_length);
         let taken: usize = cells.iter().map(|cell| output::columns(cell) + 2).sum();
         let room = output::width().map_or(usize::MAX, usize::from);
-        let text = cut(&words.text, room.saturating_sub(taken));
+        let text = cut(&changed.text, room.saturating_sub(taken));
         let [time, name, rest @ ..] = cells;
         write!(out, "{time}  {id}{name}{id:#}  ")?;
         rest.iter().try_for_each(|cell| write!(out, "{cell}  "))?;
         Ok(writeln!(out, "{style}{text}{style:#}")?)
     }
 
-    fn cells(&mut self, row: &Row) -> [String; 5] {
+    fn cells(&mut self, row: &Row, id_length: usize) -> [String; 5] {
         let entry = &row.entry;
         let iteration = entry.iteration.map_or_else(|| "-".to_owned(), |it| it.to_string());
         let cells = [
             clock(entry.created_at),
-            short_id(&entry.id, self.id_length),
+            short_id(&entry.id, id_length),
             plain(entry.series.as_str()),
             entry.trigger.to_string(),
             iteration,

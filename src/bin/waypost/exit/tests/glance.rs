@@ -153,7 +153,8 @@ fn all_errors_at_a_glance() {
         `waypost check a-1` lists what is wrong, `waypost resume a-1` goes on from the newest
           valid one, --force goes on all the same, --choice fresh starts over
     4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
-        --choice fresh starts over, --force goes on all the same
+        `waypost resume a-1` goes on from the newest valid one, --choice fresh starts over,
+          --force goes on all the same
     4 invalid: 1 of 3 checked are invalid
         see above which rules are broken, and where
     4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
@@ -187,6 +188,8 @@ fn all_errors_at_a_glance() {
         the document goes before --capture: `waypost save state.json --capture src`
     4 uncaptured: cannot capture p/file.json: a link
         leave it out of --capture; nothing was saved
+    4 limit: cannot read p/file.json: length in bytes is beyond the limit of 67108864
+        save less at once: leave out what is not needed to go on
     4 cannot_resume: checkpoint a-1 cannot be resumed from
         --force writes its files all the same
     4 not_restorable: p/file.json cannot be restored into: it is not a directory

@@ -2,11 +2,13 @@
 
 use std::fmt::Debug;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use waypost::project::{ConfigError, NoPlace, PolicyError};
 use waypost::recovery::restore;
-use waypost::{Damage, Error, Id, Series, Status};
+use waypost::transfer::capture::CaptureError;
+use waypost::{Damage, Error, Id, Series, Status, Subject};
 
 use super::super::Refusal;
 use crate::interrupt::Signal;
@@ -14,10 +16,16 @@ use crate::interrupt::Signal;
 /// Every sample with its parts as `Debug` shows them.
 pub(super) fn all() -> Vec<(String, anyhow::Error)> {
     let mut all: Vec<_> = library().into_iter().map(sample).collect();
-    let before = [found_nothing(), policies(), resuming(), files()];
-    all.extend(before.into_iter().flatten().map(sample));
+    all.extend(found_nothing().into_iter().map(sample));
+    all.extend(policies());
+    all.extend(resuming().into_iter().chain(files()).map(sample));
+    all.push(sample(CaptureError::Refused { path: file(), reason: text("a link") }));
+    let source = Error::Limit { what: text("length in bytes"), limit: 67_108_864 };
+    all.push(sample(CaptureError::TooLong { path: file(), source }));
     all.extend(restoring().into_iter().map(sample));
     all.extend(others().into_iter().map(sample));
+    all.push(sample(NoPlace::new(Path::new("p"), "it is not there")));
+    all.extend(endings().into_iter().map(sample));
     all
 }
 
@@ -45,24 +53,30 @@ fn series() -> Series {
     Series::new("issue:42").unwrap()
 }
 
+fn about(what: Subject, reason: &str) -> Error {
+    Error::Invalid { what, reason: text(reason) }
+}
+
 fn library() -> Vec<Error> {
-    let invalid =
-        |what: &str, reason: &str| Error::Invalid { what: text(what), reason: text(reason) };
+    let invalid = |what: &str, reason: &str| about(what.into(), reason);
     let io = |kind: ErrorKind| Error::Io { path: store(), source: io::Error::from(kind) };
     vec![
-        Error::NotFound { wanted: text("x") },
+        Error::NotFound { wanted: text("x").into() },
         Error::Ambiguous { prefix: text("a"), first: text("a-1"), second: text("a-2") },
         Error::Exists { id: text("a-1") },
         Error::Outdated { id: text("a-1"), reason: "was tagged", removed: 2 },
         invalid("id", "it is too short; give at least 4 characters"),
-        invalid("document at /a/1", "expected a value at line 1 column 11"),
-        invalid("document", "unexpected text after the end of the document at line 2 column 1"),
+        about(Subject::Document(Some(text("/a/1"))), "expected a value at line 1 column 11"),
+        about(
+            Subject::TextAfterDocument,
+            "unexpected text after the end of the document at line 2 column 1",
+        ),
         invalid("line", "not JSON, at column 3"),
-        invalid("about.phas", "no such field"),
+        about(Subject::About(text("phas")), "no such field"),
         invalid("loop_id", "ralph is not like ralph-SLUG-0123abcd"),
         invalid("checkpoint", "a-1 is a file that could not be read, and has no document"),
         invalid("prune_on_save", "there is no policy to prune by"),
-        invalid("artifact path a/../b", "has a part that leads elsewhere"),
+        about(Subject::Artifact(text("artifact path a/../b")), "has a part that leads elsewhere"),
         invalid("phase", "has a control character"),
         invalid("path", "it is the store itself"),
         Error::Limit { what: text("length of the document"), limit: 67_108_864 },
@@ -90,7 +104,7 @@ fn library() -> Vec<Error> {
             id: text("0123456789abcdef"),
             reason: "no key was given",
         },
-        invalid("key", "one was given, and the store is not encrypted"),
+        about(Subject::NeedlessKey, "one was given, and the store is not encrypted"),
         invalid("key", "not 32 bytes as 64 hexadecimal digits or as base64"),
         Error::Locked {
             path: store(),
@@ -133,7 +147,11 @@ fn others() -> Vec<Refusal> {
         Refusal::Newest { id: id(), series: series() },
         Refusal::NoSeries,
         Refusal::SeriesExists { series: series() },
-        Refusal::NoPlace { path: PathBuf::from("p"), reason: text("it is not there") },
+    ]
+}
+
+fn endings() -> Vec<Refusal> {
+    vec![
         Refusal::Unwell { count: 1, total: 12, is_damaged: false },
         Refusal::Unwell { count: 1, total: 12, is_damaged: true },
         Refusal::Interrupted {
@@ -174,14 +192,14 @@ fn found_nothing() -> Vec<Refusal> {
     ]
 }
 
-fn policies() -> Vec<Refusal> {
-    let source = Error::Invalid { what: text("keep"), reason: text("line 3: no such key") };
+fn policies() -> Vec<(String, anyhow::Error)> {
+    let source = about("keep".into(), "line 3: no such key");
     vec![
-        Refusal::NoPolicy,
-        Refusal::UnknownPolicy { name: text("crunsh") },
-        Refusal::EmptyPolicy { place: text("p/config.yaml") },
-        Refusal::NoConfig,
-        Refusal::Config { path: PathBuf::from("p/config.yaml"), source },
+        sample(PolicyError::None),
+        sample(PolicyError::Unknown { name: text("crunsh") }),
+        sample(PolicyError::Empty { place: text("p/config.yaml") }),
+        sample(Refusal::NoConfig),
+        sample(ConfigError::Invalid { path: PathBuf::from("p/config.yaml"), source }),
     ]
 }
 
@@ -229,7 +247,6 @@ fn files() -> Vec<Refusal> {
         Refusal::KeyExists { path: PathBuf::from("p/store.key") },
         Refusal::EmptyKey { variable: "WAYPOST_KEY" },
         Refusal::NoDocument,
-        Refusal::Uncaptured { path: file(), reason: text("a link") },
     ]
 }
 

@@ -1,0 +1,65 @@
+//! The documents of checkpoints where one that cannot be read must not end the work.
+
+use crate::checkpoint::{Document, Id};
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+/// What became of the document of a checkpoint that was listed.
+///
+/// ```
+/// # fn main() -> waypost::Result<()> {
+/// # use waypost::history::Content;
+/// # use waypost::{NewEntry, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let entry = store.save(NewEntry::default(), &1)?;
+/// assert!(matches!(Content::of(&store, &entry.id)?, Content::Read(_)));
+/// store.delete(&[entry.id.clone()])?;
+/// assert!(matches!(Content::of(&store, &entry.id)?, Content::Gone));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// It was read.
+    Read(Document),
+    /// It is damaged; the text names the damage.
+    Damaged(String),
+    /// It was deleted after it was listed.
+    Gone,
+}
+
+impl Content {
+    /// Reads the document of a checkpoint.
+    ///
+    /// # Errors
+    /// If the store cannot be read. Damage to this one checkpoint is no error.
+    pub fn of(store: &Store, id: &Id) -> Result<Self> {
+        match store.get(id).and_then(|checkpoint| checkpoint.document()) {
+            Ok(document) => Ok(Self::Read(document)),
+            Err(Error::NotFound { .. }) => Ok(Self::Gone),
+            Err(error @ Error::Corrupt { .. }) => Ok(Self::Damaged(error.to_string())),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Counts documents that were asked for, and how many of them are damaged.
+///
+/// Code that goes on after damage reports it at the end by this count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tally {
+    /// Documents that were asked for.
+    pub total: u64,
+    /// Those of them that are damaged.
+    pub damaged: u64,
+}
+
+impl Tally {
+    /// Counts one more document.
+    pub fn add(&mut self, content: &Content) {
+        self.total += 1;
+        self.damaged += u64::from(matches!(content, Content::Damaged(_)));
+    }
+}

@@ -1,0 +1,309 @@
+//! Checkpoints as they are saved, by any process, without taking the store more often than needed.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use super::timeline::{Row, Timeline};
+use crate::checkpoint::{Entry, Issue, LoopId};
+#[cfg(feature = "encrypt")]
+use crate::codec::SecretKey;
+use crate::error::{Error, Result};
+use crate::key::Order;
+use crate::query::Query;
+use crate::store::{Options, Position, Store};
+
+// A save may come just when this process closes the store, and would leave no other trace.
+const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(5);
+
+/// Which checkpoints are followed: those of a series, issue or loop that a query admits.
+///
+/// The name need not exist yet. By default all checkpoints.
+#[derive(Debug, Clone, Default)]
+pub struct Followed {
+    /// A series, an issue (`42` or `#42`) or a loop; all of them if `None`.
+    pub name: Option<String>,
+    /// What else must hold.
+    pub query: Query,
+}
+
+impl Followed {
+    fn admits(&self, entry: &Entry) -> bool {
+        let name = self.name.as_deref();
+        name.is_none_or(|name| is_of(entry, name)) && self.query.admits(entry)
+    }
+}
+
+/// Whether an entry is of the series, issue or loop of this name.
+fn is_of(entry: &Entry, name: &str) -> bool {
+    let issue = entry.issue.as_ref().map(Issue::as_str);
+    let loop_id = entry.loop_id.as_ref().map(LoopId::as_str);
+    let number = name.strip_prefix('#').unwrap_or(name);
+    entry.series.as_str() == name || loop_id == Some(name) || issue == Some(number)
+}
+
+/// Follows a store that other processes save into, one look at a time.
+///
+/// Between two looks the store is closed. A look opens it only if its files have changed, and some
+/// seconds after the last look in any case; the caller decides how long to wait between looks.
+///
+/// ```
+/// # fn main() -> waypost::Result<()> {
+/// # use waypost::history::{Follower, Followed};
+/// # use waypost::{NewEntry, Options, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// let mut follower = Follower::new(path.clone(), Options::default(), Followed::default());
+/// follower.start(0)?;
+///
+/// let store = Store::open(&path)?; // another process
+/// let saved = store.save(NewEntry::default(), &1)?;
+/// store.close()?;
+///
+/// let new = follower.look(usize::MAX)?;
+/// assert_eq!(new.rows[0].entry.id, saved.id);
+/// assert!(follower.look(usize::MAX)?.rows.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Follower {
+    target: Followed,
+    options: Options,
+    path: PathBuf,
+    position: Position,
+    /// Returned at the start, though some may have come after the position was taken.
+    listed: HashSet<u64>,
+    checked: Checked,
+    id_length: usize,
+}
+
+/// What one look found.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Looked {
+    /// New checkpoints in the order in which they were saved, with what changed in each.
+    pub rows: Vec<Row>,
+    /// Why there is nothing to be seen yet, where that may pass.
+    pub waiting: Option<Waiting>,
+    /// Whether the store was opened and read.
+    pub has_read: bool,
+}
+
+/// Why there is nothing to be seen yet.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Waiting {
+    /// There is no store at this path.
+    NoStore(PathBuf),
+    /// No series, issue or loop has this name.
+    Unknown(String),
+    /// Another process kept the store.
+    Trouble(Error),
+}
+
+/// When a file was last written, and its length.
+type Stamp = Option<(Duration, u64)>;
+
+/// What is known about the files of the store without opening them.
+#[derive(Default)]
+struct Checked {
+    /// How the files were before the last look that found nothing new, and when that was.
+    ///
+    /// Other looks prove nothing: another process may have saved while this one had the store,
+    /// into the spool or right after it was closed, and the files already show that save.
+    confirmed: Option<([Stamp; 3], Instant)>,
+}
+
+impl Checked {
+    fn is_due(&self, stamps: [Stamp; 3], now: Instant) -> bool {
+        self.confirmed.is_none_or(|(confirmed, at)| {
+            confirmed != stamps || now.duration_since(at) >= LOOK_AT_LEAST_EVERY
+        })
+    }
+
+    /// A look began when the files were so, and found nothing new.
+    fn confirm(&mut self, stamps: [Stamp; 3], now: Instant) {
+        self.confirmed = Some((stamps, now));
+    }
+
+    /// This process had the store: the next look must confirm that nothing came meanwhile.
+    fn forget(&mut self) {
+        self.confirmed = None;
+    }
+}
+
+impl Follower {
+    /// Follows the store at `path`, which need not exist yet. It never makes one.
+    #[must_use]
+    pub fn new(path: PathBuf, options: Options, target: Followed) -> Self {
+        Self {
+            target,
+            options: Options { create: false, ..options },
+            path,
+            position: Position::default(),
+            listed: HashSet::new(),
+            checked: Checked::default(),
+            id_length: 0,
+        }
+    }
+
+    /// Opens the store with these keys from now on.
+    #[cfg(feature = "encrypt")]
+    pub fn set_keys(&mut self, keys: Vec<SecretKey>) {
+        self.options.keys = keys;
+    }
+
+    /// Takes what there is for known, and returns at most `last` of the newest of it, the oldest
+    /// first.
+    ///
+    /// # Errors
+    /// Whatever keeps the store from being read, except that it does not exist yet.
+    pub fn start(&mut self, last: usize) -> Result<Looked> {
+        if !self.path.exists() {
+            let waiting = Some(Waiting::NoStore(self.path.clone()));
+            return Ok(Looked { waiting, ..Looked::default() });
+        }
+        let store = self.open()?;
+        self.position = store.position()?;
+        let (entries, waiting) = self.newest(&store, last)?;
+        self.listed = entries.iter().map(|entry| entry.sequence).collect();
+        let rows = self.rows(&store, entries)?;
+        self.close(store)?;
+        Ok(Looked { rows, waiting, has_read: true })
+    }
+
+    /// Returns at most `limit` of the checkpoints that came since the last look.
+    ///
+    /// # Errors
+    /// If the store cannot be read; that another process has it, or that it is gone, is no error.
+    pub fn look(&mut self, limit: usize) -> Result<Looked> {
+        let stamps = stamps_of(&self.path);
+        if !self.path.exists() || !self.checked.is_due(stamps, Instant::now()) {
+            return Ok(Looked::default());
+        }
+        // Opening the store would change its files, and other followers would look in turn.
+        if Store::is_unchanged_since(&self.path, self.position) {
+            self.checked.confirm(stamps, Instant::now());
+            return Ok(Looked::default());
+        }
+        match self.read(limit) {
+            Err(error) if is_passing(&error) => {
+                Ok(Looked { waiting: Some(self.why(error)), ..Looked::default() })
+            }
+            looked => looked,
+        }
+    }
+
+    /// Returns how many characters it takes to tell the ids of all returned rows apart.
+    #[must_use]
+    pub fn id_length(&self) -> usize {
+        self.id_length
+    }
+
+    fn read(&mut self, limit: usize) -> Result<Looked> {
+        let store = self.open()?;
+        let arrivals = store.arrivals(self.position)?;
+        let mut entries = arrivals.entries;
+        entries.retain(|entry| !self.listed.contains(&entry.sequence));
+        entries.retain(|entry| self.target.admits(entry));
+        entries.truncate(limit);
+        let rows = self.rows(&store, entries)?;
+        self.close(store)?;
+        // Only now: after an error the next look reads the same checkpoints again.
+        self.position = arrivals.next;
+        Ok(Looked { rows, waiting: None, has_read: true })
+    }
+
+    fn open(&self) -> Result<Store> {
+        Store::open_with(&self.path, self.options.clone())
+    }
+
+    /// Closes the store, so that other processes need not ask for it.
+    fn close(&mut self, store: Store) -> Result<()> {
+        store.close()?;
+        self.checked.forget();
+        Ok(())
+    }
+
+    fn newest(&self, store: &Store, last: usize) -> Result<(Vec<Entry>, Option<Waiting>)> {
+        let Followed { name, query } = &self.target;
+        let scope = match store.scope(name.as_deref(), query.clone()) {
+            Ok(scope) => scope,
+            Err(Error::NotFound { wanted }) => {
+                return Ok((Vec::new(), Some(Waiting::Unknown(wanted.checkpoint().to_owned()))));
+            }
+            Err(error) => return Err(error),
+        };
+        let entries = scope.entries(store, Order::Newest).take(last);
+        let mut newest = entries.collect::<Result<Vec<_>>>()?;
+        newest.reverse();
+        Ok((newest, None))
+    }
+
+    /// Entries with what changed in each, in the same order.
+    fn rows(&mut self, store: &Store, mut entries: Vec<Entry>) -> Result<Vec<Row>> {
+        let ids: Vec<_> = entries.iter().map(|entry| &entry.id).collect();
+        self.id_length = store.short_length(&ids)?.max(self.id_length);
+        // From the newest on, so that every document is read once.
+        entries.reverse();
+        let mut rows = Timeline::new(store, entries).collect::<Result<Vec<_>>>()?;
+        rows.reverse();
+        Ok(rows)
+    }
+
+    fn why(&self, error: Error) -> Waiting {
+        match error {
+            Error::Io { .. } => Waiting::NoStore(self.path.clone()),
+            error => Waiting::Trouble(error),
+        }
+    }
+}
+
+/// Whether the next look may succeed: another process has the store, or it was moved away.
+fn is_passing(error: &Error) -> bool {
+    match error {
+        Error::Locked { .. } => true,
+        Error::Io { source, .. } => source.kind() == ErrorKind::NotFound,
+        _ => false,
+    }
+}
+
+/// When the store, its journal and its spool last changed, and their lengths.
+fn stamps_of(path: &Path) -> [Stamp; 3] {
+    ["", ".journal", ".spool"].map(|suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        let metadata = fs::metadata(name).ok()?;
+        let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH);
+        Some((modified.unwrap_or_default(), metadata.len()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A watcher noted the files after it had closed the store, and so took what was spooled while
+    /// it had the store for seen: the last saves of a fast loop were shown 5 to 7 seconds later.
+    #[test]
+    fn the_files_are_checked_again_after_the_store_was_open() {
+        let (now, stamps) = (Instant::now(), [None; 3]);
+        let mut checked = Checked::default();
+        assert!(checked.is_due(stamps, now));
+        checked.confirm(stamps, now);
+        assert!(!checked.is_due(stamps, now));
+        checked.forget();
+        assert!(checked.is_due(stamps, now));
+    }
+
+    #[test]
+    fn a_change_and_a_long_time_make_a_look_due() {
+        let (now, stamps) = (Instant::now(), [None; 3]);
+        let mut checked = Checked::default();
+        checked.confirm(stamps, now);
+        assert!(checked.is_due([None, None, Some((Duration::ZERO, 1))], now));
+        assert!(checked.is_due(stamps, now + LOOK_AT_LEAST_EVERY));
+    }
+}
