@@ -42,7 +42,8 @@
 //! by its name, and [`recovery`] tells whether the world is still as it was. How it works inside,
 //! and which bytes it writes, is in [`docs`]. [`layouts`] has the documents of five other systems
 //! as types, [`diff()`] tells what differs between two documents, and [`Condition`] asks something
-//! of one. With the feature `transfer`, `Store::restore` puts captured files back. With the feature
+//! of one. With the feature `transfer`, `Store::import` takes in files of other systems and
+//! `Store::restore` puts captured files back. With the feature
 //! `encrypt`, documents and captured files are for those alone who have the key: `SecretKey` and
 //! `Options::keys`.
 //!
@@ -82,8 +83,6 @@ pub mod project;
 pub mod recovery;
 pub mod text;
 #[cfg(feature = "transfer")]
-#[doc(hidden)]
-#[expect(clippy::must_use_candidate, reason = "only for the command, so far")]
 pub mod transfer;
 
 /// The example of the README is compiled, too.

@@ -166,7 +166,7 @@ fn more_than_half_goes_only_if_somebody_agrees() {
     let test = batches();
     test.write("one.yaml", "checkpoint:\n  retention: {batch_complete: 0, manual: 0}\n");
     insta::assert_snapshot!(test.run("prune --policy one.yaml").failed(4), @"
-    error: nobody is there to be asked: remove 4 of 6 checkpoints by policy one.yaml, restorably
+    error: no terminal to confirm at: remove 4 of 6 checkpoints by policy one.yaml, restorably
     hint: --yes does it without asking
     ");
     test.run("prune --policy one.yaml --yes --quiet").done();
