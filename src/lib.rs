@@ -50,11 +50,20 @@
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
 //! said: one process has the file at a time, and handles take turns.
 
+/// How much a run of the tests tries.
+#[cfg(test)]
+#[path = "../tests/run/extent.rs"]
+mod extent;
 /// Choices for the targets that try hostile input.
 #[cfg(test)]
 #[macro_use]
 #[path = "../tests/fuzz/tape.rs"]
 mod tape;
+/// Programs that a test needs and a machine may lack.
+#[cfg(test)]
+#[macro_use]
+#[path = "../tests/run/tool.rs"]
+mod tool;
 
 // In the order of layers: each uses only those above it.
 mod error;

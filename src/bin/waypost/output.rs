@@ -30,8 +30,8 @@ pub(crate) use deleted::come_back;
 pub(crate) use fields::Fields;
 pub(crate) use fit::{columns, cut};
 pub(crate) use human::{
-    age, age_of, ago, ago_in_words, counted, grouped, plain, quoted, rounded, short_id,
-    short_length, size,
+    age_of, ago, ago_in_words, counted, grouped, plain, quoted, rounded, short_id, short_length,
+    size,
 };
 pub(crate) use json::{More, json_line, json_open, json_text};
 pub(crate) use short::id_length;

@@ -1,4 +1,6 @@
 //! Every error with its exit code and hint, at a glance, and checked by common rules.
+//!
+//! Covers the text, hint and exit code of each error, and the rules that all of them keep.
 
 mod glance;
 mod samples;
