@@ -5,6 +5,7 @@
 //! to sync, and what a failure means, is the caller's.
 
 pub mod opening;
+pub mod whole;
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, TryLockError};
