@@ -27,6 +27,8 @@ use serde::Serialize;
 
 use crate::checkpoint::{Checkpoint, Entry, Id, NewEntry};
 use crate::codec::Frames;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 
 use engine::disk::Place;

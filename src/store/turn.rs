@@ -7,8 +7,8 @@
 //! without a turn, for calls that have no handle.
 //!
 //! Locks, in the order in which a call takes them:
-//! 1. `Turn::open`: shared for a call, exclusive to open, close or compact the file. Whoever has it
-//!    exclusively may wait for the lock of another process.
+//! 1. `Turn::open`: shared for a call, exclusive to open, close or compact the file. A call
+//!    that has it exclusively may wait for the lock of another process.
 //! 2. `Spool::seen`, while files of the spool are taken in.
 //! 3. `Open::journal`, from writing a save until it is pending, and for every durable commit.
 //! 4. `Open::next_name`, for the whole of a write transaction.

@@ -1,4 +1,7 @@
 //! The style guide, as far as a program can read it.
+//!
+//! Covers the layers of modules, who alone may name a crate, and how files open; `rooms` has the
+//! rooms of the store, their order and the sizes of their files.
 
 mod rooms;
 

@@ -1,9 +1,8 @@
 //! Taking in: what was spooled goes into the tables, each file once and for good.
 //!
 //! The transaction that adds the checkpoints of a file also notes its name, and is on disk before
-//! the file goes. A file whose name is noted is never taken in, whatever became of its checkpoints;
-//! a name is forgotten only once it is certain that its file cannot come back. The page of `spool`
-//! has the proof.
+//! the file goes. A file whose name is noted is never taken in. A name is forgotten only once it is
+//! certain that its file cannot come back. The page of `log/spool.rs` has the proof.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -23,7 +23,7 @@ pub(in crate::store) struct Found {
     pub(in crate::store) identity: u64,
     /// Whether any file was ever captured.
     pub(in crate::store) has_artifacts: bool,
-    /// Whether [`SOURCES`] has the rows of all checkpoints.
+    /// Whether `SOURCES` has the rows of all checkpoints.
     pub(in crate::store) has_sources: bool,
     /// The latest time in the order of checkpoints.
     pub(in crate::store) highest: Timestamp,

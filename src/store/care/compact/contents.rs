@@ -24,7 +24,7 @@ pub(in crate::store) struct Holding {
 impl Snapshot<'_> {
     /// Who has which contents, deleted checkpoints that can be restored included.
     ///
-    /// [`Error::Corrupt`] if any row of a checkpoint is missing or damaged: then nobody can tell.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if any row of a checkpoint is missing or damaged.
     pub(in crate::store) fn holding(&self) -> Result<Holding> {
         let mut holding = Holding::default();
         let restorable = self.restorable()?.into_iter().map(|it| Ok(it.entry));
