@@ -64,7 +64,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// The input or a request goes beyond a limit of [`Limits`](crate::Limits).
+    /// The input or a request goes beyond a limit of [`Limits`](crate::options::Limits).
     #[error("{what} is beyond the limit of {limit}")]
     Limit {
         /// What is too large, in words.
@@ -139,7 +139,7 @@ pub enum Error {
     Key {
         /// The checkpoint, the file or the store.
         what: String,
-        /// By what the key is known: its [`KeyId`](crate::KeyId).
+        /// By what the key is known: its [`KeyId`](crate::care::KeyId).
         id: String,
         /// Why it is not at hand.
         reason: &'static str,

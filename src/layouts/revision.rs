@@ -49,7 +49,7 @@ const ATTEMPTS: u8 = 4;
 /// A content of a file that is to be saved.
 #[derive(Debug, Clone, Copy)]
 pub struct Revision<'a> {
-    /// [`Source::fingerprint`](crate::Source::fingerprint) of its path.
+    /// [`Source::fingerprint`](crate::source::Source::fingerprint) of its path.
     pub fingerprint: u64,
     /// Which line of the file it is, where each line is a checkpoint.
     pub line: Option<u64>,
