@@ -139,7 +139,7 @@ fn what_is_captured_is_read_back_and_a_content_is_stored_once() {
     assert_eq!(store.stats().unwrap().artifacts, 8);
     for path in ["src/9.rs", "", "src"] {
         let missing = store.artifact(&first.id, path);
-        assert!(matches!(missing, Err(Error::Invalid { .. })), "{missing:?}");
+        assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
     }
 }
 

@@ -91,7 +91,7 @@ fn a_file_is_found_by_halving_and_by_looking_at_all_where_that_meets_damage() {
     check(None);
     for path in ["", "0", "00/", "50.5", "99"] {
         let missing = store.artifact(&entry.id, path);
-        assert!(matches!(missing, Err(Error::Invalid { .. })), "{path}: {missing:?}");
+        assert!(matches!(missing, Err(Error::NotFound { .. })), "{path}: {missing:?}");
     }
     // One at the edge, which few searches meet, and the one in the middle, which all do.
     for (hurt, can_tell) in [(1, true), (49, false)] {
