@@ -62,7 +62,7 @@ pub struct Examination {
 }
 
 impl Default for Examination {
-    /// Waits for nobody, has no keys, and asks the system for the time.
+    /// Does not wait, has no keys, and takes the time from the system.
     fn default() -> Self {
         Self {
             wait: Duration::ZERO,
@@ -90,7 +90,7 @@ pub struct GivenKey {
 #[must_use]
 pub fn examine(path: &Path, how: &Examination, surveyor: Option<Surveyor<'_>>) -> Report {
     let mut noted = Noted::default();
-    // A path that may not be looked at may be there.
+    // Without permission to look, the store may exist.
     let found = if path.try_exists().unwrap_or(true) {
         Some(Store::inspect(path, how.wait, &mut |entry| noted.hear(entry)))
     } else {

@@ -42,18 +42,28 @@
 //! by its name, and [`recovery`] tells whether the world is still as it was. How it works inside,
 //! and which bytes it writes, is in [`docs`]. [`layouts`] has the documents of five other systems
 //! as types, [`diff()`] tells what differs between two documents, and [`Condition`] asks something
-//! of one. With the feature `transfer`, `Store::restore` puts captured files back. With the feature
+//! of one. With the feature `transfer`, `Store::import` takes in files of other systems and
+//! `Store::restore` puts captured files back. With the feature
 //! `encrypt`, documents and captured files are for those alone who have the key: `SecretKey` and
 //! `Options::keys`.
 //!
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
 //! said: one process has the file at a time, and handles take turns.
 
+/// How much a run of the tests tries.
+#[cfg(test)]
+#[path = "../tests/run/extent.rs"]
+mod extent;
 /// Choices for the targets that try hostile input.
 #[cfg(test)]
 #[macro_use]
 #[path = "../tests/fuzz/tape.rs"]
 mod tape;
+/// Programs that a test needs and a machine may lack.
+#[cfg(test)]
+#[macro_use]
+#[path = "../tests/run/tool.rs"]
+mod tool;
 
 // In the order of layers: each uses only those above it.
 mod error;
@@ -82,8 +92,6 @@ pub mod project;
 pub mod recovery;
 pub mod text;
 #[cfg(feature = "transfer")]
-#[doc(hidden)]
-#[expect(clippy::must_use_candidate, reason = "only for the command, so far")]
 pub mod transfer;
 
 /// The example of the README is compiled, too.

@@ -17,6 +17,7 @@ mod decision;
 mod difference;
 mod fresh;
 mod freshness;
+mod normal_path;
 mod overview;
 mod pipeline;
 mod present;

@@ -70,7 +70,9 @@ pub fn move_away(path: &Path) -> String {
 pub fn linked_advice(path: &Path) -> String {
     let path = path.display().to_string();
     let (own, path) = (quoted(&format!("{path}.own")), quoted(&path));
-    format!("while nobody uses it, make it a file of its own: cp {path} {own} && mv {own} {path}")
+    format!(
+        "while no process uses it, make it a file of its own: cp {path} {own} && mv {own} {path}"
+    )
 }
 
 /// Returns a text that can neither control a terminal nor mislead its reader: hidden characters

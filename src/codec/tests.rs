@@ -1,4 +1,6 @@
 //! Any value goes in and comes out the same, through types, trees and JSON text.
+//!
+//! Covers round trips of values, trees and JSON text, limits, and hostile bytes (`fuzz`).
 
 pub(crate) mod fuzz;
 

@@ -1,4 +1,7 @@
 //! Files as they are.
+//!
+//! Covers config files that are read, refused with the line and reason, kept as the user wrote
+//! them, and saved.
 
 mod kept;
 mod refusal;

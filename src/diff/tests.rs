@@ -1,4 +1,7 @@
 //! What is said about two documents, example by example.
+//!
+//! Covers the operations between two documents, patches that are applied (`apply`), random and
+//! hostile documents, and large ones.
 
 mod apply;
 mod fuzz;

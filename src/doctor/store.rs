@@ -1,4 +1,4 @@
-//! The store itself: whether it opens, what is in it, who has it.
+//! The store itself: whether it opens, what is in it, and which process has it.
 
 use std::fs;
 use std::io;

@@ -85,6 +85,12 @@ impl From<String> for Subject {
     }
 }
 
+impl From<&String> for Subject {
+    fn from(name: &String) -> Self {
+        Self::from(name.as_str())
+    }
+}
+
 impl PartialEq<str> for Subject {
     fn eq(&self, text: &str) -> bool {
         let own = self.to_string();

@@ -10,7 +10,7 @@ const SHOWN_MAX: usize = 8;
 /// Refuses a document that breaks the rules of a layout.
 ///
 /// # Errors
-/// [`Error::Invalid`] with the first 8 rules that it breaks; [`check`] lists all of them.
+/// [`Error::Invalid`] with the first 8 rules that it breaks; [`check()`] lists all of them.
 ///
 /// ```
 /// use waypost::layouts::refuse_broken;

@@ -1,14 +1,16 @@
 //! What a person calls a deleted checkpoint.
 
+use std::collections::BTreeSet;
+
 use super::Query;
 use crate::checkpoint::Id;
 use crate::error::{Error, Result};
 use crate::store::Store;
 
 impl Store {
-    /// Returns the id of the deleted checkpoint that `text` names: its id, or the start of it.
+    /// Returns the ids of the deleted checkpoints that are meant by names: ids, or starts of ids.
     ///
-    /// Looks at all that can be restored; damaged ones do not count.
+    /// Looks at all that can be restored, once; damaged ones do not count.
     ///
     /// # Errors
     /// [`Error::NotFound`], or [`Error::Ambiguous`] if several ids start so.
@@ -20,28 +22,30 @@ impl Store {
     /// # let store = Store::open(dir.path().join("store.redb"))?;
     /// let saved = store.save(NewEntry::default(), &1)?;
     /// store.delete(&[saved.id.clone()])?;
-    /// let id = store.resolve_deleted(&saved.id.as_str()[..13])?;
-    /// assert_eq!(store.undelete(&[id])?[0].id, saved.id);
+    /// let ids = store.resolve_deleted(&[&saved.id.as_str()[..13]])?;
+    /// assert_eq!(store.undelete(&ids)?[0].id, saved.id);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn resolve_deleted(&self, text: &str) -> Result<Id> {
+    pub fn resolve_deleted(&self, names: &[impl AsRef<str>]) -> Result<Vec<Id>> {
         let deleted = self.deleted_each(&Query::default())?;
-        let mut ids: Vec<Id> = deleted.into_iter().flatten().map(|it| it.entry.id).collect();
-        if let Some(at) = ids.iter().position(|id| id.as_str() == text) {
-            return Ok(ids.swap_remove(at));
-        }
-        ids.retain(|id| id.as_str().starts_with(text));
-        ids.sort();
-        ids.dedup();
-        match &ids[..] {
-            [] => Err(Error::NotFound { wanted: text.to_owned().into() }),
-            [id] => Ok(id.clone()),
-            [first, second, ..] => Err(Error::Ambiguous {
-                prefix: text.to_owned(),
-                first: first.to_string(),
-                second: second.to_string(),
-            }),
-        }
+        let ids: BTreeSet<Id> = deleted.into_iter().flatten().map(|it| it.entry.id).collect();
+        names.iter().map(|name| resolve(&ids, name.as_ref())).collect()
+    }
+}
+
+fn resolve(ids: &BTreeSet<Id>, name: &str) -> Result<Id> {
+    if let Some(id) = ids.iter().find(|id| id.as_str() == name) {
+        return Ok(id.clone());
+    }
+    let mut starting = ids.iter().filter(|id| id.as_str().starts_with(name));
+    match (starting.next(), starting.next()) {
+        (None, _) => Err(Error::NotFound { wanted: name.to_owned().into() }),
+        (Some(id), None) => Ok(id.clone()),
+        (Some(first), Some(second)) => Err(Error::Ambiguous {
+            prefix: name.to_owned(),
+            first: first.to_string(),
+            second: second.to_string(),
+        }),
     }
 }

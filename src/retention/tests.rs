@@ -1,4 +1,7 @@
 //! Plans of small stores that can be read at a glance, and of random ones.
+//!
+//! Covers rules by age, count, size and completion, presets, forks, protection, the order of
+//! deletion, and random plans against a reference.
 
 mod age;
 mod completed;

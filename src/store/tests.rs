@@ -1,4 +1,7 @@
 //! What only the inside of a store can bring about, or can see.
+//!
+//! Covers captured files (`artifact`), deltas, pruning, full and failing disks, loss of power
+//! (`disk`), damage, moved and linked files, threads and hostile rows.
 
 mod artifact;
 mod bases;

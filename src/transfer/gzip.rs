@@ -1,4 +1,4 @@
-//! Texts compressed by gzip, as other systems write and read them.
+//! Compresses and decompresses texts with gzip, as other systems do.
 
 #[cfg(test)]
 mod fuzz;
@@ -6,37 +6,40 @@ mod fuzz;
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
 
-use crate::error::{Error, Result};
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use flate2::{Compress, Compression, Crc, FlushCompress, GzBuilder, Status};
 
-// What Node and `gzip -n` write on any system: neither a time nor a name, and made on Unix.
+use crate::error::{Error, Result};
+
+// Node and `gzip -n` write no time, no name, and Unix as the system, whatever it is.
 const UNIX: u8 = 3;
-// The level that both have unless told otherwise.
+// The default level of both.
 const LEVEL: u32 = 6;
-/// What a file starts with.
+/// The start of a file.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, UNIX];
 
-/// Compresses what is written to it; ended by `finish`.
+/// Compresses what is written to it. Call `finish` at the end.
 pub fn writer<W: Write>(out: W) -> GzEncoder<W> {
     GzBuilder::new().mtime(0).operating_system(UNIX).write(out, Compression::new(LEVEL))
 }
 
-/// What is in a file that may consist of several compressed ones.
+/// Decompresses a file, which may have several members.
 pub fn reader<R: Read>(compressed: R) -> MultiGzDecoder<R> {
     MultiGzDecoder::new(compressed)
 }
 
-/// Tells whether bytes start like a file of gzip.
+/// True if bytes start like a gzip file.
+#[must_use]
 pub fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
-/// The compressed form of a text; the same for the same text.
+/// Compresses a text. The same text gives the same bytes.
+#[must_use]
 pub fn compress(text: &[u8]) -> Vec<u8> {
     thread_local! {
-        // To make one for each text of 16 KB takes a seventh longer.
+        // Making a new one for each text of 16 KB takes a seventh longer.
         static DEFLATE: RefCell<Compress> =
             RefCell::new(Compress::new(Compression::new(LEVEL), false));
     }
@@ -61,10 +64,10 @@ pub fn compress(text: &[u8]) -> Vec<u8> {
     file
 }
 
-/// The text in a compressed file, if it has at most `limit` bytes; no more than that is made.
+/// Decompresses a text of at most `limit` bytes, and stops there if it is longer.
 ///
 /// # Errors
-/// [`Error::Invalid`] if it is damaged, cut off or something else, or [`Error::Limit`].
+/// [`Error::Invalid`] if it is damaged, cut off or no gzip file, or [`Error::Limit`].
 pub fn decompress(compressed: &[u8], limit: u64) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut reader = reader(compressed);

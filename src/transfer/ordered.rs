@@ -1,7 +1,7 @@
-//! Work for all processors whose results are wanted in order.
+//! Runs work on all processors and hands out the results in order.
 //!
 //! Imports and exports read, parse, compress and write on all processors, a part at a time, and
-//! commit in order. Memory grows with the parts in flight, not with the tree. What is longer than 4
+//! commit in order. Memory grows with the parts in flight, not with the tree. A file of more than 4
 //! MiB is read alone, and recognised by an outline of its document. An export writes the files of a
 //! part under other names, syncs the file system once, and only then renames.
 
@@ -11,12 +11,19 @@ use std::thread;
 
 use crate::threads::start_in;
 
-/// Does `work` on what `produce` hands out, and gives the results to `consume` in the same order.
+/// Runs `work` on each job that `produce` hands out, and passes the results to `consume` in the
+/// same order.
 ///
-/// `produce` hears `false` once nobody wants more. Threads get jobs in turn and are asked for
-/// results in turn: however long one of them takes, the others are two ahead at most, so the memory
-/// does not grow with the number of jobs. If some threads cannot be started, the others do the
-/// work, or the caller alone.
+/// Handing out returns `false` once `consume` has failed. Threads get jobs in turn, and their
+/// results are taken in turn. However long one job takes, the other threads are at most two jobs
+/// ahead, so memory does not grow with the number of jobs. If threads cannot be started, fewer of
+/// them do the work, or the caller alone.
+///
+/// # Errors
+/// The error of `consume`, else that of `produce`.
+///
+/// # Panics
+/// If `produce` or `work` panics.
 pub fn in_order<J: Send, R: Send, E: Send>(
     produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<(), E> + Send,
     work: impl Fn(J) -> R + Sync,
@@ -25,11 +32,11 @@ pub fn in_order<J: Send, R: Send, E: Send>(
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let work = &work;
     thread::scope(|scope| {
-        // Its input is handed over once it runs, and stays here if it does not start.
+        // The closure is sent once the thread runs. If it does not start, the caller still has it.
         let (to_producer, handed_over) = mpsc::sync_channel::<(_, Vec<_>)>(1);
         let producer = start_in(scope, move || match handed_over.recv() {
             Ok((produce, jobs)) => hand_out(produce, &jobs),
-            // There are no workers, so the caller produces.
+            // There are no workers: the caller does the work.
             Err(_) => Ok(()),
         });
         let (mut jobs, mut results) = (Vec::new(), Vec::new());
@@ -53,14 +60,14 @@ pub fn in_order<J: Send, R: Send, E: Send>(
         to_producer.send((produce, jobs)).expect("the producer waits for its work");
         let turns = results.iter().cycle();
         let consumed = turns.map_while(|worker| worker.recv().ok()).try_for_each(&mut consume);
-        // Whoever still hands over hears that nobody takes any more.
+        // Ends threads that still wait for their results to be taken.
         drop(results);
         let end = producer.join().unwrap_or_else(|panic| resume_unwind(panic));
         consumed.and(end)
     })
 }
 
-/// Hands out all that `produce` makes, to each worker in turn.
+/// Hands the jobs of `produce` to the workers in turn.
 fn hand_out<J, E>(
     produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<(), E>,
     workers: &[SyncSender<J>],
@@ -69,7 +76,7 @@ fn hand_out<J, E>(
     produce(&mut |job| turns.next().is_some_and(|worker| worker.send(job).is_ok()))
 }
 
-/// As [`in_order`], by the caller.
+/// As [`in_order`], in the thread of the caller.
 fn alone<J, R, E>(
     produce: impl FnOnce(&mut dyn FnMut(J) -> bool) -> Result<(), E>,
     work: impl Fn(J) -> R,

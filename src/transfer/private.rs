@@ -1,7 +1,7 @@
-//! Files and directories that only their owner may look into.
+//! Files and directories that only their owner may read.
 //!
-//! Documents may hold what nobody else should see, so whatever the command makes is made here,
-//! but for what is meant for others. A stricter umask holds as it always does.
+//! Documents may be confidential, so the command makes its files here, except those that are meant
+//! for others. The umask may take more permissions away.
 
 use std::fs::{self, DirBuilder, Metadata};
 use std::io::{self, Write as _};
@@ -9,29 +9,31 @@ use std::path::Path;
 
 use crate::store::opening;
 
-/// The mode of a file that nothing else is known of.
+/// The mode of a file without a recorded one.
 pub(crate) const MODE: u32 = 0o600;
 
-/// Whether others than the owner may do anything with a file; other systems do not tell.
+/// True if others than the owner have any permission on a file. Always false without Unix modes.
+#[must_use]
 #[cfg(unix)]
 pub fn is_open(file: &Metadata) -> bool {
     file.is_file() && std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o077 != 0
 }
 
+#[must_use]
 #[cfg(not(unix))]
 pub fn is_open(_file: &Metadata) -> bool {
     false
 }
 
-/// Makes a directory in one that is there.
+/// Makes a directory. Its parent must exist.
 pub fn directory(path: &Path) -> io::Result<()> {
     directories(0o700).create(path)
 }
 
-/// Makes the directory in which a store, or what belongs to it, lies in a project, and keeps git
-/// from it: states of agents do not belong into the history of the project they work on.
+/// Makes the directory of a store in a project, with a `.gitignore`: states of agents do not belong
+/// in the history of the project.
 ///
-/// Both may be there: the directory for a config, or from a save that failed in between.
+/// Both may exist already: a config needs the directory, too, and an earlier save may have failed.
 pub fn own_directory(path: &Path) -> io::Result<()> {
     let if_new = |made: io::Result<()>| match made {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -41,7 +43,8 @@ pub fn own_directory(path: &Path) -> io::Result<()> {
     if_new(write_lasting(&path.join(".gitignore"), b"*\n"))
 }
 
-/// Makes directories of this mode at most; the umask may take more away.
+/// Makes directories of at most this mode; the umask may take more away.
+#[must_use]
 pub fn directories(mode: u32) -> DirBuilder {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -51,8 +54,10 @@ pub fn directories(mode: u32) -> DirBuilder {
     builder
 }
 
-/// Makes a file with a text in it, if there is none. It is whole and on disk afterwards, or not
-/// there at all.
+/// Makes a file with this text and syncs it. Leaves no file behind if that fails.
+///
+/// # Errors
+/// Those of the system; `AlreadyExists` if there is a file.
 pub fn write_lasting(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = opening::make(path)?;
     let written = file.write_all(text).and_then(|()| file.sync_all());
@@ -63,7 +68,10 @@ pub fn write_lasting(path: &Path, text: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Makes the name of a file last, which is on disk only with its directory.
+/// Syncs the directory of a file, so that its name is on disk, too.
+///
+/// # Errors
+/// Those of the system.
 pub fn sync_parent(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     opening::directory(parent.unwrap_or(Path::new(".")))?.sync_all()

@@ -1,6 +1,7 @@
-//! Lengths as reports tell them.
+//! Lengths in bytes as reports show them.
 
 /// A length in bytes, in units of 1024 and rounded down.
+#[must_use]
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     let mut rest = bytes;

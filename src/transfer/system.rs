@@ -1,14 +1,14 @@
-//! What systems do in different ways: syncs, links, modes, and which file is which.
+//! Calls that differ between operating systems: syncs, links, modes, identities of files.
 
 use std::fs::{File, Metadata};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::Path;
 
-/// What tells a file from all others: its device and number, or what stands for them.
+/// Identifies a file: its device and inode number, or a hash of its name.
 pub type Identity = (u64, u64);
 
-/// The file system of a directory, all of which can be synced at once.
+/// The file system of a directory, which can be synced as a whole.
 #[derive(Debug)]
 pub struct FileSystem {
     #[cfg(target_os = "linux")]
@@ -19,18 +19,24 @@ pub struct FileSystem {
 
 #[cfg(target_os = "linux")]
 impl FileSystem {
+    #[must_use]
     pub fn of(directory: &Path) -> Option<Self> {
         let directory = File::open(directory).ok()?;
         let (device, _) = identity(&directory.metadata().ok()?)?;
         Some(Self { directory, device })
     }
 
-    /// Whether a file is in it; a directory below may be another file system.
+    /// True if a file is on it. A directory below may be another file system.
+    #[must_use]
     pub fn has(&self, file: &Metadata) -> bool {
         identity(file).is_some_and(|(device, _)| device == self.device)
     }
 
-    /// A sync of each of ten thousand files takes some seconds; this takes as long as their bytes.
+    /// Syncs the file system. Ten thousand syncs of single files take seconds; this takes only as
+    /// long as writing their bytes.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::syncfs(&self.directory)?)
     }
@@ -38,10 +44,12 @@ impl FileSystem {
 
 #[cfg(not(target_os = "linux"))]
 impl FileSystem {
+    #[must_use]
     pub fn of(_directory: &Path) -> Option<Self> {
         None
     }
 
+    #[must_use]
     pub fn has(&self, _file: &Metadata) -> bool {
         false
     }
@@ -51,8 +59,8 @@ impl FileSystem {
     }
 }
 
-/// Whether there is a process of this number; where that cannot be told, there may be.
-#[cfg_attr(not(unix), expect(unused_variables, reason = "nobody can be asked"))]
+/// True if there may be a process of this number.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix can tell"))]
 pub(crate) fn is_alive(process: u32) -> bool {
     #[cfg(unix)]
     if let Some(process) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) {
@@ -62,34 +70,39 @@ pub(crate) fn is_alive(process: u32) -> bool {
     true
 }
 
-// Other systems have none to tell.
+// Only Unix has them.
 #[allow(clippy::unnecessary_wraps)]
+#[must_use]
 #[cfg(unix)]
 pub fn identity(file: &Metadata) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt as _;
     Some((file.dev(), file.ino()))
 }
 
+#[must_use]
 #[cfg(not(unix))]
 pub fn identity(_file: &Metadata) -> Option<Identity> {
     None
 }
 
-/// Stands for the identity of a file where a system does not tell, and case does not count.
+/// Stands for the identity of a file on systems without inode numbers. Ignores case.
+#[must_use]
 pub fn identity_of_name(path: &Path) -> Identity {
     let mut hasher = DefaultHasher::new();
     path.to_string_lossy().to_lowercase().hash(&mut hasher);
     (u64::MAX, hasher.finish())
 }
 
-/// The permissions of a file; other systems have none to tell.
+/// The permissions of a file. `None` without Unix modes.
 #[allow(clippy::unnecessary_wraps)]
+#[must_use]
 #[cfg(unix)]
 pub fn mode(file: &Metadata) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt as _;
     Some(file.permissions().mode() & 0o777)
 }
 
+#[must_use]
 #[cfg(not(unix))]
 pub fn mode(_file: &Metadata) -> Option<u32> {
     None

@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! cargo test fuzz                                   # as in every run of the tests
+//! WAYPOST_TESTS=long cargo test fuzz                # ten times as many inputs
 //! WAYPOST_FUZZ_INPUTS=1000000 cargo test --release fuzz -- --nocapture
 //! WAYPOST_FUZZ_SEED=7 cargo test fuzz               # other inputs
 //! cargo install cargo-bolero                        # once; libFuzzer needs a nightly toolchain
@@ -17,16 +18,16 @@
 //! `tests/fuzz/TARGET/crashes` and `corpus`, which every run of the tests reads. Choices never
 //! block: a tape that has ended says zero for ever, so every input is bounded by its length.
 
-use std::env;
 use std::fmt::Write as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::extent::{extent_of, number};
+
 /// How many bytes an input has at most.
 pub(crate) const INPUT_BYTES_MAX: usize = 512;
 
-/// A target by its name, which is where its corpus lies; so many inputs unless
-/// `WAYPOST_FUZZ_INPUTS` says otherwise.
+/// A target by its name, which is where its corpus lies, and the number of inputs in a default run.
 macro_rules! target {
     ($name:literal, $inputs:literal, $run:expr) => {{
         use crate::tape::{INPUT_BYTES_MAX, for_each_input};
@@ -41,9 +42,8 @@ macro_rules! target {
 
 /// Runs with inputs that follow from the seed and the name, so that no run fails by chance.
 pub(crate) fn for_each_input(name: &str, inputs: u64, run: impl Fn(&[u8])) {
-    let number = |name: &str| env::var(name).ok().map(|it| it.parse().expect("it is a number"));
-    let seed: u64 = number("WAYPOST_FUZZ_SEED").unwrap_or(1);
-    let inputs = number("WAYPOST_FUZZ_INPUTS").unwrap_or(inputs);
+    let seed = number("WAYPOST_FUZZ_SEED").unwrap_or(1);
+    let inputs = extent_of("WAYPOST_FUZZ_INPUTS", inputs, 10 * inputs);
     let mut input = [0; INPUT_BYTES_MAX];
     let mut slowest = Duration::ZERO;
     for count in 0..inputs {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use waypost::{Backup, Durability, Error, Hold, NewEntry, Options, Query, Stage, Store};
 
-const WAIT: Duration = Duration::from_secs(5);
+const WAIT: Duration = Duration::from_mins(1);
 
 #[test]
 fn a_copy_is_whole_while_others_save() {

@@ -1,4 +1,7 @@
 //! The command: only what it adds to the library, which is flags, exit codes and output.
+//!
+//! Covers each command with its flags, its output for people and programs, terminals, interrupts,
+//! limits of the system, and what commands do to files of the user.
 
 #![cfg(feature = "cli")]
 
@@ -163,6 +166,18 @@ impl Test {
 /// JSON with a line for every member, so that a snapshot of it can be read.
 fn by_member(json: &str) -> String {
     json.replace(",\"", ",\n\"")
+}
+
+/// A table without the seconds that passed while the test ran.
+fn at_once(table: &str) -> String {
+    let lines = table.split('\n').map(|line| {
+        let at_once = |word: &str| match word.strip_suffix(['s', 'm']) {
+            Some(number) if number.parse::<u64>().is_ok() => format!("{:>1$}", "0s", word.len()),
+            _ => word.to_owned(),
+        };
+        line.split(' ').map(at_once).collect::<Vec<_>>().join(" ")
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 impl Ended {

@@ -11,6 +11,8 @@ use waypost::{
     SetAside, Settings, Store,
 };
 
+use crate::extent::extent;
+
 struct Place {
     dir: tempfile::TempDir,
     copies: usize,
@@ -201,9 +203,10 @@ fn a_crash_loses_no_more_than_the_end_of_the_journal() {
     let content = journal.iter().rposition(|byte| *byte != 0).unwrap() + 1 - 28;
     drop(store);
     let mut most = 0;
+    let stride = usize::try_from(extent(29, 7)).unwrap();
     for cut in 0..content {
         // Every place near the end, and some of the others.
-        if cut % 7 != 0 && cut + 40 < content {
+        if cut % stride != 0 && cut + 40 < content {
             continue;
         }
         // Torn there: what follows never reached the disk, or is old.

@@ -1,4 +1,7 @@
 //! Damaged files: the right data or an error, and never a panic, a wait without end, or a lie.
+//!
+//! Covers flipped bytes, lost, swapped and repeated pages, damaged journals, and what verify and
+//! repair say and save of each.
 
 mod cases;
 mod journal;

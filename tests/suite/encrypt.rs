@@ -1,4 +1,7 @@
 //! Encryption at rest: what is where, who can read it, and how keys change.
+//!
+//! Covers reading with, without and with some of the keys, changes of the key, backup and repair,
+//! and the spool.
 
 #![cfg(feature = "encrypt")]
 

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use redb::{Database, DatabaseError};
+use waypost::{Error, Options, Store};
 
 /// Opens a file that nobody has any more.
 ///
@@ -14,6 +15,16 @@ pub(crate) fn open(path: &Path) -> Database {
     loop {
         match Database::open(path) {
             Err(DatabaseError::DatabaseAlreadyOpen) => thread::sleep(Duration::from_millis(1)),
+            opened => return opened.unwrap(),
+        }
+    }
+}
+
+/// Opens a store that nobody has any more, however short its handle waits for it later.
+pub(crate) fn opened(path: &Path, options: &Options) -> Store {
+    loop {
+        match Store::open_with(path, options.clone()) {
+            Err(Error::Locked { .. }) => {}
             opened => return opened.unwrap(),
         }
     }

@@ -15,6 +15,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
+use crate::tool::skipped;
+
 const ITERATIONS: u64 = 40;
 /// By which this binary, started by itself, knows what to do.
 const STORE: &str = "WAYPOST_EXAMPLE_STORE";
@@ -127,7 +129,7 @@ fn a_loop_in_the_shell_goes_on_where_it_was_killed() {
 fn a_loop_in_python_goes_on_where_it_was_killed() {
     let here = Here::new();
     if !here.command("python3").arg("--version").output().is_ok_and(|it| it.status.success()) {
-        eprintln!("skipped: there is no python3 to run the loop with");
+        skipped("python3 is not installed");
         return;
     }
     goes_on(|| {

@@ -68,15 +68,15 @@ fn a_course_has_the_changes_of_a_value_and_its_least_and_greatest_number() {
 fn a_follower_waits_for_a_store_and_shows_what_is_saved_into_it() {
     let place = Place::new();
     let path = place.path().with_file_name("later.redb");
-    let followed = Followed { name: Some("nightly".to_owned()), ..Followed::default() };
-    let mut follower = Follower::new(path.clone(), Options::default(), followed.clone());
+    let target = Followed { name: Some("nightly".to_owned()), ..Followed::default() };
+    let mut follower = Follower::new(path.clone(), Options::default(), target.clone());
     let waiting = follower.start(5).unwrap().waiting;
     assert!(matches!(waiting, Some(Waiting::NoStore(at)) if at == path));
 
     let store = Store::open(&path).unwrap();
     store.save(of_series("other", "other"), &0).unwrap();
     store.close().unwrap();
-    let mut second = Follower::new(path.clone(), Options::default(), followed);
+    let mut second = Follower::new(path.clone(), Options::default(), target);
     let waiting = second.start(5).unwrap().waiting;
     assert!(matches!(waiting, Some(Waiting::Unknown(name)) if name == "nightly"));
 

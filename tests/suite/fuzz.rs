@@ -1,4 +1,6 @@
 //! Hostile input through the public interface: whatever is read is read or refused, within bounds.
+//!
+//! Covers words (ids, durations, queries), YAML, and documents of each layout.
 
 mod layout;
 mod word;

@@ -1,4 +1,7 @@
 //! The documents of five systems as types: what is read comes back, and what is wrong is named.
+//!
+//! Covers types of each layout, their checks, YAML, recognition of files, the standing of work, and
+//! writing.
 
 mod agentize;
 mod aiwg;

@@ -1,10 +1,18 @@
 //! One binary for all tests that go through the public interface.
+//!
+//! `tests/run` decides how much a run tries and reports what is skipped, `tests/fuzz` makes hostile
+//! input, and `tests/fixtures` has files of other systems and a store of each format.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../run/extent.rs"]
+mod extent;
 #[macro_use]
 #[path = "../fuzz/tape.rs"]
 mod tape;
+#[macro_use]
+#[path = "../run/tool.rs"]
+mod tool;
 
 mod arrivals;
 mod backup;

@@ -1,7 +1,7 @@
 //! Mounted file systems, for tests that need a real one: power cuts, bad sectors, full disks.
 //!
 //! They need root, `mount` and `mkfs.ext4`. Where one of these is missing, a test that asks for a
-//! file system gets none, and says on standard error that it tested nothing.
+//! file system gets none, and is reported as skipped.
 
 #![cfg(target_os = "linux")]
 
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
+
+use crate::tool::skipped;
 
 // FS_IOC_GOINGDOWN with "do not flush the log": the file system drops what it has not written, and
 // refuses everything from then on. The crate has no unsafe code, so Python makes the call.
@@ -54,8 +56,7 @@ impl Mounted {
 
     fn unless_refused(self, outcome: Result<(), String>, kind: &str) -> Option<Self> {
         let Err(reason) = outcome else { return Some(self) };
-        // The print macros are captured, and dropped if the test passes.
-        let _ = writeln!(std::io::stderr(), "NOT TESTED: cannot mount a {kind}: {reason}");
+        skipped(format_args!("cannot mount a {kind}: {reason}"));
         None
     }
 
@@ -115,7 +116,7 @@ impl Mounted {
         let read = file.read_to_end(&mut Vec::new());
         let is_failing = read.is_err_and(|error| error.raw_os_error() == Some(5));
         if !is_failing {
-            let _ = writeln!(std::io::stderr(), "NOT TESTED: the loop device reads what is not");
+            skipped("the loop device reads beyond the end of its file");
         }
         is_failing
     }

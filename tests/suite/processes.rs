@@ -2,6 +2,9 @@
 //!
 //! Writers are the command itself, which answers a line once it is saved. What was answered must be
 //! there, once and as it was sent, whatever became of whoever sent it.
+//!
+//! Covers kills of savers, readers, backups and repairs, stopped holders, stores that two make at
+//! once, files that are moved away, and power cuts of a real disk.
 
 #![cfg(all(unix, feature = "cli"))]
 

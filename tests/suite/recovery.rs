@@ -1,4 +1,7 @@
 //! Recovery through the library: targets, strategies, and what is passed over.
+//!
+//! Covers what is chosen and why, differences, restores, prompts for the next worker, and the smart
+//! choice.
 
 mod difference;
 mod last;

@@ -12,7 +12,7 @@ use waypost::{
     Repair, Repaired, Series, Settings, Status, Store, Timestamp,
 };
 
-const WAIT: Duration = Duration::from_secs(5);
+const WAIT: Duration = Duration::from_mins(1);
 const SERIES: &str = "a loop";
 
 fn id(text: &str) -> Id {

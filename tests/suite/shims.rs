@@ -1,4 +1,7 @@
 //! The scripts in `tools/shims`, run as people run them: by bash, with `waypost` on the path.
+//!
+//! Covers the scripts that save, load and clean up checkpoints, with the files and exit codes that
+//! their callers expect.
 
 #![cfg(all(feature = "cli", unix))]
 
@@ -16,6 +19,8 @@ use std::slice;
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::tool::skipped;
 
 /// All that the scripts may need beside bash and waypost; there is no `jq` among it.
 const TOOLS: [&str; 7] = ["awk", "cat", "date", "mktemp", "rm", "sed", "tr"];
@@ -42,7 +47,7 @@ impl Shims {
     /// Says so and returns nothing where there is no bash, so that a test can end.
     fn new() -> Option<Self> {
         let Some(bash) = find("bash") else {
-            eprintln!("skipped: there is no bash to run the scripts with");
+            skipped("bash is not installed");
             return None;
         };
         let (here, path) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -15,6 +15,8 @@ use waypost::{
     Settings, Spooled, Store, Timestamp,
 };
 
+use super::engine;
+
 /// A store that one has and keeps, and a handle that cannot have it.
 struct Place {
     dir: tempfile::TempDir,
@@ -35,7 +37,7 @@ impl Place {
         let told = Arc::new(Mutex::new(Vec::new()));
         let other = Store::open_with(&path, Options { clock, ..options(&told) }).unwrap();
         other.save(NewEntry::default(), &state(0)).unwrap();
-        let held = (0..10_000).find_map(|_| {
+        let held = (0..60_000).find_map(|_| {
             thread::sleep(Duration::from_millis(1));
             redb::Database::open(&path).ok()
         });
@@ -301,7 +303,8 @@ fn without_a_spool_a_save_waits_and_says_so() {
     let path = dir.path().join("store.redb");
     let wait = Duration::from_millis(30);
     let never = Options { spool_after: Duration::MAX, wait, ..Options::default() };
-    let other = Store::open_with(&path, never).unwrap();
+    Store::open(&path).unwrap().close().unwrap();
+    let other = engine::opened(&path, &never);
     let forever = Options { hold: Hold::Forever, ..options(&Arc::default()) };
     let _owner = Store::open_with(&path, forever).unwrap();
     let error = other.save(NewEntry::default(), &1).unwrap_err();

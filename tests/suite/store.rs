@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use waypost::{
-    Document, Error, Id, Issue, JsonStyle, Layout, Limits, LoopId, NewEntry, Options, Query,
+    Document, Error, Hold, Id, Issue, JsonStyle, Layout, Limits, LoopId, NewEntry, Options, Query,
     Series, Source, Status, Store, Timestamp, Trigger,
 };
 
@@ -291,6 +291,8 @@ fn a_trigger_can_be_relaxed_by_default() {
     let store = place.open_with(Options {
         relaxed: vec![Trigger::Heartbeat],
         flush_within: Duration::from_millis(20),
+        // Letting go removes the journal.
+        hold: Hold::Forever,
         ..Options::default()
     });
     let heartbeat = NewEntry { trigger: Trigger::Heartbeat, ..NewEntry::default() };

@@ -304,3 +304,19 @@ fn no_file_is_named_after_nothing() {
     }
     report(&offences);
 }
+
+#[test]
+fn every_folder_of_tests_says_what_it_covers() {
+    let sources = all_sources();
+    let mut offences = Vec::new();
+    for (name, text) in &sources {
+        let is_test = name.starts_with("tests/suite/") || name.contains("/tests");
+        let folder = name.replace(".rs", "/");
+        let has_folder = sources.iter().any(|(other, _)| other.starts_with(&folder));
+        let mut opening = text.lines().take_while(|line| line.starts_with("//!"));
+        if is_test && has_folder && !opening.any(|line| line.contains("Covers ")) {
+            offences.push(format!("{name}: its opening does not say what its folder covers"));
+        }
+    }
+    report(&offences);
+}

@@ -84,6 +84,19 @@ fn a_handle_that_never_lets_go_is_named() {
 /// Threads queued behind one that waited in vain must not each wait as long again.
 #[test]
 fn threads_that_wait_together_give_up_together() {
+    let mut waits = Vec::new();
+    // On a busy machine a thread may reach the queue late, and wait alone: then all get longer.
+    for longer in [1, 5, 25, 125] {
+        waits = waits_together(Duration::from_millis(200) * longer);
+        if waits.windows(2).all(|pair| pair[0] == pair[1]) {
+            return;
+        }
+    }
+    panic!("{waits:?}");
+}
+
+/// How long each of some threads waited that all had `time` to reach the queue.
+fn waits_together(time: Duration) -> Vec<Duration> {
     const THREADS: usize = 8;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.redb");
@@ -93,7 +106,7 @@ fn threads_that_wait_together_give_up_together() {
     // Nobody gives up before all have come, and been there long enough to be in the queue.
     let keeps_waiting = move || {
         let is_there = counted.load(Ordering::Relaxed) == THREADS;
-        !is_there || all_there.get_or_init(Instant::now).elapsed() < Duration::from_millis(200)
+        !is_there || all_there.get_or_init(Instant::now).elapsed() < time
     };
     let options = Options { keeps_waiting: Some(Arc::new(keeps_waiting)), ..patient() };
     let second = Store::open_with(&path, options).unwrap();
@@ -104,7 +117,7 @@ fn threads_that_wait_together_give_up_together() {
         arrived.fetch_add(1, Ordering::Relaxed);
         second.list(&Query::default())
     };
-    let waits: Vec<Duration> = thread::scope(|scope| {
+    thread::scope(|scope| {
         let readers: Vec<_> = (0..THREADS).map(|_| scope.spawn(read)).collect();
         readers
             .into_iter()
@@ -113,8 +126,7 @@ fn threads_that_wait_together_give_up_together() {
                 other => panic!("{other:?}"),
             })
             .collect()
-    });
-    assert!(waits.windows(2).all(|pair| pair[0] == pair[1]), "{waits:?}");
+    })
 }
 
 /// Of a group, only the one that leads meets the error; the others must hear of it.
@@ -156,7 +168,7 @@ fn an_idle_handle_lets_go_by_itself() {
     let idle = Store::open_with(&path, options).unwrap();
     idle.save(NewEntry::default(), &1).unwrap();
     // Opens the file without our lock file, so nobody is asked to let go.
-    let opened = (0..5_000).any(|_| {
+    let opened = (0..60_000).any(|_| {
         thread::sleep(Duration::from_millis(1));
         redb::Database::open(&path).is_ok()
     });

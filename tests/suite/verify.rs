@@ -14,7 +14,7 @@ use waypost::{
     Query, Repair, Series, Settings, Source, Store, Timestamp, Trigger, Verification, Verify,
 };
 
-const WAIT: Duration = Duration::from_secs(5);
+const WAIT: Duration = Duration::from_mins(1);
 
 fn verify(path: &Path) -> Verification {
     Store::verify(path, WAIT).unwrap()

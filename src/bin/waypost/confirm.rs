@@ -7,12 +7,12 @@ use anyhow::Result;
 use crate::exit::Refusal;
 use crate::output::stderr;
 
-/// Whether somebody is there to be asked.
+/// Whether a person can be asked at a terminal.
 pub(crate) fn is_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks on a terminal; without one, nobody is there to agree.
+/// Asks at a terminal; refuses without one.
 pub(crate) fn confirm(question: &str) -> Result<()> {
     if !is_asked() {
         return Err(Refusal::Unconfirmed(question.to_owned()).into());
@@ -23,7 +23,7 @@ pub(crate) fn confirm(question: &str) -> Result<()> {
     Err(Refusal::Declined.into())
 }
 
-/// Asks somebody who is there about something that is no mistake: without a word it is done.
+/// Asks at a terminal about something harmless: an empty answer agrees.
 pub(crate) fn offer(question: &str) -> Result<bool> {
     is_taken(question, &mut io::stdin().lock(), &mut stderr())
 }
@@ -35,7 +35,7 @@ fn is_agreed(question: &str, input: &mut impl BufRead, output: &mut impl Write) 
 
 fn is_taken(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> Result<bool> {
     let answer = answer(&format!("{question}? [Y/n] "), input, output)?;
-    // Whoever goes away has not agreed.
+    // The end of input is no agreement.
     Ok(["\n", "y\n", "yes\n"].contains(&answer.as_str()))
 }
 

@@ -9,7 +9,7 @@ use crate::args;
 use crate::exit::Refusal;
 use crate::when::When;
 
-/// What is told where a query finds nothing: what it asks for, as flags.
+/// The refusal if a query finds nothing; it has the query as flags.
 pub(crate) fn nothing(query: &Query) -> Refusal {
     match asked(query) {
         asked if asked.is_empty() => Refusal::Empty,

@@ -38,8 +38,8 @@ pub(crate) fn given(global: &Global, store: &Path) -> Result<Vec<SecretKey>> {
     named(global, store).into_iter().map(|named| named.key).collect()
 }
 
-/// As [`given`], for who may do without: a key that is lost with the file that the config names is
-/// told of, and whatever takes it says so.
+/// As [`given`], for commands that may need no key: if the file that the config names cannot be
+/// read, this warns, and a call that needs the key fails later.
 pub(crate) fn given_or_told(global: &Global, store: &Path) -> Result<Vec<SecretKey>> {
     let mut keys = Vec::new();
     for Named { key, is_of_project, .. } in named(global, store) {
@@ -98,7 +98,7 @@ fn of_project(store: &Path) -> Result<Option<PathBuf>> {
         Err(error) if config::keeps_from_making(store) => {
             return Err(config::told_before_making(store, error.into()));
         }
-        // Who saves is told what is wrong with a config.
+        // A save warns about a config that cannot be read.
         Err(_) => None,
     };
     let named = config.as_ref().and_then(Config::key_file);

@@ -1,23 +1,19 @@
 //! The `waypost` command: words in, library calls, words out.
 
-#[cfg(test)]
-#[macro_use]
-#[path = "../../../tests/fuzz/tape.rs"]
-mod tape;
-
 mod about;
 mod args;
 mod command;
 mod config;
 mod confirm;
+mod document;
 mod exit;
 mod filter;
 mod help;
+mod importing;
 mod input;
 mod interrupt;
 mod keys;
 mod name;
-mod named;
 mod open;
 mod output;
 mod pager;
@@ -25,6 +21,7 @@ mod panics;
 mod policy;
 mod progress;
 mod report;
+mod survey;
 // The file of the library, which does not export it.
 #[path = "../../threads.rs"]
 mod threads;

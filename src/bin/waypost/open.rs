@@ -71,7 +71,7 @@ pub(crate) fn or_create(global: &Global, command: &str) -> Result<Store> {
 /// The path of a store, with the directory it will lie in.
 fn place_to_create(global: &Global) -> Result<PathBuf> {
     let path = path(global)?;
-    // Of a path that was given, a missing directory is more likely a typing error than a wish.
+    // If a path was given and its directory is missing, that is more likely a typing error.
     if global.store().is_none() && !path.exists() {
         path.parent().map_or(Ok(()), create_directory)?;
         if path != project::store_of(&here()?) {
@@ -159,7 +159,7 @@ fn create_directory(path: &Path) -> Result<()> {
     private::own_directory(path).with_context(|| format!("cannot make {}", path.display()))
 }
 
-/// Tells where a file of the spool went that could not be taken in.
+/// Warns about a file of the spool that could not be taken in, and says where it is now.
 fn tell_set_aside(global: &Global) -> impl Fn(SetAside) + Send + Sync + use<> {
     let global = global.clone();
     move |SetAside { path, reason, .. }| {

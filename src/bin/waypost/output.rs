@@ -19,32 +19,25 @@ use std::io::{self, Write};
 use anyhow::Result;
 use serde::Serialize;
 use waypost::layouts::{self, Problem};
+use waypost::transfer::json::{ARTIFACTS, PROBLEMS, SOURCE_HEX, SOURCE_TEXT};
 use waypost::{Artifact, Checkpoint, JsonStyle, Timestamp};
 
 use crate::args::Global;
-pub(crate) use artifact::{ARTIFACTS, HEX, Kept, TEXT, artifacts};
+pub(crate) use artifact::{Kept, artifacts};
 pub(crate) use changed::Changed;
 pub(crate) use column::{Column, Fitted, fitted, padded, taken};
 pub(crate) use deleted::come_back;
 pub(crate) use fields::Fields;
 pub(crate) use fit::{columns, cut};
 pub(crate) use human::{
-    age, age_of, ago, ago_in_words, counted, grouped, plain, quoted, rounded, short_id,
-    short_length, size,
+    age_of, ago, ago_in_words, counted, grouped, plain, quoted, rounded, short_id, short_length,
+    size,
 };
-pub(crate) use json::{More, VERSION, VERSION_KEY, json_line, json_open, json_text};
+pub(crate) use json::{More, json_line, json_open, json_text};
 pub(crate) use short::id_length;
 pub(crate) use states::{of_states, state_lines};
 pub(crate) use table::{of_entries, table, width};
 pub(crate) use terminal::{Shown, is_hidden, stderr};
-
-/// The text of the file that a checkpoint came from.
-pub(crate) const SOURCE_TEXT: &str = "source_text";
-/// The same, in hexadecimal digits, where it is not UTF-8.
-pub(crate) const SOURCE_HEX: &str = "source_hex";
-
-/// The rules of its system that a document breaks.
-pub(crate) const PROBLEMS: &str = "problems";
 
 /// Writes named values, one a line, for a person.
 pub(crate) fn fields(out: &mut dyn Write, fields: &Fields, global: &Global) -> io::Result<()> {

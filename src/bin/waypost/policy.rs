@@ -1,4 +1,4 @@
-//! Which policy a command goes by; errors of the config and the store are told as everywhere.
+//! The policy of a command. Unwraps errors of the config and the store, for their usual exit codes.
 
 use anyhow::Result;
 use waypost::Store;

@@ -1,11 +1,12 @@
 //! Where the work was done: its branch, its directory, its pull request.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use super::words::{plain, quoted};
 use super::{Advice, Case, Check, Report, said};
 use crate::checkpoint::Layout;
 use crate::recovery::Answer;
+use crate::recovery::normal_path::normal;
 
 /// The stage of agentize in which a pull request is made.
 const PULL_REQUEST_STAGE: &str = "pr";
@@ -92,22 +93,6 @@ fn is_in_place(case: &Case<'_>, path: &str, report: &mut Report) -> bool {
 fn is_spelled_alike(path: &str, here: &str) -> bool {
     let here = Path::new(here);
     normal(&here.join(path)) == normal(here)
-}
-
-/// A path without what does not change where it leads, as far as letters tell.
-fn normal(path: &Path) -> PathBuf {
-    let mut parts = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if parts.file_name().is_some() => {
-                parts.pop();
-            }
-            Component::ParentDir if parts.has_root() => {}
-            _ => parts.push(part),
-        }
-    }
-    parts
 }
 
 /// `is_in_place` tells whether the branch that is checked out is the one of the work.

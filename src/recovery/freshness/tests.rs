@@ -1,4 +1,7 @@
 //! Checkpoints held against a world that is made up.
+//!
+//! Covers issues, files, branches and worktrees that changed, the order and wording of findings,
+//! what goes on unasked, and hostile documents.
 
 mod auto;
 mod files;

@@ -10,6 +10,7 @@ use std::time::UNIX_EPOCH;
 
 use crate::checkpoint::Hash;
 use crate::recovery::FileNow;
+use crate::recovery::normal_path::normal;
 
 // Some seconds of reading. What agents write is smaller; what is larger was hardly hashed before.
 const BYTES_MAX: u64 = 1 << 30;
@@ -128,21 +129,6 @@ fn leads_out(path: &Path) -> bool {
         let path = normal(path);
         path.components().any(|part| !matches!(part, Component::Normal(_)))
     }
-}
-
-/// A path without `.` and without `..` after a name.
-fn normal(path: &Path) -> PathBuf {
-    let mut parts = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if parts.file_name().is_some() => {
-                parts.pop();
-            }
-            _ => parts.push(part),
-        }
-    }
-    parts
 }
 
 fn is_missing(error: &io::Error) -> bool {

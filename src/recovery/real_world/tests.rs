@@ -1,4 +1,7 @@
 //! The world through real git, real files and a gh that is made up.
+//!
+//! Covers branches, worktrees, files and changes since a time as git tells them, issues of gh and
+//! of files, and what no tool can tell.
 
 mod branches;
 mod files;

@@ -10,6 +10,7 @@ mod memory;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use redb::{
@@ -38,6 +39,9 @@ use crate::store::watch::{Stage, Step, Watch, unwatched};
 use copy::Copy;
 
 const CACHE_BYTES: usize = 32 << 20;
+// Ten seconds: far longer than a process that another thread starts keeps a duplicate of a lock.
+const OPEN_TRIES: usize = 10_000;
+const OPEN_PAUSE: Duration = Duration::from_millis(1);
 // A killed holder leaves a file that needs repair. After this many in a row, or on a full disk, the
 // backup repairs it in memory.
 const TRIES: usize = 4;
@@ -315,6 +319,19 @@ fn lock_any(to: &Place) -> Result<Option<Box<dyn DiskFile>>, Refusal> {
     if to.disk.is_file(&to.path) { file::lock_alone(to).map(Some) } else { Ok(None) }
 }
 
+/// Opens a copy, whose name nobody else knows. A process that another thread starts right now has
+/// duplicates of all locks until it runs its program, so the copy may seem to be open for a moment.
+fn open_copy(new: &Place) -> std::result::Result<Database, DatabaseError> {
+    let open = || new.disk.open_engine(&new.path, Builder::new().set_cache_size(CACHE_BYTES));
+    for _ in 0..OPEN_TRIES {
+        match open() {
+            Err(DatabaseError::DatabaseAlreadyOpen) => thread::sleep(OPEN_PAUSE),
+            opened => return opened,
+        }
+    }
+    open()
+}
+
 /// Checks a copy, gives it an identity of its own, and puts it on disk.
 fn finish(new: &Place, counts: &Counts) -> Result<()> {
     let (path, disk) = (new.path.as_path(), new.disk.as_ref());
@@ -324,8 +341,7 @@ fn finish(new: &Place, counts: &Counts) -> Result<()> {
         error @ Error::Io { .. } => error,
         error => damaged(format!("{what}: {error}")),
     };
-    let opened = disk.open_engine(path, Builder::new().set_cache_size(CACHE_BYTES));
-    let mut database = opened.map_err(|error| refused("its copy is refused", error))?;
+    let mut database = open_copy(new).map_err(|error| refused("its copy is refused", error))?;
     match database.check_integrity() {
         Ok(true) => {}
         Ok(false) => return Err(damaged("a page fails its checksum".to_owned())),

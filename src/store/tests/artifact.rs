@@ -1,4 +1,7 @@
 //! Captured files: what is stored of them, whatever becomes of their checkpoints.
+//!
+//! Covers what captured files cost, share and leave behind, damage to them, and random use against
+//! a model.
 
 mod damage;
 mod model;

@@ -6,9 +6,14 @@
 //! third workload has keys, and changes them: what is found is readable with all of them, and the
 //! change can be finished.
 //!
-//! `WAYPOST_CRASH_STATES=1000000` tries that number of states instead of 50,000,
-//! `WAYPOST_FAULT_SEEDS=100` that number of workloads with each of their calls failing, and
-//! `WAYPOST_CRASH_SEED=17` only that seed, as a failure names it.
+//! Covers loss of power (here), failing calls (`faults`), unreadable sectors (`sectors`), full
+//! disks (`room`), lock files (`lock_file`), changes of the key (`rekeyed`), backups (`backed_up`)
+//! and repairs (`repaired`).
+//!
+//! `WAYPOST_TESTS=long` tries 50,000 states instead of 6,000, and every fault and sector instead of
+//! each fifth. `WAYPOST_CRASH_STATES=1000000` tries that many states, `WAYPOST_FAULT_SEEDS=100`
+//! every fault of that many workloads, and `WAYPOST_CRASH_SEED=17` that seed alone, as a failure
+//! names it.
 //!
 //! # What is simulated
 //!
@@ -72,9 +77,10 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::{env, thread};
+use std::thread;
 
 use crate::checkpoint::{Id, NewEntry};
+use crate::extent::{extent_of, number};
 use crate::store::Store;
 use crate::store::watch::unwatched;
 use crate::sync::lock;
@@ -85,14 +91,28 @@ use power::Durable;
 use simulated::{Files, SimulatedDisk};
 use workload::{STORE, Workload, later, open};
 
-const STATES: u64 = 50_000;
+const STATES: u64 = 6_000;
+const STATES_LONG: u64 = 50_000;
+/// Seeds from one workload to the next of its kind: with or without keys and threads.
+const KINDS: u64 = 12;
 const STEPS: usize = 40;
-/// How often the power is lost at each moment.
-const VARIANTS: u64 = 3;
+/// In a default run: more workloads with fewer states each, so that each kind comes up.
+const SOME: Often = Often { step: 2, variants: 1 };
+/// In a long run.
+const ALL: Often = Often { step: 1, variants: 3 };
 /// How deep recoveries are interrupted in turn.
 const DEPTH: usize = 2;
 /// How many of those that are closed are verified.
 const VERIFIED_PERCENT: usize = 2;
+
+/// How often the power is lost in a workload.
+#[derive(Debug, Clone, Copy)]
+struct Often {
+    /// Changes of the disk from one loss to the next.
+    step: u64,
+    /// Losses at each of these moments.
+    variants: u64,
+}
 
 /// Which states were tried, by their hashes.
 #[derive(Debug, Default)]
@@ -114,34 +134,40 @@ impl Tried {
 fn whatever_a_loss_of_power_leaves_has_all_that_was_acknowledged() {
     let tried = Tried::default();
     if let Some(seed) = number("WAYPOST_CRASH_SEED") {
-        lose_power(seed, &tried, u64::MAX);
+        lose_power(seed, ALL, &tried, u64::MAX);
         eprintln!("seed {seed}: {} states", tried.count());
         return;
     }
-    let wanted = number("WAYPOST_CRASH_STATES").unwrap_or(STATES);
+    let wanted = extent_of("WAYPOST_CRASH_STATES", STATES, STATES_LONG);
+    let often = if wanted > STATES { ALL } else { SOME };
     let next = AtomicU64::new(0);
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while tried.count() < wanted {
-                    lose_power(next.fetch_add(1, Ordering::Relaxed), &tried, wanted);
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    lose_power(seed, often, &tried, wanted);
                 }
             });
         }
     });
     assert!(tried.count() >= wanted);
-    eprintln!("{} states of {} workloads", tried.count(), next.into_inner());
+    let workloads = next.into_inner();
+    eprintln!("{} states of {workloads} workloads", tried.count());
+    assert!(workloads >= KINDS || wanted < STATES, "only {workloads} workloads");
 }
 
 /// Runs the workload of a seed, and loses the power after each change of its disk.
-fn lose_power(seed: u64, tried: &Tried, wanted: u64) {
+fn lose_power(seed: u64, often: Often, tried: &Tried, wanted: u64) {
     let workload = run(seed);
     let changes = workload.disk.changes();
     let mut trial = Trial { tried, reader: Reader::default() };
     let mut durable = Durable::default();
     for cut in 0..=changes.len() {
         let candidates = workload.candidates(cut);
-        for variant in 0..VARIANTS {
+        let is_moment = (cut as u64 + seed).is_multiple_of(often.step);
+        let variants = if is_moment { often.variants } else { 0 };
+        for variant in 0..variants {
             let mut chance = Chance::new(&[seed, cut as u64, variant]);
             let files = durable.cut(&mut chance);
             trial.recover(files, &candidates, (DEPTH, &mut chance)).unwrap_or_else(|reason| {
@@ -270,8 +296,4 @@ fn verify(disk: &SimulatedDisk) -> Result<(), String> {
 
 fn told<T>(what: &str, outcome: crate::error::Result<T>) -> Result<T, String> {
     outcome.map_err(|error| format!("{what}: {error:?}"))
-}
-
-fn number(name: &str) -> Option<u64> {
-    env::var(name).ok()?.parse().ok()
 }

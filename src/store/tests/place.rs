@@ -40,13 +40,24 @@ fn forever() -> Options {
     Options { hold: Hold::Forever, wait: Duration::from_millis(20), ..Options::default() }
 }
 
+/// Opens a store that nobody has. A process that another test starts has a copy of its locks for
+/// a moment, and these options wait hardly longer.
+fn opened(path: &Path, options: &Options) -> Store {
+    loop {
+        match Store::open_with(path, options.clone()) {
+            Err(Error::Locked { .. }) => {}
+            opened => return opened.unwrap(),
+        }
+    }
+}
+
 /// Whoever had opened the file before a repair put a new one in its place got the lock of the old
 /// one, which had no name any more: what it saved was gone when it closed it.
 #[test]
 fn who_locks_a_file_that_was_replaced_meanwhile_opens_the_one_at_the_path() {
     let (dir, path, other) = two_stores();
     // What a crash leaves is repaired by the engine, and that can be watched.
-    let (held, crashed) = (Store::open_with(&path, forever()).unwrap(), dir.path().join("crashed"));
+    let (held, crashed) = (opened(&path, &forever()), dir.path().join("crashed"));
     held.save(NewEntry::default(), &2).unwrap();
     fs::copy(&path, &crashed).unwrap();
     held.close().unwrap();
@@ -80,7 +91,7 @@ fn a_lock_on_a_file_that_is_elsewhere_is_none() {
 fn who_has_a_file_that_was_moved_lets_it_go() {
     let (dir, path, other) = two_stores();
     for options in [forever(), Options { hold: Hold::Idle(Duration::MAX), ..forever() }] {
-        let store = Store::open_with(&path, options).unwrap();
+        let store = opened(&path, &options);
         assert!(!store.shared.turn.is_over());
         fs::rename(&path, dir.path().join("moved")).unwrap();
         fs::copy(&other, &path).unwrap();
@@ -145,8 +156,8 @@ fn a_backup_is_of_the_store_at_the_path() {
 #[test]
 fn a_backup_replaces_no_store_that_somebody_has() {
     let (_dir, path, other) = two_stores();
-    let store = Store::open_with(&path, forever()).unwrap();
-    let target = Store::open_with(&other, forever()).unwrap();
+    let store = opened(&path, &forever());
+    let target = opened(&other, &forever());
     let overwrite = || store.backup_with(&other, Backup { overwrite: true }, &mut unwatched);
     assert!(matches!(overwrite(), Err(Error::Locked { .. })));
     target.close().unwrap();

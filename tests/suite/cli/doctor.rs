@@ -85,6 +85,7 @@ fn no_store_yet_is_not_bad() {
 
 #[test]
 fn a_store_in_good_order_is_told_line_by_line() {
+    needs!("git");
     let test = Test::filled();
     test.git("init -q");
     test.run("policy set crunch --quiet").done();
@@ -408,6 +409,7 @@ fn what_lies_in_the_place_of_the_spool_is_named_and_no_link_is_to_be_changed() {
 
 #[test]
 fn git_is_asked_whether_it_would_commit_the_store() {
+    needs!("git");
     let test = Test::filled();
     test.doctor("", 0).has("git", "ok", "no repository here");
     test.git("init -q");

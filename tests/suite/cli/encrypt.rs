@@ -157,6 +157,8 @@ fn a_store_is_encrypted_gets_another_key_and_is_decrypted() {
 fn a_key_that_is_changed_by_a_command_that_is_killed_loses_nothing() {
     // More than one transaction.
     const COUNT: usize = 1_200;
+    const DELAYS: [u64; 3] = [5, 40, 120];
+    const TRIES_MAX: usize = 100;
     let test = Test::new();
     let mut lines = String::new();
     for at in 0..COUNT {
@@ -171,16 +173,22 @@ fn a_key_that_is_changed_by_a_command_that_is_killed_loses_nothing() {
         assert_eq!(dump.stdout.matches(SECRET).count(), COUNT);
     };
     let rekey = "rekey --new-key-file two.key --key-file one.key --json";
-    let mut killed = 0;
-    for delay in [5, 40, 120] {
+    let back = "rekey --new-key-file one.key --key-file two.key --quiet";
+    let (mut killed, mut tries) = (0, 0);
+    while tries < DELAYS.len() || killed == 0 {
+        assert!(tries < TRIES_MAX, "none was killed");
         let mut child = test.spawn(rekey);
-        thread::sleep(Duration::from_millis(delay));
-        killed += u32::from(child.try_wait().unwrap().is_none());
+        thread::sleep(Duration::from_millis(DELAYS[tries % DELAYS.len()]));
         child.kill().unwrap();
-        child.wait().unwrap();
+        let is_killed = child.wait().unwrap().code().is_none();
         is_whole("--key-file one.key --key-file two.key");
+        if !is_killed {
+            // It was done before, on a machine that is busy.
+            test.run(back).done();
+        }
+        killed += u32::from(is_killed);
+        tries += 1;
     }
-    assert!(killed > 0, "none was killed");
     test.run(rekey).done();
     is_whole("--key-file two.key");
 }

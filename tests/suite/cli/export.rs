@@ -1,4 +1,7 @@
 //! `export --jsonl` and `import`: a store as lines of JSON, and back.
+//!
+//! Covers lines and files, captured files, file forms and schemas, files that move, and targets
+//! that must not be written.
 
 mod captured;
 mod files;

@@ -1,4 +1,6 @@
 //! What the help says, in words and in JSON, as a script and as manual pages.
+//!
+//! Covers help texts, their examples (each is run), manual pages and shell completions.
 
 #[cfg(unix)]
 mod completions;
@@ -8,8 +10,6 @@ mod examples;
 mod man;
 
 #[cfg(unix)]
-use std::process::{Command, Stdio};
-
 use serde_json::Value;
 
 use super::{Test, by_member};
@@ -28,14 +28,6 @@ fn path(command: &Value) -> String {
 
 fn words(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
-}
-
-/// Whether a fresh machine has a tool that it need not have.
-#[cfg(unix)]
-fn has(tool: &str) -> bool {
-    let mut sh = Command::new("sh");
-    sh.args(["-c", &format!("command -v {tool}")]).stdout(Stdio::null());
-    sh.status().unwrap().success()
 }
 
 #[test]

@@ -33,6 +33,7 @@ impl Test {
 
 #[test]
 fn a_new_project_is_told_what_there_is_and_what_to_type() {
+    needs!("git");
     let test = Test::new();
     test.git("init -q");
     insta::assert_snapshot!(test.shown("init"), @r"
@@ -149,6 +150,7 @@ fn a_program_at_a_terminal_is_not_asked() {
 
 #[test]
 fn a_store_that_git_would_commit_is_warned_of() {
+    needs!("git");
     let test = Test::new();
     test.run("init").done();
     assert_eq!(test.outcome("init --json")["ignored_by_git"], Value::Null);
@@ -171,6 +173,7 @@ fn a_store_that_git_would_commit_is_warned_of() {
 
 #[test]
 fn a_directory_that_has_only_a_config_gets_all_the_rest() {
+    needs!("git");
     let test = Test::new();
     test.git("init -q");
     test.put(".waypost/config.yaml", test.run("policy example").done());
@@ -263,6 +266,7 @@ fn a_directory_that_cannot_be_written_is_refused() {
 /// The first save in a subdirectory made a store there, which no other directory saw.
 #[test]
 fn in_a_subdirectory_of_a_repository_the_store_is_at_its_root() {
+    needs!("git");
     for command in ["init --quiet", "save --quiet"] {
         let test = Test::new();
         test.git("init -q");

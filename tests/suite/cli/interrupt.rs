@@ -19,7 +19,7 @@ use super::resume::terminal::terminal;
 use super::{Ended, Test};
 
 // Each may be too late on a machine that is busy, but not all.
-const TRIES: usize = 20;
+const TRIES: usize = 200;
 
 fn send(child: &Child, signal: Signal) {
     // It may have ended meanwhile, which shows in how it did.

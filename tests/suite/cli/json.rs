@@ -1,4 +1,6 @@
 //! What programs are promised of `--json`: `src/docs/JSON.md`, held to what is printed.
+//!
+//! Covers the fields, types and versions of each command's output.
 
 mod contract;
 

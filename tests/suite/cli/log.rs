@@ -1,4 +1,6 @@
 //! `waypost log`: the time line, and one value through time.
+//!
+//! Covers entries, forks, operations and the values of `--path`.
 
 mod values;
 

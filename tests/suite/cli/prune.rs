@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{LATER, Test};
+use super::{LATER, Test, at_once};
 
 /// A store with five batches of one phase, the second of which has a tag, and a manual one.
 fn batches() -> Test {
@@ -85,7 +85,7 @@ fn what_was_pruned_is_listed_restored_and_noted() {
     pruned 1 of 6 by policy crunch:
     `waypost undelete --operation 1` restores, `waypost compact` gives back 12 B
     ");
-    insta::assert_snapshot!(test.run("list --deleted").done(), @"
+    insta::assert_snapshot!(at_once(&test.run("list --deleted").done()), @"
     ID       AGE  SERIES    TRIGGER         PHASE  STATUS       SIZE  DELETED  OP
     b-1  in >99y  issue:42  batch_complete  build  in_progress   2 B       0s   1
     ");
@@ -97,7 +97,7 @@ fn what_was_pruned_is_listed_restored_and_noted() {
     error: nothing that was deleted matches "b-1"
     hint: `waypost list --deleted` shows what can be restored
     "#);
-    insta::assert_snapshot!(test.run("log --operations").done(), @"
+    insta::assert_snapshot!(at_once(&test.run("log --operations").done()), @"
     OP  AGE  ACTION    COUNT  POLICY  STORED  OF
      3   0s  prune         1  crunch    12 B  b-1
      2   0s  undelete      1  -         12 B  b-1
@@ -166,7 +166,7 @@ fn more_than_half_goes_only_if_somebody_agrees() {
     let test = batches();
     test.write("one.yaml", "checkpoint:\n  retention: {batch_complete: 0, manual: 0}\n");
     insta::assert_snapshot!(test.run("prune --policy one.yaml").failed(4), @"
-    error: nobody is there to be asked: remove 4 of 6 checkpoints by policy one.yaml, restorably
+    error: no terminal to confirm at: remove 4 of 6 checkpoints by policy one.yaml, restorably
     hint: --yes does it without asking
     ");
     test.run("prune --policy one.yaml --yes --quiet").done();

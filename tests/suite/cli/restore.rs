@@ -1,4 +1,7 @@
 //! `restore`: files as they were captured, and nothing else touched.
+//!
+//! Covers plans and their outcomes, names that are chosen, files that changed since, captured or
+//! broken, and hostile paths.
 
 #[cfg(unix)]
 mod broken;

@@ -1,4 +1,7 @@
 //! `waypost resume`: what is decided, how it is told, and how it ends.
+//!
+//! Covers decisions and their reasons, freshness against git and files, failed and overwritten
+//! work, each layout, questions at a terminal, worktrees, and the same through the library.
 
 mod failed;
 mod freshness;

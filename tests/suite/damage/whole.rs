@@ -4,12 +4,12 @@ use std::fs;
 
 use super::cases::Case;
 use super::specimen::Specimen;
+use crate::extent::extent_of;
 
-/// Set to 1 to try every byte, which takes minutes even in a release build.
-const STRIDE_NAME: &str = "WAYPOST_DAMAGE_STRIDE";
 const PAGE: usize = 4096;
-// A prime, so that all places in a page come up.
-const STRIDE: usize = 1009;
+// Primes, so that all places in a page come up.
+const STRIDE: u64 = 2003;
+const STRIDE_LONG: u64 = 251;
 
 fn specimen() -> (Specimen, Vec<u8>) {
     let dir = tempfile::tempdir().unwrap();
@@ -21,7 +21,9 @@ fn specimen() -> (Specimen, Vec<u8>) {
 #[test]
 fn a_flipped_byte_is_found_if_it_hurts_and_all_that_is_readable_is_saved() {
     let (specimen, bytes) = specimen();
-    let stride = std::env::var(STRIDE_NAME).map_or(STRIDE, |text| text.parse().unwrap());
+    // 1 tries every byte, which takes minutes even in a release build.
+    let stride = extent_of("WAYPOST_DAMAGE_STRIDE", STRIDE, STRIDE_LONG);
+    let stride = usize::try_from(stride).unwrap();
     let masks = [0x01, 0x80, 0xff, 0x10, 0x04];
     let case = |number: usize| -> Option<Case> {
         let at = number.checked_mul(stride).filter(|at| *at < bytes.len())?;

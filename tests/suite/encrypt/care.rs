@@ -8,7 +8,7 @@ use super::*;
 
 fn verify(path: &Path, keys: &[&SecretKey]) -> Verification {
     let keys = keys.iter().map(|key| (*key).clone()).collect();
-    let how = Verify { keys, wait: Duration::from_secs(5) };
+    let how = Verify { keys, wait: Duration::from_mins(1) };
     Store::verify_with(path, &how, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use waypost::{Repair, SetAside, Timestamp};
 
 use super::*;
+use crate::engine;
 
 /// Of a handle that spools at once, and waits for a short time.
 fn hurried(keys: &[&SecretKey]) -> Options {
@@ -20,7 +21,7 @@ fn hurried(keys: &[&SecretKey]) -> Options {
 
 impl Place {
     fn open_hurried(&self, keys: &[&SecretKey]) -> Store {
-        Store::open_with(&self.path, hurried(keys)).unwrap()
+        engine::opened(&self.path, &hurried(keys))
     }
 
     /// Opens the store for saves alone, while somebody else has it.
@@ -31,7 +32,7 @@ impl Place {
 
     /// Has the store and takes nothing in, as a process that hangs.
     fn hold(&self) -> redb::Database {
-        let held = (0..10_000).find_map(|_| {
+        let held = (0..60_000).find_map(|_| {
             thread::sleep(Duration::from_millis(1));
             redb::Database::open(&self.path).ok()
         });

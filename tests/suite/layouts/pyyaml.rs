@@ -9,6 +9,7 @@ use waypost::Document;
 use waypost::layouts::to_yaml;
 
 use super::yaml::{TRICKY, any_document, is_same};
+use crate::tool::skipped;
 
 /// Takes a list of YAML texts, gives the list of what they say; by the loader in C, too, if there.
 const SCRIPT: &str = "
@@ -26,7 +27,7 @@ fn pyyaml_reads_what_was_written() {
     let documents = documents();
     let texts: Vec<String> = documents.iter().map(|it| to_yaml(it).unwrap()).collect();
     let Some(answer) = python(&serde_json::to_string(&texts).unwrap()) else {
-        eprintln!("not run: there is no python3 with PyYAML");
+        skipped("there is no python3 with PyYAML");
         return;
     };
     let Document::Array(loaders) = Document::from_json(&answer).unwrap() else { panic!("no list") };

@@ -1,4 +1,6 @@
 //! What files of the five systems say about themselves, and which files are not theirs.
+//!
+//! Covers files of each system, text that is none, and random files.
 
 mod agentize;
 mod aiwg;

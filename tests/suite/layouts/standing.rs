@@ -1,4 +1,6 @@
 //! Where the work of a checkpoint stands, of every layout and of documents of any shape.
+//!
+//! Covers tasks, phases, errors and next steps of each layout, and random documents.
 
 mod agentize;
 mod aiwg;

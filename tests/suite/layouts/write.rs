@@ -1,4 +1,7 @@
 //! Checkpoints as files of each layout: accepted there, or refused by the name of what is missing.
+//!
+//! Covers fields that are mapped, kept, migrated and indexed, files that readers of other systems
+//! accept, and refusals.
 
 mod index;
 mod kept;
@@ -268,10 +271,7 @@ fn every_trigger_is_a_word_of_aiwg_or_left_out() {
 /// The checks of the scripts that read `.claude/checkpoints`.
 #[test]
 fn jq_finds_what_the_scripts_ask_for() {
-    if Command::new("jq").arg("--version").output().is_err() {
-        eprintln!("not run: there is no jq");
-        return;
-    }
+    needs!("jq");
     let dir = tempfile::tempdir().unwrap();
     let file = file_as(Layout::Claude, &entry(Layout::Claude), &document(&state())).unwrap();
     let path = dir.path().join("one.json");

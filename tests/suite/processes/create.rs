@@ -11,8 +11,13 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::{check, command, document, ended, send, store_in};
+use crate::extent::extent;
 
-const RUNS: u32 = 300;
+// Each moment once in a default run.
+const MOMENTS: u32 = 50;
+const RUNS_LONG: u64 = 300;
+/// How often the runs go on until some were killed before there was a store, and some after.
+const ROUNDS_MAX: u32 = 20;
 
 fn start(path: &Path, at: usize) -> Child {
     let mut child = command(path, "save --series writers").spawn().unwrap();
@@ -38,12 +43,19 @@ fn undisturbed() -> Duration {
 fn a_store_is_usable_whoever_makes_it_and_whoever_is_killed() {
     let time = undisturbed();
     let (mut killed, mut half_made) = (0, 0);
-    for run in 0..RUNS {
+    let runs = u32::try_from(extent(MOMENTS.into(), RUNS_LONG)).unwrap();
+    let mut run = 0;
+    let is_enough = |run: u32, killed: u32, half_made: u32| {
+        run >= runs && killed > runs / 10 && 0 < half_made && half_made < run
+    };
+    // A machine that becomes slower meanwhile needs more runs, with later moments.
+    while !is_enough(run, killed, half_made) && run < ROUNDS_MAX * runs {
         let dir = tempfile::tempdir().unwrap();
         let path = store_in(&dir);
         let [mut doomed, mut other] = [1, 2].map(|at| start(&path, at));
         // From before the program runs until about when it has saved.
-        thread::sleep(time.mul_f64(f64::from(run % 50) / 40.0));
+        let moment = f64::from(run % MOMENTS) / 40.0 * f64::from(1 + run / runs);
+        thread::sleep(time.mul_f64(moment));
         send(&doomed, Signal::KILL);
         half_made += u32::from(!path.exists());
         let mut answered = HashMap::new();
@@ -59,8 +71,9 @@ fn a_store_is_usable_whoever_makes_it_and_whoever_is_killed() {
         assert!(status.success(), "run {run}: {said}");
         check(&path, &answered);
         assert!(answered.values().any(|(at, _)| *at == 2));
+        run += 1;
     }
-    println!("{RUNS} runs: {killed} killed, {half_made} times before there was a store");
-    assert!(killed > RUNS / 10, "{killed} were killed");
-    assert!(0 < half_made && half_made < RUNS, "{half_made} before there was a store");
+    println!("{run} runs: {killed} killed, {half_made} times before there was a store");
+    assert!(killed > runs / 10, "{killed} were killed");
+    assert!(0 < half_made && half_made < run, "{half_made} before there was a store");
 }

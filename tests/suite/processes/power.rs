@@ -10,10 +10,12 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::{Writer, check, command, document, ended, send};
+use crate::extent::extent_of;
 use crate::mounted::Mounted;
 
 const WRITERS: usize = 3;
-const CUTS: usize = 12;
+const CUTS: u64 = 4;
+const CUTS_LONG: u64 = 12;
 
 /// The saves that were acknowledged before the power was cut.
 ///
@@ -39,10 +41,9 @@ impl Answered {
     }
 }
 
-/// `WAYPOST_POWER_CUTS` makes it longer.
+/// `WAYPOST_POWER_CUTS` sets another number.
 pub(super) fn cuts() -> usize {
-    let cuts = std::env::var("WAYPOST_POWER_CUTS").ok();
-    cuts.map_or(CUTS, |cuts| cuts.parse().expect("a number"))
+    usize::try_from(extent_of("WAYPOST_POWER_CUTS", CUTS, CUTS_LONG)).unwrap()
 }
 
 /// Saves until the disk is gone.

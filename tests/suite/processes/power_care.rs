@@ -69,7 +69,7 @@ impl Scene {
             let switch = self.disk.power_switch();
             let child = command(&self.store(), args).spawn().unwrap();
             // The last cuts come after the command is done, and lose only what was not synced.
-            thread::sleep(whole * number * 5 / 4 / cuts);
+            thread::sleep(whole * number * 5 / 4 / (cuts - 1).max(1));
             switch.cut();
             send(&child, Signal::KILL);
             ended(child);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, WaitOptions, waitpid};
 use waypost::{State, Store};
 
 use super::{Times, Writer, check, command, command_with, document, ended, send, store_in};
@@ -24,6 +24,7 @@ fn stop(holder: &mut Writer, path: &Path, answered: &mut HashMap<String, (usize,
         let id = holder.save(&document(0, number)).unwrap();
         answered.insert(id, (0, number));
         send(&holder.child, Signal::STOP);
+        wait_until_stopped(holder);
         if is_held_by(holder, path) {
             return;
         }
@@ -31,6 +32,13 @@ fn stop(holder: &mut Writer, path: &Path, answered: &mut HashMap<String, (usize,
         send(&holder.child, Signal::CONT);
         assert!(number < 1000, "it never has the store");
     }
+}
+
+/// A signal is under way for a while, in which the process may still let go of the store.
+fn wait_until_stopped(holder: &Writer) {
+    let pid = Pid::from_child(&holder.child);
+    let (_, status) = waitpid(Some(pid), WaitOptions::UNTRACED).unwrap().unwrap();
+    assert!(status.stopped(), "{status:?}");
 }
 
 #[test]

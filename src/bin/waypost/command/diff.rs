@@ -13,7 +13,7 @@ use waypost::{Artifact, Diff, Document, Entry, Id, Source, Store};
 
 use crate::args::Global;
 use crate::exit::Refusal;
-use crate::{name, named, open, output};
+use crate::{document, name, open, output};
 use text::Page;
 
 const EXAMPLES: &str = "\
@@ -174,7 +174,7 @@ impl Side {
     }
 
     fn of_file(path: &Path, global: &Global) -> Result<Self> {
-        let text = named::read(path, global)?;
+        let text = document::read(path, global)?;
         let is_yaml = path.extension().is_some_and(|it| it == "yaml" || it == "yml");
         let document = if is_yaml {
             Source::from_yaml(&text).and_then(|source| source.document())

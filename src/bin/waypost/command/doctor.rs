@@ -8,13 +8,13 @@ use anyhow::Result;
 use clap::builder::styling::{AnsiColor, Style};
 use waypost::Timestamp;
 use waypost::doctor::{Check, CheckStatus, Examination, Files, GivenKey, Report, examine};
+use waypost::transfer::import::Earlier;
 
-use super::import::survey::{Known, Survey};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::output::{self, plain};
 use crate::progress::Progress;
-use crate::{keys, open};
+use crate::{keys, open, survey};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,11 +32,11 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {}
 
-// Whoever is done with the store lets go of it within half of this.
+// An idle holder closes the store within half of this.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
 pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
-    // What is advised may be typed elsewhere.
+    // Commands in the advice may be typed in another directory.
     let path = path::absolute(open::path(global)?)?;
     let looking = Progress::new("looking", global);
     let how = Examination {
@@ -50,11 +50,11 @@ pub(super) fn run(_: &Args, global: &Global, out: &mut dyn Write) -> Result<()> 
         &path,
         &how,
         Some(&mut |home, places| {
-            let survey = Survey::of(home, &path, Known::At(places));
-            let survey = survey.map_err(|error| format!("{error:#}"))?;
+            let survey = survey::survey(home, &path, Earlier::Files(places));
+            let survey = survey.map_err(|error| format!("{:#}", anyhow::Error::from(error)))?;
             Ok(Files {
                 are_there: survey.count() > 0,
-                words: survey.told(),
+                words: survey::in_words(&survey),
                 layouts: survey.layouts.keys().copied().collect(),
             })
         }),

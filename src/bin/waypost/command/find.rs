@@ -60,7 +60,7 @@ pub(super) struct Args {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     target: Option<String>,
 
-    /// Find at most so many
+    /// Find at most N
     #[arg(long, short = 'n', value_name = "N", requires = "all")]
     #[arg(value_parser = args::whole::<NonZeroUsize>(1..=u64::MAX))]
     #[arg(allow_negative_numbers = true)]
@@ -154,7 +154,7 @@ fn columns(
     Ok(columns)
 }
 
-/// As much of a value as is told in a table.
+/// As much of a value as a table shows.
 fn short(value: &str) -> String {
     const VALUE_CHARS: usize = 40;
     let start: String = value.chars().take(VALUE_CHARS + 1).collect();

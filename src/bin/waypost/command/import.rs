@@ -1,44 +1,26 @@
 //! `waypost import`: checkpoints into the store, from the files of other systems or an export.
+//!
+//! The library imports; this shows its events and its report.
 
-mod file;
-mod first;
-mod line;
-mod lines;
-pub(super) mod place;
-pub(super) mod read;
-mod revisions;
-pub(super) mod survey;
-mod tally;
-pub(super) mod text;
-mod tree;
-pub(super) mod walk;
-mod watch;
-
-use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, anyhow};
-use waypost::layouts::{Kind, kind};
-use waypost::{Error, NewEntry, Store};
+use anyhow::{Context as _, Result};
+use waypost::transfer::import::{
+    Follow, ImportEvent, ImportOptions, Imported, Sources, Unfinished, unpacked,
+};
+use waypost::{NewEntry, Store};
 
-use super::save::inbox::read_line;
 use crate::args::Global;
 use crate::exit::Refusal;
+use crate::importing::{self, Listener, Reported, STAGE, check_refused, stopped_after, sum_up};
 use crate::input::Input;
 use crate::interrupt::{self, Signal};
+use crate::progress::Progress;
 use crate::{config, open, output};
-use file::Importer;
-use lines::Imported;
-use place::Base;
-use revisions::Revisions;
-pub(super) use tally::Tally;
-use tree::Trees;
-use walk::{Found, Root};
-use watch::Seen;
-use waypost::transfer::gzip;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,9 +34,9 @@ Examples:
 /// Take in files of other systems, or lines of JSON
 ///
 /// Directories are searched for files of agentize, claude-crunch, `.claude/checkpoints`,
-/// `.pipeline` and AIWG, which are known by what is in them. Nothing is lost on the way: `waypost
-/// export` writes the same files again, byte for byte. Importing twice changes nothing. What cannot
-/// be taken is reported, and the rest goes on.
+/// `.pipeline` and AIWG, which are recognised by their content. Nothing is lost: `waypost export`
+/// writes the same files again, byte for byte. Importing twice changes nothing. What cannot be
+/// imported is reported, and the rest is imported.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -75,247 +57,173 @@ pub(super) struct Args {
     watch: bool,
 }
 
-// Documents are longer, but a file whose first line is has a name that says so.
-const FIRST_LINE_BYTES_MAX: usize = 8 << 20;
-// Longer than any run of blanks before real lines: an input that starts with more counts as not
-// blank.
-const BLANK_BYTES_MAX: usize = 64 << 10;
-// Often enough that what a person saves is there before it is looked for.
+// A person who looks for what was just saved finds it.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
-// Of the time, at most a tenth goes into looking at a large tree where nothing happens.
+// Searching a large tree in which nothing changes takes at most a tenth of the time.
 const WATCH_REST: u32 = 9;
 const WATCH_AT_LEAST_EVERY: Duration = Duration::from_secs(3);
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
     // A wrong name must not leave an empty store behind.
-    let (mut paths, mut lines) = (Vec::new(), Vec::new());
-    for path in &args.paths {
-        let name = path.display().to_string();
-        match find(path).with_context(|| format!("cannot read {name}"))? {
-            From::Tree(path) => paths.push(path),
-            From::Lines(source) => lines.push((name, source)),
-        }
-    }
-    let store = open::path(global)?;
-    let (base, location) = (Base::new(&store), config::location(&store)?);
-    // What is below another would be counted twice.
-    let is_below = |path: &PathBuf| paths.iter().any(|it| path != it && path.starts_with(it));
-    let mut paths: Vec<PathBuf> = paths.iter().filter(|path| !is_below(path)).cloned().collect();
-    paths.sort();
-    paths.dedup();
-    let root = |path| Root::new(path, &base, &location);
-    let roots: Vec<Root> = paths.into_iter().map(root).collect();
-    if (args.dry_run || args.watch) && !lines.is_empty() {
-        let text = "--dry-run and --watch are for directories and files of other systems";
-        return Err(Refusal::Usage(text.to_owned()).into());
-    }
-    let lines = unless_blank(lines)?;
-    if lines.is_empty() && !roots.iter().any(Root::has_files) && !args.watch {
-        return Err(Refusal::NoFiles { place: names(&args.paths) }.into());
-    }
+    let mut sources = sources(args, global)?;
+    let names = sources.names();
+    let mut options = ImportOptions {
+        dry_run: args.dry_run,
+        keep_unreadable: args.keep_unreadable,
+        ..ImportOptions::default()
+    };
     let has_store = open::exists(global)?;
-    let mut tally = Tally::default();
     // An import that finds nothing makes no store.
-    let lines = if has_store { lines } else { first::found(lines, &mut tally, global)? };
-    let is_dry = args.dry_run
-        || (!has_store && !args.watch && lines.is_empty() && !has_any(&roots, args, global)?);
-    let store = if is_dry {
+    if !has_store {
+        let mut listener = Listener::new(Reported::Remarks, Progress::hidden(), global);
+        sources.drop_refused_lines(&mut |event| listener.hear(&event))?;
+    }
+    let is_sure = has_store || args.watch || sources.has_lines();
+    options.dry_run = args.dry_run || (!is_sure && !has_any(&sources, &options)?);
+    let store = if options.dry_run {
         has_store.then(|| open::existing(global, "import")).transpose()?
     } else {
         Some(open::or_create(global, "import")?)
     };
     interrupt::listen()?;
-    let importer = Importer {
-        store: store.as_ref(),
-        home: base.home(),
-        is_dry,
-        keeps_unreadable: args.keep_unreadable,
-        revisions: &Revisions::default(),
-        takes_undated: false,
-    };
-    let trees = Trees { importer, roots: &roots, global };
-    if args.watch {
-        let ended = watch(&trees, args, out);
-        return store.map_or(Ok(()), Store::close).map_err(Into::into).and(ended);
+    if args.watch
+        && let Some(store) = store
+    {
+        let ended = watch(&store, sources, options, global, out);
+        return store.close().map_err(Into::into).and(ended);
     }
-    let mut would = |about: &NewEntry| Ok(show(out, about, global)?);
-    let ended = match &store {
-        Some(store) => import_all_lines(store, lines, &mut tally, global),
-        None => Ok(()),
-    };
-    let ended = ended.and_then(|()| trees.run(&mut tally, &mut |_| true, &mut would));
-    let ended = interrupt::caught(ended)?;
-    if let Some(store) = store {
-        if tally.imported > 0 && !args.dry_run {
-            store.log_import(&names(&args.paths), tally.imported)?;
-        }
-        store.close()?;
-    }
-    finish(&tally, ended.err(), args, global, out)
+    let (report, stopped) = import(store.as_ref(), sources, options, global, out)?;
+    store.map_or(Ok(()), Store::close)?;
+    finish(&report, stopped, args, &names, global, out)
 }
 
-/// Whether anything in these trees can be imported. Stops at the first hit.
-fn has_any(roots: &[Root], args: &Args, global: &Global) -> Result<bool> {
-    let importer = Importer {
-        store: None,
-        home: None,
-        is_dry: true,
-        keeps_unreadable: args.keep_unreadable,
-        revisions: &Revisions::default(),
-        takes_undated: false,
-    };
-    // The import itself reports what is wrong.
-    let mut silent = global.clone();
-    (silent.quiet, silent.json) = (true, true);
-    let global = &silent;
+/// What the user named. Inputs with lines that are blank count as nothing.
+fn sources(args: &Args, global: &Global) -> Result<Sources> {
+    let store = open::path(global)?;
+    let mut sources = Sources::new(&store, config::location(&store)?);
+    for path in &args.paths {
+        add(&mut sources, path).with_context(|| format!("cannot read {}", path.display()))?;
+    }
+    if (args.dry_run || args.watch) && sources.has_lines() {
+        let text = "--dry-run and --watch are for directories and files of other systems";
+        return Err(Refusal::Usage(text.to_owned()).into());
+    }
+    sources.drop_blank_lines()?;
+    if !sources.has_lines() && !args.watch && !sources.has_files() {
+        return Err(Refusal::NoFiles { place: sources.names() }.into());
+    }
+    Ok(sources)
+}
+
+fn add(sources: &mut Sources, path: &Path) -> io::Result<()> {
+    let name = path.display().to_string();
+    if path == Path::new("-") {
+        sources.add_lines(&name, Box::new(Input::new(io::stdin())));
+        return Ok(());
+    }
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() || metadata.is_file() {
+        return sources.add(path);
+    }
+    // The name of a pipe does not tell what it holds, and the wait for it ends with an interrupt.
+    let lines = unpacked(Box::new(Input::new(File::open(path)?)))?;
+    sources.add_lines(&name, lines);
+    Ok(())
+}
+
+/// True if the trees have anything to import. Stops at the first hit.
+fn has_any(sources: &Sources, options: &ImportOptions) -> Result<bool> {
     let mut has_any = false;
-    let mut would = |_: &NewEntry| {
-        has_any = true;
-        Err(anyhow!("one is enough"))
+    // The import itself reports what is wrong.
+    let ended = sources.preview(options, &mut |event| {
+        has_any |= matches!(event, ImportEvent::WouldImport(_));
+        if has_any { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    ended.map(|_| has_any).map_err(|failed| importing::error(failed.why))
+}
+
+/// Imports, or tells what would be imported, and returns the report and what stopped it.
+fn import(
+    store: Option<&Store>,
+    sources: Sources,
+    options: ImportOptions,
+    global: &Global,
+    out: &mut dyn Write,
+) -> Result<(Imported, Option<Signal>)> {
+    // A dry run lists what it finds instead.
+    let progress = if options.dry_run { Progress::hidden() } else { Progress::new(STAGE, global) };
+    let mut listener = Listener::new(Reported::Remarks, progress, global);
+    let options = ImportOptions { count_first: listener.shows_progress(), ..options };
+    let mut failed = None;
+    let mut hear = |event: ImportEvent<'_>| {
+        if let ImportEvent::WouldImport(about) = event
+            && let Err(error) = show(out, about, global)
+        {
+            failed = Some(error);
+            return ControlFlow::Break(());
+        }
+        listener.hear(&event)
     };
-    let trees = Trees { importer, roots, global };
-    let ended = trees.run(&mut Tally::default(), &mut |_| true, &mut would);
-    if has_any { Ok(true) } else { ended.map(|()| false) }
-}
-
-/// Drops inputs that are blank.
-fn unless_blank(all: Vec<(String, Lines)>) -> Result<Vec<(String, Lines)>> {
-    let mut kept = Vec::new();
-    for (name, source) in all {
-        let source = from_start(source).with_context(|| format!("cannot read {name}"))?;
-        kept.extend(source.map(|source| (name, source)));
-    }
-    Ok(kept)
-}
-
-/// The same lines from their start; `None` if there are only blanks.
-fn from_start(mut source: Lines) -> io::Result<Option<Lines>> {
-    let mut blanks = Vec::new();
-    loop {
-        let bytes = match source.fill_buf() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            bytes => bytes?,
-        };
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        if !bytes.trim_ascii().is_empty() || blanks.len() > BLANK_BYTES_MAX {
-            // Messages name lines by number, so blank ones count.
-            return Ok(Some(Box::new(io::Cursor::new(blanks).chain(source))));
-        }
-        blanks.extend_from_slice(bytes);
-        let length = bytes.len();
-        source.consume(length);
-    }
+    let ended = match store {
+        Some(store) => store.import_with(sources, &options, &mut hear),
+        None => sources.preview(&options, &mut hear),
+    };
+    failed.map_or(Ok(()), Err)?;
+    importing::ended(ended)
 }
 
 fn finish(
-    tally: &Tally,
+    report: &Imported,
     stopped: Option<Signal>,
     args: &Args,
+    names: &str,
     global: &Global,
     out: &mut dyn Write,
 ) -> Result<()> {
-    if tally.is_empty() && stopped.is_none() {
-        tally.tell("found", global);
-        return Err(Refusal::NoFiles { place: names(&args.paths) }.into());
+    if report.is_empty() && stopped.is_none() {
+        sum_up(report, "found", global);
+        return Err(Refusal::NoFiles { place: names.to_owned() }.into());
     }
     if global.json {
-        output::json_line(out, tally)?;
+        output::json_line(out, report)?;
     } else {
-        tally.tell(if args.dry_run { "would import" } else { "imported" }, global);
+        sum_up(report, if args.dry_run { "would import" } else { "imported" }, global);
     }
     if let Some(signal) = stopped {
         out.flush()?;
-        return Err(stopped_after(tally.imported, signal));
+        return Err(stopped_after(report.imported, signal));
     }
-    tally.check_refused()?;
-    if tally.incomplete > 0 {
+    check_refused(report)?;
+    if report.incomplete > 0 {
         let what = "lack files that were damaged when they were exported";
-        let (count, total) = (tally.incomplete, tally.total());
+        let (count, total) = (report.incomplete, report.total());
         return Err(Refusal::Skipped { what, count, total }.into());
     }
     Ok(())
 }
 
-/// Takes in all that is found in a directory, which is an absolute path, for `waypost init`.
-///
-/// An interrupt ends it with an error that says how much was taken in.
-pub(super) fn directory(directory: &Path, store: &Store, global: &Global) -> Result<Tally> {
-    interrupt::listen()?;
-    let base = Base::new(store.path());
-    let importer = Importer {
-        store: Some(store),
-        home: base.home(),
-        is_dry: false,
-        keeps_unreadable: false,
-        revisions: &Revisions::default(),
-        takes_undated: false,
-    };
-    let location = config::location(store.path())?;
-    let roots = [Root::new(directory.to_owned(), &base, &location)];
-    let mut tally = Tally::of_refusals();
-    let trees = Trees { importer, roots: &roots, global };
-    let ended = interrupt::caught(trees.run(&mut tally, &mut |_| true, &mut |_| Ok(())))?;
-    if tally.imported > 0 {
-        store.log_import(&directory.display().to_string(), tally.imported)?;
-    }
-    // What is asked after this is answered by a key, and Ctrl-C is an answer.
-    interrupt::leave();
-    match ended {
-        Ok(()) => Ok(tally),
-        Err(signal) => Err(stopped_after(tally.imported, signal)),
-    }
-}
-
-fn stopped_after(imported: u64, signal: Signal) -> anyhow::Error {
-    signal.error(format!("{} imported; run it again to go on", output::grouped(imported)))
-}
-
-/// Imports what appears and changes. Never ends by itself.
-fn watch(trees: &Trees<'_>, args: &Args, out: &mut dyn Write) -> Result<()> {
-    let mut seen = Seen::default();
-    let mut told = HashSet::new();
+/// Imports what appears and changes, until a signal or a failure.
+fn watch(
+    store: &Store,
+    sources: Sources,
+    options: ImportOptions,
+    global: &Global,
+    out: &mut dyn Write,
+) -> Result<()> {
+    global.note(format_args!("watching {}; an interrupt ends it", sources.names()));
+    let mut follow = Follow::new(sources, options);
     let mut imported = 0;
-    let global = trees.global;
-    global.note(format_args!("watching {}; an interrupt ends it", names(&args.paths)));
     for pass in 0_u64.. {
         let start = Instant::now();
-        let mut tally = if pass == 0 { Tally::default() } else { Tally::by_name() };
-        tally.tells_once(told);
-        let revisions = Revisions::default();
-        let again = Importer { revisions: &revisions, ..trees.importer };
-        let trees = Trees { importer: again, ..*trees };
-        let ended = trees.run(&mut tally, &mut |found: &Found| seen.is_new(found), &mut |_| Ok(()));
-        let ended = interrupt::caught(ended);
-        let ended = ended.and_then(|ended| log(&trees, args, &tally).map(|()| ended.err()));
-        let mut stopped = None;
-        let is_done = match ended {
-            Ok(signal) => {
-                stopped = signal;
-                signal.is_none()
-            }
-            // Another process has the store; it will be done with it.
-            Err(error) if matches!(error.downcast_ref(), Some(Error::Locked { .. })) => {
-                global.note(format_args!("{error:#}; trying again"));
-                false
-            }
-            Err(error) => return Err(error),
-        };
-        if is_done {
-            seen.end(tally.unread_places());
-        } else {
-            seen.forget();
-        }
-        if global.json && (pass == 0 || !tally.is_empty()) {
-            output::json_line(out, &tally)?;
+        let (report, stopped, is_done) = self::pass(&mut follow, store, pass == 0, global)?;
+        if global.json && (pass == 0 || !report.is_empty()) {
+            output::json_line(out, &report)?;
             out.flush()?;
         } else if pass == 0 && is_done {
-            tally.tell("imported", global);
+            sum_up(&report, "imported", global);
         }
-        imported += tally.imported;
-        let is_busy = tally.imported > 0 || !is_done;
-        told = tally.into_told();
+        imported += report.imported;
+        let is_busy = report.imported > 0 || !is_done;
         let rest = if is_busy { WATCH_EVERY } else { start.elapsed() * WATCH_REST };
         let rested = interrupt::rest(rest.clamp(WATCH_EVERY, WATCH_AT_LEAST_EVERY));
         if let Some(signal) = stopped.or(interrupt::caught(rested)?.err()) {
@@ -325,97 +233,32 @@ fn watch(trees: &Trees<'_>, args: &Args, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn log(trees: &Trees<'_>, args: &Args, tally: &Tally) -> Result<()> {
-    if let Some(store) = trees.importer.store.filter(|_| tally.imported > 0) {
-        store.log_import(&names(&args.paths), tally.imported)?;
-    }
-    Ok(())
-}
-
-type Lines = Box<dyn BufRead + Send>;
-
-/// Where checkpoints come from.
-enum From {
-    Lines(Lines),
-    /// By an absolute path.
-    Tree(PathBuf),
-}
-
-fn find(path: &Path) -> io::Result<From> {
-    if path == Path::new("-") {
-        return Ok(From::Lines(Box::new(Input::new(io::stdin()))));
-    }
-    let metadata = fs::metadata(path)?;
-    // A pipe of the shell has no end to look at.
-    if !metadata.is_dir() && (!metadata.is_file() || has_lines(path)?) {
-        return Ok(From::Lines(lines_of(path)?));
-    }
-    let path = fs::canonicalize(path)?;
-    if path.to_str().is_none() {
-        return Err(io::Error::new(io::ErrorKind::InvalidFilename, "its name is not UTF-8"));
-    }
-    Ok(From::Tree(path))
-}
-
-/// Whether a file is what `export --jsonl` writes: by its name, else by its first line.
-fn has_lines(path: &Path) -> io::Result<bool> {
-    let name = path.to_string_lossy();
-    let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-    if matches!(kind(&name), Kind::Lines) || ends(&[".json", ".yaml", ".yml", ".json.gz"]) {
-        return Ok(false);
-    }
-    if ends(&[".jsonl", ".jsonl.gz"]) {
-        return Ok(true);
-    }
-    let first = read_line(&mut lines_of(path)?, FIRST_LINE_BYTES_MAX)?;
-    let first = first.and_then(Result::ok).unwrap_or_default();
-    Ok(line::is_one(&first))
-}
-
-/// What is in a file, compressed or not.
-fn lines_of(path: &Path) -> io::Result<Lines> {
-    let file = File::open(path)?;
-    let mut lines: Lines = if file.metadata()?.is_file() {
-        Box::new(BufReader::new(file))
-    } else {
-        Box::new(Input::new(file))
-    };
-    if gzip::is_gzip(lines.fill_buf()?) {
-        return Ok(Box::new(BufReader::new(gzip::reader(lines))));
-    }
-    Ok(lines)
-}
-
-fn import_all_lines(
+/// Imports once what is new, and returns the report, the signal that stopped it, and whether it
+/// came to its end.
+fn pass(
+    follow: &mut Follow,
     store: &Store,
-    lines: Vec<(String, Lines)>,
-    tally: &mut Tally,
+    is_first: bool,
     global: &Global,
-) -> Result<()> {
-    let mut lines = lines.into_iter();
-    lines.try_for_each(|(name, source)| import_lines(store, &name, source, tally, global))
+) -> Result<(Imported, Option<Signal>, bool)> {
+    let reported = if is_first { Reported::Remarks } else { Reported::EachFile };
+    let mut listener = Listener::new(reported, Progress::new(STAGE, global), global);
+    match follow.pass(store, &mut |event| listener.hear(&event)) {
+        // Another process has the store for long. The next pass tries again.
+        Err(Unfinished { report, why, .. }) if why.is_locked() && interrupt::signal().is_none() => {
+            let error = importing::error(why);
+            global.note(format_args!("{error:#}; trying again"));
+            Ok((*report, None, false))
+        }
+        ended => {
+            let (report, stopped) = importing::ended(ended)?;
+            let is_done = stopped.is_none();
+            Ok((report, stopped, is_done))
+        }
+    }
 }
 
-fn import_lines(
-    store: &Store,
-    name: &str,
-    source: Lines,
-    tally: &mut Tally,
-    global: &Global,
-) -> Result<()> {
-    let before = store.count()?;
-    let mut imported = Imported::default();
-    let ended = interrupt::caught(lines::run(store, source, name, global, &mut imported))
-        .with_context(|| format!("cannot import {name}"))?;
-    let Imported { lines, refused, incomplete } = imported;
-    // Others may save meanwhile, but that is all that can be told.
-    let imported = store.count()?.saturating_sub(before).min(lines - refused);
-    tally.of_lines(lines, imported, refused);
-    tally.incomplete += incomplete;
-    ended.map_err(|signal| signal.error(String::new()))
-}
-
-/// What would be imported, one line each.
+/// Shows a checkpoint that would be imported as a line.
 fn show(mut out: &mut dyn Write, about: &NewEntry, global: &Global) -> io::Result<()> {
     if global.json || global.quiet {
         return Ok(());
@@ -423,9 +266,4 @@ fn show(mut out: &mut dyn Write, about: &NewEntry, global: &Global) -> io::Resul
     let path = about.source_path.as_deref().unwrap_or_default();
     let series = about.series.as_ref().map_or("", |series| series.as_str());
     writeln!(&mut out, "{path}\t{}\t{series}\t{}\t{}", about.layout, about.trigger, about.status)
-}
-
-fn names(paths: &[PathBuf]) -> String {
-    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    names.join(", ")
 }

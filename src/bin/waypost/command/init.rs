@@ -9,16 +9,15 @@ use std::path::{self, Path, PathBuf};
 use anyhow::Result;
 use waypost::project::{self, Chosen, Named, PolicySource, Site, Suggestion, suggest};
 use waypost::recovery::ignored;
+use waypost::transfer::import::{Earlier, Imported, Survey};
 use waypost::{Layout, Query, Store};
 
-use super::import::survey::{Known, Survey};
-use super::import::{self, Tally};
 use crate::args::Global;
 use crate::confirm::offer;
-use crate::open;
 use crate::output::{self, grouped, quoted};
 use crate::policy;
 use crate::progress::Progress;
+use crate::{importing, open, survey};
 use report::{InForce, Lines, Outcome};
 
 const EXAMPLES: &str = "\
@@ -66,7 +65,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let ignored = ignored(store.path());
     lines.line("git", report::git(&ignored, store.path()))?;
     let looking = Progress::new("looking for checkpoint files", global);
-    let survey = Survey::of(place.directory(), store.path(), Known::In(&store))?;
+    let survey = survey::survey(place.directory(), store.path(), Earlier::In(&store))?;
     drop(looking);
     let tally = take_in(args, &place, &store, &survey, &mut lines)?;
     if let Some(named) = &named {
@@ -94,7 +93,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if global.json {
         output::json_line(out, &outcome)?;
     }
-    tally.map_or(Ok(()), |tally| Ok(tally.check_refused()?))
+    tally.map_or(Ok(()), |tally| Ok(importing::check_refused(&tally)?))
 }
 
 /// The directory that was given; of a store that was named without one, where it lies; else of the
@@ -153,14 +152,14 @@ fn take_in(
     store: &Store,
     survey: &Survey,
     lines: &mut Lines<'_>,
-) -> Result<Option<Tally>> {
-    lines.line("found", Some(survey.told()))?;
+) -> Result<Option<Imported>> {
+    lines.line("found", Some(survey::in_words(survey)))?;
     let (count, more) = (survey.count(), if survey.is_cut { " or more" } else { "" });
     // In what was not looked through there may be some.
     if count == 0 && !(survey.is_cut && args.import) {
         return Ok(None);
     }
-    let question = format!("Import {count}{more} checkpoints ({})", survey.in_words());
+    let question = format!("Import {count}{more} checkpoints ({})", survey::counts(survey));
     let is_wanted = args.import || (!args.no_import && lines.is_asked()? && offer(&question)?);
     if !is_wanted {
         let (waypost, directory) = (waypost(lines.global), open::typed(place.directory()));
@@ -168,7 +167,7 @@ fn take_in(
         lines.line("imported", Some(text))?;
         return Ok(None);
     }
-    let tally = import::directory(place.directory(), store, lines.global)?;
+    let tally = importing::directory(place.directory(), store, lines.global)?;
     let refused = match tally.refused {
         0 => String::new(),
         refused => format!(", and {refused} could not be read"),

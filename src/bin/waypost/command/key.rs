@@ -22,7 +22,7 @@ Examples:
 ///
 /// The key is 32 random bytes, written as 64 hexadecimal digits into a file that only you can read.
 /// What is printed is its id, by which errors and `waypost stats` name it. Keep a copy of the file
-/// elsewhere: without the key nobody can read what was encrypted with it.
+/// elsewhere: without the key, what was encrypted with it cannot be read.
 ///
 /// A store that is made while a key is given (--key-file, `WAYPOST_KEY_FILE`, or the key itself in
 /// `WAYPOST_KEY`) is encrypted with it; `waypost rekey` encrypts one that is there. Encrypted are

@@ -35,7 +35,7 @@ pub(super) struct Args {
     #[arg(long, help_heading = None)]
     oldest: bool,
 
-    /// List at most so many
+    /// List at most N
     #[arg(long, short = 'n', help_heading = None, value_name = "N", default_value = "20")]
     #[arg(value_parser = args::whole::<NonZeroUsize>(1..=u64::MAX))]
     #[arg(allow_negative_numbers = true)]

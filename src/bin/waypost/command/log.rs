@@ -40,9 +40,9 @@ const PATH_LIMIT: usize = 1000;
 /// Show checkpoints as a time line, with what changed in each
 ///
 /// The newest is first. Every series is a line, and a fork a line that leads to where it was forked
-/// from; `~` stands where more of a line is not shown. What changed is told against the one before
-/// in the series, in a few words: `+2 -1 ~3 in /queue` are elements that were added, removed and
-/// moved.
+/// from; `~` stands where more of a line is not shown. Each checkpoint is compared with the one
+/// before it in the series, in a few words: `+2 -1 ~3 in /queue` are elements that were added,
+/// removed and moved.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -56,7 +56,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "POINTER")]
     path: Option<Pointer>,
 
-    /// Look at so many of the newest; 20 by default, with --path 1000
+    /// Look at the newest N; 20 by default, with --path 1000
     #[arg(long, short = 'n', value_name = "N")]
     #[arg(value_parser = args::whole::<NonZeroUsize>(1..=u64::MAX))]
     #[arg(allow_negative_numbers = true)]

@@ -201,7 +201,7 @@ impl Shown<'_> {
         self.plan.removed().take(self.removed)
     }
 
-    /// What is kept of that which was asked for.
+    /// What is kept among the checkpoints that the filters admit.
     fn kept(&self) -> impl Iterator<Item = Planned<'_>> {
         let is_asked_for = |planned: &Planned<'_>| self.query.admits(planned.entry);
         self.plan.iter().filter(|it| !it.verdict.removes()).filter(is_asked_for)

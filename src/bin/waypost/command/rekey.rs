@@ -51,7 +51,7 @@ pub(super) struct Args {
     plain: bool,
 }
 
-/// What lies beside a store and nobody changes: what was set aside, and what a repair kept.
+/// Files beside a store that a rekey leaves as they are: what was set aside, what a repair kept.
 fn left_beside(store: &Path) -> Vec<PathBuf> {
     let (Some(folder), Some(name)) = (store.parent(), store.file_name()) else {
         return Vec::new();

@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let verified = Store::verify_with(&path, &how, &mut |step| watcher.step(step));
     let needed = verified.as_ref().map_or(true, Verification::needs_repair);
     let beside = verified.as_ref().map_or(0, count_beside);
-    // Without its key nobody can tell that nothing is wrong.
+    // Without its key, an encrypted document cannot be checked.
     let lacks_key = verified.as_ref().is_ok_and(|it| it.sealed > 0);
     if let Err(error @ (waypost::Error::Locked { .. } | waypost::Error::TooNew { .. })) = verified {
         return Err(error.into());

@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let store = open::existing(global, "restore")?;
     let entry = name::one(&store, &args.id)?;
     let (report, ended) = restored(args, global, &store, &entry)?;
-    // Whatever came of it, the steps up to there are told.
+    // Also after a failure, the steps up to it are printed.
     write(&report, out, global)?;
     out.flush()?;
     ended
@@ -147,7 +147,7 @@ fn has_place(planned: &Result<RestorePlan, NotRestored>) -> bool {
 
 /// Says so if files would go below a directory in the project, and not where they were.
 fn note_place(into: &Path, global: &Global) -> Result<()> {
-    // What cannot be told here is told when it is written to.
+    // An error here shows again when the file is written.
     let Ok(into) = into.canonicalize().or_else(|_| resolve(into)) else { return Ok(()) };
     let home = project::home(&open::path(global)?);
     if let Some(home) = home.filter(|home| into.starts_with(home) && into != *home) {

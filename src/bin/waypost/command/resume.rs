@@ -31,7 +31,7 @@ Examples:
   waypost resume 42                                  # by issue, loop, story, series or id
   waypost resume 'Implement authentication system'   # by what the work is called
   waypost resume issue:42 --strategy smart           # the last one before things went wrong
-  state=$(waypost resume nightly --document)         # 0: go on, 3: start, else: ask somebody
+  state=$(waypost resume nightly --document)         # 0: go on, 3: start, else: ask a person
   waypost resume PROJ-42 --prompt >> worker-prompt.md
   waypost resume API-427 --prompt --worker           # all that a new worker of a pipeline needs
   waypost resume 42 --diff                           # which files changed since, line by line
@@ -42,7 +42,7 @@ Examples:
 /// What is offered has been read and checked. Its branch, issue, worktree, plan and files are
 /// compared with what they are now; on a terminal you are asked, elsewhere flags decide. Exit code
 /// 0: go on; 3: nothing to go on from, because nothing was saved, all is done or archived, or by
-/// `--choice fresh`; 4: it cannot be resumed, or somebody must decide.
+/// `--choice fresh`; 4: it cannot be resumed, or a person must decide.
 ///
 /// Scores, failures, tasks and the like are read from files of known systems, and from documents of
 /// your own by the names `score`, `failures`, `failing`, `error`, `tests_passing`, `tasks_done`,
@@ -91,7 +91,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["document", "prompt"])]
     diff: bool,
 
-    /// Look at so many of the newest checkpoints of a series
+    /// Look at the newest N checkpoints of a series
     #[arg(long, value_name = "N", default_value = "256")]
     #[arg(value_parser = args::whole::<u32>(1..=100_000))]
     depth: u32,
@@ -170,7 +170,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         found.decision = ask::ask(&found, &changes)?;
     }
     let ended = end(&store, &found, &world, global);
-    // What was decided is told once it is done; any other error is told alone.
+    // A decision is printed once it is carried out; any other error is printed alone.
     if ended.as_ref().err().is_none_or(anyhow::Error::is::<Refusal>) {
         let told = tell::Told { found: &found, shown: shown.as_ref(), root: world.root() };
         tell::tell(args, global, out, &told)?;
@@ -256,7 +256,7 @@ fn other_issue(error: Error) -> anyhow::Error {
     }
 }
 
-/// Whether a person who is there is asked, instead of what was decided without one.
+/// Whether a person at the terminal is asked, instead of the decision that was made without one.
 fn is_question(args: &Args, found: &Resumption) -> bool {
     match found.decision {
         Decision::Resume => !args.force && !found.is_automatic(),

@@ -3,8 +3,7 @@
 mod captured;
 mod checked;
 mod daily;
-pub(super) mod envelope;
-pub(super) mod inbox;
+mod inbox;
 mod lines;
 mod switches;
 
@@ -20,7 +19,7 @@ use crate::about::About;
 use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::progress::Progress;
-use crate::{name, named, open, output};
+use crate::{document, name, open, output};
 use daily::Daily;
 use switches::{Switches, refuse};
 
@@ -115,12 +114,12 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     }
     let switches = Switches::of_project(args, global)?;
     let off = switches.refusal(&NewEntry::from(&args.about));
-    // Read even if it is not saved: whoever writes into the pipe is not to fail.
-    let json = named::read(&args.file, global)?;
+    // Read even if it is not saved, so that the writer of the pipe does not fail.
+    let json = document::read(&args.file, global)?;
     if let Some(off) = off {
         return Ok(refuse(out, &off, global)?);
     }
-    if !args.capture.is_empty() && named::is_stdin(&args.file) && json.trim_ascii().is_empty() {
+    if !args.capture.is_empty() && document::is_stdin(&args.file) && json.trim_ascii().is_empty() {
         return Err(Refusal::NoDocument.into());
     }
     let json = checked::in_json(json, args.layout)?;

@@ -30,7 +30,7 @@ pub(super) struct Args {
     #[command(flatten)]
     filter: Filter,
 
-    /// List at most so many
+    /// List at most N
     #[arg(long, short = 'n', help_heading = None, value_name = "N", default_value = "20")]
     #[arg(value_parser = args::whole::<NonZeroUsize>(1..=u64::MAX))]
     #[arg(allow_negative_numbers = true)]
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     damaged(&states)
 }
 
-/// What leaves no entry is told by the exit code, too, once everything is listed.
+/// Fails if damage left no readable entry of a series, once everything is listed.
 fn damaged(states: &[SeriesState]) -> Result<()> {
     let count = states.iter().map(|it| it.damage.len() as u64).sum();
     if count == 0 {

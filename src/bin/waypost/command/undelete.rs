@@ -49,8 +49,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let restored = if let Some(number) = args.operation {
         of_operation(&store, number)?
     } else {
-        let ids = args.ids.iter().map(|id| resolve(&store, id));
-        store.undelete(&ids.collect::<Result<Vec<_>>>()?).map_err(alive)?
+        store.undelete(&resolve(&store, &args.ids)?).map_err(alive)?
     };
     drop(progress);
     let mut ids: Vec<Id> = restored.into_iter().map(|entry| entry.id).collect();
@@ -88,10 +87,12 @@ fn alive(error: Error) -> anyhow::Error {
     }
 }
 
-/// The deleted checkpoint that a text names: by its id, or by the start of one.
-fn resolve(store: &Store, text: &str) -> Result<Id> {
-    store.resolve_deleted(text).map_err(|error| match error {
-        Error::NotFound { .. } => Refusal::NotDeleted { wanted: text.to_owned() }.into(),
+/// The deleted checkpoints of these names: ids, or starts of ids.
+fn resolve(store: &Store, names: &[String]) -> Result<Vec<Id>> {
+    store.resolve_deleted(names).map_err(|error| match error {
+        Error::NotFound { wanted } => {
+            Refusal::NotDeleted { wanted: wanted.checkpoint().to_owned() }.into()
+        }
         error => error.into(),
     })
 }

@@ -17,7 +17,7 @@ use crate::open::Repairing;
 use crate::{interrupt, keys, open};
 use lines::Lines;
 
-// More often shows nothing sooner: a turn of a loop that saves is longer.
+// Shorter waits show nothing sooner: a process that saves has the store for longer.
 const EVERY_MIN: Duration = Duration::from_millis(10);
 
 const EXAMPLES: &str = "\
@@ -40,12 +40,12 @@ pub(super) struct Args {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     target: Option<String>,
 
-    /// Show so many of the newest first
+    /// Show the newest N first
     #[arg(long, value_name = "N", default_value = "0")]
     #[arg(value_parser = whole::<usize>(0..=u64::MAX), allow_negative_numbers = true)]
     last: usize,
 
-    /// End after so many new ones, with 0 at once
+    /// End after N new ones, with 0 at once
     #[arg(long, value_name = "N")]
     #[arg(value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     count: Option<u64>,
@@ -108,9 +108,9 @@ impl<'a> Watch<'a> {
     fn new(args: &Args, global: &'a Global) -> Result<Self> {
         let path = open::path(global)?;
         let query = args.filter.query(Timestamp::now());
-        let followed = Followed { name: args.target.clone(), query };
+        let target = Followed { name: args.target.clone(), query };
         let (options, repairing) = open::to_follow(global, "watch");
-        let follower = Follower::new(path.clone(), options, followed);
+        let follower = Follower::new(path.clone(), options, target);
         Ok(Self { follower, path, global, repairing, has_keys: false, told: None })
     }
 
@@ -118,14 +118,15 @@ impl<'a> Watch<'a> {
         self.find_keys()?;
         let looked = self.follower.start(last);
         self.repairing.end();
-        self.rows(looked.map_err(|error| open::missing(self.path.clone(), error))?)
+        let looked = looked.map_err(|error| open::missing(self.path.clone(), error))?;
+        Ok(self.rows(looked))
     }
 
     fn look(&mut self, limit: usize) -> Result<Vec<Row>> {
         self.find_keys()?;
         let looked = self.follower.look(limit);
         self.repairing.end();
-        self.rows(looked?)
+        Ok(self.rows(looked?))
     }
 
     fn id_length(&self) -> usize {
@@ -141,13 +142,13 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    fn rows(&mut self, looked: Looked) -> Result<Vec<Row>> {
+    fn rows(&mut self, looked: Looked) -> Vec<Row> {
         match looked.waiting {
             Some(waiting) => self.tell(words(waiting)),
             None if looked.has_read => self.told = None,
             None => {}
         }
-        Ok(looked.rows)
+        looked.rows
     }
 
     /// Says it, unless it was the last thing said.

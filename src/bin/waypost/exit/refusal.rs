@@ -50,11 +50,11 @@ pub(crate) enum Refusal {
     Taken { path: PathBuf },
     #[error("there is no config file in this project")]
     NoConfig,
-    #[error("nobody is there to be asked: {}", lower(.0))]
+    #[error("no terminal to confirm at: {}", lower(.0))]
     Unconfirmed(String),
     #[error("nothing was changed")]
     Declined,
-    /// The person at the terminal went away from a question, and knows.
+    /// The person at the terminal left a question unanswered.
     #[error("left as it is")]
     Left,
     #[error("nothing that was deleted matches {wanted:?}")]
@@ -76,7 +76,7 @@ pub(crate) enum Refusal {
     Several { name: String },
     #[error("{wanted:?} may be {}", choices.join(", "))]
     Unclear { wanted: String, choices: Vec<String> },
-    #[error("{series} has {count} checkpoints, and nobody is there to select one")]
+    #[error("{series} has {count} checkpoints, and there is no terminal to select one at")]
     Unselected { series: Series, count: usize, likely: Id },
     #[error("none of the newest {count} checkpoints of {series} can be read")]
     AllDamaged { series: Series, count: usize },
@@ -92,7 +92,7 @@ pub(crate) enum Refusal {
     },
     #[error("{count} of {total} checked are invalid")]
     Wrong { count: u64, total: u64 },
-    #[error("somebody must decide whether to go on from {id}: {}", why.join("; "))]
+    #[error("cannot decide alone whether to resume {id}: {}", why.join("; "))]
     Undecided { id: Id, why: Vec<String>, files_of: Option<PathBuf> },
     #[error("{series} is {status}: there is nothing to go on from")]
     Ended { series: Series, status: Status },
@@ -110,7 +110,7 @@ pub(crate) enum Refusal {
     NoSeries,
     #[error("series {series} is there already")]
     SeriesExists { series: Series },
-    /// Most likely its name was taken for a file to capture.
+    /// Most likely its name was read as a path of `--capture`.
     #[error("there is no document in standard input")]
     NoDocument,
     #[error("{count} of {total} checks found something bad")]
@@ -134,7 +134,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// Refuses to end well if a document was damaged, once everything else is told.
+    /// Fails if a document was damaged; to be called once everything else is printed.
     pub(crate) fn if_damaged(tally: Tally) -> Result<(), Self> {
         match tally {
             Tally { damaged: 0, .. } => Ok(()),

@@ -1,4 +1,6 @@
-//! Every error there is, as it is told: found here at a glance, and held to the same rules.
+//! Every error with its exit code and hint, at a glance, and checked by common rules.
+//!
+//! Covers the text, hint and exit code of each error, and the rules that all of them keep.
 
 mod glance;
 mod samples;
@@ -13,14 +15,14 @@ use crate::command::Cli;
 /// Errors that only carry another one, which decides.
 const TOLD_BY_CAUSE: [&str; 4] = ["Config", "NoHome", "Store", "Unreadable"];
 
-// Somebody decided so, and knows; and what was interrupted tells by itself how to go on.
+// The user decided so and needs no hint; the message of an interrupt says how to go on.
 const WITHOUT_HINT: [&str; 6] =
     ["Declined", "Differs", "Fresh", "Interrupted", "Left", "NotStarted"];
 // Refusals of a restore that the command tells as errors of the store or its own.
 const TOLD_OTHERWISE: [&str; 3] = ["StatePlace", "Stopped", "Store"];
 const CONTRACT: &str = include_str!("../../../docs/JSON.md");
 
-/// An error, and how it is told.
+/// An error, and what the command prints for it.
 struct Told {
     /// The name of the variant.
     name: String,

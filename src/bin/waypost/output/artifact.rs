@@ -3,13 +3,6 @@
 use serde::Serialize;
 use waypost::{Artifact, Entry, Store};
 
-/// The files of a checkpoint.
-pub(crate) const ARTIFACTS: &str = "artifacts";
-/// The content of a file.
-pub(crate) const TEXT: &str = "text";
-/// The same, in hexadecimal digits, where it is not UTF-8.
-pub(crate) const HEX: &str = "hex";
-
 /// A captured file with its content.
 #[derive(Debug, Serialize)]
 pub(crate) struct Kept {

@@ -8,7 +8,7 @@ pub(crate) use waypost::transfer::size::size;
 use waypost::{Id, Timestamp};
 
 // Nobody needs the days until then.
-const FAR: Duration = Duration::from_secs(99 * 365 * 24 * 60 * 60);
+const FAR: Duration = Duration::from_hours(99 * 365 * 24);
 
 /// As [`age`] of something from `then`; `in 2d` if that is ahead of `now`.
 pub(crate) fn age_of(then: Timestamp, now: Timestamp) -> String {

@@ -5,11 +5,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-
-/// The version of what `--json` prints, and of the lines of an export.
-pub(crate) const VERSION: u64 = 1;
-/// The member that has it.
-pub(crate) const VERSION_KEY: &str = "version";
+use waypost::transfer::json::{VERSION, VERSION_KEY};
 
 /// An object with its version before all else.
 #[derive(Serialize)]

@@ -10,7 +10,7 @@ use super::human::{age_of, short_id, size};
 use super::palette;
 use crate::args::Global;
 
-/// Columns about entries, as they look at `now`, with so many characters of their ids.
+/// Columns about entries, as they look at `now`, with ids cut to `id_length` characters.
 pub(crate) fn of_entries(entries: &[&Entry], id_length: usize, now: Timestamp) -> Vec<Column> {
     let rows = || entries.iter().copied();
     let old = |entry: &Entry| Some(age_of(entry.created_at, now));
@@ -40,7 +40,7 @@ pub(crate) fn table(out: &mut dyn Write, columns: &[Column], global: &Global) ->
 /// How many columns the terminal has, if there is one.
 pub(crate) fn width() -> Option<u16> {
     let stdout = io::stdout();
-    // A pipe has no width: whoever reads it wants whole lines.
+    // A pipe has no width: its reader gets whole lines.
     let size = if stdout.is_terminal() { terminal_size::terminal_size_of(&stdout) } else { None };
     size.map(|(width, _)| width.0)
 }

@@ -4,6 +4,7 @@ use super::*;
 
 #[test]
 fn a_branch_is_there_until_it_is_deleted() {
+    needs!("git");
     let place = Place::with_git();
     git(&place.root, &["branch", "feature/x"]);
     let world = place.world();
@@ -21,6 +22,7 @@ fn a_branch_is_there_until_it_is_deleted() {
 
 #[test]
 fn a_tag_or_a_commit_is_no_branch() {
+    needs!("git");
     let place = Place::with_git();
     git(&place.root, &["tag", "v1"]);
     let commit = git(&place.root, &["rev-parse", "HEAD"]);
@@ -30,6 +32,7 @@ fn a_tag_or_a_commit_is_no_branch() {
 
 #[test]
 fn a_branch_that_only_a_remote_has_is_there() {
+    needs!("git");
     let place = Place::with_git();
     git(&place.root, &["branch", "feature/x"]);
     let other = place.directory.path().join("clone");
@@ -44,6 +47,7 @@ fn a_branch_that_only_a_remote_has_is_there() {
 
 #[test]
 fn a_name_is_neither_an_option_nor_a_path_nor_a_pattern() {
+    needs!("git");
     let place = Place::with_git();
     let world = place.world();
     for name in ["-d", "--version", "--exec=touch x", "--upload-pack=x"] {
@@ -59,6 +63,7 @@ fn a_name_is_neither_an_option_nor_a_path_nor_a_pattern() {
 
 #[test]
 fn a_branch_without_a_commit_is_there() {
+    needs!("git");
     let place = Place::bare();
     git(&place.root, &["init", "--quiet", "--initial-branch=main"]);
     assert_eq!(place.world().has_branch("main"), Answer::Known(true));
@@ -68,6 +73,7 @@ fn a_branch_without_a_commit_is_there() {
 
 #[test]
 fn the_branch_that_is_checked_out_is_told() {
+    needs!("git");
     let place = Place::with_git();
     git(&place.root, &["switch", "--quiet", "--create", "feature/x"]);
     // A tag of that name makes the short one ambiguous.
@@ -79,6 +85,7 @@ fn the_branch_that_is_checked_out_is_told() {
 
 #[test]
 fn without_git_or_a_repository_nobody_can_tell() {
+    needs!("git");
     let place = Place::bare();
     // Whatever lies above the directory for such things.
     place.write(".git", "gitdir: nowhere");
@@ -97,6 +104,7 @@ fn without_git_or_a_repository_nobody_can_tell() {
 /// Run by a hook, the command was told about the repository of the hook.
 #[test]
 fn what_git_sets_for_its_hooks_is_not_handed_on() {
+    needs!("git");
     let set = super::super::child::command("git".as_ref(), &[]);
     let removed: Vec<_> = set.get_envs().filter(|(_, value)| value.is_none()).collect();
     for name in git(Path::new("."), &["rev-parse", "--local-env-vars"]).lines() {

@@ -55,6 +55,7 @@ fn nothing_outside_is_read_or_even_looked_for() {
 
 #[test]
 fn the_worktree_is_not_outside_if_it_is_larger_than_the_directory() {
+    needs!("git");
     let place = Place::with_git();
     let path = place.write("made", "abc");
     place.write("sub/file", "");

@@ -38,6 +38,7 @@ fn changed(world: &RealWorld, path: &str, seconds: i64) -> Answer<bool> {
 
 #[test]
 fn a_file_changed_if_it_is_not_as_in_the_commit_at_that_time() {
+    needs!("git");
     let place = place();
     let eleven = TEN + HOUR;
     let path = place.write("src/a.rs", "ten\n");
@@ -68,6 +69,7 @@ fn a_file_changed_if_it_is_not_as_in_the_commit_at_that_time() {
 
 #[test]
 fn a_file_that_nothing_wrote_to_since_has_not_changed() {
+    needs!("git");
     let place = place();
     place.write("src/a.rs", "work that is not committed\n");
     place.write("src/new.rs", "nor tracked\n");
@@ -93,6 +95,7 @@ fn a_file_that_nothing_wrote_to_since_has_not_changed() {
 
 #[test]
 fn the_commit_is_that_of_the_branch_and_not_of_what_was_merged_later() {
+    needs!("git");
     let place = place();
     git(&place.root, &["switch", "--quiet", "--create", "feature/x"]);
     git(&place.root, &["switch", "--quiet", "main"]);
@@ -115,6 +118,7 @@ fn the_commit_is_that_of_the_branch_and_not_of_what_was_merged_later() {
 
 #[test]
 fn what_git_does_not_know_is_not_guessed() {
+    needs!("git");
     let place = place();
     place.write("new.rs", "x");
     fs::write(place.directory.path().join("beside"), "secret").unwrap();
@@ -141,6 +145,7 @@ fn what_git_does_not_know_is_not_guessed() {
 
 #[test]
 fn a_long_list_of_files_is_not_asked_about_to_its_end() {
+    needs!("git");
     let place = place();
     let world = place.world();
     let answers: Vec<_> = (0..201).map(|_| changed(&world, "src/a.rs", TEN)).collect();
@@ -150,6 +155,7 @@ fn a_long_list_of_files_is_not_asked_about_to_its_end() {
 
 #[test]
 fn the_index_stays_as_it_is() {
+    needs!("git");
     let place = place();
     let index = place.root.join(".git/index");
     let before = fs::read(&index).unwrap();
@@ -160,6 +166,7 @@ fn the_index_stays_as_it_is() {
 
 #[test]
 fn the_content_of_then_and_now_is_told() {
+    needs!("git");
     let place = place();
     let path = place.write("src/a.rs", "edited\n");
     let world = place.world();

@@ -11,6 +11,7 @@ fn worktree(root: PathBuf) -> PathBuf {
 
 #[test]
 fn the_worktree_is_the_one_around_the_directory() {
+    needs!("git");
     let place = Place::with_git();
     place.write("src/deep/file", "");
     let other = place.root.join("trees/issue-42");
@@ -25,6 +26,7 @@ fn the_worktree_is_the_one_around_the_directory() {
 
 #[test]
 fn without_git_it_is_the_directory_itself() {
+    needs!("git");
     let place = Place::bare();
     place.write(".git", "gitdir: nowhere");
     assert_eq!(worktree(place.root.clone()), place.root);
@@ -59,6 +61,7 @@ fn directories_may_be_anywhere_but_not_by_going_up() {
 #[cfg(unix)]
 #[test]
 fn a_link_leads_to_the_same_directory() {
+    needs!("git");
     let place = Place::with_git();
     let link = place.directory.path().join("link");
     std::os::unix::fs::symlink(&place.root, &link).unwrap();

@@ -9,7 +9,8 @@ use super::model::Model;
 use super::power::Durable;
 use super::simulated::{Call, Fault, Files, Manner, SimulatedDisk};
 use super::workload::{STORE, later, open, place};
-use super::{Trial, Tried, keys, number, run};
+use super::{Trial, Tried, keys, run};
+use crate::extent::number;
 use crate::store::care::repair::repair_at;
 use crate::store::watch::unwatched;
 

@@ -17,6 +17,7 @@ use crate::checkpoint::{
 };
 use crate::codec::KeyId;
 use crate::error::{Error, Result};
+use crate::extent::extent;
 use crate::key::Span;
 use crate::store::care::inspect::inspect_at;
 use crate::store::care::repair::{Repair, Repaired, repair_at};
@@ -30,7 +31,9 @@ const PAGE_LENGTH: usize = 4096;
 const PAGE: u64 = PAGE_LENGTH as u64;
 const NOISE: [char; 16] =
     ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p'];
-// Every seventh sector is repaired for good, so that all places in a page come up.
+// A default run tries each fifth sector, so that all places in a page come up.
+const STRIDE: u64 = 5;
+// Of the sectors tried, each seventh is repaired for good; again all places in a page come up.
 const REPAIRED: u64 = 7;
 const SPOOL: &str = "store.redb.spool";
 const JOURNAL: &str = "/disk/store.redb.journal";
@@ -123,26 +126,30 @@ impl Specimen {
         content.len().min(used + PAGE_LENGTH) as u64
     }
 
-    /// Tries every sector of a file.
+    /// Tries every sector of a file, or some of them in a default run.
     fn try_all(&self, path: &str) {
         let (next, length) = (AtomicUsize::new(0), self.length(path));
+        let step = SECTOR * extent(STRIDE, 1);
         thread::scope(|scope| {
             for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
                 scope.spawn(|| {
                     let dir = tempfile::tempdir().unwrap();
                     loop {
-                        let at = next.fetch_add(1, Ordering::Relaxed) as u64 * SECTOR;
+                        let number = next.fetch_add(1, Ordering::Relaxed) as u64;
+                        let at = number * step;
                         if at >= length {
                             return;
                         }
-                        self.try_one(path, at, dir.path());
+                        let repaired_in = number.is_multiple_of(REPAIRED).then_some(dir.path());
+                        self.try_one(path, at, repaired_in);
                     }
                 });
             }
         });
     }
 
-    fn try_one(&self, path: &str, at: u64, dir: &Path) {
+    /// Reads and verifies with one sector unreadable; repairs for good in a directory, if given.
+    fn try_one(&self, path: &str, at: u64, repaired_in: Option<&Path>) {
         let case = format!("{path}, sector at {at}");
         let disk = SimulatedDisk::with(self.files.clone());
         disk.spoil(Path::new(path), at..at + SECTOR);
@@ -164,7 +171,7 @@ impl Specimen {
             assert!(count(&repaired) >= count(&without), "{case}: {repaired:?}, but {without:?}");
             check_named(&case, &repaired, &verified);
         }
-        if (at / SECTOR).is_multiple_of(REPAIRED) {
+        if let Some(dir) = repaired_in {
             assert_eq!(self.repair(&case, &place, dir), count(&repaired), "{case}: {repaired:?}");
         }
         self.read(&case, &disk);

@@ -1,5 +1,7 @@
 //! A workload: everything that changes a store, in an order that a seed decides, with notes of what
 //! the store must hold after each step.
+//!
+//! Covers saves, changes, care of the store (compaction, keys) and threads.
 
 mod care;
 mod change;

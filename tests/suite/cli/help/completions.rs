@@ -3,7 +3,8 @@
 use std::process::{Command, Output};
 
 use super::super::Test;
-use super::{commands, has, words};
+use super::{commands, words};
+use crate::tool::has;
 
 /// What bash offers for the last of these words.
 fn completed(test: &Test, line: &str) -> Vec<String> {
@@ -41,9 +42,7 @@ fn scripts_know_all_commands_and_flags() {
 
 #[test]
 fn bash_completes_commands_flags_and_values() {
-    if !has("bash") {
-        return;
-    }
+    needs!("bash");
     let test = Test::new();
     test.write("waypost.bash", &test.run("completions bash").done());
     assert_eq!(completed(&test, "waypost li"), ["list"]);

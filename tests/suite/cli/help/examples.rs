@@ -9,7 +9,8 @@ use std::thread;
 use serde_json::Value;
 
 use super::super::Test;
-use super::{commands, has, path};
+use super::{commands, path};
+use crate::tool::has;
 
 /// What is run instead of a part of an example, and why.
 const CHANGED: [(&str, &str, &str); 7] = [
@@ -169,6 +170,7 @@ fn offences(test: &Test, command: &Value, missing: &[&str]) -> Vec<String> {
 
 #[test]
 fn every_example_does_what_it_says() {
+    needs!("git");
     let test = project();
     let missing: Vec<_> = TOOLS.into_iter().filter(|tool| !has(tool)).collect();
     let commands = commands();

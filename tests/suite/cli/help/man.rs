@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use super::super::Test;
-use super::{commands, has, words};
+use super::{commands, words};
 
 /// The text of a page, without what the formatter is told.
 fn text(page: &str) -> String {
@@ -32,9 +32,7 @@ fn every_command_has_a_page_with_its_examples() {
 
 #[test]
 fn the_formatter_has_nothing_to_say_about_the_pages() {
-    if !has("groff") {
-        return;
-    }
+    needs!("groff");
     let test = Test::new();
     for path in test.run("man pages").done().lines() {
         let mut groff = Command::new("groff");

@@ -61,6 +61,7 @@ fn findings(ended: &Ended) -> Vec<String> {
 
 #[test]
 fn a_world_that_did_not_change_is_gone_on_with() {
+    needs!("git");
     let test = repository();
     let ended = test.run(RESUME);
     assert_eq!((ended.code, findings(&ended)), (Some(0), vec![]), "{}", ended.stderr);
@@ -73,6 +74,7 @@ fn a_world_that_did_not_change_is_gone_on_with() {
 /// It was a note only, and an unattended loop went on with the work of one branch on another.
 #[test]
 fn another_branch_that_is_checked_out_is_not_gone_on_with_unasked() {
+    needs!("git");
     let test = repository();
     git(&test.path(), "checkout -q main");
     let ended = test.run(RESUME);
@@ -90,6 +92,7 @@ fn another_branch_that_is_checked_out_is_not_gone_on_with_unasked() {
 /// It was not read at all, and the work went on.
 #[test]
 fn prerequisites_that_are_not_met_are_listed_and_not_gone_on_with() {
+    needs!("git");
     for (said, told) in [
         ("prerequisites_met: false", "prerequisites are not met"),
         ("prerequisites_met: \"no\"", "prerequisites are not met"),
@@ -115,6 +118,7 @@ fn prerequisites_that_are_not_met_are_listed_and_not_gone_on_with() {
 
 #[test]
 fn other_labels_are_a_warning() {
+    needs!("git");
     let test = repository();
     issue(&test, BODY, r#"["bug", "state:ready"]"#);
     let ended = test.run(RESUME);
@@ -128,6 +132,7 @@ fn other_labels_are_a_warning() {
 
 #[test]
 fn a_file_that_has_no_issue_is_refused() {
+    needs!("git");
     let test = repository();
     test.write("issue.json", "{}");
     let told = test.run("resume 42 --no-gh --issue-json issue.json").failed(4);
@@ -140,6 +145,7 @@ fn a_file_that_has_no_issue_is_refused() {
 /// The phase of the checkpoint was told, whatever the labels said by then.
 #[test]
 fn the_phase_follows_the_current_labels_and_that_is_said() {
+    needs!("git");
     let test = repository();
     issue(&test, BODY, r#"["bug", "state:docs"]"#);
     let point = &test.run(RESUME).object()["resume_point"];
@@ -154,6 +160,7 @@ fn the_phase_follows_the_current_labels_and_that_is_said() {
 
 #[test]
 fn another_text_of_the_issue_is_for_somebody_to_decide() {
+    needs!("git");
     let test = repository();
     issue(&test, "Something else.", r#"["bug", "state:enrich"]"#);
     let ended = test.run(RESUME);
@@ -167,6 +174,7 @@ fn another_text_of_the_issue_is_for_somebody_to_decide() {
 
 #[test]
 fn without_its_branch_the_work_starts_over() {
+    needs!("git");
     let test = repository();
     issue(&test, "Something else.", r#"["other"]"#);
     git(&test.path(), "checkout -q main");
@@ -182,6 +190,7 @@ fn without_its_branch_the_work_starts_over() {
 
 #[test]
 fn what_cannot_be_asked_is_said_and_decides_nothing() {
+    needs!("git");
     let test = repository();
     fs::remove_dir_all(test.path().join(".git")).unwrap();
     let ended = test.run("resume 42 --json --no-gh");
@@ -249,6 +258,7 @@ fn save_state(test: &Test, stage: &str) {
 
 #[test]
 fn stages_of_agentize_say_what_comes_first() {
+    needs!("git");
     for (stage, says) in [("impl", "again"), ("review", "feedback"), ("pr", "pull request")] {
         let test = implementing(stage);
         let answer = test.run("resume 42 --json --no-gh").object();
@@ -259,6 +269,7 @@ fn stages_of_agentize_say_what_comes_first() {
 
 #[test]
 fn the_worktree_must_be_the_one_that_was_worked_in() {
+    needs!("git");
     let test = implementing("impl");
     assert_eq!(test.run("resume 42 --json --no-gh").code, Some(0));
     // The same store, seen from another worktree of the repository.
@@ -271,6 +282,7 @@ fn the_worktree_must_be_the_one_that_was_worked_in() {
 
 #[test]
 fn a_directory_within_a_larger_repository_is_a_place_to_work_in() {
+    needs!("git");
     let test = Test::new();
     git(&test.path(), "init -q -b main .");
     let sub = test.path().join("sub");
@@ -289,6 +301,7 @@ fn a_directory_within_a_larger_repository_is_a_place_to_work_in() {
 
 #[test]
 fn a_worktree_that_is_gone_cannot_be_worked_in() {
+    needs!("git");
     let test = implementing("impl");
     let store = test.path().join(".waypost/store.redb");
     let other = Test::new();
@@ -370,6 +383,7 @@ fn captured_files_are_compared_whatever_the_document_says() {
 /// A file that crunch lists without a hash could be edited, and nobody was asked.
 #[test]
 fn a_modified_file_of_crunch_that_changed_since_is_for_somebody_to_decide() {
+    needs!("git");
     let test = repository();
     fs::create_dir(test.path().join("src")).unwrap();
     test.write("src/tokens.py", "tokens = 1\n");
@@ -403,6 +417,7 @@ fn a_modified_file_of_crunch_that_changed_since_is_for_somebody_to_decide() {
 /// A directory without git cannot tell, and that is said.
 #[test]
 fn without_git_a_modified_file_is_not_checked() {
+    needs!("git");
     let test = repository();
     fs::remove_dir_all(test.path().join(".git")).unwrap();
     test.write(".git", "gitdir: nowhere");
@@ -449,6 +464,7 @@ fn the_difference_of_changed_files_is_shown_by_line() {
 
 #[test]
 fn the_difference_of_a_file_of_crunch_is_to_the_commit() {
+    needs!("git");
     let test = repository();
     test.write("a.py", "one\n");
     git(&test.path(), "add a.py");

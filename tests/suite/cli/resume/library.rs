@@ -50,6 +50,7 @@ fn the_library_answers_as_the_command_does() {
 
 #[test]
 fn the_library_sees_the_same_world_as_the_command() {
+    needs!("git");
     let test = repository();
     issue(&test, "Something else.", r#"["other"]"#);
     git(&test.path(), "checkout -q main");
@@ -64,6 +65,7 @@ fn the_library_sees_the_same_world_as_the_command() {
 /// The world of the library did not follow the work into its worktree.
 #[test]
 fn the_library_goes_on_in_the_worktree_of_the_work() {
+    needs!("git");
     let test = super::worktree::repository("trees/issue-7");
     let told = command(&test, "7");
     assert_eq!(told["decision"], "resume");

@@ -29,6 +29,7 @@ pub(super) fn repository(worktree: &str) -> Test {
 /// It was refused from the root, and from inside, where the store of the root is found, too.
 #[test]
 fn work_goes_on_in_its_worktree_below_the_store_from_inside_and_from_the_root() {
+    needs!("git");
     for worktree in ["[HERE]/trees/issue-7", "trees/issue-7", "trees/issue-7/"] {
         let test = repository(worktree);
         for directory in [".", "trees/issue-7", "trees/issue-7/.tmp/deep"] {
@@ -43,6 +44,7 @@ fn work_goes_on_in_its_worktree_below_the_store_from_inside_and_from_the_root() 
 
 #[test]
 fn work_does_not_go_on_in_the_worktree_of_another_issue() {
+    needs!("git");
     let test = repository("trees/issue-7");
     let refused = |ended: Ended| {
         let stderr = ended.failed(4);
@@ -57,12 +59,14 @@ fn work_does_not_go_on_in_the_worktree_of_another_issue() {
 
 #[test]
 fn a_worktree_that_leads_out_of_the_directory_of_the_store_is_not_followed() {
+    needs!("git");
     let test = repository("trees/../../elsewhere");
     assert_eq!(test.run("resume 7 --json --no-gh").code, Some(4));
 }
 
 #[test]
 fn the_last_feedback_is_part_of_the_prompt() {
+    needs!("git");
     let test = repository("[HERE]/trees/issue-7");
     let block = test.run("resume 7 --prompt --no-gh").done();
     assert!(block.contains("\nLast feedback:\n> more tests\n"), "{block}");

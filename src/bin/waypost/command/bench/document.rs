@@ -209,7 +209,7 @@ fn score(random: &mut Random) -> f64 {
     f64::from(random.below(10_000)) / 10_000.0
 }
 
-/// So many words of no language; some come often and some seldom, so they compress like one.
+/// Words of no language; some are frequent and some rare, so that they compress like a language.
 pub(crate) fn sentence(random: &mut Random, words: u32) -> String {
     (0..words).map(|_| word(random)).collect::<Vec<_>>().join(" ")
 }

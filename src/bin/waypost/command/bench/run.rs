@@ -85,7 +85,7 @@ pub(super) fn run(
     }
     progress.stage("reading", None);
     let plan = &Plan { saves: u32::try_from(saves)?, ..*plan };
-    // Who stopped the saves still learns what reading takes, unless that is stopped, too.
+    // After an interrupted save phase, reads are still measured; a second signal stops those, too.
     let measured = waypost.measured().and_then(|own| Ok((own, files.measured()?)));
     let (own, others) = match interrupt::caught(measured)? {
         Ok(measured) => measured,
@@ -112,7 +112,7 @@ impl<C: Contender> Course<C> {
         Self { contender, loops, saved: Vec::new(), times, elapsed, written: Some(0) }
     }
 
-    /// Saves so many checkpoints; the threads share them, and the loops.
+    /// Saves this many checkpoints; the threads share them, and the loops.
     fn go(&mut self, saves: u32, plan: &Plan) -> Result<()> {
         let contender = &self.contender;
         let (written, start) = (written_bytes(), Instant::now());
@@ -201,7 +201,7 @@ fn save<C: Contender>(
     Ok(saved)
 }
 
-/// What comes to one of so many that share alike.
+/// The share of one thread.
 fn share(all: u32, among: u32, number: u32) -> u32 {
     all / among + u32::from(number < all % among)
 }

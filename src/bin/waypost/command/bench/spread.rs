@@ -1,4 +1,4 @@
-//! Many times of the same thing, and what is told of them.
+//! Times of many equal calls, as percentiles.
 
 use std::time::Duration;
 

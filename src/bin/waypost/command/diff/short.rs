@@ -1,6 +1,6 @@
 //! Values that are too long for their line.
 
-/// A text in at most so many characters, but for `room` less than what says that more follows.
+/// A text cut to `room` characters, dots included; three dots alone may be more.
 pub(super) fn shortened(text: &str, room: Option<usize>) -> String {
     const MORE: &str = "...";
     let Some(room) = room else { return text.to_owned() };

@@ -11,7 +11,7 @@ use super::short::shortened;
 use crate::args::Global;
 use crate::output::{palette, plain};
 
-// However narrow the terminal is, a value is told by its first characters.
+// Even on a narrow terminal this much of a value is shown.
 const VALUE_CHARS_MIN: usize = 12;
 
 /// Where changes are written.

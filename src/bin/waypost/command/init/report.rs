@@ -11,9 +11,9 @@ use serde::Serialize;
 use waypost::Layout;
 use waypost::project::ignore_command;
 use waypost::recovery::Ignored;
+use waypost::transfer::import::Lot;
 
 use crate::args::Global;
-use crate::command::import::survey::Lot;
 use crate::confirm;
 use crate::output::plain;
 
@@ -30,7 +30,7 @@ pub(super) struct Outcome {
     pub(super) key: Option<String>,
     /// The store of a directory above, which no longer counts from here.
     pub(super) above: Option<String>,
-    /// `null` without git, or where nobody can tell.
+    /// `null` without git, or if git cannot be asked.
     pub(super) ignored_by_git: Option<bool>,
     pub(super) found: BTreeMap<Layout, Lot>,
     /// Whether there may be more than was found in the time.
@@ -66,7 +66,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    /// Whether somebody can be asked, who then has seen what was written.
+    /// Whether a person at the terminal can be asked; flushes first, so that the lines are shown.
     pub(super) fn is_asked(&mut self) -> Result<bool> {
         self.out.flush()?;
         Ok(!self.global.json && confirm::is_asked())
@@ -83,7 +83,7 @@ impl Lines<'_> {
     }
 }
 
-/// Whether git ignores the store, if anybody can tell.
+/// Whether git ignores the store, if that is known.
 pub(super) fn is_ignored(ignored: &Ignored) -> Option<bool> {
     match ignored {
         Ignored::Yes => Some(true),

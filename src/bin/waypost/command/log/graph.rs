@@ -4,7 +4,7 @@
 
 use waypost::history::Link;
 
-// With more lines beside each other nobody follows any; the rest is not drawn.
+// More lines beside each other cannot be followed by eye; the rest is not drawn.
 const LANES_MAX: usize = 12;
 
 // More of a line is not shown.

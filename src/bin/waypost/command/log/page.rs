@@ -27,7 +27,7 @@ pub(super) struct Page {
     changed: Vec<Changed>,
 }
 
-/// How wide lines may be, and whether they have colours.
+/// How wide lines may be, and whether they are coloured.
 #[derive(Clone, Copy)]
 struct Paper {
     width: usize,
@@ -35,14 +35,14 @@ struct Paper {
 }
 
 impl Page {
-    /// Rows as they look at `now`, with so many characters of ids.
+    /// Rows as they look at `now`, with ids cut to `id_length` characters.
     pub(super) fn new(rows: &[Row], id_length: usize, signs: Signs, now: Timestamp) -> Self {
         let columns = facts(rows, id_length, now);
         let changed = rows.iter().map(|row| Changed::of(row, id_length)).collect();
         Self { graph: draw(&links(rows), signs), columns, changed }
     }
 
-    /// Writes lines of at most so many columns, if they have an end.
+    /// Writes lines of at most `width` columns, or of any length.
     pub(super) fn write(
         &self,
         out: &mut dyn Write,

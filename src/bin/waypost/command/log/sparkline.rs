@@ -12,7 +12,7 @@ impl Levels {
     ]);
 }
 
-/// Draws numbers, the oldest first, in at most so many characters; a gap stays one.
+/// Draws numbers, the oldest first, in at most `width` characters; a gap stays one.
 ///
 /// Where there are more numbers than characters, each character is the mean of some.
 pub(super) fn sparkline(numbers: &[Option<f64>], width: usize, levels: Levels) -> String {

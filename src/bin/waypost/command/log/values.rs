@@ -15,7 +15,7 @@ use crate::output::{self, Column, age_of, cut, grouped, plain, short_id};
 use crate::progress::Progress;
 
 const SPARKLINE_CHARS: usize = 60;
-// However narrow the terminal is, a value is told by its first characters.
+// Even on a narrow terminal this much of a value is shown.
 const VALUE_CHARS_MIN: usize = 12;
 const VALUE_CHARS: usize = 60;
 // What stands before a value in its line.
@@ -102,7 +102,7 @@ fn columns(store: &Store, rows: &[Row<'_>], has_series: bool) -> Result<Vec<Colu
 }
 
 impl<'a> Row<'a> {
-    /// The value in at most so many characters.
+    /// The value, cut to `room` characters.
     fn of(at: &ValueAt<'a>, room: usize) -> Result<Self> {
         let value = match &at.value {
             Value::Present(value) => {

@@ -1,4 +1,4 @@
-//! Questions to whoever sits at the terminal.
+//! Questions to the person at the terminal.
 //!
 //! On standard error, so that standard output has nothing but the result.
 
@@ -143,7 +143,7 @@ fn view(question: &Question<'_>, now: Timestamp, output: &mut impl Write) -> Res
     Ok(difference::write(output, &(question.changes)()?, &difference::Styles::default())?)
 }
 
-/// A line that somebody typed; `None` at the end.
+/// A line that was typed; `None` at the end of input.
 fn answer(input: &mut impl BufRead) -> Result<Option<String>> {
     let mut line = Vec::new();
     if input.read_until(b'\n', &mut line)? == 0 {
@@ -152,7 +152,7 @@ fn answer(input: &mut impl BufRead) -> Result<Option<String>> {
     Ok(Some(String::from_utf8_lossy(&line).trim().to_owned()))
 }
 
-/// Lets somebody choose one of some lines, and returns its place.
+/// Asks which of some lines is meant, and returns its place.
 pub(super) fn number(
     lines: &[String],
     input: &mut impl BufRead,
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_goes_away_has_chosen_nothing() {
+    fn the_end_of_input_is_no_choice() {
         assert!(number(&["one".to_owned()], &mut "".as_bytes(), &mut Vec::new()).is_err());
     }
 }

@@ -59,7 +59,7 @@ fn block(args: &Args, told: &Told<'_>) -> Result<Option<(String, Option<Worker>)
     Ok(Some((told.found.prompt().ok_or_else(nothing)?, None)))
 }
 
-/// Says what was passed over, what has changed, and what could not be looked at.
+/// Notes what was passed over, what has changed, and what could not be checked.
 pub(super) fn notes(found: &Resumption, global: &Global) {
     for damage in &found.damage {
         global.note(format_args!("damaged: {damage}"));
@@ -68,7 +68,7 @@ pub(super) fn notes(found: &Resumption, global: &Global) {
         let why = passed.why.join("; ");
         global.note(format_args!("passed over {}: it {why}", passed.entry.id));
     }
-    // Errors stand in the way, and are told there.
+    // Errors prevent a resume, and are part of its refusal.
     for problem in found.offer.problems.iter().filter(|it| !it.is_error()) {
         global.note(format_args!("warning: {problem}"));
     }

@@ -42,7 +42,7 @@ pub(super) fn artifacts(
     capture.artifacts(store, about, &mut |event| note(&event, global)).map_err(told)
 }
 
-/// An error of the store is told as everywhere.
+/// Unwraps an error of the store, so that it gets its usual exit code and hint.
 pub(super) fn told(error: CaptureError) -> anyhow::Error {
     match error {
         CaptureError::Store(error) => error.into(),

@@ -1,17 +1,19 @@
-//! Lines on their way from standard input to the store.
+//! A queue of lines from standard input to the store.
 //!
-//! Not a channel: that would bound their number, and a few hundred may be of 64 MiB each.
+//! Bounded by bytes, too: a channel bounds only the number of lines, and one may have 64 MiB.
 
-use std::io::{self, BufRead, Read as _};
+use std::io::{self, BufRead};
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+
+use waypost::transfer::line::{TooLong, read_line};
 
 use crate::input::Input;
 use crate::threads;
 
-// Many enough that a sync is cheap beside them, few enough that the first does not wait long.
+// Enough that one sync costs little per line, few enough that the first does not wait long.
 const LINES_MAX: usize = 256;
-// A burst of small lines never gets there; of large lines, a few share a sync.
+// A burst of small lines stays below this; a few large lines share a sync.
 const WAITING_BYTES_MAX: usize = 8 << 20;
 
 /// A line of input, counted from one.
@@ -19,10 +21,6 @@ pub(super) struct Line {
     pub(super) number: u64,
     pub(super) text: Result<Vec<u8>, TooLong>,
 }
-
-/// Stands for a line that is longer than the limit, and was passed over.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::command) struct TooLong;
 
 /// The lines of an input, in batches of those that are there.
 pub(super) enum Lines {
@@ -37,7 +35,7 @@ impl Lines {
         let inbox = Arc::new(Inbox::default());
         let own = inbox.clone();
         let (to_filler, handed_over) = mpsc::sync_channel(1);
-        // Not joined: it may wait for input that never comes.
+        // Not joined: it may wait for input for ever.
         let filler = threads::start(move || {
             if let Ok(input) = handed_over.recv() {
                 own.fill(input, line_bytes_max);
@@ -52,7 +50,7 @@ impl Lines {
         }
     }
 
-    /// Takes all lines that wait, or the next one as soon as it comes; `None` at the end.
+    /// Takes all waiting lines, or waits for the next one. `None` at the end.
     pub(super) fn take(&mut self) -> io::Result<Option<Vec<Line>>> {
         match self {
             Self::Ahead(inbox) => inbox.take(),
@@ -63,7 +61,7 @@ impl Lines {
     }
 }
 
-/// Waits for one line, and takes those that came with it.
+/// Waits for one line, and takes those that were read with it.
 fn take_directly(
     input: &mut Input,
     line_bytes_max: usize,
@@ -82,7 +80,7 @@ fn take_directly(
 }
 
 impl Line {
-    /// Blank lines are for people; there is nothing to save and nothing to answer.
+    /// A blank line is neither saved nor answered.
     fn is_blank(&self) -> bool {
         self.text.as_ref().is_ok_and(|text| text.trim_ascii().is_empty())
     }
@@ -147,26 +145,6 @@ impl Inbox {
         let state = self.changed.wait_while(state, |state| condition(state));
         state.unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Reads a line without its end; `None` at the end of the input.
-pub(in crate::command) fn read_line(
-    input: &mut impl BufRead,
-    bytes_max: usize,
-) -> io::Result<Option<Result<Vec<u8>, TooLong>>> {
-    let mut text = Vec::new();
-    // Room for the line end, which does not count.
-    let limit = bytes_max as u64 + 1;
-    if input.by_ref().take(limit).read_until(b'\n', &mut text)? == 0 {
-        return Ok(None);
-    }
-    if text.last() == Some(&b'\n') {
-        text.pop();
-    } else if text.len() > bytes_max {
-        input.skip_until(b'\n')?;
-        return Ok(Some(Err(TooLong)));
-    }
-    Ok(Some(Ok(text)))
 }
 
 #[cfg(test)]

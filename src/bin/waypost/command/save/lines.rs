@@ -10,16 +10,17 @@ use waypost::{Draft, Entry, Error, Limits};
 
 use super::inbox::{Line, Lines};
 use super::switches::skip;
-use super::{Saver, answer, checked, envelope};
+use super::{Saver, answer, checked};
 use crate::args::Global;
 use crate::exit::Refusal;
 use crate::input::Input;
 use crate::interrupt;
 use crate::output::{self, grouped};
 use crate::report::{Report, Reported};
+use waypost::transfer::envelope;
 
-/// Saves lines of standard input until it ends, or until an interrupt: then what was read is still
-/// answered, and a line that is half there is not.
+/// Saves lines of standard input until it ends, or until an interrupt. Lines that were read whole
+/// before the interrupt are still answered.
 pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Result<()> {
     let mut lines = Lines::of(Input::new(io::stdin()), line_bytes_max());
     interrupt::listen()?;
@@ -49,7 +50,7 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
                 }
                 Answer::Refused(report) => {
                     count += 1;
-                    // A program has it in the answer, with nothing to tell apart.
+                    // With --json the answer has the reason.
                     if !global.json {
                         global.note(format_args!("line {}: {}", line.number, report.message));
                     }
@@ -68,25 +69,25 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
     }
 }
 
-/// Unlike a listing, saving is not done when nobody listens any more.
+/// A closed output is a failure here: the caller does not know which lines were saved.
 fn unheard(error: &io::Error) -> anyhow::Error {
     anyhow::anyhow!("cannot answer: {error}; lines that were not answered may not be saved")
 }
 
-/// What a line is answered with.
+/// The answer to a line.
 enum Answer {
     Saved(Box<Entry>),
-    /// Not saved, because the config of the project says so.
+    /// Not saved: the config of the project switches its trigger off.
     Off(String),
     Refused(Report),
 }
 
-/// Saves lines with one sync; each has an answer of its own.
+/// Saves lines with one sync and returns an answer for each.
 ///
-/// An error means that none was saved: what a store cannot take now it will not take next.
+/// After an error none was saved, and later lines would fail, too.
 fn save(saver: &Saver<'_>, lines: &[Line]) -> Result<Vec<Answer>> {
     let mut drafts = Vec::with_capacity(lines.len());
-    // `None` where the answer is that of a draft.
+    // `None` if the answer depends on saving the draft.
     let mut answer = |line| match draft(saver, line) {
         Ok(Ok(draft)) => {
             drafts.push(draft);
@@ -104,7 +105,7 @@ fn save(saver: &Saver<'_>, lines: &[Line]) -> Result<Vec<Answer>> {
     Ok(answers.into_iter().map(|answer| answer.unwrap_or_else(&mut of_draft)).collect())
 }
 
-/// The draft of a line, or why there is none to be.
+/// The draft of a line, or why the config switches it off.
 fn draft(saver: &Saver<'_>, line: &Line) -> Result<Result<Draft, String>, Error> {
     let text = line.text.as_ref().map_err(|_| Error::Limit {
         what: "length of the line".to_owned(),
@@ -131,7 +132,7 @@ fn refuse(out: &mut dyn Write, report: &Report, global: &Global) -> io::Result<(
     if global.json {
         return output::json_line(out, &Reported { error: report });
     }
-    // A message of several lines would be taken for several answers.
+    // A message of several lines would look like several answers.
     writeln!(out, "error: {}", report.message.replace('\n', " "))
 }
 

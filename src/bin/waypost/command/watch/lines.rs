@@ -1,4 +1,4 @@
-//! A line for each checkpoint, below each other as far as can be told in advance.
+//! A line for each checkpoint, in columns that grow when a wider cell comes.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Writes a row, with so many characters of its ids.
+    /// Writes a row, with ids cut to `id_length` characters.
     pub(super) fn write(
         &mut self,
         out: &mut dyn Write,
@@ -60,7 +60,7 @@ impl Lines {
     }
 }
 
-/// The time without what is the same for all of a day, and without its zone, which is UTC.
+/// The time of day in UTC.
 fn clock(time: Timestamp) -> String {
     let text = time.to_string();
     text.get(11..19).map_or(text.clone(), |clock| format!("{clock}Z"))

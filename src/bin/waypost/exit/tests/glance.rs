@@ -55,8 +55,8 @@ fn all_errors_at_a_glance() {
         name the file of a store with --store; `waypost repair` may save one that was
     4 linked: p/store.redb has 2 names (hard links, p/file.json); a save under one name would
       be missing under the others
-        while nobody uses it, make it a file of its own: cp p/store.redb p/store.redb.own &&
-          mv p/store.redb.own p/store.redb
+        while no process uses it, make it a file of its own: cp p/store.redb p/store.redb.own
+          && mv p/store.redb.own p/store.redb
     5 corrupt: damaged data in checkpoint a-1: the sum is wrong
         `waypost verify` tells all that is damaged, `waypost repair` saves the rest
     5 corrupt: damaged data in p/store.redb: none of its tables can be found; nothing can be
@@ -142,7 +142,7 @@ fn all_errors_at_a_glance() {
         `waypost policy example` shows every key
     4 invalid_issue: p/file.json has neither body nor labels
         `gh issue view 42 --json number,body,labels` writes one
-    4 prompt_user: issue:42 has 3 checkpoints, and nobody is there to select one
+    4 prompt_user: issue:42 has 3 checkpoints, and there is no terminal to select one at
         `waypost resume a-1` takes that one; so for the others
     5 corrupt: none of the newest 3 checkpoints of issue:42 can be read
         `waypost repair` saves what can be read; --choice fresh starts over
@@ -157,11 +157,11 @@ fn all_errors_at_a_glance() {
           --force goes on all the same
     4 invalid: 1 of 3 checked are invalid
         see above which rules are broken, and where
-    4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
+    4 prompt_user: cannot decide alone whether to resume a-1: the text of the issue has
       changed
         --diff shows what changed, `waypost restore a-1 --into p` brings captured files back,
           --choice resume goes on, --choice fresh starts over
-    4 prompt_user: somebody must decide whether to go on from a-1: the text of the issue has
+    4 prompt_user: cannot decide alone whether to resume a-1: the text of the issue has
       changed
         --choice resume goes on, --choice fresh starts over
     3 ended: issue:42 is completed: there is nothing to go on from
@@ -220,7 +220,7 @@ fn all_errors_at_a_glance() {
         name a file; one of this name is ./-
     4 exists: checkpoint a-1 is there again: it was saved or imported since
         delete it first; nothing was restored
-    4 unconfirmed: nobody is there to be asked: remove 3 of 4 checkpoints by policy crunch,
+    4 unconfirmed: no terminal to confirm at: remove 3 of 4 checkpoints by policy crunch,
       restorably
         --yes does it without asking
     4 declined: nothing was changed

@@ -1,4 +1,4 @@
-//! One of each error, or more where what is told depends on what it has.
+//! One of each error, or more where the hint depends on its values.
 
 use std::fmt::Debug;
 use std::io::{self, ErrorKind};

@@ -1,7 +1,6 @@
-//! Directories, file by file: which are worth reading, and what lies beside them.
+//! Walks through directories and tells which files may be checkpoints.
 //!
-//! Symbolic links are never followed, so that nothing outside the tree is read and no walk is
-//! endless.
+//! Never follows a symbolic link, so that nothing outside the tree is read and every walk ends.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -10,37 +9,36 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use waypost::Source;
-use waypost::layouts::crunch::{self, Location};
-use waypost::layouts::{Kind, kind};
+use super::text::read;
+use crate::codec::Source;
+use crate::layouts::crunch::{self, Location};
+use crate::layouts::{Kind, kind};
+use crate::transfer::home::{Home, join};
+use crate::transfer::steady::{reason, stamp};
 
-use super::place::{Base, join};
-use super::read::{self, reason};
-use crate::interrupt;
-
-/// Trees of other tools, which are large and have no checkpoints.
-const PASSED_OVER: [&str; 3] = [".git", "node_modules", ".waypost"];
-/// Lies in directories that can be made again, such as those of cargo.
+/// Directories of other tools, which are large and have no checkpoints.
+const SKIPPED: [&str; 3] = [".git", "node_modules", ".waypost"];
+/// Marks directories that a tool can make again, such as those of cargo.
 const CACHE: &str = "CACHEDIR.TAG";
-// Pointers are names; whatever is longer is none.
+// A pointer is the name of a file. A longer text is no pointer.
 const POINTER_BYTES_MAX: usize = 4096;
 
-/// A file to be read.
-#[derive(Clone)]
-pub(in crate::command) struct Item {
-    pub(in crate::command) path: PathBuf,
+/// A file to read.
+#[derive(Debug, Clone)]
+pub(in crate::transfer) struct Item {
+    pub(in crate::transfer) path: PathBuf,
     /// From the directory that the store is for, with `/`.
-    pub(in crate::command) place: String,
-    pub(in crate::command) kind: Kind,
-    pub(in crate::command) index: Option<Arc<crunch::Index>>,
-    /// Changes with the index.
-    pub(in crate::command) beside: u64,
+    pub(in crate::transfer) place: String,
+    pub(in crate::transfer) kind: Kind,
+    pub(in crate::transfer) index: Option<Arc<crunch::Index>>,
+    /// Changes when the index changes.
+    pub(in crate::transfer) beside: u64,
 }
 
-/// What a walk comes across.
-pub(in crate::command) enum Found {
+/// What a walk finds.
+pub(in crate::transfer) enum Discovered {
     File(Item),
-    /// Known, and no checkpoint.
+    /// No checkpoint.
     Skipped {
         place: String,
         reason: String,
@@ -50,19 +48,19 @@ pub(in crate::command) enum Found {
         place: String,
         reason: String,
     },
-    /// Something that a file says and that is not so.
+    /// A file says something that is not so.
     Note {
         place: String,
         reason: String,
     },
 }
 
-/// Hands out what is found; false if nobody wants more.
-pub(in crate::command) type HandOut<'a> = &'a mut dyn FnMut(Found) -> bool;
+/// Receives what a walk finds, and returns false to end the walk.
+pub(in crate::transfer) type HandOut<'a> = &'a mut dyn FnMut(Discovered) -> bool;
 
-/// What was named to be imported.
+/// A file or directory that the caller named.
 #[derive(Debug)]
-pub(in crate::command) struct Root {
+pub(in crate::transfer) struct Root {
     path: PathBuf,
     place: String,
     is_file: bool,
@@ -70,25 +68,26 @@ pub(in crate::command) struct Root {
 }
 
 impl Root {
-    /// A file or directory that a user named, who may name a link, in a project that has the files
-    /// of claude-crunch at `location`.
-    pub(in crate::command) fn new(path: PathBuf, base: &Base, location: &Location) -> Self {
-        let place = base.place(&path);
+    /// `path` must be absolute and without links. The project has the files of claude-crunch at
+    /// `location`.
+    pub(in crate::transfer) fn new(path: PathBuf, home: &Home, location: &Location) -> Self {
+        let place = home.place(&path);
         Self { is_file: !path.is_dir(), place, path, location: location.clone() }
     }
 
-    /// Whether there is anything that may be a checkpoint.
-    pub(in crate::command) fn has_files(&self) -> bool {
-        !self.walk(&mut |found| matches!(found, Found::Skipped { .. } | Found::Note { .. }))
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
-    /// Hands out all that is below, or the file itself; false if nobody wants more.
-    pub(in crate::command) fn walk(&self, hand_out: HandOut<'_>) -> bool {
-        self.walk_while(&mut || true, hand_out)
+    /// True if there is anything that may be a checkpoint.
+    pub(super) fn has_files(&self) -> bool {
+        let is_none = |found| matches!(found, Discovered::Skipped { .. } | Discovered::Note { .. });
+        !self.walk(&mut || true, &mut |found| is_none(found))
     }
 
-    /// The same, for as long as `goes_on` says so before each directory.
-    pub(in crate::command) fn walk_while(
+    /// Hands out all files below, or the file itself. Asks `goes_on` before each directory. False
+    /// if either ended the walk.
+    pub(in crate::transfer) fn walk(
         &self,
         goes_on: &mut dyn FnMut() -> bool,
         hand_out: HandOut<'_>,
@@ -98,8 +97,7 @@ impl Root {
         }
         let mut open = vec![(self.path.clone(), self.place.clone())];
         while let Some((path, place)) = open.pop() {
-            // Nothing may ever be found.
-            if !goes_on() || interrupt::signal().is_some() {
+            if !goes_on() {
                 return false;
             }
             let read = Directory::read(&path, &place, &self.location, hand_out);
@@ -107,13 +105,13 @@ impl Root {
             if !directory.files(hand_out) {
                 return false;
             }
-            // The last is taken first.
+            // The walk goes on with the last one.
             open.extend(directory.below.into_iter().rev());
         }
         true
     }
 
-    /// A file that was named is read whatever its name says.
+    /// Hands out a file that the caller named, whatever its name is.
     fn file(&self, hand_out: HandOut<'_>) -> bool {
         let directory = self.path.parent().unwrap_or(&self.path);
         let place = self.place.rsplit_once('/').map_or("", |(directory, _)| directory);
@@ -122,11 +120,11 @@ impl Root {
             Kind::Lines => Kind::Lines,
             Kind::Index => {
                 let reason = "an index; import the directory that it lies in".to_owned();
-                return hand_out(Found::Problem { place: self.place.clone(), reason });
+                return hand_out(Discovered::Problem { place: self.place.clone(), reason });
             }
             _ => Kind::Checkpoint,
         };
-        hand_out(Found::File(Item {
+        hand_out(Discovered::File(Item {
             path: self.path.clone(),
             place: self.place.clone(),
             kind,
@@ -136,12 +134,12 @@ impl Root {
     }
 }
 
-/// What a file is by its path, which may be in the project's own place for claude-crunch.
+/// What a file is by its path, which may be below the project's own location of claude-crunch.
 fn kind_at(place: &str, location: &Location) -> Kind {
     kind(location.usual(place).as_deref().unwrap_or(place))
 }
 
-/// What is in a directory, in the order of names.
+/// The content of a directory, in the order of names.
 struct Directory {
     files: Vec<File>,
     below: Vec<(PathBuf, String)>,
@@ -157,10 +155,10 @@ struct File {
 }
 
 impl Directory {
-    /// `None` if it cannot be read, which is handed out, or need not be.
+    /// `None` if it cannot be read, which is handed out, or is a cache.
     fn read(path: &Path, place: &str, location: &Location, hand_out: HandOut<'_>) -> Option<Self> {
         let mut problem = |reason: String| {
-            hand_out(Found::Problem { place: shown(place, path), reason });
+            hand_out(Discovered::Problem { place: shown(place, path), reason });
             None
         };
         let entries = match fs::read_dir(path) {
@@ -195,18 +193,18 @@ impl Directory {
         let file_type = match entry.file_type() {
             Ok(file_type) => file_type,
             Err(error) => {
-                hand_out(Found::Problem { place, reason: reason(&error) });
+                hand_out(Discovered::Problem { place, reason: reason(&error) });
                 return;
             }
         };
         if file_type.is_dir() && name.to_str().is_none() {
-            // Two of them could have the same place.
+            // Two such directories could have the same place.
             let reason = "its name is not UTF-8".to_owned();
-            hand_out(Found::Problem { place, reason });
+            hand_out(Discovered::Problem { place, reason });
             return;
         }
         if file_type.is_dir() {
-            if !PASSED_OVER.iter().any(|passed_over| name == *passed_over) {
+            if !SKIPPED.iter().any(|skipped| name == *skipped) {
                 self.below.push((path, place));
             }
             return;
@@ -214,16 +212,16 @@ impl Directory {
         let kind = kind_at(&place, location);
         if file_type.is_symlink() && path.is_dir() {
             let reason = "a link to a directory, which is not followed".to_owned();
-            hand_out(Found::Skipped { place, reason });
+            hand_out(Discovered::Skipped { place, reason });
         } else if name.to_str().is_none() && !matches!(kind, Kind::Other) {
             let reason = "its name is not UTF-8".to_owned();
-            hand_out(Found::Problem { place, reason });
+            hand_out(Discovered::Problem { place, reason });
         } else if !matches!(kind, Kind::Other) {
             self.files.push(File { path, place, kind, is: file_type });
         }
     }
 
-    /// Of several the last by name, which is the YAML of the later era.
+    /// Reads the index. Of several, the last by name counts: the YAML of the later releases.
     fn read_index(&mut self, hand_out: HandOut<'_>) {
         let is_index = |file: &&File| matches!(file.kind, Kind::Index) && file.is.is_file();
         for file in self.files.iter().filter(is_index) {
@@ -234,20 +232,20 @@ impl Directory {
                     self.beside = fs::metadata(&file.path).map_or(0, |found| changes(&found));
                 }
                 Err(reason) => {
-                    hand_out(Found::Problem { place: file.place.clone(), reason });
+                    hand_out(Discovered::Problem { place: file.place.clone(), reason });
                 }
             }
         }
     }
 
-    /// The cleanup of the system itself leaves rows without a file behind.
+    /// Reports rows without a file: the cleanup of claude-crunch leaves them behind.
     fn check_index(&self, index: &crunch::Index, place: &str, hand_out: HandOut<'_>) {
         let names: BTreeSet<&str> = self.files.iter().map(|file| stem(&file.place)).collect();
         let rows = index.checkpoints.value().map_or(&[][..], Vec::as_slice);
         let ids = rows.iter().filter_map(|row| row.checkpoint_id.value());
         for id in ids.filter(|id| !names.contains(id.as_str())) {
             let reason = format!("names {id:?}, and there is no such file");
-            hand_out(Found::Note { place: place.to_owned(), reason });
+            hand_out(Discovered::Note { place: place.to_owned(), reason });
         }
     }
 
@@ -255,9 +253,10 @@ impl Directory {
         self.files.iter().filter_map(|file| self.found(file)).all(hand_out)
     }
 
-    fn found(&self, file: &File) -> Option<Found> {
+    fn found(&self, file: &File) -> Option<Discovered> {
         let place = file.place.clone();
-        let skipped = |reason: &str| Found::Skipped { place: place.clone(), reason: reason.into() };
+        let skipped =
+            |reason: &str| Discovered::Skipped { place: place.clone(), reason: reason.into() };
         Some(match &file.kind {
             Kind::Latest => return self.dangling(file),
             Kind::Debris(reason) => skipped(reason),
@@ -265,7 +264,7 @@ impl Directory {
             _ if !file.is.is_file() => skipped("neither a file nor a directory"),
             Kind::Index | Kind::Other => return None,
             Kind::Checkpoint | Kind::Neighbour | Kind::Candidate | Kind::Lines => {
-                Found::File(Item {
+                Discovered::File(Item {
                     path: file.path.clone(),
                     place,
                     kind: file.kind,
@@ -276,19 +275,20 @@ impl Directory {
         })
     }
 
-    /// A pointer that leads nowhere. Where it leads is known by the times of checkpoints.
-    fn dangling(&self, file: &File) -> Option<Found> {
+    /// A note about a pointer to a missing file. A pointer is not needed otherwise: the times of
+    /// the checkpoints tell which is the newest.
+    fn dangling(&self, file: &File) -> Option<Discovered> {
         let target = if file.is.is_symlink() {
             fs::read_link(&file.path).ok()?.to_string_lossy().into_owned()
         } else {
-            let content = read::read(&file.path).ok()?;
+            let content = read(&file.path).ok()?;
             let is_name = content.bytes.len() <= POINTER_BYTES_MAX;
             String::from_utf8(content.bytes).ok().filter(|_| is_name)?
         };
         let target = stem(target.trim());
         let is_there = self.files.iter().any(|file| stem(&file.place) == target);
         let reason = "leads to a file that is not there; times tell which is the newest".to_owned();
-        (!is_there).then(|| Found::Note { place: file.place.clone(), reason })
+        (!is_there).then(|| Discovered::Note { place: file.place.clone(), reason })
     }
 }
 
@@ -302,8 +302,8 @@ fn stem(path: &str) -> &str {
 }
 
 fn read_index(file: &File) -> Result<crunch::Index, String> {
-    let content = read::read(&file.path)?;
-    // What is JSON is YAML, too, but told better by its own reader.
+    let content = read(&file.path).map_err(|error| error.to_string())?;
+    // JSON is YAML, too, but the reader of JSON gives better errors.
     let is_json = content.bytes.trim_ascii_start().starts_with(b"{");
     let text = &content.bytes;
     let source = if is_json { Source::from_json(text) } else { Source::from_yaml(text) };
@@ -314,7 +314,7 @@ fn read_index(file: &File) -> Result<crunch::Index, String> {
 /// A number that changes when a file does.
 fn changes(metadata: &fs::Metadata) -> u64 {
     let mut hasher = DefaultHasher::new();
-    read::stamp(metadata).hash(&mut hasher);
+    stamp(metadata).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -322,7 +322,7 @@ fn shown(place: &str, path: &Path) -> String {
     if place.is_empty() { path.display().to_string() } else { place.to_owned() }
 }
 
-/// `iteration-2` before `iteration-10`, so that what follows each other is stored so.
+/// `iteration-2` before `iteration-10`, so that consecutive states are stored one after the other.
 fn natural(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
     loop {

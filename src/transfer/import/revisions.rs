@@ -1,22 +1,24 @@
-//! What the store has of a file already: its newest revision, there or deleted.
+//! The newest revision of each file in the store, current or deleted.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-use waypost::{Entry, Id, Query, Restorable, Result, Store};
+use super::revision::Text;
+use crate::checkpoint::{Entry, Id};
+use crate::error::Result;
+use crate::query::Query;
+use crate::store::{Restorable, Store};
 
-use super::file::Text;
-
-/// Revisions of files. What was deleted is read when it may first matter.
+/// The newest revisions. Deleted ones are read from the store when first needed.
 #[derive(Default)]
 pub(super) struct Revisions {
     is_indexed: OnceLock<()>,
-    /// The newest of each file, where the store cannot tell and must not be changed.
+    /// The newest of each file, for a dry run of a store without an index of files.
     scanned: OnceLock<HashMap<File, Entry>>,
     deleted: OnceLock<Deleted>,
 }
 
-/// A path, and the line where each line is a checkpoint.
+/// A path, and a line of a file in which each line is a checkpoint.
 type File = (String, Option<u64>);
 
 #[derive(Default)]
@@ -44,7 +46,7 @@ impl Revisions {
         store.newest_of_file(text.place, text.line)
     }
 
-    /// The newest of the file that was deleted and can be restored.
+    /// The newest checkpoint of the file that was deleted and can be restored.
     pub(super) fn newest_deleted(
         &self,
         store: &Store,
@@ -53,7 +55,7 @@ impl Revisions {
         Ok(self.deleted(store)?.newest.get(&text.file()))
     }
 
-    /// Whether an id would be taken if what was deleted were restored.
+    /// True if a deleted checkpoint that can be restored has this id.
     pub(super) fn is_deleted(&self, store: &Store, id: &Id) -> Result<bool> {
         Ok(self.deleted(store)?.ids.contains(id))
     }
@@ -77,7 +79,7 @@ impl Revisions {
             return Ok(deleted);
         }
         let mut deleted = Deleted::default();
-        // What is damaged is no reason not to take in what others have of it.
+        // Damage to one deleted checkpoint must not keep other files from being imported.
         for it in store.deleted_each(&Query::default())?.into_iter().filter_map(Result::ok) {
             deleted.ids.insert(it.entry.id.clone());
             let Some(file) = file_of(&it.entry) else { continue };

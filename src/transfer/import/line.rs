@@ -1,4 +1,4 @@
-//! A line of an export: all that is known of a checkpoint, and its document.
+//! Reads a line of an export: the entry of a checkpoint, its captured files and its document.
 
 #[cfg(test)]
 mod fuzz;
@@ -8,20 +8,21 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use waypost::{
-    ArtifactStatus, Draft, Error, Hash, NewArtifact, NewEntry, Source, SourceForm, Store,
-};
 
-use super::super::save::envelope;
-use crate::output::{
+use crate::checkpoint::{ArtifactStatus, Hash, NewArtifact, NewEntry, SourceForm};
+use crate::codec::Source;
+use crate::error::{Error, Result};
+use crate::store::{Draft, Store};
+use crate::transfer::envelope;
+use crate::transfer::json::{
     ARTIFACTS, HEX, PROBLEMS, SOURCE_HEX, SOURCE_TEXT, TEXT, VERSION, VERSION_KEY,
 };
 
-/// What the store finds out by itself.
+/// Fields of the entry that the store derives itself.
 const DERIVED: [&str; 6] =
     ["sequence", "document_bytes", "stored_bytes", ARTIFACT_COUNT, "deleted_at", "operation"];
 const ARTIFACT_COUNT: &str = "artifact_count";
-/// What is not a field of the entry.
+/// Members that are no fields of the entry.
 const BESIDE: [&str; 7] =
     [VERSION_KEY, "document", "source", SOURCE_TEXT, SOURCE_HEX, ARTIFACTS, PROBLEMS];
 
@@ -33,50 +34,48 @@ struct Captured {
     sha256: Option<Hash>,
     mode: Option<u32>,
     status: ArtifactStatus,
-    /// Known from the content.
+    /// Derived from the content.
     #[serde(rename = "bytes")]
     _bytes: Option<u64>,
     text: Option<String>,
     hex: Option<String>,
-    /// It could not be read when it was exported, so its content is not there.
+    /// The export could not read it, so its content is missing.
     #[serde(default)]
     damaged: bool,
 }
 
-/// What a line has.
-pub(super) struct Taken {
+/// The checkpoint of a line.
+pub(super) struct FromLine {
     pub(super) draft: Draft,
-    /// Paths of captured files whose content it lacks.
+    /// Paths of captured files whose content the line lacks.
     pub(super) missing: Vec<String>,
 }
 
-/// Tells whether a text is such a line.
+/// True if a text is such a line.
 pub(super) fn is_one(line: &[u8]) -> bool {
     let fields = serde_json::from_slice::<BTreeMap<String, &RawValue>>(line);
     fields.is_ok_and(|fields| fields.contains_key("document"))
 }
 
 /// Refuses a line that no store takes.
-pub(super) fn check(line: &[u8]) -> Result<(), Error> {
+pub(super) fn check(line: &[u8]) -> Result<()> {
     let fields = fields(line)?;
     let (_, document) = described(&fields)?;
     Source::from_json(document.get().as_bytes()).map(drop)
 }
 
-fn fields(line: &[u8]) -> Result<BTreeMap<String, &RawValue>, Error> {
+fn fields(line: &[u8]) -> Result<BTreeMap<String, &RawValue>> {
     // serde's own wording quotes what it found, and that may be the document.
     serde_json::from_slice(line).map_err(|error| {
-        invalid("line", format!("not an object in JSON, at column {}", error.column()))
+        Error::invalid("line", format!("not an object in JSON, at column {}", error.column()))
     })
 }
 
 /// What a line says of its checkpoint, and the document.
-fn described<'a>(
-    fields: &BTreeMap<String, &'a RawValue>,
-) -> Result<(NewEntry, &'a RawValue), Error> {
+fn described<'a>(fields: &BTreeMap<String, &'a RawValue>) -> Result<(NewEntry, &'a RawValue)> {
     check_version(fields)?;
     let document = fields.get("document").ok_or_else(|| {
-        invalid("line", "has no `document`; `waypost export --jsonl` writes one".to_owned())
+        Error::invalid("line", "has no `document`; `waypost export --jsonl` writes one")
     })?;
     let mut about = NewEntry::default();
     for (name, value) in fields {
@@ -84,14 +83,14 @@ fn described<'a>(
             continue;
         }
         let value = serde_json::from_str(value.get());
-        let value = value.map_err(|_| invalid(name, "not JSON".to_owned()))?;
-        envelope::set(&mut about, name, value).map_err(|reason| invalid(name, reason))?;
+        let value = value.map_err(|_| Error::invalid(name, "not JSON"))?;
+        envelope::set(&mut about, name, value).map_err(|reason| Error::invalid(name, reason))?;
     }
     Ok((about, document))
 }
 
-/// The checkpoint of a line, encoded.
-pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Taken, Error> {
+/// Drafts the checkpoint of a line.
+pub(super) fn draft(store: &Store, line: &[u8]) -> Result<FromLine> {
     let fields = fields(line)?;
     let (about, document) = described(&fields)?;
     let draft = draft_document(store, about, document, &fields)?;
@@ -99,25 +98,24 @@ pub(super) fn draft(store: &Store, line: &[u8]) -> Result<Taken, Error> {
     let artifacts = artifacts.transpose()?.unwrap_or_default();
     let count = fields.get(ARTIFACT_COUNT).map(|it| read::<u64>(ARTIFACT_COUNT, it)).transpose()?;
     if count.is_some_and(|count| count != artifacts.len() as u64) {
-        // Not what an export writes, and the rest would be left behind.
-        return Err(invalid(ARTIFACTS, "not as many as the line says".to_owned()));
+        // An export writes no such line, and the missing files would be lost silently.
+        return Err(Error::invalid(ARTIFACTS, "not as many as the line says"));
     }
     let is_damaged =
         |it: &Captured| it.damaged && it.sha256.is_some() && it.text.is_none() && it.hex.is_none();
     let (damaged, whole): (Vec<_>, Vec<_>) = artifacts.into_iter().partition(is_damaged);
     let missing = damaged.into_iter().map(|it| it.path).collect();
-    let draft = draft.with_artifacts(whole.into_iter().map(captured).collect::<Result<_, _>>()?)?;
-    Ok(Taken { draft, missing })
+    let draft = draft.with_artifacts(whole.into_iter().map(captured).collect::<Result<_>>()?)?;
+    Ok(FromLine { draft, missing })
 }
 
-/// Refuses a line of a later release, of which not all may be understood; before versions were
-/// written, there was none.
-fn check_version(fields: &BTreeMap<String, &RawValue>) -> Result<(), Error> {
+/// Refuses a line of a newer version. Early releases wrote none.
+fn check_version(fields: &BTreeMap<String, &RawValue>) -> Result<()> {
     let version = fields.get(VERSION_KEY).map(|it| read::<u64>(VERSION_KEY, it)).transpose()?;
     match version.filter(|version| *version > VERSION) {
         Some(newer) => {
             let reason = format!("{newer} is newer than {VERSION}, the newest this build reads");
-            Err(invalid(VERSION_KEY, reason))
+            Err(Error::invalid(VERSION_KEY, reason))
         }
         None => Ok(()),
     }
@@ -128,7 +126,7 @@ fn draft_document(
     about: NewEntry,
     document: &RawValue,
     fields: &BTreeMap<String, &RawValue>,
-) -> Result<Draft, Error> {
+) -> Result<Draft> {
     let json = document.get().as_bytes();
     let Some(form) = fields.get("source") else { return store.draft_json(about, json) };
     let form: SourceForm = read("source", form)?;
@@ -140,41 +138,40 @@ fn draft_document(
     store.draft_source(about, Source::restored(json, form, text.as_deref())?)
 }
 
-/// A file that was captured; its content must be what its hash says.
-fn captured(captured: Captured) -> Result<NewArtifact, Error> {
+/// A captured file. Refuses one whose content does not have its hash.
+fn captured(captured: Captured) -> Result<NewArtifact> {
     let Captured { path, sha256, mode, status, text, hex, damaged, .. } = captured;
     if damaged {
-        return Err(invalid(ARTIFACTS, format!("{path:?} is damaged, and yet has content")));
+        return Err(Error::invalid(ARTIFACTS, format!("{path:?} is damaged, and yet has content")));
     }
     let content = match (text, hex) {
         (Some(text), None) => Some(text.into_bytes()),
         (None, Some(digits)) => Some(bytes_of(HEX, &digits)?),
         (None, None) => None,
         (Some(_), Some(_)) => {
-            return Err(invalid(ARTIFACTS, format!("{path:?} has both {TEXT} and {HEX}")));
+            return Err(Error::invalid(ARTIFACTS, format!("{path:?} has both {TEXT} and {HEX}")));
         }
     };
     if sha256 != content.as_deref().map(Hash::of) {
-        return Err(invalid(ARTIFACTS, format!("the content of {path:?} is not that of its hash")));
+        return Err(Error::invalid(
+            ARTIFACTS,
+            format!("the content of {path:?} is not that of its hash"),
+        ));
     }
     Ok(NewArtifact { path, content, mode, status })
 }
 
-fn read<T: DeserializeOwned>(name: &str, value: &RawValue) -> Result<T, Error> {
-    serde_json::from_str(value.get()).map_err(|_| invalid(name, "of the wrong type".to_owned()))
+fn read<T: DeserializeOwned>(name: &str, value: &RawValue) -> Result<T> {
+    serde_json::from_str(value.get()).map_err(|_| Error::invalid(name, "of the wrong type"))
 }
 
-fn bytes_of(name: &str, digits: &str) -> Result<Vec<u8>, Error> {
+fn bytes_of(name: &str, digits: &str) -> Result<Vec<u8>> {
     let byte = |pair: &[u8]| {
         let pair = std::str::from_utf8(pair).ok()?;
-        // A sign is none.
+        // `from_str_radix` takes a sign, which is no digit.
         let is_digits = pair.len() == 2 && pair.bytes().all(|it| it.is_ascii_hexdigit());
         u8::from_str_radix(pair, 16).ok().filter(|_| is_digits)
     };
     let bytes: Option<_> = digits.as_bytes().chunks(2).map(byte).collect();
-    bytes.ok_or_else(|| invalid(name, "not in hexadecimal digits".to_owned()))
-}
-
-fn invalid(what: &str, reason: String) -> Error {
-    Error::Invalid { what: what.into(), reason }
+    bytes.ok_or_else(|| Error::invalid(name, "not in hexadecimal digits"))
 }

@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
-use waypost::{Error, Hash, Store};
-
 use super::{bytes_of, draft, is_one};
+use crate::checkpoint::Hash;
+use crate::error::Error;
+use crate::store::Store;
 use crate::tape::Tape;
 
 static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {

@@ -1,4 +1,6 @@
-//! `waypost save --lines --about`: a document that brings its own description.
+//! A document with its own description, as one object of JSON: `{"about": {...}, "document": ...}`.
+//!
+//! Must never quote the document in an error: messages end up in logs.
 
 #[cfg(test)]
 mod fuzz;
@@ -10,7 +12,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use waypost::{Error, NewEntry, Result, Subject};
+
+use crate::checkpoint::NewEntry;
+use crate::error::{Error, Result, Subject};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,11 +25,31 @@ struct Envelope<'a> {
     document: &'a RawValue,
 }
 
-/// Puts what the line says into `about`, and returns its document as it is written.
-pub(super) fn open<'a>(line: &'a [u8], about: &mut NewEntry) -> Result<&'a str> {
+/// Sets the fields of `about` that the object names, and returns its document as it is spelled
+/// there. The others keep their values, and `null` resets a field.
+///
+/// ```
+/// use waypost::transfer::envelope::open;
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let line = br#"{"about": {"issue": "42", "iteration": 7}, "document": {"score": 71}}"#;
+/// let mut about = NewEntry { phase: Some("build".to_owned()), ..NewEntry::default() };
+/// let document = open(line, &mut about)?;
+/// let entry = store.save_draft(store.draft_json(about, document.as_bytes())?)?;
+/// assert_eq!((entry.iteration, entry.phase.as_deref()), (Some(7), Some("build")));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`Error::Invalid`] if it is no such object, or if a field is unknown or of the wrong type.
+pub fn open<'a>(line: &'a [u8], about: &mut NewEntry) -> Result<&'a str> {
     if line.trim_ascii_start().first() != Some(&b'{') {
         // serde would take an array for the fields in their order.
-        return Err(invalid("line", "expected an object with `document`".to_owned()));
+        return Err(Error::invalid("line", "expected an object with `document`"));
     }
     // serde's own wording quotes what it found, and that may be the document.
     let envelope: Envelope<'a> = serde_json::from_slice(line).map_err(|error| {
@@ -34,20 +58,17 @@ pub(super) fn open<'a>(line: &'a [u8], about: &mut NewEntry) -> Result<&'a str> 
         } else {
             "not JSON"
         };
-        invalid("line", format!("{reason}, at column {}", error.column()))
+        Error::invalid("line", format!("{reason}, at column {}", error.column()))
     })?;
     for (name, value) in envelope.about {
-        set(about, &name, value).map_err(|reason| invalid(Subject::About(name.clone()), reason))?;
+        set(about, &name, value)
+            .map_err(|reason| Error::invalid(Subject::About(name.clone()), reason))?;
     }
     Ok(envelope.document.get())
 }
 
-/// Sets one field; `null` takes back what a flag says.
-pub(in crate::command) fn set(
-    about: &mut NewEntry,
-    name: &str,
-    value: Value,
-) -> Result<(), String> {
+/// Sets one field, or says what is wrong. `null` resets it.
+pub(super) fn set(about: &mut NewEntry, name: &str, value: Value) -> Result<(), String> {
     match name {
         "id" => about.id = parsed(value)?,
         "series" => about.series = parsed(value)?,
@@ -85,10 +106,6 @@ fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
 fn parsed<T: FromStr<Err = Error>>(value: Value) -> Result<Option<T>, String> {
     let text: Option<String> = read(value)?;
     text.map(|text| text.parse()).transpose().map_err(|error: Error| error.to_string())
-}
-
-fn invalid(what: impl Into<Subject>, reason: String) -> Error {
-    Error::Invalid { what: what.into(), reason }
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! Hostile lines of `save --lines --about`.
+//! Hostile envelopes.
 
 use serde_json::value::RawValue;
-use waypost::{Error, NewEntry};
 
 use super::open;
+use crate::checkpoint::NewEntry;
+use crate::error::Error;
 use crate::tape::Tape;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Texts that a person names: a file, or standard input as `-`.
+//! Reads the document of a command from a file or standard input.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read};
@@ -9,7 +9,7 @@ use waypost::{Error, Limits};
 
 use crate::args::Global;
 
-/// Whether a path stands for standard input.
+/// True for the path that means standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
@@ -26,7 +26,7 @@ pub(crate) fn read(path: &Path, global: &Global) -> Result<Vec<u8>> {
     read_all(io::stdin().lock()).context("cannot read standard input")
 }
 
-/// Reads a text that may become a document, and refuses one that never ends.
+/// Reads a text up to a limit, so that an endless one cannot fill the memory.
 fn read_all(input: impl Read) -> Result<Vec<u8>> {
     // Indented text is longer than what is stored; the store knows the limit for that.
     let limit = 4 * Limits::default().document_bytes as u64;

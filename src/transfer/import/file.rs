@@ -1,0 +1,285 @@
+//! Judges one file: which checkpoint it is, and whether the store has it.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::Path;
+
+use super::line::{self, FromLine};
+use super::revisions::Revisions;
+use super::text::{self, Unzip, bytes_max, debris, is_dump, read, said, unzipped};
+use super::walk::Item;
+use crate::checkpoint::{Document, Id, Layout, NewEntry, Trigger};
+use crate::codec::Source;
+use crate::error::Error;
+use crate::layouts::{Kind, Place, Problem, check, locate, recognise, unrecognised};
+use crate::store::{Draft, Store};
+use crate::transfer::steady::Content;
+
+// A longer file in a directory without checkpoints is other data.
+const CANDIDATE_BYTES_MAX: usize = 8 << 20;
+// Several threads read at the same time, and reading takes several times the memory of a text.
+const LARGE_BYTES: u64 = 4 << 20;
+
+const NO_CHECKPOINT: &str = "no checkpoint by its content";
+const TOO_LARGE: &str = "too large for a checkpoint outside of its usual place";
+
+/// What to do about a file, or a line of one.
+pub(super) enum Judged {
+    /// Save it. With `is_there` the store has a checkpoint of this id, and tells whether it is the
+    /// same.
+    Save { draft: Box<Draft>, layout: Layout, is_there: bool, problems: Vec<Problem> },
+    /// As [`Judged::Save`], in a dry run.
+    Would { about: Box<NewEntry>, problems: Vec<Problem> },
+    /// The store has it.
+    Known,
+    /// The store had it, and it was deleted.
+    Deleted,
+    /// The store has it, with another trigger than the index of claude-crunch says now.
+    Explain { id: Id, trigger: Trigger },
+    /// It is no checkpoint although it lies beside some.
+    Skip(&'static str),
+    /// It is no checkpoint.
+    Ignore,
+    /// Judge it after all others: it states no time, and its series may have files that do.
+    Undated,
+    /// Judge it while no other file is read: it is large, or has many checkpoints.
+    Alone,
+    /// It cannot be imported. `kept` is what to do about its bytes.
+    Refuse { reason: String, kept: Option<Box<Judged>> },
+    /// It cannot be read now, but perhaps later.
+    Unread(String),
+    /// The store failed.
+    Fail(Error),
+}
+
+/// Receives a closure that judges a line.
+pub(super) type TakeLine<'a, E> = &'a mut dyn FnMut(&dyn Fn() -> Judged) -> Result<(), E>;
+
+/// How files are judged.
+#[derive(Clone, Copy)]
+pub(super) struct Importer<'a> {
+    /// `None` if there is no store yet.
+    pub(super) store: Option<&'a Store>,
+    /// The directory that the store is for.
+    pub(super) home: Option<&'a Path>,
+    pub(super) is_dry: bool,
+    pub(super) keeps_unreadable: bool,
+    pub(super) revisions: &'a Revisions,
+    /// True once all files that state a time are saved, so that the others can follow.
+    pub(super) takes_undated: bool,
+}
+
+impl Importer<'_> {
+    /// Reads and judges a file. `is_alone` if no other file is read meanwhile.
+    pub(super) fn judge(&self, item: &Item, is_alone: bool) -> Judged {
+        if matches!(item.kind, Kind::Lines) {
+            return Judged::Alone;
+        }
+        if self.is_ambiguous(item) {
+            let reason = "a file of the project is known by the same path; use another store";
+            return refuse(reason.to_owned());
+        }
+        let is_large = |bytes: u64| bytes > LARGE_BYTES && !is_alone;
+        if is_large(fs::symlink_metadata(&item.path).map_or(0, |found| found.len())) {
+            return Judged::Alone;
+        }
+        let content = match read(&item.path) {
+            Ok(content) => content,
+            Err(error) => return Judged::Unread(error.to_string()),
+        };
+        let is_candidate = is_candidate(item);
+        if let Some(reason) = debris(&content.bytes) {
+            return if is_candidate { passed_over(item, reason) } else { Judged::Skip(reason) };
+        }
+        if is_candidate && content.bytes.len() > CANDIDATE_BYTES_MAX {
+            return passed_over(item, TOO_LARGE);
+        }
+        let limit = if is_alone { bytes_max() } else { LARGE_BYTES };
+        let text = match unzipped(&content.bytes, limit) {
+            Ok(text) => text,
+            Err(Unzip::TooLong) if !is_alone => return Judged::Alone,
+            Err(_) if is_candidate => return passed_over(item, NO_CHECKPOINT),
+            Err(fault) => return self.unreadable(item, &content, fault.to_string()),
+        };
+        match text::source(&item.place, &text) {
+            Ok(source) => {
+                let is_gzip = matches!(text, Cow::Owned(_));
+                let source = source.of_file(is_gzip, content.mode, content.modified_at);
+                self.source(item, source, &text)
+            }
+            Err(_) if is_candidate => passed_over(item, NO_CHECKPOINT),
+            Err(error) => self.unreadable(item, &content, said(&error)),
+        }
+    }
+
+    /// True for a file outside of the project whose path a file of the project has, too.
+    fn is_ambiguous(&self, item: &Item) -> bool {
+        let is_other = |home: &&Path| !item.path.starts_with(home);
+        self.home.filter(is_other).is_some_and(|home| home.join(&item.place).exists())
+    }
+
+    /// Reads a file in which each line is a checkpoint, and passes a closure that judges each line
+    /// to `take`. `take` calls it again after it saved an earlier line of the same id.
+    pub(super) fn judge_lines<E>(&self, item: &Item, take: TakeLine<'_, E>) -> Result<(), E> {
+        let content = match read(&item.path) {
+            Ok(content) => content,
+            Err(error) => return take(&|| Judged::Unread(error.to_string())),
+        };
+        let text = match unzipped(&content.bytes, bytes_max()) {
+            Ok(text) => text,
+            Err(fault) => return take(&|| self.unreadable(item, &content, fault.to_string())),
+        };
+        let is_gzip = matches!(text, Cow::Owned(_));
+        for (number, line) in (1..).zip(text.split_inclusive(|byte| *byte == b'\n')) {
+            let (line, has_end) =
+                line.strip_suffix(b"\n").map_or((line, false), |line| (line, true));
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let of_file = |source: Source| {
+                let source = source.of_file(is_gzip, content.mode, content.modified_at);
+                source.at_line(number, has_end)
+            };
+            take(&|| match Source::from_json(line) {
+                // The writer may still be appending to it.
+                Ok(_) if !has_end => {
+                    let source = of_file(Source::unreadable(line));
+                    let reason = format!("line {number}: has no end yet");
+                    self.keep(item, source, line, reason)
+                }
+                Ok(source) => self.source(item, of_file(source), line),
+                Err(error) => {
+                    let source = of_file(Source::unreadable(line));
+                    let reason = format!("line {number}: {}", said(&error));
+                    self.keep(item, source, line, reason)
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn source(&self, item: &Item, source: Source, text: &[u8]) -> Judged {
+        // The whole tree of a large document takes much memory. Its outline is enough to recognise
+        // it.
+        let is_large = text.len() as u64 > LARGE_BYTES;
+        let document = if is_large { source.outline() } else { source.document() };
+        let document = match document {
+            Ok(document) => document,
+            Err(error) => return refuse(said(&error)),
+        };
+        if is_dump(&document) {
+            return match self.dump(text, &item.place) {
+                // Other programs write objects with the same members.
+                Judged::Refuse { .. } if is_candidate(item) => passed_over(item, NO_CHECKPOINT),
+                judged => judged,
+            };
+        }
+        let Some(about) = recognise(&document, &place(item)) else {
+            // The tree takes as much memory as several documents.
+            drop(document);
+            if is_candidate(item) {
+                return passed_over(item, NO_CHECKPOINT);
+            }
+            return self.take(item, other(item, &source), source, text);
+        };
+        let document = if is_large { source.document() } else { Ok(document) };
+        let problems = match document {
+            Ok(document) => problems(&about, &document, &source, text),
+            Err(error) => return refuse(said(&error)),
+        };
+        match self.take(item, about, source, text) {
+            Judged::Save { draft, layout, is_there, .. } => {
+                Judged::Save { draft, layout, is_there, problems }
+            }
+            Judged::Would { about, .. } => Judged::Would { about, problems },
+            judged => judged,
+        }
+    }
+
+    /// A file that an export in the native layout wrote.
+    fn dump(&self, text: &[u8], place: &str) -> Judged {
+        let would_be = || {
+            let source_path = Some(place.to_owned());
+            would(NewEntry { source_path, ..NewEntry::default() })
+        };
+        let Some(store) = self.store else { return would_be() };
+        let (draft, is_there) = match line::draft(store, text) {
+            // An export writes no such file, but a line of one may have been put into a file.
+            Ok(FromLine { missing, .. }) if !missing.is_empty() => {
+                return refuse("it lacks captured files; as a .jsonl file it is taken".to_owned());
+            }
+            Ok(FromLine { draft, .. }) => {
+                let is_there = store.entry(draft.id()).is_ok();
+                (Box::new(draft), is_there)
+            }
+            Err(error) => return refuse(said(&error)),
+        };
+        match (self.is_dry, is_there) {
+            (true, true) => Judged::Known,
+            (true, false) => would_be(),
+            (false, _) => save(draft, Layout::Native, is_there),
+        }
+    }
+
+    /// Refuses a file that cannot be read as a document, and keeps its bytes if the options say so.
+    fn unreadable(&self, item: &Item, content: &Content, reason: String) -> Judged {
+        let source = Source::unreadable(&content.bytes);
+        let source = source.of_file(false, content.mode, content.modified_at);
+        self.keep(item, source, &content.bytes, reason)
+    }
+
+    fn keep(&self, item: &Item, source: Source, bytes: &[u8], reason: String) -> Judged {
+        let kept = self.keeps_unreadable.then(|| {
+            let mut about = other(item, &source);
+            about.can_resume = Some(false);
+            about.warnings.push(format!("it could not be read: {reason}"));
+            Box::new(self.take(item, about, source, bytes))
+        });
+        Judged::Refuse { reason, kept }
+    }
+}
+
+/// True if only the content of a file can tell whether it is a checkpoint.
+fn is_candidate(item: &Item) -> bool {
+    matches!(item.kind, Kind::Candidate | Kind::Neighbour)
+}
+
+/// A file that is no checkpoint. The report names it, with the reason, if it lies beside some.
+fn passed_over(item: &Item, reason: &'static str) -> Judged {
+    match item.kind {
+        Kind::Neighbour => Judged::Skip(reason),
+        _ => Judged::Ignore,
+    }
+}
+
+fn place(item: &Item) -> Place<'_> {
+    // A checkpoint is dated by what its document states, not by the time of its file.
+    Place { path: &item.place, modified_at: None, index: item.index.as_deref() }
+}
+
+/// Describes a file of no known system. It is a series of its own, dated by its file.
+fn other(item: &Item, source: &Source) -> NewEntry {
+    unrecognised(&Place { modified_at: source.form().modified_at, ..place(item) })
+}
+
+/// The rules of its system that a document breaks, with the lines of its text.
+fn problems(about: &NewEntry, document: &Document, source: &Source, text: &[u8]) -> Vec<Problem> {
+    let path = about.source_path.as_deref().unwrap_or_default();
+    let mut problems = check(about.layout, document, path);
+    if !problems.is_empty() {
+        locate(&mut problems, source.form(), text);
+    }
+    problems
+}
+
+pub(super) fn save(draft: Box<Draft>, layout: Layout, is_there: bool) -> Judged {
+    Judged::Save { draft, layout, is_there, problems: Vec::new() }
+}
+
+pub(super) fn would(about: NewEntry) -> Judged {
+    Judged::Would { about: Box::new(about), problems: Vec::new() }
+}
+
+pub(super) fn refuse(reason: String) -> Judged {
+    Judged::Refuse { reason, kept: None }
+}
