@@ -19,6 +19,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+#[cfg(feature = "transfer")]
+pub(crate) use artifact::part_refusal;
 pub(crate) use artifact::path_refusal;
 pub use artifact::{Artifact, ArtifactStatus, Hash, NewArtifact};
 pub use document::Document;

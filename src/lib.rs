@@ -117,12 +117,12 @@ pub use retention::{
     Age, Excess, Kept, OnSuccess, Per, Plan, Planned, Policy, Removed, Rule, Verdict, plan,
     plan_completed,
 };
-// Only for the command, so that a single module opens files.
-#[doc(hidden)]
-pub use store::opening;
+// Only for the command, so that a single module opens files, and a single one makes whole ones.
 pub use store::{
     Action, Arrivals, Backup, Compacted, Contents, Copied, Deleted, Draft, Durability, Finding,
     Harm, Hold, Holder, Inspection, Limits, LockText, Lost, Operation, Options, Position, Rekeyed,
     Repair, Repaired, Restorable, SetAside, Settings, Spooled, Stage, State, Stats, Step, Store,
     Unreadable, Verification, Verify,
 };
+#[doc(hidden)]
+pub use store::{opening, whole};

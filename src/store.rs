@@ -50,7 +50,7 @@ pub use care::inspect::{Contents, Holder, Inspection, LockText, State};
 pub use care::rekey::Rekeyed;
 pub use care::repair::{Lost, Repair, Repaired};
 pub use care::verify::{Finding, Harm, Verification, Verify};
-pub use engine::disk::opening;
+pub use engine::disk::{opening, whole};
 pub(crate) use engine::location::sync_parent;
 #[cfg(feature = "transfer")]
 pub(crate) use engine::lossy;

@@ -5,6 +5,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+/// A date further ahead of the clock than this is shown without the days until then.
+pub const FAR: Duration = Duration::from_hours(99 * 365 * 24);
+// Clocks of two machines differ by some seconds.
+const SKEW: Duration = Duration::from_mins(1);
+
 /// Returns a count with its noun: `1 file`, `2,000 files`.
 #[must_use]
 pub fn counted(count: u64, one: &str, several: &str) -> String {
@@ -43,6 +48,33 @@ pub fn age(age: Duration) -> String {
         seconds if seconds < 2 * DAY => format!("{}h", seconds / HOUR),
         seconds => format!("{}d", seconds / DAY),
     }
+}
+
+/// Returns how long ago a date is, in `words` such as those of [`age`], or how far it is ahead of
+/// the clock: `2h ago`, `in 2d`. One of the two durations is zero.
+///
+/// ```
+/// use std::time::Duration;
+/// use waypost::text::{age, ago};
+///
+/// let day = Duration::from_secs(86_400);
+/// assert_eq!(ago(day, Duration::ZERO, age), "24h ago");
+/// assert_eq!(ago(Duration::ZERO, 2 * day, age), "in 2d");
+/// ```
+#[must_use]
+pub fn ago(passed: Duration, left: Duration, words: impl Fn(Duration) -> String) -> String {
+    match ahead(left) {
+        Some(left) if left > FAR => "in more than 99 years".to_owned(),
+        Some(left) => format!("in {}", words(left)),
+        None => format!("{} ago", words(passed)),
+    }
+}
+
+/// Returns how far a date is ahead of the clock, if that is more than a difference between two
+/// clocks.
+#[must_use]
+pub fn ahead(left: Duration) -> Option<Duration> {
+    Some(left).filter(|left| *left > SKEW)
 }
 
 /// Returns a name as a shell takes it: in single quotes unless it is plain.

@@ -184,14 +184,20 @@ pub(crate) fn path_refusal(path: &str) -> Option<&'static str> {
     if path.as_bytes().get(1) == Some(&b':') {
         return Some("starts with a drive");
     }
-    path.split('/').find_map(|part| match part {
+    path.split('/').find_map(part_refusal)
+}
+
+/// Says what keeps a part of a path from being the name of a file or directory.
+pub(crate) fn part_refusal(part: &str) -> Option<&'static str> {
+    match part {
         "" => Some("has an empty part, or starts at the root"),
-        "." | ".." => Some("has a part that is no name"),
+        "." | ".." => Some("has . or .. as a part"),
         _ if part.len() > PART_BYTES => Some("has a part of more than 255 bytes"),
         _ if part.contains(char::is_control) => Some("has a control character"),
+        // It separates parts on Windows.
         _ if part.contains('\\') => Some("has a backslash"),
         _ => None,
-    })
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::checkpoint::Timestamp;
 use crate::error::{Damage, Error, Result};
 use crate::store::opening::{self, kind};
 use crate::store::{Contents, Holder, Inspection, LockText, Spooled, State};
-use crate::text::{age, counted, grouped, linked_advice, move_away, quoted};
+use crate::text::{age, ago, counted, grouped, linked_advice, move_away, quoted};
 use crate::transfer::size::size;
 
 const NAME: &str = "store";
@@ -148,11 +148,11 @@ fn opened(place: &str, found: &Inspection, now: Timestamp) -> Check {
 fn contained(place: &str, contents: &Contents, now: Timestamp) -> Check {
     let Contents { format, checkpoints, damaged, damage, newest, deleted, deleted_bytes, .. } =
         contents;
-    let ago = |newest: &Timestamp| {
-        let old = now.saturating_since(*newest);
-        format!(", the newest {} ago", age(old))
+    let age_of = |newest: &Timestamp| {
+        let (passed, left) = (now.saturating_since(*newest), newest.saturating_since(now));
+        format!(", the newest {}", ago(passed, left, age))
     };
-    let newest = newest.as_ref().map(ago).unwrap_or_default();
+    let newest = newest.as_ref().map(age_of).unwrap_or_default();
     let finding =
         format!("{place}, format {format}, checkpoints: {}{newest}", grouped(*checkpoints));
     if let Some(damage) = damage {

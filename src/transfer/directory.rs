@@ -1,8 +1,9 @@
-//! The directory of an export or a restore: files are there as a whole or not at all, and on disk.
+//! The directory of an export or a restore. Each file is there as a whole or not at all: it is
+//! drafted beside its place, synced together with many others, and renamed.
 //!
-//! Must never follow a link out of it, nor replace what it was not told to.
+//! Must never follow a link out of the directory, or replace a file without being told to.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, ErrorKind, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -28,12 +29,19 @@ const MODE_MAX: u32 = 0o755;
 // Long enough that comparing costs less than reading.
 const COMPARED_BYTES: usize = 64 << 10;
 
-/// Whether a file has the name of a draft, left behind by one that was killed.
+/// Returns whether a file has the name of a draft, as a killed process leaves it behind.
+///
+/// ```
+/// use waypost::transfer::directory::is_draft;
+///
+/// assert!(is_draft(".waypost-4711-3.tmp") && !is_draft("notes.tmp"));
+/// ```
+#[must_use]
 pub fn is_draft(name: &str) -> bool {
     process_of(name).is_some()
 }
 
-/// The process that a draft is of, by its name.
+/// The number of the process that made a draft, by the draft's name.
 fn process_of(name: &str) -> Option<&str> {
     let numbers = name.strip_prefix(DRAFT)?.strip_suffix(".tmp")?;
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
@@ -41,50 +49,57 @@ fn process_of(name: &str) -> Option<&str> {
     (is_number(process) && is_number(number)).then_some(process)
 }
 
-/// Where files go.
-pub struct Directory {
+/// A directory to write files below.
+pub(crate) struct Directory {
     root: PathBuf,
-    pub overwrites: bool,
+    pub(crate) overwrites: bool,
     modes: Modes,
-    /// Directories below it that are there, and are no links.
+    /// Directories below the root that are there and are no links.
     known: Mutex<BTreeMap<String, Known>>,
-    /// Directories in which nothing is left any more of those that were killed.
+    /// Directories from which drafts of killed processes were removed.
     swept: Mutex<HashSet<String>>,
-    /// What the names of temporaries start with.
+    /// The start of the names of drafts.
     prefix: String,
     made: AtomicU64,
-    /// The file system, where one sync can be asked for all of it; `None` where it cannot.
-    pub system: OnceLock<Option<FileSystem>>,
+    /// The file system of the root, if it can be synced as a whole.
+    system: OnceLock<Option<FileSystem>>,
 }
 
 /// Which modes files get. A file without a recorded mode is for its owner alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+///
+/// ```
+/// use waypost::transfer::export::{ExportOptions, Modes};
+///
+/// assert_eq!(ExportOptions::default().modes, Modes::Limited);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Modes {
     /// As recorded, but at most 0755 less the umask: imported lines may state any mode.
+    #[default]
     Limited,
     /// As recorded.
     Recorded,
 }
 
-/// What is known of a directory.
+/// A directory that is there.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
-    /// Whether this export has made it, so that nothing needs to be looked for in it.
+pub(crate) struct Known {
+    /// Whether this export has made it, so that no file of another program is in it.
     is_new: bool,
-    /// Whether a sync of the file system reaches it.
+    /// Whether it is in the file system of the root, so that one sync is enough for both.
     is_synced: bool,
 }
 
-/// What a file is to hold.
+/// The content of a file.
 #[derive(Debug)]
-pub struct Content {
-    pub text: Vec<u8>,
-    pub form: SourceForm,
+pub(crate) struct Content {
+    pub(crate) text: Vec<u8>,
+    pub(crate) form: SourceForm,
 }
 
-/// What stands where a file should go.
+/// What is in the place of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub(crate) enum Found {
     Nothing,
     Same,
     Other,
@@ -92,15 +107,15 @@ pub enum Found {
     Obstacle(&'static str),
 }
 
-/// A file that is written, but not in its place yet; gone when dropped.
+/// A file that is written, but not in its place yet. It is removed when it is dropped.
 #[derive(Debug)]
-pub struct Draft {
-    /// Empty once it was put in its place.
-    pub temporary: PathBuf,
-    pub bytes: u64,
-    /// Where something may be replaced, so that it is not this.
-    pub identity: Option<Identity>,
-    /// Whether a sync of the file system reaches it.
+pub(crate) struct Draft {
+    /// Where it is; empty once it was put in its place.
+    pub(crate) temporary: PathBuf,
+    pub(crate) bytes: u64,
+    /// Set if files may be replaced, so that a file of this export is not.
+    pub(crate) identity: Option<Identity>,
+    /// Whether a sync of the root's file system includes it.
     is_synced: bool,
 }
 
@@ -113,38 +128,43 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if !self.temporary.as_os_str().is_empty() {
-            // Nobody takes it for a file of the export, so no harm is done if it stays.
+            // If it stays, the next export removes it.
             let _ = fs::remove_file(&self.temporary);
         }
     }
 }
 
 impl Directory {
-    pub fn new(root: &Path, overwrites: bool, modes: Modes) -> Self {
+    pub(crate) fn new(root: &Path, overwrites: bool, modes: Modes) -> Self {
         Self {
             root: root.to_owned(),
             overwrites,
             modes,
             known: Mutex::default(),
             swept: Mutex::default(),
-            // Not after the file, whose name may be as long as a name can be.
+            // Without the name of the file, which may have the length limit of a name.
             prefix: format!("{DRAFT}{}", process::id()),
             made: AtomicU64::new(0),
             system: OnceLock::new(),
         }
     }
 
-    pub fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
-    /// Looks at what is in the place of a file.
-    pub fn look(&self, path: &str, content: &Content) -> io::Result<Found> {
+    /// Compares what is in the place of a file with its content.
+    pub(crate) fn look(&self, path: &str, content: &Content) -> io::Result<Found> {
         self.look_for(path, content.form.is_gzip, content.text.as_slice())
     }
 
-    /// Looks whether a draft is what is there already.
-    pub fn look_for_draft(&self, path: &str, draft: &Draft, is_gzip: bool) -> io::Result<Found> {
+    /// Compares what is in the place of a file with a draft of it.
+    pub(crate) fn look_for_draft(
+        &self,
+        path: &str,
+        draft: &Draft,
+        is_gzip: bool,
+    ) -> io::Result<Found> {
         let draft = opening::read(&draft.temporary)?;
         if is_gzip {
             return self.look_for(path, true, gzip::reader(draft));
@@ -152,8 +172,9 @@ impl Directory {
         self.look_for(path, false, draft)
     }
 
-    /// Looks whether a link to a name is there already, or a file that holds it.
-    pub fn look_for_link(&self, path: &str, name: &Content) -> io::Result<Found> {
+    /// Compares what is in the place of a link with its target; a file that holds the target counts
+    /// as the same.
+    pub(crate) fn look_for_link(&self, path: &str, name: &Content) -> io::Result<Found> {
         match fs::read_link(self.path(path)) {
             Ok(target) if target.as_os_str().as_encoded_bytes() == name.text => Ok(Found::Same),
             Ok(_) => Ok(Found::Other),
@@ -182,7 +203,7 @@ impl Directory {
             return Ok(Found::Other);
         }
         match opening::read(&path) {
-            // What cannot be read is not known to be the same.
+            // A file that cannot be read counts as different.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(Found::Other),
             file if is_gzip => Ok(compared(&mut gzip::reader(file?), text)),
             file => Ok(compared(&mut file?, text)),
@@ -191,8 +212,8 @@ impl Directory {
 
     /// `Same` if there is such a directory, reached by no link.
     ///
-    /// Looks each time: what was a directory may have become a link since.
-    pub fn directory(&self, path: &str) -> io::Result<Found> {
+    /// Asks the system each time, since a directory may have become a link.
+    pub(crate) fn directory(&self, path: &str) -> io::Result<Found> {
         for path in ancestors(path) {
             // The user may name the directory of the export by a link.
             let look = if path.is_empty() { fs::metadata } else { fs::symlink_metadata };
@@ -209,7 +230,7 @@ impl Directory {
         Ok(Found::Same)
     }
 
-    /// Makes the directory of a file, one part after the other.
+    /// Makes a directory, one part after the other.
     pub(crate) fn make_directory(&self, path: &str) -> io::Result<Known> {
         if self.directory(path)? == Found::Nothing {
             let mut directories = private::directories(MODE_MAX);
@@ -231,7 +252,7 @@ impl Directory {
         Ok(known)
     }
 
-    /// Removes, once, the drafts in a directory whose processes were killed.
+    /// Removes the drafts of killed processes from a directory, once.
     fn sweep(&self, path: &str) {
         let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
         if swept.contains(path) {
@@ -239,7 +260,7 @@ impl Directory {
         }
         swept.insert(path.to_owned());
         drop(swept);
-        // What cannot be looked through or removed does no harm.
+        // Errors do not matter: a draft that stays does no harm.
         for entry in fs::read_dir(self.path(path)).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let process = name.to_str().and_then(process_of).and_then(|it| it.parse().ok());
@@ -250,10 +271,10 @@ impl Directory {
         }
     }
 
-    /// Makes sure that a directory is one, and reached by no link, before something is put there.
+    /// Makes sure that a path is a directory and goes through no link.
     ///
-    /// Who changes it in the moment between is not noticed, so this comes right before.
-    pub fn check(&self, path: &str) -> io::Result<()> {
+    /// To be called right before a file is put there: a change between the two is not noticed.
+    pub(crate) fn check(&self, path: &str) -> io::Result<()> {
         if self.directory(path)? == Found::Same { Ok(()) } else { Err(replaced()) }
     }
 
@@ -271,8 +292,8 @@ impl Directory {
         }
     }
 
-    /// Writes a file beside where it goes.
-    pub fn draft(&self, path: &str, content: &Content) -> io::Result<Draft> {
+    /// Writes the draft of a file.
+    pub(crate) fn draft(&self, path: &str, content: &Content) -> io::Result<Draft> {
         let compressed = content.form.is_gzip.then(|| gzip::compress(&content.text));
         let bytes = compressed.as_ref().unwrap_or(&content.text);
         let (mut file, draft) = self.begin(path, &content.form)?;
@@ -280,8 +301,8 @@ impl Directory {
         self.end(&file, draft, &content.form, bytes.len() as u64)
     }
 
-    /// Writes a file of parts that come one after the other beside where it goes.
-    pub fn draft_parts<E: From<io::Error>>(
+    /// Writes the draft of a file that is not in memory as a whole.
+    pub(crate) fn draft_parts<E: From<io::Error>>(
         &self,
         path: &str,
         form: &SourceForm,
@@ -302,8 +323,8 @@ impl Directory {
         Ok(self.end(&file, draft, form, bytes)?)
     }
 
-    /// Makes a link to a name beside where it goes; where none can be made, a file that holds it.
-    pub fn draft_link(&self, path: &str, name: &Content) -> io::Result<Draft> {
+    /// Makes the draft of a link, or of a file that holds the target where links cannot be made.
+    pub(crate) fn draft_link(&self, path: &str, name: &Content) -> io::Result<Draft> {
         let (parent, _) = split(path);
         self.make_directory(parent)?;
         let temporary = self.path(&self.temporary_name(parent));
@@ -312,6 +333,41 @@ impl Directory {
             Ok(()) => Ok(Draft::new(temporary, true)),
             Err(_) => self.draft(path, name),
         }
+    }
+
+    /// Makes sure that drafts last, so that they can be put in their places.
+    pub(crate) fn sync_drafts<'d>(
+        &self,
+        drafts: impl Iterator<Item = &'d Draft>,
+    ) -> io::Result<()> {
+        let mut drafts = drafts.peekable();
+        if drafts.peek().is_none() || self.sync_system() {
+            return Ok(());
+        }
+        drafts.try_for_each(|draft| match opening::read(&draft.temporary) {
+            // A link, which has nothing to be synced.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+            file => file?.sync_all(),
+        })
+    }
+
+    /// Makes sure that names in these directories last, and those of the directories themselves.
+    pub(crate) fn sync_names<'p>(
+        &self,
+        directories: impl Iterator<Item = &'p str>,
+    ) -> io::Result<()> {
+        let directories: BTreeSet<&str> = directories.flat_map(ancestors).collect();
+        if directories.is_empty() || self.sync_system() || !cfg!(unix) {
+            return Ok(());
+        }
+        let sync = |path: &str| opening::directory(&self.path(path))?.sync_all();
+        directories.into_iter().try_for_each(sync)
+    }
+
+    /// Syncs the whole file system; `false` where that cannot be asked for.
+    fn sync_system(&self) -> bool {
+        let system = self.system.get().and_then(Option::as_ref);
+        system.is_some_and(|system| system.sync().is_ok())
     }
 
     fn begin(&self, path: &str, form: &SourceForm) -> io::Result<(File, Draft)> {
@@ -324,15 +380,15 @@ impl Directory {
         loop {
             let temporary = self.path(&self.temporary_name(parent));
             match opening::make_with_mode(&temporary, mode) {
-                // Left behind by one with the same number that was killed.
+                // Left behind by a killed process with the same number.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 file => return Ok((file?, Draft::new(temporary, is_synced))),
             }
         }
     }
 
-    /// A path in a directory that no file of the export has.
-    pub fn temporary_name(&self, parent: &str) -> String {
+    /// A path in a directory that no file of the export has; may have been left by another process.
+    pub(crate) fn temporary_name(&self, parent: &str) -> String {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{number}.tmp", self.prefix);
         if parent.is_empty() { name } else { format!("{parent}/{name}") }
@@ -367,7 +423,7 @@ fn replaced() -> io::Error {
     io::Error::new(ErrorKind::NotADirectory, "its directory was replaced meanwhile")
 }
 
-/// Whether both have the same in them. What cannot be decompressed is something else.
+/// Compares two readers. Input that cannot be decompressed counts as different.
 fn compared(there: &mut impl Read, mut text: impl Read) -> Found {
     let (mut one, mut other) = (vec![0; COMPARED_BYTES], vec![0; COMPARED_BYTES]);
     loop {
@@ -379,7 +435,7 @@ fn compared(there: &mut impl Read, mut text: impl Read) -> Found {
     }
 }
 
-/// Reads as much as fits, or all there is.
+/// Reads until the buffer is full or the input ends.
 fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

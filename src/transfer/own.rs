@@ -1,4 +1,4 @@
-//! What belongs to the store, wherever it lies: no file of a project, and never one to be replaced.
+//! Which files belong to the store itself, so that they are neither captured nor replaced.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -6,26 +6,42 @@ use std::path::{Path, PathBuf};
 
 use super::system::{self, Identity};
 
-/// What keeps a path from being captured or written to.
+/// The reason not to capture a path or write to it.
 pub const IS_OWN: &str = "is the store itself";
 
-// The store, and what it keeps beside it.
+// The ends of names: the store, and the files beside it.
 const SUFFIXES: [&str; 4] = ["", ".journal", ".lock", SPOOL];
-// The one of these that is a directory.
+// The only directory among them.
 const SPOOL: &str = ".spool";
 // The end of the name of an unfinished store.
 const UNFINISHED: &str = ".unfinished";
 
 /// The files of a store.
+///
+/// ```
+/// use waypost::transfer::own::Own;
+///
+/// # fn main() -> std::io::Result<()> {
+/// # let dir = tempfile::tempdir()?;
+/// let own = Own::new(&dir.path().join("store.redb"))?;
+/// assert!(own.has(&dir.path().join("store.redb.journal")));
+/// assert!(!own.has(&dir.path().join("notes")));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default)]
 pub struct Own {
-    /// Under the name that was given, and under that which links lead to.
+    /// By the path that was given, and by the one that links in it lead to.
     paths: Vec<PathBuf>,
-    /// Of those that are there: a file may have several names.
+    /// The identities of those that exist, since a file may have several names.
     identities: Vec<Identity>,
 }
 
 impl Own {
+    /// Finds the files of the store at this path, which need not be there.
+    ///
+    /// # Errors
+    /// Those of the system, from resolving links in the path.
     pub fn new(store: &Path) -> io::Result<Self> {
         let named = resolve(store)?;
         let real = named.canonicalize().unwrap_or_else(|_| named.clone());
@@ -38,7 +54,8 @@ impl Own {
         Ok(own)
     }
 
-    /// Whether what has this name is part of the store. What a link leads to is not looked at.
+    /// Returns whether a path is that of a file of the store. Does not follow a link at its end.
+    #[must_use]
     pub fn has(&self, path: &Path) -> bool {
         if self.is_unfinished(path) {
             return true;
@@ -54,12 +71,12 @@ impl Own {
                 && resolve(path).is_ok_and(|path| self.paths.contains(&path)))
     }
 
-    /// Whether it is a link that leads to part of the store: another name of it.
+    /// Returns whether a path is a link to a file of the store.
     pub(crate) fn is_led_to(&self, path: &Path) -> bool {
         path.is_symlink() && path.canonicalize().is_ok_and(|real| self.has(&real))
     }
 
-    /// Whether it is an unfinished store, backup or repair beside this store.
+    /// Returns whether a path is that of an unfinished store, backup or repair beside this store.
     fn is_unfinished(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         let is_beside = |own: &PathBuf| {
@@ -76,7 +93,10 @@ fn beside(store: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The whole path of what may not be there, with links on the way to it resolved.
+/// Returns the absolute path of a file that may not exist, with links in its directory resolved.
+///
+/// # Errors
+/// Those of the system.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let Some(name) = path.file_name() else { return path.canonicalize() };

@@ -1,14 +1,12 @@
-//! Paths of files in an export. Must never let one lead out of its directory.
+//! Which paths files of an export may have. Must never allow one that leads out of the directory.
 
-use crate::checkpoint::{Format, SourceForm};
+use crate::checkpoint::{Format, SourceForm, part_refusal};
 
-// What common file systems take.
-const PART_BYTES: usize = 255;
 const GZ: &str = ".gz";
-/// Whoever writes there changes what git runs, or what the store is.
+/// Parts of paths that belong to git, which runs files from there, and to the store.
 pub const RESERVED: [&str; 2] = [".git", ".waypost"];
 
-/// Files of a home directory that grant access or run at login. Projects have none of them.
+/// Files of a home directory that grant access or run at login. Projects do not have them.
 const OF_HOME: [&str; 49] = [
     // Keys and passwords.
     ".ssh",
@@ -64,7 +62,7 @@ const OF_HOME: [&str; 49] = [
     ".oh-my-zsh",
 ];
 /// Files that tell version control, editors, package managers and agents what to run. Projects have
-/// them, too, but never as checkpoint files.
+/// them, but not as checkpoint files.
 const OF_PROJECT: [&str; 38] = [
     ".gitmodules",
     ".gitattributes",
@@ -106,10 +104,18 @@ const OF_PROJECT: [&str; 38] = [
     ".claude/settings.local.json",
 ];
 
-/// Whether files are compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which files of an export are compressed with gzip.
+///
+/// ```
+/// use waypost::transfer::export::{ExportOptions, Packing};
+///
+/// let options = ExportOptions { packing: Packing::Gzip, ..ExportOptions::default() };
+/// assert_ne!(options.packing, Packing::AsBefore);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Packing {
     /// Those that were.
+    #[default]
     AsBefore,
     /// All that are JSON.
     Gzip,
@@ -118,8 +124,8 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// The path and the form of a file that had these before.
-    pub fn apply(self, path: &str, form: SourceForm) -> (String, SourceForm) {
+    /// Returns the path and the form of a file that had these before.
+    pub(crate) fn apply(self, path: &str, form: SourceForm) -> (String, SourceForm) {
         match self {
             Self::Gzip if !form.is_gzip && form.format == Format::Json => {
                 (format!("{path}{GZ}"), SourceForm { is_gzip: true, ..form })
@@ -133,14 +139,23 @@ impl Packing {
     }
 }
 
-/// Says what keeps a path, with `/` between its parts, from naming a file below a directory.
+/// Returns why a path, with `/` between its parts, cannot name a file below a directory; `None` if
+/// it can.
+///
+/// ```
+/// use waypost::transfer::place::refusal;
+///
+/// assert_eq!(refusal(".claude/data/a.json"), None);
+/// assert_eq!(refusal("../a"), Some("has . or .. as a part"));
+/// ```
+#[must_use]
 pub fn refusal(path: &str) -> Option<&'static str> {
-    path.split('/').find_map(part_refusal)
+    path.split('/').find_map(refusal_of_part)
 }
 
 /// As [`refusal`], for the path of a checkpoint file, which an import may have brought: it also
 /// refuses files that another tool trusts or runs.
-pub fn recorded_refusal(path: &str) -> Option<&'static str> {
+pub(crate) fn recorded_refusal(path: &str) -> Option<&'static str> {
     let leads = leads_to(path, &OF_HOME) || leads_to(path, &OF_PROJECT);
     refusal(path).or(leads.then_some("leads to a file that another tool trusts or runs"))
 }
@@ -161,28 +176,24 @@ fn leads_to(path: &str, names: &[&str]) -> bool {
     })
 }
 
-fn part_refusal(part: &str) -> Option<&'static str> {
-    // A colon names a drive or a stream on Windows, where a backslash parts.
-    let leads_away = |char: char| char == '\\' || (cfg!(windows) && char == ':');
-    match part {
-        "" => Some("has an empty part, or starts at the root"),
-        "." | ".." => Some("has a part that is no name"),
-        _ if part.len() > PART_BYTES => Some("has a part of more than 255 bytes"),
-        _ if part.contains(char::is_control) => Some("has a control character"),
-        _ if part.contains(leads_away) => Some("has a backslash or a colon"),
-        _ if RESERVED.iter().any(|name| part.eq_ignore_ascii_case(name)) => {
-            Some("leads into what belongs to git or to the store")
-        }
-        _ => None,
+fn refusal_of_part(part: &str) -> Option<&'static str> {
+    if let Some(reason) = part_refusal(part) {
+        return Some(reason);
     }
+    // It names a drive or a stream.
+    if cfg!(windows) && part.contains(':') {
+        return Some("has a colon");
+    }
+    let is_reserved = RESERVED.iter().any(|name| part.eq_ignore_ascii_case(name));
+    is_reserved.then_some("leads into a directory of git or of the store")
 }
 
-/// The directory of a path, which is empty for the one of the export, and the name in it.
-pub fn split(path: &str) -> (&str, &str) {
+/// Splits a path into its directory, which is empty for a file in the root, and its name.
+pub(crate) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// A path and the ones above it, from the top: that of the export is empty.
+/// Returns a path and the directories above it, from the root, which is empty.
 pub fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     let parts = path.match_indices('/').map(|(at, _)| &path[..at]);
     let whole = Some(path).filter(|path| !path.is_empty());

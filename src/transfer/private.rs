@@ -3,11 +3,11 @@
 //! Documents may be confidential, so the command makes its files here, except those that are meant
 //! for others. The umask may take more permissions away.
 
-use std::fs::{self, DirBuilder, Metadata};
+use std::fs::{DirBuilder, Metadata};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use crate::store::opening;
+use crate::store::whole::WholeFile;
 
 /// The mode of a file without a recorded one.
 pub(crate) const MODE: u32 = 0o600;
@@ -59,20 +59,7 @@ pub fn directories(mode: u32) -> DirBuilder {
 /// # Errors
 /// Those of the system; `AlreadyExists` if there is a file.
 pub fn write_lasting(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut file = opening::make(path)?;
-    let written = file.write_all(text).and_then(|()| file.sync_all());
-    let written = written.and_then(|()| sync_parent(path));
-    if written.is_err() {
-        let _ = fs::remove_file(path);
-    }
-    written
-}
-
-/// Syncs the directory of a file, so that its name is on disk, too.
-///
-/// # Errors
-/// Those of the system.
-pub fn sync_parent(path: &Path) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    opening::directory(parent.unwrap_or(Path::new(".")))?.sync_all()
+    let mut file = WholeFile::new(path, false)?;
+    file.write_all(text)?;
+    file.finish()
 }

@@ -15,8 +15,9 @@ use super::refusal::{Refusal, Trying as _};
 use crate::checkpoint::{Entry, Hash, Id, SourceForm, Timestamp};
 use crate::store::{Stage, Step, Store, Watch, opening};
 use crate::transfer::directory::{Content, Directory, Draft, Found};
-use crate::transfer::place::{ancestors, split};
+use crate::transfer::place::split;
 use crate::transfer::private;
+use crate::transfer::whole::WholeFile;
 
 // An id of another system may be of any length, and lead anywhere.
 const ID_CHARS: usize = 40;
@@ -212,7 +213,7 @@ impl Work<'_> {
     fn note(&mut self, path: &str, kept: Option<String>) {
         let kept_parent = kept.as_deref().map(|kept| split(kept).0);
         let parents = once(split(path).0).chain(kept_parent);
-        self.touched.extend(parents.flat_map(ancestors).map(str::to_owned));
+        self.touched.extend(parents.map(str::to_owned));
         self.applied.done.insert(path.to_owned());
         if let Some(kept) = kept {
             self.applied.kept.insert(path.to_owned(), kept);
@@ -221,25 +222,13 @@ impl Work<'_> {
 
     /// Makes sure that drafts last, before they take the places of others.
     fn sync(&self, drafts: &Drafts<'_>) -> Result<(), Refusal> {
-        if drafts.is_empty() || self.sync_system() {
-            return Ok(());
-        }
-        let sync = |draft: &Draft| opening::read(&draft.temporary)?.sync_all();
-        drafts.iter().try_for_each(|(_, draft)| sync(draft)).trying(|| SYNC.to_owned())
+        let drafts = drafts.iter().map(|(_, draft)| draft);
+        self.directory.sync_drafts(drafts).trying(|| SYNC.to_owned())
     }
 
     /// Makes sure that names last.
     fn finish(&self) -> io::Result<()> {
-        if !self.touched.is_empty() && cfg!(unix) && !self.sync_system() {
-            let sync = |path: &String| opening::directory(&self.directory.path(path))?.sync_all();
-            self.touched.iter().try_for_each(sync)?;
-        }
-        Ok(())
-    }
-
-    fn sync_system(&self) -> bool {
-        let system = self.directory.system.get().and_then(Option::as_ref);
-        system.is_some_and(|system| system.sync().is_ok())
+        self.directory.sync_names(self.touched.iter().map(String::as_str))
     }
 
     fn entry(&self) -> &Entry {
@@ -255,14 +244,13 @@ impl Work<'_> {
 pub(super) fn keep_file(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-        // Where a file cannot have two names, it is copied.
+        // Where a file cannot have two names, it is copied, with its permissions.
         Err(_) => {
-            // Who may not read the one may not read the other.
-            let mut copy = opening::make(to)?;
+            let mut copy = WholeFile::new(to, false)?;
             let mut file = opening::read(from)?;
             io::copy(&mut file, &mut copy)?;
             copy.set_permissions(file.metadata()?.permissions())?;
-            copy.sync_all()
+            copy.finish()
         }
         Ok(()) => Ok(()),
     }

@@ -6,6 +6,7 @@
 
 pub mod opening;
 mod real;
+pub mod whole;
 
 use std::ffi::OsString;
 use std::fs::Metadata;

@@ -115,8 +115,8 @@ fn what_is_outside_or_belongs_to_others_is_refused_and_nothing_is_saved() {
     for (path, reason) in [
         (outside.as_str(), "it is not below"),
         ("..", "it is not below"),
-        (".git/config", "leads into what belongs to git or to the store"),
-        (".git", "leads into what belongs to git or to the store"),
+        (".git/config", "leads into a directory of git or of the store"),
+        (".git", "leads into a directory of git or of the store"),
         ("missing", "it is not there, and was not captured before"),
         ("missing/deep", "it is not there, and was not captured before"),
     ] {
@@ -275,7 +275,7 @@ fn a_line_whose_content_is_not_that_of_its_hash_is_refused() {
         ("sha256", json!(null), "the content of \"a\" is not that of its hash"),
         ("sha256", json!("ba78"), "of the wrong type"),
         ("hex", json!("616263"), "\"a\" has both text and hex"),
-        ("path", json!("../a"), "has a part that is no name"),
+        ("path", json!("../a"), "has . or .. as a part"),
         ("path", json!("/a"), "has an empty part, or starts at the root"),
         ("status", json!("deleted"), "a deleted file has no content"),
         ("status", json!("moved"), "of the wrong type"),

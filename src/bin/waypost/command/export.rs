@@ -1,29 +1,30 @@
 //! `waypost export`: checkpoints out of the store, as a program or another store reads them.
+//!
+//! The library exports; this translates options, and shows what is reported.
 
-mod chosen;
-mod dump;
-pub(super) mod files;
 mod target;
+mod words;
 
-use std::fs;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use serde::Serialize;
 use waypost::layouts::{Form, Schema, Writing};
-use waypost::{Layout, Order, Query, Store, Timestamp, opening};
+use waypost::transfer::export::{
+    Conflict, ExportError, ExportEvent, ExportOptions, Exported, ExportedLines, Modes, Packing,
+    Selection,
+};
+use waypost::transfer::own::{IS_OWN, Own};
+use waypost::{Layout, Query, Store, Timestamp};
 
 use crate::args::{self, Global};
 use crate::exit::Refusal;
 use crate::filter::{FILTERS, Filter, nothing};
-use crate::interrupt;
-use crate::{config, open, output};
-use chosen::Chosen;
-use dump::Dumped;
-use files::{Modes, Packing, Tally, Wish};
+use crate::interrupt::{self, Signal};
+use crate::progress::Progress;
+use crate::{config, name, open, output};
 use target::Target;
-use waypost::transfer::own::{IS_OWN, Own};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,14 +40,15 @@ Examples:
 
 /// Write the files of other systems, or lines of JSON
 ///
-/// What came from a file is that file again, byte for byte. What did not, or goes into another
-/// --layout, is written as that system would; what it requires and the checkpoint does not have is
-/// reported, and the rest goes on. Of several contents of one file the newest is written.
+/// A checkpoint that came from a file becomes that file again, byte for byte. Any other, or one
+/// that goes into another --layout, is written as that system would write it. What the system
+/// requires and the checkpoint lacks is reported, and the rest goes on. If several checkpoints are
+/// contents of one file, the newest is written.
 ///
-/// Lines of JSON have all that is known of a checkpoint, oldest first; `waypost import` takes them
-/// in again, into this store or another one.
+/// Lines of JSON hold everything known about each checkpoint, oldest first. `waypost import` reads
+/// them into this store or another one.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "flags that have nothing to do with each other")]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags")]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// The directory to write files below: the root of a project
@@ -57,7 +59,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     jsonl: Option<PathBuf>,
 
-    /// Write all files as this system has them, not each as its own
+    /// Write all files as this system has them, instead of each as its own
     #[arg(long, conflicts_with = "jsonl", value_parser = args::layout())]
     layout: Option<Layout>,
 
@@ -70,7 +72,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "VERSION", requires = "layout", conflicts_with = "jsonl")]
     schema: Option<String>,
 
-    /// Write all files as the code of --layout reads them, if that is not what its schema says
+    /// Write all files as the code of --layout reads them, where that differs from its schema
     ///
     /// aiwg: `reader` writes the states of loops that its recovery restores,
     /// loops/LOOP/checkpoints/checkpoint-ITERATION-MILLISECONDS.json.gz. `documented` writes the
@@ -82,7 +84,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["jsonl", "plain"])]
     gzip: bool,
 
-    /// Compress no files, not even those that were
+    /// Compress no files, not even those that were compressed
     #[arg(long, conflicts_with = "jsonl")]
     plain: bool,
 
@@ -92,30 +94,19 @@ pub(super) struct Args {
 
     /// Give files the modes that they had when they were imported, however wide
     ///
-    /// Without it, files get at most mode 0755, less what the umask takes away.
+    /// By default they get at most mode 0755, less what the umask takes away.
     #[arg(long, conflicts_with = "jsonl")]
     recorded_modes: bool,
 
     /// Only this checkpoint: an id, the start of one, `latest`, NAME or NAME@N (repeatable)
     ///
-    /// Any revision of an imported file, to the place of its file. Of a line of a file, the file as
-    /// it was then. Indexes of directories are left as they are.
+    /// Any revision of an imported file, which is written to the place of the file. For a line of a
+    /// file, the whole file as it was then. Indexes of directories stay as they are.
     #[arg(long = "id", value_name = "ID", conflicts_with_all = FILTERS)]
     ids: Vec<String>,
 
     #[command(flatten)]
     filter: Filter,
-}
-
-#[derive(Default, Serialize)]
-struct Outcome {
-    exported: u64,
-    /// Of those, checkpoints that lack captured files.
-    incomplete: u64,
-    damaged: u64,
-    /// Beyond a limit.
-    refused: u64,
-    bytes: u64,
 }
 
 pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<()> {
@@ -127,6 +118,42 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     }
 }
 
+impl Args {
+    fn query(&self) -> Query {
+        self.filter.query(Timestamp::now())
+    }
+
+    /// The checkpoints that were named, or else those of the query.
+    fn selection(&self, store: &Store, query: &Query) -> Result<Selection> {
+        if self.ids.is_empty() {
+            return Ok(Selection::Matching(query.clone()));
+        }
+        name::all(store, &self.ids).map(Selection::Named)
+    }
+
+    /// How files are written, but for which checkpoints.
+    fn options(&self, store: &Store) -> Result<ExportOptions> {
+        let packing = match (self.gzip, self.plain) {
+            (true, _) => Packing::Gzip,
+            (_, true) => Packing::Plain,
+            (false, false) => Packing::AsBefore,
+        };
+        // Clap takes --schema only with --layout.
+        let schema = self.layout.zip(self.schema.as_deref());
+        let schema = schema.map(|(layout, version)| Schema::new(layout, version)).transpose();
+        let schema = schema.map_err(|error| Refusal::Usage(format!("--schema: {error}")))?;
+        Ok(ExportOptions {
+            selection: Selection::default(),
+            layout: self.layout,
+            writing: Writing { schema, form: self.form.unwrap_or_default() },
+            packing,
+            overwrite: self.overwrite,
+            modes: if self.recorded_modes { Modes::Recorded } else { Modes::Limited },
+            location: config::location(store.path())?,
+        })
+    }
+}
+
 fn write_files(
     args: &Args,
     store: &Store,
@@ -134,74 +161,35 @@ fn write_files(
     global: &Global,
     out: &mut dyn Write,
 ) -> Result<()> {
-    if let Ok(found) = fs::metadata(directory)
-        && !found.is_dir()
-    {
-        let kind = if found.is_file() { "a file" } else { opening::kind(found.file_type()) };
-        return Err(Refusal::ExportIntoFile { path: directory.to_owned(), kind }.into());
-    }
-    let packing = match (args.gzip, args.plain) {
-        (true, _) => Packing::Gzip,
-        (_, true) => Packing::Plain,
-        (false, false) => Packing::AsBefore,
-    };
-    let modes = if args.recorded_modes { Modes::Recorded } else { Modes::Limited };
-    let (layout, overwrites) = (args.layout, args.overwrite);
-    let location = &config::location(store.path())?;
-    let is_named = !args.ids.is_empty();
-    let writing = Writing { schema: schema(args)?, form: form(args)? };
-    let wish = Wish { directory, layout, writing, packing, overwrites, modes, location, is_named };
-    let chosen = Chosen::new(store, &args.ids, args.filter.query(Timestamp::now()))?;
+    let query = args.query();
+    let options = args.options(store)?;
+    let options = ExportOptions { selection: args.selection(store, &query)?, ..options };
     interrupt::listen()?;
-    let (tally, stopped) = files::run(store, &chosen, &wish, global)?;
-    if tally.total() == 0 && stopped.is_none() {
-        return Err(nothing(&chosen.query).into());
+    let mut watcher = Watcher::new(global);
+    let ended = store.export_with(directory, &options, &mut |event| watcher.hear(&event));
+    let report = ended.map_err(|error| of_export(error, args.layout))?;
+    let stopped = watcher.stopped.filter(|_| report.is_stopped);
+    drop(watcher);
+    if report.total() == 0 && stopped.is_none() {
+        return Err(nothing(&query).into());
     }
     if global.json {
-        output::json_line(out, &tally)?;
+        output::json_line(out, &report)?;
     } else {
-        global.note(&tally);
-        tally.repeated_notes().for_each(|note| global.note(note));
-        tally.additions().iter().for_each(|line| global.note(line));
-        if tally.differing > 0 {
-            global.note("--overwrite replaces what is there with other content");
-        }
+        words::tell(&report, global);
     }
     if let Some(signal) = stopped {
         out.flush()?;
-        return Err(signal.error(format!("{}; run it again to go on", tally.written())));
+        return Err(signal.error(format!("{}; run it again to go on", words::written(&report))));
     }
-    let Tally { damaged, refused, .. } = tally;
-    match (damaged, refused) {
-        (0, 0) => Ok(()),
-        (0, count) => {
-            Err(Refusal::Skipped { what: "could not be exported", count, total: tally.total() }
-                .into())
+    let total = report.total();
+    match report {
+        Exported { damaged: 0, refused: 0, .. } => Ok(()),
+        Exported { damaged: 0, refused: count, .. } => {
+            Err(Refusal::Skipped { what: "could not be exported", count, total }.into())
         }
-        (count, _) => Err(Refusal::Damaged { count, total: tally.total() }.into()),
+        Exported { damaged: count, .. } => Err(Refusal::Damaged { count, total }.into()),
     }
-}
-
-/// The version that was asked for; it goes with a layout.
-fn schema(args: &Args) -> Result<Option<Schema>> {
-    let wanted = args.layout.zip(args.schema.as_deref());
-    let schema = wanted.map(|(layout, version)| Schema::new(layout, version)).transpose();
-    schema.map_err(|error| Refusal::Usage(format!("--schema: {error}")).into())
-}
-
-/// The form that was asked for; only one layout has two, and only one version of the second.
-fn form(args: &Args) -> Result<Form> {
-    let form = args.form.unwrap_or_default();
-    let wrong = match args.layout {
-        _ if form == Form::Documented => return Ok(form),
-        Some(layout) if layout != Layout::Aiwg => {
-            format!("{layout} reads what its schema says; only aiwg does not")
-        }
-        _ if args.schema.is_some() => "has no versions; omit --schema".to_owned(),
-        _ if args.plain => "is read compressed only; omit --plain".to_owned(),
-        _ => return Ok(form),
-    };
-    Err(Refusal::Usage(format!("--form reader: {wrong}")).into())
 }
 
 fn write_lines(
@@ -209,51 +197,117 @@ fn write_lines(
     store: &Store,
     file: &Path,
     global: &Global,
-    out: &mut dyn Write,
+    mut out: &mut dyn Write,
 ) -> Result<()> {
-    let query = Query { order: Order::Oldest, ..args.filter.query(Timestamp::now()) };
-    let chosen = Chosen::new(store, &args.ids, query)?;
+    let query = args.query();
+    let selection = args.selection(store, &query)?;
     let own = Own::new(store.path()).context("cannot tell where the store is")?;
     if own.has(file) {
-        let what = format!("--jsonl: {} {IS_OWN}", file.display());
-        return Err(Refusal::Usage(what).into());
+        return Err(of_export(ExportError::Own { path: file.to_owned() }, None));
     }
-    let mut target = Target::new(file, args.overwrite, out)?;
-    // Whoever reads a stream may not do so now, and then nobody would look for an interrupt.
-    if target.is_file() {
+    let mut watcher = Watcher::new(global);
+    let mut target = Target::new(file)?;
+    if matches!(target, Target::File) {
+        // Not for a stream: while its reader takes nothing, no signal would be noticed.
         interrupt::listen()?;
     }
-    let dumped = match interrupt::caught(dump::run(store, &chosen, &mut target, global))? {
-        Ok(dumped) => dumped,
-        Err(signal) => {
-            drop(target);
-            if global.json {
-                output::json_line(out, &Outcome::default())?;
-            }
-            let told = format!("{} was not written; run it again to go on", file.display());
-            return Err(signal.error(told));
-        }
+    let mut watch = |event: ExportEvent<'_>| watcher.hear(&event);
+    let ended = match &mut target {
+        Target::Standard => store.export_lines_with(&selection, &mut out, &mut watch),
+        Target::Opened(stream) => store.export_lines_with(&selection, stream, &mut watch),
+        Target::File => store.export_lines_to(file, args.overwrite, &selection, &mut watch),
     };
-    let Dumped { exported, bytes, damaged, incomplete, skipped } = dumped;
-    let total = exported + damaged + skipped;
-    if total == 0 {
-        // Dropped, so that no empty file is left behind.
-        return Err(nothing(&chosen.query).into());
+    let report = ended.map_err(|error| of_export(error, None))?;
+    let stopped = watcher.stopped.filter(|_| report.is_stopped);
+    drop(watcher);
+    if let Some(signal) = stopped {
+        if global.json {
+            output::json_line(out, &ExportedLines::default())?;
+        }
+        let told = format!("{} was not written; run it again to go on", file.display());
+        return Err(signal.error(told));
     }
-    let is_stream = target.finish()?;
-    if global.json && !is_stream {
-        let outcome = Outcome { exported, incomplete, damaged, refused: skipped, bytes };
-        output::json_line(out, &outcome)?;
+    let ExportedLines { exported, incomplete, damaged, refused, bytes, .. } = report;
+    let total = report.total();
+    if total == 0 {
+        return Err(nothing(&query).into());
+    }
+    match &mut target {
+        Target::Standard => out.flush()?,
+        Target::Opened(stream) => stream.flush()?,
+        Target::File => {}
+    }
+    if global.json && !matches!(target, Target::Standard) {
+        output::json_line(out, &report)?;
     }
     if damaged + incomplete > 0 {
         return Err(Refusal::Damaged { count: damaged + incomplete, total }.into());
     }
-    if skipped > 0 {
+    if refused > 0 {
         let what = "could not be exported";
-        return Err(Refusal::Skipped { what, count: skipped, total }.into());
+        return Err(Refusal::Skipped { what, count: refused, total }.into());
     }
     if !global.json {
         global.note(format_args!("exported {exported}, {}", output::size(bytes)));
     }
     Ok(())
+}
+
+/// Shows how far an export is and what is left out, and stops it when a signal comes.
+struct Watcher<'a> {
+    global: &'a Global,
+    progress: Progress,
+    is_counting: bool,
+    stopped: Option<Signal>,
+}
+
+impl<'a> Watcher<'a> {
+    fn new(global: &'a Global) -> Self {
+        let progress = Progress::new("exporting", global);
+        Self { global, progress, is_counting: false, stopped: None }
+    }
+
+    fn hear(&mut self, event: &ExportEvent<'_>) -> ControlFlow<()> {
+        if let ExportEvent::Progress { done, total } = event {
+            if !self.is_counting {
+                self.progress.stage("exporting", *total);
+                self.is_counting = true;
+            }
+            self.progress.show(*done);
+        }
+        if let Some(note) = words::note(event, self.global) {
+            self.global.note(note);
+        }
+        self.stopped = interrupt::signal();
+        if self.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// An error of the library in the words of this command.
+fn of_export(error: ExportError, layout: Option<Layout>) -> anyhow::Error {
+    let usage = |text: String| Refusal::Usage(text).into();
+    match error {
+        ExportError::NotADirectory { path, kind } => Refusal::ExportIntoFile { path, kind }.into(),
+        ExportError::Exists { path } => Refusal::Exists { path }.into(),
+        ExportError::Own { path } => usage(format!("--jsonl: {} {IS_OWN}", path.display())),
+        ExportError::Conflict(conflict) => {
+            let wrong = match (conflict, layout) {
+                (Conflict::Form, Some(layout)) => {
+                    format!("{layout} reads what its schema says; only aiwg does not")
+                }
+                (Conflict::FormWithSchema, _) => "has no versions; omit --schema".to_owned(),
+                (Conflict::FormWithPlain, _) => "is read compressed only; omit --plain".to_owned(),
+                (conflict, _) => conflict.to_string(),
+            };
+            usage(format!("--form reader: {wrong}"))
+        }
+        ExportError::Io { attempt, source } => {
+            anyhow::Error::new(source).context(format!("cannot {attempt}"))
+        }
+        ExportError::Checkpoint { id, source } => {
+            of_export(*source, layout).context(format!("cannot export {id}"))
+        }
+        ExportError::Store(error) => error.into(),
+        error => error.into(),
+    }
 }

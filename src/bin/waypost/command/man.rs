@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use serde::Serialize;
-use waypost::opening;
+use waypost::transfer::whole::WholeFile;
 
 use super::Cli;
 use crate::args::Global;
@@ -61,14 +61,9 @@ fn write_all(command: &clap::Command, dir: &Path, pages: &mut Vec<PathBuf>) -> R
 
 /// Writes a file as a whole or not at all, for all to read.
 fn place(path: &Path, text: &[u8]) -> io::Result<()> {
-    let draft = path.with_extension(format!("{}.tmp", std::process::id()));
-    let mut file = opening::make_with_mode(&draft, 0o644)?;
-    let placed = file.write_all(text).and_then(|()| fs::rename(&draft, path));
-    if placed.is_err() {
-        // The error says more than that there was nothing to remove.
-        let _ = fs::remove_file(&draft);
-    }
-    placed
+    let mut file = WholeFile::with_mode(path, true, 0o644)?;
+    file.write_all(text)?;
+    file.finish()
 }
 
 /// Writes the page of a command that is built.

@@ -3,17 +3,15 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-pub(crate) use waypost::text::{age, counted, grouped, plain, quoted};
+use waypost::text::{self, age};
+pub(crate) use waypost::text::{counted, grouped, plain, quoted};
 pub(crate) use waypost::transfer::size::size;
 use waypost::{Id, Timestamp};
 
-// Nobody needs the days until then.
-const FAR: Duration = Duration::from_hours(99 * 365 * 24);
-
 /// As [`age`] of something from `then`; `in 2d` if that is ahead of `now`.
 pub(crate) fn age_of(then: Timestamp, now: Timestamp) -> String {
-    match ahead(then, now) {
-        Some(left) if left > FAR => "in >99y".to_owned(),
+    match text::ahead(then.saturating_since(now)) {
+        Some(left) if left > text::FAR => "in >99y".to_owned(),
         Some(left) => format!("in {}", age(left)),
         None => age(now.saturating_since(then)),
     }
@@ -41,18 +39,7 @@ pub(crate) fn ago_in_words(then: Timestamp, now: Timestamp) -> String {
 }
 
 fn since(then: Timestamp, now: Timestamp, words: impl Fn(Duration) -> String) -> String {
-    match ahead(then, now) {
-        Some(left) if left > FAR => "in more than 99 years".to_owned(),
-        Some(left) => format!("in {}", words(left)),
-        None => format!("{} ago", words(now.saturating_since(then))),
-    }
-}
-
-/// How far a date is ahead of the clock, if that is more than a difference between two clocks.
-fn ahead(then: Timestamp, now: Timestamp) -> Option<Duration> {
-    // Clocks of two machines differ by some seconds.
-    const SKEW: Duration = Duration::from_mins(1);
-    Some(then.saturating_since(now)).filter(|left| *left > SKEW)
+    text::ago(now.saturating_since(then), then.saturating_since(now), words)
 }
 
 /// A score in few characters.

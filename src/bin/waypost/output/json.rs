@@ -5,22 +5,8 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use waypost::transfer::json::{VERSION, VERSION_KEY};
-
-/// An object with its version before all else.
-#[derive(Serialize)]
-struct Versioned<'a, T> {
-    // Named as `VERSION_KEY` says.
-    version: u64,
-    #[serde(flatten)]
-    value: &'a T,
-}
-
-impl<'a, T> Versioned<'a, T> {
-    fn new(value: &'a T) -> Self {
-        Self { version: VERSION, value }
-    }
-}
+pub(crate) use waypost::transfer::json::open_object as json_open;
+use waypost::transfer::json::{self, VERSION, VERSION_KEY};
 
 /// Says that a list is cut short.
 #[derive(Serialize)]
@@ -34,8 +20,8 @@ impl More {
 
 /// Writes an object as one line of JSON.
 pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    // What fails on the way must not leave half an object.
-    let text = serde_json::to_string(&Versioned::new(value))?;
+    // An error on the way must not leave half an object.
+    let text = json::object(value)?;
     writeln!(out, "{text}")
 }
 
@@ -43,13 +29,6 @@ pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Resu
 pub(crate) fn json_text(out: &mut dyn Write, object: &str) -> io::Result<()> {
     let members = object.strip_prefix('{').unwrap_or(object);
     writeln!(out, "{{\"{VERSION_KEY}\":{VERSION},{members}")
-}
-
-/// An object without its last brace, for members that are written as they are spelled.
-pub(crate) fn json_open(value: &impl Serialize) -> serde_json::Result<String> {
-    let mut text = serde_json::to_string(&Versioned::new(value))?;
-    text.pop();
-    Ok(text)
 }
 
 #[cfg(test)]

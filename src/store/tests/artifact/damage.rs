@@ -106,7 +106,7 @@ fn a_file_is_found_by_halving_and_by_looking_at_all_where_that_meets_damage() {
         let lost = store.artifact(&entry.id, &format!("{hurt:02}"));
         assert!(matches!(lost, Err(Error::Corrupt { .. })), "{lost:?}");
         let missing = store.artifact(&entry.id, "99");
-        assert_eq!(matches!(missing, Err(Error::Invalid { .. })), can_tell, "{missing:?}");
+        assert_eq!(matches!(missing, Err(Error::NotFound { .. })), can_tell, "{missing:?}");
         damage_row(&store, |writer| {
             let rows = &mut writer.artifact_tables().unwrap().artifacts;
             rows.insert(row, whole.as_slice()).unwrap();

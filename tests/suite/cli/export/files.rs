@@ -240,7 +240,7 @@ fn lines_of_a_file_are_one_file_again() {
         (of(Layout::Pipeline, "a.json", 9), json("[]")),
     ]);
     let outcome = test.run("export out");
-    let older = "1 older contents of overwritten files are in the store only";
+    let older = "1 older content of an overwritten file is in the store only";
     assert_eq!(
         (outcome.code, outcome.stderr),
         (Some(0), format!("exported 4: 4 pipeline; {older}\n"))
@@ -352,7 +352,10 @@ fn what_another_system_requires_is_named_by_field_and_the_rest_goes_on() {
         "{}",
         told[0]
     );
-    assert_eq!(told[1], "exported 2: 2 aiwg; 1 under a second name, as a newer one has the first");
+    assert_eq!(
+        told[1],
+        "exported 2: 2 aiwg; 1 under a second name, since a newer checkpoint has the first"
+    );
     assert_eq!(told[2], "error: 1 of 3 could not be exported");
     let place = out(&test).join(".aiwg/ralph/loops/ralph-fix-tests-a1b2c3d4/checkpoints");
     let found = names(&place);
@@ -461,7 +464,7 @@ fn what_is_made_for_two_series_is_not_taken_for_two_contents_of_one() {
     }
     let outcome = test.run("export out --layout agentize");
     assert_eq!(outcome.code, Some(7), "{}", outcome.stderr);
-    let told = "i-7: .tmp/impl-checkpoint.json is that of a newer one of another series";
+    let told = "i-7: a newer checkpoint of another series has .tmp/impl-checkpoint.json";
     assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
     test.run("export seven --layout agentize --issue 7 --quiet").done();
     test.write("file", "x");

@@ -6,34 +6,44 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::mpsc::Receiver;
 
-use anyhow::{Context as _, Result};
-use waypost::{Layout, opening};
-
-use super::tally::Tally;
-use super::vacate::Moved;
-use crate::args::Global;
-use waypost::transfer::directory::{Directory, Draft};
-use waypost::transfer::place::{ancestors, split};
-use waypost::transfer::system::{self, Identity};
+use super::failure::{ExportError, NotExported, Trying as _};
+use super::report::Exported;
+use super::vacate::Move;
+use crate::checkpoint::Layout;
+use crate::store::opening;
+use crate::transfer::directory::{Directory, Draft};
+use crate::transfer::place::split;
+use crate::transfer::system::{self, Identity};
 
 /// A draft that is to be put in its place.
 pub(super) struct Pending {
     pub(super) draft: Draft,
     pub(super) path: String,
-    /// What to call it if that fails.
+    /// The id of its checkpoint, or its path if it has several or none.
     pub(super) name: String,
     pub(super) layout: Layout,
-    /// How many are in it.
+    /// Number of checkpoints in it.
     pub(super) checkpoints: u64,
-    /// Where it was before.
-    pub(super) moved: Option<Moved>,
+    /// The place it comes from, if it has another one now.
+    pub(super) moved: Option<Move>,
+}
+
+/// What was put in its place, and what was not.
+#[derive(Default)]
+pub(super) struct Placed {
+    pub(super) report: Exported,
+    pub(super) moves: Vec<Move>,
+    /// Files that stay out since another one came, counted but not reported to the caller: the
+    /// placer may run in a thread of its own.
+    pub(super) left_out: Vec<(String, NotExported)>,
 }
 
 /// Puts drafts in their places.
 pub(super) struct Placer<'a> {
     directory: &'a Directory,
-    tally: Tally,
-    /// Files of this export, which are not replaced by another one whose name counts as the same.
+    placed: Placed,
+    /// Files of this export. They are not replaced by another one whose name counts as the same,
+    /// as where case does not count.
     own: HashSet<Identity>,
     /// Directories in which something was put in its place.
     touched: BTreeSet<String>,
@@ -42,62 +52,53 @@ pub(super) struct Placer<'a> {
 impl<'a> Placer<'a> {
     pub(super) fn new(directory: &'a Directory) -> Self {
         let (own, touched) = (HashSet::new(), BTreeSet::new());
-        Self { directory, tally: Tally::default(), own, touched }
+        Self { directory, placed: Placed::default(), own, touched }
     }
 
-    /// Puts all that comes in its place, and makes sure that it lasts.
-    pub(super) fn run(mut self, batches: Receiver<Vec<Pending>>, global: &Global) -> Result<Tally> {
-        batches.into_iter().try_for_each(|batch| self.take(batch, global))?;
+    /// Puts everything that comes in its place, until no more comes.
+    pub(super) fn run(mut self, batches: Receiver<Vec<Pending>>) -> Result<Placed, ExportError> {
+        batches.into_iter().try_for_each(|batch| self.take(batch))?;
         self.finish()
     }
 
-    /// Moves drafts into place.
-    pub(super) fn take(&mut self, batch: Vec<Pending>, global: &Global) -> Result<()> {
-        let synced = self.sync(batch.iter().map(|pending| &pending.draft));
-        synced.context("cannot sync the export")?;
+    /// Puts drafts in their places, after they are on disk.
+    pub(super) fn take(&mut self, batch: Vec<Pending>) -> Result<(), ExportError> {
+        let synced = self.directory.sync_drafts(batch.iter().map(|pending| &pending.draft));
+        synced.trying(|| SYNC.to_owned())?;
         for Pending { draft, path, name, layout, checkpoints, moved } in batch {
             let bytes = draft.bytes;
             let placed = self.place(draft, &path);
-            if placed.with_context(|| format!("cannot write {path}"))? {
-                self.tally.bytes += bytes;
-                self.tally.export(layout, checkpoints);
-                self.tally.moved.extend(moved);
+            if placed.trying(|| format!("write {path}"))? {
+                self.placed.report.bytes += bytes;
+                self.placed.report.count(layout, checkpoints);
+                self.placed.moves.extend(moved);
             } else {
-                self.tally.refuse_for_other(global, &name, &path, checkpoints);
+                let why = NotExported::Differs { path };
+                self.placed.report.leave_out(&why, checkpoints);
+                self.placed.left_out.push((name, why));
             }
         }
         Ok(())
     }
 
-    /// Syncs all names, and returns what was written.
-    pub(super) fn finish(self) -> Result<Tally> {
-        self.sync_names().context("cannot sync the export")?;
-        Ok(self.tally)
-    }
-
-    /// Makes sure that drafts last, so that they can be put in their places.
-    fn sync<'d>(&self, mut drafts: impl Iterator<Item = &'d Draft>) -> io::Result<()> {
-        if self.sync_system() {
-            return Ok(());
-        }
-        drafts.try_for_each(|draft| match opening::read(&draft.temporary) {
-            // A link, which is no file to be synced.
-            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
-            file => file?.sync_all(),
-        })
+    /// Syncs the names of all files, and returns what was placed.
+    pub(super) fn finish(self) -> Result<Placed, ExportError> {
+        let touched = self.touched.iter().map(String::as_str);
+        self.directory.sync_names(touched).trying(|| SYNC.to_owned())?;
+        Ok(self.placed)
     }
 
     /// Puts a draft in its place; `false` if another file is there, and is to stay.
     fn place(&mut self, mut draft: Draft, path: &str) -> io::Result<bool> {
         let place = self.directory.path(path);
-        let renamed = self.directory.check(split(path).0);
-        match renamed.and_then(|()| opening::rename_new(&draft.temporary, &place)) {
+        let checked = self.directory.check(split(path).0);
+        match checked.and_then(|()| opening::rename_new(&draft.temporary, &place)) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 if !self.directory.overwrites || self.is_own(&place)? {
                     return Ok(false);
                 }
                 match fs::rename(&draft.temporary, &place) {
-                    // A directory of this very export, or of whoever was here before.
+                    // A directory, of this export or from before.
                     Err(error) if is_obstacle(&error) => return Ok(false),
                     renamed => renamed?,
                 }
@@ -121,23 +122,9 @@ impl<'a> Placer<'a> {
         let identity = system::identity(&found).unwrap_or_else(|| system::identity_of_name(place));
         Ok(self.own.contains(&identity))
     }
-
-    /// Makes sure that names last.
-    fn sync_names(&self) -> io::Result<()> {
-        if self.touched.is_empty() || self.sync_system() || !cfg!(unix) {
-            return Ok(());
-        }
-        let directories: BTreeSet<&str> =
-            self.touched.iter().flat_map(|path| ancestors(path)).collect();
-        let sync = |path: &str| opening::directory(&self.directory.path(path))?.sync_all();
-        directories.into_iter().try_for_each(sync)
-    }
-
-    fn sync_system(&self) -> bool {
-        let system = self.directory.system.get().and_then(Option::as_ref);
-        system.is_some_and(|system| system.sync().is_ok())
-    }
 }
+
+const SYNC: &str = "sync the export";
 
 fn is_obstacle(error: &io::Error) -> bool {
     let kinds = [ErrorKind::IsADirectory, ErrorKind::NotADirectory, ErrorKind::DirectoryNotEmpty];
@@ -146,10 +133,9 @@ fn is_obstacle(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use waypost::SourceForm;
-
     use super::*;
-    use waypost::transfer::directory::{Content, Found, Modes};
+    use crate::checkpoint::SourceForm;
+    use crate::transfer::directory::{Content, Found, Modes};
 
     fn content(text: &str) -> Content {
         Content { text: text.into(), form: SourceForm::default() }
@@ -168,7 +154,7 @@ mod tests {
         let directory = Directory::new(dir.path(), true, Modes::Limited);
         let mut placer = Placer::new(&directory);
         let drafts = ["first", "second"].map(|text| directory.draft("a", &content(text)).unwrap());
-        placer.sync(drafts.iter()).unwrap();
+        directory.sync_drafts(drafts.iter()).unwrap();
         let [first, second] = drafts;
         assert!(placer.place(first, "a").unwrap(), "what was there before is replaced");
         assert!(!placer.place(second, "a").unwrap());

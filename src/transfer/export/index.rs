@@ -1,16 +1,16 @@
-//! What claude-crunch keeps beside its checkpoints: an index of the directory, and a link to the
-//! newest.
+//! Files that claude-crunch keeps beside its checkpoints: an index of the directory, and a link to
+//! the newest checkpoint.
 
 use std::collections::BTreeMap;
 
-use waypost::layouts::crunch::{Index, IndexEntry};
-use waypost::layouts::{Field, Scalar};
-use waypost::{Document, Entry, Layout, Result, SourceForm};
+use crate::checkpoint::{Document, Entry, Layout, SourceForm};
+use crate::error::Result;
+use crate::layouts::crunch::{Index, IndexEntry};
+use crate::layouts::{Field, Scalar};
+use crate::transfer::directory::Content;
+use crate::transfer::place::split;
 
-use waypost::transfer::directory::Content;
-use waypost::transfer::place::split;
-
-/// What an index says of a checkpoint.
+/// The row of a checkpoint in an index.
 #[derive(Debug)]
 pub(super) struct Row {
     entry: IndexEntry,
@@ -18,7 +18,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The row of a checkpoint in a layout that has an index.
+    /// The row of a checkpoint, if its layout has an index.
     pub(super) fn of(layout: Layout, entry: &Entry, document: &Document) -> Option<Self> {
         if layout != Layout::Crunch {
             return None;
@@ -54,17 +54,17 @@ struct Indexed {
     entries: Vec<IndexEntry>,
 }
 
-/// What goes beside the checkpoints of a directory.
+/// The files that go beside the checkpoints of a directory.
 pub(super) struct Beside {
     pub(super) index_path: String,
     pub(super) index: Content,
     pub(super) latest_path: String,
-    /// What `latest` holds where it cannot be a link: the name of the newest.
+    /// The name of the newest: the target of the link, or the content where links cannot be made.
     pub(super) latest: Content,
 }
 
 impl Indexes {
-    /// Takes in the file of a checkpoint. The newest comes first.
+    /// Adds the file of a checkpoint. The newest comes first.
     pub(super) fn add(&mut self, path: &str, form: SourceForm, row: Row) {
         let (directory, name) = split(path);
         let Row { entry, issue_number } = row;
@@ -90,7 +90,7 @@ impl Indexed {
         };
         let entries = self.entries.into_iter().rev().collect();
         let file = Index::of_entries(self.issue_number, entries).file(self.form.format)?;
-        // Whoever may read the newest may read what is said of it.
+        // As readable as the newest checkpoint, since the index repeats parts of it.
         let form = SourceForm { mode: self.form.mode, ..SourceForm::default() };
         Ok(Beside {
             index_path: at(file.name),

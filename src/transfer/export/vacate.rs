@@ -1,22 +1,21 @@
-//! Files that an export has written to another place: taken from the one where they were.
+//! Removes files from where they were before the status of their checkpoint changed.
 //!
 //! Must never remove a file that is not the one in the store, byte for byte.
 
 use std::fs;
 use std::io;
 
-use anyhow::{Context as _, Result};
-use serde::Serialize;
-use waypost::layouts::claude::Filed;
-use waypost::{Checkpoint, Entry, Id, SourceForm, Store, opening};
+use super::event::{ExportEvent, Watcher};
+use super::failure::{ExportError, NotExported, Trying as _};
+use super::report::{Exported, MovedFile};
+use crate::checkpoint::{Checkpoint, Entry, Id, SourceForm};
+use crate::error::Result;
+use crate::layouts::claude::Filed;
+use crate::store::{Store, opening, sync_parent};
+use crate::transfer::directory::{Content, Directory, Found};
+use crate::transfer::place::{Packing, split};
 
-use super::tally::Tally;
-use crate::args::Global;
-use waypost::transfer::directory::{Content, Directory, Found};
-use waypost::transfer::place::{Packing, split};
-use waypost::transfer::private;
-
-/// A place where the file of a checkpoint must not be any more.
+/// A place that the file of a checkpoint leaves.
 #[derive(Debug, Clone)]
 pub(super) struct Leaving {
     path: String,
@@ -25,23 +24,20 @@ pub(super) struct Leaving {
     is_source: bool,
 }
 
-/// A file that was written to another place.
-#[derive(Debug, Serialize)]
-pub(in crate::command::export) struct Moved {
-    id: Id,
-    from: String,
-    to: String,
-    #[serde(skip)]
+/// A file that was written to its new place, and may still be in the old one.
+#[derive(Debug)]
+pub(super) struct Move {
+    file: MovedFile,
     form: SourceForm,
 }
 
-/// What lies in a place that the file of a checkpoint leaves.
+/// What is in a place that the file of a checkpoint leaves.
 pub(super) enum Left {
-    /// Nothing that is to be removed.
+    /// Nothing that an export would remove.
     Nothing,
     /// The file of the checkpoint.
     Same(Leaving),
-    /// A file that has changed since.
+    /// A file that has changed since it was imported, at this path.
     Changed(String),
 }
 
@@ -52,16 +48,15 @@ impl Leaving {
         Some(Self { path, form, is_source: filed.is_moved })
     }
 
-    /// Looks at what is there.
     pub(super) fn look(
         self,
         store: &Store,
         directory: &Directory,
         checkpoint: &Checkpoint,
-    ) -> Result<Left> {
+    ) -> Result<Left, ExportError> {
         let content = content(checkpoint, self.form)?;
         let found = directory.look(&self.path, &content);
-        let found = found.with_context(|| format!("cannot read {}", self.path))?;
+        let found = found.trying(|| format!("read {}", self.path))?;
         if found == Found::Nothing || !self.is_of(store, &checkpoint.entry)? {
             return Ok(Left::Nothing);
         }
@@ -72,14 +67,14 @@ impl Leaving {
         })
     }
 
-    /// Whether the newest that came from there is this checkpoint, or nothing did.
+    /// Whether the newest checkpoint from that place is this one, or there is none.
     fn is_of(&self, store: &Store, entry: &Entry) -> Result<bool> {
         let newest = store.newest_of_file(&self.path, None)?;
         Ok(newest.is_none_or(|newest| newest.id == entry.id))
     }
 
-    pub(super) fn to(self, id: Id, to: &str) -> Moved {
-        Moved { id, from: self.path, to: to.to_owned(), form: self.form }
+    pub(super) fn to(self, id: Id, to: &str) -> Move {
+        Move { file: MovedFile { id, from: self.path, to: to.to_owned() }, form: self.form }
     }
 }
 
@@ -88,37 +83,35 @@ fn content(checkpoint: &Checkpoint, form: SourceForm) -> Result<Content> {
     Ok(Content { text, form })
 }
 
-/// Removes files that are where they belong, on disk, from where they were.
+/// Removes files from where they were. Their new places must be on disk.
 pub(super) fn vacate(
     store: &Store,
     directory: &Directory,
-    tally: &mut Tally,
-    global: &Global,
-) -> Result<()> {
-    for moved in std::mem::take(&mut tally.moved) {
-        let content = content(&store.get(&moved.id)?, moved.form)?;
-        let removed = remove(directory, &moved.from, &content);
-        if removed.with_context(|| format!("cannot remove {}", moved.from))? {
-            global.note(format_args!("moved {} to {}", moved.from, moved.to));
-            tally.moved.push(moved);
+    moves: Vec<Move>,
+    report: &mut Exported,
+    watcher: &mut Watcher<'_>,
+) -> Result<(), ExportError> {
+    for Move { file, form } in moves {
+        let content = content(&store.get(&file.id)?, form)?;
+        let removed = remove(directory, &file.from, &content);
+        if removed.trying(|| format!("remove {}", file.from))? {
+            watcher.tell(ExportEvent::Moved(&file));
+            report.moved.push(file);
         } else {
-            tally.refuse(global, moved.id.as_str(), &changed(&moved.from), 0);
+            let why = NotExported::Changed { path: file.from };
+            watcher.leave_out(report, file.id.as_str(), &why, 0);
         }
     }
     Ok(())
 }
 
-/// Says that a file is not removed.
-pub(super) fn changed(path: &str) -> String {
-    format!("{path} has changed since it was imported, and stays; import it, or remove it")
-}
-
-/// Removes a file if it has this content. It is looked at under another name, so that nobody
-/// changes it after that.
+/// Removes a file if it has this content. Renames it first and compares it under the new name, so
+/// that no other program changes it between the two.
 fn remove(directory: &Directory, path: &str, content: &Content) -> io::Result<bool> {
     let (parent, _) = split(path);
     directory.check(parent)?;
-    // No name of a draft: what a kill leaves here is a file of the user, and nobody sweeps it.
+    // Not the name of a draft: if a kill leaves the file here, it is the user's, and no export may
+    // sweep it away.
     let aside = format!("{}.leaving", directory.temporary_name(parent));
     let (place, shown) = (directory.path(path), directory.path(&aside));
     fs::rename(&place, &shown)?;
@@ -128,6 +121,6 @@ fn remove(directory: &Directory, path: &str, content: &Content) -> io::Result<bo
         return found.map(|_| false);
     }
     fs::remove_file(&shown)?;
-    private::sync_parent(&place)?;
+    sync_parent(&place)?;
     Ok(true)
 }

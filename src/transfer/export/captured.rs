@@ -1,25 +1,28 @@
-//! Captured files as programs read them, with their content where that is to be kept.
+//! Captured files in the lines of an export, with their content where the store has it.
 
 use serde::Serialize;
-use waypost::{Artifact, Entry, Store};
+
+use crate::checkpoint::Artifact;
 
 /// A captured file with its content.
 #[derive(Debug, Serialize)]
-pub(crate) struct Kept {
+pub(super) struct Captured {
     #[serde(flatten)]
     artifact: Artifact,
+    // Named as `json::TEXT` says.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    // Named as `json::HEX` says.
     #[serde(skip_serializing_if = "Option::is_none")]
     hex: Option<String>,
-    /// Whether there is a content that cannot be read.
+    /// True if the store has a content that cannot be read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     damaged: bool,
 }
 
-impl Kept {
-    /// A file, and its content unless it was deleted.
-    pub(crate) fn new(artifact: Artifact, content: Option<Vec<u8>>) -> Self {
+impl Captured {
+    /// A file, and its content unless the file was deleted.
+    pub(super) fn new(artifact: Artifact, content: Option<Vec<u8>>) -> Self {
         let (text, hex) = match content.map(String::from_utf8) {
             None => (None, None),
             Some(Ok(text)) => (Some(text), None),
@@ -29,18 +32,13 @@ impl Kept {
     }
 
     /// A file whose content cannot be read.
-    pub(crate) fn damaged(artifact: Artifact) -> Self {
+    pub(super) fn damaged(artifact: Artifact) -> Self {
         Self { artifact, text: None, hex: None, damaged: true }
     }
 }
 
-/// The files of a checkpoint; most have none, and then nothing is looked for.
-pub(crate) fn artifacts(store: &Store, entry: &Entry) -> waypost::Result<Vec<Artifact>> {
-    if entry.artifact_count == 0 { Ok(Vec::new()) } else { store.artifacts(&entry.id) }
-}
-
 fn digits(bytes: &[u8]) -> String {
-    // A file may have millions of them.
+    // A table, since a file may have millions of bytes.
     const DIGITS: [char; 16] =
         ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
     let mut text = String::with_capacity(2 * bytes.len());

@@ -1,101 +1,101 @@
-//! Checkpoints as lines of JSON, made by several threads and written in order.
+//! Exports checkpoints as lines of JSON, made by several threads and written in order.
 
 use std::io::{self, Write};
 
-use anyhow::{Context as _, Result};
-use waypost::{Checkpoint, Entry, Error, Store};
-
-use super::chosen::Chosen;
-use crate::args::Global;
-use crate::interrupt;
-use crate::output::{self, Kept};
-use crate::progress::Progress;
-use waypost::transfer::ordered::in_order;
+use super::captured::Captured;
+use super::event::{ExportEvent, Halt, Watch, Watcher};
+use super::failure::{ExportError, NotExported, Trying as _};
+use super::report::ExportedLines;
+use super::selection::{Selected, Selection};
+use crate::checkpoint::{Checkpoint, Entry, Id};
+use crate::error::{Error, Result};
+use crate::key::Order;
+use crate::store::Store;
+use crate::transfer::json::{Unwritten, artifacts, write_checkpoint};
+use crate::transfer::ordered::in_order;
 
 // Enough to make handing over cheap beside it; few enough that little waits for the slowest.
 const PART_ENTRIES: usize = 64;
 const PART_BYTES: u64 = 1 << 20;
-// With files of more bytes a checkpoint is written by itself: each thread has some parts at hand.
+// A checkpoint with more bytes of captured files is written by itself: each thread holds some parts
+// in memory.
 const FILES_BYTES: u64 = 4 << 20;
-
-/// What became of an export.
-#[derive(Debug, Default)]
-pub(super) struct Dumped {
-    pub(super) exported: u64,
-    pub(super) bytes: u64,
-    /// Those that could not be read.
-    pub(super) damaged: u64,
-    /// Of those that were exported, those that lack a captured file, since it is damaged.
-    pub(super) incomplete: u64,
-    /// Those that are beyond a limit.
-    pub(super) skipped: u64,
-}
 
 /// Entries that are read together.
 enum Job {
     Part(Vec<Entry>),
-    /// Long enough that no other is held in memory at the same time.
+    /// So long that no other is held in memory at the same time.
     Alone(Box<Entry>),
 }
 
-/// What has become of it.
+/// What has become of a [`Job`].
 enum Done {
     Part(Part),
     /// To be read when its turn comes.
     Alone(Box<Entry>),
 }
 
-/// Lines of some entries.
+/// The lines of some entries.
 #[derive(Default)]
 struct Part {
     lines: Vec<u8>,
-    dumped: Dumped,
-    /// What could not be read, and why.
-    faults: Vec<Error>,
+    report: ExportedLines,
+    /// Checkpoints that were left out, or lack captured files.
+    left_out: Vec<(Id, NotExported)>,
 }
 
-/// A checkpoint, the files that were captured with it, and why some of them cannot be read.
-type Whole = (Checkpoint, Vec<Kept>, Vec<Error>);
+/// A checkpoint, the files that were captured with it, and the errors of those that are damaged.
+type Whole = (Checkpoint, Vec<Captured>, Vec<Error>);
 
-/// Writes all that a query asks for. What is damaged is reported, and the rest goes on.
 pub(super) fn run(
     store: &Store,
-    chosen: &Chosen,
+    selection: &Selection,
     out: &mut impl Write,
-    global: &Global,
-) -> Result<Dumped> {
-    let progress = Progress::new("exporting", global).of(chosen.total(store)?);
-    let mut dumped = Dumped::default();
-    let write = |done: Result<Done>| {
-        interrupt::check()?;
+    watch: Watch<'_>,
+) -> Result<ExportedLines, ExportError> {
+    let selected = Selected::new(store, selection, Order::Oldest)?;
+    let mut watcher = Watcher::new(watch, selected.total(store)?);
+    let mut report = ExportedLines::default();
+    let write = |done: Result<Done, ExportError>| {
+        watcher.step(report.exported)?;
         let part = match done? {
             Done::Part(part) => part,
             Done::Alone(entry) => {
                 let mut part = Part::default();
                 let mut counted = Counted { out: &mut *out, bytes: 0 };
-                part.add(store, &entry, &mut counted).context("cannot write the export")?;
-                part.dumped.bytes = counted.bytes;
+                part.add(store, &entry, &mut counted)?;
+                part.report.bytes = counted.bytes;
                 part
             }
         };
-        out.write_all(&part.lines).context("cannot write the export")?;
-        dumped.exported += part.dumped.exported;
-        dumped.bytes += part.dumped.bytes + part.lines.len() as u64;
-        dumped.damaged += part.dumped.damaged;
-        dumped.incomplete += part.dumped.incomplete;
-        dumped.skipped += part.dumped.skipped;
-        part.faults.iter().for_each(|error| global.note(format_args!("not exported: {error}")));
-        progress.show(dumped.exported);
+        out.write_all(&part.lines).trying(attempt)?;
+        report.add(&part.report);
+        report.bytes += part.lines.len() as u64;
+        for (id, why) in &part.left_out {
+            watcher.tell(ExportEvent::NotExported { name: id.as_str(), why });
+        }
         Ok(())
     };
-    in_order(|hand_out| list(store, chosen, hand_out), |job| work(store, job), write)?;
-    Ok(dumped)
+    let ended =
+        in_order(|hand_out| Ok(list(store, &selected, hand_out)?), |job| work(store, job), write);
+    match watcher.halted(ended, report.exported) {
+        Ok(()) => {
+            watcher.end(report.exported);
+            Ok(report)
+        }
+        Err(Halt::Stopped) => Ok(ExportedLines { is_stopped: true, ..report }),
+        Err(Halt::Failed(error)) => Err(error),
+    }
+}
+
+fn attempt() -> String {
+    "write the export".to_owned()
 }
 
 /// Hands out entries in parts.
-fn list(store: &Store, chosen: &Chosen, hand_out: &mut dyn FnMut(Job) -> bool) -> Result<()> {
+fn list(store: &Store, selected: &Selected, hand_out: &mut dyn FnMut(Job) -> bool) -> Result<()> {
     let (mut part, mut bytes) = (Vec::new(), 0);
-    for entry in chosen.entries(store) {
+    for entry in selected.entries(store) {
         let entry = entry?;
         let files = files_bytes(store, &entry);
         if files > FILES_BYTES {
@@ -119,15 +119,16 @@ fn list(store: &Store, chosen: &Chosen, hand_out: &mut dyn FnMut(Job) -> bool) -
     Ok(())
 }
 
-/// How many bytes the captured files of a checkpoint take in a line, about.
+/// About how many bytes the captured files of a checkpoint take in a line.
 fn files_bytes(store: &Store, entry: &Entry) -> u64 {
-    // What cannot be listed is reported by whoever reads it.
-    let artifacts = output::artifacts(store, entry).unwrap_or_default();
+    // If they cannot be listed, reading the checkpoint reports it.
+    let artifacts = artifacts(store, entry).unwrap_or_default();
     // Two digits a byte; text is shorter.
     artifacts.iter().map(|artifact| artifact.bytes.saturating_mul(2)).sum()
 }
 
-fn work(store: &Store, job: Job) -> Result<Done> {
+/// Makes the lines of a part.
+fn work(store: &Store, job: Job) -> Result<Done, ExportError> {
     let entries = match job {
         Job::Part(entries) => entries,
         Job::Alone(entry) => return Ok(Done::Alone(entry)),
@@ -141,51 +142,69 @@ fn work(store: &Store, job: Job) -> Result<Done> {
 
 impl Part {
     /// Writes the line of a checkpoint.
-    fn add(&mut self, store: &Store, entry: &Entry, out: &mut impl Write) -> Result<()> {
+    fn add(
+        &mut self,
+        store: &Store,
+        entry: &Entry,
+        out: &mut impl Write,
+    ) -> Result<(), ExportError> {
         match read(store, entry) {
-            Ok((checkpoint, artifacts, faults)) => {
-                output::checkpoint_line(out, &checkpoint, &artifacts)?;
-                self.dumped.exported += 1;
-                self.dumped.incomplete += u64::from(!faults.is_empty());
-                self.faults.extend(faults);
+            Ok((checkpoint, files, faults)) => {
+                write_checkpoint(out, &checkpoint, &files, &[]).map_err(unwritten)?;
+                self.report.exported += 1;
+                self.report.incomplete += u64::from(!faults.is_empty());
+                for fault in faults {
+                    self.leave_out(entry, NotExported::Damaged(fault));
+                }
             }
             // Deleted since it was listed.
             Err(Error::NotFound { .. }) => {}
             Err(error @ Error::Corrupt { .. }) => {
-                self.dumped.damaged += 1;
-                self.faults.push(error);
+                self.report.damaged += 1;
+                self.leave_out(entry, NotExported::Damaged(error));
             }
-            // Another process may have been told to take more.
+            // The process that saved it may have had larger limits.
             Err(error @ Error::Limit { .. }) => {
-                self.dumped.skipped += 1;
-                self.faults.push(error);
+                self.report.refused += 1;
+                self.leave_out(entry, NotExported::Limit(error));
             }
             Err(error) => return Err(error.into()),
         }
         Ok(())
     }
+
+    fn leave_out(&mut self, entry: &Entry, why: NotExported) {
+        self.left_out.push((entry.id.clone(), why));
+    }
 }
 
-fn read(store: &Store, entry: &Entry) -> waypost::Result<Whole> {
+fn unwritten(error: Unwritten) -> ExportError {
+    match error {
+        Unwritten::Io(source) => ExportError::Io { attempt: attempt(), source },
+        Unwritten::Store(error) => error.into(),
+    }
+}
+
+fn read(store: &Store, entry: &Entry) -> Result<Whole> {
     let checkpoint = store.get(&entry.id)?;
-    let (mut kept, mut faults) = (Vec::new(), Vec::new());
-    for artifact in output::artifacts(store, &checkpoint.entry)? {
+    let (mut files, mut faults) = (Vec::new(), Vec::new());
+    for artifact in artifacts(store, &checkpoint.entry)? {
         let has_content = artifact.sha256.is_some();
         let content = has_content.then(|| store.artifact(&entry.id, &artifact.path));
         match content.transpose() {
-            Ok(content) => kept.push(Kept::new(artifact, content)),
+            Ok(content) => files.push(Captured::new(artifact, content)),
             // The document and the other files are not hurt.
             Err(error @ Error::Corrupt { .. }) => {
                 faults.push(error);
-                kept.push(Kept::damaged(artifact));
+                files.push(Captured::damaged(artifact));
             }
             Err(error) => return Err(error),
         }
     }
-    Ok((checkpoint, kept, faults))
+    Ok((checkpoint, files, faults))
 }
 
-/// Counts what is written.
+/// Counts the bytes that are written.
 struct Counted<'a, W> {
     out: &'a mut W,
     bytes: u64,
@@ -205,9 +224,9 @@ impl<W: Write> Write for Counted<'_, W> {
 
 #[cfg(test)]
 mod tests {
-    use waypost::{ArtifactStatus, NewArtifact, NewEntry, Order, Query};
-
     use super::*;
+    use crate::checkpoint::{ArtifactStatus, NewArtifact, NewEntry};
+    use crate::transfer::export::event::unwatched;
 
     /// Only documents were counted: 64 checkpoints with all of their files were held at once.
     #[test]
@@ -226,8 +245,8 @@ mod tests {
             let draft = store.draft(NewEntry::default(), &1).unwrap();
             store.save_draft(draft.with_artifacts(files.into_iter().collect()).unwrap()).unwrap();
         }
-        let query = Query { order: Order::Oldest, ..Query::default() };
-        let chosen = Chosen::new(&store, &[], query).unwrap();
+        let selection = Selection::default();
+        let selected = Selected::new(&store, &selection, Order::Oldest).unwrap();
         let mut jobs = Vec::new();
         let mut hand_out = |job| {
             jobs.push(match job {
@@ -236,15 +255,13 @@ mod tests {
             });
             true
         };
-        list(&store, &chosen, &mut hand_out).unwrap();
+        list(&store, &selected, &mut hand_out).unwrap();
         assert_eq!(jobs, [2, usize::MAX, 0, usize::MAX, 3, 2]);
 
-        // In the order in which they were saved, whoever wrote them.
+        // In the order in which they were saved, whichever thread wrote them.
         let mut out = Vec::new();
-        let args = ["waypost", "--quiet", "stats"];
-        let global = <crate::command::Cli as clap::Parser>::parse_from(args).global;
-        let dumped = run(&store, &chosen, &mut out, &global).unwrap();
-        assert_eq!((dumped.exported, dumped.bytes), (9, out.len() as u64));
+        let report = run(&store, &selection, &mut out, &mut unwatched).unwrap();
+        assert_eq!((report.exported, report.bytes), (9, out.len() as u64));
         let lines = out.split_inclusive(|byte| *byte == b'\n');
         let found: Vec<_> = lines.map(|line| (line.len() / 2) >> 10).collect();
         assert!(found.iter().zip(lengths).all(|(found, length)| *found == length >> 10));

@@ -1,42 +1,23 @@
-//! What the file of a checkpoint holds, and where it belongs.
+//! The content of a checkpoint's file, and the path where it belongs.
 
-use std::path::Path;
-
-use waypost::layouts::claude::Filed;
-use waypost::layouts::crunch::Location;
-use waypost::layouts::{self, Form, LayoutFile, Problem, Writing};
-use waypost::{Checkpoint, Entry, Error, Format, Layout, SourceForm};
-
+use super::failure::NotExported;
 use super::index::Row;
 use super::vacate::Leaving;
-use waypost::transfer::directory::{Content, Modes};
-use waypost::transfer::place::Packing;
-
-/// What was asked for.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::command::export) struct Wish<'a> {
-    pub(in crate::command::export) directory: &'a Path,
-    /// The layout of all files; each in its own if `None`.
-    pub(in crate::command::export) layout: Option<Layout>,
-    /// How files that are made for that layout are written.
-    pub(in crate::command::export) writing: Writing,
-    pub(in crate::command::export) packing: Packing,
-    pub(in crate::command::export) overwrites: bool,
-    pub(in crate::command::export) modes: Modes,
-    /// Where the project has the files of claude-crunch.
-    pub(in crate::command::export) location: &'a Location,
-    /// Whether checkpoints were named one by one: what indexes say of others must stay.
-    pub(in crate::command::export) is_named: bool,
-}
+use super::{ExportOptions, Selection};
+use crate::checkpoint::{Checkpoint, Entry, Format, Layout, SourceForm};
+use crate::error::Result;
+use crate::layouts::claude::Filed;
+use crate::layouts::{self, Form, LayoutFile, Problem};
+use crate::transfer::directory::Content;
 
 /// How a checkpoint becomes a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Way {
-    /// The very file that it came from, at this path and in this form.
+    /// The file that it came from, at this path and in this form.
     Restored(String, SourceForm),
     /// A line of such a file.
     Line(String, SourceForm),
-    /// A file that is made for it in this layout.
+    /// A new file in this layout.
     Made(Layout),
 }
 
@@ -44,33 +25,25 @@ pub(super) enum Way {
 #[derive(Debug)]
 pub(super) struct Rendered {
     pub(super) path: String,
-    /// Where it goes if another has the path.
+    /// Where it goes if another checkpoint has the path.
     pub(super) other_path: Option<String>,
     pub(super) layout: Layout,
     pub(super) content: Content,
-    /// What an index of its directory says of it, if there is one.
+    /// Its row in the index of its directory, if the layout has one.
     pub(super) row: Option<Row>,
     pub(super) report: Report,
-    /// Where the file was before a change of its status.
+    /// Where the file was before a change of the checkpoint's status.
     pub(super) leaving: Option<Leaving>,
 }
 
-/// What a report says of a file; see [`LayoutFile`].
+/// What the report of an export counts of a file; see [`LayoutFile`].
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) added: Vec<String>,
     pub(super) notes: Vec<String>,
 }
 
-/// Why there is no file of a checkpoint.
-#[derive(Debug)]
-pub(super) enum Fault {
-    Damaged(Error),
-    /// In words, by field.
-    Refused(String),
-}
-
-impl Wish<'_> {
+impl ExportOptions {
     pub(super) fn way(&self, entry: &Entry) -> Way {
         let layout = self.layout.unwrap_or(entry.layout);
         match (&entry.source_path, entry.source) {
@@ -86,12 +59,21 @@ impl Wish<'_> {
         }
     }
 
-    /// Whether the file is to be the one that the system's code reads, which may be another one.
+    /// Whether checkpoints were named one by one, so that what indexes say of others must stay.
+    fn is_of_named(&self) -> bool {
+        matches!(self.selection, Selection::Named(_))
+    }
+
+    /// Whether to write the file that the system's code reads, which may be another one.
     fn is_for_readers(&self, layout: Layout) -> bool {
         self.layout == Some(layout) && self.writing.form == Form::Reader
     }
 
-    pub(super) fn render(&self, checkpoint: &Checkpoint, way: Way) -> Result<Rendered, Fault> {
+    pub(super) fn render(
+        &self,
+        checkpoint: &Checkpoint,
+        way: Way,
+    ) -> Result<Rendered, NotExported> {
         let rendered = match way {
             Way::Restored(path, form) if self.writing.schema.is_some() => {
                 self.migrated(checkpoint, path, form)
@@ -100,22 +82,22 @@ impl Wish<'_> {
             Way::Line(path, form) => restored(checkpoint, path, form),
             Way::Made(layout) => self.made(checkpoint, layout),
         }?;
-        let row = rendered.row.filter(|_| !self.is_named);
+        let row = rendered.row.filter(|_| !self.is_of_named());
         Ok(Rendered { row, ..rendered })
     }
 
-    /// The file that it came from, where its status puts it.
+    /// The file that it came from, in the place of its status.
     fn filed(
         &self,
         checkpoint: &Checkpoint,
         path: String,
         form: SourceForm,
-    ) -> Result<Rendered, Fault> {
+    ) -> Result<Rendered, NotExported> {
         let entry = &checkpoint.entry;
         if entry.layout != Layout::Claude {
             return restored(checkpoint, path, form);
         }
-        let document = checkpoint.document().map_err(Fault::Damaged)?;
+        let document = checkpoint.document().map_err(NotExported::Damaged)?;
         let Some(filed) = Filed::of(entry, &document) else {
             return restored(checkpoint, path, form);
         };
@@ -131,11 +113,11 @@ impl Wish<'_> {
         checkpoint: &Checkpoint,
         path: String,
         form: SourceForm,
-    ) -> Result<Rendered, Fault> {
-        let document = checkpoint.document().map_err(Fault::Damaged)?;
+    ) -> Result<Rendered, NotExported> {
+        let document = checkpoint.document().map_err(NotExported::Damaged)?;
         let layout = checkpoint.entry.layout;
         let file = layouts::file_with(layout, &checkpoint.entry, &document, self.writing);
-        match file.map_err(|problems| refused(&problems))? {
+        match file.map_err(invalid)? {
             file if file.document == document => {
                 let report = Report { added: file.added, notes: file.notes };
                 Ok(Rendered { report, ..self.filed(checkpoint, path, form)? })
@@ -150,14 +132,19 @@ impl Wish<'_> {
         }
     }
 
-    fn made(&self, checkpoint: &Checkpoint, layout: Layout) -> Result<Rendered, Fault> {
-        let document = checkpoint.document().map_err(Fault::Damaged)?;
+    fn made(&self, checkpoint: &Checkpoint, layout: Layout) -> Result<Rendered, NotExported> {
+        let document = checkpoint.document().map_err(NotExported::Damaged)?;
         let file = layouts::file_with(layout, &checkpoint.entry, &document, self.writing);
-        self.rendered(&checkpoint.entry, layout, file.map_err(|problems| refused(&problems))?)
+        self.rendered(&checkpoint.entry, layout, file.map_err(invalid)?)
     }
 
-    fn rendered(&self, entry: &Entry, layout: Layout, file: LayoutFile) -> Result<Rendered, Fault> {
-        let text = text(&file).map_err(|error| Fault::Refused(error.to_string()))?;
+    fn rendered(
+        &self,
+        entry: &Entry,
+        layout: Layout,
+        file: LayoutFile,
+    ) -> Result<Rendered, NotExported> {
+        let text = text(&file).map_err(NotExported::Unspellable)?;
         let (path, form) = self.packing.apply(&self.location.place(&file.path), file.form);
         let other_path = file.other_path.map(|path| self.packing.apply(&path, file.form).0);
         let row = Row::of(layout, entry, &file.document);
@@ -167,23 +154,27 @@ impl Wish<'_> {
     }
 }
 
-fn refused(problems: &[Problem]) -> Fault {
-    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    Fault::Refused(problems.join("; "))
+fn invalid(problems: Vec<Problem>) -> NotExported {
+    NotExported::Invalid { problems }
 }
 
 /// Whether it was forked from a file of another system.
 ///
-/// Its document names the file of the original, which it must not take.
+/// The document of the fork names the file of the original, which must not be overwritten.
 fn is_copy(entry: &Entry) -> bool {
     entry.parent.is_some() && entry.source_path.is_none() && entry.layout != Layout::Native
 }
 
-fn restored(checkpoint: &Checkpoint, path: String, form: SourceForm) -> Result<Rendered, Fault> {
-    let text = checkpoint.source_text().map_err(Fault::Damaged)?.unwrap_or_default().into_owned();
+fn restored(
+    checkpoint: &Checkpoint,
+    path: String,
+    form: SourceForm,
+) -> Result<Rendered, NotExported> {
+    let text =
+        checkpoint.source_text().map_err(NotExported::Damaged)?.unwrap_or_default().into_owned();
     let layout = checkpoint.entry.layout;
     let row = if layout == Layout::Crunch {
-        let document = checkpoint.document().map_err(Fault::Damaged)?;
+        let document = checkpoint.document().map_err(NotExported::Damaged)?;
         Row::of(layout, &checkpoint.entry, &document)
     } else {
         None
@@ -192,7 +183,7 @@ fn restored(checkpoint: &Checkpoint, path: String, form: SourceForm) -> Result<R
     Ok(Rendered { path, other_path: None, layout, content, row, report, leaving: None })
 }
 
-fn text(file: &LayoutFile) -> Result<String, Error> {
+fn text(file: &LayoutFile) -> Result<String> {
     match file.form.format {
         Format::Yaml => layouts::to_yaml(&file.document),
         Format::Json | Format::Unreadable => {

@@ -1,4 +1,4 @@
-//! Paths that are taken.
+//! Paths that are taken, and files that a newer checkpoint has.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -6,8 +6,8 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use super::render::Way;
 
-/// Paths that are taken, by their hashes and those of who took them: a million take 40 MB, and two
-/// share one by a chance of one in forty million.
+/// Paths that are taken, each with the series that took it, both as hashes. A million paths take
+/// 40 MB; the chance that two of them share a hash is one in forty million.
 #[derive(Default)]
 pub(super) struct Claims {
     hasher: RandomState,
@@ -18,9 +18,9 @@ pub(super) struct Claims {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
     Granted,
-    /// The path is taken by the same series.
+    /// A newer checkpoint of the same series has the path.
     Own,
-    /// The path is taken by another one.
+    /// A newer checkpoint of another series has it.
     Foreign,
 }
 
@@ -44,15 +44,15 @@ impl Claims {
     }
 }
 
-/// Files of which a checkpoint was seen, by hashes of paths and lines.
+/// Files that a checkpoint was seen of, by hashes of paths and lines.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenFiles {
     hasher: RandomState,
     files: HashSet<u64>,
 }
 
-impl Seen {
-    /// Whether a newer checkpoint is of the same file. The newest comes first.
+impl SeenFiles {
+    /// Whether a newer checkpoint is of the same file. To be asked for the newest first.
     pub(super) fn has_newer(&mut self, way: &Way) -> bool {
         let key = match way {
             Way::Restored(path, _) => self.hasher.hash_one((path, None::<u64>)),
