@@ -38,6 +38,16 @@ impl Shared {
         }
     }
 
+    /// Puts spooled saves into the tables; false if the disk is too full for that.
+    ///
+    /// Then they stay in the spool, so that a call that makes room can go first.
+    pub(in crate::store) fn take_in_if_room(&self) -> Result<bool> {
+        match self.with(|open| self.take_in(open)) {
+            Err(error) if lacks_room(&error) => Ok(false),
+            taken => taken.map(|()| true),
+        }
+    }
+
     /// Makes every save so far durable.
     pub(in crate::store) fn flush(&self) -> Result<()> {
         if !self.keeper.is_relaxed() {

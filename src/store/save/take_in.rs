@@ -17,7 +17,6 @@ use crate::codec::{Flaw, FoundFrame, Frames, KeyId, Placed, decode_spooled, spoo
 use crate::error::{Error, Result};
 use crate::store::engine::disk::Place;
 use crate::store::engine::fault::In;
-use crate::store::engine::full::lacks_room;
 use crate::store::engine::sealing::no_key;
 use crate::store::engine::table::{TAKEN, open_if_made};
 use crate::store::log::spool::folder::{Folder, Listing};
@@ -107,16 +106,6 @@ impl Shared {
             }
         };
         all().or_else(|error| self.pass_over(error))
-    }
-
-    /// Puts spooled saves into the tables; false if the disk is too full for that.
-    ///
-    /// Then they stay in the spool, so that a call that makes room can go first.
-    pub(in crate::store) fn take_in_if_room(&self) -> Result<bool> {
-        match self.with(|open| self.take_in(open)) {
-            Err(error) if lacks_room(&error) => Ok(false),
-            taken => taken.map(|()| true),
-        }
     }
 
     /// Goes on without what could not be taken in, unless the engine itself has failed.
