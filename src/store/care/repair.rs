@@ -40,7 +40,7 @@ use crate::store::engine::{location, lossy};
 use crate::store::log::spool::Spooled;
 use crate::store::options::Options;
 use crate::store::turn::file;
-use crate::store::turn::held::when_free;
+use crate::store::turn::wait::when_free;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 use crate::store::{Store, Verification};
 use exchange::exchange;
