@@ -261,7 +261,7 @@ fn a_block_for_an_agent_needs_tasks() {
     let block = test.run("resume work --prompt").done();
     assert_eq!(block.lines().nth(2), Some("Tasks remaining: T-2, T-3"));
     let stderr = test.run("resume other --prompt").failed(4);
-    assert!(stderr.contains("tells neither tasks nor the last action"), "{stderr}");
+    assert!(stderr.contains("has neither tasks nor a last action"), "{stderr}");
     assert_eq!(test.run("resume work --prompt --json").object()["prompt"], block);
 }
 
