@@ -68,7 +68,7 @@ fn json(text: &str) -> Value {
 }
 
 impl Test {
-    /// With so many checkpoints.
+    /// With this many checkpoints.
     fn numbered(count: usize) -> Self {
         let test = Self::new();
         let lines: Vec<String> = (0..count).map(|number| number.to_string()).collect();

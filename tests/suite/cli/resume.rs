@@ -1,4 +1,4 @@
-//! `waypost resume`: what is decided, how it is told, and how it ends.
+//! `waypost resume`: decisions, output and exit codes.
 //!
 //! Covers decisions and their reasons, freshness against git and files, failed and overwritten
 //! work, each layout, questions at a terminal, worktrees, and the same through the library.
