@@ -9,8 +9,8 @@
 //! - Nothing older than a completed or archived checkpoint is offered: that work is over, and an
 //!   earlier state would repeat some of it.
 //! - A damaged entry hides no other: each is looked up by its own index row. If others prune
-//! entries between listing and reading, the search starts again; such a series never counts as
-//! empty.
+//!   entries between listing and reading, the search starts again; such a series never counts as
+//!   empty.
 
 use serde::Serialize;
 

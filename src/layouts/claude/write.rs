@@ -16,7 +16,7 @@
 //! - `completed_phases`, `last_error`, `tests_passing`, `plan_modification_time`: the same, at the
 //!   top or in `/workflow_state`; else the error and the tests that [`standing()`] finds.
 //! - Fields of later versions: the same, at the top or in `/workflow_state`; else the default of
-//! the scripts.
+//!   the scripts.
 //! - `workflow_state`: all of the document; one that is no object is its `document`.
 //!
 //! Failed or archived checkpoints are in `failed`, as in the README. A second checkpoint of the

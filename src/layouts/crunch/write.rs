@@ -11,7 +11,7 @@
 //! - `issue_snapshot`: see [`mod@snapshot`].
 //! - `execution_graph`: see [`mod@graph`].
 //! - `team_state`, `agent_outputs`, `acp_state`, `knowledge_context`, `files_modified`: the same,
-//! if they fit the template; else they stay in `document`.
+//!   if they fit the template; else they stay in `document`.
 //! - `recovery_info`: see [`mod@recovery`].
 //! - `document`: all of the document.
 //!

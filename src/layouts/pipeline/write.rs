@@ -8,7 +8,7 @@
 //!   `execution` or `quality_gate`; the same, a number.
 //! - `agentId`: `agent`; the same.
 //! - `tasksCompleted`, `tasksRemaining`, `lastAction`: by all the names that `resume --prompt`
-//! knows, such as `tasks_done`; empty in stages where the protocol requires empty lists.
+//!   knows, such as `tasks_done`; empty in stages where the protocol requires empty lists.
 //! - `timestamp`: `created_at`.
 //! - `planScore`, `readiness`, `verdict`, `reason`, `qualityScore`, `issues`: the same.
 //! - `document`: all of the document.

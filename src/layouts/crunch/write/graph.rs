@@ -1,7 +1,7 @@
 //! The graph of tasks, in the form that restoring it reads.
 //!
 //! - `graph_id`: the same; else `GRAPH-DATE-HASH`, as in the checkpoint's own id. A graph without
-//! an id gets this one.
+//!   an id gets this one.
 //! - `completed_batches`, `current_batch`: the same.
 //! - `node_states`: the same, where a word alone is a status; else the lists of tasks that are done
 //!   and remain, by the names that `resume --prompt` knows; else none.

@@ -3,7 +3,7 @@
 //! - `can_resume`: `can_resume`; the same, also at the top; true if it is known where.
 //! - `resume_from`: `resume_from`; the same, also at the top. Required if work can go on.
 //! - `prerequisites_met`: the same, also at the top; false if the document names some that are not
-//! met; else true if work can go on.
+//!   met; else true if work can go on.
 //! - `unmet_prerequisites`: those, by name.
 //! - `warnings`: `warnings`; the same, also at the top.
 
