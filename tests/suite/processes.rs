@@ -1,7 +1,7 @@
 //! Real processes on one store: killed, stopped, and racing to make it.
 //!
 //! Writers are the command itself, which answers a line once it is saved. What was answered must be
-//! there, once and as it was sent, whatever became of whoever sent it.
+//! there, once and as it was sent, even if the sender was killed.
 //!
 //! Covers kills of savers, readers, backups and repairs, stopped holders, stores that two make at
 //! once, files that are moved away, and power cuts of a real disk.
