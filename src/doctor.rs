@@ -1,4 +1,4 @@
-//! Examines a store and all around it, and says what to do.
+//! Examines a store and its surroundings, and says what to do.
 //!
 //! Changes nothing: it reads the store without repairing what a crash left, and measures the disk
 //! with a file of its own, which it removes. Findings and advice are sentences for a person, with
@@ -48,7 +48,7 @@ pub use system::stopped_advice;
 /// ```
 #[derive(Debug)]
 pub struct Examination {
-    /// How long to wait while another process has the store; what else there is, is checked in any
+    /// How long to wait while another process has the store; everything else is checked in any
     /// case.
     pub wait: Duration,
     /// Why this store counts, in words that follow its path.
@@ -111,7 +111,7 @@ pub fn examine(path: &Path, how: &Examination, surveyor: Option<Surveyor<'_>>) -
     Report { store: path.display().to_string(), checks, is_damaged }
 }
 
-/// What lies around the store.
+/// Checks of the surroundings of the store.
 fn around(
     path: &Path,
     how: &Examination,

@@ -1,9 +1,9 @@
 //! The documents of five systems as Rust types, each checked against what its system requires.
 //!
-//! [`from_json`] and [`from_yaml`] take what real files have: fields that are missing or null,
-//! numbers in quotes, words that no list has, keys that nobody knows. Nothing of it is lost when
-//! the value is written again. What a system's own document asks for is told by `validate`, which
-//! names every [`Problem`] by the JSON pointer of its field and never quotes a value.
+//! [`from_json`] and [`from_yaml`] read real files: fields may be missing or null, numbers in
+//! quotes, words and keys unknown. Writing the value again loses nothing. `validate` checks the
+//! rules of the system. It names every [`Problem`] by the JSON pointer of its field and never
+//! quotes a value.
 //!
 //! ```
 //! use waypost::layouts::{from_json, pipeline};
@@ -19,9 +19,9 @@
 //! # }
 //! ```
 //!
-//! Not every file is as its system has it, and not every file beside it is a checkpoint:
-//! [`kind()`] tells what a path says, and [`recognise()`] what a document says about itself,
-//! without asking that all of it is right.
+//! Files may break the rules of their system, and files beside them may be no checkpoints:
+//! [`kind()`] classifies a file by its path, and [`recognise()`] describes a document without
+//! checking all of it.
 //!
 //! ```
 //! use waypost::layouts::{Kind, Place, kind, recognise};
@@ -38,12 +38,11 @@
 //! # }
 //! ```
 //!
-//! What the document says about the work, and not about itself, is told by [`standing()`]: how far
-//! it is, what is left, and what it was based on.
+//! [`standing()`] reads what a document says about the work: its progress, what is left, and what
+//! it was based on.
 //!
-//! The other way, [`file_as`] makes a file of a layout of any checkpoint that has what the system
-//! requires, and [`to_yaml`] its text where that is not JSON. [`file_with`] does so in a version of
-//! the system's schema.
+//! In the other direction, [`file_as`] turns any checkpoint with the required fields into a file of
+//! a layout, and [`to_yaml`] writes YAML. [`file_with`] also chooses the version of the schema.
 //!
 //! The types can be saved in a [`Store`](crate::Store) and read back by
 //! [`Checkpoint::state`](crate::Checkpoint::state). Fields are written in the order in which they

@@ -1,14 +1,14 @@
-//! The morning after: which checkpoint to continue from, and whether the world is still as it was.
+//! Chooses the checkpoint to continue from, and compares branch, issue and files with it.
 //!
-//! Looks at nothing but its arguments: what the world is like now comes in through [`World`]. With
-//! the feature `world` there is `RealWorld`, which asks git, gh and the file system. Only
-//! `restore` writes files, below the directory that it is given.
+//! Reads only its arguments: the present state of branch, issue and files comes in through
+//! [`World`]. With the feature `world` there is `RealWorld`, which asks git, gh and the file
+//! system. Only `restore` writes files, below the directory that it is given.
 //!
 //! The words used below: a *candidate* is a checkpoint that work might continue from, and a
-//! *hurdle* what stands in the way. An *offer* is a candidate that was read and checked; a
-//! *proposal* is the offer, the reason, and what was passed over for it. *Standing* is where the
-//! work of a checkpoint stands, as its document says. *Freshness* is whether the world is still as
-//! a checkpoint knew it; each difference is a *finding*.
+//! *hurdle* a reason why it cannot. An *offer* is a candidate that was read and checked; a
+//! *proposal* is the offer, the reason, and the checkpoints passed over. *Standing* is the progress
+//! of the work, as the document states it. *Freshness* is the comparison of a checkpoint with the
+//! present; each difference is a *finding*.
 
 mod blind;
 mod candidate;

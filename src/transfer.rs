@@ -2,8 +2,8 @@
 //!
 //! [`import`] takes in checkpoint files of other systems and lines of JSON, [`export`] writes them,
 //! [`check`](mod@check) holds files to the rules of their systems, [`capture`] reads files to save
-//! with a checkpoint, and [`envelope`] opens documents that bring their own description. The others
-//! are what these stand on.
+//! with a checkpoint, and [`envelope`] opens documents that bring their own description. The other
+//! modules support these.
 //!
 //! Must never follow a link out of a directory, replace a file without being told to, or leave half
 //! of a file under its name. Prints nothing, and reads neither the environment nor a clock.

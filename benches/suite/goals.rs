@@ -34,7 +34,7 @@ struct Goal {
     what: String,
     measured: f64,
     limit: Limit,
-    /// How it was come by.
+    /// How it was measured.
     from: String,
 }
 
@@ -199,7 +199,7 @@ fn keeping_five() -> Scratch {
     scratch
 }
 
-/// A store with so many checkpoints of one loop.
+/// A store with this many checkpoints of one loop.
 fn filled(json_bytes: usize, count: u32) -> Scratch {
     let (scratch, mut saver) = (Scratch::empty(), Saver::of(0, json_bytes));
     for _ in 0..count {

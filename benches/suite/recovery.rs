@@ -13,7 +13,7 @@ use crate::document::{AgentLoop, Shape};
 use crate::place::Scratch;
 
 const SIZE_BYTES: usize = 16 << 10;
-/// Of one series; what is looked at does not grow with it.
+/// Of one series; the entries read do not grow with it.
 const SAVED: [usize; 2] = [300, 10_000];
 const DEPTH: usize = 256;
 const FILES: usize = 10;

@@ -1,4 +1,4 @@
-//! The disk below the store: how fast it keeps a promise, and how much room it has.
+//! The disk of the store: the time of a durable write, and free space.
 
 use std::io;
 use std::path::Path;
@@ -121,7 +121,7 @@ fn kind(directory: &Path) -> Option<Checkup> {
 mod tests {
     use super::*;
 
-    /// A full disk was taken for one that the user may not write to.
+    /// A full disk was reported as one without write permission.
     #[test]
     fn the_advice_goes_by_why_nothing_can_be_written() {
         let advice = |kind: io::ErrorKind| unwritable(&io::Error::from(kind), Path::new("d"));

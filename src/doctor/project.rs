@@ -1,4 +1,4 @@
-//! The project around the store: its git, its config, what other systems left in it.
+//! The project around the store: git, config, and files of other systems.
 
 use std::collections::{BTreeSet, HashSet};
 use std::error::Error;
@@ -13,7 +13,7 @@ use crate::retention::Policy;
 use crate::store::{Inspection, StoreState};
 use crate::text::quoted;
 
-/// What the entries of a store tell.
+/// Facts from the entries of a store.
 #[derive(Debug, Default)]
 pub(super) struct Noted {
     layouts: BTreeSet<Layout>,

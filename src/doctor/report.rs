@@ -1,4 +1,4 @@
-//! Checks and what came of them.
+//! Checks and their results.
 
 use serde::Serialize;
 

@@ -21,7 +21,7 @@ const JOURNAL: &str = "journal";
 const FAILING: &str = "the disk is failing: waypost verify names what is damaged, waypost \
                        repair --into FILE saves the rest on another disk";
 
-/// Whether what was found is damage, and not just a file that cannot be had.
+/// Whether the error is damage, not just a file that cannot be opened.
 pub(super) fn is_damaged(found: Option<&Result<Inspection>>) -> bool {
     match found {
         Some(Err(Error::Corrupt { .. })) => true,
@@ -204,7 +204,7 @@ fn unread(found: &Inspection) -> Option<Checkup> {
     Some(Checkup::bad("sectors", finding).advise(FAILING))
 }
 
-/// What a change of the key left undone.
+/// An unfinished rekey.
 fn rekey(found: &Inspection) -> Option<Checkup> {
     let StoreState::Closed(contents) = &found.state else { return None };
     contents.is_rekeying.then(|| {
@@ -213,7 +213,7 @@ fn rekey(found: &Inspection) -> Option<Checkup> {
     })
 }
 
-/// What saves left beside the store.
+/// The journal beside the store.
 fn journal(found: &Inspection) -> Option<Checkup> {
     let bytes = size(found.journal_bytes?);
     Some(match found.state {
@@ -225,7 +225,7 @@ fn journal(found: &Inspection) -> Option<Checkup> {
     })
 }
 
-/// What lies in the folder for saves that could not have the store.
+/// The spool beside the store.
 fn spool(found: &Inspection, path: &Path) -> Option<Checkup> {
     const NAME: &str = "spool";
     let Spooled { checkpoints, bytes, damaged, set_aside, strange, obstacle, .. } = found.spool;

@@ -85,13 +85,13 @@ pub struct Follower {
 pub struct Looked {
     /// New checkpoints in the order in which they were saved, with what changed in each.
     pub rows: Vec<Row>,
-    /// Why there is nothing to be seen yet, where that may pass.
+    /// Why nothing can be returned yet, if that is temporary.
     pub waiting: Option<Waiting>,
     /// Whether the store was opened and read.
     pub has_read: bool,
 }
 
-/// Why there is nothing to be seen yet.
+/// Why nothing can be returned yet.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Waiting {
@@ -155,8 +155,7 @@ impl Follower {
         self.options.keys = keys;
     }
 
-    /// Takes what there is for known, and returns at most `last` of the newest of it, the oldest
-    /// first.
+    /// Marks existing checkpoints as known, and returns at most `last` of the newest, oldest first.
     ///
     /// # Errors
     /// Whatever keeps the store from being read, except that it does not exist yet.

@@ -42,7 +42,7 @@ const VERSION_NEWEST: u64 = 2;
 /// The whole file: the state of a run, and when it was saved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImplCheckpoint {
-    /// [`VERSION`], or 2. Agentize takes a missing one for 0.
+    /// [`VERSION`], or 2. Agentize reads a missing one as 0.
     #[serde(default)]
     pub version: u64,
     /// When it was saved, as written.
@@ -54,7 +54,7 @@ pub struct ImplCheckpoint {
     pub other: Map<String, Value>,
 }
 
-/// What a run resumes from: the state on entry to `current_stage`.
+/// The state that a run resumes from: that on entry to `current_stage`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImplState {
     /// The GitHub issue.
@@ -95,7 +95,7 @@ pub struct ImplStep {
     pub stage: String,
     /// The iteration it was run in.
     pub iteration: u64,
-    /// Local time without a zone: not to be compared with that of the file.
+    /// Local time without a zone; do not compare it with the time of the file.
     pub timestamp: String,
     /// How it went.
     pub result: Word<Outcome>,
@@ -111,7 +111,7 @@ pub struct ImplStep {
 }
 
 vocabulary! {
-    /// How a stage went. The document names the first three, the code writes the others, too.
+    /// The result of a stage. The document names the first three; the code also writes the others.
     Outcome {
         /// It did what it should.
         Success = "success",
@@ -148,7 +148,7 @@ impl ImplCheckpoint {
         Self { version: VERSION, timestamp, state, other: Map::new() }
     }
 
-    /// Reads the file at `path`. Any version is taken; [`validate`](Self::validate) tells.
+    /// Reads the file at `path`. Accepts any version; [`validate`](Self::validate) checks it.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::Invalid`] with the path and the field that does not fit.
@@ -160,7 +160,7 @@ impl ImplCheckpoint {
 
     /// Writes the file at `path`, and the directories above it.
     ///
-    /// It is replaced as a whole, with mode 0600, and on disk when this returns: agentize itself
+    /// It is replaced atomically, with mode 0600, and is on disk when this returns. Agentize itself
     /// does not wait for the disk.
     ///
     /// # Errors
@@ -179,7 +179,7 @@ impl ImplCheckpoint {
         python::to_json(self).map_err(|error| Error::invalid("checkpoint", error))
     }
 
-    /// Returns what the document of agentize asks for and this does not have.
+    /// Returns the rules of agentize's document that this breaks.
     #[must_use]
     pub fn validate(&self) -> Vec<Problem> {
         let mut checker = Checker::default();
@@ -226,7 +226,7 @@ impl ImplState {
         ImplCheckpoint::new(self.clone(), time).save(path)
     }
 
-    /// Returns what the document of agentize asks for and this does not have.
+    /// Returns the rules of agentize's document that this breaks.
     #[must_use]
     pub fn validate(&self) -> Vec<Problem> {
         let mut checker = Checker::default();
@@ -277,7 +277,8 @@ impl ImplState {
             before = Some(stage);
         }
         let (Some(before), Some(current)) = (before, self.current_stage.known()) else { return };
-        // The document has files saved after a stage, the code before: both are right.
+        // The document shows files saved after a stage; the code saves before it. Both are
+        // accepted.
         if before == current || before.is_followed_by(current) {
             return;
         }
@@ -292,7 +293,7 @@ impl ImplState {
     }
 }
 
-/// The stage that `step.stage` says for what is done inside `impl`.
+/// The word in `step.stage` for work inside `impl`.
 const PARSE: &str = "parse";
 
 const FROM_ONE: (Code, &str) = (Code::Range, "must be 1 or more");

@@ -1,6 +1,7 @@
 //! Checkpoints of AIWG, by its schema: of one of many Ralph loops (2.0), or of a single one (1.0).
 //!
-//! Nothing but the schema writes this form; what its rules leave open is read leniently.
+//! No program is known to write this form, only the schema describes it; fields that the rules
+//! leave open are read leniently.
 
 mod external;
 mod location;
@@ -60,7 +61,7 @@ pub struct LoopCheckpoint {
     /// What the workflow resumes from.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub state: Field<LoopState>,
-    /// What it ran with.
+    /// The settings of the run.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub execution_config: Field<ExecutionConfig>,
     /// About the file itself.
@@ -71,7 +72,7 @@ pub struct LoopCheckpoint {
     pub other: Map<String, Value>,
 }
 
-/// What a workflow ran with, so that it can be run again.
+/// The settings of a run, so that it can be repeated.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExecutionConfig {
@@ -84,7 +85,7 @@ pub struct ExecutionConfig {
     /// The random seed.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub seed: Field<Scalar>,
-    /// How far runs are alike.
+    /// How reproducible runs are.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub execution_mode: Field<Word<ExecutionMode>>,
     /// The agent.
@@ -93,7 +94,7 @@ pub struct ExecutionConfig {
     /// The tools it has.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub tools: Field<Vec<String>>,
-    /// What it was given.
+    /// Its input.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub inputs: Field<Map<String, Value>>,
     /// Fields that the schema does not have.
@@ -114,7 +115,7 @@ pub struct Metadata {
     /// How long it is kept: [`RETENTION_DAYS`] if it does not say.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub retention_days: Field<Scalar>,
-    /// What has a tag is kept.
+    /// A tagged checkpoint is kept.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub tags: Field<Vec<String>>,
     /// The version of the schema.
@@ -162,7 +163,7 @@ const AUTO_TRIGGERS: [&str; 4] =
     ["phase_start", "artifact_complete", "before_external_call", "iteration_boundary"];
 
 vocabulary! {
-    /// How far runs are alike.
+    /// How reproducible runs are.
     ExecutionMode {
         /// The same every time.
         Strict = "strict",
@@ -180,7 +181,7 @@ vocabulary! {
     Compression {
         /// Not at all.
         None = "none",
-        /// As the schema has it.
+        /// Gzip, which the schema requires.
         Gzip = "gzip",
         /// LZ4.
         Lz4 = "lz4",
@@ -198,7 +199,7 @@ vocabulary! {
 }
 
 impl LoopCheckpoint {
-    /// A checkpoint of version 2.0 with nothing but what every one needs.
+    /// A checkpoint of version 2.0 with the required fields only.
     #[must_use]
     pub fn new(checkpoint_id: &str, workflow_id: &str, created_at: &str, state: LoopState) -> Self {
         Self {
@@ -229,7 +230,7 @@ impl LoopCheckpoint {
         version.cloned().unwrap_or(SchemaVersion::V2.into())
     }
 
-    /// Returns what the schema asks for and this does not have.
+    /// Returns the rules of the schema that this breaks.
     ///
     /// A single loop needs no loop id: whether one is missing depends on where the file lies, which
     /// [`validate_at`](Self::validate_at) knows.
@@ -262,7 +263,7 @@ impl LoopCheckpoint {
         if let Some(loop_id) = self.loop_id.value() {
             let is_ralph = LoopId::new(loop_id.as_str()).is_ok_and(|id| id.is_ralph());
             if !is_ralph {
-                // Its own code takes any name, and makes some that its pattern refuses.
+                // AIWG's code accepts any name and generates some that its own pattern refuses.
                 let rule = "must match ^ralph-[a-z0-9-]+-[a-f0-9]{8}$";
                 checker.warn(Code::Pattern, "/loop_id", rule);
             }

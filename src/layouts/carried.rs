@@ -1,4 +1,4 @@
-//! What a document hands on to the agent that continues its work, wherever its system keeps it.
+//! The variables and agent state of a document, for the agent that continues the work.
 
 use serde::Serialize;
 
@@ -11,11 +11,11 @@ use crate::checkpoint::{Document, Layout};
 pub struct Carried {
     /// Variables and context of the workflow.
     pub variables: Option<Document>,
-    /// What the agent was, knew and was about to do.
+    /// The agent, its memory and its next action.
     pub agent_state: Option<Document>,
 }
 
-/// Returns what a document carries, as a system of this layout keeps it.
+/// Returns the variables and agent state of a document of `layout`.
 #[must_use]
 pub fn carried(layout: Layout, document: &Document) -> Carried {
     let (variables, agent_state) = match layout {

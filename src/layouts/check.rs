@@ -1,12 +1,12 @@
 //! The rules of the five systems for their own documents, as one set for every command.
 //!
-//! Each layout's `validate` has its rules. Here a document is made to fit the types that those
-//! work on, so that one value of a wrong type does not hide the other problems.
+//! Each layout's `validate` has its rules and works on typed values. This file makes a document fit
+//! the types, so that one value of a wrong type does not hide other problems.
 //!
-//! A value of a wrong type is named, taken for missing, and the document is tried again, at most
-//! sixteen times. `locate` finds the lines of all problems in one pass over the text. Nothing of it
-//! is stored: `resume`, `show` and `check` compute it from the document, so a new rule also judges
-//! checkpoints that were imported before it existed.
+//! A value of a wrong type is reported and treated as missing, and the document is converted again,
+//! at most sixteen times. `locate` finds the lines of all problems in one pass over the text.
+//! Nothing is stored: `resume`, `show` and `check` compute the problems, so a new rule also covers
+//! checkpoints imported before.
 
 use serde::de::DeserializeOwned;
 
@@ -18,14 +18,14 @@ use crate::checkpoint::{Checkpoint, Document, Layout};
 use crate::codec::convert;
 use crate::error::Result;
 
-/// Values of a wrong type that are named; each takes another look at the whole document.
+/// Values of a wrong type that are reported; each costs another conversion of the document.
 const MISFITS_MAX: usize = 16;
 
 /// Returns the rules of its system that a document breaks, in no order.
 ///
 /// `path` is that of its file, with `/` between its parts, or empty: some rules are about the
-/// directory. Documents of this store, and files of the systems that no document of theirs
-/// describes, such as the state of a loop, break none. Grows with the size of the document.
+/// directory. Native documents break none, nor do files that their system does not specify, such as
+/// the state of a loop. Grows with the size of the document.
 ///
 /// ```
 /// use waypost::layouts::{Code, check};
@@ -69,7 +69,7 @@ pub fn problems(checkpoint: &Checkpoint, document: &Document) -> Result<Vec<Prob
     Ok(found)
 }
 
-/// A value that lets a field pass its type where the type cannot do without one.
+/// A placeholder for a field whose type requires a value.
 pub(super) type StandIn = dyn Fn(&str) -> Option<Document>;
 
 pub(super) fn no_stand_in(_: &str) -> Option<Document> {
@@ -78,7 +78,7 @@ pub(super) fn no_stand_in(_: &str) -> Option<Document> {
 
 /// The problems of a document as one of the types of a layout.
 ///
-/// A value that does not fit is named, and taken for missing from there on.
+/// A value that does not fit is reported, and from then on treated as missing.
 pub(super) fn typed<T: DeserializeOwned>(
     document: &Document,
     stand_in: &StandIn,
@@ -101,21 +101,21 @@ pub(super) fn typed<T: DeserializeOwned>(
     fitted.with(checker.finish())
 }
 
-/// A document in which other values stand for those that do not fit.
+/// A document with placeholders for the values that do not fit.
 struct Fitted {
     document: Document,
     problems: Vec<Problem>,
-    /// Pointers of what was replaced: what is said about it from then on says nothing new.
+    /// Pointers of replaced values: later problems about them say nothing new.
     replaced: Vec<String>,
 }
 
 impl Fitted {
     fn new(document: Document) -> Self {
-        // Of a key that stands twice the last value counts, as in the systems' own readers.
+        // The last value of a duplicate key counts, as in the systems' own readers.
         Self { document: settled(document), problems: Vec::new(), replaced: Vec::new() }
     }
 
-    /// Notes a problem, and makes the document fit there. False if that cannot be done.
+    /// Notes a problem and replaces the value. Returns false if that is impossible.
     fn replace(&mut self, misfit: Problem, stand_in: &StandIn) -> bool {
         let mut problem = missing(misfit, stand_in);
         if !problem.field.starts_with('/') {
@@ -124,7 +124,7 @@ impl Fitted {
             return false;
         }
         let mut pointer = problem.field.clone();
-        // Where a value is not required it is taken for none, until a rule says otherwise.
+        // An optional value counts as missing unless a rule says otherwise.
         if problem.code == Code::Type && stand_in(&pointer).is_none() {
             problem.level = Level::Warning;
         }
@@ -145,7 +145,7 @@ impl Fitted {
             if is_replaced {
                 return true;
             }
-            // Nothing fits there: then its list or object cannot be taken either.
+            // No placeholder fits, so its list or object is replaced.
             pointer.truncate(pointer.rfind('/').unwrap_or_default());
         }
         false
@@ -170,14 +170,14 @@ impl Fitted {
     }
 }
 
-/// Tells whether a place is another one, or inside it.
+/// True if `field` is `outer` or inside it.
 fn is_inside(field: &str, outer: &str) -> bool {
     field.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What a type says of a field that it cannot do without, as a problem of that field.
+/// Turns the type error about a missing field into a problem of that field.
 fn missing(misfit: Problem, stand_in: &StandIn) -> Problem {
-    // Readers take null for nothing.
+    // Readers treat null as missing.
     if misfit.rule.starts_with("found null") && stand_in(&misfit.field).is_some() {
         return Problem::required(&misfit.field);
     }

@@ -1,4 +1,4 @@
-//! `.claude/checkpoints/TYPE_PROJECT_TIME.json`, as its README has it, and later versions in
+//! `.claude/checkpoints/TYPE_PROJECT_TIME.json`, as specified by its README, and later versions in
 //! `.claude/data/checkpoints`.
 //!
 //! Later releases, whose files have a `schema_version`, add many fields; they are kept in `other`.
@@ -33,11 +33,11 @@ pub const SCHEMA_VERSIONS: [&str; 6] = ["1.0", "1.1", "1.2", "1.3", "2.0", "2.1"
 /// The versions that a file can be written in: `none` has no field for it.
 pub(super) const WRITTEN_VERSIONS: [&str; 7] = ["none", "1.0", "1.1", "1.2", "1.3", "2.0", "2.1"];
 
-/// Where the scripts look: the first of these, and since 2025-10-16 the second.
+/// The directory of the scripts until 2025-10-16.
 const DIRECTORY: &str = ".claude/checkpoints";
 const DATA_DIRECTORY: &str = ".claude/data/checkpoints";
 
-/// The states that scripts make of the numbers of phases.
+/// The states into which scripts translate phase numbers.
 const STATES: [&str; 8] =
     ["initialize", "research", "plan", "implement", "test", "debug", "document", "complete"];
 
@@ -48,7 +48,8 @@ pub struct WorkflowCheckpoint {
     /// See [`SCHEMA_VERSIONS`].
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub schema_version: Field<Scalar>,
-    /// `TYPE_PROJECT_TIME`; see [`WorkflowCheckpointId`]. Two of the same second have the same.
+    /// `TYPE_PROJECT_TIME`; see [`WorkflowCheckpointId`]. Two checkpoints of the same second have
+    /// the same id.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub checkpoint_id: Field<String>,
     /// The kind of workflow: `orchestrate`, `implement`, `test-all`, and others since.
@@ -57,7 +58,7 @@ pub struct WorkflowCheckpoint {
     /// The project; see [`project_name`](Self::project_name).
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub project_name: Field<String>,
-    /// What it is about, in words.
+    /// A description of the work.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub workflow_description: Field<String>,
     /// When it was made, as written.
@@ -69,7 +70,7 @@ pub struct WorkflowCheckpoint {
     /// Where the work stands; see [`status`](Self::status).
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub status: Field<String>,
-    /// The phase; a text once a script has set it.
+    /// The phase; a script writes it as a text.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub current_phase: Field<Scalar>,
     /// How many phases there are.
@@ -90,7 +91,7 @@ pub struct WorkflowCheckpoint {
 }
 
 impl WorkflowCheckpoint {
-    /// The checkpoint of a workflow that starts, as the README has it.
+    /// The first checkpoint of a workflow, as in the README.
     #[must_use]
     pub fn new(
         id: &WorkflowCheckpointId,
@@ -121,14 +122,14 @@ impl WorkflowCheckpoint {
         version.map_or_else(|| SCHEMA_VERSIONS[0].to_owned(), ToString::to_string)
     }
 
-    /// Returns the project: the code has it at the top, the README in the state.
+    /// Returns the project: the code writes it at the top, the README in the state.
     #[must_use]
     pub fn project_name(&self) -> Option<&str> {
         let inner = || self.workflow_state.value()?.get("project_name")?.as_str();
         self.project_name.value().map(String::as_str).or_else(inner)
     }
 
-    /// Returns where the work stands, however it is spelled.
+    /// Returns the status, in any of its spellings.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status.value().map_or(Status::Unknown, |word| status(word))
@@ -136,7 +137,7 @@ impl WorkflowCheckpoint {
 
     /// Returns whether tests pass, if it says so.
     ///
-    /// The state knows better: the scripts write true at the top, whatever it says.
+    /// The value in the state counts first: the scripts always write true at the top.
     #[must_use]
     pub fn tests_passing(&self) -> Option<bool> {
         const KEY: &str = "tests_passing";
@@ -144,7 +145,7 @@ impl WorkflowCheckpoint {
         inner.or_else(|| self.other.get(KEY)).and_then(Value::as_bool)
     }
 
-    /// Returns what the README and the scripts ask for and this does not have.
+    /// Returns the rules of the README and the scripts that this breaks.
     #[must_use]
     pub fn validate(&self) -> Vec<Problem> {
         let mut checker = Checker::default();
@@ -185,7 +186,7 @@ impl WorkflowCheckpoint {
     fn check_phases(&self, checker: &mut Checker) {
         checker.whole("/current_phase", &self.current_phase, 0);
         checker.whole("/total_phases", &self.total_phases, 0);
-        // Scripts write 0 where nobody knows.
+        // Scripts write 0 for an unknown total.
         let total = self.total_phases.value().and_then(Scalar::as_i64).filter(|total| *total > 0);
         let is_beyond = |phase: &Scalar| phase.as_i64().zip(total).is_some_and(|(a, b)| a > b);
         let rule = (Code::Order, "must not be beyond the last phase");

@@ -1,7 +1,7 @@
 //! `.claude/crunch/ISSUE/checkpoints/` of claude-crunch: checkpoints, their ids, their index.
 //!
 //! A language model writes these files from a template, in YAML or, before, in JSON: every field
-//! may be missing, and `validate` tells which the resume algorithm needs.
+//! may be missing; `validate` reports those that the resume algorithm needs.
 
 mod batches;
 mod graph;
@@ -40,14 +40,14 @@ pub(super) use write::{FORM, envelope, paths};
 /// The version of the template.
 pub const VERSION: &str = "1.0";
 
-/// A checkpoint of the work on an issue. Why it was saved stands in the index only.
+/// A checkpoint of the work on an issue. Only the index says why it was saved.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IssueCheckpoint {
     /// `CP-PHASE-DATE-HASH`, or another text; see [`IssueCheckpointId`].
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub checkpoint_id: Field<String>,
-    /// [`VERSION`]; without quotes YAML takes it for a number.
+    /// [`VERSION`]; without quotes YAML reads it as a number.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub version: Field<Scalar>,
     /// When it was saved, as written.
@@ -97,31 +97,31 @@ pub struct IssueCheckpoint {
 vocabulary! {
     /// A phase of the work.
     Phase {
-        /// The issue is made clear.
+        /// The issue is clarified.
         Enrich = "enrich",
         /// Work can start.
         Ready = "ready",
         /// Code is written.
         Implementing = "implementing",
-        /// The code is tried out.
+        /// The code is tested.
         Validation = "validation",
-        /// It is written about.
+        /// Documentation is written.
         Docs = "docs",
-        /// What the workflow calls `validation`.
+        /// The workflow's later name of `validation`.
         E2e = "e2e",
-        /// The issue comes in; of the workflow, not of the template.
+        /// The issue arrives; only the workflow has this phase, not the template.
         Input = "input",
-        /// The issue waits; of the workflow.
+        /// The issue waits; only the workflow has this phase.
         Backlog = "backlog",
-        /// All but merged; of the workflow.
+        /// Only the merge is left; only the workflow has this phase.
         ReadyToMerge = "ready-to-merge",
-        /// Done; of the workflow.
+        /// Done; only the workflow has this phase.
         Done = "done",
     }
 }
 
 impl IssueCheckpoint {
-    /// A checkpoint of `issue_number` in `phase`, which work can go on from.
+    /// A checkpoint of `issue_number` in `phase` that can be resumed.
     #[must_use]
     pub fn new(id: &IssueCheckpointId, issue_number: u64, phase: Phase, created_at: &str) -> Self {
         Self {
@@ -158,14 +158,14 @@ impl IssueCheckpoint {
         self.execution_graph.value().or_else(|| self.graph_state.value())
     }
 
-    /// Tells whether it says that work can go on from it.
+    /// True if it says that it can be resumed.
     #[must_use]
     pub fn can_resume(&self) -> bool {
         let info = self.recovery_info.value();
         info.and_then(|info| info.can_resume.value()).copied().unwrap_or_default()
     }
 
-    /// Returns what the template asks for and this does not have.
+    /// Returns the rules of the template that this breaks.
     #[must_use]
     pub fn validate(&self) -> Vec<Problem> {
         let mut checker = Checker::default();

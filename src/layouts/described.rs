@@ -1,4 +1,4 @@
-//! What a document of another system says about its own checkpoint, and whether it keeps the rules.
+//! Describes a document of another system and refuses one that breaks its rules.
 
 use super::{Place, Problem, check, recognise_as};
 use crate::checkpoint::{Document, Layout, NewEntry, Status, Trigger};
@@ -32,7 +32,7 @@ pub fn refuse_broken(layout: Layout, document: &Document) -> Result<()> {
     Err(Error::Invalid { what: Subject::DocumentOf(layout.to_string()), reason })
 }
 
-/// Adds to `about` what a document of its layout says about itself, whatever that lacks.
+/// Adds to `about` what a document of its layout says about itself, even if fields are missing.
 ///
 /// A field that `about` has stays, except for the status: that of the document counts if it says
 /// one. The id and the time of the document are not taken over.

@@ -1,4 +1,4 @@
-//! Fields that are missing, null or there: systems tell the first two apart, so they are kept.
+//! Fields that are missing, null or present. Systems distinguish the first two, so both are kept.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

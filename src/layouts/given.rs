@@ -1,4 +1,4 @@
-//! What is known of a checkpoint, asked for in the words of another system.
+//! Reads the values of a checkpoint that a file of another system needs.
 //!
 //! Must never make a value up: a required value that is missing is a problem.
 
@@ -9,13 +9,13 @@ use super::standing::told::named;
 use super::{Problem, Vocabulary, Word, Writing};
 use crate::checkpoint::{Document, Entry, Layout, Timestamp};
 
-/// A text, and the field of the entry or the pointer into the document that it comes from.
+/// A text and its origin: a field of the entry, or a pointer into the document.
 pub(super) struct Said {
     pub(super) field: String,
     pub(super) text: String,
 }
 
-/// An entry and a document, and what was missed in them so far.
+/// An entry, a document, and the required values found missing so far.
 pub(super) struct Given<'a> {
     pub(super) layout: Layout,
     pub(super) entry: &'a Entry,
@@ -37,18 +37,18 @@ impl<'a> Given<'a> {
         Self { layout, entry, document, writing, checker, notes }
     }
 
-    /// Returns what the report says of the file, or what was missed.
+    /// Returns the notes for the report, or the problems.
     pub(super) fn finish(self) -> Result<Vec<String>, Vec<Problem>> {
         let problems = self.checker.finish();
         if problems.is_empty() { Ok(self.notes) } else { Err(problems) }
     }
 
-    /// Says something about the file in the report of the export. Must not quote a value.
+    /// Adds a note to the report of the export. It must not quote a value.
     pub(super) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Says that a required field is not there: of the entry, or, by its pointer, of the document.
+    /// Notes that a required field of the entry, or of the document by its pointer, is missing.
     pub(super) fn miss(&mut self, field: &str, what: &str) {
         let remedy = match field.strip_prefix('/') {
             Some(_) => "put it into the document".to_owned(),
@@ -78,8 +78,8 @@ impl<'a> Given<'a> {
         self.at(pointers).filter(|found| matches!(found, Document::Array(_))).cloned()
     }
 
-    /// What the elements of a list are called: of the first of these fields, with `.` between keys,
-    /// that is one. All of them must have a name.
+    /// The names of the elements of the first of these fields that is a list; field paths have `.`
+    /// between keys. All elements must have a name.
     pub(super) fn names(&mut self, fields: &[&str]) -> Option<Vec<String>> {
         let found = fields.iter().find_map(|field| Some((field, list(self.document, field)?)));
         let (field, items) = found?;
@@ -88,11 +88,11 @@ impl<'a> Given<'a> {
             let pointer = format!("/{}", field.replace('.', "/"));
             self.refuse(&pointer, "must be a list of names");
         }
-        // Refused once is enough.
+        // One problem is enough.
         Some(names.unwrap_or_default())
     }
 
-    /// What the entry says, else the document at the first of these places with a text in it.
+    /// The value of the entry, else the first text at these places of the document.
     pub(super) fn said(&self, field: &str, own: Option<&str>, pointers: &[&str]) -> Option<Said> {
         let found = pointers.iter().copied().map(|pointer| (pointer, at(self.document, pointer)));
         let found = found.filter_map(|(pointer, value)| Some((pointer, text_of(value?)?)));
@@ -101,7 +101,7 @@ impl<'a> Given<'a> {
         Some(Said { field: field.to_owned(), text: text.to_owned() })
     }
 
-    /// What the document says, if one of these places has a text.
+    /// The first text at these places of the document.
     pub(super) fn text_at(&self, pointers: &[&str]) -> Option<String> {
         self.said("", None, pointers).map(|said| said.text)
     }
@@ -192,7 +192,7 @@ pub(super) fn object<const N: usize>(fields: [(&str, Option<Document>); N]) -> D
     Document::Object(fields.into_iter().filter_map(field).collect())
 }
 
-/// The same, and what else an object has that is to stay.
+/// The same, with the other fields of an object.
 pub(super) fn completed<const N: usize>(
     fields: [(&str, Option<Document>); N],
     own: Option<Document>,
@@ -205,7 +205,7 @@ pub(super) fn completed<const N: usize>(
     Document::Object(all)
 }
 
-/// A text as it is; of anything else what it is called.
+/// A text as it is, or the name of any other value.
 fn name_of(value: &Document) -> Option<String> {
     let text = text_of(value).filter(|text| !text.trim().is_empty());
     text.map(str::to_owned).or_else(|| named(value))
@@ -216,7 +216,7 @@ pub(super) fn text<T: Into<String>>(text: Option<T>) -> Option<Document> {
     text.map(|text| Document::Text(text.into()))
 }
 
-/// A time as the systems' documents have it: with a fraction only where there is one.
+/// A time as in the systems' documents: a zero fraction is omitted.
 pub(super) fn time(time: Timestamp) -> String {
     let text = time.to_string();
     let digits = text.trim_end_matches('Z');

@@ -1,4 +1,4 @@
-//! What the name and the place of a file say, before it is read.
+//! Classifies a file by its path, before it is read.
 
 use super::path::parts;
 
@@ -13,7 +13,7 @@ pub enum Kind {
     Latest,
     /// A history of which each line is a checkpoint.
     Lines,
-    /// What a system leaves beside its checkpoints, and why it is none.
+    /// A file that a system leaves beside its checkpoints, and why it is no checkpoint.
     Debris(&'static str),
     /// A document beside the checkpoints of a system: only its content can tell.
     Neighbour,
@@ -84,7 +84,7 @@ fn is_beside_loops(own: &[&str]) -> bool {
 /// A file that lies beside checkpoints and is not where one is.
 fn neighbour(name: &str) -> Kind {
     match name {
-        // `.gitkeep` and its like say nothing of any work.
+        // `.gitkeep` and other hidden files hold no work.
         _ if name.starts_with('.') => Kind::Other,
         _ if is_document(name) => Kind::Neighbour,
         _ if ends(name, ".jsonl") => Kind::Debris(JOURNAL),
@@ -132,7 +132,7 @@ fn of_aiwg(own: &[&str], name: &str) -> bool {
     }
 }
 
-/// What is imported may start below the directory of a system.
+/// For imports that start below the directory of a system.
 fn unanchored(directories: &[&str], name: &str) -> Option<Kind> {
     match directories {
         [.., "checkpoints"] => {
@@ -173,7 +173,7 @@ fn debris(own: &[&str], is_root: bool, name: &str) -> Option<&'static str> {
     }
 }
 
-/// The name of the file that this one was to become, or was made of.
+/// The name of the file that this one was to replace, or was copied from.
 fn left_over(name: &str) -> Option<(&str, &'static str)> {
     for suffix in [".backup", ".bak", ".migrated"] {
         if let Some(original) = name.strip_suffix(suffix) {

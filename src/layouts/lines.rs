@@ -1,7 +1,7 @@
-//! The lines of a text that problems are about.
+//! Finds the lines of problems in a text.
 //!
-//! One pass over a text that was read as a document before. Must never panic on any other: then it
-//! finds nothing.
+//! One pass over a text that is known to be a document. On any other text it finds nothing; it must
+//! never panic.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use super::problem::escaped;
 use crate::checkpoint::{Format, SourceForm};
 use crate::yaml::{self, Node, Value};
 
-/// Deeper than any document that is read.
+/// Deeper than any document that the library accepts.
 const DEPTH_MAX: usize = 256;
 const YAML_NODES_MAX: usize = 1 << 20;
 
@@ -43,7 +43,7 @@ pub fn locate(problems: &mut [Problem], form: &SourceForm, text: &[u8]) {
     }
 }
 
-/// The lines of some places, and of all that they are inside of.
+/// The lines of some places and of everything that contains them.
 struct Lines {
     known: HashMap<String, Option<u64>>,
     /// The JSON pointer of the place at hand.
@@ -55,7 +55,7 @@ impl Lines {
         let mut known = HashMap::new();
         for problem in problems.iter().filter(|it| it.line.is_none()) {
             let mut pointer = problem.field.as_str();
-            // Those that it is inside of are wanted already if it is itself.
+            // If it is known, so is everything that contains it.
             while known.insert(pointer.to_owned(), None).is_none() {
                 let Some((outer, _)) = pointer.rsplit_once('/') else { break };
                 pointer = outer;
@@ -64,7 +64,7 @@ impl Lines {
         Self { known, pointer: String::new() }
     }
 
-    /// The line of a place, else of the nearest one that it would be inside of.
+    /// The line of a place, else of the nearest place that would contain it.
     fn of(&self, field: &str) -> Option<u64> {
         let mut pointer = field;
         loop {
@@ -76,13 +76,13 @@ impl Lines {
     }
 
     fn note(&mut self, line: u64) {
-        // Of a key that stands twice the last one counts.
+        // The last value of a duplicate key counts.
         if let Some(known) = self.known.get_mut(&self.pointer) {
             *known = Some(line);
         }
     }
 
-    /// Notes the line of what is inside the place at hand, and goes on there.
+    /// Notes the line of a child of the current place, and visits it.
     fn inside<T>(&mut self, key: &str, line: u64, go_on: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
         let _ = write!(self.pointer, "/{}", escaped(key));

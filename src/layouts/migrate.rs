@@ -10,11 +10,11 @@
 use super::{Code, Problem, Schema, agentize, aiwg, claude};
 use crate::checkpoint::{Document, Layout};
 
-/// A document on its way into another version.
+/// A document during its migration.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Migration {
     pub(super) document: Document,
-    /// The JSON pointers of fields that it got.
+    /// The JSON pointers of added fields.
     pub(super) added: Vec<String>,
     /// What else the report says.
     pub(super) notes: Vec<String>,
@@ -36,7 +36,7 @@ impl Migration {
         Self { document: document.clone(), added: Vec::new(), notes: Vec::new() }
     }
 
-    /// The same, where the file is of a kind that has no versions.
+    /// The same, for a kind of file without versions.
     pub(super) fn none_of(document: &Document, kind: &str) -> Self {
         let note = format!("is no {kind}: it has no schema to change");
         Self { notes: vec![note], ..Self::of(document) }
@@ -58,7 +58,7 @@ impl Migration {
     /// Gives a field of the object at a pointer another value.
     pub(super) fn set(&mut self, object: &str, key: &str, value: Document) {
         let Some(fields) = fields_at(&mut self.document, object) else { return };
-        // Readers take the last one of a key that stands twice.
+        // Readers use the last value of a duplicate key.
         if let Some((_, found)) = fields.iter_mut().rfind(|(name, _)| name == key) {
             *found = value;
             return;
@@ -67,7 +67,7 @@ impl Migration {
         self.added.push(format!("{object}/{key}"));
     }
 
-    /// Takes out the field that says the version, where the version is the lack of it.
+    /// Removes the version field, for the version that has none.
     pub(super) fn remove(&mut self, key: &str) {
         if let Some(fields) = fields_at(&mut self.document, "") {
             fields.retain(|(name, _)| name != key);

@@ -1,4 +1,4 @@
-//! Names that documents and people give, as parts of paths that lead nowhere else.
+//! Turns names from documents and people into safe parts of paths.
 
 use crate::codec::check;
 
@@ -6,10 +6,10 @@ use crate::codec::check;
 const PART_BYTES: usize = 255;
 // Leaves room for what a layout puts around a name.
 const NAME_BYTES: usize = 200;
-// Of a longer name this much is kept for the eye, before its hash.
+// A longer name keeps this many bytes, to be recognisable, before its hash.
 const CUT_BYTES: usize = 160;
 
-/// What a name must be that is none.
+/// The rule for names.
 pub(super) const RULE: &str = "must be able to name a file";
 
 /// Names of devices on Windows, with any extension.
@@ -20,22 +20,22 @@ pub(super) fn is_path(path: &str) -> bool {
     path.split('/').all(is_part)
 }
 
-/// Tells whether a text can be a part of a name: it leads nowhere else, and hides nothing.
+/// True if a text can be part of a file name: no separator, and no hidden file.
 pub(super) fn is_name(text: &str) -> bool {
     is_part(text) && !text.starts_with('.') && text.len() <= NAME_BYTES
 }
 
-/// On Windows a backslash parts, and a colon names a drive or a stream.
+/// On Windows a backslash separates parts, and a colon names a drive or a stream.
 fn is_part(text: &str) -> bool {
     let leads_away = |it: char| matches!(it, '/' | '\\' | ':') || it.is_control();
     !matches!(text, "" | "." | "..") && text.len() <= PART_BYTES && !text.contains(leads_away)
 }
 
-/// A name of a file for any text, and another one for any other.
+/// A unique file name for any text.
 ///
 /// Letters, digits, `-`, `_` and inner `.` stay; all else is a `%` and two hexadecimal digits for
-/// each byte. Where capitals or the length could make two of them one, `~` and a hash of the text
-/// follow. So names are told apart where case does not count, too.
+/// each byte. If capitals or the length could make two names equal, `~` and a hash of the text
+/// follow, so names are unique on case-insensitive file systems, too.
 pub(super) fn safe_name(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
     for (at, byte) in text.bytes().enumerate() {

@@ -1,9 +1,9 @@
-//! The parts of a path, and what lies before the directory that a system has for its own.
+//! The parts of a path, and the project directory before the directory of a system.
 
 /// The directories that systems have for their own in a project.
 pub(super) const ANCHORS: [&str; 5] = [".claude", ".pipeline", ".hex-skills", ".aiwg", ".tmp"];
 
-/// The parts of a path with `/` between them; empty ones and `.` are none.
+/// The parts of a path between `/`, without empty ones and `.`.
 pub(super) fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
 }
@@ -20,7 +20,7 @@ pub(super) fn stem(path: &str) -> &str {
     known.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
 }
 
-/// The directory that the file lies in has this name, and one directory is between it and `above`.
+/// The directory between `above` and the directory of the file, if that has this name.
 pub(super) fn directory_between<'a>(path: &'a str, above: &str, below: &str) -> Option<&'a str> {
     match parts(path).as_slice() {
         [.., first, between, last, _] if *first == above && *last == below => Some(between),
@@ -38,7 +38,7 @@ pub(super) fn directory_below<'a>(path: &'a str, above: &str) -> Option<&'a str>
 
 /// The directories before the last one of these names, unless that is where the path starts.
 ///
-/// A worktree is the project that it was made of.
+/// A worktree counts as its project.
 pub(super) fn project(path: &str, anchors: &[&str]) -> Option<String> {
     let parts = parts(path);
     let (_, directories) = parts.split_last()?;

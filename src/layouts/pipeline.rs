@@ -1,7 +1,7 @@
-//! `.pipeline/` of the ln-1000 pipeline: a checkpoint of each story, and the state of the whole.
+//! `.pipeline/` of the ln-1000 pipeline: a checkpoint per story, and the state of the pipeline.
 //!
-//! Language models write these files, so every field may be missing; `validate` tells which must
-//! not, by the protocol that the workers are given.
+//! Language models write these files, so every field may be missing; `validate` reports those that
+//! the workers' protocol requires.
 
 mod assignment;
 mod recognise;
@@ -49,7 +49,7 @@ pub struct StoryCheckpoint {
     /// What was done last, in words.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub last_action: Field<String>,
-    /// When it was written, as written.
+    /// The time of the save, as written.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub timestamp: Field<String>,
     /// The quality of the plan, 0 to 4, of stage 0.
@@ -128,7 +128,7 @@ impl StoryStage {
 }
 
 impl StoryCheckpoint {
-    /// The checkpoint that a worker starts `stage` of `story_id` with, with no task in any list.
+    /// The checkpoint with which a worker starts `stage` of `story_id`; both task lists are empty.
     #[must_use]
     pub fn new(story_id: &str, stage: StoryStage, agent_id: &str) -> Self {
         Self {
@@ -154,7 +154,7 @@ impl StoryCheckpoint {
         Some(format!("checkpoint-{}.json", self.story_id.value()?))
     }
 
-    /// Returns what the workers' protocol asks for and this does not have.
+    /// Returns the rules of the workers' protocol that this breaks.
     #[must_use]
     pub fn validate(&self) -> Vec<Problem> {
         let mut checker = Checker::default();
@@ -180,7 +180,7 @@ impl StoryCheckpoint {
         checker.finish()
     }
 
-    /// A task moves from one list to the other.
+    /// Checks that no task is in both lists: a finished task moves from one to the other.
     fn check_tasks(&self, checker: &mut Checker) {
         let completed = self.tasks_completed.value().map_or(&[][..], Vec::as_slice);
         let remaining = self.tasks_remaining.value().map_or(&[][..], Vec::as_slice);

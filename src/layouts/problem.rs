@@ -1,4 +1,4 @@
-//! What a document should have and does not, by field.
+//! Broken rules of a document, by field.
 //!
 //! Must never quote a value: messages end up in logs.
 
@@ -15,15 +15,15 @@ use crate::checkpoint::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The JSON pointer of the field; of the missing one, if one is missing.
+    /// The JSON pointer of the field, which may be missing.
     pub field: String,
-    /// What it should be.
+    /// The rule.
     pub rule: String,
-    /// The name of the rule, which does not change.
+    /// The stable name of the rule.
     pub code: Code,
-    /// Whether the document is invalid by it.
+    /// Whether it makes the document invalid.
     pub level: Level,
-    /// The line of the text, from one; of a missing field that of what it should be in.
+    /// The line in the text, from one; for a missing field, that of the enclosing object.
     pub line: Option<u64>,
 }
 
@@ -34,17 +34,17 @@ vocabulary! {
         Required = "required",
         /// A value is of another type.
         Type = "type",
-        /// A word is none of a list.
+        /// A word is not in the list of allowed ones.
         Enum = "enum",
-        /// The verdict of a stage is none of those that the stage has.
+        /// The verdict is not one of those of the stage.
         Verdict = "verdict",
         /// A number is too small or too large.
         Range = "range",
         /// A time cannot be read, or only by a guess.
         Time = "time",
-        /// The version is none that is known.
+        /// The version is unknown.
         Version = "version",
-        /// A name has not the form that the system gives it.
+        /// A name does not have the form that the system requires.
         Pattern = "pattern",
         /// A stage cannot follow the one before it.
         Transition = "transition",
@@ -54,9 +54,9 @@ vocabulary! {
         Tasks = "tasks",
         /// More retries than the protocol allows.
         RetryLimit = "retry_limit",
-        /// The document belongs to another directory.
+        /// The document is in the wrong directory.
         Place = "place",
-        /// Nothing goes on from this stage.
+        /// No stage follows this one.
         Terminal = "terminal",
         /// A value cannot name a file.
         Name = "name",
@@ -129,17 +129,17 @@ impl Problem {
         Self::new(Code::Layout, "", "is of no layout that is known")
     }
 
-    /// Tells whether the document is invalid by it.
+    /// True if it makes the document invalid.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.level == Level::Error
     }
 }
 
-/// Problems listed of one document; what has more is broken beyond repair by hand.
+/// Problems listed per document; one with more cannot be mended by hand.
 const PROBLEMS_MAX: usize = 256;
 
-/// Collects problems; each check is given the JSON pointer of what it looks at.
+/// Collects problems; every check gets the JSON pointer of its value.
 #[derive(Debug, Default)]
 pub(super) struct Checker {
     problems: Vec<Problem>,
@@ -155,7 +155,7 @@ impl Checker {
         self.note(Problem::new(code, field, rule));
     }
 
-    /// Notes what the system's own programs do, too.
+    /// Notes a deviation that the system's own programs make, too.
     pub(super) fn warn(&mut self, code: Code, field: impl Into<String>, rule: impl Into<String>) {
         self.note(Problem { level: Level::Warning, ..Problem::new(code, field, rule) });
     }
@@ -174,7 +174,7 @@ impl Checker {
         }
     }
 
-    /// The value of a field that must have one. Readers take null for nothing, so it is none.
+    /// The value of a required field. Readers treat null as missing.
     pub(super) fn required<'a, T>(&mut self, at: &str, field: &'a Field<T>) -> Option<&'a T> {
         self.must(field.value().is_some(), at, IS_REQUIRED);
         field.value()
@@ -197,8 +197,8 @@ impl Checker {
         }
     }
 
-    /// Local times without a zone are times, too: who can order them is not asked here. Language
-    /// models write others that can be read only by a guess.
+    /// Local times without a zone are valid, whether or not they can be ordered. Language models
+    /// write others that can only be guessed.
     pub(super) fn time_text(&mut self, at: &str, text: &str) {
         const RULE: &str = "must be a time like 2026-01-25T15:00:00Z";
         let is_time = |text: &str| text.parse::<Timestamp>().is_ok();
@@ -249,15 +249,15 @@ impl Checker {
     }
 }
 
-/// What is said of a missing field.
+/// The rule about a missing field.
 pub(super) const IS_REQUIRED: (Code, &str) = (Code::Required, "is required");
 
-/// What a number in a range should be.
+/// The rule for a number in a range.
 pub(super) fn from_to(right: &RangeInclusive<f64>) -> String {
     format!("must be from {} to {}", right.start(), right.end())
 }
 
-/// What a word should be that is none of a list, or of the part of it that is allowed.
+/// The rule for a word that is not one of those allowed.
 pub(super) fn not_one_of<T: Vocabulary>(word: &Word<T>, allowed: &[T]) -> Option<String> {
     let names: Vec<&str> = allowed.iter().map(|word| word.as_str()).collect();
     (!names.contains(&word.as_str())).then(|| format!("must be one of {}", names.join(", ")))

@@ -1,4 +1,4 @@
-//! Texts into the types of the layouts.
+//! Parses texts into the types of the layouts.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// Reads a JSON text as one of the types of a layout.
 ///
-/// Of a key that stands twice the last value counts, as in the systems' own readers.
+/// The last value of a duplicate key counts, as in the systems' own readers.
 ///
 /// # Errors
 /// [`Error::Invalid`](crate::Error::Invalid) with line and column if it is not JSON, with a JSON
@@ -45,7 +45,7 @@ pub(super) fn settled(document: Document) -> Document {
     }
 }
 
-/// Keys stay where they stand first, as in a dictionary that is written to twice.
+/// A key keeps its first position and gets its last value, as in a dictionary.
 fn last_of_each(fields: Vec<(String, Document)>) -> Vec<(String, Document)> {
     let mut places = BTreeMap::new();
     let mut found: Vec<(String, Document)> = Vec::with_capacity(fields.len());

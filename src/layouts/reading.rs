@@ -1,7 +1,7 @@
-//! A document of another system on its way to an entry.
+//! Builds an entry from a document of another system.
 //!
-//! What a store would refuse as a name is left out of the entry, and a warning names the field; it
-//! never quotes the value, which the document still has.
+//! A name that a store would refuse is left out of the entry. A warning names the field and never
+//! quotes the value, which stays in the document.
 
 use std::borrow::Cow;
 
@@ -11,16 +11,16 @@ use crate::checkpoint::{
 };
 use crate::codec::check;
 
-/// What a store takes by default, in bytes of a name, and of a path.
+/// Default limit of a store for names and paths, in bytes.
 const NAME_BYTES_MAX: usize = 512;
 const PATH_BYTES_MAX: usize = 8 * NAME_BYTES_MAX;
-/// What a store takes by default, of tags and of warnings.
+/// Default limit of a store for the number of tags and of warnings.
 const LIST_MAX: usize = 64;
 const WARNING_BYTES_MAX: usize = 1024;
-/// Of those that a document has; the others are for what is wrong with it.
+/// Warnings taken from the document; the rest is reserved for warnings about it.
 const OWN_WARNINGS_MAX: usize = 32;
 
-/// The value of a field, by keys with `.` between them; null is none.
+/// The value of a field, given as keys with `.` between them; null counts as missing.
 pub(super) fn at<'a>(document: &'a Document, field: &str) -> Option<&'a Document> {
     let mut keys = field.split('.');
     keys.try_fold(document, |inner, key| inner.get(key))
@@ -53,7 +53,7 @@ pub(super) fn whole(document: &Document, field: &str) -> Option<u64> {
     whole_of(at(document, field)?)
 }
 
-/// What a field says that should be true or false; language models put quotes around it.
+/// The boolean value of a field; language models put quotes around it.
 pub(super) fn truth(document: &Document, field: &str) -> Option<bool> {
     match at(document, field)? {
         Document::Bool(value) => Some(*value),
@@ -67,7 +67,7 @@ pub(super) fn word<'a>(document: &'a Document, field: &str) -> Option<Cow<'a, st
     spelled(at(document, field)?)
 }
 
-/// An entry in the making, and what it is made of.
+/// An entry under construction, and its document.
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
     /// The entry so far.
@@ -77,7 +77,7 @@ pub(super) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// An entry that says nothing but where it comes from.
+    /// An entry with only its origin.
     pub(super) fn new(layout: Layout, document: &'a Document, place: &'a Place<'a>) -> Self {
         let entry = NewEntry { layout, status: Status::Unknown, ..NewEntry::default() };
         let mut reading = Self { entry, document, place };
@@ -89,13 +89,13 @@ impl<'a> Reading<'a> {
         reading
     }
 
-    /// The entry; without a time of its own it has that of the file.
+    /// The finished entry; without a stated time it has that of the file.
     pub(super) fn finish(mut self) -> NewEntry {
         self.entry.created_at = self.entry.created_at.or(self.place.modified_at);
         self.entry
     }
 
-    /// Says what a person should know. There is room for some only.
+    /// Adds a warning, up to the limit.
     pub(super) fn warn(&mut self, warning: &str) {
         if self.entry.warnings.len() < LIST_MAX {
             let end = warning.floor_char_boundary(WARNING_BYTES_MAX);
@@ -103,7 +103,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Takes over what the document itself warns of.
+    /// Takes over the warnings of the document.
     pub(super) fn warnings(&mut self, field: &str) {
         let all = list(self.document, field).unwrap_or_default();
         let texts = all.iter().filter_map(spelled).filter(|text| !text.is_empty());
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
         self.entry.issue = self.name(field).and_then(|name| Issue::new(name).ok());
     }
 
-    /// Sets the loop, and tells if it is not called as the schema of AIWG has it.
+    /// Sets the loop, and warns if its id does not match the schema of AIWG.
     pub(super) fn loop_id(&mut self, field: &str) {
         self.entry.loop_id = self.name(field).and_then(|name| LoopId::new(name).ok());
         if self.entry.loop_id.as_ref().is_some_and(|name| !name.is_ralph()) {
@@ -181,7 +181,7 @@ impl<'a> Reading<'a> {
         fields.iter().find_map(|field| self.time(field))
     }
 
-    /// A time, and a warning of what was taken for granted, or that it is none.
+    /// A time; warns of an assumption made about it, or that it cannot be read.
     pub(super) fn assumed(&mut self, what: &str, read: Option<time::Assumed>) -> Option<Timestamp> {
         match read {
             Some((_, Some(assumed))) => self.warn(&format!("{what} {assumed}")),
@@ -191,7 +191,7 @@ impl<'a> Reading<'a> {
         read.map(|(time, _)| time)
     }
 
-    /// Sets the trigger to a word that a file says, in its own spelling.
+    /// Sets the trigger to the word of a file, in the file's spelling.
     pub(super) fn trigger(&mut self, field: &str, word: &str) {
         let spelling = |word: &str| word.trim().to_ascii_lowercase().replace(['-', ' '], "_");
         let trigger = word.parse().or_else(|_| spelling(word).parse());
@@ -212,7 +212,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Sets the series, below the directories that lie before the system's own.
+    /// Sets the series, prefixed with the directories before that of the system.
     ///
     /// Issue 42 of two projects is not the same.
     pub(super) fn series(&mut self, anchors: &[&str], name: &str) {
@@ -230,8 +230,8 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A series of any text. What cannot be a name, or is too long, is changed and ends in a checksum
-/// of all of it, so that two of them do not become one.
+/// A series named by any text. An invalid or too long text is changed and gets a checksum of the
+/// original, so that two series stay distinct.
 pub(super) fn series(text: &str) -> Option<Series> {
     const SUM_BYTES: usize = 17;
     if text.len() <= NAME_BYTES_MAX && !text.contains(char::is_control) {

@@ -1,18 +1,17 @@
 //! Which system wrote a document, and what it says about itself.
 //!
-//! By content: relatives of the systems use the same paths. Must never convert a document into the
-//! types of its layout: what one field says must not hang on all the others.
+//! It decides by content, since related systems use the same paths. It must never convert a
+//! document into the types of its layout: one bad field must not hide the others.
 //!
 //! A document that lacks required fields is recognised by place and shape together: the path of the
-//! system, and at least two fields that only the system has. Files of relatives at the same path
-//! have one at most. Of the repositories that have a `.pipeline/state.json`, most are another
-//! system's.
+//! system, and at least two fields that only the system has. Files of related systems at the same
+//! path have one at most. Most repositories with a `.pipeline/state.json` belong to another system.
 
 use super::reading::{Reading, series};
 use super::{agentize, aiwg, claude, crunch, pipeline};
 use crate::checkpoint::{Document, Layout, NewEntry, Timestamp};
 
-/// Where a file lies, and what lies beside it that says more about it.
+/// The path of a file, with its time and the index beside it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Place<'a> {
     /// From the imported root, with `/` between its parts.
@@ -25,9 +24,9 @@ pub struct Place<'a> {
 
 /// Returns what a document says about itself, if one of the five systems wrote it.
 ///
-/// Of a `history.jsonl` each line is such a document. The path adds only what the document lacks,
-/// and what a store would refuse is left out with a warning. A trigger that no file states is
-/// unknown, and so is a status.
+/// Each line of a `history.jsonl` is such a document. The path only adds what the document lacks.
+/// Values that a store would refuse are left out with a warning. A trigger or status that no file
+/// states is unknown.
 ///
 /// A document that lacks what its system requires is still that system's if it lies in its place
 /// and has its shape: [`check`](super::check()) tells what is missing. It has no series if it lacks
@@ -45,8 +44,8 @@ pub fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
         .or_else(|| aiwg::broken(document, place))
 }
 
-/// Returns what a document says about itself as one of a given system, also if it lacks what tells
-/// that system from others.
+/// Returns what a document says about itself as one of a given system, even if nothing in it
+/// identifies that system.
 ///
 /// `None` for a document of this store, and for one of a pipeline that names no story.
 ///
@@ -64,7 +63,7 @@ pub fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
 /// ```
 #[must_use]
 pub fn recognise_as(layout: Layout, document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    // What is whole says more, such as which of several files of its system it is.
+    // A complete document says more, such as which of several files of its system it is.
     if let Some(whole) = recognise(document, place).filter(|it| it.layout == layout) {
         return Some(whole);
     }
@@ -78,7 +77,7 @@ pub fn recognise_as(layout: Layout, document: &Document, place: &Place<'_>) -> O
     }
 }
 
-/// Returns what can be said about a file that no system is known to have written.
+/// Describes a file of no known system.
 ///
 /// Successive states of the file are a series of their own.
 #[must_use]

@@ -1,12 +1,12 @@
 //! Revisions of one file: the ids that they may have, and their place in the order.
 //!
-//! Pure: what the store knows comes in, and what is to be saved comes out.
+//! Pure: no store is read or written here.
 //!
 //! An imported file is known by its path, and each content that an import finds there is a
-//! *revision*. The import compares the text with that of the newest revision: the same text is
-//! known, any other is a new checkpoint, also if an earlier revision had it (A, B, A). So importing
-//! again adds nothing, nor does continuing after a kill. Tags, marks and forks do not change the
-//! file.
+//! *revision*. The import compares the text with that of the newest revision: the same text adds
+//! nothing, any other is a new checkpoint, even if an earlier revision had it (A, B, A). So
+//! importing again adds nothing, nor does continuing after a kill. Tags, marks and forks do not
+//! change the file.
 //!
 //! - The id is the one that the document states, else its layout and a hash of path and text. Where
 //!   that is taken, `~` and the hash follow. Where that is taken too, by an earlier revision with
@@ -38,15 +38,15 @@ use super::reading::series;
 use crate::checkpoint::{Entry, Id, Layout, NewEntry, Timestamp};
 use crate::codec::check;
 
-// With a tilde and eight digits behind it, it must fit a name.
+// An id with a tilde and eight digits appended must still be a valid name.
 const ID_BYTES_MAX: usize = 500;
-// Systems write a file when they take the time. One that was written later is a copy, and so is
-// what lies beside it.
+// Systems write a file right after they take its time. A file written later is a copy, and so are
+// the files beside it.
 const WRITTEN_WITHIN_MICROS: u64 = 60_000_000;
-// The second is needed only where a caller took the first for something else.
+// A second attempt is needed only if a caller used the first id for something else.
 const ATTEMPTS: u8 = 4;
 
-/// A content of a file that is to be saved.
+/// A content of a file, before it is saved.
 #[derive(Debug, Clone, Copy)]
 pub struct Revision<'a> {
     /// [`Source::fingerprint`](crate::source::Source::fingerprint) of its path.
@@ -68,7 +68,7 @@ impl Revision<'_> {
     /// that import the same file at the same time save it once.
     #[must_use]
     pub fn ids(&self, about: &NewEntry) -> Vec<Id> {
-        // That word stands for the newest of all.
+        // `latest` is reserved for the newest checkpoint.
         let own = about.id.as_ref().filter(|id| id.as_str() != "latest");
         let mut ids: Vec<Id> = own.cloned().into_iter().collect();
         ids.extend(self.id_of(own, about.layout, self.fingerprint));
@@ -104,8 +104,8 @@ impl Revision<'_> {
         };
     }
 
-    /// Dates what states no time, and puts it after the revision before. `newest` is the newest
-    /// checkpoint of its series.
+    /// Dates a content without a stated time and orders it after the revision before. `newest` is
+    /// the newest checkpoint of its series.
     ///
     /// Without a time of its own it has that of the file. If the newest of the series came from a
     /// file that was written long after the time that it states, the files are copies, and the time

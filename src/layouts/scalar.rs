@@ -1,4 +1,4 @@
-//! Numbers that some files have in quotes, and texts that some have without.
+//! Numbers that some files quote, and texts that some leave unquoted.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use serde_json::{Number, Value};
 
 /// A number or a text, written back as it was read.
 ///
-/// Scripts put quotes around numbers (`"current_phase": "3"`), and YAML takes a version without
-/// quotes for a number.
+/// Scripts put quotes around numbers (`"current_phase": "3"`), and YAML reads a version without
+/// quotes as a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Scalar(Value);

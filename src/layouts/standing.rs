@@ -17,18 +17,18 @@ use crate::checkpoint::{Document, Entry, Issue, Layout};
 pub use graph::{Batch, Graph, GraphNode};
 pub use shared::{Knowledge, Messages};
 
-/// What a document says about the work: how far it is, what went wrong, what it was based on.
+/// What a document says about the work: progress, failures, and what it was based on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Standing {
-    /// What the work is, in the words of whoever started it.
+    /// The description of the work, as its author wrote it.
     pub description: Option<String>,
     /// The version of the document's schema, as it is written.
     pub version: Option<String>,
-    /// Why the work cannot go on from this document: its version is of the future, or something
-    /// is missing without which its system does not resume.
+    /// Why the work cannot go on from this document: its version is too new, or a field is missing
+    /// that its system needs to resume.
     pub refusals: Vec<Problem>,
-    /// How far the work is.
+    /// The progress of the work.
     pub progress: Option<Progress>,
     /// Tasks that are done; `None` if the document has no such list.
     pub tasks_done: Option<Vec<String>>,
@@ -38,12 +38,12 @@ pub struct Standing {
     pub last_action: Option<String>,
     /// What the last review said, in full.
     pub last_feedback: Option<String>,
-    /// How good the work was when last judged; only to be compared within a series.
+    /// The last score of the work; comparable only within a series.
     #[serde(serialize_with = "spelled::number")]
     pub score: Option<f64>,
-    /// How often it failed, as its system counts: so far, or one after the other.
+    /// Number of failures, as its system counts them: in total, or consecutive.
     pub failures: Option<u64>,
-    /// How much fails right now, such as tests or tries in a row; none again once all is well.
+    /// Number of present failures, such as failing tests or consecutive failed tries.
     pub failing: Option<u64>,
     /// The error that the document ends with, in its own words.
     pub error: Option<String>,
@@ -57,7 +57,7 @@ pub struct Standing {
     /// What the state of its pipeline says about a story, where a store has that state: a document
     /// alone does not tell.
     pub assignment: Option<Assignment>,
-    /// What its system does first when it goes on from here, in a sentence.
+    /// The first action of its system after a resume, in a sentence.
     pub next: Option<String>,
     /// What the work was based on when it was saved.
     pub snapshot: Snapshot,
@@ -69,7 +69,7 @@ pub struct Standing {
     pub knowledge: Option<Knowledge>,
 }
 
-/// How far work is that goes in parts.
+/// The progress of work in parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Progress {
@@ -79,11 +79,11 @@ pub struct Progress {
     pub done: u64,
     /// How many there are, if that is known.
     pub total: Option<u64>,
-    /// What the one is called with which the work goes on, such as `Phase 3 (implement)`.
+    /// The name of the next part, such as `Phase 3 (implement)`.
     pub next: Option<String>,
 }
 
-/// The world as it was when a checkpoint was saved, as far as its document says.
+/// Branch, issue and files at the time of the checkpoint, as its document records them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -122,9 +122,9 @@ pub struct NamedFile {
 
 /// Returns where the work of a checkpoint stands.
 ///
-/// By the layout of the entry, and whatever kind of file of that layout the document is. A field of
-/// a wrong type tells nothing and hides no other; of long lists the first 10,000 are kept. Grows
-/// with the size of the document.
+/// It reads the document by the layout of the entry, and handles every kind of file of that layout.
+/// A field of a wrong type is ignored. Of long lists the first 10,000 elements are kept. Grows with
+/// the size of the document.
 ///
 /// ```
 /// use waypost::{Document, Layout, NewEntry, Store};

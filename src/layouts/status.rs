@@ -1,8 +1,8 @@
-//! What the systems call it when work goes on, is done or has failed.
+//! The words of the systems for a status.
 
 use crate::checkpoint::Status;
 
-/// Returns what a system's own word says about where the work stands.
+/// Returns the status that a system's own word means.
 ///
 /// Real files spell it in many ways: `running`, `IN_PROGRESS`, `complete`, `COMPLETED`, `SUCCESS`,
 /// `ABORTED`. A word that none of them uses is [`Status::Unknown`].

@@ -2,20 +2,20 @@
 //!
 //! Must never ask for the zone of this machine: a file means the same everywhere.
 //!
-//! A file whose time cannot be read gets that of the file, with a warning; a time without a zone is
-//! taken as UTC, with a warning.
+//! A checkpoint whose time cannot be read gets the time of its file; a time without a zone counts
+//! as UTC. Both give a warning.
 
 use crate::checkpoint::{Document, Timestamp};
 
-/// What was taken for granted about a time without a zone.
+/// The assumption about a time without a zone.
 const NO_ZONE: &str = "has no zone and is taken as UTC";
-/// What was taken for granted about a day.
+/// The assumption about a date without a time.
 const NO_CLOCK: &str = "has no time of day and is taken as midnight UTC";
 
 /// No form of a time is longer.
 const TEXT_BYTES_MAX: usize = 64;
 
-/// A time, and what was taken for granted to know it.
+/// A time, and the assumption made to read it.
 pub(super) type Assumed = (Timestamp, Option<&'static str>);
 
 /// The time that a value of a document is.
@@ -32,7 +32,8 @@ pub(super) fn of_value(value: &Document) -> Option<Assumed> {
 /// The time that a text is.
 pub(super) fn of_text(text: &str) -> Option<Assumed> {
     let is_digits_first = text.starts_with(|first: char| first.is_ascii_digit());
-    // Microseconds are how this library prints what no calendar has; a file means something else.
+    // This library prints times beyond the calendar in microseconds; in a file such a number means
+    // something else.
     if text.len() > TEXT_BYTES_MAX || !is_digits_first || text.ends_with("us") {
         return None;
     }
@@ -89,7 +90,7 @@ fn of_seconds(number: f64) -> Option<Timestamp> {
         return None;
     }
     let unit = if number < 1e11 { 1e6 } else { 1e3 };
-    // A cast would do, but not without a word about what it cuts off.
+    // Not a cast, which clippy would report as lossy.
     let micros = format!("{:.0}", number * unit).parse().ok()?;
     Some(Timestamp::from_micros(micros))
 }

@@ -1,4 +1,4 @@
-//! Words from a list, and the words that files have in their place.
+//! Words from a fixed list, and unknown words in their place.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub trait Vocabulary: Copy + 'static {
     fn as_str(self) -> &'static str;
 }
 
-/// A word of a list, or another that a file has in its place.
+/// A word of a list, or an unknown one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Word<T> {
     /// One of the list.

@@ -1,13 +1,13 @@
-//! Checkpoints as files of a layout.
+//! Turns checkpoints into files of a layout.
 //!
-//! A document that has the shape of the layout is written as it is. Any other one travels whole, in
-//! a place where the system tolerates what it does not know, within a document that has what the
-//! system requires; each layout's `write.rs` says what becomes what. Must never make a value up.
+//! A document that has the shape of the layout is written as it is. Any other is embedded whole in
+//! an envelope with the required fields, at a place where the system tolerates unknown data; each
+//! layout's `write.rs` lists the fields. Must never make a value up.
 //!
-//! Every field that the system's code reads without asking is there. What the entry or the document
-//! has under its usual names is lifted, a required value that is missing is refused by name, and
-//! the rest is null or empty. Where a system's schema and its code disagree, the schema decides,
-//! unless `Form::Reader` is asked for.
+//! Every field that the system's code reads unconditionally is written: with the value of the entry
+//! or the document under its usual names, else null or empty. A missing required value is an error
+//! that names it. Where a system's schema and its code disagree, the schema decides, unless
+//! `Form::Reader` is asked for.
 
 use serde::de::DeserializeOwned;
 
@@ -33,14 +33,14 @@ pub struct LayoutFile {
     ///
     /// `None` if the system has a single file that is overwritten: then only the newest is written.
     pub other_path: Option<String>,
-    /// What the file says.
+    /// The content of the file.
     pub document: Document,
     /// How the system itself writes it; if the checkpoint came from a file of this layout, how that
     /// was written.
     pub form: SourceForm,
     /// The JSON pointers of fields that a migration to another version of the schema added.
     pub added: Vec<String>,
-    /// What else the reader of a report should know, without any value of the document.
+    /// Further notes for the report, without any value of the document.
     pub notes: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// The same in the project that the checkpoint came from, where that is one of several.
+    /// The same paths below the project that the checkpoint came from, if it is one of several.
     pub(super) fn below(self, entry: &Entry) -> Self {
         let source = entry.source_path.as_ref().filter(|path| part::is_path(path));
         let Some(project) = source.and_then(|path| path::project(path, &path::ANCHORS)) else {
@@ -71,16 +71,17 @@ impl Paths {
 
 /// Returns a checkpoint as a file that the system of `layout` accepts.
 ///
-/// What came from that layout, or has its shape, is written unchanged. Of another one the entry
-/// tells what the system requires; where it does not, fields of the document that other systems
-/// have for the same do. The document travels along whole. A native file has both.
+/// A document that came from that layout, or has its shape, is written unchanged. For any other,
+/// the required fields come from the entry, else from fields of the document that other systems use
+/// for the same. The whole document is embedded. A native file has both.
 ///
-/// Knows nothing of other checkpoints: who writes many sees to it that none replaces another.
+/// Knows nothing of other checkpoints: a caller that writes many must prevent one from replacing
+/// another.
 ///
 /// # Errors
-/// What the system requires and the checkpoint does not have, each by the field of [`Entry`] or the
-/// JSON pointer into the document where it was looked for; a document of the layout's shape by the
-/// pointer of the field that cannot name a file.
+/// The missing required values, each with the field of [`Entry`] or the JSON pointer where it was
+/// expected. For a document of the layout's shape, the pointer of the field that cannot name a
+/// file.
 pub fn file_as(
     layout: Layout,
     entry: &Entry,
@@ -121,7 +122,7 @@ pub fn file_with(
     check(file)
 }
 
-/// A file of the layout goes back to where it was, if that is where its system looks.
+/// A file of the layout returns to its original path, if its system looks there.
 fn as_it_was(
     layout: Layout,
     entry: &Entry,
@@ -152,7 +153,7 @@ fn as_it_was(
     Ok(LayoutFile { added, notes, ..LayoutFile::new(paths, document, form) })
 }
 
-/// Where the programs of another version look for a file that lies where those of its own did.
+/// The path at which programs of another version look for a file.
 fn in_place(layout: Layout, path: &str, document: &Document) -> Option<String> {
     match layout {
         Layout::Claude => claude::in_place_of_version(path, document),
@@ -162,7 +163,7 @@ fn in_place(layout: Layout, path: &str, document: &Document) -> Option<String> {
     }
 }
 
-/// A document that another system, or a user, wrote as this one would have.
+/// A document that another system or a user wrote in the shape of this layout.
 fn shaped(
     layout: Layout,
     entry: &Entry,
@@ -191,7 +192,7 @@ fn made(
         Layout::Native => Document::Null,
     };
     let mut notes = given.finish()?;
-    // Before the document is in it: that may be large, and is not the system's concern.
+    // Validated before the document is embedded: it may be large, and the rules do not apply to it.
     let problems = validated(layout, &envelope);
     if !problems.is_empty() {
         return Err(problems);
@@ -221,7 +222,7 @@ fn enclose(layout: Layout, entry: &Entry, envelope: Document, document: Document
     }
 }
 
-/// The document with a value at a place that it has.
+/// The document with the value at an existing place replaced.
 pub(super) fn placed(mut document: Document, keys: &[&str], value: Document) -> Document {
     let mut place = Some(&mut document);
     for key in keys {
@@ -274,13 +275,13 @@ fn is_home(layout: Layout, path: &str) -> bool {
 
 /// Tells whether the document is one that the system would have written.
 fn has_shape(layout: Layout, document: &Document) -> bool {
-    // Spares most documents of others the long way.
+    // A quick check that excludes most other documents.
     let mark = match layout {
         Layout::Agentize => "state",
         Layout::Pipeline => "storyId",
         Layout::Native | Layout::Crunch | Layout::Claude | Layout::Aiwg => "checkpoint_id",
     };
-    // Without what a workflow resumes from, nobody would know it again for one of that system.
+    // Without the state to resume from, it would not be recognised as a file of that system.
     let has_state = matches!(document.get("workflow_state"), Some(Document::Object(_)));
     let is_known = layout != Layout::Claude || has_state;
     document.get(mark).is_some() && is_known && validated(layout, document).is_empty()
@@ -307,7 +308,7 @@ fn checked<T: DeserializeOwned>(
     }
 }
 
-/// A document that has not even the kinds of values that its type asks for.
+/// The problem of a document that does not fit its type.
 pub(super) fn misfit(error: &Error) -> Problem {
     match error {
         Error::Invalid { what, reason } => {
@@ -321,7 +322,7 @@ pub(super) fn misfit(error: &Error) -> Problem {
     }
 }
 
-/// The last look at what will be a path, whoever made it.
+/// The final check of every path, wherever it comes from.
 fn check(file: LayoutFile) -> Result<LayoutFile, Vec<Problem>> {
     let paths = [Some(&file.path), file.other_path.as_ref()];
     if paths.into_iter().flatten().all(|path| part::is_path(path)) {

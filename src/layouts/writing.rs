@@ -12,17 +12,17 @@ pub struct Writing {
     ///
     /// `None` leaves a document of the layout as it is, and gives others the newest version.
     pub schema: Option<Schema>,
-    /// Which of its files the system would read it from.
+    /// The form of the file.
     pub form: Form,
 }
 
 /// Which of a system's files a checkpoint becomes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Form {
-    /// The one that the system's schema describes.
+    /// The form that the system's schema describes.
     #[default]
     Documented,
-    /// The one that the system's code reads, where that is another one.
+    /// The form that the system's code reads, where it differs.
     Reader,
 }
 

@@ -1,7 +1,7 @@
 //! YAML text of a document, which readers of YAML 1.1 and of 1.2 read back to the same values.
 //!
-//! Block style, two spaces a level. Must never leave it to a reader to guess: what any of them
-//! could take for something else than text is in quotes.
+//! Block style, two spaces a level. Must never be ambiguous: text that any reader could take for
+//! another type is quoted.
 
 mod text;
 
@@ -13,17 +13,17 @@ use crate::checkpoint::Document;
 use crate::codec::{TEXT_BYTES_MAX, too_long};
 use crate::error::{Error, Result};
 
-// What a store takes at most. Every level is a call, and each is small.
+// The limit of a store. Every level is one small call.
 const DEPTH: usize = 512;
 const STEP: usize = 2;
-// Readers look no further than 1024 characters for the colon after a key.
+// Readers search at most 1024 characters for the colon after a key.
 const KEY_BYTES: usize = 1000;
 
 /// Returns the YAML text of a document, as `PyYAML` and readers of YAML 1.2 both take it.
 ///
 /// Numbers keep their value but not always their spelling: `1e3` is text to `PyYAML`, so it is
-/// written as `1.0e+3`. Texts of several lines are block scalars where nothing is lost by it. Bytes
-/// are `{"$bytes": BASE64}`, as in JSON. Of a key that stands twice the last value is written.
+/// written as `1.0e+3`. Texts of several lines are block scalars where that loses nothing. Bytes
+/// are `{"$bytes": BASE64}`, as in JSON. The last value of a duplicate key is written.
 ///
 /// ```
 /// use waypost::{Document, layouts::to_yaml};
@@ -94,7 +94,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The first line of a block starts where the block is.
+    /// Indents a line, except the first of a block.
     fn start(&mut self, index: usize, column: usize) {
         if index > 0 {
             self.pad(column);
@@ -137,7 +137,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Deep in a document every line takes as much again as it is deep.
+    /// Checks the length before writing: deep in a document, every line also has its indent.
     fn check_length(&self, document: &Document, column: usize) -> Result<()> {
         let lines = match document {
             Document::Text(text) => text.bytes().filter(|byte| *byte == b'\n').count(),
@@ -172,7 +172,7 @@ fn is_block(document: &Document) -> bool {
     }
 }
 
-/// Keys stay where they stand first, with the value that counts.
+/// A key keeps its first position and gets its last value.
 fn once_each(fields: &[(String, Document)]) -> Vec<(&str, &Document)> {
     let last: BTreeMap<&str, &Document> =
         fields.iter().map(|(key, value)| (key.as_str(), value)).collect();

@@ -1,8 +1,8 @@
-//! A world of which nothing is known: what is left is what a checkpoint itself says.
+//! A world that knows nothing, so that only the checkpoint itself counts.
 
 use super::world::{Answer, FileNow, IssueNow, World};
 
-/// A world that is not looked at: it answers no question.
+/// A world that answers no question.
 #[derive(Debug, Clone, Copy)]
 pub struct Blind;
 

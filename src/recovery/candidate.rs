@@ -1,4 +1,4 @@
-//! Checkpoints of a series, read and checked, and what stands in the way of going on from them.
+//! Checkpoints of a series, read and checked, with the reasons why they cannot be resumed.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,21 +11,21 @@ use crate::layouts::claude::is_set_aside;
 use crate::layouts::{Code, NamedFile, Problem, Standing, problems, standing};
 use crate::store::Store;
 
-/// A checkpoint that work might go on from.
+/// A checkpoint that might be resumed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// What is known about it without its document.
+    /// Its entry.
     #[serde(flatten)]
     pub entry: Entry,
-    /// What its document says about how good the work is; nothing, if that cannot be read.
+    /// The state of the work by its document; empty if that cannot be read.
     pub standing: Standing,
     /// What stands in the way.
     pub hurdles: Vec<Hurdle>,
     /// The rules of its system that it breaks.
     #[serde(skip)]
     pub(super) problems: Vec<Problem>,
-    /// Whether its file lies where its system does not look for work, or belongs there.
+    /// Whether its file is, or belongs, where its system does not look for work.
     #[serde(skip)]
     pub(super) is_set_aside: bool,
 }
@@ -33,7 +33,7 @@ pub struct Candidate {
 // More would fill the screen; `waypost check` lists all.
 const TOLD_MAX: usize = 8;
 
-/// Why work cannot go on from a checkpoint. Printed as a sentence without its subject.
+/// A reason why a checkpoint cannot be resumed. Displayed as a sentence without its subject.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "hurdle", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -48,7 +48,7 @@ pub enum Hurdle {
         /// What it says about it.
         warnings: Vec<String>,
     },
-    /// It breaks rules of its system: it lacks what that requires, or has what that refuses.
+    /// It breaks rules of its system: a required field is missing, or a value is refused.
     Invalid {
         /// What is wrong, by field.
         problems: Vec<Problem>,
@@ -58,7 +58,7 @@ pub enum Hurdle {
         /// What is wrong, by field.
         problems: Vec<Problem>,
     },
-    /// Nothing forbids it, but things have gone wrong before it.
+    /// It could be resumed, but the work had gone wrong by then.
     Unsafe,
     /// It is an earlier content of a file whose present content cannot be resumed, or is of no
     /// system that is known.
@@ -120,12 +120,12 @@ impl Candidate {
         self.hurdles.iter().any(|hurdle| matches!(hurdle, Hurdle::Ended { .. }))
     }
 
-    /// Whether what is older belongs to a run that is over.
+    /// Whether older checkpoints belong to a run that is over.
     pub(super) fn ends_run(&self) -> bool {
         self.has_ended() && !self.is_set_aside
     }
 
-    /// Whether it was saved where work can be taken up cleanly.
+    /// Whether it was saved at a clean boundary of the work.
     pub(super) fn is_boundary(&self) -> bool {
         matches!(
             self.entry.trigger,
@@ -134,7 +134,7 @@ impl Candidate {
     }
 }
 
-/// A checkpoint with what it says, and itself if it can be read.
+/// A candidate, with its checkpoint if that can be read.
 pub(super) type Read = (Candidate, Option<Checkpoint>);
 
 /// Reads a checkpoint; `None` if it was deleted since it was listed.
@@ -144,7 +144,7 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<Option<Read>> {
     let (document, checkpoint) = match found {
         Ok((document, checkpoint)) => (document, checkpoint),
         Err(error @ (Error::Corrupt { .. } | Error::Invalid { .. } | Error::Limit { .. })) => {
-            // How the work ended is known without its document.
+            // The entry alone shows that the work has ended.
             let ended = entry.status.is_over().then_some(Hurdle::Ended { status: entry.status });
             let damaged = Hurdle::Damaged { reason: error.to_string() };
             let hurdles = [damaged].into_iter().chain(ended).collect();
@@ -169,13 +169,13 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<Option<Read>> {
     Ok(Some((candidate, Some(checkpoint))))
 }
 
-/// Reads a checkpoint to be judged among many, and keeps of its document what that takes.
+/// Reads a checkpoint for comparison with many, and keeps only what the comparison needs.
 ///
 /// A document may name thousands of files and tasks.
 pub(super) fn judged(store: &Store, entry: Entry) -> Result<Option<Candidate>> {
     let Some((mut candidate, _)) = read(store, entry)? else { return Ok(None) };
     let Standing { score, failures, failing, tests_passing, error, .. } = candidate.standing;
-    // That there is one, and not what it says.
+    // Keeps only that there is an error, not its text.
     let error = error.map(|_| String::new());
     candidate.problems.clear();
     candidate.standing =
@@ -183,18 +183,18 @@ pub(super) fn judged(store: &Store, entry: Entry) -> Result<Option<Candidate>> {
     Ok(Some(candidate))
 }
 
-/// Files that were captured are what the work was based on, too.
+/// Adds captured files to those that the work was based on.
 fn add_captured(store: &Store, entry: &Entry, standing: &mut Standing) -> Result<()> {
     if entry.artifact_count == 0 {
         return Ok(());
     }
     let captured = match store.artifacts(&entry.id) {
         Ok(captured) => captured,
-        // The document is whole; `restore` tells what is wrong with the files.
+        // The document can be read; `restore` reports the damaged files.
         Err(Error::Corrupt { .. } | Error::NotFound { .. }) => return Ok(()),
         Err(error) => return Err(error),
     };
-    // What was captured is known to be right, whatever the document says about it.
+    // The hash of a captured file is certain, so that of the document is ignored.
     let paths: HashSet<&str> = captured.iter().map(|it| it.path.as_str()).collect();
     standing.snapshot.files.retain(|file| !paths.contains(file.path.as_str()));
     standing.snapshot.files.extend(captured.iter().map(|artifact| NamedFile {
@@ -205,7 +205,7 @@ fn add_captured(store: &Store, entry: &Entry, standing: &mut Standing) -> Result
     Ok(())
 }
 
-/// Returns what stands in the way of going on from a checkpoint that can be read.
+/// Returns why a readable checkpoint cannot be resumed.
 #[must_use]
 pub fn hurdles(entry: &Entry, standing: &Standing) -> Vec<Hurdle> {
     let mut hurdles = Vec::new();
@@ -221,7 +221,7 @@ pub fn hurdles(entry: &Entry, standing: &Standing) -> Vec<Hurdle> {
     hurdles
 }
 
-/// Puts first what makes a document invalid, and says of no field twice what is wrong with it.
+/// Puts problems that make a document invalid first, and reports each field once.
 fn with_invalid(mut hurdles: Vec<Hurdle>, problems: &[Problem]) -> Vec<Hurdle> {
     let is_newer = |field: &str| {
         hurdles.iter().any(|hurdle| match hurdle {
@@ -231,7 +231,7 @@ fn with_invalid(mut hurdles: Vec<Hurdle>, problems: &[Problem]) -> Vec<Hurdle> {
             _ => false,
         })
     };
-    // Nothing is wrong with what a later release wrote, or with a story that was tried too often.
+    // A newer version and an exceeded retry limit do not make a document invalid.
     let is_invalid = |it: &&Problem| match it.code {
         Code::RetryLimit => false,
         Code::Version => it.is_error() && !is_newer(&it.field),
@@ -254,7 +254,7 @@ fn is_inside(field: &str, outer: &str) -> bool {
     field.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Entries of a series, the newest first, at most so many; and damage that leaves no entry.
+/// At most `limit` entries of a series, newest first; and damage that leaves no entry.
 pub(super) fn entries(
     store: &Store,
     series: &Series,

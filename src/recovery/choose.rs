@@ -1,6 +1,6 @@
-//! From a name to one checkpoint that was read and checked.
+//! Finds the one checkpoint that a name means, reads and checks it.
 //!
-//! Never asks anybody and never guesses: a name that is not clear is reported by type.
+//! Never asks and never guesses: an ambiguous name is an error.
 
 use super::candidate::Hurdle;
 use super::decision::{Choice, Resume};
@@ -12,18 +12,17 @@ use crate::checkpoint::{Entry, Id, Series};
 use crate::error::Result;
 use crate::store::Store;
 
-/// The one thing that a name stands for.
+/// The one target that a name means.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Meant {
-    /// What it stands for.
+    /// The target.
     pub target: Target,
-    /// How many other things of this name were left out because only this one has not ended.
+    /// Number of other targets of this name, left out because their work has ended.
     pub left_out: usize,
 }
 
-/// A checkpoint that was read and checked, why it was chosen, and what stands in the way of going
-/// on from it.
+/// A checkpoint that was read and checked, why it was chosen, and why it cannot be resumed.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Chosen {
@@ -33,20 +32,20 @@ pub struct Chosen {
     pub reasons: Vec<String>,
     /// What stands in the way.
     pub hurdles: Vec<Hurdle>,
-    /// What is newer, or all if none of the series can be resumed, the newest first.
+    /// Newer checkpoints, newest first; all of them if none of the series can be resumed.
     pub passed_over: Vec<PassedOver>,
-    /// Before an invalid one, the newest that could be resumed.
+    /// If the checkpoint is invalid, the newest older one that could be resumed.
     pub older: Option<Id>,
     /// Damage that leaves so little of a checkpoint that it cannot be named.
     pub damage: Vec<String>,
-    /// Whether this very checkpoint was asked for, and not its series.
+    /// Whether the checkpoint itself was named, not its series.
     pub is_named: bool,
 }
 
 impl Store {
-    /// Finds the one thing that a name stands for, by the rules of [`Store::targets`].
+    /// Finds the one target that a name means, by the rules of [`Store::targets`].
     ///
-    /// Of several things, the only one whose work has not ended is meant.
+    /// If several targets fit and the work of only one has not ended, it is that one.
     ///
     /// # Errors
     /// [`Unresolved::Nothing`], [`Unresolved::LostNames`], [`Unresolved::Several`], and
@@ -63,7 +62,7 @@ impl Store {
             }
         }
         match open[..] {
-            // There is only one, or all are over: which of them is told does not matter.
+            // Only one is left, or all have ended and any will do.
             [] => Ok(Meant { target: found.swap_remove(0), left_out: 0 }),
             [only] => {
                 let left_out = found.len() - 1;
@@ -88,7 +87,7 @@ impl Store {
             Target::Series(series) => series,
         };
         match how.strategy {
-            // To start over, none need be selected.
+            // Starting over needs no selection.
             Strategy::Select if how.choice != Some(Choice::Fresh) => {
                 Err(self.unselected(series, how.depth)?)
             }
@@ -121,7 +120,7 @@ impl Store {
         Ok(Unresolved::Nothing { wanted, about, nearby, newest: self.newest_series()? })
     }
 
-    /// Whether its work may go on. What cannot be told may.
+    /// Whether its work may go on; true if that is unknown.
     fn may_go_on(&self, target: &Target) -> Result<bool> {
         match target {
             Target::Checkpoint(entry) => Ok(!entry.status.is_over()),
@@ -148,7 +147,7 @@ impl Store {
             let chosen = Chosen::of(offer, Vec::new());
             return Ok(Chosen { reasons, passed_over, older, damage, ..chosen });
         }
-        // By force, or to start over, there is still something to look at.
+        // With force, or to start over, the newest readable one is still chosen.
         let newest = passed_over.iter().find(|it| it.is_readable).map(|it| it.entry.clone());
         let Some(newest) = newest else {
             let count = passed_over.len() + damage.len();
@@ -156,7 +155,7 @@ impl Store {
         };
         let (offer, mut hurdles) = self.offer(newest)?;
         if hurdles.is_empty() {
-            // Every one of them is unsafe, though nothing in it forbids to go on from it.
+            // All of them are unsafe, though none forbids resuming.
             let overwritten = unknown_content(self, &offer.checkpoint.entry)?;
             hurdles.push(overwritten.map_or(Hurdle::Unsafe, |by| Hurdle::Overwritten { by }));
         }
@@ -170,7 +169,7 @@ impl Chosen {
         Self { offer, reasons, hurdles, passed_over, older: None, damage, is_named: false }
     }
 
-    /// Whether it stands for a series that is over.
+    /// Whether its series has ended.
     pub(super) fn has_ended(&self) -> bool {
         let is_end = |hurdle: &Hurdle| matches!(hurdle, Hurdle::Ended { .. });
         !self.is_named && self.hurdles.iter().any(is_end)

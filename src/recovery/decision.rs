@@ -1,4 +1,4 @@
-//! How work is to be resumed, and what comes of it.
+//! Options of a resume, and its decision.
 
 use serde::Serialize;
 
@@ -12,9 +12,9 @@ pub struct Resume {
     pub strategy: Strategy,
     /// How many of the newest checkpoints of a series are considered; [`DEPTH`] by default.
     pub depth: u32,
-    /// What is decided beforehand.
+    /// A decision made beforehand.
     pub choice: Option<Choice>,
-    /// Whether to go on though the checkpoint or the world speak against it.
+    /// Whether to resume despite the checkpoint's hurdles or changes in the world.
     pub force: bool,
 }
 
@@ -24,10 +24,10 @@ impl Default for Resume {
     }
 }
 
-/// What can be decided before the checkpoint is known.
+/// A decision that can be made before the checkpoint is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// Go on, also if something changed since. What forbids to go on still does.
+    /// Resume even if something changed. Hurdles still prevent it.
     Resume,
     /// Start over.
     Fresh,

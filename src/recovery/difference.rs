@@ -1,4 +1,4 @@
-//! How files differ from what a checkpoint knew, line by line.
+//! Differences between present files and those of a checkpoint, line by line.
 //!
 //! Bounded, since it is shown to people and programs: files, lines, and the length of a line.
 //!
@@ -28,7 +28,7 @@ const CHARS_MAX: usize = 500;
 const BYTES_MAX: u64 = 1 << 20;
 const TOO_LONG: &str = "it has more than 1048576 bytes";
 
-/// How files differ from what a checkpoint knew of them.
+/// Differences between present files and those of a checkpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Differences {
@@ -48,7 +48,7 @@ pub struct FileDifference {
     pub path: String,
     /// What the file is compared with.
     pub against: Against,
-    /// What became of it.
+    /// How it changed.
     pub change: FileChange,
     /// The lines of a unified diff, without line ends: headers of hunks, then lines that start with
     /// a blank, `-` or `+`.
@@ -68,16 +68,16 @@ pub enum Against {
     Commit,
 }
 
-/// What became of a file.
+/// How a file changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FileChange {
     /// It has another content.
     Modified,
-    /// It was not there.
+    /// It is new.
     Created,
-    /// It is not there any more.
+    /// It is gone.
     Deleted,
 }
 
@@ -87,7 +87,7 @@ pub enum FileChange {
 /// Reads every captured file once, and those that differ twice.
 ///
 /// # Errors
-/// If the store cannot be read. A content that is damaged is told as not compared.
+/// If the store cannot be read. A damaged content is reported as not compared.
 pub fn differences(store: &Store, offer: &Offer, world: &dyn World) -> Result<Differences> {
     let entry = &offer.checkpoint.entry;
     let mut found = Found::default();
@@ -141,7 +141,7 @@ fn captured(
     Ok(())
 }
 
-/// Files of which the document says that they were modified, and no hash.
+/// Files that the document lists as modified, without a hash.
 fn listed(offer: &Offer, world: &dyn World, found: &mut Found) {
     let snapshot = &offer.standing.snapshot;
     let since = Moment {
@@ -154,7 +154,7 @@ fn listed(offer: &Offer, world: &dyn World, found: &mut Found) {
         if is_deleted && world.has_file(path) == Answer::Known(false) {
             continue;
         }
-        // What was captured, or stands there twice, is compared already.
+        // Captured and repeated files have been compared already.
         if !found.paths.insert(path.clone()) {
             continue;
         }
@@ -172,7 +172,7 @@ fn listed(offer: &Offer, world: &dyn World, found: &mut Found) {
     }
 }
 
-/// A content, `None` if there is no such file, or why nobody can tell.
+/// A content, `None` if there is no such file, or why it is unknown.
 type Content = Result<Option<Vec<u8>>, String>;
 
 fn content(world: &dyn World, path: &str) -> Content {
@@ -233,7 +233,7 @@ impl Found {
         self.all.files.push(FileDifference { path, against, change, lines, note });
     }
 
-    /// The lines that differ, as many as there is room for, and what is to be said about them.
+    /// The lines that differ, up to the limit, and a note about the rest.
     fn compare(&mut self, old: Option<&[u8]>, new: Option<&[u8]>) -> (Vec<String>, Option<String>) {
         let [old, new] = [old, new].map(Option::unwrap_or_default);
         let (Ok(old_text), Ok(new_text)) = (str::from_utf8(old), str::from_utf8(new)) else {

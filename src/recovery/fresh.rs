@@ -1,13 +1,13 @@
-//! Starting over: nothing of the series is gone on with.
+//! Starts over: archives a series, so that no checkpoint of it is resumed.
 
 use crate::checkpoint::{Id, Series, Status};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-// Of a damaged series, so many of the newest are archived one by one.
+// Newest checkpoints of a damaged series that are archived one by one.
 const MARKED_MAX: usize = 100_000;
 
-/// What became of a series that starts over.
+/// The result of starting over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Archived {
@@ -21,7 +21,7 @@ impl Store {
     /// Archives a series, so that the next [`Store::resume`] finds that its work is over and the
     /// work starts over. [`Store::mark_series`] opens it again.
     ///
-    /// A damaged checkpoint cannot be archived and does not get in the way.
+    /// A damaged checkpoint cannot be archived; it is skipped.
     ///
     /// # Errors
     /// If the store cannot be read or written.

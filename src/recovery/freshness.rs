@@ -1,10 +1,10 @@
-//! Whether the world is still as a checkpoint knew it.
+//! Compares a checkpoint with the present state of branch, issue and files.
 //!
-//! A file below has the comparisons of one kind. They must never say what an issue says: messages
-//! end up in logs.
+//! Each file below has the comparisons of one kind. Messages must never quote an issue: they end up
+//! in logs.
 //!
-//! The comparisons, in this order. Everything that differs is reported, and the strictest decides.
-//! What a document does not name is not compared.
+//! The comparisons, in this order. Every difference is reported; the strictest decides. Only what
+//! the document names is compared.
 //!
 //! - branch: gone: `start_fresh`; another one is checked out: `prompt_user`
 //! - text of the issue, except line ends and blank space at its end: `prompt_user`
@@ -24,8 +24,8 @@
 //! - conditions of the claude system from schema 1.2 on: tests pass, no error, in progress, at most
 //!   7 days and an hour old, plan unchanged: `prompt_user`
 //!
-//! What cannot be compared, for example without git, gh or a known kind of hash, is reported and
-//! changes no advice: a missing tool must not stop work.
+//! A comparison that is impossible, for example without git, gh or a known kind of hash, is
+//! reported and changes no advice: a missing tool must not stop work.
 
 mod auto;
 mod files;
@@ -74,31 +74,31 @@ pub enum Advice {
 pub enum Check {
     /// The branch is there.
     Branch,
-    /// The text of the issue is as it was.
+    /// The text of the issue is unchanged.
     Body,
-    /// The labels of the issue are as they were.
+    /// The labels of the issue are unchanged.
     Labels,
-    /// Files that the work made are as they were.
+    /// Files of the work are unchanged.
     Artifact,
     /// The directory is there, and the one that work goes on in.
     Worktree,
-    /// The issue is the one that is asked for.
+    /// The issue is the one asked for.
     Issue,
-    /// The plan is as it was.
+    /// The plan is unchanged.
     Plan,
     /// Whether there is a pull request already.
     PullRequest,
     /// The checkpoint is not dated ahead of the clock.
     Date,
-    /// What the checkpoint says must hold before work goes on.
+    /// The prerequisites of the checkpoint are met.
     Prerequisites,
-    /// The pipeline has the story neither done nor paused.
+    /// The story is neither done nor paused in its pipeline.
     Story,
     /// No retry counter of the pipeline is beyond its limit.
     Retries,
     /// The work went well so far.
     Outcome,
-    /// All conditions under which the later schemas of the claude system go on without asking.
+    /// All conditions under which later schemas of the claude system resume without asking.
     AutoResume,
 }
 
@@ -118,7 +118,7 @@ pub struct Finding {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Freshness {
-    /// That of the strictest finding.
+    /// The advice of the strictest finding.
     pub advice: Advice,
     /// Everything that differs, in the order of checks.
     pub findings: Vec<Finding>,
@@ -126,10 +126,10 @@ pub struct Freshness {
     pub unchecked: Vec<String>,
     /// Whether its system would go on without asking; `None` if it has no such rule.
     pub is_automatic: Option<bool>,
-    /// The phase that the labels of the issue name now, where they are the state of the work and
-    /// changed to another phase than that of the checkpoint.
+    /// The phase that the labels of the issue name now, if it differs from that of the checkpoint.
+    /// Only for systems whose labels are the state of the work.
     pub phase: Option<String>,
-    /// The worktree of the work, if work cannot go on because it would go on in another one.
+    /// The worktree of the work, if it is not the one in which work would go on.
     #[serde(skip)]
     pub elsewhere: Option<String>,
 }
@@ -153,10 +153,10 @@ impl fmt::Display for Advice {
     }
 }
 
-/// Compares what a checkpoint was based on with the world as it is at `now`.
+/// Compares a checkpoint with the world at `now`.
 ///
-/// Asks the world only about what the document names. What nobody can tell is in
-/// [`Freshness::unchecked`] and changes no advice.
+/// Asks the world only about what the document names. Unanswered questions are in
+/// [`Freshness::unchecked`] and change no advice.
 #[must_use]
 pub fn freshness(
     entry: &Entry,
@@ -191,9 +191,9 @@ fn date(case: &Case<'_>, report: &mut Report) {
     }
 }
 
-/// Reports prerequisites that the checkpoint itself says are not met.
+/// Reports prerequisites that the checkpoint marks as not met.
 ///
-/// Where it names none, its warnings mostly say what is missing.
+/// If it names none, its warnings usually say what is missing.
 fn prerequisites(case: &Case<'_>, report: &mut Report) {
     let Some(unmet) = &case.standing.unmet_prerequisites else { return };
     let names = if unmet.is_empty() { &case.entry.warnings } else { unmet };
@@ -203,7 +203,7 @@ fn prerequisites(case: &Case<'_>, report: &mut Report) {
     report.find(Check::Prerequisites, Advice::PromptUser, message);
 }
 
-/// Says how the work went, if not well: whoever goes on is to know.
+/// Reports failures of the work, for the agent that continues.
 fn outcome(case: &Case<'_>, report: &mut Report) {
     let mut find = |message: &str| {
         report.find(Check::Outcome, Advice::ProceedWithWarning, message.to_owned());
@@ -216,7 +216,7 @@ fn outcome(case: &Case<'_>, report: &mut Report) {
     }
 }
 
-/// What is compared.
+/// The input of all comparisons.
 struct Case<'a> {
     entry: &'a Entry,
     standing: &'a Standing,
@@ -231,7 +231,7 @@ impl Case<'_> {
     }
 }
 
-/// What a field says; one that is blank says nothing.
+/// The text of a field; a blank one counts as missing.
 fn said(field: Option<&String>) -> Option<&str> {
     field.map(String::as_str).filter(|text| !text.trim().is_empty())
 }

@@ -1,7 +1,6 @@
-//! Every series at a glance: its newest checkpoint, and whether work would go on from it.
+//! An overview of all series: the newest checkpoint, and whether it would be resumed.
 //!
-//! Never looks at the world outside the store: branches, files and issues are compared only when
-//! one series is resumed.
+//! Reads only the store: branches, files and issues are compared when a series is resumed.
 
 use serde::Serialize;
 
@@ -40,7 +39,7 @@ pub struct SeriesState {
     pub damage: Vec<String>,
 }
 
-/// What resuming a series would decide before it looks at the world outside.
+/// What resuming a series would decide, before branch, issue and files are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outlook {
@@ -74,8 +73,8 @@ impl Store {
     /// Reads a few entries of every series, and usually one document of each series that is
     /// returned; the number of checkpoints in a series does not matter. Does not compare branches,
     /// files or issues with what they are now: [`freshness`](super::freshness()) does, for one
-    /// checkpoint. A series whose newest entries are damaged fits every query, comes first, and
-    /// tells of its damage. Order and place of the query do not count.
+    /// checkpoint. A series whose newest entries are damaged matches every query, comes first, and
+    /// reports its damage. Order and cursor of the query are ignored.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -91,7 +90,8 @@ impl Store {
             }
         }
         found.sort_by_key(|(_, newest)| {
-            // Nobody knows when it was saved to: what is damaged must not hide behind the limit.
+            // Its last save is unknown: damaged series come first, so that the limit does not hide
+            // them.
             let order = newest.as_ref().map(Entry::order);
             (order.is_some(), std::cmp::Reverse(order))
         });
@@ -132,7 +132,7 @@ fn state(
     Ok(Some(SeriesState { series, newest, score: stated, decision, from, why, damage }))
 }
 
-/// What a person must decide before work goes on, whatever the world is like.
+/// Questions for a person that do not depend on the world.
 fn questions(proposal: &Proposal, now: Timestamp) -> Vec<String> {
     let Some(offer) = &proposal.offer else { return Vec::new() };
     let found = freshness(&offer.checkpoint.entry, &offer.standing, &Blind, now);

@@ -1,7 +1,7 @@
-//! Which revision of a file is in it now, among the checkpoints of a series.
+//! Finds the revision that a file now has, among the checkpoints of a series.
 //!
-//! A file holds its newest revision; the others were overwritten. A file that was moved to where
-//! its system does not look took all its revisions along.
+//! A file holds its newest revision; the others were overwritten. If a file was moved to where its
+//! system does not look, that applies to all its revisions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,13 +18,13 @@ type File = (String, Option<u64>);
 pub(super) struct Present {
     /// Per file, the newest readable revision if it cannot be resumed.
     blocked: HashMap<File, Option<Id>>,
-    /// Per file, its newest revision if that is of no system that is known.
+    /// Per file, its newest revision if that is of no known system.
     unknown: HashMap<File, Option<Id>>,
     gone: HashSet<String>,
 }
 
 impl Present {
-    /// Takes the next candidate. It is set aside if a newer revision of its file was.
+    /// Takes the next candidate. It counts as set aside if a newer revision of its file is.
     pub(super) fn take(&mut self, candidate: &mut Candidate) {
         let Some(path) = &candidate.entry.source_path else { return };
         if candidate.is_set_aside {
@@ -36,7 +36,7 @@ impl Present {
     }
 
     /// Adds a hurdle if the file of this candidate now has a revision that cannot be resumed. A
-    /// damaged revision does not count: then the last good state is wanted.
+    /// damaged revision does not count: then the last good state is offered.
     pub(super) fn check(&mut self, candidate: &mut Candidate) {
         let Some(file) = file(&candidate.entry) else { return };
         match self.blocked.get(&file) {
@@ -49,12 +49,11 @@ impl Present {
         }
     }
 
-    /// Adds a hurdle if the file of this candidate now has a content that no system is known to
-    /// have written, such as `{}`. Such a content is in a series of its own.
+    /// Adds a hurdle if the file of this candidate now has a content of no known system, such as
+    /// `{}`. Such a content is in a series of its own.
     ///
-    /// Reads one entry per file. A store without an index of its files would have to be read as a
-    /// whole, and is not asked.
-    /// Returns the id of that content.
+    /// Reads one entry per file. Does nothing in a store without an index of files, which would
+    /// have to be read as a whole. Returns the id of that content.
     pub(super) fn check_content(
         &mut self,
         store: &Store,
@@ -87,7 +86,7 @@ pub(super) fn unknown_content(store: &Store, entry: &Entry) -> Result<Option<Id>
     }
     match store.newest_of_file(&path, line) {
         Ok(newest) => Ok(newest.filter(|it| it.layout == Layout::Native).map(|it| it.id)),
-        // What cannot be read blocks nothing: then the last good state is wanted.
+        // An unreadable revision blocks nothing: then the last good state is offered.
         Err(Error::Corrupt { .. }) => Ok(None),
         Err(error) => Err(error),
     }

@@ -6,12 +6,13 @@ use std::fmt::Write as _;
 
 use crate::layouts::Standing;
 
-/// Returns the CHECKPOINT RESUME block of the pipeline system, for the prompt of whoever goes on.
+/// Returns the CHECKPOINT RESUME block of the pipeline system, for the prompt of the agent that
+/// continues.
 ///
-/// It also has what the last review said, and what the system keeps of its own state: batches of
-/// tasks, messages, and knowledge that was captured.
+/// It also has the last feedback and the system's own state: batches of tasks, messages and
+/// captured knowledge.
 ///
-/// `None` if the document says nothing of all this.
+/// `None` if the document has none of this.
 #[must_use]
 pub fn resume_block(standing: &Standing) -> Option<String> {
     let Standing { tasks_done, tasks_remaining, last_action, last_feedback, .. } = standing;
@@ -42,7 +43,7 @@ pub fn resume_block(standing: &Standing) -> Option<String> {
     Some(block)
 }
 
-/// All lines of it, each marked, so that none looks like a line of the block.
+/// All lines of the feedback, each marked, so that none looks like a line of the block.
 fn feedback(text: Option<&str>) -> String {
     let Some(text) = text else { return String::new() };
     let lines = text.lines().map(|line| {
@@ -56,7 +57,7 @@ fn joined(tasks: &[String]) -> String {
     if tasks.is_empty() { "none".to_owned() } else { tasks.join(", ") }
 }
 
-/// What moves a cursor, ends a line, or turns the direction of a text.
+/// True for characters that move the cursor, end a line, or change the direction of text.
 fn is_hidden(it: char) -> bool {
     it.is_control() || matches!(it, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

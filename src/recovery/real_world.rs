@@ -1,7 +1,7 @@
-//! The world as it really is: a directory, its git, its issues.
+//! The real world: a directory, its git repository, its issues.
 //!
-//! Must never change anything, wait for anyone, or trust what a document says. Reads no variable of
-//! the environment itself; git and gh inherit it, except for keys.
+//! Must never change anything, prompt the user, or trust a path or name of a document. Reads no
+//! variable of the environment itself; git and gh inherit it, except for keys.
 
 mod child;
 mod files;
@@ -30,11 +30,11 @@ use super::{Answer, FileNow, IssueNow, Moment, Offer, World};
 use crate::checkpoint::Issue;
 use crate::error::Result;
 
-/// The world as git, gh and the file system tell it.
+/// The world by git, gh and the file system.
 ///
-/// Runs `git` and `gh` by name, ends them after ten seconds, and lets them ask nobody. Reads files
-/// below the directory of the work only, at most 4 GiB of them, and asks git about at most 200:
-/// make a world for each resume.
+/// Runs `git` and `gh` by name, ends them after ten seconds, and keeps them from prompting. Reads
+/// files below the directory of the work only, at most 4 GiB of them, and asks git about at most
+/// 200: make a world for each resume.
 ///
 /// ```
 /// use waypost::recovery::{RealWorld, Answer, Surroundings, World as _};
@@ -61,7 +61,7 @@ pub struct RealWorld {
     git: Git,
     gh: Option<Gh>,
     given: Option<GivenIssue>,
-    /// Asked for once: every file is held against it.
+    /// Cached: every file is compared with it.
     worktree: OnceCell<PathBuf>,
     /// How many bytes of files may still be read.
     left: Cell<u64>,
@@ -113,14 +113,14 @@ impl RealWorld {
         self.worktree.get_or_init(|| self.git.worktree().unwrap_or_else(|| self.root.clone()))
     }
 
-    /// Where a relative path to a directory may start: worktrees may be named from the directory
+    /// Directories from which a relative path may start: worktrees may be relative to the directory
     /// that the store is for.
     fn starts(&self) -> impl Iterator<Item = &Path> {
         [self.root.as_path(), self.around.home.as_path()].into_iter()
     }
 
     fn bounds(&self) -> Bounds<'_> {
-        // A worktree below the directory of the store may name files of that, too.
+        // A worktree below the directory of the store may also name files from there.
         let around = Some(self.around.home.as_path()).filter(|home| self.root.starts_with(home));
         let worktree = around.filter(|home| !home.starts_with(self.top()));
         Bounds { root: &self.root, worktree: worktree.unwrap_or(self.top()), left: &self.left }

@@ -1,4 +1,4 @@
-//! Restores the files and the state of a checkpoint, in steps that a report tells.
+//! Restores the files and the state of a checkpoint, in steps that are reported.
 //!
 //! Decides first and acts second. [`Store::plan_restore`] reads everything that would be written,
 //! so that damage shows before a file is touched, and changes nothing. [`Store::apply_restore`]
@@ -36,22 +36,22 @@
 //! # Limits
 //!
 //! It writes all files beside their places and syncs them first; until then it can be ended, and
-//! nothing has changed. Then it moves away what goes, and puts the files in their places. An old
-//! file gets a second name where it is kept, and then the new one is renamed over it: its name
-//! always leads to one or the other.
+//! nothing has changed. Then it moves away the files to remove, and renames the new files into
+//! place. An old file first gets a second name where it is kept, so its name always leads to the
+//! old or the new file.
 //!
 //! Directories are checked part by part, no link is entered, and the check is repeated right before
 //! each file is written, kept or put in its place. But files are named by their paths: a directory
 //! that is exchanged for a link in the microseconds between check and rename is not noticed. A plan
 //! is refused if a file to be replaced or removed, or the state file, changed since it was planned.
 //! A change between this check and the file's turn is not noticed, but the changed file is kept. So
-//! a restore is no guard against a hostile process that writes into the same directory at the same
-//! time.
+//! a restore does not protect against a hostile process that writes into the same directory at the
+//! same time.
 //!
-//! The store does not note whether a checkpoint came from imported lines, whose paths may come from
-//! anybody. So `restore` goes by the path alone: files of a home directory that grant access or run
-//! at login need `force`. Files of a project, such as `.github`, are written, since users capture
-//! them.
+//! The store does not note whether a checkpoint came from imported lines, whose paths are not
+//! trusted. So `restore` decides by the path alone: files of a home directory that grant access or
+//! run at login need `force`. Files of a project, such as `.github`, are written, since users
+//! capture them.
 
 mod apply;
 mod files;
@@ -106,7 +106,7 @@ impl Store {
         self.restore_with(entry, how, &mut unwatched)
     }
 
-    /// As [`Store::restore`], and `watch` hears how far it is and may end it; see
+    /// As [`Store::restore`]; `watch` gets the progress and may end it, see
     /// [`Store::apply_restore`].
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Store {
     /// Reads and checks the document and every captured file, and the files that are there.
     ///
     /// # Errors
-    /// [`NotRestored`] if something of the checkpoint is damaged or anything stands in the way, and
+    /// [`NotRestored`] if part of the checkpoint is damaged or a path cannot be written, and
     /// [`Refusal::Stopped`] if `watch` ended it.
     pub fn plan_restore(
         &self,
@@ -141,7 +141,7 @@ impl Store {
     /// only returns the report.
     ///
     /// `watch` can end it until all files are written beside their places. Then no file has
-    /// changed. From there on it is soon done, and done is better than half done.
+    /// changed. After that it runs to its end, which is quick.
     ///
     /// # Errors
     /// [`NotRestored`] with [`Refusal::Changed`] or [`Refusal::Outdated`] if the plan no longer

@@ -1,15 +1,16 @@
-//! Which checkpoint of a series to go on from, and why.
+//! Chooses the checkpoint of a series to resume, with the reasons.
 //!
-//! The newest checkpoints of a series are read one after the other. The first that can be read,
-//! does not say that it cannot be resumed, and has what its system resumes from is offered; each
-//! one passed over is named with the reason.
+//! The newest checkpoints of a series are read one after the other. The first that can be read, is
+//! not marked as not resumable, and has the state its system needs is offered. Each one passed over
+//! is named with the reason.
 //!
 //! - One that breaks the rules of its system ends the search: an older one may lack the work of the
 //!   writer that failed, so a person decides. `Proposal::older` names the newest valid one.
 //! - Nothing older than a completed or archived checkpoint is offered: that work is over, and an
 //!   earlier state would repeat some of it.
-//! - A damaged entry hides no other: each is looked up by its own index row. What others prune
-//!   between listing and reading is looked for again, and never taken for work that was not begun.
+//! - A damaged entry hides no other: each is looked up by its own index row. If others prune
+//!   entries between listing and reading, the search starts again; such a series never counts as
+//!   empty.
 
 use serde::Serialize;
 
@@ -24,9 +25,9 @@ use crate::error::{Error, Result};
 use crate::layouts::{Problem, Standing};
 use crate::store::Store;
 
-// So many are looked at before all that may be.
+// Candidates read first; usually enough.
 const NEAR: usize = 8;
-// How often it is looked again if what was listed is pruned by others before it is read.
+// Tries if other processes prune the listed entries before they are read.
 const TRIES: usize = 16;
 
 /// How the checkpoint is chosen.
@@ -36,28 +37,28 @@ pub enum Strategy {
     /// The newest that can be resumed.
     #[default]
     Last,
-    /// The last one before things went wrong.
+    /// The last one before the work went wrong.
     Smart,
     /// A person selects one of [`Store::candidates`]; nothing is proposed.
     Select,
 }
 
-/// What to go on from, if anything, and what was passed over for it.
+/// The checkpoint to resume, if any, and those passed over.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Proposal {
-    /// Read and checked.
+    /// The chosen checkpoint, read and checked.
     pub offer: Option<Offer>,
     /// Why this one, in sentences.
     pub reasons: Vec<String>,
-    /// What is newer than the offer, or all if there is none, the newest first.
+    /// Checkpoints newer than the offer, newest first; all of them if there is no offer.
     pub passed_over: Vec<PassedOver>,
-    /// If the newest that can be read is invalid, or its file now has a content of no known system,
-    /// nothing is offered in its place by itself: the newest that could be, by its id.
+    /// The newest checkpoint that could be resumed, if a person must decide: the newest readable
+    /// one is invalid, or its file now has a content of no known system.
     pub older: Option<Id>,
     /// Damage that leaves so little of a checkpoint that it cannot be named.
     pub damage: Vec<String>,
-    /// Whether the series has more checkpoints than were looked at.
+    /// Whether the series has more checkpoints than were considered.
     pub has_more: bool,
 }
 
@@ -67,13 +68,13 @@ pub struct Proposal {
 pub struct Offer {
     /// The checkpoint itself.
     pub checkpoint: Checkpoint,
-    /// What its document says, and about a story also the state of its pipeline.
+    /// What its document says; for a story, with the state of its pipeline.
     pub standing: Standing,
     /// The rules of its system that its document breaks.
     pub problems: Vec<Problem>,
 }
 
-/// A checkpoint that is not to go on from.
+/// A checkpoint that was passed over.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PassedOver {
@@ -90,13 +91,13 @@ pub struct PassedOver {
     is_set_aside: bool,
 }
 
-/// Where work goes on.
+/// The point at which work goes on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ResumePoint {
     /// The phase of the work.
     pub phase: Option<String>,
-    /// The phase of the checkpoint, if the work is in another one by now.
+    /// The phase of the checkpoint, if the work has since moved to another.
     pub saved_phase: Option<String>,
     /// The step within the phase.
     pub step: Option<String>,
@@ -126,15 +127,15 @@ impl Store {
     /// # }
     /// ```
     ///
-    /// What is offered has been read and checked. Nothing is offered that lies before a checkpoint
-    /// that is completed or archived: that work is over. Nor does [`Strategy::Last`] offer anything
-    /// before one that breaks the rules of its system; [`Proposal::older`] has what it could be.
-    /// [`Strategy::Smart`] passes over those, and reads all that it looks at.
+    /// The offer has been read and checked. Nothing before a completed or archived checkpoint is
+    /// offered: that work is over. [`Strategy::Last`] also offers nothing before a checkpoint that
+    /// breaks the rules of its system; [`Proposal::older`] names the one it could be.
+    /// [`Strategy::Smart`] passes over those, and reads all candidates.
     ///
     /// # Errors
     /// [`Error::NotFound`] if the series has no checkpoint, [`Error::Invalid`] for
-    /// [`Strategy::Select`], [`Error::Outdated`] if others prune
-    /// what is looked at again and again, and if the store cannot be read.
+    /// [`Strategy::Select`], [`Error::Outdated`] if others keep pruning the candidates, and any
+    /// error of reading the store.
     pub fn propose(&self, series: &Series, strategy: Strategy) -> Result<Proposal> {
         self.propose_among(series, strategy, DEPTH as usize)
     }
@@ -150,7 +151,7 @@ impl Store {
         depth: usize,
     ) -> Result<Proposal> {
         if strategy == Strategy::Last {
-            // Nearly always the first one will do, and the others need not be looked for.
+            // The first one is nearly always enough.
             let near = self.propose_within(series, strategy, depth.min(NEAR))?;
             if near.offer.is_some() || near.older.is_some() || !near.has_more {
                 return Ok(near);
@@ -176,7 +177,7 @@ impl Store {
             };
             if let Some(mut proposal) = found {
                 proposal.offer.as_mut().map_or(Ok(()), |offer| join(self, offer))?;
-                // What was offered as the newest does not hang on what is older.
+                // The offer of the newest does not depend on older ones.
                 if has_more && (how == Strategy::Smart || proposal.offer.is_none()) {
                     let only = format!("Only the newest {depth} of its series were looked at.");
                     proposal.reasons.push(only);
@@ -214,7 +215,7 @@ impl Store {
         Ok((candidates, damage))
     }
 
-    /// Reads and checks one checkpoint, whatever stands in the way of going on from it.
+    /// Reads and checks one checkpoint, even if it cannot be resumed.
     ///
     /// # Errors
     /// As [`Store::get`].
@@ -226,7 +227,7 @@ impl Store {
                 join(self, &mut offer)?;
                 Ok((offer, candidate.hurdles))
             }
-            // Says once more, as an error, what is wrong with it.
+            // Returns the damage as an error.
             Some((_, None)) | None => self.get(&id).and_then(|checkpoint| {
                 let (standing, problems) = (Standing::default(), Vec::new());
                 let offer =
@@ -240,7 +241,7 @@ impl Store {
     fn last(&self, entries: Vec<Entry>, damage: &[String]) -> Result<Option<Proposal>> {
         let mut present = Present::default();
         let mut passed_over = Vec::new();
-        // Why nothing older is offered.
+        // The reason why nothing older is offered.
         let mut stop: Option<String> = None;
         let mut older = None;
         for entry in entries {
@@ -274,7 +275,7 @@ impl Store {
                     || format!("{by} is of no system that is known, so nothing older is offered.");
                 stop.get_or_insert_with(why);
             }
-            // Of work that is done an earlier state would do some of it again.
+            // Resuming an earlier state would repeat finished work.
             if candidate.ends_run() {
                 break;
             }
@@ -284,7 +285,7 @@ impl Store {
         Ok((!is_gone).then_some(Proposal { older, ..proposal }))
     }
 
-    /// `None` if what was chosen, or all, was deleted since it was listed.
+    /// `None` if the choice, or all, was deleted since it was listed.
     fn smart(&self, entries: Vec<Entry>) -> Result<Option<Proposal>> {
         let is_empty = entries.is_empty();
         let (mut present, mut candidates, mut aside) = (Present::default(), Vec::new(), Vec::new());
@@ -298,12 +299,12 @@ impl Store {
             present.check_content(self, &mut candidate)?;
             let has_ended = candidate.has_ended();
             candidates.push(candidate);
-            // What lies before is other work, which is done.
+            // Older checkpoints belong to other, finished work.
             if has_ended {
                 break;
             }
         }
-        // Where nothing else is left, what was set aside says how the work ended.
+        // If nothing else is left, the checkpoints set aside show how the work ended.
         let candidates = if candidates.is_empty() { aside } else { candidates };
         if candidates.is_empty() && !is_empty {
             return Ok(None);
@@ -315,7 +316,7 @@ impl Store {
         let Some((candidate, checkpoint)) = read(self, candidates[at].entry.clone())? else {
             return Ok(None);
         };
-        // Damaged since it was judged: what is offered must be whole.
+        // Damaged since it was judged: an offer must be readable.
         let offer = checkpoint.map(|checkpoint| Offer::of(&candidate, checkpoint));
         Ok(Some(Proposal::new(offer, choice.reasons, choice.passed_over)))
     }
@@ -327,7 +328,7 @@ impl Proposal {
         Self { offer, reasons, passed_over, older: None, damage, has_more: false }
     }
 
-    /// Returns the checkpoint that shows that the work is over, if that is why nothing is offered.
+    /// Returns the checkpoint that ended the work, if that is why nothing is offered.
     #[must_use]
     pub fn ended(&self) -> Option<&PassedOver> {
         let known = || self.passed_over.iter().filter(|it| it.is_readable || it.is_over);
@@ -335,7 +336,7 @@ impl Proposal {
         newest.filter(|it| self.offer.is_none() && it.is_over)
     }
 
-    /// Returns what follows from it, before the world outside the store is looked at.
+    /// Returns the decision by the store alone, before the world is compared.
     #[must_use]
     pub fn outlook(&self) -> Outlook {
         match (&self.offer, self.ended()) {
@@ -354,7 +355,7 @@ impl Offer {
 }
 
 impl PassedOver {
-    /// By what stands in the way.
+    /// Passed over for its hurdles.
     pub(super) fn of(candidate: &Candidate) -> Self {
         Self::because(candidate, candidate.hurdles.iter().map(Hurdle::to_string).collect())
     }
@@ -385,7 +386,7 @@ impl ResumePoint {
         }
     }
 
-    /// The same, in the phase that the world says the work is in.
+    /// The same, in the phase that the labels of the issue name.
     #[must_use]
     pub fn following(mut self, freshness: &Freshness) -> Self {
         if let Some(phase) = &freshness.phase {
@@ -394,7 +395,7 @@ impl ResumePoint {
         self
     }
 
-    /// Says in a clause that the phase is not that of the checkpoint, and why.
+    /// Returns a clause that says that the phase is not that of the checkpoint, and why.
     #[must_use]
     pub fn phase_note(&self) -> Option<String> {
         let [phase, saved] = [self.phase.as_ref()?, self.saved_phase.as_ref()?];

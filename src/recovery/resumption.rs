@@ -1,6 +1,6 @@
-//! What resuming comes to: a checkpoint held against the world, and what to do about it.
+//! The result of a resume: a checkpoint compared with the world, and the decision.
 //!
-//! Decides and acts on nothing: the store and the world stay as they are.
+//! Decides only: changes neither the store nor the world.
 
 use serde::{Serialize, Serializer};
 
@@ -32,13 +32,13 @@ pub struct Resumption {
     pub reasons: Vec<String>,
     /// Where work goes on.
     pub resume_point: ResumePoint,
-    /// Whether the world is as it was.
+    /// The comparison with the world.
     pub freshness: Freshness,
     /// What stands in the way.
     pub hurdles: Vec<Hurdle>,
-    /// What is newer, or all if none of the series can be resumed, the newest first.
+    /// Newer checkpoints, newest first; all of them if none of the series can be resumed.
     pub passed_over: Vec<PassedOver>,
-    /// Before an invalid one, the newest that could be resumed.
+    /// If the checkpoint is invalid, the newest older one that could be resumed.
     pub older: Option<Id>,
     /// Damage that leaves so little of a checkpoint that it cannot be named.
     pub damage: Vec<String>,
@@ -83,13 +83,13 @@ impl Serialize for Resumption {
 }
 
 impl Store {
-    /// Finds what `name` stands for, chooses the checkpoint to go on from, compares what it was
-    /// based on with the world at `now`, and decides. Changes nothing and asks nobody.
+    /// Finds the target of `name`, chooses the checkpoint to resume, compares it with the world at
+    /// `now`, and decides. Changes nothing and never prompts.
     ///
     /// The name is a series, issue, loop, story, workflow or its description, an id, `latest` or
-    /// `NAME@N`. [`Blind`](super::Blind) stands for a world that is not to be looked at; with the
-    /// feature `world` there is `RealWorld`. At a prompt, take the steps one by one:
-    /// [`Store::meant`], [`Store::choose`], [`Chosen::decide`].
+    /// `NAME@N`. [`Blind`](super::Blind) skips the comparison; with the feature `world` there is
+    /// `RealWorld`. At a prompt, take the steps one by one: [`Store::meant`], [`Store::choose`],
+    /// [`Chosen::decide`].
     ///
     /// ```
     /// use waypost::recovery::{Blind, Decision, Resume, Unresolved};
@@ -175,7 +175,7 @@ impl Chosen {
 }
 
 impl Resumption {
-    /// Returns what forbids to go on, in sentences.
+    /// Returns why it cannot be resumed, in sentences.
     #[must_use]
     pub fn refusals(&self) -> Vec<String> {
         let hurdles = self.hurdles.iter().map(|hurdle| format!("it {hurdle}"));
@@ -199,18 +199,18 @@ impl Resumption {
         self.hurdles.iter().any(|hurdle| matches!(hurdle, Hurdle::Invalid { .. }))
     }
 
-    /// Whether the system of the checkpoint would go on without asking, as later schemas of the
-    /// claude system do when all is well.
+    /// Whether the system of the checkpoint would resume without asking, as later schemas of the
+    /// claude system do if nothing changed.
     #[must_use]
     pub fn is_automatic(&self) -> bool {
         let is_newest = self.passed_over.is_empty() && self.damage.is_empty();
         let Freshness { advice, unchecked, is_automatic, .. } = &self.freshness;
-        // What could not be compared may have changed.
+        // An unchecked item may have changed.
         let is_known = unchecked.is_empty() && *advice == Advice::Resume;
         is_newest && is_known && self.hurdles.is_empty() && *is_automatic == Some(true)
     }
 
-    /// Whether captured files can bring back what changed in files of the work.
+    /// Whether captured files can undo the changes of files.
     #[must_use]
     pub fn can_restore_files(&self) -> bool {
         let is_file = |it: &Finding| it.check == Check::Artifact;

@@ -1,13 +1,12 @@
-//! Smart rollback: the last checkpoint before things went wrong.
+//! Smart rollback: the last checkpoint before the work went wrong.
 //!
-//! Things go wrong when work fails, ends with an error, is saved during error recovery, fails more
-//! often than before, or is judged worse than before. They are right again once none of that holds
-//! and the work is judged as well as before it began.
+//! Trouble begins when work fails, ends with an error, is saved during error recovery, fails more
+//! often than before, or gets a worse score. It ends once none of that holds and the score is as
+//! good as before.
 //!
-//! The offer is the last checkpoint before the trouble that lasts, and not one from within trouble
-//! that passed. Where no checkpoint has a score or a count of failures, nothing shows whether the
-//! last one was already in the middle of what failed. Then the last boundary in the same phase is
-//! preferred.
+//! The offer is the last checkpoint before the present trouble, and not one from within earlier
+//! trouble. Without scores or counts of failures, the last checkpoint may already be in the middle
+//! of the failure, so the last boundary in the same phase is preferred.
 
 use std::collections::HashMap;
 
@@ -16,7 +15,7 @@ use super::resume::PassedOver;
 use crate::checkpoint::{Entry, Id, Status, Trigger};
 use crate::layouts::Standing;
 
-/// What was chosen, and why.
+/// The choice, and the reasons.
 pub(super) struct Choice {
     /// The place among the candidates.
     pub(super) at: Option<usize>,
@@ -24,7 +23,7 @@ pub(super) struct Choice {
     pub(super) passed_over: Vec<PassedOver>,
 }
 
-/// When things went wrong, and how one sees it.
+/// The start of trouble, and its signs.
 #[derive(Clone)]
 struct Trouble {
     /// The place of the first candidate of it.
@@ -34,7 +33,7 @@ struct Trouble {
 }
 
 impl Trouble {
-    /// Whether the work is as good again as it was before.
+    /// Whether the work is as good as before the trouble.
     fn is_over(&self, now: Before) -> bool {
         let is_as_good = now.score.zip(self.before.score).is_none_or(|(now, old)| now >= old);
         let is_as_few = now.failing.zip(self.before.failing).is_none_or(|(now, old)| now <= old);
@@ -48,7 +47,7 @@ pub(super) fn choose(candidates: &[Candidate]) -> Choice {
     if let Some(choice) = ended(candidates) {
         return choice;
     }
-    // What has ended is of another run, and no measure for this one.
+    // Ended checkpoints belong to another run and are not compared.
     let run = candidates.iter().position(Candidate::has_ended).unwrap_or(candidates.len());
     let (candidates, ended) = candidates.split_at(run);
     let course = Course::of(candidates);
@@ -96,7 +95,7 @@ pub(super) fn choose(candidates: &[Candidate]) -> Choice {
     Choice { at: Some(at), reasons, passed_over: passed_over(at) }
 }
 
-/// Whether a checkpoint says anything by which good can be told from bad.
+/// Whether a checkpoint has a score or a count of failures.
 fn tells(candidate: &Candidate) -> bool {
     let standing = &candidate.standing;
     standing.score.is_some()
@@ -106,7 +105,7 @@ fn tells(candidate: &Candidate) -> bool {
         || !own_signs(candidate).is_empty()
 }
 
-/// Work that is over is not to be gone on with, however well it went.
+/// Work that has ended is not resumed, however well it went.
 fn ended(candidates: &[Candidate]) -> Option<Choice> {
     let newest = candidates.iter().position(|it| it.is_readable() || it.has_ended())?;
     if !candidates[newest].has_ended() {
@@ -117,11 +116,11 @@ fn ended(candidates: &[Candidate]) -> Option<Choice> {
     Some(Choice { at: None, reasons, passed_over })
 }
 
-/// How things went.
+/// The course of the work.
 struct Course {
     /// The trouble that the newest candidates are in, if any.
     trouble: Option<Trouble>,
-    /// Of each candidate, whether things were wrong then, also if they are right again by now.
+    /// For each candidate, whether it was in trouble, even if that has ended.
     is_wrong: Vec<bool>,
 }
 
@@ -135,7 +134,7 @@ impl Course {
             if !candidate.is_readable() {
                 continue;
             }
-            // A rollback goes on from its parent, and what came after that is none of its concern.
+            // A rollback continues its parent; checkpoints between the two do not count.
             let parent = candidate.entry.parent.as_ref().and_then(|parent| course.get(parent));
             if let Some((known, begun)) = parent {
                 (before, trouble) = (*known, begun.clone());
@@ -157,7 +156,7 @@ impl Course {
     }
 }
 
-/// What was last known of the work.
+/// The last known score and failures.
 #[derive(Clone, Copy, Default)]
 struct Before {
     score: Option<f64>,
@@ -178,7 +177,7 @@ impl Before {
     }
 }
 
-/// What shows that things went wrong, against what was known before.
+/// The signs of trouble, compared with the values before.
 fn signs(candidate: &Candidate, before: Before) -> Vec<String> {
     let standing = &candidate.standing;
     let mut signs = own_signs(candidate);
@@ -199,7 +198,7 @@ fn signs(candidate: &Candidate, before: Before) -> Vec<String> {
     signs
 }
 
-/// What a candidate says by itself.
+/// The signs in a candidate alone.
 fn own_signs(candidate: &Candidate) -> Vec<String> {
     let mut signs = Vec::new();
     if candidate.entry.status == Status::Failed {
@@ -218,10 +217,10 @@ fn is_safe(candidate: &Candidate) -> bool {
     candidate.hurdles.is_empty() && own_signs(candidate).is_empty()
 }
 
-/// Where work was last taken up cleanly before trouble in its phase.
+/// The last boundary before trouble in its phase.
 ///
-/// Only if no checkpoint says how good the work is: then the one right before the failure may be
-/// in the middle of what failed, and nothing shows it.
+/// Only if no checkpoint has a score: then the one right before the failure may already be in the
+/// middle of it.
 fn boundary(
     candidates: &[Candidate],
     trouble: &Trouble,
@@ -269,7 +268,7 @@ fn passed_by(candidate: &Candidate, at: usize, course: &Course) -> PassedOver {
     PassedOver::because(candidate, why)
 }
 
-/// The id, and the iteration or phase that a person knows it by.
+/// The id, with its iteration or phase for people.
 fn name(entry: &Entry) -> String {
     match (entry.iteration, &entry.phase) {
         (Some(iteration), _) => format!("{} (iteration {iteration})", entry.id),

@@ -1,10 +1,10 @@
-//! What a person names: a series, an issue, a loop, a story, a description, or a checkpoint.
+//! Resolves names: a series, an issue, a loop, a story, a description, or a checkpoint.
 //!
 //! Names in an index come first; documents are read only if no name fits.
 //!
 //! The order: a series, an id, an issue, a loop; then the start of an id that the store made, and
 //! the whole description of some work. A part of a name or of a description is only proposed, since
-//! a loop that starts must not continue what belongs to another.
+//! a new loop must not continue the work of another.
 
 use std::fmt;
 
@@ -17,12 +17,12 @@ use crate::spelling::distance;
 use crate::store::Store;
 
 const NEARBY_MAX: usize = 5;
-// Damage rarely comes alone, and never without end.
+// Several entries in a row may be damaged; more are not tried.
 const READ_MAX: usize = 8;
-// So much of two names is compared: the time grows with the product.
+// Bytes of each name that are compared: the time grows with the product.
 const NAME_BYTES: usize = 64;
 
-/// What a name stands for.
+/// The target of a name.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
     /// One checkpoint.
@@ -66,11 +66,11 @@ impl Store {
             return Ok(found);
         }
         match self.resolve(text) {
-            // Ids that others made tell stories apart by their ends.
+            // Ids of other systems often differ only at their ends, so a prefix does not count.
             Ok(entry) if entry.id.parts().is_some() => {
                 return Ok(vec![Target::Checkpoint(Box::new(entry))]);
             }
-            // Anything can be a description, also what cannot be the start of an id.
+            // Any text can be a description, even if it cannot be the start of an id.
             Ok(_) | Err(Error::NotFound { .. } | Error::Invalid { .. }) => {}
             Err(Error::Ambiguous { .. }) if !is_start_of_uuid(text) => {}
             Err(error) => return Err(error),
@@ -107,8 +107,8 @@ impl Store {
 
     /// Returns a few series that may be meant by a part of a description or by a type of workflow.
     ///
-    /// They are only to be proposed to a person: a loop that starts must not go on with what
-    /// belongs to another. Reads the newest document of every series.
+    /// Propose them to a person only: a new loop must not continue the work of another. Reads the
+    /// newest document of every series.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -128,7 +128,7 @@ impl Store {
     }
 
     /// Returns the series whose names a repair could not save and whose work has not ended: each
-    /// may be any that is missing.
+    /// may be the one that is missing.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -144,7 +144,7 @@ impl Store {
 
     /// By the whole id, or by a place in a series.
     fn exact(&self, text: &str) -> Result<Option<Entry>> {
-        // A whole name that has `@` in it is no place.
+        // An existing name with `@` in it is no `NAME@N`.
         let is_place = text == LATEST || (text.contains('@') && self.line(text)?.is_none());
         let found = if is_place {
             self.resolve(text)
@@ -181,7 +181,7 @@ impl Store {
         Ok(found)
     }
 
-    /// A query that asks for something and finds it: then all series are to be asked.
+    /// Returns the query if it finds anything; then all series are searched.
     fn if_any(&self, query: Query, asks: impl Fn(&Query) -> bool) -> Result<Option<Query>> {
         let is_useful = asks(&query) && self.has(&query)?;
         Ok(is_useful.then_some(query))
@@ -191,13 +191,13 @@ impl Store {
         let query = Query { limit: Some(1), ..query.clone() };
         match self.list(&query) {
             Ok(page) => Ok(!page.entries.is_empty()),
-            // The index led to it: what is damaged has the name, as far as anybody can tell.
+            // The index led to it, so a damaged entry counts as a match.
             Err(Error::Corrupt { .. }) => Ok(true),
             Err(error) => Err(error),
         }
     }
 
-    /// Who names an issue means its own work, and not what was forked from it.
+    /// The name of an issue means its own series, not its forks.
     fn without_forks(&self, mut found: Vec<Series>) -> Result<Vec<Series>> {
         if found.len() < 2 {
             return Ok(found);
@@ -225,14 +225,14 @@ impl Store {
                 forks.push(series.clone());
             }
         }
-        // Parents may be anything: if all come from each other, none is the first.
+        // Parents are unchecked: if all are forks of each other, none is removed.
         if forks.len() < found.len() {
             found.retain(|series| !forks.contains(series));
         }
         Ok(found)
     }
 
-    /// Whether the work of a series goes on, as far as its newest entry tells.
+    /// Whether the work of a series goes on, by its newest entry.
     pub(super) fn is_open(&self, series: &Series) -> Result<bool> {
         let newest = self.newest_of(series, 1)?.pop();
         Ok(!newest.is_some_and(|newest| newest.is_ok_and(|entry| entry.status.is_over())))
@@ -240,7 +240,7 @@ impl Store {
 
     /// Series whose newest checkpoint is of this workflow, or describes its work so.
     ///
-    /// Only by the whole description: a loop that starts must not get what belongs to another.
+    /// Only by the whole description: a new loop must not get the work of another.
     fn described(&self, all: &[Series], text: &str) -> Result<Vec<Series>> {
         let wanted = folded(text);
         let mut found = Vec::new();
@@ -254,7 +254,7 @@ impl Store {
         Ok(found)
     }
 
-    /// What is damaged cannot say what it is about, but the one before it can.
+    /// A damaged checkpoint has no description, but the one before it may.
     fn newest_readable(&self, series: &Series) -> Result<Option<Checkpoint>> {
         for entry in self.newest_of(series, READ_MAX)? {
             match entry.and_then(|entry| self.get(&entry.id)) {
@@ -266,7 +266,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Returns a few series, those first that were saved to last.
+    /// Returns a few series, those with the latest saves first.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -274,7 +274,7 @@ impl Store {
         let mut found: Vec<Series> = Vec::new();
         let newest = match self.list(&Query::default()) {
             Ok(page) => page.entries,
-            // Only a help to whoever looks for a name.
+            // Ignored: the list is only a hint for a person who looks for a name.
             Err(Error::Corrupt { .. }) => Vec::new(),
             Err(error) => return Err(error),
         };
@@ -301,7 +301,7 @@ fn last_part(name: &str) -> &str {
     name.rsplit_once(':').map_or(name, |(_, last)| last)
 }
 
-/// Without what two people write differently: case, and white space.
+/// The text in lower case with normalised white space.
 fn folded(text: &str) -> String {
     text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }

@@ -32,7 +32,7 @@ pub enum Unresolved {
         /// Those whose names were lost.
         series: Vec<Series>,
     },
-    /// Several things that have not ended have this name.
+    /// Several targets that have not ended have this name.
     #[error("{wanted:?} may be {}", listed(choices))]
     Several {
         /// The name.

@@ -1,6 +1,6 @@
 //! The prompt for a new worker that takes over a story of a pipeline.
 //!
-//! Must never make a value up: what neither the checkpoint nor the state has is a problem.
+//! Must never make a value up: a value in neither the checkpoint nor the state is a problem.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use crate::layouts::{Code, Problem};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Worker {
-    /// What it is to be called.
+    /// Its name.
     pub name: String,
     /// The team it belongs to.
     pub team: String,
@@ -26,7 +26,7 @@ pub struct Worker {
     pub story: String,
     /// The number of the stage.
     pub stage: u64,
-    /// The stage in a word.
+    /// The name of the stage.
     pub phase: &'static str,
     /// The directory of the project.
     pub project_root: String,
@@ -99,7 +99,7 @@ impl Worker {
     }
 }
 
-/// What is missing so far.
+/// The missing values so far.
 struct Lacks {
     /// The path of the state.
     file: String,

@@ -1,22 +1,22 @@
-//! The world as it is now: what a checkpoint is compared with.
+//! The present state of branch, issue and files, with which a checkpoint is compared.
 
 use super::resume::Offer;
 use crate::checkpoint::{Issue, Timestamp};
 use crate::error::Result;
 
-/// Answers questions about the world. A question that cannot be answered is told as such.
+/// Answers questions about the world. An unanswerable question gets [`Answer::Unknown`].
 ///
 /// Names and paths come from documents as they are written there, and are not to be trusted.
 pub trait World {
     /// Whether a branch exists.
     fn has_branch(&self, name: &str) -> Answer<bool>;
-    /// What an issue is like.
+    /// The state of an issue.
     fn issue(&self, issue: &str) -> Answer<IssueNow>;
     /// Whether there is a directory at a path, as a document has it.
     fn has_directory(&self, path: &str) -> Answer<bool>;
     /// The directory that the work would go on in.
     fn worktree(&self) -> Answer<String>;
-    /// What a file is like, by a path as a document has it; `None` if there is none.
+    /// The state of a file, by a path as a document has it; `None` if there is none.
     fn file(&self, path: &str) -> Answer<Option<FileNow>>;
     /// The address or number of the open pull request of a branch; `None` if there is none.
     fn pull_request(&self, branch: &str) -> Answer<Option<String>>;
@@ -31,8 +31,7 @@ pub trait World {
         Answer::Unknown("nobody told which branch is checked out".to_owned())
     }
 
-    /// Whether there is a file at a path. To be overridden where that is less work than to read
-    /// the file.
+    /// Whether there is a file at a path. Override it where that is cheaper than reading the file.
     fn has_file(&self, path: &str) -> Answer<bool> {
         match self.file(path) {
             Answer::Known(file) => Answer::Known(file.is_some()),
@@ -40,13 +39,13 @@ pub trait World {
         }
     }
 
-    /// Whether a file is not as it was at a moment, by a path as a document has it. To be asked
-    /// about files of which the document has no hash.
+    /// Whether a file changed since a moment, by a path as a document has it. For files without a
+    /// hash in the document.
     fn has_changed(&self, _path: &str, _since: &Moment<'_>) -> Answer<bool> {
         Answer::Unknown("nobody told whether files changed".to_owned())
     }
 
-    /// The content of a file; `None` if there is none. One that is longer is unknown.
+    /// The content of a file; `None` if there is none. A longer one is unknown.
     fn content(&self, _path: &str, _bytes_max: u64) -> Answer<Option<Vec<u8>>> {
         Answer::Unknown("nobody told what files contain".to_owned())
     }
@@ -83,9 +82,9 @@ pub struct Moment<'a> {
 /// An answer, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer<T> {
-    /// It is so.
+    /// The answer.
     Known(T),
-    /// Nobody could tell, for this reason: a clause such as `git is not installed`.
+    /// Unknown, for this reason: a clause such as `git is not installed`.
     Unknown(String),
 }
 

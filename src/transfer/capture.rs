@@ -1,4 +1,4 @@
-//! Captures files: reads them as they are, and tells what became of them since the last time.
+//! Captures files: reads them, and compares them with earlier captures.
 //!
 //! Must never follow a link, nor keep a file that changed while it was read.
 
@@ -49,7 +49,7 @@ pub struct Capture {
     files: BTreeMap<String, File>,
     /// Directories that were read to their end.
     directories: Vec<String>,
-    /// Paths where nothing is, in the store and as they were given.
+    /// Missing paths, as stored and as given.
     missing: Vec<(String, PathBuf)>,
     bytes: usize,
 }
@@ -77,7 +77,7 @@ struct File {
     mode: Option<u32>,
 }
 
-/// The directory that the store is for, the files of the store, and who hears of events.
+/// The directory that the store is for, the files of the store, and the receiver of events.
 struct Walk<'a> {
     home: Home,
     own: Own,
@@ -92,8 +92,8 @@ impl Capture {
     /// directory that the store is for: the one above `.waypost`, else the one it is in.
     ///
     /// # Errors
-    /// [`CaptureError`]: nothing is captured unless everything is. A path where nothing is counts
-    /// as deleted, and fails only later if it was never captured.
+    /// [`CaptureError`]: nothing is captured unless everything is. A missing path counts as
+    /// deleted, and fails only later if it was never captured.
     pub fn read(
         store: &Path,
         paths: &[PathBuf],

@@ -1,4 +1,4 @@
-//! Holds files and checkpoints to the rules of the systems that write them.
+//! Checks files and checkpoints against the rules of the systems that write them.
 //!
 //! Changes nothing. A problem is an error if it makes the document invalid, and a warning if the
 //! programs of the system themselves deviate from its documentation there.

@@ -19,10 +19,10 @@ use super::place::{ancestors, split};
 use super::private::{self, MODE};
 use super::system::{self, FileSystem, Identity};
 
-/// Why there can be nothing below a path.
+/// Why no file can be below a path.
 pub(crate) const THROUGH_FILE: &str = "goes through a file";
 
-// What the names of drafts start with.
+// The prefix of the names of drafts.
 const DRAFT: &str = ".waypost-";
 // The widest mode of directories, and of files whose mode was imported: others may not write.
 const MODE_MAX: u32 = 0o755;
@@ -65,7 +65,7 @@ pub(crate) struct Directory {
     system: OnceLock<Option<FileSystem>>,
 }
 
-/// Which modes files get. A file without a recorded mode is for its owner alone.
+/// The modes of written files. A file without a recorded mode is private to its owner.
 ///
 /// ```
 /// use waypost::transfer::export::{ExportOptions, Modes};
@@ -81,7 +81,7 @@ pub enum Modes {
     Recorded,
 }
 
-/// A directory that is there.
+/// An existing directory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known {
     /// Whether this export has made it, so that no file of another program is in it.
@@ -97,7 +97,7 @@ pub(crate) struct Content {
     pub(crate) form: SourceForm,
 }
 
-/// What is in the place of a file.
+/// What is at the path of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     Nothing,
@@ -110,7 +110,7 @@ pub(crate) enum Found {
 /// A file that is written, but not in its place yet. It is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    /// Where it is; empty once it was put in its place.
+    /// Its path; empty once it was renamed into place.
     pub(crate) temporary: PathBuf,
     pub(crate) bytes: u64,
     /// Set if files may be replaced, so that a file of this export is not.
@@ -329,13 +329,13 @@ impl Directory {
         self.make_directory(parent)?;
         let temporary = self.path(&self.temporary_name(parent));
         match system::link(&name.text, &temporary) {
-            // There is nothing in a link to be synced.
+            // A link has no content to sync.
             Ok(()) => Ok(Draft::new(temporary, true)),
             Err(_) => self.draft(path, name),
         }
     }
 
-    /// Makes sure that drafts last, so that they can be put in their places.
+    /// Syncs drafts, so that they can be renamed into place.
     pub(crate) fn sync_drafts<'d>(
         &self,
         drafts: impl Iterator<Item = &'d Draft>,
@@ -345,7 +345,7 @@ impl Directory {
             return Ok(());
         }
         drafts.try_for_each(|draft| match opening::read(&draft.temporary) {
-            // A link, which has nothing to be synced.
+            // A link, which has no content to sync.
             Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
             file => file?.sync_all(),
         })
@@ -364,7 +364,7 @@ impl Directory {
         directories.into_iter().try_for_each(sync)
     }
 
-    /// Syncs the whole file system; `false` where that cannot be asked for.
+    /// Syncs the whole file system; `false` where that is not supported.
     fn sync_system(&self) -> bool {
         let system = self.system.get().and_then(Option::as_ref);
         system.is_some_and(|system| system.sync().is_ok())

@@ -83,7 +83,7 @@ pub use failure::{Conflict, ExportError, NotExported};
 pub use report::{Exported, ExportedLines, MovedFile};
 pub use selection::Selection;
 
-/// What is exported to a directory, and how. By default every file goes back where it was.
+/// Options of an export to a directory. By default every file returns to its original path.
 ///
 /// ```
 /// use waypost::transfer::export::{ExportOptions, Packing};
@@ -157,9 +157,9 @@ impl Store {
         self.export_with(directory, options, &mut unwatched)
     }
 
-    /// As [`Store::export`]. `watch` hears how far it is and what is left out, and may stop it.
-    /// Then the files that are written by then are there as a whole, [`Exported::is_stopped`] is
-    /// set, and the same export once more goes on.
+    /// As [`Store::export`]. `watch` gets the progress and what is left out, and may stop it. Then
+    /// every file written so far is complete, [`Exported::is_stopped`] is set, and running the same
+    /// export again continues it.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -209,8 +209,8 @@ impl Store {
         self.export_lines_with(selection, out, &mut unwatched)
     }
 
-    /// As [`Store::export_lines`]. `watch` hears how far it is and what is left out, and may stop
-    /// it between two lines; [`ExportedLines::is_stopped`] is set then.
+    /// As [`Store::export_lines`]. `watch` gets the progress and what is left out, and may stop it
+    /// between two lines; [`ExportedLines::is_stopped`] is set then.
     ///
     /// # Errors
     /// As [`Store::export_lines`].
@@ -223,12 +223,12 @@ impl Store {
         lines::run(self, selection, out, watch)
     }
 
-    /// As [`Store::export_lines_with`], to a file that is there as a whole and on disk, or not at
-    /// all. If it is stopped or finds no checkpoint, there is no file, or the one from before.
+    /// As [`Store::export_lines_with`], to a file that is written and synced completely or not at
+    /// all. If it is stopped or finds no checkpoint, an existing file stays and no new one is made.
     ///
     /// # Errors
     /// As [`Store::export_lines`], [`ExportError::Own`] for a file of the store, and
-    /// [`ExportError::Exists`] unless a file that is there is to be overwritten.
+    /// [`ExportError::Exists`] if the file exists and `overwrite` is not set.
     pub fn export_lines_to(
         &self,
         path: &Path,

@@ -1,4 +1,4 @@
-//! What was saved since somebody last looked.
+//! Checkpoints saved since a position (`Store::arrivals`).
 
 use std::fs;
 use std::slice::from_ref;
@@ -35,7 +35,7 @@ fn arrivals_come_in_the_order_of_saving_whatever_time_they_are_dated() {
     let (ids, next) = arrived(&store, position);
     assert_eq!(ids, ["now", "long-ago", "then"]);
     assert_eq!(arrived(&store, next).0, Vec::<String>::new());
-    // Looking changes nothing: whoever asks from before gets all of it again.
+    // Reading changes nothing: a call from an earlier position returns all of it again.
     assert_eq!(arrived(&store, position).0.len(), 3);
 }
 

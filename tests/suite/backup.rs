@@ -1,4 +1,4 @@
-//! Backups: a copy of one moment, whole, whoever saves meanwhile.
+//! Backups: a complete copy of one moment while other processes save.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -90,7 +90,7 @@ fn nothing_is_replaced_unless_that_is_wanted() {
     assert!(matches!(itself, Err(Error::Invalid { .. })), "{itself:?}");
     let wanted = Backup { overwrite: true };
     let replace = || store.backup_with(&copy, wanted, &mut |_| ControlFlow::Continue(()));
-    // Even then, what is no store stays, and so does one that somebody has.
+    // Even then, a file that is no store stays, and so does a store that a process holds.
     assert!(matches!(replace(), Err(Error::Invalid { .. })));
     assert_eq!(fs::read(&copy).unwrap(), b"mine");
     fs::write(&copy, "").unwrap();
@@ -139,7 +139,7 @@ fn a_damaged_store_is_not_copied_as_if_it_were_whole() {
     assert!(!copy.exists());
 }
 
-/// Whoever keeps copies under names like those of unfinished ones lost them to the next backup.
+/// The next backup removed a user's copies whose names look like unfinished ones.
 #[test]
 fn only_what_a_backup_left_unfinished_is_swept() {
     let dir = tempfile::tempdir().unwrap();

@@ -254,7 +254,7 @@ fn colours_can_be_forced_and_refused_for_every_command() {
 fn a_reader_that_has_seen_enough_is_no_error() {
     let test = Test::new();
     let mut child = test.spawn("save");
-    // The command answers only after its input ends, and by then nobody reads.
+    // The command answers only after its input ends; by then the reader is gone.
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"1").unwrap();

@@ -242,7 +242,7 @@ fn the_journal_of_another_store_is_left_out() {
     let journal = with_suffix(&copy, ".journal");
     let bytes = fs::read(&journal).unwrap();
     let told = Arc::new(Mutex::new(Vec::new()));
-    // It is put aside, since whom it belongs to may want it; and a second one in its own place.
+    // It is set aside, since its owner may need it, and a second one gets a name of its own.
     for _ in 0..2 {
         fs::remove_file(&copy).unwrap();
         fs::write(&journal, &bytes).unwrap();
@@ -318,7 +318,7 @@ fn what_is_behind_a_lost_write_is_not_taken() {
     assert_eq!(second[0].as_ref().unwrap().sequence, 7);
 }
 
-/// A journal beside a link was not found by whoever opened the file itself.
+/// A process that opened the file itself did not find a journal beside a link.
 #[cfg(unix)]
 #[test]
 fn a_store_has_one_journal_whatever_it_is_called() {

@@ -122,7 +122,7 @@ fn make_room_if_closed(mounted: &Mounted) {
         assert_eq!(reserve(), before, "reading leaves it alone");
         succeeds(&store, first);
         fs::remove_file(mounted.path().join("filler")).unwrap();
-        // Whoever next opens the store makes it anew.
+        // The next process that opens the store makes it again.
         succeeds(&store, &["latest"]);
         assert!(reserve() > 256 << 10, "{first:?}");
     }

@@ -320,7 +320,7 @@ fn what_loses_its_base_stays_sealed() {
     check(&place.open(&[&key]), &saved);
 }
 
-/// A crash leaves a journal, and whoever opens the store next may have no key.
+/// A crash leaves a journal, and the next process may have no key.
 #[test]
 fn a_journal_is_taken_in_by_who_has_no_key() {
     let [key] = keys();

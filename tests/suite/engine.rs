@@ -7,7 +7,7 @@ use std::time::Duration;
 use redb::{Database, DatabaseError};
 use waypost::{Error, Options, Store};
 
-/// Opens a file that nobody has any more.
+/// Opens a file that no process holds any more.
 ///
 /// A process that another test starts has a copy of all locks for a moment, and longer if there
 /// is much to do; so a file that was just closed may seem to be open.
@@ -20,7 +20,7 @@ pub(crate) fn open(path: &Path) -> Database {
     }
 }
 
-/// Opens a store that nobody has any more, however short its handle waits for it later.
+/// Opens a store that no process holds any more, however short its handle waits later.
 pub(crate) fn opened(path: &Path, options: &Options) -> Store {
     loop {
         match Store::open_with(path, options.clone()) {

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use crate::tool::skipped;
 
 const ITERATIONS: u64 = 40;
-/// By which this binary, started by itself, knows what to do.
+/// Tells this binary what to do when a test starts it as a child process.
 const STORE: &str = "WAYPOST_EXAMPLE_STORE";
 
 /// A directory to run loops in, with `waypost` on the path.
@@ -69,7 +69,7 @@ fn run(mut command: Command, kill_after: usize) -> Run {
             // What the test harness prints.
             _ => continue,
         }
-        // What it printed before it was gone counts, too.
+        // Output from before the kill counts, too.
         if run.saved.len() == kill_after {
             child.kill().unwrap();
         }

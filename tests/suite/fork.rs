@@ -193,7 +193,7 @@ fn a_rollback_is_the_newest_whatever_the_clock_says() {
     assert_eq!(store.resolve("a@0").unwrap().id, back.id);
     let again = store.fork(&id("2"), NewEntry::default()).unwrap();
     assert_eq!(newest(&store, "a"), again.id);
-    // Whoever dates a copy gets that date.
+    // A stated date of a copy is kept.
     let dated = Timestamp::from_micros(1);
     let about = NewEntry { created_at: Some(dated), ..NewEntry::default() };
     assert_eq!(store.fork(&id("1"), about).unwrap().created_at, dated);

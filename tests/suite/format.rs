@@ -260,7 +260,7 @@ fn a_store_of_format_3_is_read() {
     assert_eq!(format_of(&path), 3);
 }
 
-/// A checkpoint of a file, dated so many seconds after 1970.
+/// A checkpoint of a file, dated this many seconds after 1970.
 fn of_file(store: &Store, id: &str, seconds: i64, text: &str) -> Entry {
     let about = NewEntry {
         id: Some(id.parse().unwrap()),

@@ -12,7 +12,7 @@ use waypost::{Entry, Error, NewEntry, Options, Policy, Settings, Store};
 // A process that another test starts has a copy of all locks for a moment.
 const PATIENT: Duration = Duration::from_mins(1);
 
-/// Looks at a store that nobody has.
+/// Inspects a store that no process holds.
 fn inspect(path: &Path) -> Inspection {
     inspect_and_hear(path, &mut |_| {})
 }

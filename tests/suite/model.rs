@@ -294,7 +294,7 @@ impl Model {
     fn open(&mut self) {
         // The old handle lets go before the new one comes.
         self.store = None;
-        // Times that nobody chose: several in a millisecond.
+        // Times from the clock: several in a millisecond.
         let clock = self.clock.clone();
         let clock =
             Arc::new(move || Timestamp::from_micros(clock.fetch_add(300, Ordering::Relaxed)));

@@ -1,7 +1,7 @@
 //! Real processes on one store: killed, stopped, and racing to make it.
 //!
 //! Writers are the command itself, which answers a line once it is saved. What was answered must be
-//! there, once and as it was sent, whatever became of whoever sent it.
+//! there, once and as it was sent, even if the sender was killed.
 //!
 //! Covers kills of savers, readers, backups and repairs, stopped holders, stores that two make at
 //! once, files that are moved away, and power cuts of a real disk.
@@ -28,7 +28,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use waypost::{Options, Query, Store};
 
-// Nobody is to give up: whoever cannot get the store for so long hangs.
+// No process should give up: one that cannot get the store for this long hangs.
 const PATIENT: &str = "60";
 
 fn patient() -> Options {
@@ -101,7 +101,7 @@ fn document(writer: usize, number: u64) -> Value {
     json!({"writer": writer, "number": number, "lines": lines})
 }
 
-/// Checks that all that was answered is there once and as it was sent, and nothing is there twice.
+/// Checks that every answered save is in the store exactly once, as it was sent.
 fn check(path: &Path, answered: &HashMap<String, (usize, u64)>) {
     let store = Store::open_with(path, patient()).unwrap();
     let mut found: HashMap<(usize, u64), String> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Repairing: what can be read is saved, the rest is named, and the old store stays as it was.
+//! Repairing: readable data is saved, the rest is named, and the old store is unchanged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -249,7 +249,7 @@ fn what_only_the_journal_has_is_saved_past_what_is_damaged_in_it() {
     assert_eq!((repaired.checkpoints, repaired.lost.len()), (20, 1), "{repaired:?}");
     let aside = repaired.aside.unwrap();
     assert!(fs::read(aside.with_extension("damaged-19700101T000000000000Z.journal")).is_ok());
-    // The new store has all of it, and whoever opens it removes it.
+    // The new store has all of it, and the next process that opens it removes it.
     assert_eq!(Store::open(&copy).unwrap().count().unwrap(), 20);
     assert!(!journal.exists());
 }
@@ -274,7 +274,7 @@ fn a_repair_that_is_not_wanted_or_ended_changes_nothing() {
     let refused = Store::repair(&path, &into, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
     assert!(files() == before);
-    // What a repair left that was killed is in nobody's way.
+    // Files left by a killed repair do no harm.
     let unique = "0123456789abcdef0123456789abcdef";
     let left = [
         format!("store.redb.repair-{unique}.unfinished"),

@@ -13,7 +13,7 @@ use waypost::{
 
 use crate::store::{Place, named};
 
-/// Keeps the last so many of each series.
+/// Keeps the last N of each series.
 fn keep_last(count: u32) -> Policy {
     let rule = Rule { keep_last: Some(count), ..Rule::default() };
     Policy { name: "ours".to_owned(), rules: vec![rule], ..Policy::default() }

@@ -16,7 +16,7 @@ use waypost::{
     layouts,
 };
 
-/// Stands for what nobody else should see.
+/// Stands for a secret.
 const SECRET: &str = "xyzzy-plugh";
 
 /// Checks that an error does not tell, however it is printed.

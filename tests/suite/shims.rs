@@ -87,7 +87,7 @@ impl Shims {
         self.run("save-checkpoint", &[kind, project, state]).done().trim_end().to_owned()
     }
 
-    /// Saves a checkpoint as if so many days ago; its document has the id in it.
+    /// Saves a checkpoint dated this many days ago; its document has the id in it.
     fn save_old(&self, id: &str, days: u32, about: &str) {
         let dated = format!("save --id {id} --created-at {} --workflow-type implement", ago(days));
         self.waypost(&format!("{dated} {about}"), &format!(r#"{{"id": "{id}"}}"#));
@@ -150,7 +150,7 @@ fn file(script: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/shims").join(script).with_extension("sh")
 }
 
-/// The time so many days and an hour before now.
+/// The time this many days and an hour before now.
 fn ago(days: u32) -> String {
     let micros = i64::from(days * 24 + 1) * 3_600_000_000;
     waypost::Timestamp::from_micros(waypost::Timestamp::now().as_micros() - micros).to_string()

@@ -56,7 +56,7 @@ impl Place {
         self.dir.path().join("store.redb.spool")
     }
 
-    /// A handle that has the store from now on, in place of whoever hung.
+    /// A handle that holds the store from now on, in place of the hung process.
     fn owner(&mut self) -> Store {
         drop(self.held.take());
         let forever = Options { hold: Hold::Forever, ..options(&self.told) };

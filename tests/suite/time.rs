@@ -52,7 +52,7 @@ fn listed(store: &Store, query: &Query) -> Vec<u64> {
     store.entries(query.clone()).map(|entry| entry.unwrap().sequence).collect()
 }
 
-/// The same listing, so many a page.
+/// The same listing, with this many per page.
 fn paged(store: &Store, query: &Query, size: usize) -> Vec<u64> {
     let mut query = Query { limit: Some(size), ..query.clone() };
     let mut found = Vec::new();

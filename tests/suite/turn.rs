@@ -104,7 +104,7 @@ fn waits_together(time: Duration) -> Vec<Duration> {
     let arrived = Arc::new(AtomicUsize::new(0));
     let all_there: OnceLock<Instant> = OnceLock::new();
     let counted = arrived.clone();
-    // Nobody gives up before all have come, and been there long enough to be in the queue.
+    // No process gives up before all have joined the queue.
     let keeps_waiting = move || {
         let is_there = counted.load(Ordering::Relaxed) == THREADS;
         !is_there || all_there.get_or_init(Instant::now).elapsed() < time
@@ -168,7 +168,7 @@ fn an_idle_handle_lets_go_by_itself() {
     let options = Options { hold: Hold::Idle(Duration::ZERO), ..Options::default() };
     let idle = Store::open_with(&path, options).unwrap();
     idle.save(NewEntry::default(), &1).unwrap();
-    // Opens the file without our lock file, so nobody is asked to let go.
+    // Opens the file without our lock file, so the holder is not asked to release it.
     let opened = (0..60_000).any(|_| {
         thread::sleep(Duration::from_millis(1));
         redb::Database::open(&path).is_ok()

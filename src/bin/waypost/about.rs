@@ -1,11 +1,11 @@
-//! What `save` and `fork` are told about a checkpoint.
+//! The flags by which `save` and `fork` describe a checkpoint.
 
 use waypost::{Id, Issue, LoopId, NewEntry, Series, Status, Timestamp, Trigger};
 
 use crate::args;
 use crate::when::When;
 
-/// Flags that describe a checkpoint; what is not said is not guessed.
+/// Flags that describe a checkpoint. A flag that is not given leaves its field empty.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "About the checkpoint")]
 pub(crate) struct About {
@@ -112,12 +112,12 @@ fn trigger_help() -> String {
 }
 
 impl About {
-    /// Whether it says where the work stands.
+    /// True if a status was given.
     pub(crate) fn has_status(&self) -> bool {
         self.status.is_some()
     }
 
-    /// The same as an entry, with a trigger for the case that none is said.
+    /// The flags as an entry, with `trigger` if no flag gives one.
     pub(crate) fn with_default(&self, trigger: Trigger) -> NewEntry {
         let said = self.trigger.clone();
         NewEntry { trigger: said.unwrap_or(trigger), ..NewEntry::from(self) }

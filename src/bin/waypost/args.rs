@@ -18,13 +18,13 @@ use waypost::{Layout, Status};
 use crate::output::{json_line, plain, stderr};
 use crate::{keys, progress};
 
-/// What is told beside results, for a program.
+/// A note for a program.
 #[derive(Serialize)]
 struct Note {
     note: String,
 }
 
-/// What may be wrong, for a program.
+/// A warning for a program.
 #[derive(Serialize)]
 struct Warning {
     warning: String,
@@ -67,17 +67,17 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// The store that was named; an empty name is none, as for most variables.
+    /// The store that was named. An empty name counts as not given, as for most variables.
     pub(crate) fn store(&self) -> Option<&Path> {
         self.store.as_deref().filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// Files with keys; an empty name is none.
+    /// Files with keys. An empty name counts as not given.
     pub(crate) fn key_files(&self) -> impl Iterator<Item = &Path> {
         self.key_file.iter().map(PathBuf::as_path).filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// Tells something that is not a result.
+    /// Prints a note to standard error.
     pub(crate) fn note(&self, text: impl Display) {
         let note = text.to_string();
         if self.json {
@@ -87,14 +87,14 @@ impl Global {
         }
     }
 
-    /// Tells a program something that is not a result.
+    /// Prints a note with fields, for a program.
     pub(crate) fn note_fact(&self, fact: &impl Serialize) {
         if !self.quiet {
             let _ = json_line(&mut stderr(), fact);
         }
     }
 
-    /// Tells what may be wrong, even if notes are not wanted.
+    /// Prints a warning, even with `--quiet`.
     pub(crate) fn warn(&self, text: impl Display) {
         let warning = text.to_string();
         if self.json {
@@ -121,12 +121,12 @@ impl Global {
     }
 }
 
-/// Reads a status, with all of them in the help.
+/// Parses a status; the help lists all of them.
 pub(crate) fn status() -> impl TypedValueParser<Value = Status> {
     PossibleValuesParser::new(Status::ALL.map(Status::as_str)).try_map(|name| name.parse())
 }
 
-/// Reads a layout, with all of them in the help.
+/// Parses a layout; the help lists all of them.
 pub(crate) fn layout() -> impl TypedValueParser<Value = Layout> {
     PossibleValuesParser::new(Layout::ALL.map(Layout::as_str)).try_map(|name| name.parse())
 }
@@ -139,7 +139,7 @@ pub(crate) fn form() -> impl TypedValueParser<Value = Form> {
     })
 }
 
-/// Reads a whole number of a range, and says which would do.
+/// Parses a whole number; the error names the allowed range.
 pub(crate) fn whole<T: FromStr>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone {
@@ -152,7 +152,7 @@ pub(crate) fn whole<T: FromStr>(
     }
 }
 
-/// Reads a number of seconds, with parts of one.
+/// Parses a number of seconds, fractions included.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|it| Duration::try_from_secs_f64(it).ok());
     seconds.ok_or_else(|| "must be a number of seconds, such as 0, 0.5 or 60".to_owned())

@@ -55,7 +55,7 @@ Examples:
 /// Keeps checkpoints of agent workflows: one file, indexed, compressed, durable
 #[derive(Debug, clap::Parser)]
 #[command(name = "waypost", bin_name = "waypost", version)]
-// One of ours is in its place, which also answers in JSON.
+// `waypost help` replaces it and also answers in JSON.
 #[command(disable_help_subcommand = true, subcommand_value_name = "COMMAND")]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", Exit::help()))]
 pub(crate) struct Cli {
@@ -125,7 +125,7 @@ enum Command {
 }
 
 impl Cli {
-    /// Whether results may be longer than a screen, and are read by people from their start.
+    /// True if results may be longer than a screen and a person reads them from the top.
     pub(crate) fn is_long(&self) -> bool {
         use Command::{Diff, Latest, Log, Show};
         matches!(self.command, Show(_) | Latest(_) | Diff(_) | Log(_))
@@ -136,7 +136,7 @@ impl Cli {
         groups::grouped(Self::command())
     }
 
-    /// Reads the words that the program was started with.
+    /// Parses the arguments of this process.
     pub(crate) fn from_words() -> Result<Self, clap::Error> {
         let mut tree = Self::tree();
         let mut words = tree.try_get_matches_from_mut(std::env::args_os())?;

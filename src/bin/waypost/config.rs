@@ -6,12 +6,12 @@ use anyhow::Result;
 use waypost::layouts::crunch::Location;
 use waypost::project;
 
-/// Where the project whose store is at `store` has the files of claude-crunch.
+/// The directory of claude-crunch files in the project of the store at `store`.
 pub(crate) fn location(store: &Path) -> Result<Location> {
     project::location(store).map_err(|error| told_before_making(store, error.into()))
 }
 
-/// `error` with what it means if the store is still to be made.
+/// Adds to `error` that no store is made, if there is none yet.
 pub(crate) fn told_before_making(store: &Path, error: anyhow::Error) -> anyhow::Error {
     if keeps_from_making(store) {
         return error.context("no store is made: its config may name a key");
@@ -19,9 +19,9 @@ pub(crate) fn told_before_making(store: &Path, error: anyhow::Error) -> anyhow::
     error
 }
 
-/// Whether a config that cannot be read keeps the store from being made.
+/// True if an unreadable config prevents the store from being made.
 ///
-/// A store that should have been encrypted from its first save cannot be mended later.
+/// The config may name a key, and plain text of the first save could not be taken back.
 pub(crate) fn keeps_from_making(store: &Path) -> bool {
     project::has_own_config(store) && !store.exists()
 }

@@ -1,4 +1,4 @@
-//! Asking before something that may be a mistake.
+//! Questions before something that may be a mistake.
 
 use std::io::{self, BufRead, IsTerminal as _, Write};
 
@@ -39,7 +39,7 @@ fn is_taken(question: &str, input: &mut impl BufRead, output: &mut impl Write) -
     Ok(["\n", "y\n", "yes\n"].contains(&answer.as_str()))
 }
 
-/// The line that was typed, with its end, which tells it from no answer.
+/// The line that was typed, with its line end: without one it is no answer.
 fn answer(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> Result<String> {
     write!(output, "{question}")?;
     output.flush()?;

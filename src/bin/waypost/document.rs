@@ -29,7 +29,7 @@ pub(crate) fn read(path: &Path, global: &Global) -> Result<Vec<u8>> {
 
 /// Reads a text up to a limit, so that an endless one cannot fill the memory.
 fn read_all(input: impl Read) -> Result<Vec<u8>> {
-    // Indented text is longer than what is stored; the store knows the limit for that.
+    // Indented text is longer than the stored form, for which the store has its own limit.
     let limit = 4 * Limits::default().document_bytes as u64;
     let mut text = Vec::new();
     input.take(limit + 1).read_to_end(&mut text)?;

@@ -1,4 +1,4 @@
-//! Exit codes, what the command refuses, and which error ends with which code.
+//! Exit codes, the refusals of the command, and the code of each error.
 
 mod refusal;
 #[cfg(test)]
@@ -24,7 +24,7 @@ pub(crate) enum Exit {
     Damaged = 5,
     Locked = 6,
     Skipped = 7,
-    /// As a shell tells of a process that a signal ended: 128 and its number.
+    /// The code that a shell gives a process ended by a signal: 128 plus its number.
     Interrupted = 130,
     Terminated = 143,
 }
@@ -58,7 +58,7 @@ impl Exit {
         }
     }
 
-    /// What `help` starts with.
+    /// The heading of `help`.
     pub(crate) const HEADING: &str = "Exit codes";
 
     /// All codes, and what each means.

@@ -9,7 +9,7 @@ use crate::args;
 use crate::exit::Refusal;
 use crate::when::When;
 
-/// The refusal if a query finds nothing; it has the query as flags.
+/// The refusal if a query finds nothing; it repeats the query as flags.
 pub(crate) fn nothing(query: &Query) -> Refusal {
     match asked(query) {
         asked if asked.is_empty() => Refusal::Empty,
@@ -42,7 +42,7 @@ pub(crate) fn asked(query: &Query) -> String {
     flags.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// The names of all filters, for what cannot be asked for together with them.
+/// The names of all filters, for `conflicts_with_all`.
 pub(crate) const FILTERS: [&str; 10] = [
     "issue",
     "loop_id",
@@ -56,7 +56,7 @@ pub(crate) const FILTERS: [&str; 10] = [
     "iteration",
 ];
 
-/// Which checkpoints are asked for; all filters must hold.
+/// The filters; a checkpoint must match all of them.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct Filter {
@@ -102,7 +102,7 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// The question to the store, asked at `now`.
+    /// The query to the store, with ages relative to `now`.
     pub(crate) fn query(&self, now: Timestamp) -> Query {
         let filter = self.clone();
         Query {

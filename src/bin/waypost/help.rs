@@ -1,4 +1,4 @@
-//! What the help says beside the texts of each command: how they are grouped, and their examples.
+//! The parts of the help beside the text of each command: groups and examples.
 
 pub(crate) mod describe;
 pub(crate) mod groups;

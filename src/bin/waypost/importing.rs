@@ -99,7 +99,7 @@ impl<'a> Listener<'a> {
     }
 }
 
-/// What a line of progress says.
+/// The label of the progress line.
 pub(crate) const STAGE: &str = "importing";
 
 /// Imports a directory, which must be an absolute path.
@@ -155,7 +155,7 @@ pub(crate) fn stopped_after(imported: u64, signal: Signal) -> anyhow::Error {
     signal.error(format!("{} imported; run it again to go on", output::grouped(imported)))
 }
 
-/// Refuses to call it done if something could not be imported.
+/// Fails if something could not be imported.
 pub(crate) fn check_refused(report: &Imported) -> Result<(), Refusal> {
     if report.refused == 0 {
         return Ok(());

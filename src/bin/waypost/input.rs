@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{interrupt, threads};
 
-// Sooner than anybody would press the keys once more.
+// Shorter than the time in which a person presses Ctrl-C again.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const PART_BYTES: usize = 64 << 10;
 
@@ -18,7 +18,7 @@ pub(crate) struct Input {
 }
 
 enum Parts {
-    /// Read by a thread, which is left behind when no more is wanted.
+    /// Read by a thread, which is abandoned when no more input is needed.
     Ahead(Receiver<io::Result<Vec<u8>>>),
     /// Read by the caller, since no thread could be started.
     Direct(Box<dyn BufRead + Send>),
@@ -29,7 +29,7 @@ impl Input {
         let source = BufReader::with_capacity(PART_BYTES, source);
         let (to_reader, handed_over) = mpsc::sync_channel(1);
         let (hand_over, parts) = mpsc::sync_channel(1);
-        // Not joined: it may wait for what never comes.
+        // Not joined: the thread may wait for input that never comes.
         let reader = threads::start(move || {
             if let Ok(source) = handed_over.recv() {
                 read_ahead(source, &hand_over);
@@ -53,7 +53,7 @@ impl Input {
 }
 
 impl Parts {
-    /// The next part, which is empty at the end. An interrupt is no end: a line may be half there.
+    /// The next part; empty at the end. An interrupt is an error, since a line may be half read.
     fn next(&mut self) -> io::Result<Vec<u8>> {
         match self {
             Self::Ahead(parts) => wait(parts),
@@ -87,7 +87,7 @@ fn read_ahead(mut source: impl BufRead, hand_over: &SyncSender<io::Result<Vec<u8
     }
 }
 
-/// What can be read at once; empty at the end.
+/// The bytes that one read returns; empty at the end.
 fn read_part(source: &mut impl BufRead) -> io::Result<Vec<u8>> {
     loop {
         match source.fill_buf().map(<[u8]>::to_vec) {

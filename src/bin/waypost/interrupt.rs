@@ -1,4 +1,4 @@
-//! Ctrl-C and a request to end, as a question that long work asks between its steps.
+//! Ctrl-C and SIGTERM, as a flag that long work checks between its steps.
 //!
 //! The only file that names `signal_hook`. Commands that are quick, or that only read, never call
 //! [`listen`]: they end at once, and the store takes no harm.
@@ -16,15 +16,15 @@ use waypost::Error;
 
 use crate::exit::Refusal;
 
-// Sooner than anybody would press the keys once more.
+// Shorter than the time in which a person presses Ctrl-C again.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static TERMINATED: AtomicBool = AtomicBool::new(false);
-/// Whether either came: the next one ends the process at once.
+/// True once a signal came: the next one ends the process at once.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// What asked this process to end.
+/// The signal that asked this process to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     /// Ctrl-C.
@@ -32,9 +32,9 @@ pub(crate) enum Signal {
     Terminate,
 }
 
-/// From now on the first signal is for [`check`] to find, and only the second ends the process.
+/// From now on [`check`] reports the first signal, and only the second ends the process.
 ///
-/// To be called where work starts that looks for it, once the store is open: nobody looks before.
+/// Call it once the store is open, where work starts that calls [`check`].
 pub(crate) fn listen() -> Result<()> {
     let register = |number, own: &'static AtomicBool| -> io::Result<()> {
         // They run in this order, so that the first signal finds nothing set.
@@ -48,7 +48,7 @@ pub(crate) fn listen() -> Result<()> {
         .context("cannot listen for interrupts")
 }
 
-/// From now on a signal ends the process at once, as before [`listen`]: nobody looks for it now.
+/// From now on a signal ends the process at once, as before [`listen`].
 pub(crate) fn leave() {
     ENDING.store(true, Ordering::Relaxed);
 }
@@ -66,7 +66,7 @@ pub(crate) fn outlive_file_limit() {
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
-/// What came, if anything did.
+/// The signal that came, if any.
 pub(crate) fn signal() -> Option<Signal> {
     if INTERRUPTED.load(Ordering::Relaxed) {
         return Some(Signal::Interrupt);
@@ -74,18 +74,18 @@ pub(crate) fn signal() -> Option<Signal> {
     TERMINATED.load(Ordering::Relaxed).then_some(Signal::Terminate)
 }
 
-/// Fails once work is to end.
+/// Fails after a signal.
 pub(crate) fn check() -> Result<()> {
     signal().map_or(Ok(()), |signal| Err(signal.error(String::new())))
 }
 
-/// As [`check`], for those who read; [`caught`] knows it.
+/// As [`check`], with an error that readers can return; [`caught`] recognises it.
 pub(crate) fn check_io() -> io::Result<()> {
     let refusal = |signal| Refusal::Interrupted { signal, told: String::new() };
     signal().map_or(Ok(()), |signal| Err(io::Error::other(refusal(signal))))
 }
 
-/// Sleeps, unless work is to end.
+/// Sleeps until `time` has passed or a signal comes.
 pub(crate) fn rest(time: Duration) -> Result<()> {
     let start = Instant::now();
     loop {
@@ -97,7 +97,7 @@ pub(crate) fn rest(time: Duration) -> Result<()> {
     }
 }
 
-/// Tells apart work that was interrupted, which has something to say, and work that failed.
+/// Separates interrupted work, which has a report, from work that failed.
 pub(crate) fn caught<T>(ended: Result<T>) -> Result<Result<T, Signal>> {
     let error = match ended {
         Ok(value) => return Ok(Ok(value)),
@@ -109,10 +109,10 @@ pub(crate) fn caught<T>(ended: Result<T>) -> Result<Result<T, Signal>> {
     }
 }
 
-/// The interruption that an error comes from, where it does not say so itself.
+/// Replaces an error by the interruption that caused it.
 pub(crate) fn or_else(error: anyhow::Error) -> anyhow::Error {
     match (error.downcast_ref(), signal()) {
-        // Waiting for the store was given up because of it.
+        // The signal ended the wait for the store.
         (Some(Error::Locked { .. }), Some(signal)) => signal.error(String::new()),
         _ => error,
     }

@@ -1,6 +1,7 @@
 //! Where keys come from: files that are named, the environment, and the config of the project.
 //!
-//! Never from the command line itself, which everybody on the machine can see, and never printed.
+//! Keys never come from the command line, which all users of the machine can see, and are never
+//! printed.
 
 use std::env;
 use std::fs::File;
@@ -19,21 +20,21 @@ use waypost::transfer::private;
 
 /// The variable that has a key itself.
 pub(crate) const VARIABLE: &str = RealWorld::KEY_VARIABLE;
-/// What names a file with one.
+/// The flag that names a key file.
 const FLAG: &str = "--key-file";
 pub(crate) const FILE_VARIABLE: &str = "WAYPOST_KEY_FILE";
-// A key and whatever blanks are around it; what is longer is something else.
+// Room for a key and blanks around it; a longer file is no key file.
 const FILE_BYTES_MAX: u64 = 1024;
 
-/// A key, and by what it was given.
+/// A key and its source.
 pub(crate) struct Named {
     pub(crate) from: String,
     pub(crate) key: Result<SecretKey>,
     is_of_project: bool,
 }
 
-/// All keys that were given for the store at a path: those of files first, in their order. If there
-/// are none, that of the project.
+/// All keys given for the store at a path, those of files first, in order. Without any, the key of
+/// the project.
 pub(crate) fn given(global: &Global, store: &Path) -> Result<Vec<SecretKey>> {
     named(global, store).into_iter().map(|named| named.key).collect()
 }
@@ -51,7 +52,7 @@ pub(crate) fn given_or_told(global: &Global, store: &Path) -> Result<Vec<SecretK
     Ok(keys)
 }
 
-/// As [`given`], with by what each was given, and why it cannot be had.
+/// As [`given`], with the source of each key, or why it cannot be read.
 pub(crate) fn named(global: &Global, store: &Path) -> Vec<Named> {
     let flag = if open::is_flag_given(FLAG) { FLAG } else { FILE_VARIABLE };
     let mut keys: Vec<Named> = Vec::new();
@@ -64,7 +65,7 @@ pub(crate) fn named(global: &Global, store: &Path) -> Vec<Named> {
         let key = text.to_str().unwrap_or_default().parse::<SecretKey>().context(VARIABLE);
         keys.push(Named { from: VARIABLE.to_owned(), key, is_of_project: false });
     }
-    // What is given counts alone, so the config need not be read.
+    // Given keys replace that of the config, so the config need not be read.
     let of_project = if keys.is_empty() { of_project(store) } else { Ok(None) };
     match of_project {
         Ok(None) => {}
@@ -110,7 +111,7 @@ pub(crate) fn of_file(path: &Path, global: &Global) -> Result<SecretKey> {
     of_file_named(path, "", global)
 }
 
-/// The key of a file; errors say by what it was named.
+/// The key of a file; errors name its source.
 fn of_file_named(path: &Path, by: &str, global: &Global) -> Result<SecretKey> {
     let mut text = String::new();
     let file = open_file(path).with_context(|| format!("cannot read {}{by}", path.display()))?;
@@ -118,7 +119,7 @@ fn of_file_named(path: &Path, by: &str, global: &Global) -> Result<SecretKey> {
         global.warn(format_args!("others can read the key: chmod go-rwx {}", path.display()));
     }
     match file.take(FILE_BYTES_MAX).read_to_string(&mut text) {
-        // Bytes that are no text are no key, either.
+        // Bytes that are not UTF-8 are no key.
         Err(error) if error.kind() == ErrorKind::InvalidData => text.clear(),
         read => _ = read.with_context(|| format!("cannot read {}{by}", path.display()))?,
     }

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     let is_terminal = io::stdout().is_terminal();
     let mut out = Shown::if_terminal(pager::paged(&cli.global, cli.is_long()), is_terminal);
     let ended = cli.run(&mut out);
-    // What was found before something went wrong is shown, too.
+    // Results from before an error are shown, too.
     let shown = out.flush();
     match ended.and_then(|()| shown.context("cannot write to standard output")) {
         Ok(()) => exit::Exit::Done.into(),

@@ -1,4 +1,4 @@
-//! What a checkpoint is called on the command line: the same in every command.
+//! Names of checkpoints on the command line, the same in every command.
 
 use anyhow::Result;
 use waypost::error::Wanted;
@@ -13,7 +13,7 @@ pub(crate) fn one(store: &Store, name: &str) -> Result<Entry> {
     store.resolve(name).map_err(|error| explained(store, error))
 }
 
-/// Adds to an unknown name those that may have been meant.
+/// Adds similar names to the error about an unknown one.
 fn explained(store: &Store, error: Error) -> anyhow::Error {
     let Error::NotFound { wanted: Wanted::Checkpoint(wanted) } = error else { return error.into() };
     let nearby = store.similar(&wanted).and_then(|nearby| Ok((nearby, store.newest_series()?)));
@@ -23,12 +23,13 @@ fn explained(store: &Store, error: Error) -> anyhow::Error {
     }
 }
 
-/// The same of many names.
+/// As [`one`], for many names.
 pub(crate) fn all(store: &Store, names: &[String]) -> Result<Vec<Id>> {
     names.iter().map(|name| Ok(one(store, name)?.id)).collect()
 }
 
-/// The same for a command that removes them: a name alone may be meant for all that has it.
+/// As [`all`], for a command that removes: it refuses a bare NAME, which may mean all its
+/// checkpoints.
 pub(crate) fn exactly(store: &Store, name: &str) -> Result<Entry> {
     let entry = one(store, name)?;
     match store.several(name)? {
@@ -42,7 +43,7 @@ pub(crate) fn scope(store: &Store, target: Option<&str>, query: Query) -> Result
     store.scope(target, query).map_err(|error| explained(store, error))
 }
 
-/// A parent by any name. What is not here may be elsewhere, and is kept as it is.
+/// A parent by any name. A name not found here is kept: the parent may be in another store.
 pub(crate) fn parent(store: &Store, name: &Id, global: &Global) -> Result<Id> {
     match store.resolve(name.as_str()) {
         Ok(entry) => Ok(entry.id),

@@ -22,12 +22,12 @@ use waypost::project;
 use waypost::text::move_away;
 use waypost::transfer::private;
 
-/// Whether there is anything where the store should be.
+/// True if anything is at the path of the store.
 pub(crate) fn exists(global: &Global) -> Result<bool> {
     Ok(path(global)?.exists())
 }
 
-/// The path of a store that is there, whatever state it is in.
+/// The path of an existing store, in whatever state.
 pub(crate) fn there(global: &Global) -> Result<PathBuf> {
     let path = path(global)?;
     if path.exists() { Ok(path) } else { Err(Refusal::NoStore { path }.into()) }
@@ -47,7 +47,7 @@ pub(crate) fn existing_with(global: &Global, command: &str, keys: Vec<SecretKey>
     open_shown(&path, options, global).map_err(|error| missing(path, error))
 }
 
-/// The error of a store that could not be opened; one that is not there is named as such.
+/// The error of a store that could not be opened; a missing store is reported as missing.
 pub(crate) fn missing(path: PathBuf, error: Error) -> anyhow::Error {
     match error {
         Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
@@ -57,7 +57,7 @@ pub(crate) fn missing(path: PathBuf, error: Error) -> anyhow::Error {
     }
 }
 
-/// How to open a store again and again, without its keys, and how far its repair is.
+/// Options to open a store repeatedly, without keys, and the progress of its repair.
 pub(crate) fn to_follow(global: &Global, command: &str) -> (Options, Repairing) {
     let repairing = Repairing::default();
     let options = repairing.shown(options(global, command, Vec::new()), global);
@@ -82,8 +82,8 @@ fn place_to_create(global: &Global) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// As [`or_create`], for a command that only saves: it need not have the store itself. What is
-/// saved is pruned by `policy` if the store has none.
+/// As [`or_create`], for a command that only saves: it may spool instead of waiting for the store.
+/// Saves are pruned by `policy` if the store has none.
 pub(crate) fn to_save(global: &Global, command: &str, policy: Option<Policy>) -> Result<Store> {
     let path = place_to_create(global)?;
     let keys = keys::given(global, &path)?;
@@ -115,7 +115,7 @@ pub(crate) fn path(global: &Global) -> Result<PathBuf> {
     Ok(project::store_for(&here))
 }
 
-/// Why it is the store at `path` that counts.
+/// Why the store at `path` is used.
 pub(crate) fn why(global: &Global, path: &Path) -> Result<&'static str> {
     Ok(match global.store() {
         Some(_) if is_flag_given("--store") => "named by --store",
@@ -126,7 +126,7 @@ pub(crate) fn why(global: &Global, path: &Path) -> Result<&'static str> {
     })
 }
 
-/// Whether something was named by a flag and not by a variable.
+/// True if a value comes from a flag, not from a variable.
 pub(crate) fn is_flag_given(flag: &str) -> bool {
     let has_value = |arg: &OsStr| {
         let rest = arg.as_encoded_bytes().strip_prefix(flag.as_bytes());
@@ -169,7 +169,7 @@ fn tell_set_aside(global: &Global) -> impl Fn(SetAside) + Send + Sync + use<> {
     }
 }
 
-/// Warns of trouble with the spool, which fails no command: what was saved is saved.
+/// Warns of trouble with the spool. It fails no command: the save is stored.
 fn tell_trouble(global: &Global) -> impl Fn(Error) + Send + Sync + use<> {
     let global = global.clone();
     move |error| {
@@ -183,7 +183,7 @@ fn tell_trouble(global: &Global) -> impl Fn(Error) + Send + Sync + use<> {
     }
 }
 
-/// Opens a store, and shows how far the repair is of one that a crash left, if it takes long.
+/// Opens a store. If recovery after a crash takes long, shows its progress.
 fn open_shown(path: &Path, options: Options, global: &Global) -> waypost::Result<Store> {
     let repairing = Repairing::default();
     let opened = Store::open_with(path, repairing.shown(options, global));
@@ -192,7 +192,7 @@ fn open_shown(path: &Path, options: Options, global: &Global) -> waypost::Result
     opened
 }
 
-/// The progress of the repair of a store that a crash left, shown if it takes long.
+/// The progress of the recovery after a crash, shown if it takes long.
 #[derive(Clone, Default)]
 pub(crate) struct Repairing(Arc<Mutex<Option<Progress>>>);
 

@@ -1,6 +1,6 @@
-//! Long results a screen at a time, where somebody sits there to read them.
+//! Shows long results through a pager if a person reads them.
 //!
-//! Never stands between the command and a program: without a terminal, it is not there.
+//! Without a terminal no pager is used, so that programs read the results directly.
 
 use std::env;
 use std::ffi::OsString;
@@ -27,7 +27,7 @@ enum State {
         pager: OsString,
     },
     Shown(Box<Shown>),
-    /// Whoever read them has seen enough.
+    /// The reader has closed the pager.
     Left,
 }
 
@@ -35,14 +35,14 @@ enum State {
 struct Shown {
     child: Child,
     stdin: BufWriter<ChildStdin>,
-    /// What it was given so far, while it may not have been started by its shell.
+    /// The text given so far, while the shell may not have found the pager.
     given: Option<Vec<u8>>,
 }
 
-// What no pipe takes unless somebody reads it.
+// More than a pipe buffers: once this is written, the pager has read some of it.
 const PIPE_BYTES_MAX: usize = 1 << 20;
 
-/// How much there is room for.
+/// The size of the screen.
 #[derive(Debug, Clone, Copy)]
 struct Screen {
     rows: usize,
@@ -60,14 +60,14 @@ pub(crate) fn paged(global: &Global, is_long: bool) -> Paged {
     Paged { stdout: BufWriter::new(io::stdout().lock()), state }
 }
 
-/// The screen of whoever reads, if anybody does.
+/// The size of the terminal, if a person reads the results there.
 fn screen() -> Option<Screen> {
     let stdout = io::stdout();
     let size = if stdout.is_terminal() { terminal_size::terminal_size_of(&stdout) } else { None };
     size.map(|(columns, rows)| Screen { rows: rows.0.into(), columns: columns.0.into() })
 }
 
-/// The pager that is wished for, if any is.
+/// The pager that the user configured, if any.
 fn pager() -> Option<OsString> {
     let wish = env::var_os("WAYPOST_PAGER").or_else(|| env::var_os("PAGER"));
     let wish = wish.unwrap_or_else(|| "less".into());
@@ -76,10 +76,11 @@ fn pager() -> Option<OsString> {
 }
 
 impl Screen {
-    /// Whether a text needs more lines than there are, one of which the prompt takes.
+    /// True if a text does not fit the screen, one line of which the prompt takes.
     fn is_filled_by(self, text: &[u8]) -> bool {
         let lines = text.split_inclusive(|byte| *byte == b'\n');
-        // Bytes are at least as many as columns; a few lines too early do no harm.
+        // A text has at least as many bytes as columns; starting the pager a little early does no
+        // harm.
         let rows = lines.map(|line| line.len().div_ceil(self.columns.max(1)).max(1));
         rows.take(self.rows).sum::<usize>() >= self.rows
     }
@@ -92,7 +93,7 @@ impl Paged {
             State::Plain => {}
             State::Held { text, .. } => self.stdout.write_all(&text)?,
             State::Shown(mut shown) => {
-                // It may have been left before the end.
+                // The reader may have closed it before the end.
                 let _ = shown.stdin.flush();
                 if let Some(text) = (*shown).end()? {
                     self.stdout.write_all(&text)?;
@@ -106,7 +107,7 @@ impl Paged {
 
 impl Shown {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        // What is more has been read, so that the pager is there.
+        // Beyond that size the pager has read something, so it was started.
         self.given = self.given.take().filter(|given| given.len() <= PIPE_BYTES_MAX);
         if let Some(given) = &mut self.given {
             given.extend_from_slice(bytes);
@@ -114,7 +115,7 @@ impl Shown {
         self.stdin.write_all(bytes)
     }
 
-    /// Waits until it has been read; what it was given, if a shell found no such pager.
+    /// Waits for the pager to end. Returns the text if the shell did not find the pager.
     fn end(mut self) -> io::Result<Option<Vec<u8>>> {
         const NOT_FOUND: [Option<i32>; 2] = [Some(126), Some(127)];
         drop(self.stdin);
@@ -154,7 +155,7 @@ impl Write for Paged {
         Ok(bytes.len())
     }
 
-    /// What is told after this stands below the results, so that they must have been read.
+    /// Waits for the reader: later messages appear below the results.
     fn flush(&mut self) -> io::Result<()> {
         self.finish()
     }
@@ -179,7 +180,7 @@ fn command(pager: &OsString) -> Command {
     let is_plain = |it: char| it.is_alphanumeric() || "-_./+=,: ".contains(it);
     let words = pager.to_str().filter(|text| text.chars().all(is_plain));
     let mut words = words.into_iter().flat_map(str::split_whitespace);
-    // Without a shell in between, a program that is not there is noticed.
+    // Starting it without a shell reports a missing program.
     if let Some(program) = words.next() {
         let mut command = Command::new(program);
         command.args(words);

@@ -1,16 +1,17 @@
-//! What is said of panics: of those that the library makes errors of, nothing.
+//! Panic messages. Those of panics that the library turns into errors are not printed.
 
 use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The last that was not told.
+/// The last message that was held back.
 static UNTOLD: Mutex<Option<String>> = Mutex::new(None);
 
-/// Tells what was not told if nobody caught it, once it is dropped.
+/// Prints the message that was held back when it is dropped by a panic that was not caught.
 pub(crate) struct Witness(());
 
-/// Keeps panics of the storage engine from being told by anyone but whoever catches them.
+/// Holds back the messages of panics in the storage engine; the code that catches them reports
+/// them.
 pub(crate) fn hush_engine() -> Witness {
     let default = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -33,7 +34,7 @@ impl Drop for Witness {
     }
 }
 
-/// Whether a source file is one of redb, wherever crates are kept.
+/// True if a source file belongs to redb, in any crate directory.
 fn is_of_engine(file: &str) -> bool {
     let file = file.replace('\\', "/");
     let Some((package, _)) = file.rsplit_once("/src/") else { return false };

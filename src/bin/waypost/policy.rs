@@ -4,7 +4,7 @@ use anyhow::Result;
 use waypost::Store;
 use waypost::project::{self, ChosenPolicy, Named, PolicyError};
 
-/// The policy that was asked for, else that of the store, else that of the config of the project.
+/// The named policy, else that of the store, else that of the project's config.
 pub(crate) fn choose(asked: Option<&str>, store: &Store) -> Result<Option<ChosenPolicy>> {
     match asked {
         Some(name) => of(named(name)?).map(Some),
@@ -12,7 +12,7 @@ pub(crate) fn choose(asked: Option<&str>, store: &Store) -> Result<Option<Chosen
     }
 }
 
-/// The policy to prune by; refuses where there is none, or one that says nothing.
+/// The policy to prune by; an error if there is none or it is empty.
 pub(crate) fn required(asked: Option<&str>, store: &Store) -> Result<ChosenPolicy> {
     project::required_policy(asked, store).map_err(told)
 }

@@ -1,4 +1,4 @@
-//! How far a long piece of work has come, on a terminal only.
+//! The progress line of long work, on a terminal only.
 //!
 //! A thread of its own shows it, so that the seconds go on while a step takes long.
 
@@ -20,20 +20,20 @@ use crate::threads;
 const EVERY: Duration = Duration::from_millis(200);
 // Shorter work is over before a line of progress could be read.
 const AFTER: Duration = Duration::from_millis(500);
-// Where a terminal does not tell, as they all began.
+// Used if the terminal does not report its width.
 const COLUMNS: u16 = 80;
-// Longer bars say no more, shorter ones nothing.
+// A longer bar tells no more; without room for this, none is drawn.
 const BAR_COLUMNS: usize = 30;
 const BAR_COLUMNS_MIN: usize = 8;
-// More seconds are better told as minutes.
+// More seconds are shown as minutes.
 const SECONDS_TOLD: u64 = 120;
 
-/// How many columns the line of progress takes that is shown; whoever writes must hold it.
+/// Columns of the progress line on the screen. Writers to standard error hold the lock.
 static SHOWN: Mutex<usize> = Mutex::new(0);
 
-/// A line that tells of work, and is gone when the work is done.
+/// A progress line, removed when the work is done.
 pub(crate) struct Progress {
-    /// Nothing where nobody would see it.
+    /// `None` without a terminal.
     shown: Option<(Arc<Shared>, JoinHandle<()>)>,
 }
 
@@ -44,7 +44,7 @@ struct Shared {
 
 struct State {
     stage: Cow<'static, str>,
-    /// How much is done, where that can be told.
+    /// The number of items done, if they are counted.
     count: Option<u64>,
     total: Option<u64>,
     /// When this stage began.
@@ -53,7 +53,7 @@ struct State {
 }
 
 impl Progress {
-    /// Tells of work such as `exporting`, and for how long it has gone on.
+    /// Shows a stage such as `exporting` and its elapsed time.
     pub(crate) fn new(stage: &'static str, global: &Global) -> Self {
         let is_wanted = !global.quiet && !global.json && io::stderr().is_terminal();
         if is_wanted { Self::shown(stage) } else { Self::hidden() }
@@ -67,28 +67,28 @@ impl Progress {
         let begun = State::of(stage.into(), None);
         let shared = Arc::new(Shared { state: Mutex::new(begun), over: Condvar::new() });
         let shown = shared.clone();
-        // Work that cannot be shown is done all the same.
+        // Without a thread the work goes on, not shown.
         let thread = threads::start(move || shown.run()).ok();
         Self { shown: thread.map(|thread| (shared, thread)) }
     }
 
-    /// Tells, too, how long the rest of so many will take.
+    /// Adds a total, from which the remaining time is estimated.
     pub(crate) fn of(self, total: Option<u64>) -> Self {
         self.with(|state| state.total = total);
         self
     }
 
-    /// Whether anybody sees it, so that counting in advance is worth its time.
+    /// True if the line is shown, so that counting in advance is worth its time.
     pub(crate) fn is_shown(&self) -> bool {
         self.shown.is_some()
     }
 
-    /// Tells how much is done.
+    /// Sets the number of items done.
     pub(crate) fn show(&self, count: u64) {
         self.with(|state| state.count = Some(count));
     }
 
-    /// Goes on with other work.
+    /// Starts another stage.
     pub(crate) fn stage(&self, stage: impl Into<Cow<'static, str>>, total: Option<u64>) {
         self.with(|state| *state = State::of(stage.into(), total));
     }
@@ -136,14 +136,14 @@ impl State {
         Self { stage, count: None, total, since: Instant::now(), is_over: false }
     }
 
-    /// The line, in so many columns: how much, how fast, and how long the rest takes.
+    /// The line in `room` columns: count, rate and remaining time.
     fn line(&self, elapsed: Duration, room: usize) -> String {
         let Some(count) = self.count else {
             return cut(&format!("{}  {} s", self.stage, grouped(elapsed.as_secs())), room);
         };
         let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).max(1);
         let rate = count.saturating_mul(1000) / millis;
-        // More may have come since they were counted.
+        // Items may have been added since they were counted.
         let Some(total) = self.total.map(|total| total.max(count)) else {
             let text = format!("{}  {}  {}/s", self.stage, grouped(count), grouped(rate));
             return cut(&text, room);
@@ -168,7 +168,7 @@ fn time_left(seconds: u64) -> String {
     }
 }
 
-/// What is done of so many columns.
+/// The bar, `length` columns long.
 fn bar(count: u64, total: u64, length: usize) -> String {
     let done = u128::from(count) * length as u128 / u128::from(total.max(1));
     let done = usize::try_from(done).unwrap_or(length).min(length);
@@ -182,14 +182,14 @@ fn room() -> usize {
     usize::from(width).saturating_sub(1)
 }
 
-/// Puts a text where another one may be, of `shown` columns.
+/// Replaces the line on the screen, which has `shown` columns.
 fn draw(text: &str, shown: &mut usize) {
     if text.is_empty() && *shown == 0 {
         return;
     }
     let rest = shown.saturating_sub(columns(text));
     let end = if text.is_empty() { "\r" } else { "" };
-    // With nobody to see it, the work goes on.
+    // A write error must not stop the work.
     let _ = write!(io::stderr(), "\r{text}{:rest$}{end}", "");
     *shown = columns(text);
 }
@@ -198,7 +198,7 @@ fn draw(text: &str, shown: &mut usize) {
 pub(crate) fn say(text: impl Display) {
     let mut shown = lock(&SHOWN);
     draw("", &mut shown);
-    // Without anyone to read it there is still work to do.
+    // A write error must not stop the work.
     let _ = writeln!(stderr(), "{text}");
 }
 
@@ -206,7 +206,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows the steps of a long call of the store, and ends it when somebody interrupts.
+/// Shows the steps of a long call of the store, and ends it after an interrupt.
 pub(crate) struct Watcher {
     progress: Progress,
     stopped: Option<(Signal, Step)>,
@@ -218,7 +218,7 @@ impl Watcher {
         Self { progress, stopped: None, last: None }
     }
 
-    /// What ended it, if anything did, and before which step.
+    /// The signal that ended it, if any, and the step before which it came.
     pub(crate) fn stopped(self) -> Option<(Signal, Step)> {
         self.stopped
     }
@@ -266,7 +266,7 @@ mod tests {
                 1000,
                 "pruning  [>                             ]  1 of 1,001  1/s, 16 min left",
             ),
-            // More came while it was counted.
+            // Items were added while they were counted.
             (
                 Some(50),
                 Some(40),

@@ -34,17 +34,17 @@ impl From<&anyhow::Error> for Report {
     }
 }
 
-/// Says on standard error what went wrong, and how to end.
+/// Prints the error to standard error and returns the exit code.
 pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
     if is_broken_pipe(error) {
-        // Whoever read the results has seen enough.
+        // The reader closed the pipe: no error.
         return Exit::Done.into();
     }
     if let Some(error) = error.downcast_ref() {
         return usage(error);
     }
     let report = Report::from(error);
-    // What was asked for is told by the exit code, and was told in words already.
+    // The exit code tells the result, which was printed already.
     if matches!(
         error.downcast_ref(),
         Some(Refusal::Differs | Refusal::Fresh { .. } | Refusal::NotStarted { .. })
@@ -64,7 +64,7 @@ pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
                 | Refusal::Ended { .. }
         )
     );
-    // A question that a person leaves has been answered by that.
+    // Leaving a question is an answer, not an error.
     let is_left = matches!(error.downcast_ref(), Some(Refusal::Left));
     if !(is_left || is_note && global.quiet) {
         // With standard error closed, the exit code still tells.
@@ -73,7 +73,7 @@ pub(crate) fn report(error: &anyhow::Error, global: &Global) -> ExitCode {
     report.exit.into()
 }
 
-/// Says what is wrong with the arguments, before it is known whether JSON was asked for.
+/// Reports wrong arguments; --json may not have been parsed yet.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     let wants_json = env::args_os().any(|arg| arg == "--json");
     if !error.use_stderr() || !wants_json {
@@ -91,7 +91,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     Exit::Usage.into()
 }
 
-/// What clap says over several lines, with its advice as the hint.
+/// The message of clap in one line, with its advice as the hint.
 fn of_usage(text: &str) -> Report {
     let is_end = |line: &&str| line.starts_with("Usage:") || line.starts_with("For more");
     let lines = text.lines().map(str::trim).take_while(|line| !is_end(line));

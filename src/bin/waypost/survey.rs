@@ -9,7 +9,7 @@ use waypost::transfer::import::{Earlier, Lot, Survey};
 
 use crate::config;
 
-// A person waits this long for an answer without wondering.
+// A person waits this long without wondering.
 const TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Surveys a directory, which must be absolute, for the store at `store`. Takes five seconds at

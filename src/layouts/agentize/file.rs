@@ -1,4 +1,4 @@
-//! A file that is replaced as a whole, or not at all.
+//! Replaces a file atomically.
 
 use std::fs;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::error::{At, Result};
 use crate::store::whole::WholeFile;
 
-/// Puts a file with `bytes` in the place of `path`.
+/// Replaces the file at `path` by one with `bytes`.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory).at(directory)?;

@@ -1,8 +1,8 @@
 //! What `.tmp/impl-checkpoint.json` says about itself.
 //!
-//! It does not say why it was saved, so its trigger is unknown. The releases since February 2026
-//! leave `current_stage` as it was while they go through others: the last stage of the history is
-//! kept beside it, as the step.
+//! It does not say why it was saved, so its trigger is unknown. Releases since February 2026 leave
+//! `current_stage` unchanged while they run other stages, so the last stage of the history becomes
+//! the step.
 
 use super::{ImplStage, VERSION_NEWEST, shape};
 use crate::checkpoint::{Document, Layout, NewEntry, Status};
@@ -21,7 +21,7 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
     Some(entry(document, place))
 }
 
-/// A file in the place of the system, and of its shape, that lacks what the system requires.
+/// A file at the path and of the shape of the system that lacks required fields.
 pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     let is_broken = shape::is_placed(place.path) && shape::is_like(document);
     is_broken.then(|| entry(document, place))

@@ -1,4 +1,5 @@
-//! The versions of the file: 2 has the stage `simp` again, and always the pull request.
+//! The versions of the file: version 2 has the stage `simp` again and always the fields of the pull
+//! request.
 
 use super::write::SIMP;
 use super::{ImplStage, VERSION, VERSION_NEWEST};

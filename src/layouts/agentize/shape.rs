@@ -1,4 +1,4 @@
-//! What tells a file of agentize from others though fields of it are missing, and its problems.
+//! Recognises a file of agentize that lacks fields, and lists its problems.
 
 use super::{ImplCheckpoint, LOCATION};
 use crate::checkpoint::Document;
@@ -16,7 +16,7 @@ pub(super) fn is_placed(path: &str) -> bool {
         if format!("{directory}/{name}") == LOCATION)
 }
 
-/// Tells whether a document has something of the system's own.
+/// True if a document has a field that only this system has.
 pub(super) fn is_like(document: &Document) -> bool {
     let has = |field: &&str| at(document, field).is_some();
     let is_stamped = ["version", "timestamp"].iter().all(has);
@@ -25,7 +25,7 @@ pub(super) fn is_like(document: &Document) -> bool {
 
 pub(in crate::layouts) fn check(document: &Document) -> Vec<Problem> {
     let mut problems = typed(document, &stand_in, ImplCheckpoint::validate);
-    // Read as version 0, which no release takes.
+    // It is read as version 0, which no release accepts.
     if at(document, "version").is_none() {
         for problem in problems.iter_mut().filter(|it| it.field == "/version") {
             *problem = Problem::required("/version");
@@ -34,7 +34,7 @@ pub(in crate::layouts) fn check(document: &Document) -> Vec<Problem> {
     problems
 }
 
-/// What passes the types where the loader takes no default, and breaks no other rule.
+/// A value for a field without default that fits the type and breaks no other rule.
 fn stand_in(pointer: &str) -> Option<Document> {
     let (outer, name) = pointer.rsplit_once('/')?;
     let text = |text: &str| Some(Document::Text(text.to_owned()));
@@ -44,7 +44,7 @@ fn stand_in(pointer: &str) -> Option<Document> {
         ("", "state") => Some(Document::Object(Vec::new())),
         (_, "timestamp") if outer.is_empty() || is_step => text("1970-01-01T00:00:00Z"),
         ("/state", "issue_no") => Some(Document::Uint(1)),
-        // No step of the history is after it.
+        // The largest number, so that no step of the history is after it.
         ("/state", "iteration") => Some(Document::Uint(u64::MAX)),
         ("/state", "current_stage") => text("impl"),
         ("/state", "worktree") => text("/"),

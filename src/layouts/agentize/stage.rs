@@ -13,7 +13,7 @@ vocabulary! {
         Simp = "simp",
         /// Makes the pull request.
         Pr = "pr",
-        /// Rebases the branch that a pull request could not be made of.
+        /// Rebases a branch for which no pull request could be made.
         Rebase = "rebase",
         /// The run has failed for good.
         Fatal = "fatal",
@@ -25,8 +25,8 @@ vocabulary! {
 impl ImplStage {
     /// The stages that may come next; none if the run ends here.
     ///
-    /// All arrows of the document, and those that only the transition table of the code has:
-    /// to implement once more, to go through `simp`, to review what was rebased, and to fail.
+    /// All transitions of the document, and those that only the code has: implementing again,
+    /// `simp`, a review after a rebase, and failing.
     #[must_use]
     pub const fn next(self) -> &'static [Self] {
         match self {
@@ -46,7 +46,7 @@ impl ImplStage {
 
     /// Tells whether a history may have `next` after this one.
     ///
-    /// A review or simplification that is switched off passes without an entry.
+    /// A review or simplification that is switched off leaves no entry.
     #[must_use]
     pub fn is_followed_by(self, next: Self) -> bool {
         let is_silent = |stage: &Self| matches!(stage, Self::Review | Self::Simp);

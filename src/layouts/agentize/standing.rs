@@ -1,8 +1,7 @@
 //! Where a run of `lol impl` stands.
 //!
-//! The file is the state on entry to `current_stage`, which is where a run resumes. Failures are
-//! those at the end of the history, one after the other: after a stage that went well there are
-//! none, however many there were before.
+//! The file is the state on entry to `current_stage`, which is where a run resumes. Only
+//! consecutive failures at the end of the history count: a successful stage resets the count.
 
 use super::{ImplStage, Outcome, VERSION_NEWEST};
 use crate::checkpoint::{Document, Entry};
@@ -11,7 +10,7 @@ use crate::layouts::standing::told::{LIST_MAX, issue, missing, name, newer, numb
 use crate::layouts::standing::{Progress, Snapshot, Standing};
 use crate::layouts::{Code, Problem, Vocabulary, Word};
 
-/// What the loader of agentize takes without a default.
+/// Fields for which the loader of agentize has no default.
 const REQUIRED: [&str; 5] =
     ["state", "state.issue_no", "state.current_stage", "state.iteration", "state.worktree"];
 
@@ -19,7 +18,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
     let history = list(document, "state.history");
     let stage = known::<ImplStage>(document, "state.current_stage");
     let newer = newer(document, "version", &VERSION_NEWEST.to_string());
-    // Only to find out what went wrong; its graph leads nowhere from there.
+    // Resuming at `fatal` only shows the error: no transition leads on from it.
     let fatal = stage.filter(|stage| *stage == ImplStage::Fatal).map(|_| {
         let rule = "is fatal, from which no stage goes on";
         Problem::new(Code::Terminal, "/state/current_stage", rule)
@@ -50,7 +49,7 @@ fn known<T: Vocabulary>(document: &Document, field: &str) -> Option<T> {
     Word::of(text(document, field)?).known()
 }
 
-/// Iterations count from one, and the one that the state names is under way.
+/// Iterations count from one; the one in the state is not finished.
 fn progress(document: &Document, stage: Option<ImplStage>) -> Option<Progress> {
     let iteration = whole(document, "state.iteration")?;
     let done = if stage == Some(ImplStage::Done) { iteration } else { iteration.saturating_sub(1) };
@@ -71,7 +70,7 @@ fn step(step: &Document) -> Option<String> {
     Some(said)
 }
 
-/// A run starts with a score of 0, which nobody gave.
+/// A run starts with a score of 0, which is no result of a review.
 fn score(document: &Document, history: &[Document]) -> Option<f64> {
     let is_scored = || history.iter().any(|step| number(step, &["score"]).is_some());
     number(document, &["state.last_score"]).filter(|score| *score != 0.0 || is_scored())
@@ -99,12 +98,12 @@ fn is_failure(outcome: Outcome) -> bool {
     }
 }
 
-/// A run that failed for good says why in the first line of its last words.
+/// A run in `fatal` gives the reason in the first line of its last feedback.
 fn diagnosis(document: &Document) -> Option<String> {
     said(document, &["state.last_feedback"])?.lines().next().map(str::to_owned)
 }
 
-/// The rules of the document; a stage that it has none for is entered anew.
+/// The next action by the rules of the document; a stage without a rule starts again.
 fn next(document: &Document, stage: ImplStage) -> Option<&'static str> {
     match stage {
         ImplStage::Impl => Some("The iteration was interrupted: it starts again."),

@@ -1,6 +1,6 @@
-//! Checkpoints of others as `.tmp/impl-checkpoint.json`, the one file that every save replaces.
+//! Writes checkpoints as `.tmp/impl-checkpoint.json`, the one file that every save replaces.
 //!
-//! What each field is made of, the entry first, then fields of the document:
+//! The sources of each field, the entry first, then fields of the document:
 //!
 //! - `version`: 2, unless another one is asked for. Version 1 does not specify the stage `simp`.
 //! - `timestamp`: `created_at`.
@@ -84,7 +84,7 @@ fn version(given: &mut Given<'_>, stage: Option<ImplStage>) -> u64 {
     version
 }
 
-/// Agentize reads any list, but takes each step of it for one that it has run.
+/// Agentize reads any list and treats each step as one that it has run.
 fn history(given: &mut Given<'_>, stage: ImplStage, iteration: u64) -> Option<Document> {
     const POINTERS: [&str; 2] = ["/state/history", "/history"];
     let said = given.at(&POINTERS)?;

@@ -1,4 +1,4 @@
-//! Where a checkpoint lies, and what the name of a file says.
+//! The path of a checkpoint, and the parts of its file name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,7 +43,7 @@ impl fmt::Display for LoopFileName {
 impl FromStr for LoopFileName {
     type Err = Error;
 
-    /// Takes a name without directories apart.
+    /// Parses a file name without directories.
     fn from_str(text: &str) -> Result<Self> {
         let stem = text.strip_suffix(SUFFIX).filter(|stem| !stem.contains(['/', '\\']));
         stem.and_then(|stem| iteration(stem).or_else(|| legacy(stem)))
@@ -83,7 +83,7 @@ impl LoopCheckpoint {
 
     /// Returns the path of the file from the root of the project, by the schema's rules.
     ///
-    /// With a loop id it is in the directory of that loop, else where single loops have theirs.
+    /// With a loop id it is in the directory of that loop, else in that of single loops.
     ///
     /// # Errors
     /// [`Error::Invalid`] if a field is missing, or cannot be part of a path.
@@ -118,7 +118,7 @@ fn present<'a, T>(at: &str, field: &'a Field<T>) -> Result<&'a T> {
     field.value().ok_or_else(|| Error::invalid(at, "is required"))
 }
 
-/// A text that names one file or directory and leads nowhere else.
+/// A text that is one valid part of a path.
 fn as_part(at: &str, text: &str) -> Result<String> {
     if !part::is_name(text) {
         return Err(Error::invalid(at, part::RULE));
@@ -159,8 +159,8 @@ fn legacy(stem: &str) -> Option<LoopFileName> {
     Some(LoopFileName::Legacy { workflow_id, time, trigger: Word::of(trigger) })
 }
 
-/// A time whose `:` are `-`, such as `2026-01-25T15-00-00Z`; JavaScript may have put one in the
-/// place of the point, too.
+/// A time with `-` for `:`, such as `2026-01-25T15-00-00Z`. JavaScript may have replaced the `.` of
+/// the fraction, too.
 fn parse_time(text: &str) -> Option<Timestamp> {
     let (date, clock) = text.split_once('T')?;
     let digits = |text: &str, count: usize| {

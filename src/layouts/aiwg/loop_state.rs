@@ -2,7 +2,7 @@
 //! `session-state.json`, and the checkpoints that AIWG's own recovery reads, which are the same.
 //!
 //! Code writes it in one spelling and language models in another: `currentIteration` and
-//! `current_iteration`. The time at which a loop began is not that of its state.
+//! `current_iteration`. The start time of a loop is not the time of its state.
 
 use super::recognise::{ANCHORS, KEPT_TRIGGER};
 use crate::checkpoint::{Document, Layout, LoopId, NewEntry, Status, Timestamp, Trigger};
@@ -22,7 +22,8 @@ pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEnt
     let is_state = has(&["task", "loopId"]) && has(&ITERATION)
         || text(document, "loopId").is_some() && has(&["objective"]);
     let file = name_of_reader(place.path);
-    // Any program may have a task and an iteration; here, or by this name, they are a loop's.
+    // Any program may write a task and an iteration; only the path or the file name shows that it
+    // is a loop.
     let name = path::name(place.path);
     let is_placed = path::parts(place.path).contains(&ANCHORS[0])
         || name.contains("loop")
@@ -57,7 +58,7 @@ pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEnt
     Some(reading.finish())
 }
 
-/// The loop by the document, else by its directory; a file of the only loop needs none.
+/// Sets the loop from the document, else from the directory; the file of a single loop needs none.
 fn set_loop(reading: &mut Reading<'_>, document: &Document, place: &Place<'_>) {
     if let Some(field) = LOOP.iter().find(|field| at(document, field).is_some()) {
         reading.loop_id(field);

@@ -1,10 +1,10 @@
-//! Checkpoints as the states of a loop that AIWG's own recovery reads, under the name by which it
-//! finds them: `.aiwg/ralph/loops/LOOP/checkpoints/checkpoint-ITERATION-MILLISECONDS.json.gz`.
+//! Writes checkpoints as loop states that AIWG's own recovery reads, under the path where it looks:
+//! `.aiwg/ralph/loops/LOOP/checkpoints/checkpoint-ITERATION-MILLISECONDS.json.gz`.
 //!
-//! Of the files of a loop, recovery takes the one with the most milliseconds and writes all of it
-//! over the state of the loop. So the document is that state if it is one: it has `loopId` and
-//! `currentIteration`. Of any other, what each field is made of, the entry first, then fields of
-//! the document, which can also be spelled with underscores:
+//! Recovery takes the file of a loop with the most milliseconds and overwrites the state of the
+//! loop with it. A document with `loopId` and `currentIteration` is such a state and is written as
+//! it is. For any other, these are the sources of each field, the entry first, then fields of the
+//! document, which may also be spelled with underscores:
 //!
 //! - `loopId`: `loop_id`; the same. It names the directory.
 //! - `currentIteration`: `iteration`; the same, `/iteration`. It is part of the name.
@@ -13,7 +13,7 @@
 //! - `lastUpdate`: `updated_at`, else `created_at`.
 //! - `objective`: the same, `/task`, `/description`.
 //! - `completionCriteria`, `maxIterations`, `startTime`, `accumulatedLearnings`: the same.
-//! - `filesModified`: the paths of the same.
+//! - `filesModified`: the paths in the same.
 //! - `iterations`: the same; else none, since recovery asks for the last of them.
 //! - `metadata.trigger`: `trigger`, which a state has no field for.
 //! - `document`: all of the document.
@@ -124,7 +124,7 @@ fn state(given: &mut Given<'_>, loop_id: Option<&str>, iteration: Option<u64>) -
     ])
 }
 
-/// Recovery looks at loops that are `running`.
+/// Recovery only considers loops that are `running`.
 fn status(given: &Given<'_>) -> Option<String> {
     match given.entry.status {
         Status::InProgress => Some("running".to_owned()),

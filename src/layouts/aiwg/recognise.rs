@@ -1,6 +1,6 @@
-//! What a checkpoint of AIWG, as its schema has it, says about itself.
+//! Describes a checkpoint that follows AIWG's schema.
 //!
-//! It has no status: steps that are left say that work goes on, and nothing says that it is done.
+//! It has no status: remaining steps mean work in progress, and nothing marks completed work.
 
 use super::location::loop_of;
 use super::{LoopFileName, shape};
@@ -18,14 +18,14 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
         .or_else(|| super::loop_state::recognise(document, place))
 }
 
-/// A file in a place of the system, and of its shape, that lacks what the schema requires.
+/// A file at a path and of the shape of the system that lacks required fields.
 pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     let is_broken = shape::is_placed(place.path) && shape::is_like(document);
     is_broken.then(|| entry(document, place))
 }
 
 fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    // Required by the schema as well is `created_at`, but the name of the file may have it.
+    // The schema also requires `created_at`, but the file name may have it instead.
     let required = ["checkpoint_id", "workflow_id", "state.phase"];
     let parts = ["state.progress", "state.artifacts"];
     let is_checkpoint = required.iter().all(|field| at(document, field).is_some())
@@ -53,7 +53,7 @@ pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEn
     reading.entry.agent =
         reading.name_of(&["execution_config.agent", "state.agent_state.current_agent"]);
     reading.tags("metadata.tags");
-    // More days than fit are more than anyone waits for.
+    // Too many days for the type: practically for ever.
     let days = reading.count("metadata.retention_days");
     reading.entry.retention_days = days.map(|days| u32::try_from(days).unwrap_or(u32::MAX));
     let has_name = reading.entry.loop_id.is_some() || reading.entry.workflow_id.is_some();

@@ -1,4 +1,4 @@
-//! What tells a checkpoint of AIWG from others though fields of it are missing, and its problems.
+//! Recognises a checkpoint of AIWG that lacks fields, and lists its problems.
 
 use super::LoopCheckpoint;
 use super::standing::{is_captured, is_loop};
@@ -18,7 +18,7 @@ pub(super) fn is_placed(path: &str) -> bool {
         || directories.windows(2).any(|pair| pair == [".aiwg", "checkpoints"])
 }
 
-/// Tells whether a document has something of the schema's own.
+/// True if a document has a field that only this schema has.
 pub(super) fn is_like(document: &Document) -> bool {
     OWN.iter().any(|field| at(document, field).is_some()) || is_object(document, "state")
 }

@@ -1,8 +1,7 @@
 //! Where a workflow or a loop of AIWG stands.
 //!
-//! Only a checkpoint is checked before it is restored. The state of a loop is taken as it is, by
-//! code and by language models, so there nothing is required; what is captured every half hour is
-//! never resumed from.
+//! AIWG checks only checkpoints before it restores them. It takes the state of a loop as it is, so
+//! nothing is required there. It never resumes from half-hourly captures.
 
 mod loops;
 
@@ -41,7 +40,7 @@ pub(super) fn is_loop(document: &Document) -> bool {
     !is_checkpoint(document) && (has("loopId") || loops::ITERATION.iter().any(|field| has(field)))
 }
 
-/// Tells whether a document is what is captured every half hour.
+/// True if a document is a half-hourly capture.
 pub(super) fn is_captured(document: &Document) -> bool {
     let has = |field: &str| at(document, field).is_some();
     !is_checkpoint(document) && has("gitStatus") && has("aiwgState")
@@ -80,7 +79,7 @@ fn issue_of_variables(document: &Document) -> Option<Issue> {
     Issue::new(issue).ok()
 }
 
-/// Steps, or else iterations, of which the current one is done when a checkpoint is taken.
+/// Progress by steps, else by iterations; the current iteration is done when a checkpoint is taken.
 fn progress(document: &Document) -> Option<Progress> {
     if let Some(done) = whole(document, "state.progress.completed_steps") {
         let total = whole(document, "state.progress.total_steps");
@@ -96,7 +95,7 @@ fn iteration_after(done: u64, total: Option<u64>) -> Option<String> {
     next.map(|next| format!("iteration {next}"))
 }
 
-/// `NNN-checkpoint.json`: what the worktree was like.
+/// `NNN-checkpoint.json`: the state of the worktree.
 fn captured(entry: &Entry, document: &Document) -> Standing {
     Standing {
         snapshot: Snapshot {

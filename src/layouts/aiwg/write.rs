@@ -1,7 +1,7 @@
-//! Checkpoints of others as `.aiwg/ralph/loops/LOOP/checkpoints/iteration-NNN.json.gz`, or, without
-//! a loop, under the legacy name.
+//! Writes checkpoints as `.aiwg/ralph/loops/LOOP/checkpoints/iteration-NNN.json.gz`, or, without a
+//! loop, under the legacy name.
 //!
-//! What each field is made of, the entry first, then fields of the document:
+//! The sources of each field, the entry first, then fields of the document:
 //!
 //! - `checkpoint_id`: `id`.
 //! - `workflow_id`: the same; the same; else the loop's, as in the schema's example.
@@ -21,7 +21,7 @@
 //! - `metadata.trigger`: `trigger`, if `trigger` of the file is not the same word.
 //! - `metadata.size_bytes`: the length of the JSON text, with this field in it.
 //!
-//! Two checkpoints of one iteration would be one file: the other has the legacy name, beside it.
+//! A second checkpoint of the same iteration gets the legacy name, in the same directory.
 
 use super::{Compression, LoopTrigger, SchemaVersion, WorkflowType};
 use crate::checkpoint::{self, Document, Entry, Format, SourceForm, Spacing, TextStyle};
@@ -46,7 +46,7 @@ pub(in crate::layouts) const FORM: SourceForm = SourceForm {
     text_bytes: 0,
 };
 
-/// What a file is called of which nothing says why it was saved.
+/// The trigger in the file name if none is known.
 const UNKNOWN: &str = "unknown";
 
 pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Paths, Vec<Problem>> {
@@ -71,7 +71,7 @@ pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Pa
     Ok(Paths { path, other_path })
 }
 
-/// What names the file, and nothing else of a document that may be large.
+/// Only the fields that name the file: the document may be large.
 fn named_by(document: &Document) -> crate::error::Result<super::LoopCheckpoint> {
     let found = |key: &str| at(document, key).cloned();
     let iteration = found("/state/iteration");
@@ -140,9 +140,8 @@ struct Why<'a> {
     kept: Option<&'a str>,
 }
 
-/// The words of the schema are written as they are. Those of its `lifecycle.auto_triggers` are no
-/// words of the field, but there is one for each. Of any other trigger nobody but its user knows
-/// what AIWG would call it.
+/// Words of the schema are written unchanged. Words of `lifecycle.auto_triggers` are not allowed in
+/// the field, but each has an equivalent. For any other trigger no equivalent is known.
 impl<'a> Why<'a> {
     fn of(trigger: &'a checkpoint::Trigger) -> Self {
         use checkpoint::Trigger as Saved;
@@ -174,7 +173,7 @@ impl<'a> Why<'a> {
     }
 }
 
-/// The same, and the report says what became of a trigger that is not in its place.
+/// The same, and reports a trigger that is written elsewhere.
 fn why<'a>(given: &mut Given<'a>) -> Why<'a> {
     let why = Why::of(&given.entry.trigger);
     match (&why.kept, why.word) {
@@ -228,7 +227,7 @@ fn state(given: &mut Given<'_>) -> Document {
     ])
 }
 
-/// With the sign that the schema's example has before a number.
+/// With `#` before a number, as in the schema's example.
 fn issue(issue: &checkpoint::Issue) -> String {
     let is_number = issue.as_str().bytes().all(|byte| byte.is_ascii_digit());
     if is_number { format!("#{issue}") } else { issue.to_string() }
@@ -246,7 +245,7 @@ fn metadata(entry: &Entry, size: Option<u64>) -> Document {
     ])
 }
 
-/// The document with the length of its own text in it, which grows with the digits of that number.
+/// The document with the length of its own text in it; the digits of that length count, too.
 pub(in crate::layouts) fn with_size(document: Document, entry: &Entry) -> Document {
     let sized = |document, size| placed(document, &["metadata"], metadata(entry, size));
     let document = sized(document, Some(0));

@@ -1,13 +1,14 @@
-//! Where a file lies by how its work has ended: in `failed` if it failed or is archived, else in
-//! the directory above, where the scripts look for work to resume.
+//! The directory of a file by its status: `failed` for failed or archived work, else the parent
+//! directory, where the scripts look for work to resume.
 //!
 //! Must never move an unmarked checkpoint: a file that says of itself that it failed stays.
 //!
 //! An export writes the new place and syncs it before it removes the file from the old one. A kill
-//! between leaves it in both, which the next export mends. It renames the old file first and then
-//! compares it with the text in the store, so that nobody changes it in between; a file that
-//! differs goes back. An import that finds a file in one place knows it by the other, if the status
-//! of the checkpoint puts it there. A file that a script moved by hand is a checkpoint of its own.
+//! in between leaves it in both, and the next export removes the old one. It renames the old file
+//! first and then compares it with the text in the store, so that no program changes it in between;
+//! a file that differs is moved back. An import that finds a file in one place knows it by the
+//! other, if the status of the checkpoint puts it there. A file that a script moved by hand is a
+//! checkpoint of its own.
 
 use super::recognise;
 use crate::checkpoint::{Document, Entry, Layout, NewEntry, Status};
@@ -21,15 +22,15 @@ const ASIDE: &str = "failed";
 pub struct Filed {
     /// Where it belongs, from the root of the project.
     pub path: String,
-    /// Where it must not be any more, if it is there.
+    /// The old path, from which it must be removed.
     pub left: Option<String>,
-    /// Whether that is where it came from.
+    /// True if `path` is not where it came from.
     pub is_moved: bool,
 }
 
 impl Filed {
-    /// Returns where the file that a checkpoint was imported from belongs; `None` if it is none
-    /// that a change of its status moves.
+    /// Returns where the imported file of a checkpoint belongs; `None` if its status does not move
+    /// it.
     #[must_use]
     pub fn of(entry: &Entry, document: &Document) -> Option<Self> {
         let is_file = entry.source.is_some_and(|source| source.line.is_none());
@@ -46,19 +47,19 @@ impl Filed {
     }
 }
 
-/// Tells whether the scripts of the system do not look at a checkpoint any more: it lies in
-/// `failed`, or belongs there since it was marked.
+/// True if the scripts no longer consider a checkpoint: it is in `failed`, or belongs there since
+/// it was marked.
 pub(crate) fn is_set_aside(entry: &Entry, document: &Document) -> bool {
     Filed::of(entry, document).is_some_and(|filed| is_over(entry.status) && is_aside(&filed.path))
 }
 
-/// Whether the status is another one than the file states.
+/// True if the status differs from that in the file.
 fn is_marked(entry: &Entry, document: &Document) -> bool {
     stated(entry, document).is_none_or(|stated| stated.status != entry.status)
 }
 
-/// Whether the status was ever changed: what is reopened has the first one again, but the time of
-/// the change.
+/// True if the status was ever changed. A reopened checkpoint has its first status again, but the
+/// time of the change.
 fn was_marked(entry: &Entry, document: &Document) -> bool {
     let is_changed = |stated: NewEntry| stated.updated_at != entry.updated_at;
     is_marked(entry, document) || stated(entry, document).is_none_or(is_changed)

@@ -11,8 +11,8 @@ const TIME_BYTES: usize = 16;
 
 /// The parts of an id.
 ///
-/// A type with an underscore cannot be told from the start of a project: fields of the document
-/// count more than these.
+/// The id does not show where a type with an underscore ends, so fields of the document take
+/// precedence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkflowCheckpointId {
     /// The kind of workflow, up to the first underscore.

@@ -1,8 +1,9 @@
-//! What the files of `.claude/checkpoints` say about themselves.
+//! Describes the files of `.claude/checkpoints`.
 //!
-//! Checkpoints do not say why they were saved, so their trigger is unknown. Those of parallel
-//! operations are written before these start, and those of a build tell why it halted. What lies in
-//! a directory `failed` is archived, whatever it says: the README moves failed workflows there.
+//! Checkpoints do not say why they were saved, so their trigger is unknown. Exceptions: those of
+//! parallel operations are written before the operations start, and those of a build say why it
+//! halted. A file in a directory `failed` is archived, whatever its status: the README moves failed
+//! workflows there.
 
 use super::{SCHEMA_VERSIONS, WorkflowCheckpointId, shape};
 use crate::checkpoint::{Document, Layout, NewEntry, Status, Timestamp, Trigger};
@@ -18,7 +19,7 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
         .map(|entry| if is_archived(place) { archived(entry) } else { entry })
 }
 
-/// A file in a place of the system, and of its shape, that lacks what the scripts require.
+/// A file at a path and of the shape of the system that lacks required fields.
 pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     let is_like = || shape::is_like(document) || shape::is_named(place.path, document);
     (shape::is_placed(place.path) && is_like()).then(|| entry(document, place))
@@ -41,7 +42,7 @@ pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEn
     if is_archived(place) { archived(entry) } else { entry }
 }
 
-/// Whether it was moved to where failed workflows are kept.
+/// True if the file is in the directory of failed workflows.
 fn is_archived(place: &Place<'_>) -> bool {
     matches!(path::parts(place.path).as_slice(), [.., "failed", _])
 }
@@ -71,7 +72,7 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
 
 /// All but the series; returns what the id or the name of the file says.
 ///
-/// The name knows the time to the second, too, and the project if its type has no underscore.
+/// The name also has the time to the second, and the project if the type has no underscore.
 fn describe(
     reading: &mut Reading<'_>,
     document: &Document,
@@ -90,7 +91,7 @@ fn describe(
     parts
 }
 
-/// A state machine knows the phase by name; its number is then the step.
+/// With a state machine the phase is the name of the state, and its number is the step.
 fn set_phase(reading: &mut Reading<'_>, document: &Document) {
     let phase = reading.name("current_phase");
     match reading.name("state_machine.current_state") {

@@ -1,7 +1,7 @@
 //! The versions of the schema, and what each of them added.
 //!
-//! Documents are migrated as the scripts do it, except that what the state knows is not replaced by
-//! a default, and that tests which fail there do not pass at the top.
+//! Documents are migrated as the scripts do it, with two exceptions: a default never replaces a
+//! value in the state, and tests that fail in the state fail at the top, too.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,10 @@ use crate::layouts::reading::{at, is_object, list, truth, whole_of, word};
 /// From this version on, the scripts look for files in `.claude/data/checkpoints`.
 const IN_DATA: &str = "1.2";
 
-/// The version that does not say which it is.
+/// The version without a version field.
 pub(super) const NONE: &str = "none";
 
-/// Fields that a version added, with what the scripts write where nobody has said anything.
+/// Fields that a version added, with the defaults of the scripts.
 const ADDED: [(&str, &str, &str); 15] = [
     ("1.1", "replanning_count", "0"),
     ("1.1", "last_replan_reason", "null"),
@@ -58,7 +58,7 @@ const TRANSITIONS: [&str; 8] = [
     "",
 ];
 
-/// What the scripts take a workflow for that says nothing else.
+/// The scope that the scripts assume by default.
 const SCOPE: &str = "full-implementation";
 
 /// How far a version is from the first; `none` is the first.
@@ -82,7 +82,7 @@ pub(super) fn version_of(document: &Document) -> String {
     word(document, "schema_version").map_or_else(|| NONE.to_owned(), Cow::into_owned)
 }
 
-/// The fields of a version beyond the first, each as it is found, or as the scripts write it.
+/// The fields that later versions added, with the value found or the default of the scripts.
 pub(super) fn fields<'a>(
     version: &str,
     find: impl Fn(&str) -> Option<&'a Document>,
@@ -96,7 +96,7 @@ pub(super) fn fields<'a>(
     of_version.map(field).collect()
 }
 
-/// Whether a value can stand where the scripts write another one.
+/// True if a value has the same type as the default of the scripts.
 fn is_alike(default: &Document, value: &Document) -> bool {
     match default {
         Document::Uint(_) => matches!(value, Document::Uint(_)),
@@ -106,7 +106,7 @@ fn is_alike(default: &Document, value: &Document) -> bool {
     }
 }
 
-/// What a version keeps of an error, and of the checkpoint itself.
+/// The error state that a version writes.
 pub(super) fn error_state(last_error: Document) -> Document {
     object([
         ("last_error", Some(last_error)),
@@ -162,7 +162,8 @@ pub(in crate::layouts) fn migrate(
     Ok(migration)
 }
 
-/// Puts an error and failing tests that only the state has where the check before a resume looks.
+/// Copies an error and failing tests from the state to the top, where the check before a resume
+/// looks.
 fn lift_safety(migration: &mut Migration, document: &Document) {
     let error_at = |field| at(document, field).filter(|error| is_error(error));
     let error = error_at("workflow_state.last_error");
@@ -177,12 +178,12 @@ fn lift_safety(migration: &mut Migration, document: &Document) {
     }
 }
 
-/// Whether something is an error: the scripts take false for none.
+/// True if a value is an error: the scripts read false as none.
 pub(super) fn is_error(error: &Document) -> bool {
     !matches!(error, Document::Null | Document::Bool(false))
 }
 
-/// What the numbers of phases become where states have names.
+/// Translates phase numbers into named states.
 fn state_machine(migration: &mut Migration, document: &Document) -> Document {
     let given = at(document, "workflow_state.state_machine");
     if let Some(given) = given.filter(|given| matches!(given, Document::Object(_))) {
@@ -220,7 +221,7 @@ fn named(phase: &Document) -> Option<&'static str> {
     STATES.get(number).copied()
 }
 
-/// Says of itself that nobody has classified the workflow.
+/// A classification that says the workflow was not classified.
 fn classification(document: &Document) -> Document {
     let scope = word(document, "state_machine.workflow_config.scope");
     object([

@@ -1,5 +1,4 @@
-//! What tells a checkpoint of `.claude/checkpoints` from others though fields of it are missing,
-//! and its problems.
+//! Recognises a checkpoint of `.claude/checkpoints` that lacks fields, and lists its problems.
 //!
 //! Other systems keep their files in a directory of this name. None of them has workflows.
 
@@ -29,14 +28,14 @@ pub(super) fn is_placed(path: &str) -> bool {
     matches!(directories, [.., ".claude", "checkpoints"] | [.., ".claude", "data", "checkpoints"])
 }
 
-/// Tells whether a document has something of the system's own, and more that it has.
+/// True if a document has a field that only this system has, and another of its fields.
 pub(super) fn is_like(document: &Document) -> bool {
     let has = |field: &&&str| at(document, field).is_some();
     let own = OWN.iter().filter(has).count();
     own > 0 && own + OTHERS.iter().filter(has).count() > 1
 }
 
-/// Tells whether a file is called as a checkpoint is, and has anything that checkpoints have.
+/// True if a file is named like a checkpoint and has a field of one.
 pub(super) fn is_named(path: &str, document: &Document) -> bool {
     let mut fields = OWN.iter().chain(&OTHERS).chain(&["status", "last_error", "schema_version"]);
     path::stem(path).parse::<super::WorkflowCheckpointId>().is_ok()
@@ -66,7 +65,7 @@ pub(in crate::layouts) fn check(document: &Document) -> Vec<Problem> {
     }
     typed(document, &no_stand_in, |checkpoint: &WorkflowCheckpoint| {
         let mut problems = checkpoint.validate();
-        // Not of the type itself: an export fills it in last.
+        // Checked here and not by the type: an export fills it in last.
         if checkpoint.workflow_state.value().is_none() {
             problems.push(Problem::required("/workflow_state"));
         }

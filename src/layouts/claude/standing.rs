@@ -1,7 +1,7 @@
 //! Where a workflow of `.claude/checkpoints` stands: a checkpoint, parallel operations, or a build.
 //!
-//! Fields are looked for at the top, and then in `workflow_state`, which they were copied from; of
-//! `tests_passing` the copy is always true, so there it is the other way round.
+//! Fields are read at the top, then in `workflow_state`, from which they were copied. For
+//! `tests_passing` the order is reversed, because the copy is always true.
 
 mod phases;
 
@@ -15,7 +15,7 @@ use crate::layouts::standing::told::{
 use crate::layouts::standing::{NamedFile, Progress, Snapshot, Standing};
 use phases::Phases;
 
-/// What the scripts ask for with `jq -e`, and what there is to resume from.
+/// Fields that the scripts check with `jq -e`, and the state to resume from.
 const REQUIRED: [&str; 5] =
     ["checkpoint_id", "workflow_type", "created_at", "status", "workflow_state"];
 const PROJECT: [&str; 2] = ["project_name", "workflow_state.project_name"];
@@ -66,7 +66,7 @@ fn checkpoint(entry: &Entry, document: &Document) -> Standing {
     }
 }
 
-/// To `jq -e` false is as good as missing.
+/// `jq -e` treats false as missing.
 fn refusals(document: &Document) -> Vec<Problem> {
     let is_there =
         |field: &&str| !matches!(at(document, field), None | Some(Document::Bool(false)));
@@ -78,7 +78,7 @@ fn refusals(document: &Document) -> Vec<Problem> {
     newer.into_iter().chain(missing.chain(project).map(|field| required(field))).collect()
 }
 
-/// The registry has names of artifacts, and for each a path, a list of them, or an object.
+/// The registry maps names of artifacts to a path, a list of paths, or an object.
 fn artifacts(document: &Document) -> Vec<NamedFile> {
     let registry = ["workflow_state.artifact_registry", "artifact_registry"];
     let registry = registry.iter().find_map(|field| at(document, field));
@@ -90,12 +90,12 @@ fn artifacts(document: &Document) -> Vec<NamedFile> {
     each.filter_map(file).filter(|file| is_path(&file.path)).take(LIST_MAX).collect()
 }
 
-/// A registry may say what it likes of an artifact; what has a directory and no blanks is a path.
+/// A registry may hold any text; one with a directory and no blanks counts as a path.
 fn is_path(text: &str) -> bool {
     text.contains('/') && !text.contains(char::is_whitespace) && !text.contains("://")
 }
 
-/// Written before the operations start, so that all of them remain.
+/// The file is written before the operations start, so all of them remain.
 fn parallel_operations(document: &Document) -> Standing {
     let is_before = text(document, "status") == Some("pre_execution");
     let operations = list(document, "operations").filter(|_| is_before);
@@ -113,7 +113,8 @@ fn parallel_operations(document: &Document) -> Standing {
     }
 }
 
-/// Written when a build halts before an iteration, with which it goes on.
+/// The file is written when a build halts before an iteration; the build resumes with that
+/// iteration.
 fn build_iteration(document: &Document) -> Standing {
     let progress = whole(document, "iteration").map(|iteration| Progress {
         unit: "iteration",

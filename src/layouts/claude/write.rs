@@ -1,7 +1,7 @@
-//! Checkpoints of others as `.claude/data/checkpoints/TYPE_PROJECT_TIME.json`.
+//! Writes checkpoints as `.claude/data/checkpoints/TYPE_PROJECT_TIME.json`.
 //!
 //! The schema is the newest, or the one asked for; before 1.2 the directory is
-//! `.claude/checkpoints`. What each field is made of, the entry first, then fields of the document:
+//! `.claude/checkpoints`. The sources of each field, the entry first, then fields of the document:
 //!
 //! - `checkpoint_id`: type, project and the second of `created_at`.
 //! - `workflow_type`: the same; the same.
@@ -15,13 +15,13 @@
 //! - `total_phases`: the same of the document, if it is a number.
 //! - `completed_phases`, `last_error`, `tests_passing`, `plan_modification_time`: the same, at the
 //!   top or in `/workflow_state`; else the error and the tests that [`standing()`] finds.
-//! - Fields of later versions: the same, at the top or in `/workflow_state`; else what the scripts
-//!   write where nobody has said anything.
+//! - Fields of later versions: the same, at the top or in `/workflow_state`; else the default of
+//!   the scripts.
 //! - `workflow_state`: all of the document; one that is no object is its `document`.
 //!
-//! What has failed or is archived lies in `failed`, as the README has it. Two of the same second
-//! would be one file: the other has a hash of its id between project and time, where scripts that
-//! look for the project still find it.
+//! Failed or archived checkpoints are in `failed`, as in the README. A second checkpoint of the
+//! same second has a hash of its id between project and time, where scripts that search by project
+//! still find it.
 
 use super::schema::{self, NONE};
 use super::{DATA_DIRECTORY, DIRECTORY, SCHEMA_VERSIONS, WorkflowCheckpointId};
@@ -55,7 +55,7 @@ pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Pa
     if !part::is_name(id) {
         return Err(problem(part::RULE));
     }
-    // Eight digits are enough to tell apart what was saved within a second.
+    // Eight digits are enough to distinguish checkpoints of the same second.
     let hash = &part::hash(entry.id.as_str())[..8];
     let other = match id.parse::<WorkflowCheckpointId>() {
         Ok(parts) => {
@@ -130,13 +130,13 @@ fn extend(envelope: &mut Document, given: &Given<'_>, version: &str) {
     }
 }
 
-/// What the document says of a field, at the top or in what a workflow resumes from.
+/// A field of the document, at the top or in the state.
 fn lifted<'a>(given: &Given<'a>, key: &str) -> Option<&'a Document> {
     given.at(&[&format!("/{key}"), &format!("/workflow_state/{key}")])
 }
 
-/// Where the work stands. A native entry is in progress unless somebody has said otherwise, so its
-/// document may know better that the work has ended.
+/// The status. A native entry is in progress unless marked otherwise, so an end stated in its
+/// document takes precedence.
 fn status_of(given: &mut Given<'_>) -> Status {
     let entry = given.entry;
     let said = given.text_at(&["/status", "/workflow_state/status"]);
@@ -156,7 +156,7 @@ fn status_of(given: &mut Given<'_>) -> Status {
     entry.status
 }
 
-/// Phases by number; by name they are in the state only, since the scripts count them.
+/// Completed phases by number. Names stay in the state only, since the scripts count phases.
 fn completed_phases(given: &mut Given<'_>, total: Option<u64>) -> Option<Document> {
     let said = lifted(given, "completed_phases")?;
     let last = total.filter(|total| *total > 0).unwrap_or(u64::MAX);
@@ -185,7 +185,7 @@ pub(in crate::layouts) fn in_place_of_version(path: &str, document: &Document) -
     })
 }
 
-/// What a workflow resumes from is an object.
+/// The state to resume from, which must be an object.
 pub(in crate::layouts) fn state_of(document: Document) -> Document {
     match document {
         Document::Object(_) => document,
@@ -202,7 +202,7 @@ fn workflow_type(given: &mut Given<'_>) -> Option<Said> {
     said
 }
 
-/// An entry has no project; a workflow of some type is what comes closest.
+/// The project; an entry has none, so its workflow id stands in.
 fn project_name(given: &mut Given<'_>) -> Option<Said> {
     const POINTERS: [&str; 2] = ["/project_name", "/workflow_state/project_name"];
     let workflow = given.entry.workflow_id.as_deref();

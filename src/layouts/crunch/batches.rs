@@ -1,17 +1,17 @@
 //! Batches of the tasks that are pending: a batch can start when the one before it is done.
 //!
-//! This is how claude-crunch restores its graph: every task keeps its status, result and times, and
-//! batches are made anew. A pending task goes into the first batch in which all tasks that it
+//! Claude-crunch restores its graph this way: every task keeps its status, result and times, and
+//! batches are planned again. A pending task goes into the first batch in which all tasks that it
 //! depends on are done. Running tasks count as pending: they were interrupted. Failed and skipped
 //! tasks are in no batch, and what depends on them is blocked. Without dependencies in the
-//! document, its own batches stay without what is done; without those there is one batch, marked as
-//! such.
+//! document, its own batches stay, less the completed tasks. Without batches there is a single one,
+//! marked as such.
 
 use std::collections::BTreeMap;
 
 use super::graph::{State, Task};
 
-/// The places of tasks.
+/// Batches of tasks, by index.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) batches: Vec<Vec<usize>>,
@@ -19,7 +19,7 @@ pub(super) struct Plan {
     pub(super) blocked: Vec<usize>,
 }
 
-/// Puts every open task into the first batch in which all that it depends on is done.
+/// Puts every open task into the first batch in which all its dependencies are done.
 ///
 /// Without dependencies the tasks stay in the batches that the document has, `groups`, else in
 /// those that they name; else they are one batch.

@@ -1,4 +1,4 @@
-//! The execution graph of a checkpoint: which tasks there are, how they stand, what waits for what.
+//! The execution graph of a checkpoint: tasks, their status and their dependencies.
 //!
 //! The template has `node_states` by task. Another one has a list of `nodes` with dependencies, and
 //! `edges`; a model mixes both.
@@ -13,7 +13,7 @@ use crate::layouts::standing::told::{LIST_MAX, cut, first_list, name, named, sai
 use crate::layouts::standing::{Batch, Graph, GraphNode, Progress};
 use crate::layouts::status;
 
-/// The graph is under another name in one of the templates.
+/// One of the templates has another name for the graph.
 pub(super) const GRAPHS: [&str; 2] = ["execution_graph", "graph_state"];
 const NODES: [&str; 2] = ["node_states", "nodes"];
 const DEPENDENCIES: [&str; 5] = ["dependencies", "depends_on", "dependsOn", "deps", "blocked_by"];
@@ -22,20 +22,20 @@ const BATCH: [&str; 3] = ["batch", "batch_id", "batch_number"];
 const STARTED: [&str; 2] = ["started_at", "startedAt"];
 const COMPLETED: [&str; 2] = ["completed_at", "completedAt"];
 
-/// A task, as far as batches are concerned.
+/// A task, as the planning of batches sees it.
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) state: State,
-    /// The places of tasks that must be done before; `None` for one that the graph does not have.
+    /// Indexes of the tasks it depends on; `None` for one that is not in the graph.
     pub(super) after: Vec<Option<usize>>,
-    /// The number of its batch, if it says so itself.
+    /// The number of its batch, if stated.
     pub(super) batch: Option<u64>,
 }
 
-/// Where a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// Pending, queued or running when it was saved; also without a word that is known.
+    /// Pending, queued or running when it was saved, or with an unknown status.
     Open,
     Done,
     Failed,
@@ -88,7 +88,7 @@ impl Read {
         has_some.then(|| [of(&[State::Done]), of(&[State::Open, State::Failed])])
     }
 
-    /// How far the tasks are.
+    /// The progress of the tasks.
     pub(super) fn progress(&self) -> Option<Progress> {
         let [done, remaining] = self.tasks()?;
         let left = remaining.len() as u64 + self.beyond[1];
@@ -103,7 +103,7 @@ impl Read {
 struct Nodes<'a> {
     list: Vec<(String, Vec<&'a Document>)>,
     places: HashMap<String, usize>,
-    /// How many there are beyond the list, done and not.
+    /// Number of done and remaining tasks beyond the length of the list.
     beyond: [u64; 2],
 }
 
@@ -206,7 +206,7 @@ fn node(id: &str, values: &[&Document]) -> GraphNode {
     }
 }
 
-/// A model may leave out all of a node but the word.
+/// The status word of a task; a model may write the word alone instead of an object.
 fn word<'a>(values: &[&'a Document]) -> Option<&'a str> {
     values.iter().find_map(|value| match value {
         Document::Text(word) => Some(word.as_str()),

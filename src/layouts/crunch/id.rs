@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// The parts of an id. Ids of another form are taken as they are: this is not needed to read them.
+/// The parts of an id. Ids of another form are accepted, too; reading a file does not need the
+/// parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssueCheckpointId {
     /// The phase it was saved in.

@@ -3,10 +3,10 @@
 use crate::checkpoint::Document;
 use crate::layouts::standing::told::{LIST_MAX, cut, named, said};
 
-/// What a language model calls the id of an element.
+/// Keys under which language models write the id of an element.
 const IDS: [&str; 7] =
     ["id", "node_id", "task_id", "message_id", "msg_id", "conflict_id", "entry_id"];
-/// What it writes for an empty list.
+/// Words that they write for an empty list.
 const NONE: [&str; 4] = ["none", "n/a", "null", "-"];
 
 /// Returns the ids that a value lists: a list, an object by id, or a single one.
@@ -21,7 +21,7 @@ pub(super) fn ids(value: &Document) -> Vec<String> {
     }
 }
 
-/// Returns the id of an element: itself, or what an object has as one.
+/// Returns the id of an element: the text itself, or the id field of an object.
 pub(super) fn id_of(value: &Document) -> Option<String> {
     match value {
         Document::Object(_) => said(value, &IDS).or_else(|| named(value)),

@@ -11,7 +11,7 @@ use crate::layouts::problem::{Checker, Code};
 use crate::layouts::word::vocabulary;
 use crate::layouts::{Field, Problem, Scalar, Word};
 
-/// The trigger of a checkpoint of which no index says why it was saved.
+/// The trigger of a checkpoint that no index lists.
 const UNKNOWN: &str = "unknown";
 
 /// The index of the checkpoints of an issue.
@@ -35,7 +35,7 @@ pub struct Index {
     pub other: Map<String, Value>,
 }
 
-/// What an index says about a checkpoint.
+/// The row of a checkpoint in an index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IndexEntry {
@@ -78,7 +78,7 @@ vocabulary! {
         SessionEnd = "session_end",
         /// The user asked for it.
         Manual = "manual",
-        /// Before a batch of tasks; of the workflow, not of the template.
+        /// Before a batch of tasks; only the workflow has this trigger, not the template.
         BatchStart = "batch_start",
     }
 }
@@ -86,8 +86,8 @@ vocabulary! {
 impl Index {
     /// The index of `checkpoints`, which are those of one issue.
     ///
-    /// Checkpoints do not say why they were saved: that is taken from the index `before`, and is
-    /// `unknown` if that does not have it.
+    /// Checkpoints do not say why they were saved: triggers come from the index `before`, or are
+    /// `unknown`.
     #[must_use]
     pub fn of(checkpoints: &[IssueCheckpoint], before: Option<&Self>) -> Self {
         let entries = checkpoints.iter().map(|checkpoint| entry(checkpoint, before)).collect();
@@ -99,7 +99,8 @@ impl Index {
         }
     }
 
-    /// The index of an issue with these entries; of the same time the later one counts as newer.
+    /// The index of an issue with these entries; of two with the same time the later one counts as
+    /// newer.
     #[must_use]
     pub fn of_entries(issue_number: Field<Scalar>, mut entries: Vec<IndexEntry>) -> Self {
         // Stable: what was saved in the same second stays in order.
@@ -114,8 +115,8 @@ impl Index {
         }
     }
 
-    /// Reads an index that may be wrong in places: what a row says of one field does not hang on
-    /// what it says of another, and what cannot be read is left out.
+    /// Reads an index that may be partly wrong: each field of a row is read on its own, and
+    /// unreadable ones are left out.
     #[must_use]
     pub fn read(document: &Document) -> Self {
         let text = |row: &Document, field: &str| match row.get(field)? {
@@ -148,7 +149,7 @@ impl Index {
         }
     }
 
-    /// Returns the entry of a checkpoint; of one that stands twice the last.
+    /// Returns the entry of a checkpoint; the last one if it is listed twice.
     #[must_use]
     pub fn get(&self, checkpoint_id: &str) -> Option<&IndexEntry> {
         let is_it =
@@ -156,7 +157,7 @@ impl Index {
         self.entries().iter().rev().find(is_it)
     }
 
-    /// Returns what the template asks for and this does not have.
+    /// Returns the rules of the template that this breaks.
     #[must_use]
     pub fn validate(&self) -> Vec<Problem> {
         let mut checker = Checker::default();
@@ -197,7 +198,7 @@ impl Index {
 }
 
 impl IndexEntry {
-    /// What sorts from old to new; what has no time comes first.
+    /// The sort key, old to new; entries without a time come first.
     fn age(&self) -> Option<Timestamp> {
         self.created_at.value()?.parse().ok()
     }

@@ -1,4 +1,4 @@
-//! The index of an issue as a file beside its checkpoints, with what `latest` leads to.
+//! The index of an issue as a file beside its checkpoints, with the target of `latest`.
 
 use super::{Index, IndexEntry};
 use crate::checkpoint::{self, Document, Entry, Format};
@@ -11,22 +11,22 @@ use crate::layouts::{Word, part, to_yaml};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexFile {
-    /// `index.yaml`, or `index.json` of the time before.
+    /// `index.yaml`, or the earlier `index.json`.
     pub name: &'static str,
     /// What it says.
     pub text: String,
-    /// The name of the newest checkpoint's file, which `latest` beside it leads to.
+    /// The file name of the newest checkpoint, the target of `latest` beside it.
     ///
     /// `None` if there is none, or if its id cannot name a file.
     pub latest: Option<String>,
 }
 
 impl IndexEntry {
-    /// What the index says of a checkpoint whose file has this document.
+    /// The row of a checkpoint whose file has this document.
     ///
-    /// Where the document does not say it, the entry does. Why a checkpoint was saved only the
-    /// entry knows: `phase_boundary` is `phase_transition`, and every other trigger stands there by
-    /// its own name, `unknown` if need be. No cleanup takes what it does not know for its own.
+    /// Fields that the document lacks come from the entry, and so does the trigger:
+    /// `phase_boundary` becomes `phase_transition`, any other trigger keeps its name, and a missing
+    /// one is `unknown`. Clean-ups ignore triggers that they do not know.
     #[must_use]
     pub fn of(entry: &Entry, document: &Document) -> Self {
         let said = |pointer: &str| at(document, pointer).and_then(text_of).map(str::to_owned);

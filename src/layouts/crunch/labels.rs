@@ -1,15 +1,15 @@
-//! The labels of an issue, which say in what phase the work on it is: `state:enrich`.
+//! The labels of an issue that name the phase of the work: `state:enrich`.
 
 use super::Phase;
 
-/// What labels say about the phase.
+/// The phase by the labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LabelledPhase {
     /// Nothing.
     None,
     /// The phase, as the label spells it.
     One(String),
-    /// More than one, so that nobody can tell.
+    /// More than one, so the phase is unclear.
     Several(Vec<String>),
 }
 

@@ -1,4 +1,4 @@
-//! Where a project keeps the files of claude-crunch, if its config says another place.
+//! The directory of a project's claude-crunch files, as its config may set it.
 
 use crate::error::{Error, Result};
 use crate::layouts::part;

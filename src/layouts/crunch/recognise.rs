@@ -1,15 +1,15 @@
-//! What a checkpoint of claude-crunch says about itself, and its index about it.
+//! Describes a checkpoint of claude-crunch, by its document and its index.
 //!
-//! Only the index knows the trigger. No file has a status: a checkpoint that can be resumed is of
-//! work in progress, one in the phase `done` of work that is done, and of others it is unknown.
-//! Phases are kept as written, so `e2e`, the later name of `validation`, stays what it is.
+//! Only the index knows the trigger. No file has a status: a checkpoint that can be resumed is in
+//! progress, one in the phase `done` is completed, and others are unknown. Phases are kept as
+//! written: `e2e`, the later name of `validation`, stays `e2e`.
 
 use super::{IndexEntry, IssueCheckpointId};
 use crate::checkpoint::{Document, Issue, Layout, NewEntry, Status, Timestamp};
 use crate::layouts::reading::{Reading, is_object, text, truth, whole, word};
 use crate::layouts::{Place, path, status, time};
 
-/// What only these documents have; one is enough in the directory that is theirs.
+/// Fields that only these documents have; one is enough in their own directory.
 const OWN: [&str; 6] = [
     "workflow_state",
     "issue_snapshot",
@@ -26,7 +26,7 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
 
 /// The directory of an issue.
 fn directory<'a>(place: &Place<'a>) -> Option<&'a str> {
-    // What is below the directory of another system is that one's, whatever lies above.
+    // A file below the directory of another system belongs to that system.
     path::directory_between(place.path, "crunch", "checkpoints")
         .filter(|name| !path::ANCHORS.contains(name))
 }
@@ -82,7 +82,7 @@ fn set_issue(reading: &mut Reading<'_>, document: &Document, directory: Option<&
     reading.series(&[".claude"], &name);
 }
 
-/// `said` is what index or id say about the phase.
+/// `said` is the phase by the index or the id.
 fn set_phase(reading: &mut Reading<'_>, document: &Document, said: Option<&String>) {
     reading.entry.phase = reading
         .name("workflow_state.current_phase")

@@ -1,4 +1,4 @@
-//! What the agents of a team share: `acp_state` and `knowledge_context`.
+//! Data shared by the agents of a team: `acp_state` and `knowledge_context`.
 
 use std::collections::HashSet;
 

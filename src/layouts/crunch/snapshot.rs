@@ -77,7 +77,7 @@ pub struct Member {
     /// Its name.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub agent: Field<String>,
-    /// What it is there for.
+    /// Its role.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub role: Field<String>,
     /// Whether it is at work, as written.
@@ -122,7 +122,7 @@ pub struct NodeState {
     /// Where it stands.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub status: Field<Word<NodeStatus>>,
-    /// What came of it.
+    /// Its result.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub result: Field<Value>,
     /// When it began, as written.
@@ -136,7 +136,7 @@ pub struct NodeState {
     pub other: Map<String, Value>,
 }
 
-/// A file that is not as it was.
+/// A changed file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileState {
@@ -164,7 +164,7 @@ pub struct RecoveryInfo {
     /// Where, such as `batch_3_task_1`.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub resume_from: Field<String>,
-    /// Whether what it needs is there.
+    /// Whether its prerequisites are met.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub prerequisites_met: Field<bool>,
     /// What a person should know before.

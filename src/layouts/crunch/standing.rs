@@ -1,7 +1,7 @@
 //! Where the work on an issue stands.
 //!
-//! Refused is what its resume algorithm looks at and cannot find: the issue, the phase, the graph,
-//! and where to go on. Index and directory may know some of it, and then the entry does.
+//! A checkpoint is refused if its resume algorithm misses the issue, the phase, the graph, or where
+//! to go on. Values that only the index or the directory has are in the entry.
 
 use super::graph::{self, GRAPHS, Read};
 use super::{VERSION, shared};
@@ -22,7 +22,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
     let read = graph::read(document);
     let (tasks_done, tasks_remaining) = match read.as_ref().and_then(Read::tasks) {
         Some([done, remaining]) => (Some(done), Some(remaining)),
-        // Which batches there will be nobody has said.
+        // The document does not say which batches will follow.
         None => (batches.map(|all| all.iter().filter_map(batch).take(LIST_MAX).collect()), None),
     };
     let attempt = whole(document, "workflow_state.phase_attempt");
@@ -64,7 +64,7 @@ fn refusals(entry: &Entry, document: &Document) -> Vec<Problem> {
         ),
         (has_graph, GRAPHS[0]),
         (can_resume.is_some(), "recovery_info.can_resume"),
-        // What cannot be resumed has no such place; that it cannot is for the entry to say.
+        // A checkpoint that cannot be resumed has no such place; the entry says that it cannot.
         (
             can_resume == Some(false) || resume_from(entry, document).is_some(),
             "recovery_info.resume_from",
@@ -93,7 +93,7 @@ fn batch(value: &Document) -> Option<String> {
     Some(if name.parse::<u64>().is_ok() { format!("batch {name}") } else { name })
 }
 
-/// What the agent that was done last put out; of those without a time the last one written.
+/// The output of the agent that finished last; without times, the last output in the list.
 fn last_output(document: &Document) -> Option<String> {
     let Some(Document::Object(agents)) = at(document, "agent_outputs") else { return None };
     let tasks = agents.iter().flat_map(|(_, tasks)| match tasks {

@@ -1,6 +1,6 @@
-//! Checkpoints of others as `.claude/crunch/ISSUE/checkpoints/CP-PHASE-DATE-HASH.yaml`.
+//! Writes checkpoints as `.claude/crunch/ISSUE/checkpoints/CP-PHASE-DATE-HASH.yaml`.
 //!
-//! What each field is made of, the entry first, then fields of the document:
+//! The sources of each field, the entry first, then fields of the document:
 //!
 //! - `checkpoint_id`: the phase, the day of `created_at`, and a hash of `id`.
 //! - `created_at`: the same. `session_id`: the same; the same.
@@ -11,14 +11,14 @@
 //! - `issue_snapshot`: see [`mod@snapshot`].
 //! - `execution_graph`: see [`mod@graph`].
 //! - `team_state`, `agent_outputs`, `acp_state`, `knowledge_context`, `files_modified`: the same,
-//!   if the template could have them so; else they stay in `document`.
+//!   if they fit the template; else they stay in `document`.
 //! - `recovery_info`: see [`mod@recovery`].
 //! - `document`: all of the document.
 //!
-//! Resuming reads every field of the snapshot and the graph, so each of them is there. What nobody
-//! has said is null, which is equal to nothing: whoever compares it is asked or warned.
+//! Resuming reads every field of the snapshot and the graph, so all of them are written. Unknown
+//! values are null, which equals no value: the comparison on resuming then asks or warns.
 //!
-//! Why a checkpoint was saved stands in the index; see [`IndexEntry::of`](super::IndexEntry::of).
+//! The index says why a checkpoint was saved; see [`IndexEntry::of`](super::IndexEntry::of).
 
 mod graph;
 mod recovery;
@@ -48,9 +48,9 @@ pub(in crate::layouts) const FORM: SourceForm = SourceForm {
     text_bytes: 0,
 };
 
-/// The document names the file; the entry only knows an issue that it does not.
+/// The path of the file comes from the document; the entry only adds a missing issue.
 ///
-/// Two with the same id are two states of one file.
+/// Two checkpoints with the same id are two states of one file.
 pub(in crate::layouts) fn paths(entry: &Entry, document: &Document) -> Result<Paths, Vec<Problem>> {
     let problem = |field: &str, rule: &str| Problem::new(Code::Name, field, rule);
     let mut problems = Vec::new();
@@ -113,7 +113,7 @@ fn workflow_state(given: &Given<'_>, phase: Option<Phase>) -> Document {
     ])
 }
 
-/// A part of the template that resuming can do without, if the document has it in that shape.
+/// A part of the template that resuming does not need, if the document has it in that shape.
 fn lifted<T: DeserializeOwned>(given: &Given<'_>, pointer: &str) -> Option<Document> {
     fitting::<T>(given.at(&[pointer])?.clone())
 }
@@ -145,7 +145,7 @@ fn id(entry: &Entry, phase: Phase) -> IssueCheckpointId {
     IssueCheckpointId { phase: Some(phase.to_string()), date, hash }
 }
 
-/// What tells the names that are made for a checkpoint from all others.
+/// A hash that makes the names generated for a checkpoint unique.
 ///
 /// The same for the same checkpoint, and of more digits than the template's: they do not collide.
 struct Mark {

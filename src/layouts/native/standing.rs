@@ -1,7 +1,7 @@
-//! Where work stands that a document of any shape tells of, in the words that the systems use.
+//! Where work stands by a document of any shape, read from the field names that the systems use.
 //!
-//! Only fields at the top are asked: further inside the same word may be about anything. Nobody
-//! knows what such a document requires, so none is refused.
+//! Only fields at the top are read: deeper inside, the same name may mean anything. Such documents
+//! have no known rules, so none is refused.
 
 use crate::checkpoint::{Document, Entry};
 use crate::layouts::reading::{list, truth};
@@ -17,7 +17,7 @@ pub(in crate::layouts) const DONE: [&str; 4] =
 /// Lists of tasks that are not done.
 pub(in crate::layouts) const REMAINING: [&str; 5] =
     ["tasks_remaining", "tasksRemaining", "remaining_tasks", "todo", "pending"];
-/// What was done last, in words.
+/// The last action.
 pub(in crate::layouts) const LAST_ACTION: [&str; 2] = ["last_action", "lastAction"];
 const FAILING: [&str; 4] = ["failing", "failed_tests", "tests_failing", "consecutive_failures"];
 const DESCRIPTION: [&str; 4] = ["description", "workflow_description", "task", "title"];
@@ -76,7 +76,7 @@ fn tasks(document: &Document) -> Option<Progress> {
     told::progress("task", done, first_list(document, &REMAINING))
 }
 
-/// A number of what is done, or a list of it, beside how many there are.
+/// The number or list of done items, and the total.
 fn counted(
     document: &Document,
     (unit, done, total): (&'static str, &[&str], &[&str]),

@@ -1,4 +1,4 @@
-//! What the state of a pipeline says about one of its stories, and which retries are used up.
+//! The part of a pipeline's state about one story, and the exceeded retry limits.
 //!
 //! Must never fill in a value that the state does not have.
 
@@ -14,11 +14,11 @@ use crate::layouts::standing::told::{LIST_MAX, name, name_of};
 use crate::layouts::{Word, path};
 
 const ANCHOR: &str = ".pipeline";
-/// How often a story may try again, by why; after that the lead pauses it for a person.
+/// Allowed retries of a story, by counter; beyond that the lead pauses it for a person.
 const LIMITS: [(&str, u64); 3] =
     [("quality_cycles", 2), ("validation_retries", 1), ("crash_count", 1)];
 
-/// What `.pipeline/state.json` says about a story.
+/// The part of `.pipeline/state.json` about a story.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Assignment {
@@ -59,9 +59,9 @@ pub struct ExceededRetry {
     pub counter: &'static str,
     /// The story.
     pub story: String,
-    /// What the counter says.
+    /// The value of the counter.
     pub count: u64,
-    /// What the protocol allows.
+    /// The limit of the protocol.
     pub limit: u64,
 }
 

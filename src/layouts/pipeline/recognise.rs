@@ -1,7 +1,7 @@
-//! What the files of `.pipeline` say about themselves.
+//! Describes the files of `.pipeline`.
 //!
-//! Many repositories have a `.pipeline/state.json` of their own making, so names count for nothing.
-//! A checkpoint does not say why it was saved: its stage lets one guess, which is not done.
+//! Many repositories have an unrelated `.pipeline/state.json`, so names prove nothing. A checkpoint
+//! does not say why it was saved; no trigger is guessed from its stage.
 
 use super::{StoryStage, shape};
 use crate::checkpoint::{Document, Issue, Layout, NewEntry, Status, Trigger};
@@ -16,7 +16,7 @@ pub(in crate::layouts) fn recognise(document: &Document, place: &Place<'_>) -> O
         .or_else(|| super::successor::recognise(document, place))
 }
 
-/// A file in a place of the system, and of its shape, that lacks what the protocol requires.
+/// A file at a path and of the shape of the system that lacks required fields.
 pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     if let Some(story) = shape::story_of(place.path).filter(|_| shape::is_of_checkpoint(document)) {
         return Some(entry_of_story(text(document, "storyId").unwrap_or(story), document, place));
@@ -25,8 +25,8 @@ pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Opti
     is_state.then(|| entry_of_state(document, place))
 }
 
-/// What a checkpoint of a story or the state of a pipeline says, whatever it lacks; `None` without
-/// a story.
+/// Describes a story's checkpoint or the state of a pipeline, even with missing fields; `None`
+/// without a story.
 pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     if shape::is_of_state(document) && !shape::is_of_checkpoint(document) {
         return Some(entry_of_state(document, place));
@@ -110,7 +110,7 @@ pub(crate) fn stage(document: &Document, field: &str) -> Option<StoryStage> {
     StoryStage::ALL.into_iter().find(|stage| stage.number() == number)
 }
 
-/// What stages are called outside files, which have numbers.
+/// The names of stages; files have numbers.
 pub(crate) fn phase(stage: StoryStage) -> &'static str {
     match stage {
         StoryStage::Planning => "planning",
@@ -120,7 +120,7 @@ pub(crate) fn phase(stage: StoryStage) -> &'static str {
     }
 }
 
-/// Work goes on where tasks remain; else nothing says so.
+/// In progress if tasks remain; else unknown.
 pub(super) fn remaining(document: &Document, field: &str) -> Status {
     let has_tasks = list(document, field).is_some_and(|tasks| !tasks.is_empty());
     if has_tasks { Status::InProgress } else { Status::Unknown }

@@ -1,7 +1,7 @@
-//! What tells a file of `.pipeline` from others though fields of it are missing, and its problems.
+//! Recognises a file of `.pipeline` that lacks fields, and lists its problems.
 //!
-//! Many repositories have files of these names that are of their own making. What only the
-//! protocol calls so is in none of them.
+//! Many repositories have unrelated files of these names. None has the field names that are
+//! specific to the protocol.
 
 use super::{PipelineState, StoryCheckpoint};
 use crate::checkpoint::Document;
@@ -33,7 +33,7 @@ const OF_STATE: [&str; 12] = [
     "worktree_map",
     "pipeline_start_time",
 ];
-/// Fields of what came after it, for which the protocol has no rules.
+/// Fields of the successor system, for which the protocol has no rules.
 const OF_SUCCESSOR: [&str; 6] =
     ["event_type", "run_id", "story_id", "tasks_completed", "tasks_remaining", "_history"];
 const SUCCESSOR: &str = ".hex-skills";
@@ -50,12 +50,12 @@ pub(super) fn is_state(path: &str) -> bool {
     matches!(path::parts(path).as_slice(), [.., ".pipeline", "state.json"])
 }
 
-/// Tells whether a file at the place of a checkpoint has anything that only the protocol calls so.
+/// True if a file at the path of a checkpoint has a field name specific to the protocol.
 pub(super) fn is_of_checkpoint(document: &Document) -> bool {
     count(document, &OF_CHECKPOINT) > 0
 }
 
-/// Tells whether the file at the place of the state has as much.
+/// The same, for a file at the path of the state.
 pub(super) fn is_of_state(document: &Document) -> bool {
     is_object(document, "story_state") || is_like_state(document)
 }

@@ -1,7 +1,7 @@
-//! Where a story, or a whole pipeline, stands: `.pipeline`, and `.hex-skills`, which came after it.
+//! Where a story or a whole pipeline stands: `.pipeline`, and its successor `.hex-skills`.
 //!
-//! Only what has tasks can be resumed by the protocol, so only of that something can be missing;
-//! manifests, and the states of runs, which their own code builds anew, are never refused.
+//! The protocol resumes only documents with tasks, so only those can be refused. Manifests and
+//! states of runs, which their own code rebuilds, never are.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::layouts::{Problem, Word};
 const DONE: [&str; 2] = ["tasksCompleted", "tasks_completed"];
 const REMAINING: [&str; 2] = ["tasksRemaining", "tasks_remaining"];
 const STORY: [&str; 3] = ["storyId", "story_id", "selected_story_id"];
-/// How often a story, or all of a run, had to try again, by why.
+/// The retry counters of a story or a run.
 const RETRIES: [&str; 3] = ["quality_cycles", "validation_retries", "crash_count"];
 
 pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standing {
@@ -32,7 +32,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
     } else {
         run(part)
     };
-    // Its own command makes runs anew of what it recorded, whatever is in there.
+    // Its own command rebuilds runs from any recorded content.
     if !std::ptr::eq(part, document) {
         standing.refusals.clear();
     }
@@ -42,7 +42,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
     standing
 }
 
-/// What of a document is about the work: of an event what was recorded, of many the last one.
+/// The part of a document about the work: the record of an event, or the last of several.
 fn part(document: &Document) -> &Document {
     let last = list(document, "_history").and_then(<[Document]>::last);
     let outer = last.unwrap_or(document);
@@ -62,8 +62,8 @@ fn checkpoint(entry: &Entry, part: &Document) -> Standing {
         tasks_done: names(part, &DONE),
         tasks_remaining: names(part, &REMAINING),
         last_action: said(part, &["lastAction", "last_action"]),
-        // The plan's score is of 4, readiness of 10: only the gate's, of 100, is compared with
-        // itself when the story comes back to it.
+        // Only the score of the quality gate (of 100) is comparable: the plan score is of 4,
+        // readiness of 10.
         score: number(part, &["qualityScore", "quality_score"]),
         error: error(part),
         next: has_work.then(|| "Continue from remaining tasks only.".to_owned()),
@@ -76,8 +76,8 @@ fn checkpoint(entry: &Entry, part: &Document) -> Standing {
     }
 }
 
-/// The story is in the name of the file, too. What came after has no story inside, and its own
-/// command fills in the last action.
+/// The story may be in the file name only. Successor files have no story inside, and their command
+/// fills in the last action.
 fn refusals(entry: &Entry, part: &Document) -> Vec<Problem> {
     if at(part, DONE[1]).is_some() || at(part, REMAINING[1]).is_some() {
         return missing(part, &["stage", DONE[1], REMAINING[1]]);
@@ -90,7 +90,7 @@ fn refusals(entry: &Entry, part: &Document) -> Vec<Problem> {
         .collect()
 }
 
-/// What a verdict was that sends a story back, else the verdict itself.
+/// The reason of a verdict that sends a story back, else the verdict itself.
 fn error(part: &Document) -> Option<String> {
     let verdict = text(part, "verdict")?;
     let fields: &[&str] = match Word::of(&verdict.to_ascii_uppercase()).known()? {
@@ -101,7 +101,7 @@ fn error(part: &Document) -> Option<String> {
     message(part, fields).or_else(|| Some(verdict.to_owned()))
 }
 
-/// The state of a pipeline. If it has one story, that is what it is about.
+/// The state of a pipeline. With a single story, it describes that story.
 fn pipeline(part: &Document) -> Standing {
     let story = story(part);
     let of_story = |field: &str| at(part, field)?.get(story.as_deref()?);
@@ -158,7 +158,7 @@ impl Stories {
                 stories.add(name, name_of(state).as_deref());
             }
         }
-        // Those that no worker has begun.
+        // Stories that no worker has begun.
         for story in list(part, "priority_queue_ids").unwrap_or_default() {
             if let Document::Text(name) = story
                 && known.insert(name)
@@ -169,7 +169,7 @@ impl Stories {
         stories
     }
 
-    /// One that is paused waits for a person: by the protocol it does not remain.
+    /// A paused story waits for a person; the protocol does not count it as remaining.
     fn add(&mut self, name: &str, state: Option<&str>) {
         let is = |word: StoryState| state == Some(word.as_str());
         self.count += 1;
@@ -197,7 +197,7 @@ fn push(names: &mut Vec<String>, name: &str) {
     }
 }
 
-/// The state of a run of one story, of which every release calls the stage otherwise.
+/// The state of a run of one story; the name of the stage field differs between releases.
 fn run(part: &Document) -> Standing {
     let stage = name(part, &["phase", "stage"]);
     Standing {
@@ -212,7 +212,7 @@ fn run(part: &Document) -> Standing {
     }
 }
 
-/// How far a story is that is in a stage, or through all of them.
+/// The progress of a story by its stage.
 fn stages(word: &str) -> Option<Progress> {
     let stage = match Word::of(word).known()? {
         StoryState::Queued | StoryState::Stage0 => Some(StoryStage::Planning),
@@ -220,7 +220,7 @@ fn stages(word: &str) -> Option<Progress> {
         StoryState::Stage2 => Some(StoryStage::Execution),
         StoryState::Stage3 => Some(StoryStage::QualityGate),
         StoryState::Done | StoryState::PendingMerge => None,
-        // Where it was when it was paused nobody has said.
+        // The stage in which it was paused is unknown.
         StoryState::Paused => return None,
     };
     let total = StoryStage::ALL.len() as u64;

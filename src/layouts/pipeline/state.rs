@@ -1,4 +1,4 @@
-//! `.pipeline/state.json`: what the lead of a pipeline knows, written at every heartbeat.
+//! `.pipeline/state.json`: the lead's view of a pipeline, written at every heartbeat.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::layouts::problem::{Checker, Code, escaped, from_to};
 use crate::layouts::word::vocabulary;
 use crate::layouts::{Field, Problem, Scalar, Word};
 
-/// How often a story may be tried again, by the counter; beyond that the protocol pauses it.
+/// Allowed retries of a story, by counter; beyond that the protocol pauses it.
 pub const RETRY_LIMITS: [(&str, u32); 3] =
     [("quality_cycles", 2), ("validation_retries", 1), ("crash_count", 1)];
 
@@ -18,12 +18,12 @@ type PerStory<T> = Field<BTreeMap<String, T>>;
 
 /// The state of a whole pipeline.
 ///
-/// The protocol asks for all of it at every heartbeat, but its own example leaves out a third; only
-/// what the hooks stop without is required.
+/// The protocol demands all fields at every heartbeat, but its own example leaves out a third.
+/// Required here are the fields without which the hooks stop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PipelineState {
-    /// Whether the pipeline has ended. The hooks take a file without it for one that has.
+    /// Whether the pipeline has ended. The hooks treat a file without it as ended.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub complete: Field<bool>,
     /// How many workers there are.
@@ -32,7 +32,7 @@ pub struct PipelineState {
     /// How many stories are neither done nor paused.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub stories_remaining: Field<Scalar>,
-    /// When this was written, as written.
+    /// The time of this save, as written.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub last_check: Field<String>,
     /// Where each story is.
@@ -53,7 +53,7 @@ pub struct PipelineState {
     /// Stories that wait, in order.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub priority_queue_ids: Field<Vec<String>>,
-    /// What came of each stage, for the report.
+    /// The result of each stage, for the report.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub story_results: PerStory<BTreeMap<String, Value>>,
     /// What went wrong around the work.
@@ -107,13 +107,13 @@ pub struct PipelineState {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GitStats {
-    /// Lines that are new.
+    /// Added lines.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub lines_added: Field<Scalar>,
-    /// Lines that are gone.
+    /// Removed lines.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub lines_deleted: Field<Scalar>,
-    /// Files that are not as they were.
+    /// Changed files.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub files_changed: Field<Scalar>,
     /// Fields that the protocol does not have.
@@ -193,7 +193,7 @@ impl PipelineState {
         }
     }
 
-    /// Returns what the protocol asks for and this does not have.
+    /// Returns the rules of the protocol that this breaks.
     #[must_use]
     pub fn validate(&self) -> Vec<Problem> {
         let mut checker = Checker::default();

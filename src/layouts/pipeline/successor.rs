@@ -1,8 +1,8 @@
-//! What the files of `.hex-skills/pipeline`, which came after `.pipeline`, say about themselves.
+//! Describes the files of `.hex-skills/pipeline`, the successor of `.pipeline`.
 //!
-//! The first release has `state.json` and `checkpoint-STORY.json`, the next one a directory for
-//! each run, with a history of which each line is a checkpoint. The checkpoints of a run are built
-//! anew whenever they are read, with the time of that: their own times are not those of the work.
+//! The first release has `state.json` and `checkpoint-STORY.json`. The next one has a directory per
+//! run, with a history in which each line is a checkpoint. The checkpoints of a run are rebuilt
+//! whenever they are read, with the time of reading, so their times are not those of the work.
 
 use super::StoryState;
 use super::recognise::{phase, remaining, stage};
@@ -13,7 +13,7 @@ use crate::layouts::{Place, path};
 const ANCHORS: [&str; 1] = [".hex-skills"];
 
 pub(super) fn recognise(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
-    // Runs, stories and phases are words of many systems.
+    // Many systems use the words run, story and phase.
     if !path::parts(place.path).contains(&ANCHORS[0]) {
         return None;
     }
@@ -75,7 +75,7 @@ fn is_run(document: &Document) -> bool {
     truth(document, "complete").is_some()
 }
 
-/// `checkpoint-STORY.json` of the first release: only its name and place tell whose it is.
+/// `checkpoint-STORY.json` of the first release: only its name and path identify it.
 fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     let story = path::stem(place.path).strip_prefix("checkpoint-")?;
     let stage = stage(document, "stage")?;
@@ -90,7 +90,7 @@ fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     Some(reading.finish())
 }
 
-/// `checkpoints.json` of a run: all of them, of which the last one counts.
+/// `checkpoints.json` of a run: all its checkpoints; the last one counts.
 fn recorded(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     let history = list(document, "_history")?;
     at(document, "_next_sequence")?;
@@ -104,7 +104,7 @@ fn recorded(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     Some(newest.finish())
 }
 
-/// `manifest.json` of a run: what it was started with.
+/// `manifest.json` of a run: its start parameters.
 fn manifest(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     let is_manifest = text(document, "skill").is_some()
         && word(document, "identifier").is_some()
@@ -147,7 +147,7 @@ fn set_run(reading: &mut Reading<'_>, document: &Document, place: &Place<'_>) {
     reading.series(&ANCHORS, &series);
 }
 
-/// Where a run stands. One that was cancelled is complete without being done.
+/// The status of a run. A cancelled run is complete but not done.
 fn standing(state: &Document, field: &str) -> Status {
     let phase = text(state, field);
     let is_paused = is_object(state, "pending_decision") || text(state, "paused_reason").is_some();

@@ -1,6 +1,6 @@
-//! Checkpoints of others as `.pipeline/checkpoint-STORY.json`, of which every story has one.
+//! Writes checkpoints as `.pipeline/checkpoint-STORY.json`, one per story.
 //!
-//! What each field is made of, the entry first, then fields of the document; those can also be
+//! The sources of each field, the entry first, then fields of the document, which may also be
 //! spelled with underscores:
 //!
 //! - `storyId`: `issue`; the same.
@@ -8,7 +8,7 @@
 //!   `execution` or `quality_gate`; the same, a number.
 //! - `agentId`: `agent`; the same.
 //! - `tasksCompleted`, `tasksRemaining`, `lastAction`: by all the names that `resume --prompt`
-//!   knows, such as `tasks_done`; the lists are empty in stages that must have them so.
+//!   knows, such as `tasks_done`; empty in stages where the protocol requires empty lists.
 //! - `timestamp`: `created_at`.
 //! - `planScore`, `readiness`, `verdict`, `reason`, `qualityScore`, `issues`: the same.
 //! - `document`: all of the document.
@@ -21,7 +21,7 @@ use crate::layouts::standing::told::said;
 use crate::layouts::write::Paths;
 use crate::layouts::{Code, Problem, part};
 
-/// A language model writes the file; this is how the code that came later does.
+/// The form of the successor's code; a language model writes these files.
 pub(in crate::layouts) const FORM: SourceForm = SourceForm {
     format: Format::Json,
     style: Some(TextStyle {
@@ -114,13 +114,13 @@ fn name(stage: StoryStage) -> &'static str {
     }
 }
 
-/// Completed and remaining. Where the protocol has a list empty, that is known without asking.
+/// Completed and remaining tasks. A list that the protocol requires to be empty is not looked up.
 fn tasks(given: &mut Given<'_>, stage: Option<StoryStage>) -> [Option<Document>; 2] {
     let [has_completed, has_remaining] = match stage {
         Some(StoryStage::Planning) => [false, true],
         Some(StoryStage::QualityGate) => [true, false],
         Some(StoryStage::Execution) => [true, true],
-        // Without a stage it is not known either which lists it needs.
+        // Without a stage it is unknown which lists it needs.
         Some(StoryStage::Validation) | None => [false, false],
     };
     [

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::checkpoint::Document;
 
-/// A graph of tasks, restored as its system does it: states as they were saved, batches made anew.
+/// A graph of tasks, restored as its system does it: statuses as saved, batches planned again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Graph {

@@ -1,6 +1,6 @@
-//! What fields of a document tell about the work, as values of their own and within bounds.
+//! Reads fields about the work from a document, as owned values of bounded size.
 //!
-//! Must never fail, and never cut what is compared: a field of a wrong type tells nothing.
+//! Must never fail: a field of a wrong type is ignored. Must never cut a value that is compared.
 
 use super::{NamedFile, Progress};
 use crate::checkpoint::{Document, Entry, Issue};
@@ -9,16 +9,16 @@ use crate::layouts::{Code, Problem};
 
 /// More tasks or files than anyone reads; a document may have a million.
 pub(in crate::layouts) const LIST_MAX: usize = 10_000;
-/// For what people read: no terminal or prompt is better for more.
+/// For texts that people read: a terminal or prompt gains nothing from more.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
-/// Longer names and paths lead nowhere on any system.
+/// No system accepts longer names and paths.
 const NAME_BYTES_MAX: usize = 4096;
 
-/// What a language model calls the thing that an element of a list is.
+/// Keys under which language models write the name of an element.
 const NAMES: [&str; 7] = ["id", "item_id", "name", "title", "task", "content", "description"];
 const MESSAGES: [&str; 6] = ["message", "error", "reason", "summary", "description", "type"];
 
-/// The first of some fields that has words in it, cut if there are too many.
+/// The first of some fields with text, cut if too long.
 pub(in crate::layouts) fn said(document: &Document, fields: &[&str]) -> Option<String> {
     fields.iter().find_map(|field| words(at(document, field)?))
 }
@@ -38,7 +38,7 @@ pub(in crate::layouts) fn count(document: &Document, fields: &[&str]) -> Option<
     fields.iter().find_map(|field| whole(document, field).or_else(|| rounded(document, field)))
 }
 
-/// Some programs write every number with a point.
+/// A count that some programs write with a decimal point.
 fn rounded(document: &Document, field: &str) -> Option<u64> {
     let number = number(document, &[field])?;
     let is_whole = number >= 0.0 && number.fract() == 0.0;
@@ -57,7 +57,7 @@ pub(in crate::layouts) fn seconds(document: &Document, fields: &[&str]) -> Optio
     fields.iter().find_map(|field| spelled(at(document, field)?)?.trim().parse().ok())
 }
 
-/// The sum of those of some fields that are whole numbers; none if no one is.
+/// The sum of the fields that are whole numbers; `None` if none is.
 pub(in crate::layouts) fn sum(counts: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
     counts.into_iter().flatten().reduce(u64::saturating_add)
 }
@@ -85,7 +85,7 @@ pub(in crate::layouts) fn first_list<'a>(
     fields.iter().find_map(|field| list(document, field))
 }
 
-/// What an element of a list is called.
+/// The name of an element of a list.
 pub(in crate::layouts) fn named(value: &Document) -> Option<String> {
     match value {
         Document::Object(_) => said(value, &NAMES),
@@ -132,9 +132,9 @@ pub(in crate::layouts) fn issue(
     entry.issue.clone().or_else(|| Issue::new(name(document, fields)?).ok())
 }
 
-/// How far work is that has lists of what is done and what is not.
+/// The progress by lists of done and remaining items.
 ///
-/// Where both are empty there are no tasks yet, which is no progress of any kind.
+/// If both are empty there are no tasks yet, so there is no progress to report.
 pub(in crate::layouts) fn progress(
     unit: &'static str,
     done: &[Document],
@@ -148,9 +148,9 @@ pub(in crate::layouts) fn progress(
     Some(Progress { unit, done, total: left.map(|left| done + left), next })
 }
 
-/// Those of some fields that a system cannot do without and a document does not have.
+/// The required fields that a document lacks.
 ///
-/// Of what is inside a field that is missing itself nothing is said.
+/// A field inside a missing one is not reported.
 pub(in crate::layouts) fn missing(document: &Document, fields: &[&str]) -> Vec<Problem> {
     let is_missing = |field: &str| at(document, field).is_none();
     let is_inside = |field: &str| {
@@ -166,14 +166,14 @@ pub(in crate::layouts) fn required(field: &str) -> Problem {
     Problem::new(Code::Required, pointer(field), "is required to resume")
 }
 
-/// Says that a version is of the future, if it is. One that nobody knows is not.
+/// The problem of a version newer than the known ones. An unknown word is no newer version.
 pub(in crate::layouts) fn newer(document: &Document, field: &str, newest: &str) -> Option<Problem> {
     let version = parts_of_version(&spelled(at(document, field)?)?);
     let rule = format!("is newer than {newest}, the newest that is known");
     (version > parts_of_version(newest)).then(|| Problem::new(Code::Version, pointer(field), rule))
 }
 
-/// Text for people, with an end.
+/// Cuts a text for people.
 pub(in crate::layouts) fn cut(text: &str) -> String {
     text[..text.floor_char_boundary(TEXT_BYTES_MAX)].to_owned()
 }
@@ -187,7 +187,7 @@ fn parts_of_version(version: &str) -> Vec<u64> {
         if end == 0 {
             break;
         }
-        // One that does not fit is beyond all that are known.
+        // A number that does not fit is beyond all known versions.
         parts.push(part[..end].parse().unwrap_or(u64::MAX));
         if end < part.len() {
             break;
@@ -210,8 +210,7 @@ pub(in crate::layouts) fn name_of(value: &Document) -> Option<String> {
     (!text.trim().is_empty() && text.len() <= NAME_BYTES_MAX).then(|| text.into_owned())
 }
 
-/// Where there is none, scripts of the claude system write the word `null`, and language models
-/// others.
+/// Words for a missing value: claude scripts write `null`, language models others.
 const NONE: [&str; 10] =
     ["null", "none", "nil", "n/a", "no error", "no errors", "-", "0", "false", "ok"];
 

@@ -1,4 +1,4 @@
-//! Prerequisites of going on that a document says are not met.
+//! Prerequisites of resuming that a document marks as not met.
 
 use super::told::{LIST_MAX, name_of, named};
 use crate::checkpoint::Document;
@@ -13,11 +13,11 @@ const LISTS: [&str; 5] = [
     "unmetPrerequisites",
 ];
 const ALL: [&str; 1] = ["prerequisites"];
-/// How a prerequisite says that it is met, or is not.
+/// Fields by which a prerequisite says that it is met or not.
 const STATES: [&str; 4] = ["met", "is_met", "satisfied", "status"];
 
-/// Returns the prerequisites that are not met, by name; `None` if the document says of none that
-/// it is not met. Empty if it says so and names none.
+/// Returns the names of unmet prerequisites. `None` if the document marks none as unmet; empty if
+/// it says so without names.
 ///
 /// `place` is the object that has them; an empty text stands for the document itself.
 pub(in crate::layouts) fn unmet(document: &Document, place: &str) -> Option<Vec<String>> {
@@ -44,8 +44,7 @@ fn all(value: &Document) -> Vec<String> {
     }
 }
 
-/// What a list or an object of prerequisites says is not met. Without a word about it, nobody can
-/// tell.
+/// The prerequisites that a list or an object marks as not met. Unmarked ones do not count.
 fn refused(value: &Document) -> Vec<String> {
     let is_refused =
         |it: &Document| is_no(it) || STATES.iter().any(|field| at(it, field).is_some_and(is_no));

@@ -1,7 +1,7 @@
-//! Which texts stand for themselves in YAML, which need quotes, and which are lines of a block.
+//! Decides whether a text is written plain, quoted or as a block.
 
-/// Words that one version of YAML or another, or a reader that is kind to JSON, takes for
-/// something else; in any case.
+/// Words that some version of YAML, or a reader that accepts JSON, takes for another type, in upper
+/// or lower case.
 const WORDS: [&str; 14] = [
     "null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity", ".nan",
     ".inf",
@@ -12,15 +12,15 @@ pub(super) fn value(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { quoted(text) }
 }
 
-/// A key. A colon in it is legal without quotes, but not kind to people.
+/// A key. A colon in it would be legal without quotes, but hard to read.
 pub(super) fn key(text: &str) -> String {
     if is_plain(text) && !text.contains(':') { text.to_owned() } else { quoted(text) }
 }
 
-/// Tells whether lines of a block say the same as the text, trailing line end and all.
+/// True if a block represents the text exactly, trailing line end included.
 pub(super) fn is_block(text: &str) -> bool {
     let mut lines = text.split('\n');
-    // How deep a block is indented is seen from its first line.
+    // Readers take the indent of a block from its first line.
     let starts_plainly = lines.next().is_some_and(|line| !line.is_empty() && !is_padded(line));
     starts_plainly
         && text.contains('\n')
@@ -66,7 +66,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// None of those beyond 16 bits needs it.
+/// Escapes a character; none beyond 16 bits needs it.
 fn escaped(it: char) -> String {
     match u32::from(it) {
         short @ ..0x100 => format!("\\x{short:02x}"),
@@ -74,8 +74,8 @@ fn escaped(it: char) -> String {
     }
 }
 
-/// What may stand in a text as it is: no controls, no line ends but LF, no byte order mark, and
-/// nothing that YAML does not call printable.
+/// True if a character may be written unescaped: printable by YAML, no control, no line end but LF,
+/// no byte order mark.
 fn is_printable(it: char) -> bool {
     !matches!(
         it,

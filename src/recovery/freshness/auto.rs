@@ -6,7 +6,7 @@ use super::words::quoted;
 use super::{Advice, Case, Check, Report, said};
 use crate::checkpoint::{Layout, Status};
 
-/// The schema since which documents have what the conditions are about.
+/// The first schema with the fields that the conditions need.
 const SINCE: [u64; 2] = [1, 2];
 // Seven days, and the hour that the system itself grants.
 const AGE_MAX: Duration = Duration::from_hours(7 * 24 + 1);
@@ -41,7 +41,7 @@ fn parts(version: &str) -> Option<Vec<u64>> {
     version.split('.').map(|part| part.parse().ok()).collect()
 }
 
-/// All conditions that do not hold, in the order in which the system looks at them.
+/// All conditions that do not hold, in the order in which the system checks them.
 fn unmet(case: &Case<'_>, is_plan_changed: bool) -> Vec<String> {
     let tests = match case.standing.tests_passing {
         Some(true) => None,
@@ -51,7 +51,7 @@ fn unmet(case: &Case<'_>, is_plan_changed: bool) -> Vec<String> {
     let error = said(case.standing.error.as_ref()).map(|_| "it ends with an error".to_owned());
     let status = case.entry.status;
     let status = (status != Status::InProgress).then(|| format!("its status is {status}"));
-    // One from the future, as after a clock change, is not old.
+    // A checkpoint dated in the future, as after a clock change, is not old.
     let is_old = case.now.saturating_since(case.entry.created_at) > AGE_MAX;
     let age = is_old.then(|| "it is more than 7 days old".to_owned());
     let plan = is_plan_changed.then(|| "the plan changed".to_owned());

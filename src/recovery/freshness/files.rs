@@ -12,7 +12,7 @@ pub(super) fn files(case: &Case<'_>, report: &mut Report) {
     let mut compared = BTreeSet::new();
     let mut count = 0;
     for claim in case.standing.snapshot.files.iter().filter_map(Claim::of) {
-        // A file is not read again for the same question.
+        // The same claim is checked once.
         if !compared.insert(claim.clone()) {
             continue;
         }
@@ -29,7 +29,7 @@ pub(super) fn files(case: &Case<'_>, report: &mut Report) {
     }
 }
 
-/// What a document says about a file.
+/// What a document states about a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Claim<'a> {
     path: &'a str,
@@ -50,7 +50,7 @@ impl<'a> Claim<'a> {
         format!("file {}", quoted(self.path))
     }
 
-    /// What became of the file, if that is not what the document says.
+    /// How the file differs from the document's statement, if it does.
     fn change(&self, case: &Case<'_>, report: &mut Report) -> Option<&'static str> {
         let world = case.world;
         if self.is_deleted {
@@ -68,10 +68,10 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// Of a file without a hash, whether it changed since the checkpoint was saved.
+    /// Whether a file without a hash changed since the checkpoint was saved.
     fn by_date(&self, case: &Case<'_>, report: &mut Report) -> Option<&'static str> {
         match case.entry.layout {
-            // It lists what it has modified, and never a hash.
+            // Claude-crunch lists modified files without hashes.
             Layout::Crunch => {}
             Layout::Native
             | Layout::Agentize
@@ -97,7 +97,7 @@ impl<'a> Claim<'a> {
     }
 }
 
-/// The digits of a hash that was written as one of SHA-256.
+/// The digits of a SHA-256 hash.
 fn sha256(hash: &str) -> Option<&str> {
     const PREFIX: &str = "sha256:";
     let hash = hash.trim();

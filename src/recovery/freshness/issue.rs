@@ -55,7 +55,7 @@ fn labels(case: &Case<'_>, saved: &[String], now: &Answer<IssueNow>, report: &mu
             // Its labels are the state of the workflow.
             Layout::Crunch => {
                 let labelled = labelled_phase(now.into_iter());
-                // Work that is done is not to be done again by itself.
+                // Finished work must not be repeated unasked.
                 if matches!(&labelled, LabelledPhase::One(now) if is_same_phase(now, DONE)) {
                     advice = Advice::PromptUser;
                 }
@@ -72,7 +72,7 @@ fn labels(case: &Case<'_>, saved: &[String], now: &Answer<IssueNow>, report: &mu
     }
 }
 
-/// Follows the phase that labels name, and says so; what they do not tell leaves it as it was.
+/// Follows the phase that the labels name, and reports it. Unclear labels change nothing.
 fn phase(case: &Case<'_>, labelled: LabelledPhase, report: &mut Report) -> String {
     let saved = case.entry.phase.as_deref();
     let stays = saved.map_or_else(String::new, |it| format!(", so the phase stays {}", quoted(it)));
@@ -112,7 +112,7 @@ fn name(issue: Option<&Issue>) -> String {
     issue.map_or("the issue".to_owned(), |issue| format!("issue {}", plain(issue.as_str())))
 }
 
-/// A part of an issue, which may have been told without it.
+/// A part of an issue; the answer may lack it.
 fn part<'a, T>(now: &'a Answer<IssueNow>, of: impl Fn(&'a IssueNow) -> Option<T>) -> Answer<T> {
     match now {
         Answer::Unknown(reason) => Answer::Unknown(reason.clone()),
@@ -123,7 +123,7 @@ fn part<'a, T>(now: &'a Answer<IssueNow>, of: impl Fn(&'a IssueNow) -> Option<T>
     }
 }
 
-/// GitHub changes line ends when a text is edited there, and cuts what is blank at the end.
+/// Normalises line ends and trailing blanks, which GitHub changes when a text is edited.
 fn comparable(text: &str) -> String {
     text.trim_end().replace("\r\n", "\n")
 }

@@ -1,4 +1,4 @@
-//! Where the work was done: its branch, its directory, its pull request.
+//! The branch, the directory and the pull request of the work.
 
 use std::path::Path;
 
@@ -23,10 +23,10 @@ pub(super) fn branch(case: &Case<'_>, report: &mut Report) {
     }
 }
 
-/// Reports that another branch is checked out where the work would go on, or none.
+/// Reports if another branch, or none, is checked out where the work would go on.
 ///
-/// What is committed on a detached HEAD is on no branch. What is checked out here says nothing
-/// about work that was done in a worktree elsewhere.
+/// Commits on a detached HEAD are on no branch. If the work was done in another worktree, the
+/// branch checked out here does not count.
 fn elsewhere(case: &Case<'_>, name: &str, report: &mut Report) {
     let worktree = said(case.standing.snapshot.worktree.as_ref());
     if worktree.is_some_and(|path| !is_here(case, path)) {
@@ -54,7 +54,7 @@ fn is_here(case: &Case<'_>, path: &str) -> bool {
     is_same(case, path, &here)
 }
 
-/// The directory to go on in is the place, also within a larger repository.
+/// True if the path is the directory to go on in, which may be inside a larger repository.
 fn is_same(case: &Case<'_>, path: &str, here: &str) -> bool {
     is_spelled_alike(path, here)
         || case.world.is_same_directory(path, here)
@@ -89,7 +89,7 @@ fn is_in_place(case: &Case<'_>, path: &str, report: &mut Report) -> bool {
     is_same
 }
 
-/// Whether paths are the same by their letters; a relative one starts where the work goes on.
+/// Whether two paths are equal as text; a relative one starts in the directory of the work.
 fn is_spelled_alike(path: &str, here: &str) -> bool {
     let here = Path::new(here);
     normal(&here.join(path)) == normal(here)

@@ -28,7 +28,7 @@ fn change(case: &Case<'_>, report: &mut Report) -> Option<String> {
     };
     match report.known(&subject, case.world.file(path))? {
         None => Some(format!("{subject} is gone")),
-        // Not only later: a plan that was put back is another one, too.
+        // Any other time counts, not only a later one: an older plan may have been put back.
         Some(now) if now.modified_at != saved => Some(format!("{subject} changed")),
         Some(_) => None,
     }

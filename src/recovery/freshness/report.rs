@@ -1,4 +1,4 @@
-//! Collects what comparisons show.
+//! Collects the findings of comparisons.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::recovery::Answer;
 pub(super) struct Report {
     findings: Vec<Finding>,
     unchecked: Vec<Unchecked>,
-    /// Where a reason is in `unchecked`.
+    /// The index of each reason in `unchecked`.
     reasons: BTreeMap<String, usize>,
     /// Whether the system itself would go on without asking.
     pub(super) is_automatic: Option<bool>,
-    /// The phase that the world says, if it is not that of the checkpoint.
+    /// The phase by the labels of the issue, if it differs from that of the checkpoint.
     pub(super) phase: Option<String>,
     /// The worktree of the work, if that is not where the work would go on.
     pub(super) elsewhere: Option<String>,
 }
 
-/// What could not be compared for one reason.
+/// The subjects that could not be compared for one reason.
 #[derive(Debug)]
 struct Unchecked {
     reason: String,

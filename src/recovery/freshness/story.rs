@@ -1,4 +1,4 @@
-//! Whether the pipeline of a story still lets it go on.
+//! Whether the state of the pipeline still allows the story to go on.
 
 use super::words::{listed, plain, quoted};
 use super::{Advice, Case, Check, Report};

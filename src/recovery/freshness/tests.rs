@@ -1,7 +1,7 @@
-//! Checkpoints held against a world that is made up.
+//! Compares checkpoints with a fake world.
 //!
 //! Covers issues, files, branches and worktrees that changed, the order and wording of findings,
-//! what goes on unasked, and hostile documents.
+//! what resumes without asking, and hostile documents.
 
 mod auto;
 mod files;
@@ -26,7 +26,7 @@ const NOW: Timestamp = Timestamp::from_micros(1_750_000_000 * 1_000_000);
 const HERE: &str = "/home/trees/issue-42";
 const BRANCH: &str = "feature/x";
 
-/// A world of which all is known, or nothing.
+/// A world that answers every question, or none.
 #[derive(Debug, Clone, Default)]
 struct Fake {
     branches: Vec<String>,

@@ -1,12 +1,12 @@
-//! Words of documents inside sentences.
+//! Quotes words of documents inside sentences.
 //!
-//! Must never let them break out: no line ends, no control characters, nothing without end.
+//! Output has no line ends, no control characters, and a bounded length.
 
 use std::borrow::Cow;
 
 /// How many of a list are named.
 pub(super) const NAMED_MAX: usize = 20;
-// More than any name of a branch that a person would make; paths may be cut.
+// Longer than real branch names; paths may be cut.
 const CHARS_MAX: usize = 200;
 
 /// A name in quotes.

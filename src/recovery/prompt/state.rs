@@ -1,11 +1,11 @@
-//! What a system keeps of its own state, as lines of the block.
+//! The system's own state, as lines of the block.
 
 use crate::layouts::{Batch, Graph, Knowledge, Messages, Standing};
 
 /// Names of tasks in a line; the document has all.
 const NAMED_MAX: usize = 100;
 
-/// Returns the names of lines and what they say. What is not known has no line.
+/// Returns lines as names and texts. Unknown values have no line.
 pub(super) fn lines(standing: &Standing) -> Vec<(&'static str, String)> {
     let graph = standing.graph.iter().flat_map(graph);
     let messages = standing.messages.iter().flat_map(messages);
@@ -31,7 +31,7 @@ fn knowledge(knowledge: &Knowledge) -> Vec<(&'static str, String)> {
     with_ids(&lines)
 }
 
-/// All ids: an agent would do again what it does not know of.
+/// Lists all ids: an agent would repeat work that is not listed.
 fn with_ids(lines: &[(&'static str, &Vec<String>)]) -> Vec<(&'static str, String)> {
     let lines = lines.iter().filter(|(_, ids)| !ids.is_empty());
     lines.map(|(name, ids)| (*name, ids.join(", "))).collect()

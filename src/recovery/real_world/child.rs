@@ -1,4 +1,4 @@
-//! Runs git and gh: they cannot ask anyone, answer at length, or take long.
+//! Runs git and gh without prompts, with limits on time and output.
 //!
 //! Each program has ten seconds and a mebibyte. Git gets branches by their full names, so that no
 //! name is an option or a pattern.
@@ -12,17 +12,18 @@ use std::time::{Duration, Instant};
 
 use crate::threads;
 
-/// How long a program may take: gh asks a server, which is worth a wait, but not a long one.
+/// How long a program may take: gh waits for a server.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-// All labels and the longest text of an issue take a tenth of it.
+// Ten times the longest possible issue with all its labels.
 const BYTES_MAX: u64 = 1 << 20;
 /// The variable that the command takes a key from.
 pub(super) const KEY_VARIABLE: &str = "WAYPOST_KEY";
-// How long the end of a program takes after it has said all.
+// Pause between polls for the end of a program that has closed its output.
 const PAUSE: Duration = Duration::from_millis(1);
 const COMPLAINT_CHARS_MAX: usize = 200;
 
-/// What git sets for its hooks. Run by one of them, we would see its repository instead of ours.
+/// Variables that git sets for hooks. With them, git would use the repository of the hook instead
+/// of ours.
 const OF_HOOKS: [&str; 8] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -34,7 +35,7 @@ const OF_HOOKS: [&str; 8] = [
     "GIT_PREFIX",
 ];
 
-/// What a program said until it ended.
+/// The output and exit status of a program.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) status: ExitStatus,
@@ -43,7 +44,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// What was said, if the program ended well.
+    /// The output, if the program succeeded.
     pub(super) fn text(&self, name: &str) -> Result<String, String> {
         if !self.status.success() {
             return Err(self.complaint(name));
@@ -52,7 +53,7 @@ impl Output {
             .map_err(|_| format!("the answer of {name} is no text"))
     }
 
-    /// Why the program did not do as it was told.
+    /// Why the program failed.
     pub(super) fn complaint(&self, name: &str) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
         let line = text.lines().map(str::trim).find(|line| !line.is_empty());
@@ -62,8 +63,8 @@ impl Output {
     }
 }
 
-/// A program that neither asks nor looks at another repository than the one it is started in, nor
-/// inherits a key: a repository may name programs of its own for git to run.
+/// A command without prompts, which uses the repository of its directory and inherits no key: a
+/// repository may name programs for git to run.
 pub(super) fn command(program: &OsStr, hidden: &[String]) -> Command {
     let mut command = Command::new(program);
     for name in OF_HOOKS.into_iter().chain(["GH_FORCE_TTY", "CLICOLOR_FORCE", KEY_VARIABLE]) {
@@ -72,7 +73,7 @@ pub(super) fn command(program: &OsStr, hidden: &[String]) -> Command {
     for name in hidden {
         command.env_remove(name);
     }
-    // Nothing is asked, locked, fetched or coloured, and complaints are in the language of ours.
+    // No prompts, locks, fetches or colours, and messages in English.
     for name in ["GH_PROMPT_DISABLED", "GH_NO_UPDATE_NOTIFIER", "GIT_NO_LAZY_FETCH", "NO_COLOR"] {
         command.env(name, "1");
     }
@@ -80,7 +81,7 @@ pub(super) fn command(program: &OsStr, hidden: &[String]) -> Command {
     command
 }
 
-/// Runs a program to its end, or for as long as `patience` lasts.
+/// Runs a program, and kills it after `patience`.
 ///
 /// # Errors
 /// Why there is no answer.
@@ -88,7 +89,7 @@ pub(super) fn run(name: &str, command: &mut Command, patience: Duration) -> Resu
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| not_started(name, &error))?;
     let answer = listen(name, &mut child, Instant::now() + patience);
-    // One that has ended is not killed; one that has not would stay.
+    // No effect on a program that has ended; any other would keep running.
     let _ = child.kill();
     let _ = child.wait();
     answer
@@ -123,13 +124,13 @@ fn no_thread(error: &io::Error) -> String {
     )
 }
 
-/// Reads in a thread of its own: what a child of the child holds open may never end.
+/// Reads in a thread of its own: a grandchild may keep the pipe open for ever.
 fn collect(pipe: impl Read + Send + 'static) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
     threads::start(move || {
         let mut bytes = Vec::new();
         let _ = pipe.take(BYTES_MAX + 1).read_to_end(&mut bytes);
-        // Nobody may be there any more to take it.
+        // The receiver may be gone.
         let _ = sender.send(bytes);
     })?;
     Ok(receiver)
@@ -183,7 +184,7 @@ mod tests {
             let ended = sh(script, Duration::from_millis(50));
             assert_eq!(ended.unwrap_err(), "sh took too long", "{script}");
         }
-        // None of them was waited for, however busy the machine is.
+        // None was waited for, even on a busy machine.
         assert!(began.elapsed() < Duration::from_mins(1));
     }
 

@@ -1,6 +1,6 @@
 //! Files and directories that documents name.
 //!
-//! Must never read what lies outside the project, wherever a path or a link leads.
+//! Must never read a file outside the project, wherever a path or a link leads.
 
 use std::cell::Cell;
 use std::fs::{self, File, Metadata};
@@ -12,13 +12,13 @@ use crate::checkpoint::Hash;
 use crate::recovery::FileNow;
 use crate::recovery::normal_path::normal;
 
-// Some seconds of reading. What agents write is smaller; what is larger was hardly hashed before.
+// Some seconds of reading. Files of agents are smaller, and larger ones were hardly hashed.
 const BYTES_MAX: u64 = 1 << 30;
 /// Of all files together.
 pub(super) const ALL_BYTES_MAX: u64 = 4 << 30;
 const OUTSIDE: &str = "it lies outside the directory in which the work goes on";
 
-/// Whether there is a directory. One with a full path may be anywhere: worktrees are.
+/// Whether there is a directory. An absolute path may lead anywhere, as worktrees do.
 pub(super) fn has_directory(root: &Path, path: &str) -> Result<bool, String> {
     if leads_out(Path::new(path)) {
         return Err(OUTSIDE.to_owned());
@@ -30,7 +30,7 @@ pub(super) fn has_directory(root: &Path, path: &str) -> Result<bool, String> {
     }
 }
 
-/// What files must lie in.
+/// The directories in which files must lie.
 #[derive(Debug)]
 pub(super) struct Bounds<'a> {
     /// Where relative paths start.
@@ -46,7 +46,7 @@ impl Bounds<'_> {
         Ok(self.find(path)?.is_some())
     }
 
-    /// What a file is like, which takes as long as to read it.
+    /// The state of a file; reads all of it.
     pub(super) fn file(&self, path: &str) -> Result<Option<FileNow>, String> {
         let Some((path, found)) = self.find(path)? else { return Ok(None) };
         if found.len() > BYTES_MAX {
@@ -74,7 +74,7 @@ impl Bounds<'_> {
         }
     }
 
-    /// Where a file really is.
+    /// The path of a file with links resolved.
     pub(super) fn find(&self, path: &str) -> Result<Option<(PathBuf, Metadata)>, String> {
         let path = Path::new(path);
         if leads_out(path) {
@@ -84,7 +84,7 @@ impl Bounds<'_> {
         let (real, found) =
             match fs::canonicalize(&path).and_then(|it| Ok((fs::metadata(&it)?, it))) {
                 Ok((found, real)) => (real, found),
-                // Whether there is something outside is nobody's business, either.
+                // Existence of a file outside must not be revealed either.
                 Err(error) if is_missing(&error) && self.would_have(&path) => return Ok(None),
                 Err(error) if is_missing(&error) => return Err(OUTSIDE.to_owned()),
                 Err(error) => return Err(unreadable(&error)),
@@ -92,7 +92,7 @@ impl Bounds<'_> {
         if !self.has(&real) {
             return Err(OUTSIDE.to_owned());
         }
-        // A pipe or a device would be waited for without end.
+        // Reading a pipe or a device might never end.
         if !found.is_file() {
             return Err("it is not a regular file".to_owned());
         }
@@ -106,7 +106,7 @@ impl Bounds<'_> {
             .any(|bound| real.starts_with(bound))
     }
 
-    /// Whether a path that leads to nothing lies inside, by its letters.
+    /// Whether the path of a missing file is inside, by its spelling.
     fn would_have(&self, path: &Path) -> bool {
         let path = normal(path);
         let bounds = [self.root, self.worktree];
@@ -117,13 +117,13 @@ impl Bounds<'_> {
 
 /// The SHA-256 of a file in lower-case hexadecimal digits; `None` if it has more than `bytes_max`.
 fn sha256_of(path: &Path, bytes_max: u64) -> io::Result<Option<String>> {
-    // One byte more tells that there are more.
+    // One byte more shows that the file is longer.
     let mut file = File::open(path)?.take(bytes_max.saturating_add(1));
     let hash = Hash::of_reader(&mut file)?;
     Ok((file.limit() > 0).then(|| hash.to_string()))
 }
 
-/// Whether a relative path leaves where it starts, by its letters.
+/// Whether a relative path leaves its start, by its spelling.
 fn leads_out(path: &Path) -> bool {
     !path.is_absolute() && {
         let path = normal(path);

@@ -1,4 +1,4 @@
-//! What GitHub knows, as `gh` tells it: issues and pull requests.
+//! Issues and pull requests of GitHub, by `gh`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl Gh {
     }
 
     pub(super) fn issue(&self, issue: &str) -> Result<IssueNow, String> {
-        // Also keeps it from being taken for an option or the address of another repository.
+        // So gh cannot read it as an option or as the address of another repository.
         if issue.is_empty() || !issue.bytes().all(|it| it.is_ascii_digit()) {
             return Err("gh knows issues by number only".to_owned());
         }
@@ -49,7 +49,7 @@ impl Gh {
 
     /// The address, else the number, of the open pull request of a branch.
     pub(super) fn pull_request(&self, branch: &str) -> Result<Option<String>, String> {
-        // One word, so that no name is taken for an option.
+        // One argument, so that gh reads no name as an option.
         let head = format!("--head={branch}");
         let rest = ["--state=open", "--json=number,url", "--limit=1"];
         let json = self.run(&[["pr", "list", &head], rest].concat())?;
@@ -60,11 +60,11 @@ impl Gh {
     }
 
     fn run(&self, arguments: &[&str]) -> Result<String, String> {
-        // Else it would seem that gh is missing.
+        // Otherwise the error would say that gh is missing.
         if !self.root.is_dir() {
             return Err(format!("there is no directory {} to ask gh in", self.root.display()));
         }
-        // It has no argument for the directory, and finds the repository from where it is started.
+        // gh has no flag for the directory: it finds the repository from its current directory.
         let mut command = child::command(&self.program, &self.hidden);
         command.current_dir(&self.root).args(arguments);
         child::run("gh", &mut command, self.patience)?.text("gh")

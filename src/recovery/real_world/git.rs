@@ -1,4 +1,4 @@
-//! What git knows: branches, and where its worktree is.
+//! Branches, ignored files and the worktree, by git.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use super::child::{self, Output};
 pub(super) const HEADS: &str = "refs/heads/";
 const REMOTES: &str = "refs/remotes/";
 
-/// What git does about a file.
+/// Whether git ignores a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ignored {
     /// It is ignored.
     Yes,
     /// The next `git add` of its directory takes it.
     No,
-    /// It is in the index, whatever is ignored.
+    /// It is in the index, so ignoring has no effect.
     Tracked,
     /// The file lies in no repository.
     NoRepository,
-    /// Why nobody can tell.
+    /// Why this is unknown.
     Unknown(String),
 }
 
@@ -45,8 +45,8 @@ impl Git {
         Self { root, ..self.clone() }
     }
 
-    /// Whether there is a branch, here or as last seen in a remote: work whose branch was deleted
-    /// here and pushed before can go on after a `git switch`.
+    /// Whether there is a branch, local or remote-tracking: if a pushed branch was deleted here,
+    /// `git switch` brings it back.
     pub(super) fn has_branch(&self, name: &str) -> Result<bool, String> {
         let name = name.strip_prefix(HEADS).unwrap_or(name);
         if name == "HEAD" {
@@ -55,17 +55,18 @@ impl Git {
         if !can_name_a_branch(name) {
             return Err("git has no branches of such a name".to_owned());
         }
-        // A branch without a commit is nowhere but in the HEAD that names it.
+        // A branch without a commit exists only in HEAD.
         Ok(self.has_ref(name)? || self.branch()?.as_deref() == Some(name))
     }
 
     fn has_ref(&self, name: &str) -> Result<bool, String> {
         let here = format!("{HEADS}{name}");
-        // Some write `origin/main`. Without a slash it would be all that is known of a remote.
+        // Some documents write `origin/main`. A name without a slash could be that of a remote.
         let written_with_remote = name.contains('/').then(|| format!("{REMOTES}{name}"));
         let of_any_remote = format!("{REMOTES}*/{name}");
         let patterns = [Some(here), written_with_remote, Some(of_any_remote)];
-        // They start with `refs/`, so none is taken for an option; they fit whole directories, too.
+        // Patterns start with `refs/`, so git reads none as an option; they also match whole
+        // directories.
         let arguments = ["for-each-ref".to_owned(), "--format=%(refname)".to_owned()];
         let arguments: Vec<String> =
             arguments.into_iter().chain(patterns.into_iter().flatten()).collect();
@@ -83,14 +84,14 @@ impl Git {
         Ok(name.trim_end().strip_prefix(HEADS).map(str::to_owned))
     }
 
-    /// The directory of the worktree; `None` if there is none or nobody can tell.
+    /// The directory of the worktree; `None` if there is none or it is unknown.
     pub(super) fn worktree(&self) -> Option<PathBuf> {
         let path = self.run(&["rev-parse", "--show-toplevel"]).ok()?.text("git").ok()?;
         let path = path.strip_suffix('\n').unwrap_or(&path);
         Some(PathBuf::from(path)).filter(|path| path.is_absolute())
     }
 
-    /// What git does about a file of the directory.
+    /// Whether git ignores a file of the directory.
     pub(super) fn ignored(&self, name: &str) -> Result<Ignored, String> {
         let listed =
             self.run(&["--literal-pathspecs", "ls-files", "--error-unmatch", "--", name])?;
@@ -106,8 +107,8 @@ impl Git {
         }
     }
 
-    /// Whether the directory is in a repository, as far as its files tell: git fails with the same
-    /// exit code for any other reason.
+    /// Whether the directory is in a repository, by its files: the exit code of git does not
+    /// distinguish this failure from others.
     fn has_repository(&self) -> bool {
         let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
         root.ancestors().any(|above| above.join(".git").exists())

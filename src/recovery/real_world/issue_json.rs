@@ -1,6 +1,6 @@
 //! An issue as `gh issue view --json number,body,labels` or the REST interface writes it.
 //!
-//! Errors must never quote it.
+//! Errors must never quote the issue.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -14,7 +14,7 @@ use crate::checkpoint::Issue;
 use crate::error::{At as _, Error, Result};
 use crate::recovery::IssueNow;
 
-// With all comments an issue may be long; a file that never ends must not fill the memory.
+// An issue with all comments may be long, but an endless file must not fill the memory.
 const BYTES_MAX: u64 = 64 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -79,7 +79,7 @@ impl GivenIssue {
     pub(super) fn parse(json: &[u8]) -> Result<Self, String> {
         let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
         let told: Told = serde_json::from_slice(json).map_err(|error| what_is_wrong(&error))?;
-        // As what a server says instead of an issue.
+        // For example an error message of a server.
         if told.body.is_none() && told.labels.is_none() {
             return Err("has neither body nor labels".to_owned());
         }
@@ -94,7 +94,7 @@ impl GivenIssue {
         Ok(Self { number, now: IssueNow { body: told.body, labels } })
     }
 
-    /// What is known of an issue, if that is the one.
+    /// The issue, if its number matches.
     pub(super) fn of(&self, issue: &str) -> Result<IssueNow, String> {
         let own = self.number.as_deref().and_then(|number| Issue::new(number).ok());
         match own {
@@ -106,12 +106,12 @@ impl GivenIssue {
     }
 }
 
-/// The REST interface writes an empty text as null; a text that was not asked for is not there.
+/// The REST interface writes an empty text as null; a text that was not requested is missing.
 fn null_as_empty<'de, D: Deserializer<'de>>(body: D) -> Result<Option<String>, D::Error> {
     Option::deserialize(body).map(|text: Option<String>| Some(text.unwrap_or_default()))
 }
 
-// The words of the parser quote what it found.
+// The parser's own message would quote the content.
 fn what_is_wrong(error: &serde_json::Error) -> String {
     let what = match error.classify() {
         Category::Data => "is not an issue",

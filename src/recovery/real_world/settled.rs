@@ -31,7 +31,7 @@ impl RealWorld {
         })
     }
 
-    /// `None` if the work goes on where the world is.
+    /// `None` if the work goes on in the current root.
     fn place_of(&self, offer: &Offer) -> Option<PathBuf> {
         if self.around.worktree.is_some() {
             return None;
@@ -43,7 +43,7 @@ impl RealWorld {
             return None;
         }
         match self.other_worktree(&place) {
-            // A user in the worktree of another issue would go on in the wrong one.
+            // The user is in the worktree of another issue, which is the wrong place.
             Some(other) if entry.layout == Layout::Agentize => Some(other),
             _ => Some(place),
         }
@@ -64,7 +64,7 @@ impl RealWorld {
         Self {
             git: self.git.at(root.clone()),
             gh: self.gh.map(|gh| gh.at(root.clone())),
-            // What was asked before was about another place.
+            // Cached answers are about the old place.
             worktree: OnceCell::new(),
             since: Since::default(),
             root,

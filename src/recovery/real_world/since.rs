@@ -16,9 +16,9 @@ use super::git::{Git, HEADS, can_name_a_branch};
 use crate::checkpoint::Timestamp;
 use crate::recovery::Moment;
 
-// Two or three programs each: some seconds in all.
+// Each takes two or three processes: some seconds in all.
 const FILES_MAX: u32 = 200;
-/// Of the repository's own settings, those that would run programs or make `diff` see less.
+/// Overrides settings of the repository that would run programs or hide differences.
 const SETTINGS: [&str; 4] = ["-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=true"];
 const DIFF: [&str; 6] = [
     "--literal-pathspecs",
@@ -29,11 +29,11 @@ const DIFF: [&str; 6] = [
     "--ignore-submodules=all",
 ];
 
-/// What git was asked so far.
+/// The queries to git so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Since {
     files: Cell<u32>,
-    /// The moment that was asked about last, and its commit.
+    /// The last moment that was looked up, and its commit.
     commit: RefCell<Option<Found>>,
 }
 
@@ -46,7 +46,7 @@ struct Found {
 }
 
 impl Since {
-    /// Whether a file differs from the commit at a moment, or what is staged of it does.
+    /// Whether a file, or its staged version, differs from the commit at a moment.
     pub(super) fn has_changed(
         &self,
         git: &Git,
@@ -77,7 +77,7 @@ impl Since {
     ) -> Result<Option<Vec<u8>>, String> {
         let commit = self.commit(git, when)?;
         let listed = git.run(&["--literal-pathspecs", "ls-tree", "-z", &commit, "--", path])?;
-        // As `100644 blob HASH<tab>PATH`; of a path only bytes are known.
+        // As `100644 blob HASH<tab>PATH`; the path may be any bytes.
         let row = listed.stdout.split(|it| *it == b'\t').next().unwrap_or_default();
         let row = String::from_utf8_lossy(row);
         let Some((_, hash)) = row.split_once(" blob ") else { return Ok(None) };
@@ -106,7 +106,7 @@ impl Since {
 
 /// Tells whether nothing wrote to a file or put another one in its place after a time.
 ///
-/// A time that is ahead of the clock proves nothing.
+/// A time ahead of the clock proves nothing.
 pub(super) fn is_untouched(found: &Metadata, since: Timestamp, now: Timestamp) -> bool {
     since <= now && touched_at(found).is_some_and(|micros| micros <= since.as_micros())
 }
@@ -123,7 +123,7 @@ fn touched_at(found: &Metadata) -> Option<i64> {
     Some(written.max(micros(found.ctime(), found.ctime_nsec())?))
 }
 
-/// Without the time of the last change nobody can tell.
+/// Unknown: there is no time of the last change here.
 #[cfg(not(unix))]
 fn touched_at(_found: &Metadata) -> Option<i64> {
     None
@@ -136,7 +136,7 @@ fn newest(git: &Git, since: &Moment<'_>) -> Result<String, String> {
         return Err(NONE.to_owned());
     }
     let age = format!("--min-age={seconds}");
-    // The first parents are the branch itself: what was merged later was elsewhere at the time.
+    // First parents only: commits merged later were on other branches at the time.
     let start = start(git, since.branch)?;
     let asked = ["rev-list", "--first-parent", "--max-count=1", &age, &start, "--"];
     let commit = git.run(&asked)?.text("git")?;

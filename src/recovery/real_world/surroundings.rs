@@ -1,10 +1,10 @@
-//! What a real world is made of.
+//! The settings of a real world.
 
 use std::path::PathBuf;
 
 use crate::checkpoint::{Issue, Timestamp};
 
-/// Where a [`RealWorld`](super::RealWorld) looks, and whom it asks.
+/// The directories of a [`RealWorld`](super::RealWorld), and the sources it queries.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// The directory that the store is for; by default the current one.
@@ -12,8 +12,8 @@ pub struct Surroundings {
     /// The directory in which the work goes on. If not given it is the one that the work belongs
     /// to, if that lies below `home`, and else `home`.
     pub worktree: Option<PathBuf>,
-    /// The directory in which the user is. In the worktree of another issue, work goes on there if
-    /// no `worktree` is given, and is found to be in the wrong place.
+    /// The current directory of the user. If it is in the worktree of another issue and no
+    /// `worktree` is given, the comparison finds the wrong place.
     pub here: Option<PathBuf>,
     /// The issue as it is now; without it gh is asked.
     pub issue_json: Option<IssueJson>,

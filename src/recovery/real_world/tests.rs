@@ -1,7 +1,7 @@
-//! The world through real git, real files and a gh that is made up.
+//! The world by real git, real files and a fake gh.
 //!
-//! Covers branches, worktrees, files and changes since a time as git tells them, issues of gh and
-//! of files, and what no tool can tell.
+//! Covers branches, worktrees, files and changes since a time by git, issues of gh and of files,
+//! and unknown answers.
 
 mod branches;
 mod files;
@@ -31,7 +31,7 @@ impl Place {
     /// Without git.
     fn bare() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        // As git tells it where the directory for such things is a link.
+        // Resolved, as git prints it: the temporary directory may be a link.
         let root = directory.path().canonicalize().unwrap().join("project");
         fs::create_dir(&root).unwrap();
         Self { directory, root }
@@ -61,7 +61,7 @@ fn world_at(home: PathBuf) -> RealWorld {
     RealWorld::new(Surroundings { home, ..Surroundings::default() }).unwrap()
 }
 
-/// Runs git, which these tests need, without what the user has set.
+/// Runs git, which these tests need, without the user's settings.
 fn git(directory: &Path, arguments: &[&str]) -> String {
     let output = super::child::command("git".as_ref(), &[])
         .arg("-C")

@@ -1,4 +1,4 @@
-//! Carries out a plan: files, then the state, then a look at what was written.
+//! Carries out a plan: files, then the state, then reads back what was written.
 //!
 //! Decides nothing: a plan that no longer fits is refused before a file changes.
 
@@ -48,7 +48,7 @@ fn carry_out(
         report.state_kept_as = kept;
     }
     report.tell_agent_state(carried, state.as_ref());
-    // Whoever ends it here would only not learn what came of it.
+    // Ending here is ignored: everything is written, and only the report would be lost.
     let _ = watch(Step::named(Stage::ReadBack, 0));
     let wrong = unlike(plan, &directory);
     let (count, total) = (wrong.len() as u64, files.0.len() as u64 + u64::from(state.is_some()));
@@ -60,7 +60,7 @@ fn carry_out(
     Ok(())
 }
 
-/// Reads back everything that was written, and returns what is not as it should be.
+/// Reads back everything that was written, and returns what differs.
 fn unlike(plan: &RestorePlan, directory: &Directory) -> Vec<Obstacle> {
     let mut wrong = plan.decided.files.unlike(directory);
     wrong.extend(plan.decided.state.as_ref().and_then(StateFile::unlike));

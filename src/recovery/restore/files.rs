@@ -1,4 +1,4 @@
-//! What a restore does to each file. Decides, and changes nothing.
+//! Decides what a restore does to each file, and changes nothing.
 
 use std::collections::HashMap;
 use std::path::{Path, absolute};
@@ -10,19 +10,19 @@ use crate::transfer::directory::{Directory, Found, THROUGH_FILE};
 use crate::transfer::own::{IS_OWN, Own};
 use crate::transfer::place::{ancestors, leads_home, refusal, split};
 
-/// Where what is replaced is kept, below the directory of the restore.
+/// The directory for replaced files, below that of the restore.
 pub(super) const KEPT: &str = ".waypost/replaced";
 
 /// What a restore does to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileAction {
-    /// Writes it where nothing is.
+    /// Writes a new file.
     Create,
-    /// Writes it in the place of what is there, which is kept.
+    /// Replaces the existing file, which is kept.
     Replace,
     /// Moves it away, since the checkpoint does not have it.
     Remove,
-    /// Does nothing: it is as it was captured.
+    /// Does nothing: the file is as it was captured.
     Leave,
 }
 
@@ -32,7 +32,7 @@ pub enum FileAction {
 pub struct PlannedFile {
     /// The file as the checkpoint has it.
     pub artifact: Artifact,
-    /// What is to happen.
+    /// The action.
     pub action: FileAction,
     /// The file that is there, unless it is a link or something else.
     pub before: Option<FileBefore>,
@@ -59,14 +59,14 @@ pub struct Obstacle {
     pub reason: String,
 }
 
-/// What is to happen to all files, in the order of their paths.
+/// The actions for all files, in the order of their paths.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Files(pub(super) Vec<PlannedFile>);
 
 impl Obstacle {
     /// A file that runs or grants access in a home directory.
     ///
-    /// The store cannot tell a capture of the user's from one in imported lines of JSON.
+    /// The store cannot distinguish a capture of the user from imported lines of JSON.
     fn of_home(artifact: &Artifact) -> Option<Self> {
         let reason = "is a file that another tool trusts or runs; --force writes it".to_owned();
         leads_home(&artifact.path).then(|| Self { path: artifact.path.clone(), reason })
@@ -86,7 +86,7 @@ impl PlannedFile {
 }
 
 impl Files {
-    /// Decides about all files; if one cannot be written, all that cannot are told. Files of a home
+    /// Decides about all files; the error names every file that cannot be written. Files of a home
     /// directory are written only if that is forced.
     pub(super) fn make(
         directory: &Directory,
@@ -133,7 +133,7 @@ impl Files {
         created.flat_map(|it| ancestors(split(&it.artifact.path).0)).any(is_it)
     }
 
-    /// The files that are not as they were captured, and how they are.
+    /// The files that differ from the capture, and how.
     pub(super) fn unlike(&self, directory: &Directory) -> Vec<Obstacle> {
         let unlike = |planned: &PlannedFile| {
             let path = &planned.artifact.path;
@@ -146,7 +146,7 @@ impl Files {
         self.0.iter().filter_map(unlike).collect()
     }
 
-    /// The first file that is to change and is no longer as it was when that was decided.
+    /// The first file to change that is no longer as it was when the plan was made.
     pub(super) fn outdated(&self, directory: &Directory) -> Option<&str> {
         let changing = self.0.iter().filter(|it| it.action != FileAction::Leave);
         let is_as_planned = |planned: &PlannedFile| {
@@ -165,7 +165,7 @@ impl Files {
         paths.next()
     }
 
-    /// Files that come to lie below one that goes.
+    /// Whether a path is below a file that is removed.
     pub(super) fn is_below_removed(&self, path: &str) -> bool {
         let is_removed = |above: &str| {
             let at = self.0.binary_search_by(|it| it.artifact.path.as_str().cmp(above));
@@ -206,7 +206,7 @@ fn decide(
             Ok(Some(left)) => return Err(format!("{IS_DIRECTORY}, and {left} stays in it")),
             Err(error) => return Err(format!("{IS_DIRECTORY} that cannot be read: {error}")),
         },
-        // A file is gone, whatever came in its place.
+        // The file is gone, even if something else has its place.
         There::Nothing | There::BelowFile | There::Directory if is_deleted => FileAction::Leave,
         There::Nothing | There::BelowFile | There::Directory => FileAction::Create,
         There::Other | There::File { .. } if is_deleted => FileAction::Remove,
@@ -220,7 +220,7 @@ fn decide(
     Ok(PlannedFile { artifact: artifact.clone(), action, before })
 }
 
-/// Says what keeps from keeping what is replaced.
+/// The reason why replaced files cannot be kept, if any.
 fn keeping_refusal(directory: &Directory) -> Option<String> {
     match directory.directory(KEPT) {
         Ok(Found::Same | Found::Nothing) => None,
@@ -230,7 +230,7 @@ fn keeping_refusal(directory: &Directory) -> Option<String> {
     }
 }
 
-/// A path above this one where the checkpoint has a file: both cannot be there.
+/// A file of the checkpoint at a parent of this path: both cannot exist.
 fn file_above<'a>(path: &'a str, all: &Paths<'_>) -> Option<&'a str> {
     let mut above = ancestors(path).filter(|above| *above != path);
     above.find(|above| all.get(above) == Some(&false))
@@ -245,7 +245,7 @@ fn gives_way(directory: &Directory, path: &str, all: &Paths<'_>) -> bool {
     ancestors(path).find(is_file).is_some_and(|above| all.get(above) == Some(&true))
 }
 
-/// Something that stays in a directory when all is gone that was deleted.
+/// Something that stays in a directory after all deletions.
 fn left_in(directory: &Directory, path: &str, all: &Paths<'_>) -> io::Result<Option<String>> {
     for entry in fs::read_dir(directory.path(path))? {
         let entry = entry?;
@@ -269,7 +269,7 @@ fn other_mode(mode: Option<u32>, artifact: &Artifact) -> Option<[u32; 2]> {
     (wanted & 0o777 != mode).then_some([mode, wanted & 0o777])
 }
 
-/// How what is there differs from what was captured.
+/// How the present file differs from the captured one.
 fn difference(there: There, artifact: &Artifact) -> Option<&'static str> {
     match (there, artifact.sha256) {
         (There::Nothing | There::BelowFile | There::Directory, None) => None,

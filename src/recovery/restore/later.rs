@@ -1,9 +1,9 @@
-//! Files that came after a checkpoint: later ones of its series captured them, and it did not.
+//! Files that only later checkpoints of the series captured.
 //!
-//! Says nothing about a checkpoint that captured no files: it does not tell which there were.
+//! Finds none for a checkpoint without captured files: it does not say which files existed.
 //!
-//! Looks from the newest checkpoint of the series down, at 1,024 captures at most, and notes if
-//! that was not all.
+//! Searches from the newest checkpoint of the series back, 1,024 captures at most, and notes if
+//! there were more.
 
 use std::collections::{BTreeMap, HashSet};
 use std::iter::once;
@@ -17,7 +17,7 @@ use crate::store::Store;
 use crate::transfer::directory::Directory;
 use crate::transfer::place::refusal;
 
-// A restore must not cost more and more the longer a series is.
+// The cost of a restore must not grow with the series.
 const CHECKPOINTS_LOOKED_AT: usize = 10_000;
 const CAPTURES_LOOKED_AT: usize = 1_024;
 // As far back as a save looks.
@@ -41,16 +41,16 @@ impl Later {
     }
 }
 
-/// Where files that came after a checkpoint are looked for.
+/// The search for files that came after a checkpoint.
 pub(super) struct Search<'a> {
     pub(super) store: &'a Store,
     pub(super) entry: &'a Entry,
-    /// What was captured with it.
+    /// The files captured with it.
     pub(super) artifacts: &'a [Artifact],
-    /// What its document names.
+    /// The files that its document names.
     pub(super) named: &'a [NamedFile],
     pub(super) directory: &'a Directory,
-    /// What the user should know of the search.
+    /// Notes of the search for the user.
     pub(super) notes: &'a mut Vec<String>,
 }
 
@@ -75,7 +75,8 @@ impl Search<'_> {
             .collect())
     }
 
-    /// After a rollback, what came after the checkpoint that was gone back to is later, too.
+    /// After a rollback, everything after the checkpoint that was rolled back to counts as later,
+    /// too.
     fn start(&self) -> Result<Entry> {
         let Some(parent) = &self.entry.parent else { return Ok(self.entry.clone()) };
         match self.store.entry(parent) {
@@ -85,7 +86,7 @@ impl Search<'_> {
         }
     }
 
-    /// From the newest on: what is there now is most likely as that says.
+    /// From the newest on, which most likely matches the present files.
     fn captured_since(&mut self, start: &Entry) -> Result<BTreeMap<String, Artifact>> {
         let own: HashSet<&str> = self.artifacts.iter().map(|it| it.path.as_str()).collect();
         let mut later = BTreeMap::new();
@@ -106,7 +107,7 @@ impl Search<'_> {
         Ok(later)
     }
 
-    /// Whether files were there, by their paths, as the newest up to the start says.
+    /// Whether each file existed, by the newest capture up to the start.
     fn captured_until(&mut self, start: &Entry) -> Result<BTreeMap<String, bool>> {
         let mut before = BTreeMap::new();
         let earlier = self.store.entries(self.query(Some(Cursor::from(start))));
@@ -121,7 +122,7 @@ impl Search<'_> {
         Query { series: Some(self.entry.series.clone()), after, ..Query::default() }
     }
 
-    /// Hands out the files of as many others as are `left`. Returns whether these were all.
+    /// Passes on the files of at most `left` other captures. Returns whether these were all.
     fn captures(
         &mut self,
         entries: impl Iterator<Item = Result<Entry>>,
@@ -137,7 +138,7 @@ impl Search<'_> {
                 Ok(artifacts) => artifacts,
                 // Deleted since it was listed.
                 Err(Error::NotFound { .. }) => continue,
-                // Damage to others is no reason not to restore this one.
+                // Damage to other checkpoints must not prevent this restore.
                 Err(error @ Error::Corrupt { .. }) => {
                     self.notes.push(format!("not compared: {error}"));
                     continue;

@@ -1,4 +1,4 @@
-//! What is where a file should go. Follows no link below the directory.
+//! Looks at the place where a file should go. Follows no link below the directory.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -9,10 +9,10 @@ use crate::transfer::directory::{Directory, Found, THROUGH_FILE};
 use crate::transfer::place::split;
 use crate::transfer::system;
 
-/// What keeps a path from being read, or written to.
+/// The reason for a path that is a directory.
 pub(super) const IS_DIRECTORY: &str = "is a directory";
 
-/// What is where a file should go.
+/// What is at the place of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum There {
     Nothing,
@@ -26,7 +26,7 @@ pub(super) enum There {
     Other,
     /// A file is where its directory should be.
     BelowFile,
-    /// What a file can neither be read from nor put in the place of.
+    /// Something that can neither be read nor replaced.
     Obstacle(&'static str),
 }
 

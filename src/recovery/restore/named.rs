@@ -1,4 +1,4 @@
-//! Files that a document names and whose content was not captured: are they as it says?
+//! Compares files that a document names, but that were not captured, with what it says.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,13 +15,13 @@ use crate::transfer::place::refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Likeness {
-    /// It has that content; or it is to be gone, and is.
+    /// It has that content; or it should be gone, and is.
     Equal,
-    /// It has another content; or it is to be gone, and is there.
+    /// It has another content; or it should be gone, and exists.
     Differs,
     /// It is not there.
     Missing,
-    /// There, but the document does not say what it should hold in a way that can be checked.
+    /// It exists, but the document has no hash that can be checked.
     UnknownHash,
     /// The path leads elsewhere, or it cannot be read.
     Unreadable,
@@ -45,7 +45,7 @@ impl fmt::Display for Likeness {
 pub struct Compared {
     /// The path, as the document has it.
     pub path: String,
-    /// What came of it.
+    /// The result.
     #[serde(rename = "compared")]
     pub likeness: Likeness,
     /// Why it cannot be read.
@@ -54,7 +54,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Whether it is known not to be as the document says; an unknown hash tells nothing.
+    /// Whether it is known to differ from the document; an unknown hash does not count.
     #[must_use]
     pub fn differs(&self) -> bool {
         match self.likeness {
@@ -64,7 +64,7 @@ impl Compared {
     }
 }
 
-/// Compares all files that the document names beside those that were captured.
+/// Compares all files that the document names and that were not captured.
 pub(super) fn compare_all(
     directory: &Directory,
     named: &[NamedFile],

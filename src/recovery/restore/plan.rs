@@ -20,7 +20,7 @@ use crate::store::{Stage, Step, Store, Watch};
 use crate::transfer::directory::{Directory, Modes};
 use crate::transfer::own::{IS_OWN, Own, resolve};
 
-/// What a restore will do: for [`Store::apply_restore`], or to be shown before.
+/// A plan of a restore, for [`Store::apply_restore`] or for display.
 #[derive(Debug, Clone)]
 pub struct RestorePlan {
     pub(super) entry: Entry,
@@ -30,7 +30,7 @@ pub struct RestorePlan {
     pub(super) begun: Restored,
 }
 
-/// What was decided, and what was found on the way.
+/// The decisions, and the findings behind them.
 #[derive(Debug, Clone)]
 pub(super) struct Decided {
     pub(super) files: Files,
@@ -43,7 +43,7 @@ pub(super) struct Decided {
 }
 
 impl RestorePlan {
-    /// Returns the files, in the order of their paths, and what is to happen to each.
+    /// Returns the files and their actions, in the order of their paths.
     #[must_use]
     pub fn files(&self) -> &[PlannedFile] {
         &self.decided.files.0
@@ -122,7 +122,7 @@ impl Planning<'_> {
         Ok(Decided { files, left, compared, carried, hurdles, state })
     }
 
-    /// Reads everything, so that what is damaged shows before anything is written.
+    /// Reads everything, so that damage shows before anything is written.
     fn validate(
         self,
         report: &mut Restored,
@@ -189,7 +189,7 @@ impl Planning<'_> {
         })
     }
 
-    /// Files are not to be replaced before it is known that the state has a place, too.
+    /// Checked before files are replaced: the state file needs a valid place, too.
     fn state(
         self,
         path: &Path,
@@ -217,7 +217,7 @@ impl Planning<'_> {
     }
 }
 
-/// What was captured, and what came later as deleted, in the order of their paths.
+/// The captured files, and later files as deleted ones, in the order of their paths.
 fn with(artifacts: &[Artifact], going: &[Later]) -> Vec<Artifact> {
     let mut all = artifacts.to_vec();
     all.extend(going.iter().map(Later::as_deleted));
@@ -225,7 +225,7 @@ fn with(artifacts: &[Artifact], going: &[Later]) -> Vec<Artifact> {
     all
 }
 
-/// What stands in the way of going on. Work that has ended can still be looked at.
+/// The hurdles of a resume. Ended work may be restored.
 fn resume_hurdles(entry: &Entry, standing: &Standing) -> Vec<Hurdle> {
     let mut hurdles = hurdles(entry, standing);
     hurdles.retain(|hurdle| !matches!(hurdle, Hurdle::Ended { .. }));

@@ -15,9 +15,9 @@ use crate::recovery::Hurdle;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct NotRestored {
-    /// What was done until then: all six steps, those that were not reached as skipped.
+    /// The report until then: all six steps, with skipped ones marked.
     pub report: Box<Restored>,
-    /// The reason, which is also what this displays as.
+    /// The reason, which is also displayed.
     pub why: Refusal,
 }
 
@@ -60,7 +60,7 @@ pub enum Refusal {
         path: PathBuf,
     },
 
-    /// Nothing was written, since some paths cannot be.
+    /// Nothing was written: some paths cannot be written.
     #[error("{} cannot be restored into: {} cannot be written", path.display(), paths(obstacles))]
     NotRestorable {
         /// The directory.
@@ -69,14 +69,14 @@ pub enum Refusal {
         obstacles: Vec<Obstacle>,
     },
 
-    /// Nothing was written: the id belongs to another checkpoint than when the plan was made.
+    /// Nothing was written: the id has been reused for another checkpoint since the plan was made.
     #[error("checkpoint {id} changed meanwhile: it was deleted and saved again")]
     Changed {
         /// The checkpoint.
         id: Id,
     },
 
-    /// Nothing was written: a file is not as it was when the plan was made.
+    /// Nothing was written: a file changed since the plan was made.
     #[error("{} changed since the restore was planned", path.display())]
     Outdated {
         /// The file.
@@ -109,7 +109,7 @@ pub enum Refusal {
         reason: String,
     },
 
-    /// Files are not as they were captured after they were written; what they replaced is kept.
+    /// Written files differ from the capture; replaced files are kept.
     #[error("{count} of {total} files are not as they were captured after they were written")]
     Unverified {
         /// Number of files that differ.
@@ -137,7 +137,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The reason with what the system said, in one line.
+    /// The reason with the system's error, in one line.
     pub(super) fn told(&self) -> String {
         let mut text = self.to_string();
         let mut source = error::Error::source(self);

@@ -15,7 +15,7 @@ use crate::checkpoint::{Document, Entry, Hash, Id, TextStyle};
 use crate::error::Result;
 use crate::store::lossy;
 
-/// What a restore found and did, or would do.
+/// The report of a restore, or of a dry run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Restored {
@@ -28,12 +28,12 @@ pub struct Restored {
     pub dry_run: bool,
     /// All six steps, in their order.
     pub steps: Vec<RestoreStep>,
-    /// What became of each file, in the order of their paths. Of a restore that failed halfway,
-    /// those that were written or removed.
+    /// The result for each file, in the order of their paths. After a failure, those that were
+    /// written or removed.
     pub files: Vec<RestoredFile>,
     /// Files that only later checkpoints captured, and that are still there.
     pub left: Vec<String>,
-    /// Files that the document names and that were not captured.
+    /// Files that the document names but that were not captured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compared: Vec<Compared>,
     /// The variables that the document carries. As JSON numbers are spelled as they were, and
@@ -46,7 +46,7 @@ pub struct Restored {
     /// The file that variables and agent state were written to.
     #[serde(serialize_with = "lossy::option")]
     pub state_file: Option<PathBuf>,
-    /// Where the state file is now that was there before.
+    /// The path where the previous state file is kept.
     #[serde(serialize_with = "lossy::option")]
     pub state_kept_as: Option<PathBuf>,
     /// See [`Entry::phase`].
@@ -111,15 +111,15 @@ pub enum StepName {
 pub enum StepOutcome {
     /// All is well.
     Ok,
-    /// It was done, and something should be known about it.
+    /// It was done, with a warning.
     Warning,
     /// It failed; no later step was taken.
     Failed,
-    /// It was not taken, because of another one or because nothing was to be written.
+    /// It was not taken: an earlier step failed, or nothing was to be written.
     Skipped,
 }
 
-/// What became of a file, or would.
+/// The result for a file, or that of a dry run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RestoredFile {
@@ -138,32 +138,32 @@ pub struct RestoredFile {
     pub bytes: u64,
     /// Length of the file that was there.
     pub bytes_before: Option<u64>,
-    /// Where the file that was there is now, from the directory of the restore.
+    /// The path where the previous file is kept, from the directory of the restore.
     pub kept_as: Option<String>,
 }
 
-/// What became of a file, or would in a dry run.
+/// The action on a file, or that of a dry run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileOutcome {
-    /// It was written where nothing was.
+    /// It was created.
     Created,
-    /// It was written in the place of what was there.
+    /// It replaced a file.
     Replaced,
     /// It was moved away.
     Removed,
-    /// It was as it should be.
+    /// It was up to date.
     Unchanged,
-    /// It would be written where nothing is.
+    /// It would be created.
     WouldCreate,
-    /// It would be written in the place of what is there.
+    /// It would replace a file.
     WouldReplace,
     /// It would be moved away.
     WouldRemove,
 }
 
 impl Restored {
-    /// What is known before the first step.
+    /// The report before the first step.
     pub(super) fn new(entry: &Entry, how: &Restore) -> Self {
         Self {
             id: entry.id.clone(),
@@ -187,7 +187,7 @@ impl Restored {
         }
     }
 
-    /// Returns how many files that the document names are known not to be as it says.
+    /// Returns how many files that the document names are known to differ from it.
     ///
     /// They were not captured, so a restore leaves them as they are.
     #[must_use]
@@ -266,7 +266,7 @@ impl fmt::Display for FileOutcome {
     }
 }
 
-/// Spells numbers as the document does, which other ways to JSON do not.
+/// Spells numbers as in the document, unlike the usual serialization.
 #[expect(clippy::ref_option, reason = "so it is called for a field")]
 fn exact<S: Serializer>(value: &Option<Document>, serializer: S) -> Result<S::Ok, S::Error> {
     let Some(value) = value else { return serializer.serialize_none() };
@@ -274,7 +274,7 @@ fn exact<S: Serializer>(value: &Option<Document>, serializer: S) -> Result<S::Ok
         let text = value.to_json(TextStyle::default()).map_err(S::Error::custom)?;
         RawValue::from_string(text).map_err(S::Error::custom)
     };
-    // Only a number that is none keeps the text from being JSON.
+    // Only NaN or infinity can fail here.
     raw(value).or_else(|_| raw(&finite(value)))?.serialize(serializer)
 }
 

@@ -12,7 +12,7 @@ use crate::layouts::Carried;
 use crate::store::opening;
 use crate::transfer::whole::WholeFile;
 
-/// The file, and what is to be in it.
+/// The state file and its planned content.
 #[derive(Debug, Clone)]
 pub(super) struct StateFile {
     path: PathBuf,
@@ -20,19 +20,19 @@ pub(super) struct StateFile {
     there: Before,
 }
 
-/// What is in the place of the file.
+/// What is at the path of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
     Nothing,
-    /// What is to be in it.
+    /// A file with the planned content.
     Same,
     /// A file with other content, or a link that leads nowhere.
     Other,
 }
 
 impl StateFile {
-    /// Refuses to replace other content, unless it `overwrites`. What is no regular file is always
-    /// refused.
+    /// Refuses to replace other content, unless it `overwrites`. Always refuses anything but a
+    /// regular file.
     pub(super) fn new(
         path: &Path,
         id: &Id,
@@ -64,18 +64,18 @@ impl StateFile {
         &self.path
     }
 
-    /// Whether there is something to be kept.
+    /// Whether an existing file must be kept.
     pub(super) fn replaces(&self) -> bool {
         self.there == Before::Other
     }
 
-    /// Whether what is in its place is what was there when it was planned.
+    /// Whether the path is unchanged since the plan.
     pub(super) fn is_as_planned(&self) -> bool {
         check_kind(&self.path).is_ok()
             && Before::of(&self.path, &self.text).is_ok_and(|there| there == self.there)
     }
 
-    /// Writes the file as a whole or not at all, and says where the one before it is.
+    /// Writes the file atomically, and returns where the previous one is kept.
     pub(super) fn write(&self, now: Timestamp) -> Result<Option<PathBuf>, Refusal> {
         if self.there == Before::Same {
             return Ok(None);
@@ -84,14 +84,14 @@ impl StateFile {
         check_kind(path)?;
         let make = || format!("make {}", WholeFile::draft_of(path).display());
         let write = || format!("write {}", path.display());
-        // What came meanwhile is not replaced.
+        // A file created meanwhile is not replaced.
         let mut file = WholeFile::new(path, self.replaces()).trying(make)?;
         file.write_all(self.text.as_bytes()).trying(write)?;
         let kept = if self.replaces() { Some(self.keep(now)?) } else { None };
         file.finish().trying(write).map(|()| kept)
     }
 
-    /// Keeps what is there beside it, under a name that nothing has.
+    /// Keeps the existing file beside it, under an unused name.
     fn keep(&self, now: Timestamp) -> Result<PathBuf, Refusal> {
         let time = file_time(now);
         let mut number = 0;
@@ -112,7 +112,7 @@ impl StateFile {
         }
     }
 
-    /// How the file differs from what it should be.
+    /// How the file differs from the planned content.
     pub(super) fn unlike(&self) -> Option<Obstacle> {
         let reason = match found(&self.path) {
             Ok(found) if found == self.text.as_bytes() => return None,
@@ -124,7 +124,7 @@ impl StateFile {
 }
 
 impl Before {
-    /// What is there, compared with what is to be.
+    /// Compares the path with the planned content.
     fn of(path: &Path, text: &str) -> io::Result<Self> {
         match found(path) {
             Ok(found) if found == text.as_bytes() => Ok(Self::Same),

@@ -37,7 +37,7 @@ impl Restored {
         self.add(StepName::Artifacts, StepOutcome::Failed, why.told(), details);
     }
 
-    /// What became of files; `applied` is `None` if they were left alone.
+    /// Reports the files; `applied` is `None` if they were not changed.
     pub(super) fn tell_files(
         &mut self,
         files: &Files,
@@ -78,7 +78,7 @@ impl Restored {
         lines
     }
 
-    /// Says which files came after the checkpoint and stay, so that they are not taken for its own.
+    /// Names the later files that stay, since they do not belong to the checkpoint.
     pub(super) fn tell_left(&mut self, left: &[Later], is_exact: bool) {
         self.left = left.iter().map(|it| it.artifact.path.clone()).collect();
         let step = self.steps.iter_mut().find(|step| step.name == StepName::Artifacts);
@@ -100,7 +100,7 @@ impl Restored {
         self.tell(StepName::Variables, StepOutcome::Ok, message);
     }
 
-    /// Says where the state is, after it was written.
+    /// Reports where the state was written.
     pub(super) fn tell_agent_state(&mut self, carried: &Carried, state: Option<&StateFile>) {
         self.agent_state.clone_from(&carried.agent_state);
         self.state_file = state.map(|state| state.path().to_owned());
@@ -120,8 +120,8 @@ impl Restored {
         self.tell(StepName::AgentState, StepOutcome::Ok, message);
     }
 
-    /// What came of reading back the `total` files that were written. Files that the document names
-    /// and that were not captured stay as they are.
+    /// Reports the result of reading back `total` files. Files that were not captured stay as they
+    /// are.
     pub(super) fn tell_verified(&mut self, wrong: &[Obstacle], total: u64) {
         let (outcome, written) = match wrong.len() {
             0 if total == 0 => (StepOutcome::Ok, "no file was written".to_owned()),
@@ -169,7 +169,7 @@ impl Restored {
         self.add(StepName::Resume, outcome, message, details);
     }
 
-    /// Says why not to go on.
+    /// Reports why work cannot go on.
     pub(super) fn tell_hurdles(&mut self, hurdles: &[Hurdle], outcome: StepOutcome) {
         let message = "the checkpoint cannot be resumed from".to_owned();
         let details = hurdles.iter().map(|hurdle| format!("it {hurdle}")).collect();
@@ -178,7 +178,7 @@ impl Restored {
 }
 
 impl RestoredFile {
-    /// What became of a file, or would if nothing was `applied`.
+    /// The result for a file, or the planned one if nothing was `applied`.
     fn new(planned: &PlannedFile, applied: Option<&Applied>) -> Self {
         let PlannedFile { artifact, action, before } = planned;
         Self {
@@ -219,7 +219,7 @@ fn line(file: &RestoredFile, planned: &PlannedFile) -> String {
     format!("{outcome:13}  {path}{}{kept}", changed(planned))
 }
 
-/// How length and mode of a file change, as far as they do.
+/// The changes of length and mode of a file, if any.
 fn changed(planned: &PlannedFile) -> String {
     let PlannedFile { artifact, action, before } = planned;
     let bytes = size(artifact.bytes);

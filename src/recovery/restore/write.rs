@@ -1,4 +1,4 @@
-//! Carries a plan out: each file is there as a whole or not at all, and what it replaces is kept.
+//! Carries out a plan: each file is written atomically, and replaced files are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,34 +19,34 @@ use crate::transfer::place::split;
 use crate::transfer::private;
 use crate::transfer::whole::WholeFile;
 
-// An id of another system may be of any length, and lead anywhere.
+// An id of another system may have any length and contain path separators.
 const ID_CHARS: usize = 40;
-// As many characters of a UUIDv7 are its time in milliseconds.
+// These characters of a UUIDv7 are its time in milliseconds.
 const UUID_CHARS: usize = 13;
 const SYNC: &str = "sync what was written";
 
-/// Files that are written beside their places.
+/// Drafts, written beside the places of their files.
 type Drafts<'f> = Vec<(&'f PlannedFile, Draft)>;
 
-/// What was done beside what was planned.
+/// The results of carrying out a plan.
 #[derive(Debug, Default)]
 pub(super) struct Applied {
     /// Paths of files that were written or removed.
     pub(super) done: BTreeSet<String>,
-    /// Where what was replaced or removed is now, by its path.
+    /// Where replaced or removed files are kept, by path.
     pub(super) kept: BTreeMap<String, String>,
-    /// The directory of that, from the one of the restore.
+    /// The directory of kept files, from that of the restore.
     pub(super) kept_in: String,
 }
 
-/// What was done until something failed.
+/// The results until a failure.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) applied: Applied,
     pub(super) why: Refusal,
 }
 
-/// Writes all files beside their places, moves away what goes, and then puts the files there.
+/// Writes all drafts, moves away the files to remove, and then renames the drafts into place.
 pub(super) fn write(
     store: &Store,
     plan: &RestorePlan,
@@ -97,7 +97,7 @@ impl Work<'_> {
     /// The id may have been deleted and saved again since it was planned.
     fn check_checkpoint(&self, files: &Files) -> Result<(), Refusal> {
         let artifacts = self.store.artifacts(&self.entry().id)?;
-        // What is removed is kept, and may be what came later.
+        // Removed files are kept, and may be later ones.
         let is_known = |PlannedFile { artifact, .. }: &PlannedFile| {
             let at = artifacts.binary_search_by(|it| it.path.cmp(&artifact.path));
             at.is_ok_and(|at| artifacts[at] == *artifact)
@@ -105,8 +105,7 @@ impl Work<'_> {
         if files.written().all(is_known) { Ok(()) } else { Err(self.changed()) }
     }
 
-    /// Writes files beside their places, and makes sure that they last. Until all are written,
-    /// `watch` may end it: nothing has changed then.
+    /// Writes and syncs drafts. Until all are written `watch` may end it, with nothing changed.
     fn draft<'f>(&self, files: &'f Files, watch: Watch<'_>) -> Result<Drafts<'f>, Refusal> {
         let is_early = |it: &&PlannedFile| !files.is_below_removed(&it.artifact.path);
         let total = files.written().count();
@@ -124,7 +123,7 @@ impl Work<'_> {
         Ok(drafts)
     }
 
-    /// The same for files in whose way was a file that is gone by now.
+    /// The same for files whose path was blocked by a file that is now removed.
     fn draft_late<'f>(&self, files: &'f Files) -> Result<Drafts<'f>, Refusal> {
         let is_late = |it: &&PlannedFile| files.is_below_removed(&it.artifact.path);
         let late = files.written().filter(is_late);
@@ -151,7 +150,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Puts a draft in its place. There is always the old file under its name, or the new one.
+    /// Renames a draft into place. Its name always leads to the old or the new file.
     fn place(&mut self, planned: &PlannedFile, mut draft: Draft) -> io::Result<()> {
         let path = &planned.artifact.path;
         let place = self.directory.path(path);
@@ -159,7 +158,7 @@ impl Work<'_> {
             FileAction::Replace => Some(self.keep(path, planned.before.is_some())?),
             FileAction::Create | FileAction::Remove | FileAction::Leave => None,
         };
-        // Should the next call fail, a link is there and nowhere else.
+        // Noted first: should the next call fail, a link is only there.
         self.applied.kept.extend(kept.clone().map(|kept| (path.clone(), kept)));
         self.directory.check(split(path).0)?;
         if planned.action == FileAction::Replace && planned.before.is_some() {
@@ -176,7 +175,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Keeps what is about to be replaced.
+    /// Keeps the file that is about to be replaced.
     fn keep(&self, path: &str, is_file: bool) -> io::Result<String> {
         let kept = self.room_for(path)?;
         let (from, to) = (self.directory.path(path), self.directory.path(&kept));
@@ -189,7 +188,7 @@ impl Work<'_> {
         Ok(kept)
     }
 
-    /// A path for what is replaced, in a directory that is there and is reached by no link.
+    /// A path for a replaced file, in an existing directory that is reached by no link.
     fn room_for(&self, path: &str) -> io::Result<String> {
         let kept = format!("{}/{path}", self.applied.kept_in);
         let (own, _) = split(KEPT);
@@ -198,7 +197,7 @@ impl Work<'_> {
             let cannot = |error| format!("cannot make {}: {error}", own.display());
             private::own_directory(&own).map_err(|error| io::Error::other(cannot(error)))?;
         }
-        // Whoever made the one above may let others into it.
+        // The parent may be open to other users, so this directory is made private.
         if self.directory.directory(KEPT)? == Found::Nothing {
             private::directory(&self.directory.path(KEPT))?;
         }
@@ -220,13 +219,13 @@ impl Work<'_> {
         }
     }
 
-    /// Makes sure that drafts last, before they take the places of others.
+    /// Syncs drafts before they replace other files.
     fn sync(&self, drafts: &Drafts<'_>) -> Result<(), Refusal> {
         let drafts = drafts.iter().map(|(_, draft)| draft);
         self.directory.sync_drafts(drafts).trying(|| SYNC.to_owned())
     }
 
-    /// Makes sure that names last.
+    /// Syncs the names of all files.
     fn finish(&self) -> io::Result<()> {
         self.directory.sync_names(self.touched.iter().map(String::as_str))
     }
@@ -240,11 +239,11 @@ impl Work<'_> {
     }
 }
 
-/// Gives a file a second name, which nothing has yet, so that it outlasts the first.
+/// Gives a file a second, unused name, so that it outlasts the first.
 pub(super) fn keep_file(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-        // Where a file cannot have two names, it is copied, with its permissions.
+        // If the file system has no hard links, the file is copied, with its permissions.
         Err(_) => {
             let mut copy = WholeFile::new(to, false)?;
             let mut file = opening::read(from)?;
@@ -261,7 +260,7 @@ pub(super) fn file_time(time: Timestamp) -> String {
     time.to_string().chars().filter(|it| !matches!(it, '-' | ':')).collect()
 }
 
-/// Removes a directory in which there are at most directories; nothing else is ever removed.
+/// Removes a directory that has nothing but directories; never removes a file.
 fn remove_empty(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
@@ -272,7 +271,7 @@ fn remove_empty(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// A directory that is not there, by a name that tells when and for what it is made.
+/// An unused directory name, made of the time and the checkpoint's id.
 fn kept_in(directory: &Directory, id: &Id, now: Timestamp) -> String {
     let is_uuid = id.as_str().len() == 36 && Uuid::try_parse(id.as_str()).is_ok();
     let chars = if is_uuid { UUID_CHARS } else { ID_CHARS };
@@ -280,7 +279,7 @@ fn kept_in(directory: &Directory, id: &Id, now: Timestamp) -> String {
     let id: String = id.as_str().chars().take(chars).map(plain).collect();
     let name = format!("{KEPT}/{}-{id}", file_time(now));
     let is_free = |name: &String| fs::symlink_metadata(directory.path(name)).is_err();
-    // Two restores at the same time, as a clock may tell it, must not keep files in one place.
+    // Two restores with the same time must not share a directory.
     let mut names = once(name.clone()).chain((1_u64..).map(|number| format!("{name}-{number}")));
     names.find(is_free).unwrap_or(name)
 }
@@ -291,7 +290,8 @@ mod tests {
     use super::*;
     use crate::checkpoint::{ArtifactStatus, NewArtifact, NewEntry};
 
-    /// Another checkpoint of the same id would have been written, and told as the one asked for.
+    /// A restore would have written another checkpoint of the same id and reported it as the
+    /// requested one.
     #[test]
     fn what_was_not_planned_is_not_written() {
         let dir = tempfile::tempdir().unwrap();

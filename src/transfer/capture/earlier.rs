@@ -1,4 +1,4 @@
-//! What a series has captured before, and what became of those files since.
+//! Compares captured files with earlier captures of the series.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,11 @@ use crate::store::Store;
 const CHECKPOINTS_MAX: usize = 10_000;
 const CAPTURES_MAX: usize = 64;
 
-/// Files that were captured before: of each path the newest.
+/// Earlier captures: the newest per path.
 type Earlier = BTreeMap<String, Artifact>;
 
 impl Capture {
-    /// Refuses a path where nothing is, for a store that does not exist yet, so that nothing was
-    /// captured before either.
+    /// Refuses a missing path for a store that does not exist yet, and so has no earlier captures.
     ///
     /// # Errors
     /// [`CaptureError::Refused`].
@@ -33,8 +32,8 @@ impl Capture {
     /// Looks at 64 earlier captures at most.
     ///
     /// # Errors
-    /// [`CaptureError::Refused`] for a path where nothing is and nothing was, or that the store
-    /// cannot be read.
+    /// [`CaptureError::Refused`] for a path that is missing and was never captured, or an error of
+    /// reading the store.
     pub fn artifacts(
         self,
         store: &Store,
@@ -83,7 +82,7 @@ impl Capture {
         let mut left = CAPTURES_MAX;
         for entry in store.entries(query).take(CHECKPOINTS_MAX) {
             let entry = entry?;
-            // A retry is compared with what its first try was compared with.
+            // A retry is compared with the same captures as its first try.
             if entry.artifact_count == 0 || about.id.as_ref() == Some(&entry.id) {
                 continue;
             }
@@ -105,7 +104,7 @@ impl Capture {
         Ok(earlier)
     }
 
-    /// Whether nothing more can be found about what was captured before.
+    /// Whether the earlier captures are complete.
     fn is_all_in(&self, earlier: &Earlier) -> bool {
         self.directories.is_empty()
             && self.missing.iter().all(|(kept, _)| earlier.contains_key(kept))

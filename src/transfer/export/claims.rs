@@ -1,4 +1,4 @@
-//! Paths that are taken, and files that a newer checkpoint has.
+//! Taken paths, and files of newer checkpoints.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -14,7 +14,7 @@ pub(super) struct Claims {
     taken: HashMap<u64, u64>,
 }
 
-/// What became of a claim.
+/// The result of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
     Granted,
@@ -44,7 +44,7 @@ impl Claims {
     }
 }
 
-/// Files that a checkpoint was seen of, by hashes of paths and lines.
+/// Files that already have a checkpoint, by hashes of paths and lines.
 #[derive(Default)]
 pub(super) struct SeenFiles {
     hasher: RandomState,
@@ -52,7 +52,7 @@ pub(super) struct SeenFiles {
 }
 
 impl SeenFiles {
-    /// Whether a newer checkpoint is of the same file. To be asked for the newest first.
+    /// Whether a newer checkpoint is of the same file. Call it for the newest first.
     pub(super) fn has_newer(&mut self, way: &Way) -> bool {
         let key = match way {
             Way::Restored(path, _) => self.hasher.hash_one((path, None::<u64>)),

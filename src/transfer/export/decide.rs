@@ -1,4 +1,4 @@
-//! Decides which checkpoint gets a path, in their order, and has files put in their places.
+//! Decides which checkpoint gets a path, in order, and passes files to the placer.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -126,7 +126,7 @@ impl<'a, 'w> Export<'a, 'w> {
         self.settle(progress, Settled { path, name, layout, checkpoints: 1, moved })
     }
 
-    /// Counts what is to be known of a file, and reports what is true of no file before it.
+    /// Counts notes about a file, and reports those that no earlier file had.
     fn report_file(&mut self, name: &str, file: Report) {
         for field in file.added {
             count(&mut self.report.added, field);
@@ -164,14 +164,14 @@ impl<'a, 'w> Export<'a, 'w> {
         Ok(())
     }
 
-    /// Has the files that were drafted put in their places.
+    /// Passes the drafted files to the placer.
     pub(super) fn place_batch(&mut self) -> Result<(), ExportError> {
         let batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
         self.handed_over += batch.iter().map(|pending| pending.checkpoints).sum::<u64>();
         match &mut self.places {
             Places::Elsewhere(to_placer) => {
-                // The placer has failed, and whoever joins it hears why.
+                // The placer has failed; joining its thread returns the error.
                 let ended = || io::Error::from(io::ErrorKind::BrokenPipe);
                 let sent = to_placer.send(batch).map_err(|_| ended());
                 sent.trying(|| "place files".to_owned())
@@ -194,7 +194,7 @@ impl<'a, 'w> Export<'a, 'w> {
         Ok(self.place_batch()?)
     }
 
-    /// Tells a stop from a failure; see [`Watcher::halted`].
+    /// Distinguishes a stop from a failure; see [`Watcher::halted`].
     pub(super) fn halted(&mut self, ended: Result<(), Halt>) -> Result<(), Halt> {
         let done = self.done();
         self.watcher.halted(ended, done)
@@ -235,7 +235,7 @@ impl<'a, 'w> Export<'a, 'w> {
         self.settle(progress, Settled { path, name, layout, checkpoints: lines, moved })
     }
 
-    /// Writes what claude-crunch has in a directory beside its checkpoints.
+    /// Writes the files that claude-crunch keeps beside its checkpoints.
     fn write_beside(&mut self, beside: Beside) -> Result<(), ExportError> {
         let Beside { index_path, index, latest_path, latest } = beside;
         if self.claims.take(&index_path) {

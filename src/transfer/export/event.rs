@@ -13,7 +13,7 @@ use crate::error::Error;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ExportEvent<'a> {
-    /// How far the export is: before each part, and at the end.
+    /// Progress: before each part, and at the end.
     Progress {
         /// Number of checkpoints that are done.
         done: u64,
@@ -27,8 +27,8 @@ pub enum ExportEvent<'a> {
         /// The reason.
         why: &'a NotExported,
     },
-    /// Something to know about a file. [`Exported::notes`] counts the files it is true of, and only
-    /// the first one is reported.
+    /// A note about a file. [`Exported::notes`] counts the files with this note; only the first one
+    /// is reported.
     Note {
         /// The id of the checkpoint.
         name: &'a str,
@@ -39,10 +39,10 @@ pub enum ExportEvent<'a> {
     Moved(&'a MovedFile),
 }
 
-/// The closure that hears of events.
+/// The closure that receives events.
 pub(super) type Watch<'a> = &'a mut dyn FnMut(ExportEvent<'_>) -> ControlFlow<()>;
 
-/// For exports that nobody watches.
+/// For exports without a watcher.
 pub(super) fn unwatched(_: ExportEvent<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -107,8 +107,8 @@ impl<'a> Watcher<'a> {
         self.tell(ExportEvent::NotExported { name, why });
     }
 
-    /// Tells a stop from a failure: a wait for the store may have been given up because the caller
-    /// wants to stop.
+    /// Distinguishes a stop from a failure: the wait for the store may have ended because the
+    /// caller wants to stop.
     pub(super) fn halted<T>(&mut self, ended: Result<T, Halt>, done: u64) -> Result<T, Halt> {
         match ended {
             Err(Halt::Failed(error)) if error.is_locked() => {

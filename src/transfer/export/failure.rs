@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::layouts::Problem;
 use crate::transfer::own::IS_OWN;
 
-/// Why an export failed as a whole. What was written before stays.
+/// Why an export failed as a whole. Files written before stay.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -25,7 +25,7 @@ pub enum ExportError {
     #[error(transparent)]
     Conflict(#[from] Conflict),
 
-    /// The file for lines is there, and is not to be overwritten. Nothing was written.
+    /// The file for lines exists and must not be overwritten. Nothing was written.
     #[error("{} is there already", path.display())]
     Exists {
         /// The file.
@@ -48,7 +48,7 @@ pub enum ExportError {
         source: io::Error,
     },
 
-    /// A checkpoint could not be exported for a reason that would keep others from it, too.
+    /// A checkpoint could not be exported for a reason that affects others, too.
     #[error("cannot export {id}")]
     Checkpoint {
         /// The checkpoint.
@@ -84,7 +84,7 @@ pub enum Conflict {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotExported {
-    /// The path cannot be, or must not be, that of a checkpoint file.
+    /// The path is invalid or forbidden for a checkpoint file.
     #[error("path {path:?} {reason}")]
     Path {
         /// The path.
@@ -99,7 +99,7 @@ pub enum NotExported {
         /// The path, from the directory of the export.
         path: String,
     },
-    /// Something is in the way that is never replaced.
+    /// An obstacle that is never replaced, such as a directory.
     #[error("{path} {reason}")]
     Obstructed {
         /// The path, from the directory of the export.
@@ -152,7 +152,7 @@ impl<T> Trying<T> for io::Result<T> {
 }
 
 impl ExportError {
-    /// Whether another process kept the store for longer than this one would wait.
+    /// Whether another process held the store for longer than the wait limit.
     pub(super) fn is_locked(&self) -> bool {
         match self {
             Self::Store(Error::Locked { .. }) => true,

@@ -1,4 +1,4 @@
-//! Puts the drafts of an export in their places, once they are on disk.
+//! Renames the drafts of an export into place, once they are on disk.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -28,7 +28,7 @@ pub(super) struct Pending {
     pub(super) moved: Option<Move>,
 }
 
-/// What was put in its place, and what was not.
+/// The placed files, and those left out.
 #[derive(Default)]
 pub(super) struct Placed {
     pub(super) report: Exported,
@@ -55,7 +55,7 @@ impl<'a> Placer<'a> {
         Self { directory, placed: Placed::default(), own, touched }
     }
 
-    /// Puts everything that comes in its place, until no more comes.
+    /// Places all batches until the channel closes.
     pub(super) fn run(mut self, batches: Receiver<Vec<Pending>>) -> Result<Placed, ExportError> {
         batches.into_iter().try_for_each(|batch| self.take(batch))?;
         self.finish()
@@ -88,7 +88,7 @@ impl<'a> Placer<'a> {
         Ok(self.placed)
     }
 
-    /// Puts a draft in its place; `false` if another file is there, and is to stay.
+    /// Renames a draft into place; `false` if another file is there and must stay.
     fn place(&mut self, mut draft: Draft, path: &str) -> io::Result<bool> {
         let place = self.directory.path(path);
         let checked = self.directory.check(split(path).0);
@@ -146,7 +146,7 @@ mod tests {
         names.map(|name| name.into_string().unwrap()).collect()
     }
 
-    /// As where case does not count: the second name leads to the first file.
+    /// As on a case-insensitive file system: the second name leads to the first file.
     #[test]
     fn a_file_of_the_same_export_is_never_replaced() {
         let dir = tempfile::tempdir().unwrap();

@@ -30,7 +30,7 @@ pub(super) struct Prepared {
     pub(super) older: u64,
 }
 
-/// What a checkpoint has become.
+/// The result for a checkpoint.
 pub(super) enum File {
     Ready(Box<Ready>),
     Line { path: String, form: SourceForm, layout: Layout, id: Id },
@@ -53,7 +53,7 @@ pub(super) struct Ready {
     pub(super) progress: Progress,
 }
 
-/// How far a file has come.
+/// The stage of a file.
 pub(super) enum Progress {
     Drafted(Draft),
     Unchanged,
@@ -137,7 +137,7 @@ fn prepare(
     Ok(Some(File::Ready(Box::new(ready))))
 }
 
-/// Writes the draft of a file, unless what is in its place forbids or spares it.
+/// Writes the draft of a file, unless its path is blocked or already has the content.
 pub(super) fn drafted(
     directory: &Directory,
     path: &str,
@@ -154,7 +154,7 @@ pub(super) fn drafted(
 }
 
 impl Progress {
-    /// What becomes of a file, by what is in its place.
+    /// The next stage of a file, by what is at its path.
     pub(super) fn of(
         directory: &Directory,
         found: Found,

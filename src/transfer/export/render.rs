@@ -59,7 +59,7 @@ impl ExportOptions {
         }
     }
 
-    /// Whether checkpoints were named one by one, so that what indexes say of others must stay.
+    /// Whether checkpoints were named one by one, so that rows of others in indexes must stay.
     fn is_of_named(&self) -> bool {
         matches!(self.selection, Selection::Named(_))
     }

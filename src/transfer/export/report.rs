@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::failure::NotExported;
 use crate::checkpoint::{Id, Layout};
 
-/// What became of an export to a directory.
+/// The report of an export to a directory.
 ///
 /// ```
 /// use waypost::transfer::export::ExportOptions;
@@ -50,7 +50,7 @@ pub struct Exported {
     /// How many files got a field of their schema's version, by its JSON pointer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub added: BTreeMap<String, u64>,
-    /// What became of words that a layout does not have, and in how many files.
+    /// Notes about words that a layout does not have, with the number of files.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, u64>,
     /// Files that were removed from where they were before their status changed.
@@ -73,7 +73,7 @@ pub struct MovedFile {
     pub to: String,
 }
 
-/// What became of an export of lines.
+/// The report of an export of lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExportedLines {
@@ -93,7 +93,7 @@ pub struct ExportedLines {
 }
 
 impl Exported {
-    /// Returns the number of checkpoints that were found, whatever became of them.
+    /// Returns the number of checkpoints found, exported or not.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.exported + self.unchanged + self.older + self.refused + self.damaged
@@ -138,7 +138,7 @@ impl Exported {
 }
 
 impl ExportedLines {
-    /// Returns the number of checkpoints that were found, whatever became of them.
+    /// Returns the number of checkpoints found, exported or not.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.exported + self.damaged + self.refused

@@ -1,4 +1,4 @@
-//! Removes files from where they were before the status of their checkpoint changed.
+//! Removes files from their old places after the status of their checkpoint changed.
 //!
 //! Must never remove a file that is not the one in the store, byte for byte.
 
@@ -31,7 +31,7 @@ pub(super) struct Move {
     form: SourceForm,
 }
 
-/// What is in a place that the file of a checkpoint leaves.
+/// What is at the old place of a checkpoint's file.
 pub(super) enum Left {
     /// Nothing that an export would remove.
     Nothing,

@@ -49,7 +49,7 @@ fn files_and_directories_are_taken_and_compared_with_the_last_capture_of_the_ser
         ("src/deep/b.rs", "deleted"),
     ];
     assert_eq!(captured(&test, all), pairs(&expected));
-    // What came back is new; what is still gone is told again only if it is named.
+    // A file that came back is new; one that is still gone is noted again only if it is named.
     test.write("src/deep/b.rs", "b");
     let expected = [
         ("c.txt", "deleted"),
@@ -291,7 +291,7 @@ fn a_line_whose_content_is_not_that_of_its_hash_is_refused() {
     assert!(told.contains("invalid artifacts: not as many as the line says"), "{told}");
 }
 
-/// The document was taken for a file to capture, and the error told of an empty text.
+/// The document was read as a file to capture, and the error named an empty text.
 #[test]
 fn who_puts_the_document_last_is_told_where_it_goes() {
     let test = Test::new();

@@ -1,4 +1,4 @@
-//! `waypost verify`, `repair` and `backup`: what is told, how it ends, and what is changed.
+//! `waypost verify`, `repair` and `backup`: output, exit codes, and what is changed.
 
 use std::fs;
 
@@ -225,7 +225,7 @@ fn a_copy_does_not_replace_what_a_link_leads_to_unless_that_is_a_store() {
     assert_eq!(fs::read_to_string(test.path().join("notes.txt")).unwrap(), "not a store");
 }
 
-/// It was told once, by whichever command came next, and then forgotten.
+/// Only the next command reported it, once.
 #[test]
 fn a_save_that_could_not_be_taken_in_stays_a_finding() {
     let test = Test::filled();

@@ -353,7 +353,7 @@ fn a_broken_file_of_every_layout_keeps_its_system_and_stops_resume() {
             );
             assert!(problem["line"].is_u64(), "{layout}: {report}");
         }
-        // It comes back as it was, and --force goes on from it.
+        // It comes back unchanged, and --force resumes from it.
         test.run("export out --quiet").done();
         let found = fs::read_to_string(test.path().join("out").join(broken.later)).unwrap();
         assert_eq!(found, broken.wrong);
@@ -376,7 +376,7 @@ fn times_of_files_come_back() {
     assert_eq!(found.modified().unwrap(), time);
 }
 
-/// An index that says what the checkpoints say is given back as it was.
+/// An index that matches the checkpoints is exported unchanged.
 #[test]
 fn an_index_comes_back() {
     let test = Test::new();

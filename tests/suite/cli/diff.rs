@@ -81,10 +81,10 @@ fn a_whole_document_can_be_another() {
 #[test]
 fn what_only_looks_different_is_said_to() {
     insta::assert_snapshot!(told(r#"{"a": 1, "b": 2}"#, r#"{"b": 2, "a": 1}"#), @"
-    no changes but in the order of keys from old-1 to new-1
+    only the order of keys differs from old-1 to new-1
     ");
     insta::assert_snapshot!(told("[1, 1.50]", "[1.0, 1.5]"), @"
-    no changes but in how numbers are spelled from old-1 to new-1
+    only the spelling of numbers differs from old-1 to new-1
     ");
     insta::assert_snapshot!(told("[]", "[]"), @"
     no changes from old-1 to new-1

@@ -290,7 +290,7 @@ fn a_store_whose_start_is_damaged_is_no_file_of_another_kind() {
     assert_eq!(test.doctor("", 5).0["damaged"], true);
 }
 
-/// It was told as not closed, and the next command failed.
+/// It was reported as not closed, and the next command failed.
 #[test]
 fn a_store_that_was_cut_is_damaged() {
     let test = Test::filled();

@@ -1,4 +1,4 @@
-//! What the user is told when something is wrong, and the exit codes of `waypost --help`.
+//! Error messages, and the exit codes of `waypost --help`.
 
 use std::fs;
 

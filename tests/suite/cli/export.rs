@@ -18,7 +18,7 @@ fn objects(lines: &str) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
 }
 
-/// Without what a store finds out by itself.
+/// Without fields that a store derives itself.
 fn told(lines: &str) -> Vec<Value> {
     let mut objects = objects(lines);
     for object in objects.iter_mut().filter_map(Value::as_object_mut) {

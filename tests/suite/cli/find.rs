@@ -1,4 +1,4 @@
-//! `waypost find`: what is found, and how that is told.
+//! `waypost find`: matches and their output.
 
 use super::log::damage;
 use super::{LATER, Test};
@@ -92,7 +92,7 @@ fn what_is_no_condition_is_refused_with_its_column() {
     find(&test, &["--first", "/a exists", "42", "--issue", "42"]).failed(2);
 }
 
-/// What cannot be read may be the first one: it is told, and so is what was found.
+/// An unreadable checkpoint may be the first match: it is reported, and so are the matches.
 #[test]
 fn damage_is_told_and_passed_over() {
     let test = filled();

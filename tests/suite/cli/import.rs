@@ -1,4 +1,4 @@
-//! `import` of the files of other systems: what is taken, what is told, what is left alone.
+//! `import` of the files of other systems: imported, reported and ignored files.
 
 use std::fmt::Write as _;
 use std::fs;

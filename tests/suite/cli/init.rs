@@ -86,7 +86,7 @@ fn files_of_other_systems_are_counted_and_imported_only_if_wished() {
         assert_eq!(outcome["suggested_policy"], "crunch");
     }
     let shown = test.shown("init");
-    assert!(shown.contains("\nimported  nothing; `waypost import .` does\n"), "{shown}");
+    assert!(shown.contains("\nimported  nothing; `waypost import .` imports them\n"), "{shown}");
     assert!(shown.contains("of several systems, this removes the least"), "{shown}");
     assert!(shown.lines().count() <= 12, "{shown}");
 

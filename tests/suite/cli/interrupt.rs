@@ -68,7 +68,7 @@ fn json(text: &str) -> Value {
 }
 
 impl Test {
-    /// With so many checkpoints.
+    /// With this many checkpoints.
     fn numbered(count: usize) -> Self {
         let test = Self::new();
         let lines: Vec<String> = (0..count).map(|number| number.to_string()).collect();
@@ -274,7 +274,7 @@ fn waiting_for_the_store_to_be_opened_ends_at_once() {
     for command in ["prune --policy crunch", "compact", "import ."] {
         let mut child = test.spawn(&format!("{command} --wait 600"));
         wait(&mut child, || is_awaited(&test));
-        // Whoever runs this in the background may have it ignore the other one.
+        // A shell that runs the tests in the background may have them ignore the other signal.
         send(&child, Signal::TERM);
         let status = child.wait().unwrap();
         assert_eq!(status.signal(), Some(Signal::TERM.as_raw()), "{command}: {status}");

@@ -73,7 +73,7 @@ fn an_id_cannot_be_given_to_all_lines() {
     assert!(stderr.contains("cannot be used with"), "{stderr}");
 }
 
-/// It ended with 0, as a listing does when nobody reads on, and most lines were not saved.
+/// It ended with 0, as a listing does when its reader is gone, and most lines were not saved.
 #[test]
 fn saving_is_not_done_when_nobody_hears_the_answers() {
     let test = Test::new();

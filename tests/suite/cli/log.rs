@@ -163,7 +163,7 @@ fn a_program_gets_an_object_for_each_checkpoint() {
     assert_eq!(line[line.find("\"changed\"").unwrap()..].matches("\"/").count(), 20);
 }
 
-/// A damaged document is told in its line, the rest goes on, and the exit code tells.
+/// A damaged document is reported in its line, the rest goes on, and the exit code shows it.
 #[test]
 fn damage_is_told_in_its_line() {
     let test = Test::new();

@@ -1,4 +1,4 @@
-//! Who may look into what the command makes: its owner, and nobody else.
+//! Files of the command are private to their owner.
 
 use std::fs;
 use std::io::Write as _;

@@ -58,7 +58,7 @@ fn a_filter_counts_what_it_admits() {
     assert!(pruned.stderr.starts_with("pruned 1 of 6 by"), "{}", pruned.stderr);
 }
 
-/// Triggers without a row were pruned by the rules of a preset that nobody had named.
+/// Triggers without a row were pruned by the rules of a preset that was not named.
 #[test]
 fn a_config_with_a_table_keeps_triggers_without_a_row() {
     let test = batches();

@@ -35,7 +35,7 @@ fn tree(root: &Path) -> BTreeMap<String, (String, u32)> {
                 let target = fs::read_link(&path).unwrap().display().to_string();
                 found.insert(name, (format!("-> {target}"), 0));
             } else if !name.contains("store.redb") {
-                // Whoever reads a store opens it, and that leaves traces.
+                // Reading a store opens it, and that changes its files.
                 let content = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
                 found.insert(name, (content, mode(&meta)));
             }
@@ -199,7 +199,7 @@ fn a_mode_that_differs_is_put_right() {
     let test = project();
     test.run("restore one --into . --quiet").done();
     set_mode(&test.path().join("src/a.rs"), 0o600);
-    // It was told as a content of the same length.
+    // It was reported as a content of the same length.
     let shown = test.run("restore one --into . --dry-run").done();
     assert!(shown.contains("would replace  src/a.rs  mode 600 -> 644\n"), "{shown}");
     test.write("src/deep/b.sh", "other");
@@ -229,7 +229,7 @@ fn a_file_that_became_a_directory_gives_way() {
     assert_eq!(work(&test.path())["x/y"].0, "below");
     let kept = test.path().join(told["files"][0]["kept_as"].as_str().unwrap());
     assert_eq!(fs::read_to_string(kept).unwrap(), "file");
-    // A directory in the place of a file stays: nobody knows what else is in it.
+    // A directory in the place of a file stays: its other content is unknown.
     let before = work(&test.path());
     let ended = test.run("restore one --into . --json");
     assert_eq!(ended.code, Some(4));

@@ -1,4 +1,4 @@
-//! `waypost resume`: what is decided, how it is told, and how it ends.
+//! `waypost resume`: decisions, output and exit codes.
 //!
 //! Covers decisions and their reasons, freshness against git and files, failed and overwritten
 //! work, each layout, questions at a terminal, worktrees, and the same through the library.
@@ -261,7 +261,7 @@ fn a_block_for_an_agent_needs_tasks() {
     let block = test.run("resume work --prompt").done();
     assert_eq!(block.lines().nth(2), Some("Tasks remaining: T-2, T-3"));
     let stderr = test.run("resume other --prompt").failed(4);
-    assert!(stderr.contains("tells neither tasks nor the last action"), "{stderr}");
+    assert!(stderr.contains("has neither tasks nor a last action"), "{stderr}");
     assert_eq!(test.run("resume work --prompt --json").object()["prompt"], block);
 }
 

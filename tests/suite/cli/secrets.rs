@@ -4,14 +4,14 @@ use std::fs;
 
 use super::{Ended, LATER, Test};
 
-/// Stands for what nobody else should see.
+/// Stands for a secret.
 const SECRET: &str = "xyzzy-plugh";
 
 fn document() -> String {
     format!(r#"{{"k": "{SECRET}", "list": [1, "{SECRET}"], "state": {{"iteration": "{SECRET}"}}}}"#)
 }
 
-/// Checks that nothing was told, and returns whether the command failed.
+/// Checks that no secret was printed, and returns whether the command failed.
 #[track_caller]
 fn keeps_quiet(ended: &Ended) -> bool {
     assert!(!ended.stderr.contains(SECRET), "{}", ended.stderr);

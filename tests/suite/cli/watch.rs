@@ -23,7 +23,7 @@ impl Watch {
         self.lines.next().expect("a line").unwrap()
     }
 
-    /// The ids of so many lines of JSON.
+    /// The ids of this many lines of JSON.
     fn ids(&mut self, count: usize) -> Vec<String> {
         let id = |line: &str| {
             let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -44,7 +44,7 @@ impl Drop for Watch {
 fn checkpoints_are_shown_as_they_come_with_what_changed() {
     let test = Test::new();
     test.feed("save --id a --issue 42 --iteration 1 --trigger iteration", r#"{"score": 7}"#).done();
-    // It has looked at the store once it has shown what is there.
+    // It has read the store once it has shown the existing checkpoints.
     let mut watch = Watch::start(&test, "42 --last 3");
     let first = watch.line();
     assert!(first.ends_with("  a  issue:42  iteration  1  first"), "{first}");

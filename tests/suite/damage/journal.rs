@@ -49,7 +49,7 @@ fn clear(dir: &Path) {
     }
 }
 
-/// What was saved after a hurt item was gone once the store was opened, and nobody was told.
+/// Saves after a damaged item were lost when the store was opened, and nothing reported it.
 #[test]
 fn no_save_behind_damage_is_passed_over() {
     let (bytes, journal, ids) = killed();

@@ -109,7 +109,7 @@ fn check(case: &str, store: &Store, known: &[Checkpoint], whole: &BTreeSet<&Id>)
     }
 }
 
-/// What is not saved is told, and so is what may not have been there.
+/// The report names what is not saved, and what is unsure.
 fn check_told(case: &str, store: &Store, known: &[Checkpoint], repaired: &Repaired) {
     let told = |list: &[waypost::care::Lost], id: &Id| {
         list.iter().any(|it| it.checkpoint.as_ref() == Some(id))

@@ -9,7 +9,7 @@ use waypost::{
     Checkpoint, Id, Issue, NewArtifact, NewEntry, Policy, Query, Series, Settings, Store, Trigger,
 };
 
-/// What is in the store, as it was written.
+/// The content of the store, as it was written.
 pub(super) struct Specimen {
     pub(super) checkpoints: Vec<Checkpoint>,
     deleted: Vec<Checkpoint>,

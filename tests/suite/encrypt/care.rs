@@ -133,7 +133,7 @@ fn a_store_with_some_of_two_keys_has_one_when_it_is_repaired() {
     check(&place.open(&[&second]), &saved);
 }
 
-/// Somebody who was killed had said that the store is encrypted, and most of it was not.
+/// A killed process had marked the store as encrypted, and most of it was not.
 #[test]
 fn a_rekey_that_was_not_done_is_told_until_it_is() {
     let [first, second] = keys();

@@ -99,7 +99,7 @@ fn of_two_rekeys_at_once_the_first_gives_up_and_says_so() {
     check(&store, &saved);
 }
 
-/// It stopped for good at the first that took a key nobody had any more.
+/// It stopped for good at the first checkpoint under a lost key.
 #[test]
 fn what_takes_a_lost_key_keeps_nothing_else_from_a_new_one() {
     let [first, second, third] = keys();

@@ -25,7 +25,7 @@ impl Place {
         engine::opened(&self.path, &hurried(keys))
     }
 
-    /// Opens the store for saves alone, while somebody else has it.
+    /// Opens the store for saves alone, while another process holds it.
     fn open_late(&self, keys: &[&SecretKey]) -> Store {
         let options = Options { open_late: true, ..hurried(keys) };
         Store::open_with(&self.path, options).unwrap()
@@ -154,14 +154,14 @@ fn a_repaired_store_has_what_was_spooled_if_its_key_was_given() {
     assert_eq!(place.spooled(), spooled);
     let how = Repair { keys: vec![key.clone()], ..Repair::default() };
     let repaired = Store::repair(&place.path, &how, watch).unwrap();
-    // What waits in the spool is taken in by whoever opens it next.
+    // The next process that opens the store takes in the spool.
     assert_eq!((repaired.checkpoints, repaired.lost.len()), (1, 0));
     let store = place.open(&[&key]);
     assert_eq!(store.get(&saved.id).unwrap().state::<Vec<String>>().unwrap(), state(1));
     assert!(!has(&fs::read(&place.path).unwrap(), SECRET));
 }
 
-/// Without the key nobody can take in what is spooled, and a copy of the file does not have it.
+/// Without the key no process can take in spooled saves, and a copy of the file lacks them.
 #[test]
 fn a_backup_without_the_key_says_what_it_leaves_out() {
     let [key] = keys();
@@ -227,7 +227,7 @@ fn a_store_that_was_to_be_decrypted_is_repaired_with_what_was_spooled_before() {
     let held = place.hold();
     let saved = save(&known, 1).unwrap();
     drop((held, known));
-    // As if whoever decrypts it had been killed before he came to that.
+    // As if the decrypting process had been killed before that step.
     let folder = place.path.with_file_name("store.redb.spool");
     let away = place.path.with_file_name("away");
     fs::rename(&folder, &away).unwrap();

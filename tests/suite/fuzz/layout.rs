@@ -119,7 +119,7 @@ fn whatever_is_recognised_a_store_takes() {
     });
 }
 
-/// What is read as a type is checked, and comes back as it was.
+/// A document that is read as a type is checked, and written back unchanged.
 fn typed<T: Serialize + DeserializeOwned>(text: &str, look: impl Fn(&T) -> Vec<Problem>) {
     let Ok(value) = from_json::<T>(text.as_bytes()) else { return };
     assert!(look(&value).len() <= 16 * (text.len() + 16), "as many problems as there are values");

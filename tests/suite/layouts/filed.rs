@@ -79,7 +79,7 @@ fn what_lay_in_failed_goes_back_to_work_when_it_is_reopened() {
     assert_eq!(filed(&entry, &document), kept(FAILED, ACTIVE));
 }
 
-/// Nobody has marked it, so an export to another directory must give the same tree.
+/// It was not marked, so an export to another directory must give the same tree.
 #[test]
 fn a_file_that_says_itself_that_it_failed_stays_where_it_is() {
     let change = |text: String| text.replace("in_progress", "failed");

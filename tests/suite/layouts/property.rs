@@ -94,7 +94,7 @@ const KEYS: [&str; 12] = [
     "other",
 ];
 
-/// What is read is checked, and comes back as it was.
+/// A document that is read is checked, and written back unchanged.
 fn check<T: Serialize + DeserializeOwned>(
     value: &Value,
     look: impl Fn(&T) -> Vec<Problem>,

@@ -46,7 +46,7 @@ pub(super) fn damage(path: &Path) {
     transaction.commit().unwrap();
 }
 
-/// Checks that a store is whole and has so many.
+/// Checks that a store is undamaged and has this many checkpoints.
 #[track_caller]
 pub(super) fn is_whole(path: &Path, checkpoints: u64) {
     let found = Store::verify(path, Duration::from_mins(1)).unwrap();
@@ -104,7 +104,7 @@ fn a_backup_that_is_killed_leaves_no_copy_or_all_of_it() {
     });
     let left = beside(&copy, ".backup-");
     println!("{killed} killed, {made} copies made, {} drafts left", left.len());
-    // One that somebody may be at stays; what is left of long ago goes.
+    // A draft that may be in use stays; an old one is removed.
     for draft in &left {
         let then = SystemTime::now() - Duration::from_hours(1);
         File::options().write(true).open(draft).unwrap().set_modified(then).unwrap();

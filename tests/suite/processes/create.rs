@@ -21,12 +21,12 @@ const ROUNDS_MAX: u32 = 20;
 
 fn start(path: &Path, at: usize) -> Child {
     let mut child = command(path, "save --series writers").spawn().unwrap();
-    // Whoever is killed may not read it.
+    // A killed process may not read it.
     let _ = write!(child.stdin.take().unwrap(), "{}", document(at, 0));
     child
 }
 
-/// How long it takes if nobody is killed.
+/// How long it takes without kills.
 fn undisturbed() -> Duration {
     let times = [1, 2, 3].map(|at| {
         let dir = tempfile::tempdir().unwrap();

@@ -38,7 +38,7 @@ impl Scene {
         self.running.lock().unwrap()[at] = Some(Pid::from_child(child));
     }
 
-    /// Nobody is to kill what has its number next.
+    /// Its process number may be reused, so it must not be killed again.
     fn note_ended(&self, at: usize) {
         self.running.lock().unwrap()[at] = None;
     }

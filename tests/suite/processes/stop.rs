@@ -87,7 +87,7 @@ fn a_stopped_holder_delays_no_save() {
     let output = once.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     answered.insert(String::from_utf8(output.stdout).unwrap().trim().to_owned(), (9, 9));
-    // All of that while the store was held: whoever reads waits.
+    // All of that while the store was held, so readers wait.
     assert!(is_held_by(&holder, &path));
     let found = Store::inspect(&path, Duration::ZERO, &mut |_| {}).unwrap();
     let spooled = u64::try_from(WRITERS).unwrap() * SAVES + 1;

@@ -65,7 +65,7 @@ fn a_series_without_checkpoints_is_named() {
     assert!(matches!(error, Error::NotFound { wanted } if wanted == "nothing"));
 }
 
-/// Whoever prunes meanwhile must not make work look as if it had never begun.
+/// A concurrent prune must not make a series look empty.
 #[test]
 fn what_is_pruned_meanwhile_is_looked_for_again() {
     let work = Work::new();

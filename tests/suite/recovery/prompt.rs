@@ -1,4 +1,4 @@
-//! The block for whoever goes on.
+//! The CHECKPOINT RESUME block for the agent that continues.
 
 use waypost::layouts::standing;
 use waypost::recovery::resume_block;

@@ -76,7 +76,7 @@ fn prerequisites_that_are_not_met_are_a_question() {
     assert_eq!(decision(&work, &Resume { choice, ..Resume::default() }), Decision::Resume);
 }
 
-/// A document of one's own in the shape of claude-crunch was gone on with.
+/// A native document in the shape of claude-crunch was resumed.
 #[test]
 fn prerequisites_of_any_document_are_a_question() {
     for json in

@@ -34,7 +34,7 @@ fn before_a_score_that_falls() {
     assert_eq!(reasons, expected);
 }
 
-/// What it had been rolled back from was offered, since the score was higher there.
+/// The checkpoint before the rollback was offered, since its score was higher.
 #[test]
 fn a_rollback_is_measured_by_what_it_goes_back_to() {
     let mut work = Work::new();
@@ -53,7 +53,7 @@ fn a_rollback_is_measured_by_what_it_goes_back_to() {
     assert_eq!(offered(&work.propose(Strategy::Smart)).as_deref(), Some("n5"));
 }
 
-/// The first checkpoint of a new run was held against the last of the run before it, and refused.
+/// The first checkpoint of a new run was compared with the last of the run before it, and refused.
 #[test]
 fn nothing_is_compared_with_a_run_that_has_ended() {
     for status in [Status::Completed, Status::Archived] {

@@ -67,7 +67,7 @@ fn every_kind_of_name_is_found() {
         ("implement Authentication system", vec!["implement:auth"]),
         ("implement dark MODE", vec!["shop/implement:dark"]),
         ("build-7", vec!["other"]),
-        // A part of a description may belong to anybody.
+        // A part of a description may fit other work.
         ("dark mode", vec![]),
         ("nothing", vec![]),
     ] {

@@ -14,7 +14,7 @@ pub(crate) fn material(samples: &[Sample]) -> Result<Vec<Vec<u8>>> {
     stored_forms(&variants(samples))
 }
 
-/// Trains a dictionary of at most so many bytes, which says that it has this number.
+/// Trains a dictionary of at most this many bytes, with this number in its header.
 ///
 /// zstd writes the id into every frame: a number below 256 takes one byte, the one that the
 /// trainer makes up four. Zero would take none, but zstd's format gives it to no dictionary.

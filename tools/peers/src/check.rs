@@ -1,4 +1,4 @@
-//! Whether a rival keeps what it is given: looked at before anything is timed.
+//! Checks that a rival returns what it was given, before anything is timed.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const SAVES: usize = 40;
 const LIMIT: usize = 1_000;
 const SCENARIO: Scenario = Scenario { kilobytes: 16, motion: Motion::Window };
 
-/// A checkpoint as it was given to a rival.
+/// A checkpoint as passed to a rival.
 struct Saved {
     id: String,
     issue: String,

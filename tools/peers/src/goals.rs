@@ -10,7 +10,7 @@ pub(crate) struct Goal {
     pub(crate) what: String,
     pub(crate) measured: f64,
     pub(crate) limit: Limit,
-    /// How it was come by.
+    /// How it was measured.
     pub(crate) from: String,
 }
 
@@ -20,7 +20,7 @@ pub(crate) enum Limit {
     AtLeast(f64),
 }
 
-// The goals speak of one SQLite; it is held against us in the form that does better.
+// The goals name one SQLite; the faster of its forms is compared.
 const SQLITE: [Kind; 2] = [Kind::SqliteJson, Kind::SqliteZstd];
 
 impl Goal {

@@ -1,7 +1,6 @@
 //! How busy the rest of the machine is while something is measured.
 //!
-//! On a machine that is shared the figures of one moment are not those of another; whoever reads
-//! them should see it.
+//! Figures change with the load of a shared machine, so the report shows the load.
 
 use std::fs;
 use std::time::Instant;

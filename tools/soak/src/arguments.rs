@@ -83,7 +83,7 @@ pub(crate) enum Worker {
     Worker(Orders),
 }
 
-/// What a worker is told.
+/// The options of a worker.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Orders {
     #[arg(long)]

@@ -11,7 +11,7 @@ use crate::ledger::{Ledger, Suspect};
 use crate::tally::Tally;
 use crate::worker::TAGGED_MAX;
 
-// More than there are of anything in a series, even if nobody prunes for a while.
+// More than any series has, even without pruning for a while.
 const ALL: usize = 1 << 16;
 
 /// Whether workers go on meanwhile.

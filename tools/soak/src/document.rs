@@ -1,4 +1,4 @@
-//! What is saved: a function of a seed and a spot, so that anybody can tell what it must be.
+//! The saved documents: a function of seed and position, so that every process can check them.
 //!
 //! Two numbers next to each other have most in common, as in a loop that saves every iteration.
 

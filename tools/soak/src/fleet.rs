@@ -134,7 +134,7 @@ impl<'a> Fleet<'a> {
 impl Drop for Fleet<'_> {
     fn drop(&mut self) {
         for member in &mut self.members {
-            // Whoever has ended already is none the worse for it.
+            // No effect on a process that has ended.
             let _ = member.child.kill();
             let _ = member.child.wait();
         }

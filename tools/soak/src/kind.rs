@@ -8,7 +8,7 @@ use waypost::retention::{Age, Rule};
 use waypost::{Entry, Issue, NewEntry, Policy, Series, Settings, Trigger};
 
 const PHASES: [&str; 3] = ["plan", "build", "test"];
-// Long enough to be restored by whoever deleted it, short enough that much is purged in a run.
+// Long enough that its worker can restore it, short enough that much is purged in a run.
 const KEEP_DELETED: Age = Age::seconds(20);
 
 /// What becomes of checkpoints once they are saved.
@@ -98,7 +98,7 @@ impl Spot {
         Some(Self { worker, kind, number: entry.iteration? })
     }
 
-    /// What its worker says about it.
+    /// What its worker reports about it.
     pub(crate) fn about(self) -> NewEntry {
         let phase = PHASES[usize::try_from(self.number % 3).expect("it is below three")];
         NewEntry {

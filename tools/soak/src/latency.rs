@@ -11,7 +11,7 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// Of calls that took so many microseconds, in any order; `None` if there are none.
+    /// From durations in microseconds, in any order; `None` if there are none.
     pub(crate) fn of(mut micros: Vec<u64>) -> Option<Self> {
         micros.sort_unstable();
         Some(Self {
@@ -23,7 +23,8 @@ impl Latency {
     }
 }
 
-/// The smallest of sorted values that at least so many in a hundred do not exceed.
+/// The percentile of sorted values: the smallest one that at least this many in a hundred do not
+/// exceed.
 pub(crate) fn quantile<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()

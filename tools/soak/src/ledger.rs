@@ -67,7 +67,7 @@ impl Ledger {
         }
     }
 
-    /// A worker is gone: what it was about to delete nobody will tell of.
+    /// A worker was killed, so it will not report what it was about to delete.
     pub(crate) fn give_up(&mut self, worker: u32) {
         self.kept(worker).saved.retain(|_, saved| saved.standing != Standing::Uncertain);
     }
@@ -124,7 +124,7 @@ impl Line {
     }
 
     fn set(&mut self, number: u64, standing: Standing) {
-        // One that was saved, but not acknowledged, is nobody's loss.
+        // A save that was not acknowledged may be missing.
         if let Some(saved) = self.saved.get_mut(&number) {
             saved.standing = standing;
             saved.changes += 1;

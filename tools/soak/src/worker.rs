@@ -109,7 +109,7 @@ impl Worker {
         }
     }
 
-    /// How long it does nothing now: as long as it is told, on average.
+    /// The next pause: random, with the given average.
     fn rest(&mut self) -> Duration {
         let micros = u32::try_from(self.orders.pause.as_micros()).unwrap_or(u32::MAX);
         let rest = self.random.below(micros.saturating_mul(2).max(1));

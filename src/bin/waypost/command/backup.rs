@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     }
     if copied.left_out > 0 {
         global.warn(format_args!(
-            "the copy lacks {} that wait in the spool: that takes the key of the store",
+            "the copy lacks {} that wait in the spool: copying them needs the key of the store",
             grouped(copied.left_out)
         ));
     }
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     Ok(())
 }
 
-/// Refuses a place where no file can be, by the name that was given.
+/// Refuses a path where no file can be created; the error has the path as it was given.
 fn check_place(path: &Path) -> Result<()> {
     if path.is_dir() {
         let error = io::Error::from(io::ErrorKind::IsADirectory);

@@ -26,7 +26,7 @@ Examples:
   waypost bench --threads 64 --saves 10000
   waypost bench --durability relaxed --json | jq .waypost.saves_per_second";
 
-// A store of documents that change little is small, but the files beside it are not.
+// The store stays small if documents change little, but the gzip files beside it do not.
 const FILES_BYTES_MAX: u64 = 8 << 30;
 
 /// Measure this machine, beside gzip files
@@ -86,7 +86,7 @@ enum Durability {
     Relaxed,
 }
 
-/// What is measured.
+/// The workload that is measured.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     shape: Shape,

@@ -1,4 +1,4 @@
-//! `waypost compact`: gives free space back.
+//! `waypost compact`: gives free space back to the file system.
 
 use std::io::Write;
 

@@ -37,7 +37,7 @@ enum Name {
 }
 
 pub(super) fn run(args: &Args, _: &Global, out: &mut dyn Write) -> Result<()> {
-    // Only here: as a rule for what may be said it would make a worse message.
+    // Set only here: as the value parser of the command it would make error messages worse.
     let named = |arg: clap::Arg| arg.value_parser(PossibleValuesParser::new(groups::names()));
     let mut tree = Cli::tree().mut_subcommand("help", |help| help.mut_arg("path", named));
     // The generator panics where it cannot write.

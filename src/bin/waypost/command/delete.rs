@@ -70,10 +70,10 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     Ok(())
 }
 
-/// Series that go on from what is deleted, and are not part of it.
+/// Series that were forked from the checkpoints to delete and are not deleted with them.
 fn forks(store: &Store, entries: &[Entry]) -> Result<Vec<(Id, Series)>> {
     let forks = match store.forks(entries) {
-        // Only a warning depends on it.
+        // Damage is ignored: only a warning depends on the result.
         Err(Error::Corrupt { .. }) => Vec::new(),
         forks => forks?,
     };

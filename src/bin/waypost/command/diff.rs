@@ -91,11 +91,11 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     Ok(())
 }
 
-/// A document with its files, and what a person calls it.
+/// A document with its captured files and its name for people.
 struct Side {
     name: String,
     document: Document,
-    /// What was captured with it.
+    /// Files captured with it.
     artifacts: Vec<Artifact>,
     is_file: bool,
 }
@@ -122,7 +122,7 @@ fn sides(args: &Args, global: &Global) -> Result<[Side; 2]> {
         store.short_length(&[&old, &new].into_iter().filter_map(Named::id).collect::<Vec<_>>())?;
     let mut sides = [old.side(&store, length, global)?, new.side(&store, length, global)?];
     if sides.iter().any(|side| side.is_file) {
-        // A file has none to compare them with.
+        // If one side is a file, there are no captured files to compare with.
         for side in &mut sides {
             side.artifacts.clear();
         }
@@ -130,14 +130,14 @@ fn sides(args: &Args, global: &Global) -> Result<[Side; 2]> {
     Ok(sides)
 }
 
-/// What a side was named by.
+/// A side as the command line names it.
 enum Named {
     Checkpoint(Box<Entry>),
     File(PathBuf),
 }
 
 impl Named {
-    /// A checkpoint of that name; where there is none, a file. `./latest` is always a file.
+    /// The checkpoint with that name, or else the file. `./latest` is always a file.
     fn of(store: &Store, name: &str) -> Result<Self> {
         match name::one(store, name) {
             Ok(entry) => Ok(Self::Checkpoint(Box::new(entry))),
@@ -201,11 +201,9 @@ fn patch(out: &mut dyn Write, diff: &Diff<'_>) -> Result<()> {
 fn summary(diff: &Diff<'_>, changes: usize) -> String {
     match (changes, diff.is_reordered(), diff.is_respelled()) {
         (0, false, false) => "no changes".to_owned(),
-        (0, true, false) => "no changes but in the order of keys".to_owned(),
-        (0, false, true) => "no changes but in how numbers are spelled".to_owned(),
-        (0, true, true) => {
-            "no changes but in the order of keys and how numbers are spelled".to_owned()
-        }
+        (0, true, false) => "only the order of keys differs".to_owned(),
+        (0, false, true) => "only the spelling of numbers differs".to_owned(),
+        (0, true, true) => "only the order of keys and spelling of numbers differ".to_owned(),
         (1, ..) => "1 change".to_owned(),
         (count, ..) => format!("{} changes", output::grouped(count as u64)),
     }

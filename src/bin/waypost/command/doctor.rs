@@ -1,4 +1,4 @@
-//! `waypost doctor`: looks at the store and all around it, and says what to do.
+//! `waypost doctor`: checks the store and its surroundings, and says what to do.
 
 use std::io::{self, Write};
 use std::path;
@@ -90,7 +90,7 @@ fn write(out: &mut dyn Write, report: &Report, global: &Global) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to end well if anything is bad.
+/// Fails if a check is bad.
 fn verdict(report: &Report) -> Result<()> {
     match report.bad() {
         0 => Ok(()),

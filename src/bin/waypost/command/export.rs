@@ -1,6 +1,6 @@
-//! `waypost export`: checkpoints out of the store, as a program or another store reads them.
+//! `waypost export`: writes checkpoints as files of other systems or as lines of JSON.
 //!
-//! The library exports; this translates options, and shows what is reported.
+//! The library exports; this file translates the flags and shows the report.
 
 mod target;
 mod words;
@@ -123,7 +123,7 @@ impl Args {
         self.filter.query(Timestamp::now())
     }
 
-    /// The checkpoints that were named, or else those of the query.
+    /// The checkpoints that --id names, or else those of the query.
     fn selection(&self, store: &Store, query: &Query) -> Result<Selection> {
         if self.ids.is_empty() {
             return Ok(Selection::Matching(query.clone()));
@@ -131,7 +131,7 @@ impl Args {
         name::all(store, &self.ids).map(Selection::Named)
     }
 
-    /// How files are written, but for which checkpoints.
+    /// All options except the selection of checkpoints.
     fn options(&self, store: &Store) -> Result<ExportOptions> {
         let packing = match (self.gzip, self.plain) {
             (true, _) => Packing::Gzip,
@@ -208,7 +208,7 @@ fn write_lines(
     let mut watcher = Watcher::new(global);
     let mut target = Target::new(file)?;
     if matches!(target, Target::File) {
-        // Not for a stream: while its reader takes nothing, no signal would be noticed.
+        // Not for a stream: a write that waits for its reader would not notice the signal.
         interrupt::listen()?;
     }
     let mut watch = |event: ExportEvent<'_>| watcher.hear(&event);
@@ -253,7 +253,7 @@ fn write_lines(
     Ok(())
 }
 
-/// Shows how far an export is and what is left out, and stops it when a signal comes.
+/// Shows the progress of an export and what it leaves out, and stops it after a signal.
 struct Watcher<'a> {
     global: &'a Global,
     progress: Progress,

@@ -36,8 +36,8 @@ Conditions:
 
 /// Find checkpoints by what is in their documents
 ///
-/// Prints them as `list` does, with the values that the condition is about. Every document is read
-/// until one is found, so filters make it faster.
+/// Prints them as `list` does, with the values that the condition is about. It reads documents
+/// until it has found enough, so filters make it faster.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{CONDITIONS}"))]
 #[command(group = clap::ArgGroup::new("wanted").required(true))]
@@ -154,7 +154,7 @@ fn columns(
     Ok(columns)
 }
 
-/// As much of a value as a table shows.
+/// The start of a value, as long as a table shows.
 fn short(value: &str) -> String {
     const VALUE_CHARS: usize = 40;
     let start: String = value.chars().take(VALUE_CHARS + 1).collect();

@@ -97,7 +97,7 @@ pub(super) fn rollback(args: &RollbackArgs, global: &Global, out: &mut dyn Write
     Ok(())
 }
 
-/// The series that flags name, if they do.
+/// The series that the flags name, if any.
 fn named_series(about: &NewEntry) -> Option<Series> {
     let names = [
         about.series.is_some(),

@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if global.json {
         return Ok(output::json_line(out, &Manual::of(command, &args.path))?);
     }
-    // Only when it is asked by its flag does clap choose between the long help and the short one.
+    // clap chooses between the long and the short help only if the flag asks for it.
     let Err(help) = command.try_get_matches_from_mut(["waypost", "--help"]) else { return Ok(()) };
     let help = help.render();
     if global.style(&io::stdout(), Style::new().bold()).is_plain() {
@@ -60,11 +60,11 @@ fn find<'a>(
     Ok(found)
 }
 
-/// The error of clap about a command that it does not know, with the one that may have been meant.
+/// The error of clap about an unknown command, with the likely one.
 fn unknown(parent: &mut clap::Command, name: &str) -> clap::Error {
     match parent.clone().try_get_matches_from(["waypost", name]) {
         Err(error) if error.kind() == ErrorKind::InvalidSubcommand => error,
-        // One without commands below it, or a name like a flag.
+        // The parent has no subcommands, or the name looks like a flag.
         _ => {
             let message = format!("unrecognized subcommand '{name}'");
             parent.error(ErrorKind::InvalidSubcommand, message)

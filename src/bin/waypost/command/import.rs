@@ -1,6 +1,6 @@
-//! `waypost import`: checkpoints into the store, from the files of other systems or an export.
+//! `waypost import`: saves checkpoints from files of other systems or from lines of JSON.
 //!
-//! The library imports; this shows its events and its report.
+//! The library imports; this file shows its events and its report.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -57,9 +57,9 @@ pub(super) struct Args {
     watch: bool,
 }
 
-// A person who looks for what was just saved finds it.
+// Short enough that a person finds what was just saved.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
-// Searching a large tree in which nothing changes takes at most a tenth of the time.
+// Rests nine times as long as a search took: an unchanged large tree costs a tenth of the time.
 const WATCH_REST: u32 = 9;
 const WATCH_AT_LEAST_EVERY: Duration = Duration::from_secs(3);
 
@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     finish(&report, stopped, args, &names, global, out)
 }
 
-/// What the user named. Inputs with lines that are blank count as nothing.
+/// The inputs that the user named. Inputs with only blank lines are left out.
 fn sources(args: &Args, global: &Global) -> Result<Sources> {
     let store = open::path(global)?;
     let mut sources = Sources::new(&store, config::location(&store)?);
@@ -125,7 +125,7 @@ fn add(sources: &mut Sources, path: &Path) -> io::Result<()> {
     if metadata.is_dir() || metadata.is_file() {
         return sources.add(path);
     }
-    // The name of a pipe does not tell what it holds, and the wait for it ends with an interrupt.
+    // A pipe counts as lines, since its name does not tell its content. An interrupt ends the wait.
     let lines = unpacked(Box::new(Input::new(File::open(path)?)))?;
     sources.add_lines(&name, lines);
     Ok(())
@@ -142,7 +142,7 @@ fn has_any(sources: &Sources, options: &ImportOptions) -> Result<bool> {
     ended.map(|_| has_any).map_err(|failed| importing::error(failed.why))
 }
 
-/// Imports, or tells what would be imported, and returns the report and what stopped it.
+/// Imports, or lists what would be imported. Returns the report and the reason of a stop.
 fn import(
     store: Option<&Store>,
     sources: Sources,
@@ -202,7 +202,7 @@ fn finish(
     Ok(())
 }
 
-/// Imports what appears and changes, until a signal or a failure.
+/// Imports new and changed files until a signal or a failure.
 fn watch(
     store: &Store,
     sources: Sources,
@@ -233,8 +233,7 @@ fn watch(
     Ok(())
 }
 
-/// Imports once what is new, and returns the report, the signal that stopped it, and whether it
-/// came to its end.
+/// Imports new files once. Returns the report, the signal that stopped it, and whether it finished.
 fn pass(
     follow: &mut Follow,
     store: &Store,

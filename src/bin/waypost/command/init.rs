@@ -96,8 +96,8 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     tally.map_or(Ok(()), |tally| Ok(importing::check_refused(&tally)?))
 }
 
-/// The directory that was given; of a store that was named without one, where it lies; else of the
-/// project around the current directory: that of its store, else its root.
+/// The directory to initialise: the given one; else that of the named store; else that of the store
+/// of the project around the current directory, or its root.
 fn site(directory: Option<&Path>, global: &Global) -> Result<Site> {
     let directory = match (directory, global.store()) {
         (Some(directory), _) => directory.to_owned(),
@@ -145,7 +145,7 @@ fn tell_store(
     lines.line("above", told)
 }
 
-/// Imports what was found, if that is wished for.
+/// Imports what the survey found if a flag or the user says so.
 fn take_in(
     args: &Args,
     place: &Site,
@@ -155,7 +155,7 @@ fn take_in(
 ) -> Result<Option<Imported>> {
     lines.line("found", Some(survey::in_words(survey)))?;
     let (count, more) = (survey.count(), if survey.is_cut { " or more" } else { "" });
-    // In what was not looked through there may be some.
+    // A survey that was cut short may have missed files.
     if count == 0 && !(survey.is_cut && args.import) {
         return Ok(None);
     }
@@ -163,7 +163,7 @@ fn take_in(
     let is_wanted = args.import || (!args.no_import && lines.is_asked()? && offer(&question)?);
     if !is_wanted {
         let (waypost, directory) = (waypost(lines.global), open::typed(place.directory()));
-        let text = format!("nothing; `{waypost} import {directory}` does");
+        let text = format!("nothing; `{waypost} import {directory}` imports them");
         lines.line("imported", Some(text))?;
         return Ok(None);
     }
@@ -186,7 +186,7 @@ fn put(store: &Store, named: &Named) -> Result<()> {
     Ok(())
 }
 
-/// The policy in force; where there is none, one is suggested and set if that is wished for.
+/// The policy in force. If there is none, suggests one and sets it if the user agrees.
 fn settle_policy(
     store: &Store,
     survey: &Survey,
@@ -224,7 +224,7 @@ fn settle_policy(
     Ok((None, Some(name)))
 }
 
-/// What to type next.
+/// The commands to type next.
 fn next(place: &Site, global: &Global) -> Vec<String> {
     let waypost = waypost(global);
     let directory = Some(open::typed(place.directory())).filter(|typed| typed != ".");
@@ -234,7 +234,7 @@ fn next(place: &Site, global: &Global) -> Vec<String> {
     cd.into_iter().chain(commands).collect()
 }
 
-/// The command with the store and the keys that were named, if the next one has to name them, too.
+/// `waypost` with the --store and --key-file that the next command needs, too.
 fn waypost(global: &Global) -> String {
     let store = global.store().filter(|_| open::is_flag_given("--store"));
     let mut command = "waypost".to_owned();

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         return Err(Refusal::NoStream.into());
     }
     let key = SecretKey::generate().context("cannot make a key")?;
-    // What is encrypted with a key that a loss of power takes is lost with it.
+    // If a power failure removed the key file, everything encrypted with it would be lost.
     match private::write_lasting(path, format!("{}\n", key.to_hex()).as_bytes()) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             return Err(Refusal::KeyExists { path: path.clone() }.into());

@@ -1,4 +1,4 @@
-//! `waypost latest`: the newest checkpoint that some filters ask for.
+//! `waypost latest`: the newest checkpoint that matches the filters.
 
 use std::io::Write;
 

@@ -30,7 +30,7 @@ Examples:
   waypost archive --series issue:42
   waypost archive 019a8b2c-d3e4";
 
-/// What has ended.
+/// The checkpoints or the series.
 #[derive(Debug, clap::Args)]
 #[group(id = "ended", required = true, multiple = false)]
 pub(super) struct Args {
@@ -43,7 +43,7 @@ pub(super) struct Args {
     series: Option<Series>,
 }
 
-/// What has ended well, and what becomes of it.
+/// The checkpoints or the series, and the policy to apply.
 #[derive(Debug, clap::Args)]
 pub(super) struct CompleteArgs {
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub(super) struct CompleteArgs {
 #[derive(Serialize)]
 struct Outcome<'a> {
     status: Status,
-    /// Those whose status changed.
+    /// Checkpoints whose status changed.
     ids: Vec<Id>,
     checkpoints: usize,
     removed: Vec<Planned<'a>>,
@@ -143,7 +143,7 @@ fn tell(changed: &[Entry], status: Status, global: &Global, out: &mut dyn Write)
     changed.iter().try_for_each(|entry| writeln!(out, "{}", entry.id))?;
     out.flush()?;
     global.note(match changed.len() {
-        0 => format!("{status}: nothing to change, all had ended or were so already"),
+        0 => format!("{status}: nothing to change, all had ended or had that status already"),
         count => format!("{status}: {count} changed"),
     });
     Ok(())

@@ -1,4 +1,4 @@
-//! `waypost list`: entries that some filters ask for.
+//! `waypost list`: entries that match the filters.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -56,7 +56,7 @@ pub(super) struct Args {
     deleted: bool,
 }
 
-/// Where a listing goes on, for a program.
+/// The cursor of the next page, for a program.
 #[derive(Serialize)]
 struct Next {
     next: String,
@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     Ok(())
 }
 
-/// Writes entries as they are read, so that any number of them takes the same memory.
+/// Writes entries as they are read, so that memory does not grow with their number.
 fn stream(store: &Store, query: &Query, out: &mut dyn Write) -> Result<()> {
     let mut is_empty = true;
     for entry in store.entries(query.clone()) {
@@ -149,7 +149,7 @@ fn list_deleted(store: &Store, query: &Query, global: &Global, out: &mut dyn Wri
         }
     }
     out.flush()?;
-    // Whatever else there is has been told.
+    // Everything readable has been listed.
     Ok(damage.map_or(Ok(()), Err)?)
 }
 

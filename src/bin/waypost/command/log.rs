@@ -33,7 +33,7 @@ Examples:
   waypost log issue:42 --path /state/last_score
   waypost log --operations";
 
-// A screen of checkpoints, and as many values as a glance takes in.
+// One screen of checkpoints or values.
 const LIMIT: usize = 20;
 const PATH_LIMIT: usize = 1000;
 
@@ -83,7 +83,7 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// Whether lines are drawn without what only UTF-8 has.
+    /// True if the graph uses ASCII only.
     fn draws_ascii(&self) -> bool {
         self.ascii || !has_utf8()
     }
@@ -157,7 +157,7 @@ fn time_line(
     Ok(Refusal::if_damaged(timeline.tally())?)
 }
 
-/// Whether the locale has more characters than ASCII.
+/// True if the locale is UTF-8.
 fn has_utf8() -> bool {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

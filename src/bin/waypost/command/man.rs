@@ -59,14 +59,14 @@ fn write_all(command: &clap::Command, dir: &Path, pages: &mut Vec<PathBuf>) -> R
     command.get_subcommands().try_for_each(|below| write_all(below, dir, pages))
 }
 
-/// Writes a file as a whole or not at all, for all to read.
+/// Writes a world-readable file, complete or not at all.
 fn place(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = WholeFile::with_mode(path, true, 0o644)?;
     file.write_all(text)?;
     file.finish()
 }
 
-/// Writes the page of a command that is built.
+/// Writes the page of a command that clap has built.
 fn page(command: &clap::Command, mut out: &mut dyn Write) -> io::Result<()> {
     let man = Man::new(command.clone()).source(SOURCE).manual("Waypost");
     man.render_title(out)?;
@@ -86,7 +86,7 @@ fn page(command: &clap::Command, mut out: &mut dyn Write) -> io::Result<()> {
     rest.to_writer(&mut out)
 }
 
-/// Lines that are not filled: each is one of a shell, or of a table.
+/// Writes lines without filling them: each is a shell command or a row of a table.
 fn as_it_is(page: &mut Roff, heading: &str, lines: &[String]) {
     page.control("SH", [heading]).control("nf", []);
     for line in lines {

@@ -286,7 +286,7 @@ fn on_success(ending: OnSuccess) -> &'static str {
     }
 }
 
-/// Rules as a table, in their order.
+/// The rules as a table, in order.
 fn rules(rules: &[Rule]) -> Vec<Column> {
     fn join<T: ToString>(names: &[T]) -> Option<String> {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();

@@ -59,16 +59,16 @@ pub(super) struct Args {
     filter: Filter,
 }
 
-// More would bury what was done.
+// More would hide the result.
 const EXCESSES_SHOWN: usize = 3;
 
-/// What was done, or would be, for a program.
+/// The result, or that of a dry run, for a program.
 #[derive(Serialize)]
 struct Outcome<'a> {
     policy: &'a str,
     source: String,
     dry_run: bool,
-    /// How many there were of those that were asked for.
+    /// Number of checkpoints that the filters admit.
     total: u64,
     removed: Vec<Planned<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let query = args.filter.query(now);
     let checkpoints = store.count()?;
     let progress = Progress::new("reading", global);
-    // How much an issue or the store takes can be told only from all of it.
+    // The size limits of an issue or the store need all its checkpoints.
     let series = query.series.as_ref().filter(|_| !chosen.policy.has_size_limit());
     let entries = store.inventory(series)?;
     let matching = entries.iter().filter(|entry| query.admits(entry)).count() as u64;
@@ -161,7 +161,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     Ok(())
 }
 
-/// Removes what a plan removes; if that is interrupted, what did so and before which step.
+/// Applies a plan. After an interrupt, returns the signal and the step before which it stopped.
 fn apply(
     store: &Store,
     plan: &Plan<'_>,
@@ -188,12 +188,12 @@ fn stopped_at((signal, step): (Signal, Step), deleted: &Deleted) -> anyhow::Erro
     signal.error(format!("{done} of {total} pruned{back}; run it again to go on"))
 }
 
-/// A plan as it is shown.
+/// The part of a plan that is shown.
 struct Shown<'a> {
     store: &'a Store,
     plan: &'a Plan<'a>,
     query: &'a Query,
-    /// How many of those that it removes are shown.
+    /// Number of removed checkpoints that are shown.
     removed: usize,
     has_kept: bool,
     now: Timestamp,
@@ -204,7 +204,7 @@ impl Shown<'_> {
         self.plan.removed().take(self.removed)
     }
 
-    /// What is kept among the checkpoints that the filters admit.
+    /// The kept checkpoints among those that the filters admit.
     fn kept(&self) -> impl Iterator<Item = Planned<'_>> {
         let is_asked_for = |planned: &Planned<'_>| self.query.admits(planned.entry);
         self.plan.iter().filter(|it| !it.verdict.removes()).filter(is_asked_for)

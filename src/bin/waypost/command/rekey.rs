@@ -1,4 +1,4 @@
-//! `waypost rekey`: everything under another key, or under none.
+//! `waypost rekey`: encrypts everything with another key, or decrypts it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -77,7 +77,7 @@ fn left_beside(store: &Path) -> Vec<PathBuf> {
 struct Shown {
     #[serde(flatten)]
     rekeyed: Rekeyed,
-    /// What the store has now.
+    /// The key that the store has now.
     key: Option<KeyId>,
 }
 
@@ -99,17 +99,22 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         return Err(signal.error("run it again with both keys to go on".to_owned()));
     }
     for path in left_beside(store.path()) {
-        global.warn(format_args!("{} is as it was, under no key or an old one", path.display()));
+        global.warn(format_args!(
+            "{} was not changed: it is not encrypted, or has an old key",
+            path.display()
+        ));
     }
     if rekeyed.damaged > 0 {
         let count = rekeyed.damaged;
-        global.warn(format_args!("{count} are damaged and are as they were: not under the key"));
+        global.warn(format_args!(
+            "{count} are damaged and were not changed: they do not have the new key"
+        ));
     }
     if rekeyed.sealed > 0 {
         let count = rekeyed.sealed;
         let total = count + rekeyed.documents + rekeyed.contents;
-        global.warn("give all keys that there are, as several --key-file, and run it again");
-        let what = "that were to change take a key that was not given, and are as they were";
+        global.warn("give every key of the store, each with --key-file, and run it again");
+        let what = "need a key that was not given and were not changed";
         return Err(Refusal::Skipped { what, count, total }.into());
     }
     Ok(())

@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     }
     interrupt::listen()?;
     let mut watcher = Watcher::new(Progress::new("checking pages", global));
-    // What cannot even be opened needs it, too.
+    // A store that cannot be opened needs its keys, too.
     let keys = keys::given(global, &path)?;
     let how = Verify { wait: global.wait, keys: keys.clone() };
     let verified = Store::verify_with(&path, &how, &mut |step| watcher.step(step));
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         };
         repaired = Store::repair(&path, &how, &mut |step| watcher.step(step))?;
     } else if let Ok(verified) = verified {
-        // What a store has that is left alone.
+        // A store that is left alone keeps its path.
         repaired.path = path;
         repaired.is_whole = true;
         repaired.checkpoints = verified.checkpoints + verified.waiting;
@@ -122,7 +122,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     ended(&repaired)
 }
 
-/// How many saves there are that no repair brings back.
+/// Number of saves beside the store that no repair can bring back.
 fn count_beside(verified: &Verification) -> u64 {
     verified.findings.iter().filter(|finding| finding.harm == Harm::Aside).count() as u64
 }
@@ -157,7 +157,8 @@ fn ended(repaired: &Repaired) -> Result<()> {
     let (what, count, total) = match (gone, lost, unsure) {
         (0, 0, 0) => return Ok(()),
         (0, 0, _) => ("may not be as they were last", unsure, saved.max(unsure)),
-        // Entries, captured files or settings; every checkpoint is there at least in part.
+        // Entries, captured files or settings are damaged; every checkpoint was saved at least in
+        // part.
         (0, _, _) => ("parts that are damaged could not be saved", lost, lost),
         _ => ("checkpoints could not be saved", gone, saved + gone),
     };

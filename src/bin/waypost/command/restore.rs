@@ -1,6 +1,6 @@
 //! `waypost restore`: the files and the state of a checkpoint, step by step and with a report.
 //!
-//! The library plans and carries out; this asks it to, and shows the report.
+//! The library plans and restores; this file shows the report.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -79,13 +79,13 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let store = open::existing(global, "restore")?;
     let entry = name::one(&store, &args.id)?;
     let (report, ended) = restored(args, global, &store, &entry)?;
-    // Also after a failure, the steps up to it are printed.
+    // Printed after a failure, too: the steps up to it.
     write(&report, out, global)?;
     out.flush()?;
     ended
 }
 
-/// Restores, and returns the report and how the command ends.
+/// Restores, and returns the report and the result of the command.
 fn restored(
     args: &Args,
     global: &Global,
@@ -136,7 +136,7 @@ fn plan(
     store.plan_restore(entry, &how, &mut |step| watcher.step(step))
 }
 
-/// Whether it was decided where files go.
+/// True if the target directory is known.
 fn has_place(planned: &Result<RestorePlan, NotRestored>) -> bool {
     use restore::Refusal as Why;
     let of_state = |why: &Why| {
@@ -145,9 +145,9 @@ fn has_place(planned: &Result<RestorePlan, NotRestored>) -> bool {
     planned.as_ref().map_or_else(|failed| of_state(&failed.why), |_| true)
 }
 
-/// Says so if files would go below a directory in the project, and not where they were.
+/// Notes that files go below a directory of the project instead of where they were.
 fn note_place(into: &Path, global: &Global) -> Result<()> {
-    // An error here shows again when the file is written.
+    // Writing the file reports the same error.
     let Ok(into) = into.canonicalize().or_else(|_| resolve(into)) else { return Ok(()) };
     let home = project::home(&open::path(global)?);
     if let Some(home) = home.filter(|home| into.starts_with(home) && into != *home) {

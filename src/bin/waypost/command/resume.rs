@@ -1,4 +1,4 @@
-//! `waypost resume`: which checkpoint to go on from, and whether to.
+//! `waypost resume`: chooses the checkpoint to continue from, and decides whether to.
 
 mod ask;
 mod choose;
@@ -100,7 +100,7 @@ pub(super) struct Args {
     around: Around,
 }
 
-/// Where to look for the world as it is now.
+/// Where the present state of branch, issue and files is read.
 #[derive(Debug, clap::Args)]
 struct Around {
     /// The issue to go on with; work on another one is not resumed
@@ -170,7 +170,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         found.decision = ask::ask(&found, &changes)?;
     }
     let ended = end(&store, &found, &world, global);
-    // A decision is printed once it is carried out; any other error is printed alone.
+    // Prints a decision once it is carried out; any other error is printed alone.
     if ended.as_ref().err().is_none_or(anyhow::Error::is::<Refusal>) {
         let told = tell::Told { found: &found, shown: shown.as_ref(), root: world.root() };
         tell::tell(args, global, out, &told)?;
@@ -178,7 +178,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     ended
 }
 
-/// Does what was decided.
+/// Carries out the decision.
 fn end(store: &Store, found: &Resumption, world: &RealWorld, global: &Global) -> Result<()> {
     let entry = &found.offer.checkpoint.entry;
     match found.decision {
@@ -214,7 +214,7 @@ impl Args {
 }
 
 impl Around {
-    /// The world around the directory that the store is for.
+    /// The present state around the directory of the store.
     fn world(&self, home: PathBuf) -> Result<RealWorld> {
         let Self { issue, worktree, issue_json, no_gh } = self;
         let root = worktree.as_ref().unwrap_or(&home);
@@ -256,7 +256,7 @@ fn other_issue(error: Error) -> anyhow::Error {
     }
 }
 
-/// Whether a person at the terminal is asked, instead of the decision that was made without one.
+/// True if a person at the terminal is asked instead of taking the decision made without one.
 fn is_question(args: &Args, found: &Resumption) -> bool {
     match found.decision {
         Decision::Resume => !args.force && !found.is_automatic(),
@@ -265,19 +265,19 @@ fn is_question(args: &Args, found: &Resumption) -> bool {
     }
 }
 
-/// A program that reads the answer is not there to be asked, whatever its terminal is.
+/// With --json a program reads the answer: it is never asked, even at a terminal.
 fn is_asked_here(args: &Args, global: &Global) -> bool {
     !(global.json || args.document || args.prompt) && args.choice.is_none() && is_asked()
 }
 
-/// What is left to tell of a series of which nothing can be read.
+/// The report about a series of which nothing can be read.
 #[derive(Serialize)]
 struct Started<'a> {
     decision: Decision,
     series: &'a str,
 }
 
-/// To start over, nothing need be readable.
+/// Starts over if that is the choice, even if no checkpoint can be read.
 fn or_fresh(
     args: &Args,
     store: &Store,

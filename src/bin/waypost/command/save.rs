@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     }
     let switches = Switches::of_project(args, global)?;
     let off = switches.refusal(&NewEntry::from(&args.about));
-    // Read even if it is not saved, so that the writer of the pipe does not fail.
+    // Read even if it is not saved: otherwise the writer of the pipe would fail.
     let json = document::read(&args.file, global)?;
     if let Some(off) = off {
         return Ok(refuse(out, &off, global)?);
@@ -126,7 +126,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let about = checked::about(NewEntry::from(&args.about), args, &json)?;
     let capture = captured::read(args, global)?;
     if !open::exists(global)? {
-        // What is not a document must not leave an empty store behind.
+        // Input that is no document must not leave an empty store behind.
         Document::from_json(&json)?;
         capture.check_new().map_err(captured::told)?;
     }
@@ -135,16 +135,16 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let saver = Saver { store, about, args, daily: Daily::by(switches.daily()), switches };
     let artifacts = captured::artifacts(capture, &saver.store, &saver.about, global)?;
     let draft = saver.draft(saver.about.clone(), &json)?.with_artifacts(artifacts)?;
-    // One transaction, whatever there is to save.
+    // One save is one transaction, so the progress has no count.
     let progress = Progress::new("saving", global);
     let entry = saver.store.save_draft(draft)?;
     drop(progress);
-    // Another process has the store for long if a save had to be spooled.
+    // A sequence of 0 means a spooled save: another process holds the store for long.
     if entry.sequence > 0 {
         saver.daily.clean_up(&saver.store, global);
     }
     let artifacts = output::artifacts(&saver.store, &entry)?;
-    // Only then is a relaxed save on disk, as the id promises.
+    // Closing puts a relaxed save on disk, as the printed id promises.
     saver.store.close()?;
     if global.json && !artifacts.is_empty() {
         return Ok(output::json_line(out, &Saved { entry, artifacts })?);
@@ -152,7 +152,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     Ok(answer(out, &entry, global)?)
 }
 
-/// What flags say, with the parent by its id.
+/// The flags as an entry, with the parent resolved to an id.
 fn about(store: &Store, about: NewEntry, global: &Global) -> Result<NewEntry> {
     if let Some(meant) = about.trigger.likely_meant() {
         let trigger = &about.trigger;
@@ -164,7 +164,7 @@ fn about(store: &Store, about: NewEntry, global: &Global) -> Result<NewEntry> {
     Ok(NewEntry { parent: parent.transpose()?, ..about })
 }
 
-/// What was saved, with the files that were captured.
+/// A saved entry with its captured files.
 #[derive(Serialize)]
 struct Saved {
     #[serde(flatten)]
@@ -172,10 +172,10 @@ struct Saved {
     artifacts: Vec<Artifact>,
 }
 
-/// A store, and how to save into it.
+/// A store with the options of its saves.
 struct Saver<'a> {
     store: Store,
-    /// What flags say of every checkpoint.
+    /// The flags, which hold for every checkpoint.
     about: NewEntry,
     args: &'a Args,
     switches: Switches,

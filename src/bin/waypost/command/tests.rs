@@ -14,7 +14,7 @@ use crate::threads::with_at_most;
 /// More jobs than threads, for every command that hands out jobs.
 const CHECKPOINTS: u32 = 700;
 
-/// A directory for one run: a store, and what the commands write.
+/// A directory for one run: a store, and the files that commands write.
 struct Run {
     dir: TempDir,
 }

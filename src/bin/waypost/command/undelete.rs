@@ -1,4 +1,4 @@
-//! `waypost undelete`: second thoughts.
+//! `waypost undelete`: restores deleted checkpoints.
 
 use std::io::Write;
 

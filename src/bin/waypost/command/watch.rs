@@ -17,7 +17,7 @@ use crate::open::Repairing;
 use crate::{interrupt, keys, open};
 use lines::Lines;
 
-// Shorter waits show nothing sooner: a process that saves has the store for longer.
+// Shorter waits show nothing sooner: a saving process holds the store for longer than this.
 const EVERY_MIN: Duration = Duration::from_millis(10);
 
 const EXAMPLES: &str = "\
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     for row in watch.start(args.last)? {
         lines.write(out, &row, watch.id_length(), global)?;
     }
-    // A look that is ended in the middle leaves a store as a crash does.
+    // Killing the process during a poll would leave the store as after a crash.
     interrupt::listen()?;
     loop {
         out.flush()?;
@@ -94,7 +94,7 @@ fn words(waiting: Waiting) -> String {
     }
 }
 
-/// A follower, and what was last said about why there is nothing to be seen.
+/// A follower, and the last note about why nothing is shown.
 struct Watch<'a> {
     follower: Follower,
     path: PathBuf,
@@ -151,7 +151,7 @@ impl<'a> Watch<'a> {
         looked.rows
     }
 
-    /// Says it, unless it was the last thing said.
+    /// Prints a note, unless it repeats the last one.
     fn tell(&mut self, text: String) {
         if self.told.as_ref() != Some(&text) {
             self.global.note(&text);

@@ -65,7 +65,7 @@ pub(crate) enum Refusal {
     NotAnIssue { path: PathBuf, reason: String },
     #[error("{id} is the first of its series")]
     First { id: Id },
-    /// There is nothing to go on from, which is no failure for a loop that starts.
+    /// There is nothing to go on from. A loop that starts treats this as no failure.
     #[error("no checkpoint matches {wanted:?}, but a repair lost some names: {}", listed(series))]
     LostNames { wanted: String, series: Vec<Series> },
     #[error("no checkpoint matches {wanted:?}{}", near(nearby, newest))]
@@ -100,7 +100,7 @@ pub(crate) enum Refusal {
     Fresh { series: Series },
     #[error("{id} was deleted, and nothing goes on")]
     NotStarted { id: Id },
-    #[error("the document of {id} tells neither tasks nor the last action")]
+    #[error("the document of {id} has neither tasks nor a last action")]
     NoTasks { id: Id },
     #[error("no prompt for a worker can be made of {id}: {}", why.join("; "))]
     NoWorker { id: Id, why: Vec<String>, files: Option<PathBuf> },
@@ -117,24 +117,24 @@ pub(crate) enum Refusal {
     Unwell { count: usize, total: usize, is_damaged: bool },
     #[error("{} is {kind}, and the target of an export is a directory", path.display())]
     ExportIntoFile { path: PathBuf, kind: &'static str },
-    /// A thread that the caller cannot do without.
+    /// A thread without which the caller cannot work.
     #[error(
         "cannot start a thread: {0}; `ulimit -u`, `ulimit -v` or pids.max of a cgroup limits it"
     )]
     NoThread(io::Error),
-    /// What was done until then, and how to go on.
+    /// `told` says what was done until then and how to go on.
     #[error("interrupted{}{told}", if told.is_empty() { "" } else { ": " })]
     Interrupted { signal: Signal, told: String },
-    /// Not a failure, but to be told by the exit code.
+    /// No failure; only the exit code reports it.
     #[error("the documents differ")]
     Differs,
-    /// Values that are right alone and not together.
+    /// Values that are valid alone but not together.
     #[error("{0}")]
     Usage(String),
 }
 
 impl Refusal {
-    /// Fails if a document was damaged; to be called once everything else is printed.
+    /// Fails if a document was damaged. Call it after everything else is printed.
     pub(crate) fn if_damaged(tally: Tally) -> Result<(), Self> {
         match tally {
             Tally { damaged: 0, .. } => Ok(()),
@@ -147,7 +147,7 @@ fn findings(count: u64) -> String {
     if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") }
 }
 
-/// A question without its capital letter.
+/// The question, starting in lower case.
 fn lower(question: &str) -> String {
     let mut text = question.to_owned();
     if let Some(first) = text.get_mut(..1) {

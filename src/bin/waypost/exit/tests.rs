@@ -12,21 +12,21 @@ use clap::CommandFactory as _;
 use super::Verdict;
 use crate::command::Cli;
 
-/// Errors that only carry another one, which decides.
+/// Errors that wrap another one, whose verdict counts.
 const TOLD_BY_CAUSE: [&str; 4] = ["Config", "NoHome", "Store", "Unreadable"];
 
 // The user decided so and needs no hint; the message of an interrupt says how to go on.
 const WITHOUT_HINT: [&str; 6] =
     ["Declined", "Differs", "Fresh", "Interrupted", "Left", "NotStarted"];
-// Refusals of a restore that the command tells as errors of the store or its own.
+// Refusals of a restore that the command reports as errors of the store or as its own.
 const TOLD_OTHERWISE: [&str; 3] = ["StatePlace", "Stopped", "Store"];
 const CONTRACT: &str = include_str!("../../../docs/JSON.md");
 
-/// An error, and what the command prints for it.
+/// An error and its printed report.
 struct Told {
     /// The name of the variant.
     name: String,
-    /// All texts that it was made of.
+    /// The texts in its fields.
     parts: Vec<String>,
     exit: u8,
     code: &'static str,
@@ -147,7 +147,7 @@ fn has_flag(command: &clap::Command, flag: &str) -> bool {
         || command.get_subcommands().any(|it| has_flag(it, flag))
 }
 
-/// Whether a command is there, with all flags that the text has.
+/// True if a command exists and has all flags in the text.
 fn is_call(root: &clap::Command, call: &str) -> bool {
     let mut command = root;
     for word in words(call) {

@@ -1,4 +1,4 @@
-//! What an error means for the user: exit code, name and what can be done about it.
+//! The verdict on an error: exit code, name and hint.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
@@ -17,13 +17,13 @@ use crate::output::quoted;
 /// The disk fails: `EIO`, or on Windows `ERROR_IO_DEVICE`.
 const FAILING: i32 = if cfg!(windows) { 1117 } else { 5 };
 
-/// What an error means for the user.
+/// The exit code, name and hint of an error.
 #[derive(Debug, Clone)]
 pub(crate) struct Verdict {
     pub(crate) exit: Exit,
     /// The name of the error in JSON.
     pub(crate) code: &'static str,
-    /// What can be done about it.
+    /// What the user can do.
     pub(crate) hint: Option<Cow<'static, str>>,
 }
 
@@ -100,7 +100,7 @@ fn of_library(error: &Error) -> Verdict {
             .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
         Error::Key { .. } => refused("key", "give its key with --key-file; lists do without"),
         Error::Locked { .. } => of_locked(error.holding_process()),
-        // Files that a user names are read by the command, and not by the library.
+        // The command reads the files that a user names, not the library.
         Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
             Verdict::new(Exit::Failed, "io").hint("make the directory of the store first")
         }
@@ -144,7 +144,7 @@ fn of_restore(why: &restore::Refusal) -> Option<Verdict> {
         }
         Why::Unverified { .. } => Verdict::new(Exit::Damaged, "unverified")
             .hint("look where the report says: what was replaced is kept there"),
-        // The command tells others in its own words, and the library may learn to refuse more.
+        // The command words the others itself, and the library may add refusals.
         _ => return None,
     })
 }
@@ -194,7 +194,7 @@ fn of_place(_: &NoPlace) -> Verdict {
     )
 }
 
-/// A store that another process keeps, if that process is known.
+/// The verdict on a store that another process holds, if its id is known.
 fn of_locked(process: Option<u32>) -> Verdict {
     let locked = Verdict::new(Exit::Locked, "locked");
     match (process.and_then(stopped_advice), process) {
@@ -207,7 +207,7 @@ fn of_locked(process: Option<u32>) -> Verdict {
     }
 }
 
-/// What cannot be taken: by what it is.
+/// The verdict on invalid input, by its subject.
 fn of_invalid(what: &Subject) -> Verdict {
     let refused = Verdict::new(Exit::Refused, "invalid");
     match what {
@@ -235,12 +235,12 @@ fn of_invalid(what: &Subject) -> Verdict {
         }
         Subject::Document(_) => refused.hint("give a document in JSON"),
         Subject::Artifact(_) => refused.hint("leave the file out of --capture"),
-        // The library may learn to refuse more.
+        // The library may add subjects.
         _ => refused.hint("`waypost save --help` tells what is taken"),
     }
 }
 
-/// What the system refused.
+/// The verdict on an error of the operating system.
 fn of_system(error: &io::Error) -> Verdict {
     if error.raw_os_error() == Some(FAILING) {
         return Verdict::new(Exit::Failed, "io")
@@ -263,7 +263,7 @@ fn of_system(error: &io::Error) -> Verdict {
 #[expect(clippy::too_many_lines, reason = "a line or two for each, all in one place")]
 fn of_command(refusal: &Refusal) -> Verdict {
     match refusal {
-        // Where nothing was ever saved, nothing matches: a loop starts instead of going on.
+        // Without a store nothing matches, so that a loop starts instead of going on.
         Refusal::NoStore { .. } => Verdict::new(Exit::Nothing, "no_store")
             .hint("`waypost init` or `waypost save` makes one, --store names another"),
         Refusal::Nothing { .. } => not_found("`waypost list` without filters shows what there is"),
@@ -383,7 +383,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::Undecided { .. } => {
             refused("prompt_user", "--choice resume goes on, --choice fresh starts over")
         }
-        // What is over is no reason for the next run not to start.
+        // An ended series must not keep the next run from starting.
         Refusal::Ended { series, .. } => Verdict::new(Exit::Nothing, "ended").hint(format!(
             "`waypost reopen --series {}` opens it again, --force goes on all the same",
             quoted(series.as_str())
@@ -429,7 +429,7 @@ fn of_command(refusal: &Refusal) -> Verdict {
         Refusal::NoThread(_) => {
             Verdict::new(Exit::Failed, "no_thread").hint("raise that limit, or use fewer --threads")
         }
-        // It tells how to go on where there is a way.
+        // The message already says how to go on, if possible.
         Refusal::Interrupted { signal, .. } => Verdict::new((*signal).into(), "interrupted"),
         Refusal::Differs => Verdict::new(Exit::Failed, "differs"),
         Refusal::Usage(_) => Verdict::new(Exit::Usage, "usage").hint("try --help"),

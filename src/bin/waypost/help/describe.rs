@@ -1,4 +1,5 @@
-//! The commands as programs read about them. All of it is what clap knows, from one walk.
+//! The description of the commands for programs. Everything comes from one walk through clap's
+//! tree.
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
@@ -7,7 +8,7 @@ use serde::Serialize;
 use super::{groups, sections};
 use crate::exit::Exit;
 
-/// Some commands, and what holds for all of them.
+/// Commands, and the flags and exit codes that all of them share.
 #[derive(Debug, Serialize)]
 pub(crate) struct Manual {
     /// The release that has these commands.
@@ -30,12 +31,12 @@ struct Page {
     path: Vec<String>,
     group: Option<&'static str>,
     summary: String,
-    /// All that is said about it, where that is more than the summary.
+    /// The whole help text, if it is longer than the summary.
     description: Option<String>,
     usage: String,
     arguments: Vec<Argument>,
     flags: Vec<Flag>,
-    /// Of each of these lists something must be there.
+    /// Of each list at least one argument must be given.
     required_groups: Vec<Vec<String>>,
     /// The names of the commands below it.
     commands: Vec<String>,
@@ -53,13 +54,13 @@ struct Flag {
 #[derive(Debug, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a member that programs look up")]
 struct Argument {
-    /// What `conflicts` and `required_groups` call it.
+    /// The name in `conflicts` and `required_groups`.
     name: String,
     summary: String,
     description: Option<String>,
     /// None for a switch.
     value_names: Vec<String>,
-    /// Whether the flag may stand without its value.
+    /// True if the flag may be given without a value.
     value_optional: bool,
     possible_values: Vec<String>,
     defaults: Vec<String>,
@@ -72,7 +73,7 @@ struct Argument {
 }
 
 impl Manual {
-    /// Describes a command that is built, and all below it; `path` leads to it.
+    /// Describes a built command at `path`, and all its subcommands.
     pub(crate) fn of(command: &mut Command, path: &[String]) -> Self {
         let mut commands = Vec::new();
         walk(command, path, &mut commands);
@@ -155,7 +156,7 @@ fn value_names(arg: &Arg) -> Vec<String> {
     arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect()
 }
 
-/// A flag with its dashes, or what the usage calls an argument.
+/// A flag with its dashes, or the name of an argument in the usage.
 fn name(arg: &Arg) -> String {
     match (arg.get_long(), arg.get_short()) {
         (Some(long), _) => format!("--{long}"),
@@ -164,7 +165,7 @@ fn name(arg: &Arg) -> String {
     }
 }
 
-/// What cannot stand beside an argument, whichever of the two says so.
+/// The arguments that conflict with one, whichever of the two declares it.
 fn conflicts(arg: &Arg, command: &Command) -> Vec<String> {
     let says = |one: &Arg, other: &Arg| {
         let declared = command.get_arg_conflicts_with(one);
@@ -176,7 +177,7 @@ fn conflicts(arg: &Arg, command: &Command) -> Vec<String> {
     at_odds.map(name).collect()
 }
 
-/// Whether both are in a group of which only one may be there.
+/// True if both are in a group of which only one may be given.
 fn is_one_of_both(one: &Arg, other: &Arg, command: &Command) -> bool {
     command.get_groups().any(|group| {
         let has = |arg: &Arg| group.get_args().any(|id| id == arg.get_id());

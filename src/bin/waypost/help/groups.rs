@@ -1,4 +1,4 @@
-//! The groups of the commands in the overview, which clap would list one below another.
+//! The groups of the commands in the overview, where clap has a flat list.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Shell", &["help", "completions", "man"]),
 ];
 
-/// The heading above a command; what has none stands below the last.
+/// The heading above a command; a command in no group is listed below the last.
 pub(crate) fn of(name: &str) -> &'static str {
     let (last, _) = GROUPS[GROUPS.len() - 1];
     let found = GROUPS.iter().find(|(_, names)| names.contains(&name));
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(grouped, commands, "GROUPS of {} names each command once", file!());
     }
 
-    /// Braces are what templates are made of.
+    /// clap would read braces in a heading as part of the template.
     #[test]
     fn no_summary_has_a_brace_in_it() {
         assert!(!overview(&Cli::tree()).contains(['{', '}']));

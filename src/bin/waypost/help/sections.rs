@@ -1,4 +1,4 @@
-//! What the help of a command says below its options: examples, and what else has a heading.
+//! The sections below the options in the help of a command, such as examples.
 
 use clap::Command;
 use serde::Serialize;
@@ -14,9 +14,9 @@ pub(crate) struct Section {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Example {
     command: String,
-    /// What the comment after it says.
+    /// The comment after the command.
     note: Option<String>,
-    /// How it ends where all is as it should be.
+    /// The expected exit code.
     exit: u8,
 }
 

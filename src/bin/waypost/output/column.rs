@@ -1,4 +1,4 @@
-//! Columns of a table, and how they give way to each other where a line has an end.
+//! Columns of a table, and which are cut or left out on a narrow terminal.
 
 use clap::builder::styling::Style;
 
@@ -6,13 +6,13 @@ use super::fit::{columns, cut, cut_middle};
 use super::human::plain;
 use super::palette;
 
-// So much of a text still tells it from others; with less, columns of little worth go first.
+// Texts keep this width until columns of low worth are left out.
 const EASY: usize = 12;
-// As long as the shortest titles, and enough to see that there is something.
+// As long as the shortest titles; texts are never cut below this.
 const NARROW: usize = 6;
 const GAP: usize = 2;
 
-/// A column with what it says of each row, if it does.
+/// A column with its cell for each row, if any.
 pub(crate) struct Column {
     pub(super) title: String,
     pub(super) cells: Vec<Option<String>>,
@@ -23,7 +23,7 @@ pub(crate) struct Column {
     pub(super) tint: fn(&str) -> Style,
 }
 
-/// Where a text gets shorter.
+/// Where a text is cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cut {
     Never,
@@ -31,7 +31,7 @@ enum Cut {
     End,
 }
 
-/// A column that is shown, and how wide.
+/// A column that is shown, with its width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fitted {
     pub(crate) column: usize,
@@ -68,12 +68,12 @@ impl Column {
         Self::text("ID", rows, cell).whole().tinted(|_| palette::ID)
     }
 
-    /// The same with whole words only.
+    /// The same, never cut.
     pub(crate) fn whole(self) -> Self {
         Self { cut: Cut::Never, ..self }
     }
 
-    /// The same with names, which are alike at their start or at their end.
+    /// The same for names, which are cut in the middle.
     pub(crate) fn names(self) -> Self {
         Self { cut: Cut::Middle, ..self }
     }
@@ -83,17 +83,17 @@ impl Column {
         Self { worth: Some(worth), ..self }
     }
 
-    /// The same with the colour that each text has.
+    /// The same, with a colour for each text.
     pub(crate) fn tinted(self, tint: fn(&str) -> Style) -> Self {
         Self { tint, ..self }
     }
 
-    /// The title in so many columns of the terminal.
+    /// The title, padded or cut to `width`.
     pub(crate) fn title(&self, width: usize) -> String {
         padded(&cut(&self.title, width), width, self.is_number)
     }
 
-    /// What it says of a row, in so many columns of the terminal, and in which colour.
+    /// The cell of a row, padded or cut to `width`, and its colour.
     pub(crate) fn cell(&self, row: usize, width: usize) -> (Style, String) {
         // A word in every row lets tools tell columns apart.
         let text = self.cells[row].as_deref().unwrap_or("-");
@@ -110,11 +110,11 @@ impl Column {
     }
 }
 
-/// The columns that are shown in lines of at most so many columns of the terminal.
+/// The columns to show in lines of at most `room` terminal columns.
 ///
-/// One that has nothing to say about any row is left out. Texts are cut while enough is left of
-/// them, then columns of little worth go, then texts are cut to the bone. What must stay whole may
-/// be wider all the same.
+/// A column without any value is left out. Texts are cut to [`EASY`] first, then columns of low
+/// worth are left out, then texts are cut to [`NARROW`]. Columns that are never cut may still
+/// exceed `room`.
 pub(crate) fn fitted(all: &[Column], room: usize) -> Vec<Fitted> {
     let has_cells = |it: &usize| all[*it].cells.iter().any(Option::is_some);
     let mut shown: Vec<usize> = (0..all.len()).filter(has_cells).collect();
@@ -131,7 +131,7 @@ pub(crate) fn fitted(all: &[Column], room: usize) -> Vec<Fitted> {
     }
 }
 
-/// How much of a line columns take, with what is between them.
+/// The width of a line with these columns and the gaps between them.
 pub(crate) fn taken(widths: &[Fitted]) -> usize {
     let gaps = widths.len().saturating_sub(1).saturating_mul(GAP);
     widths.iter().map(|it| it.width).fold(gaps, usize::saturating_add)

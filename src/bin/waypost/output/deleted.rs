@@ -1,10 +1,10 @@
-//! What was deleted, and how it comes back.
+//! How deleted checkpoints are restored, in words.
 
 use waypost::keep::Deleted;
 
 use super::size;
 
-/// What comes back of what was deleted, in words.
+/// How many deleted checkpoints can be restored and with which command.
 pub(crate) fn come_back(deleted: &Deleted) -> String {
     let size = size(deleted.stored_bytes);
     match deleted.operation.filter(|_| deleted.is_restorable) {

@@ -10,7 +10,7 @@ use waypost::{Artifact, Entry, Stats, Timestamp};
 
 use super::human::{ago, plain, size};
 
-/// Named values; what is not known is left out.
+/// Named values; unknown ones are left out.
 #[derive(Debug, Default)]
 pub(crate) struct Fields(Vec<(&'static str, String)>);
 
@@ -77,7 +77,7 @@ impl Fields {
         }
         fields.text("file", Some(size(stats.file_bytes)));
         fields.text("key", stats.key);
-        let rekey = "not done: some is not under the key; run waypost rekey again";
+        let rekey = "unfinished: some data is not under the new key; run waypost rekey again";
         fields.text("rekey", Some(rekey).filter(|_| stats.is_rekeying));
         if stats.deleted > 0 {
             let bytes = size(stats.deleted_bytes);
@@ -100,7 +100,7 @@ impl Fields {
         fields
     }
 
-    /// What compacting achieved.
+    /// The result of a compaction.
     pub(crate) fn of_compacted(compacted: Compacted) -> Self {
         let mut fields = Self::default();
         fields.text("before", Some(size(compacted.before_bytes)));
@@ -110,7 +110,7 @@ impl Fields {
         fields
     }
 
-    /// What was stored under another key.
+    /// The result of a rekey.
     pub(crate) fn of_rekeyed(rekeyed: Rekeyed, key: Option<KeyId>) -> Self {
         let mut fields = Self::default();
         let key = key.map_or_else(|| "none: not encrypted".to_owned(), |key| key.to_string());

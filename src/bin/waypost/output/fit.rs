@@ -1,4 +1,4 @@
-//! Texts that must fit so many columns of a terminal, whatever characters they have.
+//! Cuts texts to terminal columns, wide and combining characters included.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -7,7 +7,7 @@ pub(crate) fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// A text in at most so many columns; where it is cut, dots say so if there is room for them.
+/// A text in at most `room` columns. A cut is marked with dots if they fit.
 pub(crate) fn cut(text: &str, room: usize) -> String {
     const MORE: &str = "...";
     if text.width() <= room {
@@ -17,20 +17,20 @@ pub(crate) fn cut(text: &str, room: usize) -> String {
     start(text.chars(), room) + end
 }
 
-/// The same with the start and the end of a text.
+/// The same, cut in the middle.
 pub(crate) fn cut_middle(text: &str, room: usize) -> String {
     const MORE: &str = "...";
     if text.width() <= room || room <= MORE.len() {
         return cut(text, room);
     }
-    // What tells names apart is more often their end.
+    // Names differ more often at their end.
     let left = room - MORE.len();
     let start = start(text.chars(), left / 2);
     let end: String = self::start(text.chars().rev(), left - left / 2).chars().rev().collect();
     start + MORE + &end
 }
 
-/// As many characters as so many columns have room for.
+/// The leading characters that fit into `room` columns.
 fn start(characters: impl Iterator<Item = char>, room: usize) -> String {
     let mut taken = 0;
     let fits = |character: &char| {

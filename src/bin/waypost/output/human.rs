@@ -1,4 +1,4 @@
-//! Numbers, times and texts in a form that a person takes in at a glance.
+//! Short forms of numbers, times and ids for people.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -51,9 +51,9 @@ pub(crate) fn rounded(score: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// How many characters of UUIDs it takes to tell these ids apart, in whole groups of them.
+/// The shortest prefix, in whole UUID groups, that distinguishes these ids.
 pub(crate) fn short_length(ids: &[&Id]) -> usize {
-    // Up to 13 a UUIDv7 is its time in milliseconds; the rest is chance.
+    // The first 13 characters of a UUIDv7 are its time in milliseconds; the rest is random.
     const GROUPS: [usize; 4] = [13, 18, 23, 36];
     let are_told_apart = |length: &usize| {
         let mut seen = HashSet::new();

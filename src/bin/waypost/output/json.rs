@@ -1,6 +1,6 @@
-//! JSON for programs: objects that all start with the version of what they promise.
+//! JSON for programs: every object starts with the version of the contract.
 //!
-//! The promise itself is `src/docs/JSON.md`.
+//! The contract itself is `src/docs/JSON.md`.
 
 use std::io::{self, Write};
 
@@ -20,12 +20,12 @@ impl More {
 
 /// Writes an object as one line of JSON.
 pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    // An error on the way must not leave half an object.
+    // Built first: an error must not leave half an object.
     let text = json::object(value)?;
     writeln!(out, "{text}")
 }
 
-/// Writes an object that is JSON already, with the version before its members.
+/// Writes an object that is JSON already and adds the version as first member.
 pub(crate) fn json_text(out: &mut dyn Write, object: &str) -> io::Result<()> {
     let members = object.strip_prefix('{').unwrap_or(object);
     writeln!(out, "{{\"{VERSION_KEY}\":{VERSION},{members}")

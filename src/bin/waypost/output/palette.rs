@@ -5,18 +5,18 @@ use waypost::Status;
 
 /// Titles of columns, and names of fields.
 pub(crate) const TITLE: Style = Style::new().bold();
-/// What a checkpoint is called.
+/// Ids of checkpoints.
 pub(crate) const ID: Style = AnsiColor::Yellow.on_default();
-/// What somebody must look at.
+/// Problems that need attention.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// What was there before.
+/// Old values.
 pub(crate) const OLD: Style = AnsiColor::Red.on_default();
-/// What is there now.
+/// New values.
 pub(crate) const NEW: Style = AnsiColor::Green.on_default();
-/// What stands elsewhere.
+/// Moved values.
 pub(crate) const MOVED: Style = AnsiColor::Yellow.on_default();
 
-/// The colour of a status by its name: only how work ended is told by one.
+/// The colour of a status; only those of ended work have one.
 pub(crate) fn status(name: &str) -> Style {
     match name.parse() {
         Ok(Status::Failed) => AnsiColor::Red.on_default(),

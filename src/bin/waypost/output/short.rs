@@ -1,4 +1,4 @@
-//! Ids of entries, in as few characters as lead to them.
+//! The shortest unique prefixes of ids.
 
 use waypost::{Entry, Id, Store};
 

@@ -1,4 +1,4 @@
-//! Series as `series` lists them and `resume` lets a person choose one.
+//! The lines of series in `waypost series` and in the menu of `resume`.
 
 use anyhow::Result;
 use waypost::recovery::{Outlook, SeriesState};
@@ -51,7 +51,7 @@ pub(crate) fn of_states(
     ])
 }
 
-/// What `resume` would do, and why if that is not to go on from the newest.
+/// What `resume` would do, with the reason if it would not go on from the newest.
 fn resume(state: &SeriesState) -> String {
     let newest = state.newest.as_ref().map(|newest| &newest.id);
     let word = match (state.decision, &state.from) {

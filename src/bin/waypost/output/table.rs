@@ -1,4 +1,4 @@
-//! Tables that fit the terminal: a row is a line.
+//! Tables that fit the terminal: one line per row.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -31,13 +31,12 @@ pub(crate) fn of_entries(entries: &[&Entry], id_length: usize, now: Timestamp) -
 
 /// Writes columns beside each other, a row a line.
 ///
-/// A column that has nothing to say about any row is left out, and where lines have an end, what
-/// there is no room for.
+/// A column without any value is left out; on a terminal, columns that do not fit are, too.
 pub(crate) fn table(out: &mut dyn Write, columns: &[Column], global: &Global) -> io::Result<()> {
     write(out, columns, width().map_or(usize::MAX, usize::from), global.colours(&io::stdout()))
 }
 
-/// How many columns the terminal has, if there is one.
+/// The width of the terminal, if output goes to one.
 pub(crate) fn width() -> Option<u16> {
     let stdout = io::stdout();
     // A pipe has no width: its reader gets whole lines.

@@ -1,4 +1,4 @@
-//! Output to a terminal: nothing that was saved can control it or mislead its reader.
+//! Output to a terminal, escaped so that saved text cannot control it or mislead the reader.
 //!
 //! Must never change output to a file or a pipe: a program gets every byte as it was stored.
 
@@ -63,7 +63,7 @@ impl<W: Write> Shown<W> {
         Ok(&bytes[length..])
     }
 
-    /// Shows a text, and returns how much of it: less if it ends within what may be a colour.
+    /// Shows a text and returns the bytes shown: fewer if it ends in a possible colour sequence.
     fn show_text(&mut self, text: &str, is_whole: bool) -> io::Result<usize> {
         let mut at = 0;
         while let Some(length) = text[at..].find(|it| is_hidden(it) && !['\n', '\t'].contains(&it))
@@ -115,7 +115,7 @@ fn split(bytes: &[u8]) -> (&str, &[u8]) {
     }
 }
 
-/// What a text starts with.
+/// A colour sequence at the start of a text.
 enum Colour {
     /// A colour, with its length in bytes.
     Whole(usize),

@@ -1,4 +1,4 @@
-//! Where a loop stands: in the spelling of code, and in those of language models.
+//! Where a loop stands, in the spellings of AIWG's code and of language models.
 
 use super::iteration_after;
 use crate::checkpoint::{Document, Entry, Status};
@@ -56,7 +56,8 @@ pub(super) fn standing(entry: &Entry, document: &Document) -> Standing {
     }
 }
 
-/// By lists of phases or tasks, if there are both, else by a word for each phase.
+/// Progress by the lists of done and remaining phases or tasks, if both exist, else by the word of
+/// each phase.
 fn steps(document: &Document) -> Option<Progress> {
     let (done, left) = (first_list(document, &DONE), first_list(document, &REMAINING));
     if let (Some(done), Some(left)) = (done, left) {
@@ -68,8 +69,8 @@ fn steps(document: &Document) -> Option<Progress> {
     Some(Progress { unit: "phase", done: phases.done_count, total, next })
 }
 
-/// Code writes down every iteration that is done; else the current one is taken for done, unless
-/// that list shows that it is not.
+/// AIWG's code lists every finished iteration. Without the list the current iteration counts as
+/// done.
 fn iterations(entry: &Entry, document: &Document) -> Option<Progress> {
     let current = count(document, &ITERATION)?;
     let total = count(document, &ITERATIONS_MAX);
@@ -109,7 +110,7 @@ impl Phases {
     }
 }
 
-/// What was done last, else what the last iteration says of itself, else what it taught.
+/// The last action, else the summary of the last iteration, else its learnings.
 fn last_action(document: &Document) -> Option<String> {
     let of_iteration =
         || message(last(document, "iterations")?, &["progress", "summary", "result"]);
@@ -121,7 +122,7 @@ fn last<'a>(document: &'a Document, field: &str) -> Option<&'a Document> {
     list(document, field)?.last()
 }
 
-/// Iterations that are written down as failed or crashed.
+/// Number of iterations listed as failed or crashed.
 fn failed(document: &Document) -> Option<u64> {
     let is_failed = |record: &&Document| {
         text(record, "status")

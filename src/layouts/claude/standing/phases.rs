@@ -12,7 +12,7 @@ use crate::layouts::standing::told::{LIST_MAX, count, first_list, named};
 pub(super) struct Phases<'a> {
     current: Option<u64>,
     total: Option<u64>,
-    /// As they are written, if there is a list.
+    /// The list of completed phases as written, if any.
     completed: Option<Vec<String>>,
     state: Option<&'a str>,
 }
@@ -23,7 +23,7 @@ impl<'a> Phases<'a> {
         let total = count(document, &["total_phases", "workflow_state.total_phases"]);
         Self {
             current: count(document, &["current_phase", "workflow_state.current_phase"]),
-            // Scripts write 0 where nobody knows.
+            // Scripts write 0 for an unknown total.
             total: total.filter(|total| *total > 0),
             completed: first_list(document, &lists).map(unique),
             state: text(document, "state_machine.current_state"),
@@ -64,19 +64,19 @@ impl<'a> Phases<'a> {
         };
         let done: Option<BTreeSet<u64>> = completed.iter().map(|name| name.parse().ok()).collect();
         let done = done?;
-        // Ends soon, however many there are: no more than those that are done are passed over.
+        // Ends soon even for a huge total: it skips at most the completed phases.
         let left = (1..=total).filter(|number| !done.contains(number));
         Some(left.take(LIST_MAX).map(phase).collect())
     }
 
     /// The phase that is under way, or the one after it if it is done already.
     ///
-    /// Without a list of those that are done the current phase is taken for done: see the README.
+    /// Without a list of completed phases the current phase counts as done, as in the README.
     fn next(&self) -> Option<u64> {
         let current = self.current?;
         let Some(completed) = &self.completed else { return current.checked_add(1) };
         let is_done = completed.iter().any(|name| name.parse() == Ok(current));
-        // Phases count from one, but for a state machine, whose first state is 0.
+        // Phases count from 1; the first state of a state machine is 0.
         let is_before = current == 0 && self.state_of(current).is_none();
         if is_done || is_before { current.checked_add(1) } else { Some(current) }
     }
@@ -86,9 +86,9 @@ impl<'a> Phases<'a> {
         state.map_or_else(|| phase(number), |state| format!("{} ({state})", phase(number)))
     }
 
-    /// The state of a phase, where the machine has the one that belongs to the current phase.
+    /// The state of a phase, if the machine's current state matches the current phase.
     ///
-    /// Elsewhere the numbers are those of a plan, which has phases of its own.
+    /// Otherwise the numbers count the phases of a plan.
     fn state_of(&self, number: u64) -> Option<&'static str> {
         let at = |number: u64| STATES.get(usize::try_from(number).ok()?).copied();
         at(self.current?).filter(|state| Some(*state) == self.state)?;
@@ -104,7 +104,7 @@ fn called(name: &str) -> String {
     name.parse().map_or_else(|_| name.to_owned(), phase)
 }
 
-/// Each once: scripts that run twice write a phase twice.
+/// Each phase once: scripts that run twice write it twice.
 fn unique(items: &[Document]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     items.iter().filter_map(named).filter(|name| seen.insert(name.clone())).collect()

@@ -1,12 +1,12 @@
-//! The graph of tasks, as restoring it reads it.
+//! The graph of tasks, in the form that restoring it reads.
 //!
-//! - `graph_id`: the same; else `GRAPH-DATE-HASH`, as in the checkpoint's own id. A graph that has
-//!   no name gets one here, as the checkpoint does.
+//! - `graph_id`: the same; else `GRAPH-DATE-HASH`, as in the checkpoint's own id. A graph without
+//!   an id gets this one.
 //! - `completed_batches`, `current_batch`: the same.
 //! - `node_states`: the same, where a word alone is a status; else the lists of tasks that are done
 //!   and remain, by the names that `resume --prompt` knows; else none.
 //!
-//! Each is looked for in `/execution_graph`, in `/graph_state`, its other name, and at the top.
+//! Each is read from `/execution_graph`, from `/graph_state`, its other name, or at the top.
 
 use std::collections::HashSet;
 
@@ -45,13 +45,13 @@ fn nodes(given: &mut Given<'_>) -> Document {
     let found = places.iter().find_map(|place| Some((place, given.at(&[place])?)));
     match found {
         Some((place, Document::Object(nodes))) => states(given, place, nodes),
-        // Its type refuses it.
+        // Copied as it is: its type refuses it.
         Some((_, other)) => other.clone(),
         None => of_tasks(given),
     }
 }
 
-/// Restoring a node reads its status and only asks for the rest.
+/// Restoring a node needs its status; the other fields are optional.
 fn states(given: &mut Given<'_>, place: &str, nodes: &[(String, Document)]) -> Document {
     let has_status = |node: &Document| {
         text_of(node).is_some() || node.get("status").is_some_and(|it| *it != Document::Null)

@@ -1,9 +1,9 @@
-//! Whether and where work can go on, as the resume algorithm reads it.
+//! Whether and where work can go on, in the form that the resume algorithm reads.
 //!
 //! - `can_resume`: `can_resume`; the same, also at the top; true if it is known where.
 //! - `resume_from`: `resume_from`; the same, also at the top. Required if work can go on.
-//! - `prerequisites_met`: the same, also at the top; false if the document says of some that they
-//!   are not met; else true if work can go on, which says that nothing is in its way.
+//! - `prerequisites_met`: the same, also at the top; false if the document names some that are not
+//!   met; else true if work can go on.
 //! - `unmet_prerequisites`: those, by name.
 //! - `warnings`: `warnings`; the same, also at the top.
 

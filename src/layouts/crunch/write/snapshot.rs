@@ -1,4 +1,4 @@
-//! The issue as the document has it, for the checks before resuming.
+//! The issue as the document describes it, for the checks before resuming.
 //!
 //! Each field is looked for in `/issue_snapshot`, then in `/issue`, where the output of a tracker's
 //! own command usually is, then at the top.
@@ -27,7 +27,7 @@ fn said(given: &Given<'_>, field: &str) -> Document {
     given.text_at(&places.each_ref().map(String::as_str)).map_or(Document::Null, Document::Text)
 }
 
-/// As it is: a body that is empty is one.
+/// The body as it is; an empty one counts.
 fn body(given: &Given<'_>) -> Document {
     let mut values = places("body").into_iter().filter_map(|place| given.at(&[&place]));
     let found = values.find(|value| text_of(value).is_some());

@@ -1,4 +1,4 @@
-//! What the claude system asks for before it goes on by itself.
+//! The conditions under which the claude system resumes without asking.
 
 use super::*;
 

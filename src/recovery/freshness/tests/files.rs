@@ -80,7 +80,7 @@ fn what_is_said_twice_is_found_once() {
     assert_eq!(found.findings.len(), 1);
 }
 
-/// Only its being there was looked at, so that an edited file went unnoticed.
+/// Only existence was checked, so an edited file went unnoticed.
 #[test]
 fn a_file_of_crunch_without_a_hash_is_asked_about_by_date() {
     let now = FileNow { sha256: EMPTY.to_owned(), modified_at: 0 };

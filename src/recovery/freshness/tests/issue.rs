@@ -47,7 +47,7 @@ fn labels_are_sets_and_every_change_is_named() {
     }
 }
 
-/// It was only told that the workflow state is to be updated, and the phase stayed.
+/// The phase stayed, and a message only said that the workflow state needs an update.
 #[test]
 fn the_phase_of_crunch_follows_labels_that_changed() {
     for (saved, now, phase, then) in [
@@ -93,7 +93,7 @@ fn the_phase_of_crunch_follows_labels_that_changed() {
     }
 }
 
-/// Work was gone on with by itself that the labels call done.
+/// Work that the labels mark as done was resumed without asking.
 #[test]
 fn labels_that_name_the_last_phase_are_for_the_user_to_decide() {
     for (label, advice) in

@@ -40,7 +40,7 @@ fn another_branch_that_is_checked_out_is_for_the_user_to_decide() {
     let message = "its branch is \"feature/x\", and no branch is checked out";
     let wanted = Some((Check::Branch, Advice::PromptUser, message));
     assert_eq!(only(&look(Layout::Crunch, of(BRANCH), &detached)), wanted);
-    // Work in a worktree elsewhere: nobody can tell.
+    // Work in another worktree: the branch is unknown.
     let other = Snapshot { worktree: text("/other"), ..of(BRANCH) };
     assert_eq!(only(&look(Layout::Native, other, &on("main"))), None);
 }

@@ -1,4 +1,4 @@
-//! What the pipeline of a story says against going on.
+//! Reasons in the state of a pipeline not to resume a story.
 
 use super::*;
 use crate::layouts::pipeline::{Assignment, ExceededRetry};
@@ -16,7 +16,7 @@ fn a_story_that_is_done_or_paused_is_for_a_person() {
         (text("STAGE_2"), None),
         (text("DONE"), Some("its pipeline says that the story is done")),
         (text("PAUSED"), Some("its pipeline says that the story is paused, for a person")),
-        // As language models spell it: such a story was gone on with.
+        // A spelling of language models: such a story was resumed.
         (text("Done"), Some("its pipeline says that the story is done")),
         (text("completed"), Some("its pipeline says that the story is done")),
         (text("paused"), Some("its pipeline says that the story is paused, for a person")),

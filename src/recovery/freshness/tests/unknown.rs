@@ -1,4 +1,4 @@
-//! Questions that nobody can answer.
+//! Questions without an answer.
 
 use super::*;
 

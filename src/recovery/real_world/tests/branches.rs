@@ -53,7 +53,7 @@ fn a_name_is_neither_an_option_nor_a_path_nor_a_pattern() {
     for name in ["-d", "--version", "--exec=touch x", "--upload-pack=x"] {
         assert_ne!(world.has_branch(name), Answer::Known(true), "{name}");
     }
-    // git does not make it, but a ref of that name can be there.
+    // git does not create it, but such a ref can exist.
     git(&place.root, &["update-ref", "refs/heads/-d", "HEAD"]);
     assert_eq!(world.has_branch("-d"), Answer::Known(true));
     for name in ["ma*", "mai?", "[m]ain", "../heads/main", "main~0", "main^", "@{-1}", "", "a\nb"] {
@@ -87,7 +87,7 @@ fn the_branch_that_is_checked_out_is_told() {
 fn without_git_or_a_repository_nobody_can_tell() {
     needs!("git");
     let place = Place::bare();
-    // Whatever lies above the directory for such things.
+    // Whatever is above the temporary directory.
     place.write(".git", "gitdir: nowhere");
     let world = place.world();
     let said = reason(world.has_branch("main"));
@@ -108,7 +108,7 @@ fn what_git_sets_for_its_hooks_is_not_handed_on() {
     let set = super::super::child::command("git".as_ref(), &[]);
     let removed: Vec<_> = set.get_envs().filter(|(_, value)| value.is_none()).collect();
     for name in git(Path::new("."), &["rev-parse", "--local-env-vars"]).lines() {
-        // What says how, not where, is left to the user.
+        // Variables that do not change the place are left to the user.
         let is_place = ["DIR", "TREE", "FILE", "DIRECTORY", "DIRECTORIES", "PREFIX"];
         let is_place = is_place.iter().any(|end| name.ends_with(&format!("_{end}")));
         let is_kept = ["GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_IMPLICIT_WORK_TREE"];

@@ -81,7 +81,7 @@ fn a_file_that_nothing_wrote_to_since_has_not_changed() {
     // Its date proves nothing while it is ahead of the clock.
     let ahead = Moment { time: at(now.time.as_micros() / 1_000_000 + HOUR), branch: None };
     assert_eq!(world.has_changed("src/a.rs", &ahead), Answer::Known(true));
-    // Put in its place later, though written before.
+    // Renamed into place later, though written before.
     let old = place.write("old", "older\n");
     fs::File::options()
         .write(true)

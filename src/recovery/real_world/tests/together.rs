@@ -1,4 +1,4 @@
-//! A checkpoint held against a real repository.
+//! Compares a checkpoint with a real repository.
 
 use super::*;
 use crate::checkpoint::{Layout, NewEntry, Timestamp};

@@ -469,7 +469,7 @@ fn what_is_made_for_two_series_is_not_taken_for_two_contents_of_one() {
     assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
     test.run("export seven --layout agentize --issue 7 --quiet").done();
     test.write("file", "x");
-    // It was told to pass --overwrite, and told the same again.
+    // The hint said to pass --overwrite, and then said so again.
     for flags in ["", "--overwrite"] {
         let told = test.run(&format!("export file {flags}")).failed(4);
         let expected = "error: file is a file, and the target of an export is a directory\n";

@@ -83,7 +83,7 @@ fn what_was_imported_from_failed_goes_to_work_when_it_is_reopened() {
     assert_eq!((imported(&test), status(&test)), (json!(0), json!("failed")));
 }
 
-/// Whatever has changed is somebody's work.
+/// A changed file is the work of another program.
 #[test]
 fn a_file_that_changed_since_is_named_and_stays_even_with_overwrite() {
     let test = project();

@@ -1,4 +1,4 @@
-//! `export DIR` of what nobody meant well: nothing outside the directory is ever touched.
+//! `export DIR` of hostile checkpoints: nothing outside the directory is ever touched.
 
 use std::fs;
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use super::super::Test;
 use super::{commands, words};
 
-/// The text of a page, without what the formatter is told.
+/// The text of a page, without commands of the formatter.
 fn text(page: &str) -> String {
     page.replace("\\-", "-").replace("\\*(Aq", "'").replace("\\&", "").replace("\\\\", "\\")
 }

@@ -19,7 +19,7 @@ fn what_only_later_ones_captured_is_told_and_left() {
     }
     let shown = test.run("restore one --into .").done();
     assert!(shown.contains("\n     left           src/c.rs  (captured later)\n"), "{shown}");
-    // What is not there, and what nobody captured, is not told.
+    // Missing files, and files that were never captured, are not reported.
     assert_eq!(report(&test.run("restore one --into new --json --quiet"))["left"], json!([]));
     assert_eq!(report(&test.run("restore two --into . --json"))["left"], json!([]));
 }

@@ -130,7 +130,7 @@ fn a_link_that_leads_nowhere_is_in_the_way_of_the_state() {
     assert!(!link.is_symlink() && !test.path().join("nowhere").exists());
 }
 
-/// It was replaced by its own past, or moved away, and success was told.
+/// It was replaced by an earlier content, or moved away, and the restore reported success.
 #[test]
 fn the_store_itself_is_neither_replaced_nor_removed() {
     const UNFINISHED: &str = "s.redb.new-0123456789abcdef0123456789abcdef.unfinished";

@@ -1,4 +1,4 @@
-//! Files of the claude system in `failed/`: kept to be looked at, and never gone on from.
+//! Files of the claude system in `failed/`: kept for inspection, and never resumed.
 
 use std::fs;
 
@@ -60,7 +60,7 @@ fn a_file_that_was_moved_to_failed_by_hand_is_not_gone_on_from() {
     let (from, to) = (path("", LATER), path("failed/", LATER));
     fs::create_dir_all(test.path().join(&to).parent().unwrap()).unwrap();
     fs::rename(test.path().join(&from), test.path().join(&to)).unwrap();
-    // An export writes what is missing, and removes nothing that nobody marked.
+    // An export writes missing files, and removes none whose checkpoint was not marked.
     test.run("export . --quiet").done();
     assert!(test.path().join(&to).exists());
     fs::remove_file(test.path().join(&from)).unwrap();

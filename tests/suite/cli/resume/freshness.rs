@@ -142,7 +142,7 @@ fn a_file_that_has_no_issue_is_refused() {
     assert!(!told.contains("store"), "{told}");
 }
 
-/// The phase of the checkpoint was told, whatever the labels said by then.
+/// The phase of the checkpoint was shown, even if the labels had changed.
 #[test]
 fn the_phase_follows_the_current_labels_and_that_is_said() {
     needs!("git");
@@ -380,7 +380,7 @@ fn captured_files_are_compared_whatever_the_document_says() {
     assert_eq!(test.run("resume work --json").code, Some(0));
 }
 
-/// A file that crunch lists without a hash could be edited, and nobody was asked.
+/// An edited file that crunch lists without a hash caused no question.
 #[test]
 fn a_modified_file_of_crunch_that_changed_since_is_for_somebody_to_decide() {
     needs!("git");

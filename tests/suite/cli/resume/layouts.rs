@@ -1,4 +1,4 @@
-//! Files of the five systems, imported and gone on with.
+//! Files of the five systems, imported and resumed.
 
 use std::fs;
 

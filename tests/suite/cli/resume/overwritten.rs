@@ -12,7 +12,7 @@ fn state(stage: &str) -> String {
     )
 }
 
-/// A run that ended for good was gone on with from what its file had held before, all night.
+/// A loop resumed a run that had ended for good, all night, from earlier contents of its file.
 #[test]
 fn what_was_overwritten_is_not_gone_on_from() {
     let test = Test::new();

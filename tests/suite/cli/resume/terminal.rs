@@ -1,4 +1,4 @@
-//! Somebody sits there: what is asked, and what the answers do.
+//! `resume` at a terminal: its questions, and what the answers do.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! claude-crunch: batches, tasks, and the issue as it was.
+//! claude-crunch: batches, tasks, and the snapshot of the issue.
 
 use serde_json::{Value, json};
 use waypost::Layout;

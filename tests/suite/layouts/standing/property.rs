@@ -1,4 +1,4 @@
-//! Whatever a document says, it is told or left out, and what is told has an end.
+//! Hostile documents: every value is shown or left out, and output is bounded.
 
 use std::fs;
 use std::sync::LazyLock;

@@ -212,7 +212,7 @@ fn no_name_leads_elsewhere() {
     assert_eq!(refusal(Layout::Aiwg, &aiwg, &state()), [format!("loop_id: {RULE}")]);
 }
 
-/// Who has to change something is told where it stands.
+/// The report shows the place that needs a change.
 #[test]
 fn what_is_wrong_in_the_document_is_named_by_its_place() {
     const RULE: &str = "must be able to name a file";

@@ -120,7 +120,7 @@ fn read(figures: &mut Figures, kind: Kind, peer: &dyn Peer, contents: &Contents)
     Ok(())
 }
 
-/// The median of so many calls, in microseconds.
+/// The median of this many calls, in microseconds.
 fn timed(count: u32, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     for _ in 0..WARM_UP.min(count) {
         work()?;

@@ -72,7 +72,8 @@ fn append(log: &mut File, count: u32) -> Result<Vec<Duration>> {
     Ok(times)
 }
 
-/// The rounds in which nobody else had the disk, by what the floor took: the same for all rivals.
+/// The rounds in which no other process used the disk, judged by the floor: the same for all
+/// rivals.
 fn quiet(floor: &[Vec<Duration>]) -> Vec<usize> {
     let medians: Vec<Duration> = floor.iter().map(|times| median(times.clone())).collect();
     let best = medians.iter().skip(1).min().copied().unwrap_or_default();
@@ -172,7 +173,7 @@ pub(super) fn processor(figures: &mut Figures, kind: Kind, directory: &Path) -> 
     Ok(())
 }
 
-/// The processor time of so many saves, without that of making the documents.
+/// The processor time of this many saves, without that of making the documents.
 fn spent(peer: &dyn Peer, fleet: &mut Fleet, saves: u32) -> Result<Option<Duration>> {
     let (about, state) = fleet.step()?;
     peer.save(about, state)?;

@@ -62,7 +62,7 @@ pub(super) struct Sqlite {
     path: PathBuf,
     durability: Durability,
     form: Form,
-    /// Connections that nobody uses at the moment.
+    /// Idle connections.
     idle: Mutex<Vec<Connection>>,
     /// Held while writing, if savers wait in line: a saver that finds the file locked sleeps for
     /// milliseconds before it asks again.

@@ -55,7 +55,7 @@ impl Worker {
         found.map_or(Ok(()), |checkpoint| self.compare(&checkpoint))
     }
 
-    /// Reads all files that somebody imported, as an export would.
+    /// Reads all imported files, as an export would.
     pub(super) fn export(&mut self) -> Result<()> {
         let query = Query {
             series: Some(Kind::Imported.series(self.anybody())),

@@ -15,7 +15,7 @@ const SYLLABLES: [&str; 24] = [
     "ba", "con", "de", "er", "fi", "gra", "he", "in", "ko", "la", "men", "no", "or", "pre", "re",
     "sta", "ti", "tion", "u", "ver", "wa", "xi", "yo", "ze",
 ];
-// Few enough that words come again: 16 KB compress to 6 KB.
+// Few enough that words repeat: 16 KB compress to 6 KB.
 const VOCABULARY: u32 = 400;
 
 /// The state of an agent loop, as a program would declare it.
@@ -48,14 +48,14 @@ struct Artifact {
     bytes: u32,
 }
 
-/// What the documents of a loop are like.
+/// Size and growth of the documents of a loop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
-    /// About how long the first one is as JSON.
+    /// Approximate length of the first document as JSON.
     pub(crate) json_bytes: usize,
-    /// About how much of one is new against the one before; one step at least.
+    /// Approximate bytes that differ from the document before; at least one step.
     pub(crate) new_bytes: usize,
-    /// Whether what is old stays, so that each is longer than the one before.
+    /// True if old content stays, so that every document is longer than the one before.
     pub(crate) grows: bool,
 }
 
@@ -87,7 +87,7 @@ impl AgentLoop {
         Self { state, loop_id, shape, random }
     }
 
-    /// Goes on to the next iteration: a step more, the oldest forgotten, a few scores new.
+    /// Advances one iteration: adds a step, drops the oldest and changes a few scores.
     pub(crate) fn advance(&mut self) {
         let (state, random) = (&mut self.state, &mut self.random);
         state.iteration += 1;
@@ -105,7 +105,7 @@ impl AgentLoop {
         }
     }
 
-    /// What the loop says about its next checkpoint.
+    /// The entry of the next checkpoint.
     pub(crate) fn about(&self) -> NewEntry {
         NewEntry {
             loop_id: Some(self.loop_id.clone()),
@@ -138,7 +138,8 @@ impl State {
         }
     }
 
-    /// Makes a step more and returns how long it is as JSON; the oldest goes unless it `stays`.
+    /// Adds a step and returns its length as JSON; drops the oldest step unless old content
+    /// `stays`.
     fn step(&mut self, stays: bool, random: &mut Random) -> usize {
         if !stays {
             self.history.pop_front();
@@ -147,7 +148,7 @@ impl State {
         json_bytes(&self.history.back())
     }
 
-    /// Writes a note and returns how long it is as JSON; another goes unless it `stays`.
+    /// Adds a note and returns its length as JSON; drops another unless old content `stays`.
     fn note(&mut self, stays: bool, random: &mut Random) -> usize {
         let note = sentence(random, 16);
         let length = json_bytes(&note);
@@ -160,7 +161,7 @@ impl State {
         length
     }
 
-    /// Adds something, and returns how long it is as JSON.
+    /// Adds a step or a note and returns its length as JSON.
     fn grow(&mut self, random: &mut Random) -> usize {
         match random.below(8) {
             0..4 => self.step(true, random),
@@ -201,7 +202,7 @@ fn json_bytes(part: &impl Serialize) -> usize {
 }
 
 fn time(iteration: u32) -> String {
-    // A minute an iteration, and microseconds that are not round.
+    // One minute per iteration, with microseconds that are not round.
     Timestamp::from_micros(1_769_353_200_000_000 + i64::from(iteration) * 60_123_457).to_string()
 }
 

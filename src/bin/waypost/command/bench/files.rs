@@ -1,4 +1,5 @@
-//! The rival: one `.json.gz` file for each checkpoint, written with as much care as it takes.
+//! The rival: one `.json.gz` file per checkpoint, written, synced and renamed as durably as a
+//! store.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -90,7 +91,8 @@ impl Contender for Files {
     }
 }
 
-/// All files beside one, oldest first: what it takes to know the newest without an index.
+/// All files in the directory of `saved`, oldest first: without an index, finding the newest needs
+/// this list.
 fn names(saved: &Path) -> Result<Vec<PathBuf>> {
     let directory = saved.parent().context("a file is in a directory")?;
     let names = fs::read_dir(directory)?.map(|entry| Ok(entry?.path()));

@@ -1,6 +1,6 @@
 //! Numbers that look random and are the same in every run.
 
-/// Marsaglia's xorshift64: enough to vary documents, and no dependency.
+/// Marsaglia's xorshift64: good enough to vary documents, and needs no dependency.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 

@@ -1,4 +1,4 @@
-//! What was measured, for people and for programs.
+//! The report of a measurement, for people and for programs.
 
 use std::io::Write;
 
@@ -20,7 +20,7 @@ pub(super) struct Report {
     pub(super) files: Measured,
 }
 
-/// What was saved.
+/// The documents that were saved.
 #[derive(Debug, Serialize)]
 pub(super) struct Documents {
     json_bytes: usize,
@@ -32,7 +32,7 @@ pub(super) struct Documents {
     durability: &'static str,
 }
 
-/// What one way of keeping checkpoints did.
+/// The figures of one contender.
 #[derive(Debug, Serialize)]
 pub(super) struct Measured {
     pub(super) saves_per_second: f64,
@@ -40,9 +40,10 @@ pub(super) struct Measured {
     pub(super) newest: Spread,
     pub(super) get: Spread,
     pub(super) list: Spread,
-    /// Bytes that the system was given to write, where it tells.
+    /// Bytes that this process wrote, where the system counts them.
     pub(super) written_bytes_per_save: Option<u64>,
-    /// Of the store after compacting; of files without the rest of their last blocks.
+    /// The store is compacted first; files count by length, without the unused rest of their last
+    /// blocks.
     pub(super) bytes_per_checkpoint: u64,
 }
 
@@ -63,7 +64,7 @@ impl Documents {
 // Below this the first pages of a store are most of it.
 const FEW_SAVES: u32 = 200;
 
-/// A line of the table: what it says, of both, and by how much the first is better.
+/// A line of the table: its label, both figures, and how much better the first is.
 struct Line {
     what: &'static str,
     values: [String; 2],
@@ -150,7 +151,7 @@ fn us(micros: f64) -> String {
     }
 }
 
-/// By how much the first of two is better, or worse.
+/// The ratio in words: how much better or worse the first is.
 fn judged(better: f64) -> String {
     if !better.is_finite() || better <= 0.0 {
         "-".to_owned()

@@ -1,4 +1,4 @@
-//! The measurement: the same loops for both, in turns.
+//! The measurement: both contenders save the same loops, in turns.
 
 use std::fs;
 use std::io;
@@ -24,16 +24,16 @@ use crate::threads::start_in;
 
 const ROUNDS: u32 = 10;
 const FLOOR_APPENDS: u32 = 20;
-// Enough for a percentile, and done in a moment.
+// Enough for a percentile, and quick.
 const READS: usize = 300;
 
-/// What keeps checkpoints.
+/// A way to keep checkpoints: the store, or files.
 pub(super) trait Contender: Sync {
-    /// What it takes to find a checkpoint again.
+    /// The handle by which a saved checkpoint is found again.
     type Saved: Send;
 
     fn save(&self, agent_loop: &AgentLoop) -> Result<Self::Saved>;
-    /// Brings what was saved to the disk.
+    /// Syncs everything that was saved.
     fn finish(&self) -> Result<()>;
     /// The newest document of the same loop, as JSON.
     fn newest(&self, saved: &Self::Saved) -> Result<String>;
@@ -44,7 +44,7 @@ pub(super) trait Contender: Sync {
     fn bytes(&self) -> Result<u64>;
 }
 
-/// A contender with its loops, and what it did so far.
+/// A contender with its loops and its figures so far.
 struct Course<C: Contender> {
     contender: C,
     loops: Vec<AgentLoop>,
@@ -54,10 +54,10 @@ struct Course<C: Contender> {
     written: Option<u64>,
 }
 
-/// What ended a measurement, and after how many saves.
+/// The signal that ended a measurement, and the number of saves before it.
 type Stopped = (Signal, u64);
 
-/// Measures, unless it is interrupted; then what was saved until then, and how much that was.
+/// Measures. After an interrupt it reports what was saved until then, with the number of saves.
 pub(super) fn run(
     plan: &Plan,
     parent: &Path,
@@ -150,7 +150,7 @@ impl<C: Contender> Course<C> {
         self.loops.iter().map(|it| it.state.to_json().len()).sum::<usize>() / self.loops.len()
     }
 
-    /// What came of it, and what reading takes.
+    /// The figures of the saves, and those of the reads, which it runs.
     fn measured(&self) -> Result<Measured> {
         let last = self.saved.last().context("nothing was saved")?;
         let newest = self.contender.newest(last)?;
@@ -180,7 +180,7 @@ fn many(mut work: impl FnMut() -> Result<()>) -> Result<Spread> {
     Ok(Spread::of(&times.collect::<Result<Vec<Duration>>>()?))
 }
 
-/// Saves each loop in turn, and says how long each save took.
+/// Saves the loops in turn and returns the time of each save.
 fn save<C: Contender>(
     contender: &C,
     loops: &mut [AgentLoop],
@@ -201,7 +201,7 @@ fn save<C: Contender>(
     Ok(saved)
 }
 
-/// The share of one thread.
+/// The number of items for one thread.
 fn share(all: u32, among: u32, number: u32) -> u32 {
     all / among + u32::from(number < all % among)
 }
@@ -210,7 +210,7 @@ fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// What this process has caused to be written to disks so far, where the system tells.
+/// Bytes that this process has caused to be written to disks, where the system counts them.
 fn written_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/io").ok()?;
     text.lines().find_map(|line| line.strip_prefix("write_bytes: ")?.parse().ok())

@@ -17,7 +17,7 @@ pub(super) struct Spread {
     pub(super) max: f64,
 }
 
-// As serde calls it.
+// serde passes a reference.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn seconds<S: Serializer>(micros: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(micros / 1e6)

@@ -1,10 +1,10 @@
-//! Values that are too long for their line.
+//! Cuts values that are too long for their line.
 
-/// A text cut to `room` characters, dots included; three dots alone may be more.
+/// A text cut to `room` characters, dots included. The result has at least the three dots.
 pub(super) fn shortened(text: &str, room: Option<usize>) -> String {
     const MORE: &str = "...";
     let Some(room) = room else { return text.to_owned() };
-    // Characters are at most as many as bytes.
+    // A text never has more characters than bytes.
     if text.len() <= room || text.chars().nth(room).is_none() {
         return text.to_owned();
     }

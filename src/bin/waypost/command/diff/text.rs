@@ -12,7 +12,7 @@ use super::short::shortened;
 use crate::args::Global;
 use crate::output::{palette, plain};
 
-// Even on a narrow terminal this much of a value is shown.
+// Characters of a value that even a narrow terminal shows.
 const VALUE_CHARS_MIN: usize = 12;
 
 /// Where changes are written.
@@ -63,13 +63,13 @@ impl Page {
         Ok(())
     }
 
-    /// A captured file and what became of it.
+    /// Writes a captured file and how it changed.
     pub(super) fn file(&self, out: &mut dyn Write, path: &str, words: &str) -> io::Result<()> {
         let style = self.place;
         writeln!(out, "file {style}{}{style:#}  {words}", plain(path))
     }
 
-    /// A place and what is to be said of it.
+    /// Writes a pointer and the change at it.
     fn line(
         &self,
         out: &mut dyn Write,

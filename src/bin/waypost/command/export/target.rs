@@ -1,4 +1,4 @@
-//! Where lines of an export go: standard output, a pipe or a device, or a file.
+//! The target of `--jsonl`: standard output, a pipe or a device, or a file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, IsTerminal as _};
@@ -13,7 +13,7 @@ pub(super) enum Target {
     Standard,
     /// A pipe or a device.
     Opened(Shown<BufWriter<File>>),
-    /// A file that is there, or is to be made.
+    /// A regular file, existing or new.
     File,
 }
 
@@ -22,7 +22,7 @@ impl Target {
         if path == Path::new("-") {
             return Ok(Self::Standard);
         }
-        // A pipe or a device is written to. A file must not take its place.
+        // Lines are written into a pipe or a device: replacing it by a file would remove it.
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
             let opened = OpenOptions::new().write(true).open(path);
             let opened = opened.with_context(|| format!("cannot write {}", path.display()))?;

@@ -8,7 +8,7 @@ use waypost::transfer::export::{ExportEvent, Exported, NotExported};
 use crate::args::Global;
 use crate::output::{grouped, plain};
 
-/// The note that a person or program gets of an event.
+/// The note about an event.
 pub(super) fn note(event: &ExportEvent<'_>, global: &Global) -> Option<String> {
     match event {
         ExportEvent::NotExported { name, why } => Some(left_out(name, why)),
@@ -31,7 +31,7 @@ fn left_out(name: &str, why: &NotExported) -> String {
     }
 }
 
-/// Tells a person what became of an export.
+/// Sums up an export in notes.
 pub(super) fn tell(report: &Exported, global: &Global) {
     global.note(summary(report));
     for (note, count) in report.notes.iter().filter(|(_, count)| **count > 1) {
@@ -45,7 +45,7 @@ pub(super) fn tell(report: &Exported, global: &Global) {
     }
 }
 
-/// How many checkpoints are where they belong.
+/// The number of checkpoints that were written or were there already.
 pub(super) fn written(report: &Exported) -> String {
     format!("{} exported", grouped(report.exported + report.unchanged))
 }
@@ -75,7 +75,7 @@ fn summary(report: &Exported) -> String {
     text
 }
 
-/// The fields that files got, those of equally many files in one line.
+/// The fields that were added; fields added to the same number of files share a line.
 fn additions(report: &Exported) -> Vec<String> {
     let mut lots: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     for (field, count) in &report.added {

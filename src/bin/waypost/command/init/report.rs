@@ -20,7 +20,7 @@ use crate::output::plain;
 // `imported` is the longest name.
 const NAME_WIDTH: usize = 8;
 
-/// All of it, for a program.
+/// The report for a program.
 #[derive(Debug, Serialize)]
 pub(super) struct Outcome {
     pub(super) store: String,
@@ -28,12 +28,12 @@ pub(super) struct Outcome {
     pub(super) checkpoints: u64,
     /// The id of the key that it is encrypted with.
     pub(super) key: Option<String>,
-    /// The store of a directory above, which no longer counts from here.
+    /// The store of a parent directory, which this one now hides.
     pub(super) above: Option<String>,
     /// `null` without git, or if git cannot be asked.
     pub(super) ignored_by_git: Option<bool>,
     pub(super) found: BTreeMap<Layout, Lot>,
-    /// Whether there may be more than was found in the time.
+    /// True if the time ran out before the survey was complete.
     pub(super) has_more: bool,
     pub(super) unreadable: u64,
     pub(super) imported: u64,
@@ -49,7 +49,7 @@ pub(super) struct InForce {
     pub(super) source: String,
 }
 
-/// Lines for a person; a program gets the outcome in the end.
+/// Lines for a person, written at once; a program gets one report at the end.
 pub(super) struct Lines<'a> {
     pub(super) out: &'a mut dyn Write,
     pub(super) global: &'a Global,
@@ -66,7 +66,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    /// Whether a person at the terminal can be asked; flushes first, so that the lines are shown.
+    /// True if a person at the terminal can be asked. Flushes first, so that the lines are shown.
     pub(super) fn is_asked(&mut self) -> Result<bool> {
         self.out.flush()?;
         Ok(!self.global.json && confirm::is_asked())
@@ -92,7 +92,7 @@ pub(super) fn is_ignored(ignored: &Ignored) -> Option<bool> {
     }
 }
 
-/// What git does about the store, and what to type if it should not.
+/// Whether git ignores or tracks the store, and the command that corrects it.
 pub(super) fn git(ignored: &Ignored, store: &Path) -> Option<String> {
     let advice = ignore_command(ignored, store).unwrap_or_default();
     Some(match ignored {

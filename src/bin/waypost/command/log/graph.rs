@@ -1,25 +1,25 @@
-//! The lines beside a time line: one for each series, and for a fork one to where it comes from.
+//! The graph beside a time line: one lane per series, and a line from each fork to its origin.
 //!
-//! Knows rows only by their numbers, from the newest on, and what each goes on from.
+//! Knows rows only as numbers, newest first, and the row that each continues.
 
 use waypost::history::Link;
 
-// More lines beside each other cannot be followed by eye; the rest is not drawn.
+// More parallel lines cannot be followed by eye; the rest is not drawn.
 const LANES_MAX: usize = 12;
 
-// More of a line is not shown.
+// Stands where the rest of a line is not shown.
 const CUT: char = '~';
 
-/// What lines are drawn with.
+/// The characters of the graph.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Signs {
     node: char,
     line: char,
-    /// Where a line ends from the right, and goes on down.
+    /// A line goes on down, and one from the right ends in it.
     join: char,
     across: char,
     cross: char,
-    /// Where a line from above turns left, or meets one that does.
+    /// A line from above turns left, or meets one that does.
     turn: char,
     meet: char,
 }
@@ -38,18 +38,18 @@ impl Signs {
     };
 }
 
-/// What stands before a row, all without spaces at their end.
+/// The graph before a row, without trailing spaces.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Drawn {
-    /// A line of its own above the row, where lines join or one must be told from another.
+    /// An extra line above the row, where lines join or must be kept apart.
     pub(super) above: Option<String>,
     /// Before the row itself.
     pub(super) beside: String,
-    /// Before what else is said about the row.
+    /// Before further lines about the row.
     pub(super) below: String,
 }
 
-/// Draws rows by what each goes on from.
+/// Draws rows, given the row that each continues.
 pub(super) fn draw(rows: &[Link], signs: Signs) -> Vec<Drawn> {
     let mut graph = Graph { lanes: Vec::new(), ended: None, signs };
     rows.iter().enumerate().map(|(row, from)| graph.row(row, *from)).collect()
@@ -58,7 +58,7 @@ pub(super) fn draw(rows: &[Link], signs: Signs) -> Vec<Drawn> {
 struct Graph {
     /// The row that each line leads to.
     lanes: Vec<Option<usize>>,
-    /// Where a line ended at the row before, and whether there is more of it that is not shown.
+    /// The lane that ended at the row before, and whether more of it exists that is not shown.
     ended: Option<(usize, bool)>,
     signs: Signs,
 }
@@ -91,7 +91,8 @@ impl Graph {
         Drawn { above, beside, below }
     }
 
-    /// What keeps a new line from looking like the continuation of one that just ended.
+    /// An extra line, so that a new lane does not look like the continuation of one that just
+    /// ended.
     fn parted(&self, lane: usize) -> Option<String> {
         let (_, is_cut) = self.ended.filter(|(ended, _)| *ended == lane)?;
         Some(self.lines(|at| (at == lane && is_cut).then_some(CUT)))
@@ -105,10 +106,10 @@ impl Graph {
         })
     }
 
-    /// The lines as they go on, with a sign in place of one.
+    /// All lanes as they continue, with a sign in place of one.
     fn lines(&self, sign: impl Fn(usize) -> Option<char>) -> String {
         let shown = |at: usize| sign(at).or(self.lanes[at].map(|_| self.signs.line));
-        // What is beyond the last line that is drawn has its sign there.
+        // Rows of lanes that are not drawn have their sign in the last drawn lane.
         let hidden = (LANES_MAX..self.lanes.len()).find_map(&sign);
         let mut cells: Vec<char> =
             (0..self.lanes.len().min(LANES_MAX)).map(|at| shown(at).unwrap_or(' ')).collect();
@@ -116,7 +117,7 @@ impl Graph {
         spaced(&cells, |_| ' ')
     }
 
-    /// The lines where some of them end in the first of these.
+    /// The lanes where the `arriving` ones join the first of them.
     fn joined(&self, arriving: &[usize]) -> String {
         let first = arriving[0];
         let last = arriving[arriving.len() - 1];
@@ -152,7 +153,7 @@ fn spaced(cells: &[char], between: impl Fn(usize) -> char) -> String {
 mod tests {
     use super::*;
 
-    /// The graph of rows that say which number each goes on from.
+    /// The graph of rows, each given as the number of the row it continues.
     fn drawn(rows: &[Option<usize>]) -> String {
         let rows: Vec<Link> = rows.iter().map(|row| row.map_or(Link::Nothing, Link::Row)).collect();
         shown(&rows)

@@ -13,7 +13,7 @@ use crate::args::Global;
 use crate::exit::Refusal;
 use crate::output::{self, Column};
 
-/// An operation for a program, with its number named as elsewhere.
+/// An operation for a program; its number is called `operation`, as in other output.
 #[derive(Serialize)]
 struct Line<'a> {
     operation: u64,
@@ -77,7 +77,7 @@ fn columns(operations: &[Operation], now: Timestamp) -> Vec<Column> {
     ]
 }
 
-/// What it was done to: the one id, or how many of each trigger.
+/// What the operation changed: the id, or the number of checkpoints per trigger.
 fn of(operation: &Operation) -> Option<String> {
     if let Some(source) = &operation.source {
         return Some(source.clone());

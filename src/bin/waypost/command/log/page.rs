@@ -1,4 +1,4 @@
-//! A time line as a person reads it: lines of the graph, and columns beside them.
+//! The time line for a person: the graph, and columns beside it.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -15,11 +15,11 @@ use crate::output::{
     taken,
 };
 
-// With less room for what changed, it stands in a line of its own.
+// With less room, the change is written on a line of its own.
 const WORDS_ROOM_MIN: usize = 30;
 const GAP: &str = "  ";
 
-/// Rows with what stands before and in them.
+/// Rows with the graph before them and their columns.
 pub(super) struct Page {
     graph: Vec<Drawn>,
     columns: Vec<Column>,
@@ -94,7 +94,7 @@ impl Page {
 fn facts(rows: &[Row], id_length: usize, now: Timestamp) -> Vec<Column> {
     let is_one_series = rows.iter().map(|row| &row.entry.series).collect::<HashSet<_>>().len() == 1;
     let old = |row: &Row| age_of(row.entry.created_at, now);
-    // Nearly all are so, and it says nothing.
+    // Nearly all have this status, so it says nothing.
     let status = |row: &Row| Some(row.entry.status).filter(|it| *it != Status::InProgress);
     let tags = |row: &Row| row.entry.tags.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
     let series = |row: &Row| (!is_one_series).then(|| row.entry.series.to_string());

@@ -1,6 +1,6 @@
 //! Numbers through time in one line.
 
-/// What a line is drawn with, from the least to the greatest.
+/// The characters of a sparkline, from the lowest level to the highest.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Levels([char; 8]);
 
@@ -14,7 +14,7 @@ impl Levels {
 
 /// Draws numbers, the oldest first, in at most `width` characters; a gap stays one.
 ///
-/// Where there are more numbers than characters, each character is the mean of some.
+/// If there are more numbers than characters, each character shows the mean of several.
 pub(super) fn sparkline(numbers: &[Option<f64>], width: usize, levels: Levels) -> String {
     let means: Vec<Option<f64>> = if numbers.len() <= width {
         numbers.to_vec()
@@ -22,7 +22,7 @@ pub(super) fn sparkline(numbers: &[Option<f64>], width: usize, levels: Levels) -
         let start = |at: usize| at * numbers.len() / width;
         (0..width).map(|at| mean(&numbers[start(at)..start(at + 1)])).collect()
     };
-    // What is beyond all doubles is drawn at the end, and must not flatten the rest.
+    // Infinite values are drawn at the edge and do not scale the others.
     let finite = || means.iter().flatten().copied().filter(|number| number.is_finite());
     let (min, max) =
         (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
@@ -34,7 +34,7 @@ pub(super) fn sparkline(numbers: &[Option<f64>], width: usize, levels: Levels) -
 
 fn mean(numbers: &[Option<f64>]) -> Option<f64> {
     let known: Vec<f64> = numbers.iter().flatten().copied().filter(|it| !it.is_nan()).collect();
-    // Divided first: the sum of large ones may be beyond all doubles.
+    // Divides before adding: the sum of large numbers may overflow.
     #[expect(clippy::cast_precision_loss, reason = "counts of checkpoints are far below 2^52")]
     let count = known.len() as f64;
     (!known.is_empty()).then(|| known.iter().map(|number| number / count).sum())
@@ -49,7 +49,7 @@ fn level(number: f64, min: f64, max: f64) -> usize {
     if number <= min && number < max {
         return 0;
     }
-    // Halved first: the distance of large ones may be beyond all doubles.
+    // Halves before subtracting: the difference of large numbers may overflow.
     let share = (number / 2.0 - min / 2.0) / (max / 2.0 - min / 2.0);
     if share.is_nan() {
         // All are the same, or there is nothing to compare with.

@@ -16,10 +16,10 @@ use crate::output::{self, Column, age_of, cut, grouped, plain, short_id};
 use crate::progress::Progress;
 
 const SPARKLINE_CHARS: usize = 60;
-// Even on a narrow terminal this much of a value is shown.
+// Characters of a value that even a narrow terminal shows.
 const VALUE_CHARS_MIN: usize = 12;
 const VALUE_CHARS: usize = 60;
-// What stands before a value in its line.
+// Width of the columns before the value.
 const FACTS_CHARS: usize = 40;
 
 /// A checkpoint whose value differs from the one before.
@@ -62,7 +62,7 @@ pub(super) fn run(
         }
     }
     drop(progress);
-    // A damaged document may have it.
+    // A damaged document may have the value.
     if !values.has_value() && values.tally().damaged == 0 {
         return Err(no_value(&values, pointer));
     }
@@ -108,7 +108,7 @@ impl<'a> Row<'a> {
         let value = match &at.value {
             Value::Present(value) => {
                 let text = value.to_json(TextStyle::default())?;
-                // Escapes only as much as is shown.
+                // Escapes only the part that is shown.
                 let start: String = text.chars().take(room + 1).collect();
                 cut(&plain(&start), room)
             }
@@ -120,7 +120,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Writes how the numbers of a series went, if there are any.
+/// Writes a sparkline of the numbers of a series, if it has any.
 fn write(
     out: &mut dyn Write,
     course: &Course<'_>,

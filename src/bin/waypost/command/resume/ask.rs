@@ -14,9 +14,9 @@ use super::difference;
 use crate::exit::Refusal;
 use crate::output::{self, Fields, plain, quoted};
 
-/// Shows what was found, and asks what to do about it.
+/// Shows the checkpoint and asks what to do.
 ///
-/// If something forbids to go on, only the other answers are taken.
+/// If something forbids resuming, `resume` is not among the answers.
 pub(super) fn ask(
     found: &Resumption,
     changes: &dyn Fn() -> Result<Differences>,
@@ -25,10 +25,10 @@ pub(super) fn ask(
     decide(&question, Timestamp::now(), &mut io::stdin().lock(), &mut output::stderr())
 }
 
-/// What is asked about.
+/// The checkpoint that the question is about.
 struct Question<'a> {
     about: &'a Resumption,
-    /// Tells what became of files, which takes a while.
+    /// Compares files with the checkpoint. Slow, so it runs only on demand.
     changes: &'a dyn Fn() -> Result<Differences>,
 }
 
@@ -74,7 +74,7 @@ fn left<T>(output: &mut impl Write) -> Result<T> {
     Err(Refusal::Left.into())
 }
 
-/// Where the document is, and what to type to go on with it.
+/// The file of the checkpoint, and the commands to show and resume it.
 fn go_on(entry: &Entry) -> String {
     let file = entry.source_path.as_deref();
     let file = file.map_or(String::new(), |path| format!("Came from: {}\n", plain(path)));
@@ -85,7 +85,7 @@ fn go_on(entry: &Entry) -> String {
     )
 }
 
-/// What was found, how old it is, and how far the work is.
+/// The checkpoint, its age and the progress of the work.
 fn found(entry: &Entry, standing: &Standing, now: Timestamp) -> String {
     let name = standing.description.clone().unwrap_or_else(|| entry.series.to_string());
     let created = entry.created_at.to_string();
@@ -101,7 +101,7 @@ fn found(entry: &Entry, standing: &Standing, now: Timestamp) -> String {
     )
 }
 
-/// How far the work is, in one line.
+/// The progress of the work, in one line.
 pub(super) fn progress(entry: &Entry, standing: &Standing) -> String {
     if let Some(Progress { unit, done, total, .. }) = &standing.progress {
         let mut unit = (*unit).to_owned();
@@ -153,7 +153,7 @@ fn answer(input: &mut impl BufRead) -> Result<Option<String>> {
     Ok(Some(String::from_utf8_lossy(&line).trim().to_owned()))
 }
 
-/// Asks which of some lines is meant, and returns its place.
+/// Asks for the number of a line and returns its index.
 pub(super) fn number(
     lines: &[String],
     input: &mut impl BufRead,

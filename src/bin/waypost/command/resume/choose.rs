@@ -1,4 +1,4 @@
-//! From what a person names to one checkpoint; at a terminal the person is asked what is not clear.
+//! Finds the one checkpoint that a name means; at a terminal it asks if several fit.
 
 use std::io::{self, Write};
 
@@ -45,7 +45,7 @@ pub(super) fn choose(
     }
 }
 
-/// The one thing that the target stands for.
+/// The single target of a name.
 fn target(wanted: &str, args: &Args, store: &Store, global: &Global) -> Result<Target> {
     let unresolved = match store.meant(wanted) {
         Ok(Meant { target, left_out, .. }) => {
@@ -75,7 +75,7 @@ fn target(wanted: &str, args: &Args, store: &Store, global: &Global) -> Result<T
     }
 }
 
-/// As the command refuses it, with an exit code and a hint.
+/// The refusal of the command, with an exit code and a hint.
 fn refused(unresolved: Unresolved) -> anyhow::Error {
     let refusal = match unresolved {
         Unresolved::Nothing { wanted, mut about, nearby, newest } => {
@@ -97,7 +97,7 @@ fn refused(unresolved: Unresolved) -> anyhow::Error {
     refusal.into()
 }
 
-/// One of all series, if a person at the terminal chooses it.
+/// A series that a person at the terminal chooses from all.
 fn any(args: &Args, store: &Store, global: &Global) -> Result<Target> {
     if !is_asked_here(args, global) {
         let newest = store.newest_series()?;
@@ -118,7 +118,7 @@ fn any(args: &Args, store: &Store, global: &Global) -> Result<Target> {
     Ok(Target::Series(states.swap_remove(at).series))
 }
 
-/// The series that a person at the terminal meant by a name that none has.
+/// The series that a person at the terminal meant by an unknown name.
 fn meant(wanted: &str, mut about: Vec<Series>) -> Result<Series> {
     let lines: Vec<String> = about.iter().map(ToString::to_string).collect();
     let mut output = output::stderr();
@@ -141,7 +141,7 @@ fn select(store: &Store, mut candidates: Vec<Candidate>) -> Result<Chosen> {
     Ok(store.chosen(candidates.swap_remove(at).entry, "It was selected.")?)
 }
 
-/// Shows what can be selected.
+/// Lists the candidates.
 fn list(
     args: &Args,
     store: &Store,
@@ -162,7 +162,7 @@ fn list(
     Ok(())
 }
 
-/// Without a person to select one.
+/// The refusal if no person can select a candidate.
 fn unselected(series: Series, candidates: &[Candidate]) -> Refusal {
     let safe = candidates.iter().find(|it| it.hurdles.is_empty()).or(candidates.first());
     match safe {

@@ -1,4 +1,4 @@
-//! What became of files, as a person reads it.
+//! The differences of files, for a person.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use waypost::recovery::{Against, Differences, FileChange, FileDifference};
 use crate::args::Global;
 use crate::output::{palette, plain};
 
-/// How parts of a difference look.
+/// The styles of a difference.
 #[derive(Default)]
 pub(super) struct Styles {
     place: Style,
@@ -17,7 +17,7 @@ pub(super) struct Styles {
 }
 
 impl Styles {
-    /// As standard output shows them.
+    /// The styles that standard output shows.
     pub(super) fn of(global: &Global) -> Self {
         let style = |style| global.style(&io::stdout(), style);
         let [place, old, new] = [palette::TITLE, palette::OLD, palette::NEW].map(style);
@@ -25,7 +25,7 @@ impl Styles {
     }
 }
 
-/// Writes what differs; if nothing does, that.
+/// Writes the differences, or that there are none.
 pub(super) fn write(out: &mut dyn Write, all: &Differences, styles: &Styles) -> io::Result<()> {
     for file in &all.files {
         write_file(out, file, styles)?;

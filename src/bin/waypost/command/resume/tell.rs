@@ -1,4 +1,4 @@
-//! What `resume` prints: the result on standard output, what a person should know beside it.
+//! The output of `resume`: the result on standard output, notes on standard error.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::args::Global;
 use crate::exit::Refusal;
 use crate::output::{self, Fields};
 
-/// All that is known when it was decided.
+/// Everything known at the time of the decision.
 pub(super) struct Told<'a> {
     pub(super) found: &'a Resumption,
-    /// What became of files, if that is asked for.
+    /// Differences of files, if asked for.
     pub(super) shown: Option<&'a Differences>,
     /// The directory in which the work goes on.
     pub(super) root: &'a Path,
@@ -47,7 +47,7 @@ pub(super) fn tell(
     Ok(output::fields(out, &summary(found), global)?)
 }
 
-/// The block for a prompt, if that is asked for and work goes on; and the worker it is for.
+/// The block for a prompt and its worker, if asked for and if work goes on.
 fn block(args: &Args, told: &Told<'_>) -> Result<Option<(String, Option<Worker>)>> {
     if !args.prompt || told.found.decision != Decision::Resume {
         return Ok(None);
@@ -60,7 +60,7 @@ fn block(args: &Args, told: &Told<'_>) -> Result<Option<(String, Option<Worker>)
     Ok(Some((told.found.prompt().ok_or_else(nothing)?, None)))
 }
 
-/// Notes what was passed over, what has changed, and what could not be checked.
+/// Notes passed-over checkpoints, changes, and what could not be checked.
 pub(super) fn notes(found: &Resumption, global: &Global) {
     for damage in &found.damage {
         global.note(format_args!("damaged: {damage}"));
@@ -87,7 +87,7 @@ pub(super) fn notes(found: &Resumption, global: &Global) {
     }
 }
 
-/// What a person needs to go on.
+/// What a person needs to continue.
 fn summary(found: &Resumption) -> Fields {
     let entry = &found.offer.checkpoint.entry;
     let standing = &found.offer.standing;

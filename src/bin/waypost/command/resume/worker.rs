@@ -16,7 +16,7 @@ pub(super) fn worker(told: &Told<'_>) -> Result<Worker> {
     Worker::of(offer, &root).map_err(|problems| refusal(offer, &problems, told).into())
 }
 
-/// Says which agent to try before a new worker is started.
+/// Notes which agent to resume before a new worker is started.
 pub(super) fn note(worker: &Worker, global: &Global) {
     if let Some(agent) = &worker.agent {
         global.note(format_args!("first try to resume agent {agent}; this is for a new worker"));

@@ -1,4 +1,4 @@
-//! `waypost save --capture`: what a person hears of it.
+//! `waypost save --capture`: its notes, warnings and errors.
 
 use anyhow::Result;
 use waypost::transfer::capture::{Capture, CaptureError, CaptureEvent};
@@ -10,7 +10,7 @@ use crate::open;
 use crate::output::plain;
 use crate::progress::Progress;
 
-// More paths are only counted.
+// Further paths are only counted.
 const SHOWN: usize = 3;
 
 /// Reads the files that flags name, and warns of those that may be captured by mistake.
@@ -32,7 +32,7 @@ pub(super) fn read(args: &Args, global: &Global) -> Result<Capture> {
     Ok(capture)
 }
 
-/// The files as they are saved with a checkpoint.
+/// The captured files to save with a checkpoint.
 pub(super) fn artifacts(
     capture: Capture,
     store: &Store,

@@ -6,9 +6,9 @@ use waypost::{Document, Layout, NewEntry, Result};
 
 use super::Args;
 
-/// What is known about a document: by flags, else by what it says about itself.
+/// The entry of a document: from the flags, else from the document itself.
 ///
-/// Refused if it breaks the rules of its layout, unless that is wished for.
+/// Refuses a document that breaks the rules of its layout, except with --force.
 pub(super) fn about(mut about: NewEntry, args: &Args, json: &[u8]) -> Result<NewEntry> {
     if let Some(layout) = args.layout.filter(|_| about.layout == Layout::Native) {
         about.layout = layout;

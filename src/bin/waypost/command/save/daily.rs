@@ -1,4 +1,4 @@
-//! The clean-up that a config asks for with the first save of a day.
+//! The pruning that `cleanup: daily` of a config asks for.
 
 use std::cell::Cell;
 
@@ -10,11 +10,11 @@ use crate::output::come_back;
 
 const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
-/// Prunes once a day, however often it is asked to.
+/// Prunes at most once a day.
 #[derive(Default)]
 pub(super) struct Daily {
     policy: Option<Policy>,
-    /// The day of the last call, so that most saves cost no look into the store.
+    /// The day of the last call, so that most saves need not read the store.
     last: Cell<Option<i64>>,
 }
 
@@ -23,7 +23,7 @@ impl Daily {
         Self { policy, last: Cell::default() }
     }
 
-    /// Prunes if that was not done today. Trouble is only a warning: everything is saved.
+    /// Prunes if that was not done today. A failure is only a warning: everything is saved.
     pub(super) fn clean_up(&self, store: &Store, global: &Global) {
         let Some(policy) = &self.policy else { return };
         let today = Timestamp::now().as_micros().div_euclid(DAY_MICROS);

@@ -1,6 +1,6 @@
 //! A queue of lines from standard input to the store.
 //!
-//! Bounded by bytes, too: a channel bounds only the number of lines, and one may have 64 MiB.
+//! Bounded by bytes, too: a channel bounds only the number of lines, and a line may have 64 MiB.
 
 use std::io::{self, BufRead};
 use std::mem;
@@ -11,7 +11,7 @@ use waypost::transfer::line::{TooLong, read_line};
 use crate::input::Input;
 use crate::threads;
 
-// Enough that one sync costs little per line, few enough that the first does not wait long.
+// Many enough that a sync costs little per line, few enough that the first does not wait long.
 const LINES_MAX: usize = 256;
 // A burst of small lines stays below this; a few large lines share a sync.
 const WAITING_BYTES_MAX: usize = 8 << 20;
@@ -22,7 +22,7 @@ pub(super) struct Line {
     pub(super) text: Result<Vec<u8>, TooLong>,
 }
 
-/// The lines of an input, in batches of those that are there.
+/// The lines of an input, in batches of those available.
 pub(super) enum Lines {
     /// Read by a thread while earlier lines are saved.
     Ahead(Arc<Inbox>),
@@ -35,7 +35,7 @@ impl Lines {
         let inbox = Arc::new(Inbox::default());
         let own = inbox.clone();
         let (to_filler, handed_over) = mpsc::sync_channel(1);
-        // Not joined: it may wait for input for ever.
+        // Not joined: the thread may wait for input for ever.
         let filler = threads::start(move || {
             if let Ok(input) = handed_over.recv() {
                 own.fill(input, line_bytes_max);

@@ -70,7 +70,7 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
     }
 }
 
-/// A closed output is a failure here: the caller does not know which lines were saved.
+/// The error for a closed output: the caller does not know which lines were saved.
 fn unheard(error: &io::Error) -> anyhow::Error {
     anyhow::anyhow!("cannot answer: {error}; lines that were not answered may not be saved")
 }
@@ -85,7 +85,7 @@ enum Answer {
 
 /// Saves lines with one sync and returns an answer for each.
 ///
-/// After an error none was saved, and later lines would fail, too.
+/// After an error no line was saved, and later lines would fail, too.
 fn save(saver: &Saver<'_>, lines: &[Line]) -> Result<Vec<Answer>> {
     let mut drafts = Vec::with_capacity(lines.len());
     // `None` if the answer depends on saving the draft.

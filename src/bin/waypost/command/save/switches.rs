@@ -1,4 +1,4 @@
-//! What the config of the project says about saving: what is not saved, and what goes for it.
+//! The settings of the project's config for saves: triggers switched off, and pruning.
 
 use std::io::{self, Write};
 
@@ -12,14 +12,14 @@ use super::Args;
 use crate::args::Global;
 use crate::{open, output};
 
-/// What the config of the project says about saving.
+/// The settings of the project's config for saves.
 pub(super) struct Switches {
     config: Option<Config>,
-    /// Whether all is to be saved.
+    /// True with --force: save every trigger.
     is_forced: bool,
 }
 
-/// Tells a program why there is no entry.
+/// The answer to a program if nothing was saved.
 #[derive(Serialize)]
 struct NotSaved<'a> {
     saved: bool,
@@ -27,10 +27,10 @@ struct NotSaved<'a> {
 }
 
 impl Switches {
-    /// Those of the project.
+    /// The switches of the project.
     ///
-    /// A config that cannot be read switches nothing off: what is saved needlessly does less harm
-    /// than what is missing after a crash.
+    /// A config that cannot be read switches nothing off: a needless save does less harm than a
+    /// missing one after a crash.
     pub(super) fn of_project(args: &Args, global: &Global) -> Result<Self> {
         let config = match project::config(&open::path(global)?) {
             Ok(found) => found.map(|(_, config)| config),
@@ -60,7 +60,7 @@ impl Switches {
         config.policy().cloned()
     }
 
-    /// Why a checkpoint is not to be saved, if it is not.
+    /// Why the config switches off a checkpoint, if it does.
     pub(super) fn refusal(&self, about: &NewEntry) -> Option<String> {
         let config = self.config.as_ref().filter(|_| !self.is_forced)?;
         let off = config.refusal(&about.trigger)?;
@@ -68,7 +68,7 @@ impl Switches {
     }
 }
 
-/// Answers a line that is not saved.
+/// Answers a line that is switched off.
 pub(super) fn skip(out: &mut dyn Write, reason: &str, global: &Global) -> io::Result<()> {
     if global.json {
         return output::json_line(out, &NotSaved { saved: false, reason });
@@ -76,7 +76,7 @@ pub(super) fn skip(out: &mut dyn Write, reason: &str, global: &Global) -> io::Re
     writeln!(out, "off: {reason}")
 }
 
-/// Says that nothing was saved, even with `--quiet`. That is no failure: the config asks for it.
+/// Warns that nothing was saved, even with `--quiet`. It is no failure: the config says so.
 pub(super) fn refuse(out: &mut dyn Write, reason: &str, global: &Global) -> io::Result<()> {
     global.warn(format_args!("not saved: {reason}; --force saves it"));
     if global.json {

@@ -1,4 +1,4 @@
-//! A line for each checkpoint, in columns that grow when a wider cell comes.
+//! One line per checkpoint, in columns that widen for a wider cell.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use waypost::history::Row;
 use crate::args::Global;
 use crate::output::{self, Changed, cut, padded, palette, plain, short_id};
 
-/// How wide columns have become.
+/// The present widths of the columns.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     widths: [usize; 5],

@@ -1,8 +1,8 @@
-//! All errors as a person sees them: exit code, name, message, and below it the hint.
+//! All errors as a person sees them: exit code, name, message, and the hint below.
 
 use super::{Told, told};
 
-// Sources are narrow, and so is the snapshot in this one.
+// The snapshot is in this file, whose lines have at most 100 columns.
 const LINE_CHARS: usize = 88;
 
 #[test]
@@ -168,7 +168,7 @@ fn all_errors_at_a_glance() {
         `waypost reopen --series issue:42` opens it again, --force goes on all the same
     3 start_fresh: issue:42 starts over
     4 deleted: a-1 was deleted, and nothing goes on
-    4 no_tasks: the document of a-1 tells neither tasks nor the last action
+    4 no_tasks: the document of a-1 has neither tasks nor a last action
         `waypost show a-1 --document` prints the document
     4 no_worker: no prompt for a worker can be made of a-1: /team_name: is missing in
       .pipeline/state.json

@@ -209,7 +209,7 @@ fn what_is_known_of_resuming_is_where_the_algorithm_looks() {
     assert_eq!(resumed(&found), Err("cannot resume: [\"branch gone\"]".to_owned()));
 }
 
-/// Resuming does without them, but whoever goes on asks for them there.
+/// Resuming does not need them, but the resumed agent reads them there.
 #[test]
 fn what_else_the_template_has_is_lifted_if_it_has_that_shape() {
     let state = json!({
