@@ -187,6 +187,21 @@ impl Config {
 }
 
 /// When a project is pruned.
+///
+/// ```
+/// use waypost::Config;
+/// use waypost::config::Cleanup;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let config = Config::from_yaml("checkpoint: {}")?;
+/// match config.cleanup() {
+///     Cleanup::OnSave => println!("every save prunes"),
+///     Cleanup::Daily => println!("prune once a day"),
+///     Cleanup::Never => println!("prune only when asked"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cleanup {
     /// With every save, what the rules no longer keep of its group.
