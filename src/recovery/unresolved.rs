@@ -7,6 +7,24 @@ use super::candidate::Candidate;
 use super::target::Target;
 
 /// Why a name did not lead to one checkpoint that can be read.
+///
+/// ```
+/// use waypost::recovery::Unresolved;
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?, &"state")?;
+/// match store.meant("43") {
+///     Ok(meant) => println!("{}", meant.target),
+///     Err(Unresolved::Nothing { newest, .. }) => println!("nothing; the newest is {}", newest[0]),
+///     Err(error) => println!("{error}"),
+/// }
+/// # assert!(matches!(store.meant("43"), Err(Unresolved::Nothing { .. })));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unresolved {

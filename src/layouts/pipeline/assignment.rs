@@ -19,6 +19,8 @@ const LIMITS: [(&str, u64); 3] =
     [("quality_cycles", 2), ("validation_retries", 1), ("crash_count", 1)];
 
 /// What `.pipeline/state.json` says about a story.
+///
+/// See [`Worker`](crate::recovery::Worker) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Assignment {
@@ -42,6 +44,8 @@ pub struct Assignment {
 }
 
 /// What the user answered to a question.
+///
+/// See [`Worker`](crate::recovery::Worker) for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BusinessAnswer {
@@ -52,6 +56,25 @@ pub struct BusinessAnswer {
 }
 
 /// A retry counter that is beyond its limit.
+///
+/// ```
+/// use waypost::layouts::standing;
+/// use waypost::{Document, Layout, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let json = br#"{"complete": false, "story_state": {"A-1": "STAGE_2"},
+///     "crash_count": {"A-1": 3}}"#;
+/// let state = Document::from_json(json)?;
+/// let about = NewEntry { layout: Layout::Pipeline, ..NewEntry::default() };
+/// let entry = store.save(about, &state)?;
+/// let exceeded = &standing(&entry, &state).retries_exceeded[0];
+/// assert_eq!((exceeded.counter, exceeded.story.as_str()), ("crash_count", "A-1"));
+/// assert!(exceeded.count > exceeded.limit);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExceededRetry {

@@ -10,6 +10,17 @@ pub(super) const HEADS: &str = "refs/heads/";
 const REMOTES: &str = "refs/remotes/";
 
 /// What git does about a file.
+///
+/// ```
+/// use waypost::recovery::{Ignored, ignored};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// match ignored(&dir.path().join("store.redb")) {
+///     Ignored::Yes | Ignored::NoRepository => println!("git leaves the store alone"),
+///     Ignored::No | Ignored::Tracked => println!("the store may be committed by mistake"),
+///     Ignored::Unknown(reason) => println!("{reason}"),
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ignored {
     /// It is ignored.
