@@ -189,15 +189,16 @@ impl Config {
 /// When a project is pruned.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use waypost::Config;
 /// use waypost::config::Cleanup;
 ///
 /// # fn main() -> waypost::Result<()> {
 /// let config = Config::from_yaml("checkpoint: {}")?;
 /// match config.cleanup() {
-///     Cleanup::OnSave => println!("every save prunes"),
-///     Cleanup::Daily => println!("prune once a day"),
-///     Cleanup::Never => println!("prune only when asked"),
+///     Cleanup::OnSave => show(format!("every save prunes")),
+///     Cleanup::Daily => show(format!("prune once a day")),
+///     Cleanup::Never => show(format!("prune only when asked")),
 /// }
 /// # Ok(())
 /// # }

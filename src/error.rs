@@ -18,14 +18,15 @@ pub use subject::{Subject, Wanted};
 /// What went wrong, and with which checkpoint, path or place.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use waypost::{Error, Id, Store};
 ///
 /// # fn main() -> waypost::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::open(dir.path().join("store.redb"))?;
 /// match store.get(&Id::new("absent")?) {
-///     Ok(checkpoint) => println!("saved at {}", checkpoint.entry.created_at),
-///     Err(Error::NotFound { .. }) => println!("nothing there yet"),
+///     Ok(checkpoint) => show(format!("saved at {}", checkpoint.entry.created_at)),
+///     Err(Error::NotFound { .. }) => show(format!("nothing there yet")),
 ///     Err(error) => return Err(error),
 /// }
 /// # assert!(matches!(store.get(&Id::new("absent")?), Err(Error::NotFound { .. })));

@@ -53,12 +53,13 @@ impl fmt::Display for PolicySource {
 /// What the name of a policy stands for.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use waypost::project::{Named, named_policy};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// match named_policy("last-5")? {
 ///     Named::Preset(policy) => assert_eq!(policy.name, "last-5"),
-///     Named::Config(path, _config) => println!("{}", path.display()),
+///     Named::Config(path, _config) => show(format!("{}", path.display())),
 /// }
 /// # Ok(())
 /// # }

@@ -14,6 +14,7 @@ use crate::store::Store;
 /// A checkpoint that work might go on from.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use waypost::{NewEntry, Series, Store};
 ///
 /// # fn main() -> waypost::Result<()> {
@@ -23,7 +24,7 @@ use crate::store::Store;
 /// store.save(NewEntry { can_resume: Some(false), ..NewEntry::issue("42")? }, &"broken")?;
 /// let (candidates, _damage) = store.candidates(&Series::new("issue:42")?, 10)?;
 /// for candidate in &candidates {
-///     println!("{}: {} hurdles", candidate.entry.id, candidate.hurdles.len());
+///     show(format!("{}: {} hurdles", candidate.entry.id, candidate.hurdles.len()));
 /// }
 /// assert_eq!((candidates[0].hurdles.len(), candidates[1].hurdles.len()), (1, 0));
 /// # Ok(())

@@ -128,6 +128,7 @@ pub struct Finding {
 /// Whether a checkpoint is fresh enough to go on from.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use waypost::recovery::{Advice, Blind, freshness};
 /// use waypost::{NewEntry, Store, Timestamp};
 ///
@@ -138,7 +139,7 @@ pub struct Finding {
 /// let (offer, _hurdles) = store.offer(saved)?;
 /// let found = freshness(&offer.checkpoint.entry, &offer.standing, &Blind, Timestamp::now());
 /// for finding in &found.findings {
-///     println!("{:?}: {} ({})", finding.check, finding.message, finding.advice);
+///     show(format!("{:?}: {} ({})", finding.check, finding.message, finding.advice));
 /// }
 /// assert_eq!(found.advice, Advice::Resume);
 /// # Ok(())

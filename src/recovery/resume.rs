@@ -82,6 +82,7 @@ pub struct Offer {
 /// A checkpoint that is not to go on from.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use waypost::recovery::Strategy;
 /// use waypost::{NewEntry, Series, Store};
 ///
@@ -92,7 +93,7 @@ pub struct Offer {
 /// store.save(NewEntry { can_resume: Some(false), ..NewEntry::issue("42")? }, &"broken")?;
 /// let proposal = store.propose(&Series::new("issue:42")?, Strategy::Last)?;
 /// for passed_over in &proposal.passed_over {
-///     println!("not {}: {}", passed_over.entry.id, passed_over.why.join(" "));
+///     show(format!("not {}: {}", passed_over.entry.id, passed_over.why.join(" ")));
 /// }
 /// assert_eq!(proposal.passed_over.len(), 1);
 /// assert_eq!(proposal.offer.unwrap().checkpoint.entry.id, good.id);

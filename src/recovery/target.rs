@@ -25,6 +25,7 @@ const NAME_BYTES: usize = 64;
 /// What a name stands for.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use waypost::recovery::Target;
 /// use waypost::{NewEntry, Store};
 ///
@@ -35,7 +36,7 @@ const NAME_BYTES: usize = 64;
 /// for target in store.targets("42")? {
 ///     match target {
 ///         Target::Series(series) => assert_eq!(series, saved.series),
-///         Target::Checkpoint(entry) => println!("{}", entry.id),
+///         Target::Checkpoint(entry) => show(format!("{}", entry.id)),
 ///     }
 /// }
 /// # Ok(())

@@ -9,6 +9,7 @@ use super::target::Target;
 /// Why a name did not lead to one checkpoint that can be read.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use waypost::recovery::Unresolved;
 /// use waypost::{NewEntry, Store};
 ///
@@ -17,9 +18,9 @@ use super::target::Target;
 /// # let store = Store::open(dir.path().join("store.redb"))?;
 /// store.save(NewEntry::issue("42")?, &"state")?;
 /// match store.meant("43") {
-///     Ok(meant) => println!("{}", meant.target),
-///     Err(Unresolved::Nothing { newest, .. }) => println!("nothing; the newest is {}", newest[0]),
-///     Err(error) => println!("{error}"),
+///     Ok(meant) => show(format!("{}", meant.target)),
+///     Err(Unresolved::Nothing { newest, .. }) => show(format!("newest: {}", newest[0])),
+///     Err(error) => show(format!("{error}")),
 /// }
 /// # assert!(matches!(store.meant("43"), Err(Unresolved::Nothing { .. })));
 /// # Ok(())

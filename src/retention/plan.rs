@@ -22,6 +22,7 @@ use crate::checkpoint::{Entry, Series, Status, Timestamp};
 /// A decision and no act: [`Store::apply`](crate::Store::apply) removes what it says.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use waypost::{NewEntry, Policy, Store, Timestamp, plan};
 ///
 /// # fn main() -> waypost::Result<()> {
@@ -33,7 +34,7 @@ use crate::checkpoint::{Entry, Series, Status, Timestamp};
 /// let entries = store.inventory(None)?;
 /// let plan = plan(&entries, &Policy::preset("last-5")?, Timestamp::now());
 /// for planned in plan.removed() {
-///     println!("{}: {}", planned.entry.id, planned.verdict);
+///     show(format!("{}: {}", planned.entry.id, planned.verdict));
 /// }
 /// assert_eq!(store.apply(&plan)?.checkpoints, 1);
 /// # Ok(())

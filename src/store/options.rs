@@ -350,6 +350,7 @@ fn at_most(what: &str, value: usize, limit: usize) -> Result<()> {
 /// A file beside the store that was not taken in, and where it was moved to.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use std::sync::Arc;
 /// use waypost::care::SetAside;
 /// use waypost::{Options, Store};
@@ -357,7 +358,7 @@ fn at_most(what: &str, value: usize, limit: usize) -> Result<()> {
 /// # fn main() -> waypost::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let path = dir.path().join("store.redb");
-/// let report = |found: SetAside| eprintln!("{}: {}", found.path.display(), found.reason);
+/// let report = |found: SetAside| show(format!("{}: {}", found.path.display(), found.reason));
 /// let options = Options { on_set_aside: Some(Arc::new(report)), ..Options::default() };
 /// let store = Store::open_with(&path, options)?;
 /// # assert_eq!(store.count()?, 0);

@@ -20,7 +20,32 @@ const LIMITS: [(&str, u64); 3] =
 
 /// What `.pipeline/state.json` says about a story.
 ///
-/// See [`Worker`](crate::recovery::Worker) for an example.
+/// ```
+/// use waypost::layouts::{Place, recognise};
+/// use waypost::source::Source;
+/// use waypost::{Document, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// # let save = |path: &str, json: &[u8]| {
+/// #     let place = Place { path, ..Place::default() };
+/// #     let about = recognise(&Document::from_json(json)?, &place).unwrap_or_default();
+/// #     let about = NewEntry { source_path: Some(path.to_owned()), ..about };
+/// #     store.save_draft(store.draft_source(about, Source::from_json(json)?)?)
+/// # };
+/// let story = br#"{"storyId": "A-1", "stage": 2, "agentId": "a"}"#;
+/// let state = br#"{"complete": false, "team_name": "shop", "story_state": {"A-1": "STAGE_2"},
+///     "business_answers": {"Which database?": "SQLite"}}"#;
+/// // Both are saved as an import does.
+/// save(".pipeline/state.json", state)?;
+/// let (offer, _hurdles) = store.offer(save(".pipeline/checkpoint-A-1.json", story)?)?;
+/// let assignment = offer.standing.assignment.expect("the state is there");
+/// assert_eq!(assignment.team.as_deref(), Some("shop"));
+/// assert_eq!(assignment.business_answers.unwrap()[0].answer, "SQLite");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Assignment {
@@ -45,7 +70,7 @@ pub struct Assignment {
 
 /// What the user answered to a question.
 ///
-/// See [`Worker`](crate::recovery::Worker) for an example.
+/// See [`Assignment`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BusinessAnswer {

@@ -12,13 +12,14 @@ const REMOTES: &str = "refs/remotes/";
 /// What git does about a file.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use waypost::recovery::{Ignored, ignored};
 ///
 /// # let dir = tempfile::tempdir().unwrap();
 /// match ignored(&dir.path().join("store.redb")) {
-///     Ignored::Yes | Ignored::NoRepository => println!("git leaves the store alone"),
-///     Ignored::No | Ignored::Tracked => println!("the store may be committed by mistake"),
-///     Ignored::Unknown(reason) => println!("{reason}"),
+///     Ignored::Yes | Ignored::NoRepository => show(format!("git leaves the store alone")),
+///     Ignored::No | Ignored::Tracked => show(format!("the store may be committed by mistake")),
+///     Ignored::Unknown(reason) => show(format!("{reason}")),
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

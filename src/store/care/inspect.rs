@@ -42,6 +42,7 @@ const POLL: Duration = Duration::from_millis(1);
 /// What can be told of a store without changing it.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use std::time::Duration;
 /// use waypost::care::{LockText, StoreState};
 /// use waypost::{NewEntry, Store};
@@ -52,7 +53,7 @@ const POLL: Duration = Duration::from_millis(1);
 /// # let store = Store::open(&path)?;
 /// # store.save(NewEntry::issue("42")?, &"state")?;
 /// store.close()?;
-/// let found = Store::inspect(&path, Duration::ZERO, &mut |entry| println!("{}", entry.id))?;
+/// let found = Store::inspect(&path, Duration::ZERO, &mut |_entry| ())?;
 /// assert_eq!((found.holder, found.lock_text), (None, LockText::Whole));
 /// let StoreState::Closed(contents) = found.state else { panic!("it was closed") };
 /// assert_eq!((contents.checkpoints, contents.damaged), (1, 0));

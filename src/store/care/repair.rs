@@ -58,27 +58,7 @@ const PART: usize = 1024;
 const LEFT_AFTER: Duration = Duration::from_mins(1);
 
 /// How a store is repaired.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use waypost::care::Repair;
-/// use waypost::{NewEntry, Store};
-///
-/// # fn main() -> waypost::Result<()> {
-/// # let dir = tempfile::tempdir().unwrap();
-/// # let path = dir.path().join("store.redb");
-/// # let store = Store::open(&path)?;
-/// # store.save(NewEntry::issue("42")?, &"state")?;
-/// # store.close()?;
-/// let how = Repair { dry_run: true, ..Repair::default() };
-/// let repaired = Store::repair(&path, &how, &mut |_| ControlFlow::Continue(()))?;
-/// for lost in &repaired.lost {
-///     println!("cannot save {}: {}", lost.place, lost.reason);
-/// }
-/// assert_eq!((repaired.checkpoints, repaired.lost.len()), (1, 0));
-/// # Ok(())
-/// # }
-/// ```
+/// See [`care`](crate::care) for an example.
 #[derive(Debug, Clone)]
 pub struct Repair {
     /// Where the new store goes; nothing is moved then. In place of the old one by default.
@@ -108,8 +88,7 @@ impl Default for Repair {
 }
 
 /// What [`Store::repair`] saved, and what not.
-///
-/// See [`Repair`] for an example.
+/// See [`care`](crate::care) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Repaired {
@@ -149,8 +128,7 @@ pub struct Repaired {
 }
 
 /// Something that a repair could not save, or is not sure of.
-///
-/// See [`Repair`] for an example.
+/// See [`care`](crate::care) for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Lost {

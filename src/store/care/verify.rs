@@ -100,6 +100,7 @@ pub(in crate::store) fn verify_at(
 /// How a store is verified.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use std::ops::ControlFlow;
 /// use std::time::Duration;
 /// use waypost::Store;
@@ -111,7 +112,7 @@ pub(in crate::store) fn verify_at(
 /// # Store::open(&path)?.close()?;
 /// let how = Verify { wait: Duration::from_secs(1), ..Verify::default() };
 /// let found = Store::verify_with(&path, &how, &mut |step| {
-///     println!("{}: {}", step.stage, step.done);
+///     show(format!("{}: {}", step.stage, step.done));
 ///     ControlFlow::Continue(())
 /// })?;
 /// assert!(found.is_clean());

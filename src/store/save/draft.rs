@@ -32,6 +32,7 @@ pub(in crate::store) enum Dated {
 /// and save with one [`Store::batch`]. Takes as much memory as its document in stored form.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use waypost::{NewEntry, Store};
 ///
 /// # fn main() -> waypost::Result<()> {
@@ -42,7 +43,7 @@ pub(in crate::store) enum Dated {
 ///     drafts.push(store.draft(NewEntry::issue("42")?.iteration(number), &number)?);
 /// }
 /// for saved in store.batch(drafts)? {
-///     println!("{}", saved?.id);
+///     show(format!("{}", saved?.id));
 /// }
 /// # assert_eq!(store.count()?, 3);
 /// # Ok(())

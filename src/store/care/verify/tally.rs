@@ -18,6 +18,7 @@ const FINDINGS_MAX: usize = 10_000;
 /// What [`Store::verify`](crate::Store::verify) read, and what is wrong with it.
 ///
 /// ```
+/// # fn show(_line: String) {}
 /// use std::time::Duration;
 /// use waypost::{NewEntry, Store};
 ///
@@ -29,7 +30,7 @@ const FINDINGS_MAX: usize = 10_000;
 /// # store.close()?;
 /// let found = Store::verify(&path, Duration::from_secs(1))?;
 /// for defect in &found.findings {
-///     println!("{}: {} ({})", defect.place, defect.reason, defect.harm);
+///     show(format!("{}: {} ({})", defect.place, defect.reason, defect.harm));
 /// }
 /// assert!(found.is_clean() && found.unreadable.is_empty());
 /// assert_eq!((found.checkpoints, found.documents), (1, 1));
