@@ -4,7 +4,7 @@
 //! lost it, and only if its own sum proves it. The report says that it may have been deleted or
 //! changed since.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use redb::TableHandle as _;
 
@@ -31,22 +31,6 @@ const FRAME: usize = 1;
 const DELETION: usize = 2;
 const BLOB: usize = 3;
 const NAME: usize = 4;
-
-/// What was found, beside the rows that were added to those of the tables.
-#[derive(Default)]
-pub(super) struct Strays {
-    /// Chunks that are as good as the sum of what they are a part of.
-    pub(super) frames: BTreeMap<FrameBytes, Vec<Place>>,
-    pub(super) blobs: BTreeMap<BlobBytes, Vec<Place>>,
-    /// The sequences of entries that were found so.
-    pub(super) entries: BTreeSet<u64>,
-    /// The sequences of documents that may have been checkpoints, and have no entry.
-    pub(super) lone: BTreeSet<u64>,
-    /// What is not known for sure, and why.
-    pub(super) unsure: Vec<(String, &'static str)>,
-    /// What the tables may have lost, and nothing can be found of.
-    pub(super) lost: Vec<(&'static str, &'static str)>,
-}
 
 /// Rows that pass their own sums, or are parts of what does.
 #[derive(Default)]

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use redb::TableHandle as _;
 
-use super::strays::{self, Strays};
 use super::trees::{Trees, has_all};
 use crate::codec::NameKind;
 use crate::key::{BlobBytes, DeletedBytes, FrameBytes, NameId, RecordBytes, frame_sequence};
@@ -23,33 +22,49 @@ use crate::store::options::Limits;
 
 /// Where in the file a value is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    pub(super) at: u64,
-    pub(super) bytes: usize,
+pub(in crate::store::care) struct Place {
+    pub(in crate::store::care) at: u64,
+    pub(in crate::store::care) bytes: usize,
 }
 
 /// What there is of a store. Takes some hundred bytes of memory for each checkpoint.
-pub(super) struct Rows {
-    pub(super) pages: Pages,
+pub(in crate::store::care) struct Rows {
+    pub(in crate::store::care) pages: Pages,
     /// Whether the tables that every store has are there.
-    pub(super) is_store: bool,
+    pub(in crate::store::care) is_store: bool,
     /// What was found where no table leads.
-    pub(super) strays: Strays,
-    pub(super) meta: HashMap<String, u64>,
-    pub(super) names: HashMap<NameId, (NameKind, Arc<str>)>,
-    pub(super) records: BTreeMap<RecordBytes, Place>,
-    pub(super) frames: BTreeMap<FrameBytes, Place>,
+    pub(in crate::store::care) strays: Strays,
+    pub(in crate::store::care) meta: HashMap<String, u64>,
+    pub(in crate::store::care) names: HashMap<NameId, (NameKind, Arc<str>)>,
+    pub(in crate::store::care) records: BTreeMap<RecordBytes, Place>,
+    pub(in crate::store::care) frames: BTreeMap<FrameBytes, Place>,
     /// Above all sequences in pages of these that pass their sums.
     next_checked: u64,
     /// Rows whose keys others have, too.
-    pub(super) spares: Spares,
-    pub(super) deleted: BTreeMap<DeletedBytes, Place>,
-    pub(super) artifacts: BTreeMap<FrameBytes, Place>,
-    pub(super) blobs: BTreeMap<BlobBytes, Place>,
-    pub(super) operations: BTreeMap<u64, Place>,
-    pub(super) settings: Option<Place>,
+    pub(in crate::store::care) spares: Spares,
+    pub(in crate::store::care) deleted: BTreeMap<DeletedBytes, Place>,
+    pub(in crate::store::care) artifacts: BTreeMap<FrameBytes, Place>,
+    pub(in crate::store::care) blobs: BTreeMap<BlobBytes, Place>,
+    pub(in crate::store::care) operations: BTreeMap<u64, Place>,
+    pub(in crate::store::care) settings: Option<Place>,
     /// The names of files of the spool that were taken in.
-    pub(super) taken: BTreeSet<String>,
+    pub(in crate::store::care) taken: BTreeSet<String>,
+}
+
+/// What was found, beside the rows that were added to those of the tables.
+#[derive(Default)]
+pub(in crate::store::care) struct Strays {
+    /// Chunks that are as good as the sum of what they are a part of.
+    pub(in crate::store::care) frames: BTreeMap<FrameBytes, Vec<Place>>,
+    pub(in crate::store::care) blobs: BTreeMap<BlobBytes, Vec<Place>>,
+    /// The sequences of entries that were found so.
+    pub(in crate::store::care) entries: BTreeSet<u64>,
+    /// The sequences of documents that may have been checkpoints, and have no entry.
+    pub(in crate::store::care) lone: BTreeSet<u64>,
+    /// What is not known for sure, and why.
+    pub(in crate::store::care) unsure: Vec<(String, &'static str)>,
+    /// What the tables may have lost, and nothing can be found of.
+    pub(in crate::store::care) lost: Vec<(&'static str, &'static str)>,
 }
 
 /// Rows by their keys, and those whose keys were taken.
@@ -57,18 +72,17 @@ type Taken<const N: usize> = (BTreeMap<[u8; N], Place>, Vec<([u8; N], Place)>);
 
 /// Rows whose keys others have, too, by table.
 #[derive(Default)]
-pub(super) struct Spares {
-    pub(super) records: Vec<(RecordBytes, Place)>,
-    pub(super) frames: Vec<(FrameBytes, Place)>,
-    pub(super) deleted: Vec<(DeletedBytes, Place)>,
-    pub(super) artifacts: Vec<(FrameBytes, Place)>,
-    pub(super) blobs: Vec<(BlobBytes, Place)>,
+pub(in crate::store::care) struct Spares {
+    pub(in crate::store::care) records: Vec<(RecordBytes, Place)>,
+    pub(in crate::store::care) frames: Vec<(FrameBytes, Place)>,
+    pub(in crate::store::care) deleted: Vec<(DeletedBytes, Place)>,
+    pub(in crate::store::care) artifacts: Vec<(FrameBytes, Place)>,
+    pub(in crate::store::care) blobs: Vec<(BlobBytes, Place)>,
 }
 
 impl Rows {
-    /// Reads all pages that lead to rows.
-    pub(super) fn read(pages: Pages) -> Self {
-        let mut trees = Trees::find(&pages);
+    /// Reads the rows of these tables.
+    pub(super) fn read(pages: Pages, trees: &mut Trees) -> Self {
         let mut rows = Self {
             pages,
             is_store: has_all(&trees.tables),
@@ -89,19 +103,18 @@ impl Rows {
         for table in &trees.tables {
             rows.take(table, &mut trees.seen);
         }
-        strays::look(&mut rows, &trees);
         rows
     }
 
     /// The bytes of a value.
-    pub(super) fn value(&self, place: Place) -> io::Result<Vec<u8>> {
+    pub(in crate::store::care) fn value(&self, place: Place) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; place.bytes];
         self.pages.read(place.at, &mut bytes)?;
         Ok(bytes)
     }
 
     /// Values one after the other.
-    pub(super) fn values<'a>(
+    pub(in crate::store::care) fn values<'a>(
         &self,
         places: impl Iterator<Item = &'a Place>,
     ) -> io::Result<Vec<u8>> {
@@ -120,7 +133,7 @@ impl Rows {
     ///
     /// A key on a page that fails its sum may be any number, and what a journal has before that
     /// would be passed over.
-    pub(super) fn next_sequence(&self) -> u64 {
+    pub(in crate::store::care) fn next_sequence(&self) -> u64 {
         self.next_checked.max(self.meta.get("sequence").copied().unwrap_or(1))
     }
 
@@ -234,7 +247,7 @@ impl Rows {
 }
 
 impl Place {
-    pub(super) fn of(row: &Row<'_>) -> Self {
+    pub(in crate::store::care) fn of(row: &Row<'_>) -> Self {
         Self { at: row.at, bytes: row.value.len() }
     }
 }
