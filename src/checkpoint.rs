@@ -38,6 +38,20 @@ pub use trigger::{CustomTrigger, Trigger};
 /// One saved state: its [`Entry`] and its document.
 ///
 /// The document stays in stored form until it is asked for, as a type, a tree or JSON text.
+///
+/// ```
+/// use waypost::{NewEntry, Query, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?, &["plan", "code"])?;
+/// let newest = store.latest(&Query::issue("42")?)?.expect("one was saved");
+/// assert_eq!(newest.state::<Vec<String>>()?, ["plan", "code"]);
+/// assert_eq!(newest.entry.series.as_str(), "issue:42");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
     /// What is known about the checkpoint without its document.
@@ -46,6 +60,22 @@ pub struct Checkpoint {
 }
 
 /// What is indexed and listed about a checkpoint: everything but its document.
+///
+/// ```
+/// use waypost::{NewEntry, Query, Store, Trigger};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?.trigger(Trigger::Manual).iteration(7), &"state")?;
+/// for entry in store.list(&Query::issue("42")?)?.entries {
+///     assert_eq!((entry.iteration, entry.trigger), (Some(7), Trigger::Manual));
+///     assert_eq!(entry.series.as_str(), "issue:42");
+/// }
+/// # assert_eq!(store.count()?, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Entry {

@@ -187,6 +187,22 @@ impl Config {
 }
 
 /// When a project is pruned.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::Config;
+/// use waypost::config::Cleanup;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let config = Config::from_yaml("checkpoint: {}")?;
+/// match config.cleanup() {
+///     Cleanup::OnSave => show(format!("every save prunes")),
+///     Cleanup::Daily => show(format!("prune once a day")),
+///     Cleanup::Never => show(format!("prune only when asked")),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cleanup {
     /// With every save, what the rules no longer keep of its group.

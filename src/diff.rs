@@ -69,6 +69,19 @@ pub use patch::PatchOperation;
 pub use pointer::Pointer;
 
 /// What differs between two documents.
+///
+/// ```
+/// use waypost::{Document, diff};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let old = Document::from_json(br#"{"score": 64}"#)?;
+/// let new = Document::from_json(br#"{"score": 71}"#)?;
+/// let diff = diff(&old, &new);
+/// let patch = diff.to_patch()[0].to_json()?;
+/// assert_eq!(patch, r#"{"op":"replace","path":"/score","value":71}"#);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Diff<'d> {
     edit: Option<Edit<'d>>,

@@ -75,6 +75,22 @@ impl Default for Examination {
 }
 
 /// A key that was given for the store, or why it cannot be had.
+///
+/// ```
+/// use waypost::Store;
+/// use waypost::doctor::{CheckStatus, Examination, GivenKey, examine};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// Store::open(&path)?.close()?;
+/// let key = GivenKey { from: "agents.key".to_owned(), key: Err("cannot be read".to_owned()) };
+/// let report = examine(&path, &Examination { keys: vec![key], ..Examination::default() }, None);
+/// let key = report.checks.iter().find(|check| check.name == "key").unwrap();
+/// assert_eq!(key.status, CheckStatus::Bad);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct GivenKey {
     /// By what it was given, such as the name of a file.

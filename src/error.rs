@@ -16,6 +16,23 @@ use std::time::Duration;
 pub use subject::{Subject, Wanted};
 
 /// What went wrong, and with which checkpoint, path or place.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::{Error, Id, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// match store.get(&Id::new("absent")?) {
+///     Ok(checkpoint) => show(format!("saved at {}", checkpoint.entry.created_at)),
+///     Err(Error::NotFound { .. }) => show(format!("nothing there yet")),
+///     Err(error) => return Err(error),
+/// }
+/// # assert!(matches!(store.get(&Id::new("absent")?), Err(Error::NotFound { .. })));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -167,6 +184,17 @@ pub enum Error {
 }
 
 /// How much of a store damage hurts.
+///
+/// ```
+/// use waypost::Error;
+/// use waypost::error::Damage;
+///
+/// fn needs_repair(error: &Error) -> bool {
+///     !matches!(error, Error::Corrupt { damage: Damage::Part, .. })
+/// }
+/// let (place, reason) = ("checkpoint run-7".to_owned(), "its sum differs".to_owned());
+/// assert!(!needs_repair(&Error::Corrupt { place, reason, damage: Damage::Part }));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {

@@ -30,6 +30,21 @@ pub(crate) const SEQUENCE_MAX: u64 = (1 << 48) - 1;
 
 /// From which end checkpoints are listed; their order is that of
 /// [`Entry::order`](crate::Entry::order).
+///
+/// ```
+/// use waypost::{NewEntry, Order, Query, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// for number in 1..=3 {
+///     store.save(NewEntry::issue("42")?.iteration(number), &number)?;
+/// }
+/// let query = Query { order: Order::Oldest, ..Query::issue("42")? };
+/// assert_eq!(store.list(&query)?.entries[0].iteration, Some(1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
     /// Newest first.

@@ -119,6 +119,28 @@ pub mod artifact {
 }
 
 /// Looking after a store: checks, repairs, backups, compaction, other keys, and how far they are.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use std::ops::ControlFlow;
+/// use waypost::care::Repair;
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// # let store = Store::open(&path)?;
+/// # store.save(NewEntry::issue("42")?, &"state")?;
+/// # store.close()?;
+/// let how = Repair { dry_run: true, ..Repair::default() };
+/// let repaired = Store::repair(&path, &how, &mut |_| ControlFlow::Continue(()))?;
+/// for lost in &repaired.lost {
+///     show(format!("cannot save {}: {}", lost.place, lost.reason));
+/// }
+/// assert_eq!((repaired.checkpoints, repaired.lost.len()), (1, 0));
+/// # Ok(())
+/// # }
+/// ```
 pub mod care {
     pub use crate::codec::KeyId;
     pub use crate::store::{

@@ -69,10 +69,29 @@ pub struct Query {
 }
 
 /// A place in a listing, to go on from. Stays valid when checkpoints come and go.
+///
+/// See [`Page`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor(RecordKey);
 
 /// Some entries, and where to go on.
+///
+/// ```
+/// use waypost::{NewEntry, Query, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// for number in 0..3 {
+///     store.save(NewEntry::issue("42")?, &number)?;
+/// }
+/// let first = store.list(&Query::issue("42")?.limit(2))?;
+/// let rest = store.list(&Query { after: first.next, ..Query::issue("42")? })?;
+/// assert_eq!((first.entries.len(), rest.entries.len()), (2, 1));
+/// assert_eq!(rest.next, None);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Page {

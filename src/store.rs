@@ -75,6 +75,21 @@ pub(crate) use watch::{Watch, unwatched};
 ///
 /// Cheap calls on one handle from many threads are how it is meant to be used: their saves share
 /// transactions. Closing waits for relaxed saves; so does dropping, but it cannot report failure.
+///
+/// ```
+/// use waypost::{NewEntry, Query, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// let store = Store::open(&path)?;
+/// let saved = store.save(NewEntry::issue("42")?, &"state")?; // On disk when this returns.
+/// assert_eq!(store.get(&saved.id)?.state::<String>()?, "state");
+/// assert_eq!(store.list(&Query::issue("42")?)?.entries, [saved]);
+/// store.close()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Store {
     shared: Arc<Shared>,

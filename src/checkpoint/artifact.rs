@@ -14,6 +14,25 @@ const PATH_BYTES: usize = 4096;
 const PART_BYTES: usize = 255;
 
 /// A file that was captured with a checkpoint, without its content.
+///
+/// ```
+/// use waypost::artifact::{ArtifactStatus, Hash};
+/// use waypost::{NewArtifact, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let (path, content) = ("notes.md".to_owned(), Some(b"# Notes".to_vec()));
+/// let notes = NewArtifact { path, content, mode: None, status: ArtifactStatus::Created };
+/// let draft = store.draft(NewEntry::default(), &"state")?.with_artifacts(vec![notes])?;
+/// let saved = store.save_draft(draft)?;
+///
+/// let files = store.artifacts(&saved.id)?;
+/// assert_eq!((files[0].path.as_str(), files[0].bytes), ("notes.md", 7));
+/// assert_eq!(files[0].sha256, Some(Hash::of(b"# Notes")));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Artifact {
@@ -55,6 +74,8 @@ pub struct NewArtifact {
 }
 
 /// What had become of a file since it was captured before.
+///
+/// See [`Artifact`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArtifactStatus {
@@ -102,6 +123,17 @@ impl FromStr for ArtifactStatus {
 }
 
 /// A SHA-256; as text 64 hexadecimal digits in lower case.
+///
+/// ```
+/// use waypost::artifact::Hash;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let hash = Hash::of(b"abc");
+/// assert!(hash.to_string().starts_with("ba7816bf"));
+/// assert_eq!(hash.to_string().parse::<Hash>()?, hash);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hash([u8; 32]);
 

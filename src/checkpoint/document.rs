@@ -20,6 +20,18 @@ pub(crate) const NUMBER: &str = "waypost::Number";
 ///
 /// Any type can be saved and read back without it; it serves programs that take documents of any
 /// shape apart.
+///
+/// ```
+/// use waypost::Document;
+/// use waypost::source::TextStyle;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let document = Document::from_json(br#"{"score": 71, "notes": []}"#)?;
+/// assert_eq!(document.get("score"), Some(&Document::Uint(71)));
+/// assert_eq!(document.to_json(TextStyle::default())?, r#"{"score":71,"notes":[]}"#);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Document {
     /// Nothing.

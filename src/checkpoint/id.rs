@@ -16,6 +16,20 @@ pub(crate) const LATEST: &str = "latest";
 const MILLIS_MAX: u64 = (1 << 48) - 1;
 
 /// The id of a checkpoint: any non-empty text, unique in its store.
+///
+/// ```
+/// use waypost::{Id, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::default().id("run-7")?, &"state")?;
+/// let id = Id::new("run-7")?;
+/// assert_eq!(store.get(&id)?.state::<String>()?, "state");
+/// assert!(Id::new("").is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Id(String);
 

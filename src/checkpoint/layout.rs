@@ -8,6 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// The file layout a checkpoint came from; our own is [`Layout::Native`].
+///
+/// ```
+/// use waypost::Layout;
+///
+/// # fn main() -> waypost::Result<()> {
+/// assert_eq!("crunch".parse::<Layout>()?, Layout::Crunch);
+/// assert_eq!(Layout::Aiwg.to_string(), "aiwg");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]

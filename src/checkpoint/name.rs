@@ -9,14 +9,45 @@ use crate::checkpoint::NewEntry;
 use crate::error::{Error, Result};
 
 /// The issue a checkpoint works on: `42`, `PROJ-42`.
+///
+/// ```
+/// use waypost::{Issue, Series};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let issue = Issue::new("PROJ-42")?;
+/// assert_eq!(Series::of_issue(&issue).as_str(), "issue:PROJ-42");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Issue(String);
 
 /// The loop that writes a checkpoint.
+///
+/// ```
+/// use waypost::{LoopId, Series};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let name = LoopId::new("ralph-fix-tests-a1b2c3d4")?;
+/// assert!(name.is_ralph());
+/// assert_eq!(Series::of_loop(&name).as_str(), "loop:ralph-fix-tests-a1b2c3d4");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct LoopId(String);
 
 /// The line of checkpoints that one run writes, such as `loop:ralph-fix-tests-a1b2c3d4`.
+///
+/// ```
+/// use waypost::{NewEntry, Series};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let about = NewEntry::issue("42")?;
+/// assert_eq!(Series::of(&about), Series::new("issue:42")?);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Series(String);
 

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::checkpoint::Timestamp;
 
 /// What is needed, beside the document, to write the very file that a checkpoint came from.
+///
+/// See [`Source`](crate::source::Source) for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceForm {
     /// The language of the text.
@@ -31,6 +33,8 @@ pub struct SourceForm {
 }
 
 /// The language of a text.
+///
+/// See [`Source`](crate::source::Source) for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
@@ -44,6 +48,8 @@ pub enum Format {
 }
 
 /// How a JSON text is laid out.
+///
+/// See [`Source`](crate::source::Source) for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TextStyle {
@@ -58,6 +64,8 @@ pub struct TextStyle {
 }
 
 /// What stands between keys, values and elements of a JSON text.
+///
+/// See [`Source`](crate::source::Source) for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spacing {

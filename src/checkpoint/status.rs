@@ -8,6 +8,20 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// Where the work stands. A source's own spelling stays in the document.
+///
+/// ```
+/// use waypost::{NewEntry, Query, Status, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?.status(Status::Completed), &"done")?;
+/// let query = Query { status: Some(Status::Completed), ..Query::default() };
+/// assert_eq!(store.list(&query)?.entries.len(), 1);
+/// assert!(Status::Completed.is_over());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]

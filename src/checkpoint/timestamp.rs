@@ -19,6 +19,17 @@ use crate::error::{Error, Result};
 const EPOCH: jiff::civil::DateTime = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0);
 
 /// A point in time, to the microsecond, in UTC.
+///
+/// ```
+/// use waypost::Timestamp;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let start: Timestamp = "2026-01-25T15:00:00Z".parse()?;
+/// let end: Timestamp = "2026-01-25T15:01:30Z".parse()?;
+/// assert_eq!(end.saturating_since(start).as_secs(), 90);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(i64);
 

@@ -10,6 +10,20 @@ use crate::error::{Error, Result};
 use crate::spelling::distance;
 
 /// Why a checkpoint was saved: a name that one of the five systems uses, or the user's own.
+///
+/// ```
+/// use waypost::{NewEntry, Query, Store, Trigger};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?.trigger(Trigger::PreRiskyOp), &"before the merge")?;
+/// store.save(NewEntry::issue("42")?.trigger("before_deploy".parse()?), &"a name of our own")?;
+/// let risky = Query::default().trigger(Trigger::PreRiskyOp);
+/// assert_eq!(store.list(&risky)?.entries.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Trigger {
     /// A person asked for it.
@@ -58,6 +72,17 @@ pub enum Trigger {
 }
 
 /// A trigger name of the user's own: `[a-z][a-z0-9_]{0,63}`, and none of the known names.
+///
+/// ```
+/// use waypost::Trigger;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let trigger: Trigger = "before_deploy".parse()?;
+/// assert!(matches!(&trigger, Trigger::Custom(_)));
+/// assert_eq!(trigger.as_str(), "before_deploy");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CustomTrigger(String);
 

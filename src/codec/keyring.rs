@@ -12,6 +12,22 @@ use super::seal::SecretKey;
 /// By what a key is known: eight bytes that are made of it and do not lead back to it.
 ///
 /// Printed as 16 hexadecimal digits.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[cfg(feature = "encrypt")] {
+/// # use waypost::{Options, SecretKey, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// let key = SecretKey::generate()?;
+/// let options = Options { keys: vec![key.clone()], ..Options::default() };
+/// let store = Store::open_with(&path, options)?;
+/// assert_eq!(store.key()?, Some(key.id()));
+/// assert_eq!(key.id().to_string().len(), 16);
+/// # }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId([u8; Self::BYTES]);
 

@@ -22,6 +22,24 @@ const NODES_MAX: usize = 1 << 17;
 ///
 /// Where the document and a style reproduce the text byte for byte, only the style is kept; else
 /// the text is kept behind the document, and compressed against the one before like it.
+///
+/// ```
+/// use waypost::source::{Format, Source, Spacing};
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let text = b"{\n  \"step\": 3\n}\n";
+/// let source = Source::from_json(text)?;
+/// let form = *source.form();
+/// assert_eq!((form.format, form.style.unwrap().spacing), (Format::Json, Spacing::Indent(2)));
+///
+/// let saved = store.save_draft(store.draft_source(NewEntry::default(), source)?)?;
+/// assert_eq!(store.get(&saved.id)?.source_text()?.unwrap(), &text[..]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Source {
     /// The document in stored form, and the text behind it if that is kept.

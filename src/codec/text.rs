@@ -7,6 +7,21 @@ use super::wire::{Malformed, Reader};
 use crate::checkpoint::{Spacing, TextStyle};
 
 /// How JSON text is laid out.
+///
+/// ```
+/// use waypost::source::JsonStyle;
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let saved = store.save(NewEntry::default(), &[1, 2])?;
+/// let checkpoint = store.get(&saved.id)?;
+/// assert_eq!(checkpoint.to_json(JsonStyle::Compact)?, "[1,2]");
+/// assert_eq!(checkpoint.to_json(JsonStyle::Pretty)?, "[\n  1,\n  2\n]");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum JsonStyle {
     /// One line, no spaces.

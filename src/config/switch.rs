@@ -8,6 +8,8 @@ use crate::checkpoint::Trigger;
 use crate::error::Result;
 
 /// Why nothing is saved: the key that says so.
+///
+/// See [`Config`](crate::Config) for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Off {
     key: String,

@@ -8,6 +8,21 @@ use crate::checkpoint::Document;
 ///
 /// Places called `from` are in the old document, others in the new one: an element behind one that
 /// was inserted has another index there.
+///
+/// ```
+/// use waypost::diff::Change;
+/// use waypost::{Document, diff};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let old = Document::from_json(br#"{"score": 64}"#)?;
+/// let new = Document::from_json(br#"{"score": 64, "done": true}"#)?;
+/// for change in diff(&old, &new).changes() {
+///     let Change::Added { at, value } = change else { panic!("a key was added") };
+///     assert_eq!((at.as_str(), value), ("/done", &Document::Bool(true)));
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change<'d> {
     /// A value that was not there.

@@ -9,6 +9,15 @@ use super::Line;
 const CONTEXT: usize = 2;
 
 /// Changes that lie together. Printed as its header in a unified diff.
+///
+/// ```
+/// use waypost::diff::{Line, hunks, lines};
+///
+/// let lines = lines("a\nb\n", "a\nc\n");
+/// let hunks = hunks(&lines);
+/// assert_eq!(hunks[0].to_string(), "@@ -1,2 +1,2 @@");
+/// assert_eq!(hunks[0].lines, [Line::Kept("a\n"), Line::Removed("b\n"), Line::Added("c\n")]);
+/// ```
 #[derive(Debug)]
 pub struct Hunk<'l, 't> {
     /// Its lines, with those around the changes.

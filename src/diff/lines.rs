@@ -4,6 +4,8 @@ use super::align::align;
 use super::tree::hash_of;
 
 /// A line of one text or of both, with its end if it has one.
+///
+/// See [`Hunk`](crate::diff::Hunk) for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line<'t> {
     /// In both texts.

@@ -15,6 +15,8 @@ use crate::checkpoint::{Document, TextStyle};
 use crate::error::Result;
 
 /// One operation of RFC 6902.
+///
+/// See [`Diff`](crate::Diff) for an example.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PatchOperation<'d> {
     /// Adds a field, or inserts an element before the one at `path`.

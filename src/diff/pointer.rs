@@ -8,6 +8,18 @@ use crate::checkpoint::Document;
 use crate::error::{Error, Result};
 
 /// A JSON pointer: empty for the whole document, else `/` and a key or index for each step.
+///
+/// ```
+/// use waypost::Document;
+/// use waypost::diff::Pointer;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let document = Document::from_json(br#"{"tasks": ["plan", "code"]}"#)?;
+/// let pointer: Pointer = "/tasks/1".parse()?;
+/// assert_eq!(pointer.find(&document), Some(&Document::Text("code".to_owned())));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pointer(String);
 

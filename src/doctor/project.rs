@@ -24,6 +24,24 @@ pub(super) struct Noted {
 }
 
 /// Files of other systems in a project that are not at any of the places that are known.
+///
+/// ```
+/// use std::collections::BTreeSet;
+/// use waypost::doctor::{Examination, Files, examine};
+/// use waypost::{Layout, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// Store::open(&path)?.close()?;
+/// let layouts = BTreeSet::from([Layout::Crunch]);
+/// let found = Files { are_there: true, layouts, words: "3 crunch".to_owned() };
+/// let mut surveyor = |_: &std::path::Path, _: &_| Ok(found.clone());
+/// let report = examine(&path, &Examination::default(), Some(&mut surveyor));
+/// assert_eq!(report.bad(), 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     /// Whether there are any.

@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 /// How a check ended.
+///
+/// See [`Examination`](crate::doctor::Examination) for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckStatus {
@@ -15,6 +17,8 @@ pub enum CheckStatus {
 }
 
 /// What was examined, what was found, and what to do about it.
+///
+/// See [`Examination`](crate::doctor::Examination) for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Checkup {
@@ -48,6 +52,8 @@ impl Checkup {
 }
 
 /// All checks; serializes to what `waypost doctor --json` prints, without its version.
+///
+/// See [`Examination`](crate::doctor::Examination) for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Report {

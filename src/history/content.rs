@@ -47,6 +47,8 @@ impl ReadDocument {
 /// Counts documents that were asked for, and how many of them are damaged.
 ///
 /// Code that goes on after damage reports it at the end by this count.
+///
+/// See [`Timeline`](crate::history::Timeline) for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {

@@ -43,6 +43,24 @@ pub struct FileChanges {
 }
 
 /// Which of two checkpoints alone has captured files, and how many.
+///
+/// ```
+/// use waypost::history::{Alone, FileChanges};
+/// use waypost::artifact::ArtifactStatus;
+/// use waypost::{NewArtifact, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// # let (path, content) = ("notes.md".to_owned(), Some(b"notes".to_vec()));
+/// # let notes = NewArtifact { path, content, mode: None, status: ArtifactStatus::Created };
+/// # let draft = store.draft(NewEntry::default(), &"state")?.with_artifacts(vec![notes])?;
+/// let saved = store.save_draft(draft)?; // With the file notes.md.
+/// let changes = FileChanges::between(&[], &store.artifacts(&saved.id)?);
+/// assert_eq!(changes.alone, Some(Alone::New(1)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Alone {

@@ -44,6 +44,8 @@ pub struct Search<'a> {
 }
 
 /// What a search did with one checkpoint.
+///
+/// See [`Search`] for an example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Searched {
@@ -56,6 +58,8 @@ pub enum Searched {
 }
 
 /// A checkpoint that fulfils a condition.
+///
+/// See [`Search`] for an example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Match {
@@ -75,6 +79,8 @@ impl<'a> Search<'a> {
 }
 
 /// A running search: a result for each checkpoint that it has read.
+///
+/// See [`Search`] for an example.
 pub struct Searching<'a> {
     search: Search<'a>,
     store: &'a Store,

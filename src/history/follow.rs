@@ -21,6 +21,8 @@ const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(5);
 /// Which checkpoints are followed: those of a series, issue or loop that a query admits.
 ///
 /// The name need not exist yet. By default all checkpoints.
+///
+/// See [`Follower`] for an example.
 #[derive(Debug, Clone, Default)]
 pub struct Followed {
     /// A series, an issue (`42` or `#42`) or a loop; all of them if `None`.
@@ -80,6 +82,8 @@ pub struct Follower {
 }
 
 /// What one look found.
+///
+/// See [`Follower`] for an example.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Looked {
@@ -92,6 +96,20 @@ pub struct Looked {
 }
 
 /// Why nothing can be returned yet.
+///
+/// ```
+/// use waypost::Options;
+/// use waypost::history::{Followed, Follower, Waiting};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// let mut follower = Follower::new(path, Options::default(), Followed::default());
+/// let looked = follower.start(0)?;
+/// assert!(matches!(looked.waiting, Some(Waiting::NoStore(_))));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Waiting {

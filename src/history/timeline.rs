@@ -18,6 +18,23 @@ use crate::store::Store;
 /// A checkpoint of a time line, with what changed in it.
 ///
 /// Serializes to the line that `waypost log --json` prints, without its version.
+///
+/// ```
+/// use waypost::history::{Captured, Reading, Since, Timeline};
+/// use waypost::{NewEntry, Query, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?, &serde_json::json!({"score": 71}))?;
+/// let entries = store.list(&Query::default())?.entries;
+/// let row = Timeline::new(&store, entries).next().expect("there is one")?;
+/// assert!(row.origin.is_none() && !row.has_before);
+/// let Reading::Read { score, since, files } = row.reading else { panic!("it is whole") };
+/// assert_eq!((score, since, files), (Some(71.0), Since::First, Captured::default()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// The checkpoint.
@@ -31,6 +48,22 @@ pub struct Row {
 }
 
 /// Where a checkpoint comes from, other than the one before in its series.
+///
+/// ```
+/// use waypost::history::{Origin, Timeline};
+/// use waypost::{NewEntry, Query, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let saved = store.save(NewEntry::issue("42")?, &"state")?;
+/// store.fork(&saved.id, NewEntry::series("retry")?)?;
+/// let entries = store.list(&Query::series("retry")?)?.entries;
+/// let row = Timeline::new(&store, entries).next().expect("there is one")?;
+/// assert_eq!(row.origin, Some(Origin::Fork(saved.id)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A checkpoint of another series.
@@ -42,6 +75,8 @@ pub enum Origin {
 }
 
 /// What the document of a row says.
+///
+/// See [`Row`] for an example.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reading {
     /// It was read.
@@ -60,6 +95,8 @@ pub enum Reading {
 }
 
 /// How many of the files that were captured with a checkpoint had changed.
+///
+/// See [`Row`] for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Captured {
     /// Files that were new.
@@ -71,6 +108,8 @@ pub struct Captured {
 }
 
 /// What a document is compared with.
+///
+/// See [`Row`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Since {
     /// Nothing: it is the first of its series.
@@ -82,6 +121,23 @@ pub enum Since {
 }
 
 /// What a row goes on from in the graph of a time line.
+///
+/// ```
+/// use waypost::history::{Link, Timeline, links};
+/// use waypost::{NewEntry, Query, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// for number in 0..2 {
+///     store.save(NewEntry::issue("42")?, &number)?;
+/// }
+/// let entries = store.list(&Query::default())?.entries;
+/// let rows: Vec<_> = Timeline::new(&store, entries).collect::<Result<_, _>>()?;
+/// assert_eq!(links(&rows), [Link::Row(1), Link::Nothing]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
     /// Nothing: the first of its series.

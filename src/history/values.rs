@@ -17,6 +17,23 @@ use crate::store::Store;
 const NUMBER_CHARS: usize = 60;
 
 /// What a checkpoint has at a JSON pointer.
+///
+/// ```
+/// use waypost::history::{Value, Values};
+/// use waypost::{Document, NewEntry, Query, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::default(), &serde_json::json!({"score": 71}))?;
+/// let entries = store.list(&Query::default())?.entries;
+/// let pointer = "/score".parse()?;
+/// for at in Values::new(&store, &entries, &pointer) {
+///     assert_eq!(at?.value, Value::Present(Document::Uint(71)));
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// This value.
@@ -30,6 +47,8 @@ pub enum Value {
 }
 
 /// A checkpoint, and what it has at a JSON pointer.
+///
+/// See [`Values`] for an example.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueAt<'a> {
     /// The checkpoint.

@@ -40,6 +40,18 @@ pub const VERSION: u64 = 1;
 const VERSION_NEWEST: u64 = 2;
 
 /// The whole file: the state of a run, and when it was saved.
+///
+/// ```
+/// use waypost::layouts::agentize::{ImplCheckpoint, ImplState};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let state = ImplState::new(42, "/work/trees/42", None);
+/// let checkpoint = ImplCheckpoint::new(state, "2026-01-25T15:00:00Z".parse()?);
+/// assert_eq!(checkpoint.state.issue_no, 42);
+/// assert!(checkpoint.to_json()?.contains("\"issue_no\": 42"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImplCheckpoint {
     /// [`VERSION`], or 2. Agentize reads a missing one as 0.
@@ -55,6 +67,8 @@ pub struct ImplCheckpoint {
 }
 
 /// The state that a run resumes from: that on entry to `current_stage`.
+///
+/// See [`ImplCheckpoint`] for an example.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImplState {
     /// The GitHub issue.
@@ -89,6 +103,19 @@ pub struct ImplState {
 }
 
 /// A stage that was run.
+///
+/// ```
+/// use waypost::layouts::agentize::{ImplStep, Outcome};
+/// use waypost::layouts::from_json;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let step: ImplStep = from_json(br#"{"stage": "review", "iteration": 1, "result": "retry",
+///     "timestamp": "2026-01-25T15:00:00", "score": 64}"#)?;
+/// assert_eq!(step.result.known(), Some(Outcome::Retry));
+/// assert_eq!(step.score.value(), Some(&64));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImplStep {
     /// An [`ImplStage`], or `parse`, which is a part of `impl`.

@@ -37,6 +37,23 @@ pub(super) use write::{FORM, envelope, paths, with_size};
 pub const RETENTION_DAYS: u64 = 30;
 
 /// A checkpoint, which lies in a gzip file of its own.
+///
+/// ```
+/// use waypost::layouts::aiwg::LoopCheckpoint;
+/// use waypost::layouts::from_json;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let checkpoint: LoopCheckpoint = from_json(br#"{"checkpoint_id": "c1", "workflow_id": "w1",
+///     "execution_config": {"agent": "coder", "temperature": 0.5},
+///     "metadata": {"retention_days": 30}}"#)?;
+/// let config = checkpoint.execution_config.value().expect("it has one");
+/// assert_eq!(config.temperature.value().and_then(|it| it.as_f64()), Some(0.5));
+/// let metadata = checkpoint.metadata.value().expect("it has some");
+/// assert_eq!(metadata.retention_days.value().and_then(|it| it.as_i64()), Some(30));
+/// assert!(checkpoint.validate().iter().any(|problem| problem.field == "/state"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoopCheckpoint {
@@ -73,6 +90,8 @@ pub struct LoopCheckpoint {
 }
 
 /// The settings of a run, so that it can be repeated.
+///
+/// See [`LoopCheckpoint`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExecutionConfig {
@@ -103,6 +122,8 @@ pub struct ExecutionConfig {
 }
 
 /// About the file itself.
+///
+/// See [`LoopCheckpoint`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Metadata {

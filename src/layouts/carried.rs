@@ -6,6 +6,19 @@ use super::reading::at;
 use crate::checkpoint::{Document, Layout};
 
 /// The variables and the state of the agent that a document carries.
+///
+/// ```
+/// use waypost::layouts::carried;
+/// use waypost::{Document, Layout};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let document = Document::from_json(br#"{"state": {"variables": {"port": 8080}}}"#)?;
+/// let carried = carried(Layout::Aiwg, &document);
+/// assert_eq!(carried.variables.unwrap().get("port"), Some(&Document::Uint(8080)));
+/// assert_eq!(carried.agent_state, None);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Carried {

@@ -42,6 +42,21 @@ const STATES: [&str; 8] =
     ["initialize", "research", "plan", "implement", "test", "debug", "document", "complete"];
 
 /// A checkpoint of a workflow.
+///
+/// ```
+/// use waypost::Status;
+/// use waypost::layouts::claude::WorkflowCheckpoint;
+/// use waypost::layouts::from_json;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let checkpoint: WorkflowCheckpoint = from_json(br#"{"workflow_type": "implement",
+///     "project_name": "shop", "status": "in_progress", "current_phase": "3"}"#)?;
+/// assert_eq!(checkpoint.status(), Status::InProgress);
+/// assert_eq!(checkpoint.project_name(), Some("shop"));
+/// assert_eq!(checkpoint.current_phase.value().and_then(|it| it.as_i64()), Some(3));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkflowCheckpoint {

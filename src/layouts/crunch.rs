@@ -41,6 +41,26 @@ pub(super) use write::{FORM, envelope, paths};
 pub const VERSION: &str = "1.0";
 
 /// A checkpoint of the work on an issue. Only the index says why it was saved.
+///
+/// ```
+/// use waypost::layouts::crunch::{IssueCheckpoint, Phase};
+/// use waypost::layouts::from_yaml;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let checkpoint: IssueCheckpoint = from_yaml(b"
+/// issue_number: 42
+/// workflow_state: {current_phase: enrich, phase_attempt: 2}
+/// issue_snapshot: {title: Fix the tests, labels: [bug]}
+/// files_modified: [{path: src/lib.rs, staged: true}]
+/// recovery_info: {can_resume: true, resume_from: enrich}
+/// ")?;
+/// assert_eq!(checkpoint.phase().and_then(|phase| phase.known()), Some(Phase::Enrich));
+/// assert!(checkpoint.can_resume());
+/// let files = checkpoint.files_modified.value().expect("it has some");
+/// assert_eq!(files[0].staged.value(), Some(&true));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IssueCheckpoint {

@@ -3,6 +3,19 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A field of an object, which a file can leave out, set to null, or give a value.
+///
+/// ```
+/// use waypost::layouts::pipeline::StoryCheckpoint;
+/// use waypost::layouts::{Field, from_json};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let story: StoryCheckpoint = from_json(br#"{"storyId": "A-1", "agentId": null}"#)?;
+/// assert_eq!(story.story_id, Field::Value("A-1".to_owned()));
+/// assert_eq!(story.agent_id, Field::Null);
+/// assert!(story.last_action.is_absent());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Field<T> {
     /// Not there, and not written.

@@ -3,6 +3,14 @@
 use super::path::parts;
 
 /// What a file is, by its path alone.
+///
+/// ```
+/// use waypost::layouts::{Kind, kind};
+///
+/// assert_eq!(kind(".pipeline/checkpoint-PROJ-42.json"), Kind::Checkpoint);
+/// assert_eq!(kind(".claude/crunch/42/checkpoints/index.yaml"), Kind::Index);
+/// assert_eq!(kind("src/main.rs"), Kind::Other);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// In a place where one of the systems has its checkpoints.

@@ -28,6 +28,14 @@ pub use state::{GitStats, InfraIssue, PipelineState, RETRY_LIMITS, StorageMode, 
 pub(super) use write::{FORM, envelope, paths};
 
 /// `.pipeline/checkpoint-STORY.json`, which the worker of a story writes.
+///
+/// ```
+/// use waypost::layouts::pipeline::{StoryCheckpoint, StoryStage};
+///
+/// let story = StoryCheckpoint::new("PROJ-42", StoryStage::Execution, "agent-1");
+/// assert_eq!(story.stage(), Some(StoryStage::Execution));
+/// assert_eq!(story.file_name().as_deref(), Some("checkpoint-PROJ-42.json"));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct StoryCheckpoint {
@@ -76,6 +84,8 @@ pub struct StoryCheckpoint {
 }
 
 /// What a worker does.
+///
+/// See [`StoryCheckpoint`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StoryStage {
     /// 0: makes tasks of a story.

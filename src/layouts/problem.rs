@@ -12,6 +12,19 @@ use super::{Field, Scalar, Vocabulary, Word, time};
 use crate::checkpoint::Timestamp;
 
 /// A rule of a system that a document breaks. Printed as `FIELD: RULE`, and the line if known.
+///
+/// ```
+/// use waypost::layouts::{Code, Level, check};
+/// use waypost::{Document, Layout};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let document = Document::from_json(br#"{"storyId": "PROJ-42", "agentId": "a"}"#)?;
+/// let problems = check(Layout::Pipeline, &document, ".pipeline/checkpoint-PROJ-42.json");
+/// let problem = problems.iter().find(|problem| problem.field == "/stage").unwrap();
+/// assert_eq!((problem.code, problem.level), (Code::Required, Level::Error));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {
@@ -70,6 +83,8 @@ vocabulary! {
 }
 
 /// How bad a problem is.
+///
+/// See [`Problem`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {

@@ -12,6 +12,19 @@ use super::{agentize, aiwg, claude, crunch, pipeline};
 use crate::checkpoint::{Document, Layout, NewEntry, Timestamp};
 
 /// The path of a file, with its time and the index beside it.
+///
+/// ```
+/// use waypost::layouts::{Place, recognise};
+/// use waypost::{Document, Layout};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let document = Document::from_json(br#"{"storyId": "PROJ-42", "stage": 2, "agentId": "a"}"#)?;
+/// let place = Place { path: ".pipeline/checkpoint-PROJ-42.json", ..Place::default() };
+/// let about = recognise(&document, &place).expect("the checkpoint of a story");
+/// assert_eq!(about.layout, Layout::Pipeline);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Place<'a> {
     /// From the imported root, with `/` between its parts.

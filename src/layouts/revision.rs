@@ -47,6 +47,23 @@ const WRITTEN_WITHIN_MICROS: u64 = 60_000_000;
 const ATTEMPTS: u8 = 4;
 
 /// A content of a file, before it is saved.
+///
+/// ```
+/// use waypost::NewEntry;
+/// use waypost::layouts::Revision;
+/// use waypost::source::Source;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let path = ".pipeline/checkpoint-PROJ-42.json";
+/// let fingerprint = Source::from_json(br#"{"storyId": "PROJ-42"}"#)?.fingerprint(path);
+/// let revision = Revision { fingerprint, line: None, modified_at: None, before: None };
+/// // The same text at the same path has the same ids, so that it is saved once.
+/// let about = NewEntry::default();
+/// assert!(!revision.ids(&about).is_empty());
+/// assert_eq!(revision.ids(&about), revision.ids(&about));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Revision<'a> {
     /// [`Source::fingerprint`](crate::source::Source::fingerprint) of its path.

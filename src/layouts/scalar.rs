@@ -10,6 +10,18 @@ use serde_json::{Number, Value};
 ///
 /// Scripts put quotes around numbers (`"current_phase": "3"`), and YAML reads a version without
 /// quotes as a number.
+///
+/// ```
+/// use waypost::layouts::{Scalar, from_json};
+///
+/// # fn main() -> waypost::Result<()> {
+/// let phase: Scalar = from_json(br#""3""#)?;
+/// assert_eq!(phase.as_i64(), Some(3));
+/// assert!(phase.is_text());
+/// assert_eq!(Scalar::from(3).to_string(), "3");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Scalar(Value);

@@ -18,6 +18,8 @@ pub use graph::{Batch, Graph, GraphNode};
 pub use shared::{Knowledge, Messages};
 
 /// What a document says about the work: progress, failures, and what it was based on.
+///
+/// See [`standing()`](standing()) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Standing {
@@ -70,6 +72,8 @@ pub struct Standing {
 }
 
 /// The progress of work in parts.
+///
+/// See [`standing()`](standing()) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Progress {
@@ -84,6 +88,23 @@ pub struct Progress {
 }
 
 /// Branch, issue and files at the time of the checkpoint, as its document records them.
+///
+/// ```
+/// use waypost::layouts::standing;
+/// use waypost::{Document, Layout, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let document = Document::from_json(br#"{"issue_number": 42, "issue_snapshot":
+///     {"branch": "fix-tests"}, "files_modified": [{"path": "a.txt", "status": "modified"}]}"#)?;
+/// let about = NewEntry { layout: Layout::Crunch, ..NewEntry::default() };
+/// let snapshot = standing(&store.save(about, &document)?, &document).snapshot;
+/// assert_eq!(snapshot.branch.as_deref(), Some("fix-tests"));
+/// assert_eq!(snapshot.files[0].path, "a.txt");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -109,6 +130,8 @@ pub struct Snapshot {
 }
 
 /// A file that a document names.
+///
+/// See [`Snapshot`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct NamedFile {

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A list of words that a field may have.
+///
+/// See [`Word`] for an example.
 pub trait Vocabulary: Copy + 'static {
     /// Every word, in the order of the system's document.
     const ALL: &'static [Self];
@@ -14,6 +16,16 @@ pub trait Vocabulary: Copy + 'static {
 }
 
 /// A word of a list, or an unknown one.
+///
+/// ```
+/// use waypost::layouts::pipeline::Verdict;
+/// use waypost::layouts::{Vocabulary, Word};
+///
+/// assert_eq!(Word::of("NO-GO"), Word::Known(Verdict::NoGo));
+/// assert_eq!(Word::<Verdict>::of("MAYBE").known(), None);
+/// let words: Vec<_> = Verdict::ALL.iter().map(|verdict| verdict.as_str()).collect();
+/// assert!(words.contains(&"WAIVED"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Word<T> {
     /// One of the list.

@@ -21,6 +21,22 @@ use crate::codec::convert;
 use crate::error::{Error, Subject};
 
 /// A checkpoint as a file of a layout.
+///
+/// ```
+/// use waypost::layouts::file_as;
+/// use waypost::{Document, Layout, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let document = Document::from_json(br#"{"step": 3}"#)?;
+/// let entry = store.save(NewEntry::default().id("run-7")?, &document)?;
+/// let file = file_as(Layout::Native, &entry, &document).expect("nothing is required");
+/// assert!(file.path.contains("run-7"));
+/// assert!(file.added.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct LayoutFile {

@@ -6,6 +6,19 @@ use crate::error::{Error, Result};
 use super::claude;
 
 /// How files of a layout are to be written.
+///
+/// ```
+/// use waypost::layouts::{Form, Schema, Writing};
+/// use waypost::Layout;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let newest = Schema::versions(Layout::Aiwg).last().expect("there are some");
+/// let schema = Schema::new(Layout::Aiwg, newest)?;
+/// let writing = Writing { schema: Some(schema), ..Writing::default() };
+/// assert_eq!((schema.as_str(), writing.form), (*newest, Form::Documented));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Writing {
     /// The version that every file gets.
@@ -17,6 +30,8 @@ pub struct Writing {
 }
 
 /// Which of a system's files a checkpoint becomes.
+///
+/// See [`Writing`] for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Form {
     /// The form that the system's schema describes.
@@ -27,6 +42,8 @@ pub enum Form {
 }
 
 /// A version of the schema of a layout.
+///
+/// See [`Writing`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schema {
     layout: Layout,

@@ -28,6 +28,8 @@ pub struct ChosenPolicy {
 }
 
 /// Where a policy comes from.
+///
+/// See [`ChosenPolicy`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PolicySource {
     /// It was named, and is built in.
@@ -49,6 +51,19 @@ impl fmt::Display for PolicySource {
 }
 
 /// What the name of a policy stands for.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::project::{Named, named_policy};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// match named_policy("last-5")? {
+///     Named::Preset(policy) => assert_eq!(policy.name, "last-5"),
+///     Named::Config(path, _config) => show(format!("{}", path.display())),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub enum Named {
     /// A built-in policy.

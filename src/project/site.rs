@@ -59,6 +59,8 @@ impl NoPlace {
 }
 
 /// What [`Site::prepare`] made.
+///
+/// See [`Site`] for an example.
 #[derive(Debug)]
 #[must_use = "what a failed attempt made is taken back"]
 pub struct Prepared(Option<PathBuf>);

@@ -3,6 +3,12 @@
 use super::world::{Answer, FileNow, IssueNow, World};
 
 /// A world that answers no question.
+///
+/// ```
+/// use waypost::recovery::{Answer, Blind, World};
+///
+/// assert!(matches!(Blind.has_branch("main"), Answer::Unknown(_)));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Blind;
 

@@ -12,6 +12,24 @@ use crate::layouts::{Code, NamedFile, Problem, Standing, problems, standing};
 use crate::store::Store;
 
 /// A checkpoint that might be resumed.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::{NewEntry, Series, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?, &"state")?;
+/// store.save(NewEntry { can_resume: Some(false), ..NewEntry::issue("42")? }, &"broken")?;
+/// let (candidates, _damage) = store.candidates(&Series::new("issue:42")?, 10)?;
+/// for candidate in &candidates {
+///     show(format!("{}: {} hurdles", candidate.entry.id, candidate.hurdles.len()));
+/// }
+/// assert_eq!((candidates[0].hurdles.len(), candidates[1].hurdles.len()), (1, 0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Candidate {
@@ -34,6 +52,20 @@ pub struct Candidate {
 const TOLD_MAX: usize = 8;
 
 /// A reason why a checkpoint cannot be resumed. Displayed as a sentence without its subject.
+///
+/// ```
+/// use waypost::recovery::Hurdle;
+/// use waypost::{NewEntry, Status, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let saved = store.save(NewEntry::issue("42")?.status(Status::Completed), &"done")?;
+/// let (_offer, hurdles) = store.offer(saved)?;
+/// assert_eq!(hurdles, [Hurdle::Ended { status: Status::Completed }]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "hurdle", rename_all = "snake_case")]
 #[non_exhaustive]

@@ -13,6 +13,21 @@ use crate::error::Result;
 use crate::store::Store;
 
 /// The one target that a name means.
+///
+/// ```
+/// use waypost::recovery::Target;
+/// use waypost::{NewEntry, Series, Store};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?, &"state")?;
+/// let meant = store.meant("42")?;
+/// assert_eq!(meant.target, Target::Series(Series::new("issue:42")?));
+/// assert_eq!(meant.left_out, 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Meant {
@@ -23,6 +38,21 @@ pub struct Meant {
 }
 
 /// A checkpoint that was read and checked, why it was chosen, and why it cannot be resumed.
+///
+/// ```
+/// use waypost::recovery::Resume;
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?, &"state")?;
+/// let chosen = store.choose(store.meant("42")?.target, &Resume::default())?;
+/// assert_eq!(chosen.offer.checkpoint.state::<String>()?, "state");
+/// assert!(chosen.hurdles.is_empty() && !chosen.is_named);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Chosen {

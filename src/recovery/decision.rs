@@ -6,6 +6,25 @@ use super::overview::DEPTH;
 use super::resume::Strategy;
 
 /// How [`Store::resume`](crate::Store::resume) chooses and decides.
+///
+/// ```
+/// use waypost::recovery::{Blind, Choice, Decision, Resume, Strategy};
+/// use waypost::{NewEntry, Store, Timestamp};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?, &"state")?;
+/// let how = Resume { strategy: Strategy::Smart, ..Resume::default() };
+/// let found = store.resume("42", &how, &Blind, Timestamp::now())?;
+/// assert_eq!(found.decision, Decision::Resume);
+///
+/// let anew = Resume { choice: Some(Choice::Fresh), ..Resume::default() };
+/// let found = store.resume("42", &anew, &Blind, Timestamp::now())?;
+/// assert_eq!(found.decision, Decision::StartFresh);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resume {
     /// How to choose among the checkpoints of a series.
@@ -25,6 +44,8 @@ impl Default for Resume {
 }
 
 /// A decision that can be made before the checkpoint is known.
+///
+/// See [`Resume`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// Resume even if something changed. Hurdles still prevent it.
@@ -36,6 +57,8 @@ pub enum Choice {
 }
 
 /// What to do about a checkpoint that was chosen.
+///
+/// See [`Resume`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {

@@ -29,6 +29,29 @@ const BYTES_MAX: u64 = 1 << 20;
 const TOO_LONG: &str = "it has more than 1048576 bytes";
 
 /// Differences between present files and those of a checkpoint.
+///
+/// ```
+/// use waypost::artifact::ArtifactStatus;
+/// use waypost::recovery::{FileChange, RealWorld, Surroundings, differences};
+/// use waypost::{NewArtifact, NewEntry, Store};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// # let (path, content) = ("notes.md".to_owned(), Some(b"old\n".to_vec()));
+/// # let notes = NewArtifact { path, content, mode: None, status: ArtifactStatus::Created };
+/// # let draft = store.draft(NewEntry::default(), &"state")?.with_artifacts(vec![notes])?;
+/// let saved = store.save_draft(draft)?; // With the file notes.md.
+/// std::fs::write(dir.path().join("notes.md"), "new\n")?;
+/// let home = dir.path().to_owned();
+/// let world = RealWorld::new(Surroundings { home, use_gh: false, ..Surroundings::default() })?;
+/// let (offer, _hurdles) = store.offer(saved)?;
+/// let found = differences(&store, &offer, &world)?;
+/// assert_eq!(found.files[0].change, FileChange::Modified);
+/// assert!(found.files[0].lines.contains(&"+new".to_owned()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Differences {
@@ -41,6 +64,8 @@ pub struct Differences {
 }
 
 /// How a file differs.
+///
+/// See [`Differences`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FileDifference {
@@ -58,6 +83,8 @@ pub struct FileDifference {
 }
 
 /// What a file is compared with.
+///
+/// See [`Differences`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -69,6 +96,8 @@ pub enum Against {
 }
 
 /// How a file changed.
+///
+/// See [`Differences`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

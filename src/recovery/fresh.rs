@@ -8,6 +8,19 @@ use crate::store::Store;
 const MARKED_MAX: usize = 100_000;
 
 /// The result of starting over.
+///
+/// ```
+/// use waypost::{NewEntry, Series, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?, &"state")?;
+/// let archived = store.start_fresh(&Series::new("issue:42")?)?;
+/// assert_eq!((archived.archived, archived.damaged), (1, 0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Archived {

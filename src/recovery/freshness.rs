@@ -53,6 +53,13 @@ use crate::layouts::Standing;
 const SKEW_MAX: Duration = Duration::from_mins(1);
 
 /// What to do about a checkpoint, from mild to strict.
+///
+/// ```
+/// use waypost::recovery::Advice;
+///
+/// assert!(Advice::PromptUser > Advice::ProceedWithWarning);
+/// assert_eq!(Advice::StartFresh.to_string(), "start_fresh");
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Advice {
@@ -68,6 +75,8 @@ pub enum Advice {
 }
 
 /// What was compared.
+///
+/// See [`Freshness`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -103,6 +112,8 @@ pub enum Check {
 }
 
 /// What one comparison showed.
+///
+/// See [`Freshness`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
@@ -115,6 +126,25 @@ pub struct Finding {
 }
 
 /// Whether a checkpoint is fresh enough to go on from.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::recovery::{Advice, Blind, freshness};
+/// use waypost::{NewEntry, Store, Timestamp};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let saved = store.save(NewEntry::issue("42")?, &"state")?;
+/// let (offer, _hurdles) = store.offer(saved)?;
+/// let found = freshness(&offer.checkpoint.entry, &offer.standing, &Blind, Timestamp::now());
+/// for finding in &found.findings {
+///     show(format!("{:?}: {} ({})", finding.check, finding.message, finding.advice));
+/// }
+/// assert_eq!(found.advice, Advice::Resume);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Freshness {

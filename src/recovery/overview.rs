@@ -19,6 +19,21 @@ pub const DEPTH: u32 = 256;
 const ENTRIES_MAX: usize = 8;
 
 /// A series, its newest checkpoint, and what resuming it would do.
+///
+/// ```
+/// use waypost::recovery::Outlook;
+/// use waypost::{NewEntry, Query, Store, Timestamp};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?, &"state")?;
+/// let all = store.overview(&Query::default(), Timestamp::now())?;
+/// assert_eq!(all[0].series.as_str(), "issue:42");
+/// assert_eq!(all[0].decision, Outlook::Resume);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SeriesState {
@@ -40,6 +55,8 @@ pub struct SeriesState {
 }
 
 /// What resuming a series would decide, before branch, issue and files are compared.
+///
+/// See [`SeriesState`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outlook {

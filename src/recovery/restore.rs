@@ -78,6 +78,8 @@ pub use refusal::{NotRestored, Refusal};
 pub use report::{FileOutcome, RestoreStep, Restored, RestoredFile, StepName, StepOutcome};
 
 /// How a checkpoint is restored.
+///
+/// See [`restore`](crate::recovery::restore) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Restore {
     /// The directory to write files below; made if it is not there. Must be named.

@@ -31,6 +31,8 @@ const NEAR: usize = 8;
 const TRIES: usize = 16;
 
 /// How the checkpoint is chosen.
+///
+/// See [`Store::propose`](crate::Store::propose) for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
@@ -44,6 +46,8 @@ pub enum Strategy {
 }
 
 /// The checkpoint to resume, if any, and those passed over.
+///
+/// See [`Store::propose`](crate::Store::propose) for an example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Proposal {
@@ -63,6 +67,8 @@ pub struct Proposal {
 }
 
 /// A checkpoint that was read and checked.
+///
+/// See [`Store::propose`](crate::Store::propose) for an example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Offer {
@@ -75,6 +81,26 @@ pub struct Offer {
 }
 
 /// A checkpoint that was passed over.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::recovery::Strategy;
+/// use waypost::{NewEntry, Series, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let good = store.save(NewEntry::issue("42")?, &"state")?;
+/// store.save(NewEntry { can_resume: Some(false), ..NewEntry::issue("42")? }, &"broken")?;
+/// let proposal = store.propose(&Series::new("issue:42")?, Strategy::Last)?;
+/// for passed_over in &proposal.passed_over {
+///     show(format!("not {}: {}", passed_over.entry.id, passed_over.why.join(" ")));
+/// }
+/// assert_eq!(proposal.passed_over.len(), 1);
+/// assert_eq!(proposal.offer.unwrap().checkpoint.entry.id, good.id);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PassedOver {
@@ -92,6 +118,21 @@ pub struct PassedOver {
 }
 
 /// The point at which work goes on.
+///
+/// ```
+/// use waypost::recovery::ResumePoint;
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let saved = store.save(NewEntry::issue("42")?.phase("review").iteration(7), &"state")?;
+/// let (offer, _hurdles) = store.offer(saved)?;
+/// let point = ResumePoint::of(&offer.checkpoint.entry, &offer.standing);
+/// assert_eq!((point.phase.as_deref(), point.iteration), (Some("review"), Some(7)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ResumePoint {

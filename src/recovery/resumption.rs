@@ -21,6 +21,8 @@ use crate::store::Store;
 ///
 /// As JSON it is what `waypost resume --json` prints, without the document: that is in
 /// [`Offer::checkpoint`].
+///
+/// See [`Store::resume`](crate::Store::resume) for an example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Resumption {

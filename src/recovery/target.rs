@@ -23,6 +23,25 @@ const READ_MAX: usize = 8;
 const NAME_BYTES: usize = 64;
 
 /// The target of a name.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::recovery::Target;
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let saved = store.save(NewEntry::issue("42")?, &"state")?;
+/// for target in store.targets("42")? {
+///     match target {
+///         Target::Series(series) => assert_eq!(series, saved.series),
+///         Target::Checkpoint(entry) => show(format!("{}", entry.id)),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
     /// One checkpoint.

@@ -7,6 +7,25 @@ use super::candidate::Candidate;
 use super::target::Target;
 
 /// Why a name did not lead to one checkpoint that can be read.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::recovery::Unresolved;
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?, &"state")?;
+/// match store.meant("43") {
+///     Ok(meant) => show(format!("{}", meant.target)),
+///     Err(Unresolved::Nothing { newest, .. }) => show(format!("newest: {}", newest[0])),
+///     Err(error) => show(format!("{error}")),
+/// }
+/// # assert!(matches!(store.meant("43"), Err(Unresolved::Nothing { .. })));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unresolved {

@@ -13,6 +13,38 @@ use crate::layouts::pipeline::{Assignment, BusinessAnswer, phase, stage, state_p
 use crate::layouts::{Code, Problem};
 
 /// A new worker for a story, in place of one that cannot be resumed.
+///
+/// ```
+/// use waypost::layouts::{Place, recognise};
+/// use waypost::recovery::Worker;
+/// use waypost::source::Source;
+/// use waypost::{Document, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let story = br#"{"storyId": "PROJ-42", "stage": 2, "agentId": "abc-123",
+///     "tasksCompleted": ["PROJ-101"], "tasksRemaining": ["PROJ-102"],
+///     "lastAction": "PROJ-101 done", "timestamp": "2026-02-14T14:30:00Z"}"#;
+/// let state = br#"{"complete": false, "team_name": "shop",
+///     "story_state": {"PROJ-42": "STAGE_2"}, "worktree_map": {"PROJ-42": ".worktrees/42"},
+///     "business_answers": {"Which database?": "SQLite"}}"#;
+/// # let mut save = |path: &str, json: &[u8]| {
+/// #     let place = Place { path, ..Place::default() };
+/// #     let about = recognise(&Document::from_json(json)?, &place).unwrap_or_default();
+/// #     let about = NewEntry { source_path: Some(path.to_owned()), ..about };
+/// #     store.save_draft(store.draft_source(about, Source::from_json(json)?)?)
+/// # };
+/// // Both are saved as an import does.
+/// save(".pipeline/state.json", state)?;
+/// let (offer, _hurdles) = store.offer(save(".pipeline/checkpoint-PROJ-42.json", story)?)?;
+/// let worker = Worker::of(&offer, "/home/shop").expect("nothing is missing");
+/// assert_eq!((worker.team.as_str(), worker.worktree.as_str()), ("shop", ".worktrees/42"));
+/// assert_eq!(worker.business_answers[0].answer, "SQLite");
+/// assert!(worker.prompt().contains("PROJ-101"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Worker {

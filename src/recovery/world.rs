@@ -7,6 +7,36 @@ use crate::error::Result;
 /// Answers questions about the world. An unanswerable question gets [`Answer::Unknown`].
 ///
 /// Names and paths come from documents as they are written there, and are not to be trusted.
+///
+/// ```
+/// use waypost::recovery::{Answer, FileNow, IssueNow, World};
+///
+/// struct Container;
+///
+/// impl World for Container {
+///     fn has_branch(&self, name: &str) -> Answer<bool> {
+///         Answer::Known(name == "main")
+///     }
+/// #     fn issue(&self, _: &str) -> Answer<IssueNow> {
+/// #         Answer::Unknown("no network".to_owned())
+/// #     }
+/// #     fn has_directory(&self, _: &str) -> Answer<bool> {
+/// #         Answer::Known(true)
+/// #     }
+/// #     fn worktree(&self) -> Answer<String> {
+/// #         Answer::Known("/work".to_owned())
+/// #     }
+///     fn file(&self, _path: &str) -> Answer<Option<FileNow>> {
+///         Answer::Unknown("files are not mounted".to_owned())
+///     }
+/// #     fn pull_request(&self, _: &str) -> Answer<Option<String>> {
+/// #         Answer::Known(None)
+/// #     }
+///     // And so on.
+/// }
+///
+/// assert_eq!(Container.has_branch("main"), Answer::Known(true));
+/// ```
 pub trait World {
     /// Whether a branch exists.
     fn has_branch(&self, name: &str) -> Answer<bool>;
@@ -71,6 +101,17 @@ pub trait World {
 }
 
 /// The state of a project at a time.
+///
+/// ```
+/// use waypost::recovery::Moment;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let time = "2026-01-25T15:00:00Z".parse()?;
+/// let moment = Moment { time, branch: Some("fix-tests") };
+/// assert_eq!(moment.time.to_string(), "2026-01-25T15:00:00.000000Z");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment<'a> {
     /// The time.
@@ -80,6 +121,8 @@ pub struct Moment<'a> {
 }
 
 /// An answer, or why there is none.
+///
+/// See [`World`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer<T> {
     /// The answer.
@@ -89,6 +132,8 @@ pub enum Answer<T> {
 }
 
 /// An issue as it is now.
+///
+/// See [`Surroundings`](crate::recovery::Surroundings) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IssueNow {
     /// Its text.
@@ -98,6 +143,8 @@ pub struct IssueNow {
 }
 
 /// A file as it is now.
+///
+/// See [`World`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileNow {
     /// The SHA-256 of its content, in lower-case hexadecimal digits.

@@ -10,6 +10,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::error::{Error, Result};
 
 /// How old something may get, in whole seconds: `45s`, `90m`, `12h`, `30d`, `2w`.
+///
+/// ```
+/// use waypost::retention::Age;
+///
+/// # fn main() -> waypost::Result<()> {
+/// assert_eq!("90m".parse::<Age>()?.duration().as_secs(), 5400);
+/// assert_eq!(Age::days(2).to_string(), "2d");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Age {
     seconds: u64,

@@ -20,6 +20,26 @@ use crate::checkpoint::{Entry, Series, Status, Timestamp};
 /// What a policy makes of checkpoints: each of them with a verdict.
 ///
 /// A decision and no act: [`Store::apply`](crate::Store::apply) removes what it says.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::{NewEntry, Policy, Store, Timestamp, plan};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// for number in 0..6 {
+///     store.save(NewEntry::issue("42")?, &number)?;
+/// }
+/// let entries = store.inventory(None)?;
+/// let plan = plan(&entries, &Policy::preset("last-5")?, Timestamp::now());
+/// for planned in plan.removed() {
+///     show(format!("{}: {}", planned.entry.id, planned.verdict));
+/// }
+/// assert_eq!(store.apply(&plan)?.checkpoints, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan<'a> {
     entries: &'a [Entry],
@@ -33,6 +53,8 @@ pub struct Plan<'a> {
 /// A checkpoint of a plan.
 ///
 /// Serializes to the fields of the checkpoint and a `reason`.
+///
+/// See [`Plan`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Planned<'a> {
     /// The checkpoint.

@@ -51,6 +51,22 @@ pub struct Policy {
 ///
 /// Removed is what is older than `max_age`, and what is beyond the `keep_last` newest of its group
 /// and older than `keep_within`. By default a rule matches everything and keeps it.
+///
+/// ```
+/// use waypost::retention::{Age, Per, Rule};
+/// use waypost::{Policy, Trigger};
+///
+/// // Of each phase the last two; heartbeats for a day.
+/// let day = Age::days(1);
+/// let policy = Policy {
+///     rules: vec![
+///         Rule { triggers: vec![Trigger::Heartbeat], max_age: Some(day), ..Rule::default() },
+///         Rule { keep_last: Some(2), per: Per::Phase, ..Rule::default() },
+///     ],
+///     ..Policy::default()
+/// };
+/// assert!(!policy.is_empty());
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -81,6 +97,8 @@ pub struct Rule {
 }
 
 /// What [`Rule::keep_last`] counts within.
+///
+/// See [`Rule`] for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
@@ -92,6 +110,24 @@ pub enum Per {
 }
 
 /// What becomes of a series when its work is declared done.
+///
+/// ```
+/// use waypost::retention::{OnSuccess, plan_completed};
+/// use waypost::{NewEntry, Policy, Series, Store, Timestamp};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// for number in 0..3 {
+///     store.save(NewEntry::issue("42")?, &number)?;
+/// }
+/// let policy = Policy { on_success: OnSuccess::KeepNewest, ..Policy::default() };
+/// let entries = store.inventory(None)?;
+/// let done = plan_completed(&entries, &Series::new("issue:42")?, &policy, Timestamp::now());
+/// assert_eq!(done.removed().count(), 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnSuccess {

@@ -6,6 +6,22 @@ use super::age::Age;
 use super::policy::Per;
 
 /// What a plan says of a checkpoint. Its text is the reason.
+///
+/// ```
+/// use waypost::retention::{Kept, Verdict};
+/// use waypost::{NewEntry, Policy, Store, Timestamp, plan};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?.tag("keep"), &"state")?;
+/// let entries = store.inventory(None)?;
+/// let plan = plan(&entries, &Policy::preset("last-5")?, Timestamp::now());
+/// let planned = plan.iter().next().expect("the only one");
+/// assert_eq!(planned.verdict, Verdict::Keep(Kept::Tagged));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It stays.
@@ -15,6 +31,8 @@ pub enum Verdict {
 }
 
 /// Why a checkpoint is kept.
+///
+/// See [`Verdict`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kept {
@@ -44,6 +62,8 @@ pub enum Kept {
 }
 
 /// Why a checkpoint is removed.
+///
+/// See [`Verdict`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Removed {

@@ -77,6 +77,8 @@ pub struct Options {
 }
 
 /// How long a store keeps its file from other processes between two calls.
+///
+/// See [`Options`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold {
     /// Lets go when another process waits, and after this time without work.
@@ -86,6 +88,22 @@ pub enum Hold {
 }
 
 /// When a save returns.
+///
+/// ```
+/// use waypost::{Durability, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// for number in 0..3 {
+///     let draft = store.draft(NewEntry::issue("42")?, &number)?;
+///     store.save_draft(draft.with_durability(Durability::Relaxed))?;
+/// }
+/// store.flush()?; // Now all three are on disk.
+/// # assert_eq!(store.count()?, 3);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
     /// Once the checkpoint is on disk.
@@ -97,6 +115,21 @@ pub enum Durability {
 }
 
 /// What is refused as too large.
+///
+/// ```
+/// use waypost::options::Limits;
+/// use waypost::{Error, NewEntry, Options, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// let limits = Limits { document_bytes: 1024, ..Limits::default() };
+/// let store = Store::open_with(&path, Options { limits, ..Options::default() })?;
+/// let refused = store.save(NewEntry::default(), &"x".repeat(2000));
+/// assert!(matches!(refused, Err(Error::Limit { limit: 1024, .. })));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Length of a document in stored form, before compression. 64 MiB by default, 254 MiB at most.
@@ -314,6 +347,23 @@ fn at_most(what: &str, value: usize, limit: usize) -> Result<()> {
 }
 
 /// A file beside the store that was not taken in, and where it was moved to.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use std::sync::Arc;
+/// use waypost::care::SetAside;
+/// use waypost::{Options, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// let report = |found: SetAside| show(format!("{}: {}", found.path.display(), found.reason));
+/// let options = Options { on_set_aside: Some(Arc::new(report)), ..Options::default() };
+/// let store = Store::open_with(&path, options)?;
+/// # assert_eq!(store.count()?, 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetAside {

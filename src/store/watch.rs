@@ -21,6 +21,26 @@ use std::ops::ControlFlow;
 ///
 /// The closure runs in the thread of the caller and must not use the store, which others may be
 /// kept from meanwhile.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use waypost::Store;
+/// use waypost::care::{Stage, Step, Verify};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// # Store::open(&path)?.close()?;
+/// let mut stages = Vec::new();
+/// let mut watch = |step: Step| {
+///     stages.push(step.stage);
+///     ControlFlow::Continue(()) // `Break` would end the call here.
+/// };
+/// Store::verify_with(&path, &Verify::default(), &mut watch)?;
+/// assert!(stages.contains(&Stage::Pages));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
@@ -33,6 +53,8 @@ pub struct Step {
 }
 
 /// A part of a long call.
+///
+/// See [`Step`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {

@@ -55,6 +55,25 @@ pub struct Capture {
 }
 
 /// What a capture met on its way, for progress and notes.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::transfer::capture::{Capture, CaptureEvent};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// # let notes = dir.path().join("notes.md");
+/// # std::fs::write(&notes, "# Notes")?;
+/// let capture = Capture::read(&path, &[notes], &mut |event| match event {
+///     CaptureEvent::Read(count) => show(format!("{count} files")),
+///     CaptureEvent::PassedOver { path, what } => show(format!("{}: {what}", path.display())),
+///     _ => {}
+/// })?;
+/// assert_eq!(capture.paths().collect::<Vec<_>>(), ["notes.md"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CaptureEvent<'a> {

@@ -129,6 +129,8 @@ fn write_source(mut out: &mut impl Write, checkpoint: &Checkpoint) -> Result<(),
 }
 
 /// Why a checkpoint was not written as JSON.
+///
+/// See [`write_checkpoint`] for an example.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unwritten {

@@ -1,8 +1,10 @@
 //! The style guide, as far as a program can read it.
 //!
-//! Covers the layers of modules, who alone may name a crate, and how files open; `rooms` has the
-//! rooms of the store, their order and the sizes of their files.
+//! Covers the layers of modules, who alone may name a crate, and how files open; `examples` has the
+//! examples of public types, and `rooms` the rooms of the store, their order and the sizes of their
+//! files.
 
+mod examples;
 mod rooms;
 
 use std::fs;

@@ -14,6 +14,17 @@ const LEGACY: &str = ".aiwg/checkpoints/";
 pub(super) const SUFFIX: &str = ".json.gz";
 
 /// The name of a file, in either of two forms.
+///
+/// ```
+/// use waypost::layouts::aiwg::LoopFileName;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let name: LoopFileName = "iteration-005.json.gz".parse()?;
+/// assert_eq!(name, LoopFileName::Iteration(5));
+/// assert_eq!(name.to_string(), "iteration-005.json.gz");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoopFileName {
     /// `iteration-005.json.gz`, in the directory of a loop.

@@ -8,6 +8,22 @@ use crate::layouts::word::vocabulary;
 use crate::layouts::{Field, Scalar, Word};
 
 /// The state of a workflow. Phase, progress and artifacts are required.
+///
+/// ```
+/// use waypost::layouts::aiwg::LoopState;
+/// use waypost::layouts::from_json;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let state: LoopState = from_json(br#"{"phase": "build", "progress": {"percentage": 40},
+///     "iteration": {"current": 7, "max": 20}, "agent_state": {"current_agent": "coder"},
+///     "artifacts": [{"path": "src/lib.rs", "status": "modified"}]}"#)?;
+/// let iteration = state.iteration.value().expect("it has one");
+/// assert_eq!(iteration.current.value().and_then(|it| it.as_i64()), Some(7));
+/// let files = state.artifacts.value().expect("it has some");
+/// assert_eq!(files[0].path.value().map(String::as_str), Some("src/lib.rs"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoopState {
@@ -38,6 +54,8 @@ pub struct LoopState {
 }
 
 /// How far a workflow is.
+///
+/// See [`LoopState`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoopProgress {
@@ -56,6 +74,8 @@ pub struct LoopProgress {
 }
 
 /// The iteration of a loop.
+///
+/// See [`LoopState`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoopIteration {
@@ -74,6 +94,8 @@ pub struct LoopIteration {
 }
 
 /// A file that a workflow works on.
+///
+/// See [`LoopState`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoopArtifact {
@@ -92,6 +114,8 @@ pub struct LoopArtifact {
 }
 
 /// An agent at work.
+///
+/// See [`LoopState`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentState {

@@ -17,6 +17,32 @@ use crate::layouts::{Place, path};
 const ASIDE: &str = "failed";
 
 /// Where the file of a checkpoint belongs since its status was changed.
+///
+/// ```
+/// use waypost::layouts::claude::Filed;
+/// use waypost::layouts::{Place, recognise};
+/// use waypost::source::Source;
+/// use waypost::{Document, NewEntry, Status, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// # let json = br#"{"checkpoint_id": "implement_shop_20251003_192230", "status": "in_progress",
+/// #     "workflow_type": "implement", "project_name": "shop", "workflow_state": {},
+/// #     "created_at": "2025-10-03T19:22:30Z", "schema_version": "1.0"}"#;
+/// # let path = ".claude/checkpoints/implement_shop_20251003_192230.json";
+/// # let document = Document::from_json(json)?;
+/// # let about = recognise(&document, &Place { path, ..Place::default() }).unwrap();
+/// # let about = NewEntry { source_path: Some(path.to_owned()), ..about };
+/// # let saved = store.save_draft(store.draft_source(about, Source::from_json(json)?)?)?;
+/// // Imported from a file in .claude/checkpoints.
+/// let failed = store.mark(&[saved.id], Status::Failed)?.remove(0);
+/// let filed = Filed::of(&failed, &document).expect("a change of status moves it");
+/// assert!(filed.is_moved && filed.path.contains("/failed/"));
+/// assert_eq!(filed.left.as_deref(), Some(path));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filed {

@@ -13,6 +13,17 @@ const TIME_BYTES: usize = 16;
 ///
 /// The id does not show where a type with an underscore ends, so fields of the document take
 /// precedence.
+///
+/// ```
+/// use waypost::layouts::claude::WorkflowCheckpointId;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let id: WorkflowCheckpointId = "implement_dark_mode_20251003_192230".parse()?;
+/// assert_eq!((id.workflow_type.as_str(), id.project_name.as_str()), ("implement", "dark_mode"));
+/// assert_eq!(id.to_string(), "implement_dark_mode_20251003_192230");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkflowCheckpointId {
     /// The kind of workflow, up to the first underscore.

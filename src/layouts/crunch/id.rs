@@ -7,6 +7,17 @@ use crate::error::{Error, Result};
 
 /// The parts of an id. Ids of another form are accepted, too; reading a file does not need the
 /// parts.
+///
+/// ```
+/// use waypost::layouts::crunch::IssueCheckpointId;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let id: IssueCheckpointId = "CP-enrich-20250114-a3f2".parse()?;
+/// assert_eq!((id.phase.as_deref(), id.date.as_str()), (Some("enrich"), "20250114"));
+/// assert_eq!(id.to_string(), "CP-enrich-20250114-a3f2");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssueCheckpointId {
     /// The phase it was saved in.

@@ -15,6 +15,26 @@ use crate::layouts::{Field, Problem, Scalar, Word};
 const UNKNOWN: &str = "unknown";
 
 /// The index of the checkpoints of an issue.
+///
+/// ```
+/// use waypost::layouts::crunch::Index;
+/// use waypost::layouts::from_yaml;
+/// use waypost::source::Format;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let index: Index = from_yaml(b"
+/// issue_number: 42
+/// checkpoints: [{checkpoint_id: CP-20250114-a3f2, can_resume: true}]
+/// latest: CP-20250114-a3f2
+/// ")?;
+/// let entry = index.get("CP-20250114-a3f2").expect("it is listed");
+/// assert_eq!(entry.can_resume.value(), Some(&true));
+/// let file = index.file(Format::Yaml)?;
+/// assert_eq!(file.name, "index.yaml");
+/// assert_eq!(file.latest.as_deref(), Some("CP-20250114-a3f2.yaml"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Index {
@@ -36,6 +56,8 @@ pub struct Index {
 }
 
 /// The row of a checkpoint in an index.
+///
+/// See [`Index`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IndexEntry {

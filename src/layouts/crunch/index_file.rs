@@ -8,6 +8,8 @@ use crate::layouts::given::{at, text_of, time};
 use crate::layouts::{Word, part, to_yaml};
 
 /// The index of an issue as a file.
+///
+/// See [`Index`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexFile {

@@ -9,6 +9,18 @@ const USUAL: [&str; 4] = [".claude", "crunch", ISSUE, "checkpoints"];
 
 /// The directory of an issue's checkpoints, from the directory of the project: `storage.location`
 /// of a config. By default `.claude/crunch/{issue}/checkpoints`.
+///
+/// ```
+/// use waypost::layouts::crunch::Location;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let location = Location::new("state/{issue}")?;
+/// let usual = ".claude/crunch/42/checkpoints/CP-20250114-a3f2.yaml";
+/// assert_eq!(location.place(usual), "state/42/CP-20250114-a3f2.yaml");
+/// assert_eq!(location.usual("state/42/CP-20250114-a3f2.yaml").as_deref(), Some(usual));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     parts: Vec<String>,

@@ -11,6 +11,8 @@ use crate::layouts::word::vocabulary;
 use crate::layouts::{Field, Scalar, Word};
 
 /// Where the work is.
+///
+/// See [`IssueCheckpoint`](crate::layouts::crunch::IssueCheckpoint) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkflowState {
@@ -32,6 +34,8 @@ pub struct WorkflowState {
 }
 
 /// The issue as it was.
+///
+/// See [`IssueCheckpoint`](crate::layouts::crunch::IssueCheckpoint) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IssueSnapshot {
@@ -56,6 +60,21 @@ pub struct IssueSnapshot {
 }
 
 /// Who works on an issue.
+///
+/// ```
+/// use waypost::layouts::crunch::TeamState;
+/// use waypost::layouts::from_yaml;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let team: TeamState = from_yaml(b"
+/// team_id: issue-42
+/// members: [{agent: coder-1, role: coder, tasks_completed: '3'}]
+/// ")?;
+/// let members = team.members.value().expect("it has some");
+/// assert_eq!(members[0].tasks_completed.value().and_then(|it| it.as_i64()), Some(3));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TeamState {
@@ -71,6 +90,8 @@ pub struct TeamState {
 }
 
 /// An agent of a team.
+///
+/// See [`TeamState`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Member {
@@ -95,6 +116,23 @@ pub struct Member {
 }
 
 /// Which tasks are done.
+///
+/// ```
+/// use waypost::layouts::crunch::{ExecutionGraph, NodeStatus};
+/// use waypost::layouts::from_yaml;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let graph: ExecutionGraph = from_yaml(b"
+/// completed_batches: [1]
+/// current_batch: 2
+/// node_states: {plan: {status: complete}, code: {status: running}}
+/// ")?;
+/// let nodes = graph.node_states.value().expect("it has some");
+/// let status = nodes["plan"].status.value().and_then(|status| status.known());
+/// assert_eq!(status, Some(NodeStatus::Complete));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExecutionGraph {
@@ -116,6 +154,8 @@ pub struct ExecutionGraph {
 }
 
 /// A task of a graph.
+///
+/// See [`ExecutionGraph`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NodeState {
@@ -137,6 +177,8 @@ pub struct NodeState {
 }
 
 /// A changed file.
+///
+/// See [`IssueCheckpoint`](crate::layouts::crunch::IssueCheckpoint) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileState {
@@ -155,6 +197,8 @@ pub struct FileState {
 }
 
 /// Whether and where work can go on.
+///
+/// See [`IssueCheckpoint`](crate::layouts::crunch::IssueCheckpoint) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecoveryInfo {

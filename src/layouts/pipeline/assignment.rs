@@ -19,6 +19,33 @@ const LIMITS: [(&str, u64); 3] =
     [("quality_cycles", 2), ("validation_retries", 1), ("crash_count", 1)];
 
 /// The part of `.pipeline/state.json` about a story.
+///
+/// ```
+/// use waypost::layouts::{Place, recognise};
+/// use waypost::source::Source;
+/// use waypost::{Document, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// # let save = |path: &str, json: &[u8]| {
+/// #     let place = Place { path, ..Place::default() };
+/// #     let about = recognise(&Document::from_json(json)?, &place).unwrap_or_default();
+/// #     let about = NewEntry { source_path: Some(path.to_owned()), ..about };
+/// #     store.save_draft(store.draft_source(about, Source::from_json(json)?)?)
+/// # };
+/// let story = br#"{"storyId": "A-1", "stage": 2, "agentId": "a"}"#;
+/// let state = br#"{"complete": false, "team_name": "shop", "story_state": {"A-1": "STAGE_2"},
+///     "business_answers": {"Which database?": "SQLite"}}"#;
+/// // Both are saved as an import does.
+/// save(".pipeline/state.json", state)?;
+/// let (offer, _hurdles) = store.offer(save(".pipeline/checkpoint-A-1.json", story)?)?;
+/// let assignment = offer.standing.assignment.expect("the state is there");
+/// assert_eq!(assignment.team.as_deref(), Some("shop"));
+/// assert_eq!(assignment.business_answers.unwrap()[0].answer, "SQLite");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Assignment {
@@ -42,6 +69,8 @@ pub struct Assignment {
 }
 
 /// What the user answered to a question.
+///
+/// See [`Assignment`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BusinessAnswer {
@@ -52,6 +81,25 @@ pub struct BusinessAnswer {
 }
 
 /// A retry counter that is beyond its limit.
+///
+/// ```
+/// use waypost::layouts::standing;
+/// use waypost::{Document, Layout, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let json = br#"{"complete": false, "story_state": {"A-1": "STAGE_2"},
+///     "crash_count": {"A-1": 3}}"#;
+/// let state = Document::from_json(json)?;
+/// let about = NewEntry { layout: Layout::Pipeline, ..NewEntry::default() };
+/// let entry = store.save(about, &state)?;
+/// let exceeded = &standing(&entry, &state).retries_exceeded[0];
+/// assert_eq!((exceeded.counter, exceeded.story.as_str()), ("crash_count", "A-1"));
+/// assert!(exceeded.count > exceeded.limit);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExceededRetry {

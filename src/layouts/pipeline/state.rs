@@ -20,6 +20,23 @@ type PerStory<T> = Field<BTreeMap<String, T>>;
 ///
 /// The protocol demands all fields at every heartbeat, but its own example leaves out a third.
 /// Required here are the fields without which the hooks stop.
+///
+/// ```
+/// use waypost::layouts::from_json;
+/// use waypost::layouts::pipeline::PipelineState;
+///
+/// # fn main() -> waypost::Result<()> {
+/// let state: PipelineState = from_json(br#"{"complete": false, "story_state": {"A-1": "DONE"},
+///     "git_stats": {"A-1": {"lines_added": 120}},
+///     "infra_issues": [{"phase": 2, "type": "disk", "message": "no space left"}]}"#)?;
+/// assert!(state.validate().is_empty());
+/// let stats = &state.git_stats.value().expect("it has some")["A-1"];
+/// assert_eq!(stats.lines_added.value().and_then(|it| it.as_i64()), Some(120));
+/// let issues = state.infra_issues.value().expect("it has one");
+/// assert_eq!(issues[0].kind.value().map(String::as_str), Some("disk"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PipelineState {
@@ -104,6 +121,8 @@ pub struct PipelineState {
 }
 
 /// How much code a story changed.
+///
+/// See [`PipelineState`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GitStats {
@@ -122,6 +141,8 @@ pub struct GitStats {
 }
 
 /// Something that went wrong around the work.
+///
+/// See [`PipelineState`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InfraIssue {

@@ -5,6 +5,25 @@ use serde::Serialize;
 use crate::checkpoint::Document;
 
 /// A graph of tasks, restored as its system does it: statuses as saved, batches planned again.
+///
+/// ```
+/// use waypost::layouts::standing;
+/// use waypost::{Document, Layout, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let document = Document::from_json(br#"{"execution_graph": {"nodes": [
+///     {"id": "plan", "status": "complete"},
+///     {"id": "code", "status": "pending", "dependencies": ["plan"]},
+///     {"id": "test", "status": "pending", "dependencies": ["code"]}]}}"#)?;
+/// let about = NewEntry { layout: Layout::Crunch, ..NewEntry::default() };
+/// let graph = standing(&store.save(about, &document)?, &document).graph.expect("it has one");
+/// assert_eq!(graph.nodes[0].status.as_deref(), Some("complete"));
+/// assert_eq!((graph.batches[0].tasks[0].as_str(), graph.batches.len()), ("code", 2));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Graph {
@@ -28,6 +47,8 @@ pub struct Graph {
 }
 
 /// A task of a graph.
+///
+/// See [`Graph`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GraphNode {
@@ -44,6 +65,8 @@ pub struct GraphNode {
 }
 
 /// Tasks that can run at the same time.
+///
+/// See [`Graph`] for an example.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Batch {

@@ -3,6 +3,21 @@
 use serde::Serialize;
 
 /// Messages between agents that were under way when a checkpoint was saved, by id.
+///
+/// ```
+/// use waypost::layouts::standing;
+/// use waypost::{Document, Layout, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let document = Document::from_json(br#"{"acp_state": {"pending_messages": ["m1"]}}"#)?;
+/// let about = NewEntry { layout: Layout::Crunch, ..NewEntry::default() };
+/// let standing = standing(&store.save(about, &document)?, &document);
+/// assert_eq!(standing.messages.unwrap().pending, ["m1"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Messages {
@@ -15,6 +30,21 @@ pub struct Messages {
 }
 
 /// What was taken from and put into a knowledge base, by id.
+///
+/// ```
+/// use waypost::layouts::standing;
+/// use waypost::{Document, Layout, NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let document = Document::from_json(br#"{"knowledge_context": {"injected": ["k1"]}}"#)?;
+/// let about = NewEntry { layout: Layout::Crunch, ..NewEntry::default() };
+/// let standing = standing(&store.save(about, &document)?, &document);
+/// assert_eq!(standing.knowledge.unwrap().injected, ["k1"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Knowledge {

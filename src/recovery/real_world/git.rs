@@ -10,6 +10,18 @@ pub(super) const HEADS: &str = "refs/heads/";
 const REMOTES: &str = "refs/remotes/";
 
 /// Whether git ignores a file.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::recovery::{Ignored, ignored};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// match ignored(&dir.path().join("store.redb")) {
+///     Ignored::Yes | Ignored::NoRepository => show(format!("git leaves the store alone")),
+///     Ignored::No | Ignored::Tracked => show(format!("the store may be committed by mistake")),
+///     Ignored::Unknown(reason) => show(format!("{reason}")),
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ignored {
     /// It is ignored.

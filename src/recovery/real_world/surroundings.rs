@@ -5,6 +5,24 @@ use std::path::PathBuf;
 use crate::checkpoint::{Issue, Timestamp};
 
 /// The directories of a [`RealWorld`](super::RealWorld), and the sources it queries.
+///
+/// ```
+/// use waypost::recovery::{Answer, IssueJson, RealWorld, Surroundings, World};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// let json = r#"{"number": 42, "body": "Fix it", "labels": []}"#.to_owned();
+/// let world = RealWorld::new(Surroundings {
+///     home: dir.path().to_owned(),
+///     issue_json: Some(IssueJson::Text(json)),
+///     use_gh: false,
+///     ..Surroundings::default()
+/// })?;
+/// let Answer::Known(issue) = world.issue("42") else { panic!("it was given") };
+/// assert_eq!(issue.body.as_deref(), Some("Fix it"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// The directory that the store is for; by default the current one.
@@ -31,6 +49,8 @@ pub struct Surroundings {
 
 /// An issue as `gh issue view N --json number,body,labels` or the REST interface of GitHub writes
 /// it.
+///
+/// See [`Surroundings`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IssueJson {
     /// In a file, of at most 64 MiB.

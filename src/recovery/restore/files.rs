@@ -14,6 +14,8 @@ use crate::transfer::place::{ancestors, leads_home, refusal, split};
 pub(super) const KEPT: &str = ".waypost/replaced";
 
 /// What a restore does to a file.
+///
+/// See [`RestorePlan`](crate::recovery::restore::RestorePlan) for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileAction {
     /// Writes a new file.
@@ -27,6 +29,8 @@ pub enum FileAction {
 }
 
 /// A file of the checkpoint, and what a restore does to it.
+///
+/// See [`RestorePlan`](crate::recovery::restore::RestorePlan) for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedFile {
@@ -39,6 +43,8 @@ pub struct PlannedFile {
 }
 
 /// A file as it was when a restore was planned.
+///
+/// See [`RestorePlan`](crate::recovery::restore::RestorePlan) for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileBefore {
@@ -51,6 +57,8 @@ pub struct FileBefore {
 }
 
 /// A path that cannot be written to, and why.
+///
+/// See [`Refusal`](crate::recovery::restore::Refusal) for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacle {
     /// The path, from the directory of the restore.

@@ -12,6 +12,8 @@ use crate::transfer::directory::Directory;
 use crate::transfer::place::refusal;
 
 /// How a file compares with what the document says.
+///
+/// See [`Compared`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Likeness {
@@ -40,6 +42,25 @@ impl fmt::Display for Likeness {
 }
 
 /// A file that the document names and that was not captured, compared with what is there.
+///
+/// ```
+/// use waypost::recovery::restore::{Likeness, Restore};
+/// use waypost::{Layout, NewEntry, Store};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let state = serde_json::json!({"files_modified": [{"path": "a.txt", "status": "modified"}]});
+/// let about = NewEntry { layout: Layout::Crunch, ..NewEntry::issue("42")? };
+/// let saved = store.save(about, &state)?;
+/// let into = dir.path().to_owned();
+/// let how = Restore { into, dry_run: true, force: true, ..Restore::default() };
+/// let restored = store.restore(&saved, &how)?;
+/// assert_eq!(restored.compared[0].path, "a.txt");
+/// assert_eq!(restored.compared[0].likeness, Likeness::Missing);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Compared {

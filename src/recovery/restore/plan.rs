@@ -21,6 +21,30 @@ use crate::transfer::directory::{Directory, Modes};
 use crate::transfer::own::{IS_OWN, Own, resolve};
 
 /// A plan of a restore, for [`Store::apply_restore`] or for display.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use waypost::artifact::ArtifactStatus;
+/// use waypost::recovery::restore::{FileAction, Restore};
+/// use waypost::{NewArtifact, NewEntry, Store};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// # let (path, content) = ("notes.md".to_owned(), Some(b"notes".to_vec()));
+/// # let notes = NewArtifact { path, content, mode: None, status: ArtifactStatus::Created };
+/// # let draft = store.draft(NewEntry::default(), &"state")?.with_artifacts(vec![notes])?;
+/// let saved = store.save_draft(draft)?; // With the file notes.md.
+/// let how = Restore { into: dir.path().to_owned(), ..Restore::default() };
+/// let mut watch = |_| ControlFlow::Continue(());
+/// let plan = store.plan_restore(&saved, &how, &mut watch)?;
+/// let file = &plan.files()[0];
+/// assert_eq!((file.artifact.path.as_str(), file.action), ("notes.md", FileAction::Create));
+/// store.apply_restore(&plan, &mut watch)?;
+/// assert_eq!(std::fs::read(dir.path().join("notes.md"))?, b"notes");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct RestorePlan {
     pub(super) entry: Entry,

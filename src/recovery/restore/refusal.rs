@@ -12,6 +12,8 @@ use crate::error::Error;
 use crate::recovery::Hurdle;
 
 /// A restore that was refused, ended or failed.
+///
+/// See [`Refusal`] for an example.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct NotRestored {
@@ -40,6 +42,23 @@ impl NotRestored {
 }
 
 /// Why a checkpoint was not restored.
+///
+/// ```
+/// use waypost::recovery::restore::{Refusal, Restore};
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let saved = store.save(NewEntry::default(), &"state")?;
+/// # std::fs::write(dir.path().join("file"), "").unwrap();
+/// let how = Restore { into: dir.path().join("file"), ..Restore::default() };
+/// let refused = store.restore(&saved, &how).expect_err("files go into a directory");
+/// assert!(matches!(refused.why, Refusal::NotADirectory { .. }));
+/// assert!(refused.report.files.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {

@@ -16,6 +16,27 @@ use crate::error::Result;
 use crate::store::lossy;
 
 /// The report of a restore, or of a dry run.
+///
+/// ```
+/// use waypost::artifact::ArtifactStatus;
+/// use waypost::recovery::restore::{FileOutcome, Restore, StepName, StepOutcome};
+/// use waypost::{NewArtifact, NewEntry, Store};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// # let (path, content) = ("notes.md".to_owned(), Some(b"notes".to_vec()));
+/// # let notes = NewArtifact { path, content, mode: None, status: ArtifactStatus::Created };
+/// # let draft = store.draft(NewEntry::default(), &"state")?.with_artifacts(vec![notes])?;
+/// let saved = store.save_draft(draft)?; // With the file notes.md.
+/// let how = Restore { into: dir.path().to_owned(), dry_run: true, ..Restore::default() };
+/// let restored = store.restore(&saved, &how)?;
+/// assert_eq!(restored.files[0].outcome, FileOutcome::WouldCreate);
+/// let first = &restored.steps[0];
+/// assert_eq!((first.name, first.outcome), (StepName::Validate, StepOutcome::Ok));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Restored {
@@ -67,6 +88,8 @@ pub struct Restored {
 }
 
 /// One step of a restore.
+///
+/// See [`Restored`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RestoreStep {
@@ -83,6 +106,8 @@ pub struct RestoreStep {
 }
 
 /// The steps of a restore, by the names that AIWG gives them.
+///
+/// See [`Restored`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum StepName {
     /// Reads everything, before anything is written.
@@ -106,6 +131,8 @@ pub enum StepName {
 }
 
 /// How a step ended.
+///
+/// See [`Restored`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepOutcome {
@@ -120,6 +147,8 @@ pub enum StepOutcome {
 }
 
 /// The result for a file, or that of a dry run.
+///
+/// See [`Restored`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RestoredFile {
@@ -143,6 +172,8 @@ pub struct RestoredFile {
 }
 
 /// The action on a file, or that of a dry run.
+///
+/// See [`Restored`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileOutcome {

@@ -34,6 +34,8 @@ const ARRIVALS_MAX: usize = 16_384;
 /// Up to where somebody has seen what was saved into a store.
 ///
 /// By default it is before everything. It is not for keeping, but for as long as its process lives.
+///
+/// See [`Arrivals`] for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Position {
     /// Of the store: another one in its place starts anew.
@@ -42,6 +44,21 @@ pub struct Position {
 }
 
 /// What [`Store::arrivals`] found.
+///
+/// ```
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let seen = store.position()?;
+/// let saved = store.save(NewEntry::issue("42")?, &"state")?;
+/// let new = store.arrivals(seen)?;
+/// assert_eq!(new.entries[0].id, saved.id);
+/// assert!(store.arrivals(new.next)?.entries.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Arrivals {

@@ -12,6 +12,22 @@ use crate::store::engine::table::{DELETED, open_if_made};
 use crate::store::transaction::snapshot::Snapshot;
 
 /// A checkpoint that was deleted and can be restored.
+///
+/// ```
+/// use waypost::{NewEntry, Query, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let saved = store.save(NewEntry::issue("42")?, &"state")?;
+/// store.delete(&[saved.id.clone()])?;
+/// let deleted = store.deleted(&Query::issue("42")?)?;
+/// assert_eq!(deleted[0].entry.id, saved.id);
+/// store.undelete_operation(deleted[0].operation)?;
+/// assert_eq!(store.count()?, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Restorable {

@@ -12,6 +12,20 @@ use crate::key::Span;
 use crate::store::{Spooled, Store};
 
 /// What a store holds.
+///
+/// ```
+/// use waypost::{NewEntry, Store, Trigger};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?.trigger(Trigger::Manual), &"state")?;
+/// let stats = store.stats()?;
+/// assert_eq!((stats.checkpoints, stats.series, stats.spool.checkpoints), (1, 1, 0));
+/// assert_eq!(stats.triggers[&Trigger::Manual], 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Stats {

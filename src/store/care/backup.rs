@@ -50,6 +50,23 @@ const TRIES: usize = 4;
 const LEFT_AFTER: Duration = Duration::from_mins(1);
 
 /// How a backup is made.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use waypost::Store;
+/// use waypost::care::Backup;
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let copy = dir.path().join("copy.redb");
+/// store.backup(&copy)?;
+/// let again = Backup { overwrite: true };
+/// store.backup_with(&copy, again, &mut |_| ControlFlow::Continue(()))?;
+/// # assert_eq!(Store::open(&copy)?.count()?, 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backup {
     /// Replaces a store that is there under the name, or an empty file. False by default: then it
@@ -58,6 +75,20 @@ pub struct Backup {
 }
 
 /// What [`Store::backup`] made.
+///
+/// ```
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// store.save(NewEntry::issue("42")?, &"state")?;
+/// let copied = store.backup(dir.path().join("copy.redb"))?;
+/// assert_eq!((copied.checkpoints, copied.left_out), (1, 0));
+/// assert_eq!(Store::open(&copied.path)?.count()?, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Copied {

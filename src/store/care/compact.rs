@@ -39,6 +39,21 @@ const WORTH_BYTES: u64 = 16 << 10;
 const WORTH_PART: u64 = 3;
 
 /// What [`Store::compact`] achieved.
+///
+/// ```
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let saved = store.save(NewEntry::issue("42")?, &"state")?;
+/// store.delete(&[saved.id])?;
+/// let compacted = store.compact()?; // What was deleted cannot be restored any more.
+/// assert_eq!(compacted.purged, 1);
+/// assert!(compacted.after_bytes <= compacted.before_bytes);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Compacted {

@@ -38,6 +38,26 @@ use crate::store::turn::settings::{self, Settings};
 use crate::store::turn::wait::{Announce, until_free};
 
 /// What can be told of a store without changing it.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use std::time::Duration;
+/// use waypost::care::{LockText, StoreState};
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// # let store = Store::open(&path)?;
+/// # store.save(NewEntry::issue("42")?, &"state")?;
+/// store.close()?;
+/// let found = Store::inspect(&path, Duration::ZERO, &mut |_entry| ())?;
+/// assert_eq!((found.holder, found.lock_text), (None, LockText::Whole));
+/// let StoreState::Closed(contents) = found.state else { panic!("it was closed") };
+/// assert_eq!((contents.checkpoints, contents.damaged), (1, 0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Inspection {
@@ -61,6 +81,8 @@ pub struct Inspection {
 }
 
 /// Who has a store.
+///
+/// See [`Inspection`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
@@ -71,6 +93,8 @@ pub struct Holder {
 }
 
 /// What the lock file beside a store contains. It works as a lock with any content.
+///
+/// See [`Inspection`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockText {
@@ -84,6 +108,8 @@ pub enum LockText {
 }
 
 /// Whether a store can be looked into.
+///
+/// See [`Inspection`] for an example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum StoreState {
@@ -96,6 +122,8 @@ pub enum StoreState {
 }
 
 /// What is in a store that was closed.
+///
+/// See [`Inspection`] for an example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Contents {

@@ -33,6 +33,22 @@ const PART_BYTES: usize = 4 << 20;
 const PART_ROWS: usize = 1000;
 
 /// What [`Store::rekey`] has done.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[cfg(feature = "encrypt")] {
+/// # use waypost::{NewEntry, Options, SecretKey, Store};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// let key = SecretKey::generate()?;
+/// # Store::open(&path)?.save(NewEntry::issue("42")?, &"state")?;
+/// let store = Store::open_with(&path, Options { keys: vec![key.clone()], ..Options::default() })?;
+/// let rekeyed = store.rekey(Some(key.id()))?;
+/// assert_eq!((rekeyed.documents, rekeyed.is_done), (1, true));
+/// # }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Rekeyed {

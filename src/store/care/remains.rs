@@ -26,6 +26,8 @@ use rows::Rows;
 use trees::Trees;
 
 /// Something that a repair could not save, or is not sure of.
+///
+/// See [`care`](crate::care) for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Lost {

@@ -50,6 +50,7 @@ const PART: usize = 1024;
 const LEFT_AFTER: Duration = Duration::from_mins(1);
 
 /// How a store is repaired.
+/// See [`care`](crate::care) for an example.
 #[derive(Debug, Clone)]
 pub struct Repair {
     /// Where the new store goes; nothing is moved then. In place of the old one by default.
@@ -79,6 +80,7 @@ impl Default for Repair {
 }
 
 /// What [`Store::repair`] saved, and what not.
+/// See [`care`](crate::care) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Repaired {

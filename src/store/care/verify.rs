@@ -98,6 +98,27 @@ pub(in crate::store) fn verify_at(
 }
 
 /// How a store is verified.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use std::ops::ControlFlow;
+/// use std::time::Duration;
+/// use waypost::Store;
+/// use waypost::care::Verify;
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// # Store::open(&path)?.close()?;
+/// let how = Verify { wait: Duration::from_secs(1), ..Verify::default() };
+/// let found = Store::verify_with(&path, &how, &mut |step| {
+///     show(format!("{}: {}", step.stage, step.done));
+///     ControlFlow::Continue(())
+/// })?;
+/// assert!(found.is_clean());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Verify {
     /// How long to wait while another process has the store. 5 s by default.

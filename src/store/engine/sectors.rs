@@ -39,6 +39,8 @@ const READ_ERRORS: [i32; 1] = [5]; // EIO
 const READ_ERRORS: [i32; 2] = [23, 1117]; // ERROR_CRC, ERROR_IO_DEVICE
 
 /// Bytes of a file that the disk cannot read.
+///
+/// See [`Verification`](crate::care::Verification) for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unreadable {

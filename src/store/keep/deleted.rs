@@ -39,6 +39,21 @@ const PURGED_AT_ONCE: usize = 4096;
 pub(in crate::store) const AT_ONCE_IF_FULL: usize = 4;
 
 /// What [`Store::delete`] removed.
+///
+/// ```
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let saved = store.save(NewEntry::issue("42")?, &"state")?;
+/// let deleted = store.delete(&[saved.id])?;
+/// assert_eq!((deleted.checkpoints, deleted.is_restorable), (1, true));
+/// let number = deleted.operation.expect("something was removed");
+/// assert_eq!(store.undelete_operation(number)?.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Deleted {

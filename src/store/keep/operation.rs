@@ -25,6 +25,22 @@ const SUMMED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 const SUMMED_AMONG: usize = 2;
 
 /// Something that was done to a store beside saving.
+///
+/// ```
+/// use waypost::keep::Action;
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let saved = store.save(NewEntry::issue("42")?, &"state")?;
+/// store.delete(&[saved.id.clone()])?;
+/// let newest = &store.operations(1)?[0];
+/// assert_eq!((newest.action, newest.checkpoints), (Action::Delete, 1));
+/// assert_eq!(newest.ids, [saved.id]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Operation {
@@ -52,6 +68,8 @@ pub struct Operation {
 }
 
 /// What was done to a store.
+///
+/// See [`Operation`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -30,6 +30,25 @@ pub(in crate::store) enum Dated {
 ///
 /// Made by [`Store::draft`] and [`Store::draft_json`], so that bulk work can encode in parallel
 /// and save with one [`Store::batch`]. Takes as much memory as its document in stored form.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let mut drafts = Vec::new();
+/// for number in 0..3 {
+///     drafts.push(store.draft(NewEntry::issue("42")?.iteration(number), &number)?);
+/// }
+/// for saved in store.batch(drafts)? {
+///     show(format!("{}", saved?.id));
+/// }
+/// # assert_eq!(store.count()?, 3);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Draft {
     pub(in crate::store) entry: Entry,

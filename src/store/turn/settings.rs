@@ -19,6 +19,22 @@ pub(in crate::store) const KEY: &str = "settings";
 pub(in crate::store) const SEED: u64 = 0;
 
 /// How a store is to be treated, whoever opens it. Kept in the store itself.
+///
+/// ```
+/// use waypost::{NewEntry, Policy, Settings, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// let policy = Some(Policy::preset("last-5")?);
+/// store.set_settings(&Settings { policy, prune_on_save: true, ..store.settings()? })?;
+/// for number in 0..8 {
+///     store.save(NewEntry::issue("42")?, &number)?;
+/// }
+/// assert_eq!(store.count()?, 5);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {

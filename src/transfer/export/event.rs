@@ -10,6 +10,8 @@ use crate::error::Error;
 ///
 /// A closure that returns [`ControlFlow::Break`] stops the export. It runs in the thread of the
 /// caller, between two steps, and must not use the store.
+///
+/// See [`Store::export_with`](crate::Store::export_with) for an example.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ExportEvent<'a> {

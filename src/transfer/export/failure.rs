@@ -9,6 +9,20 @@ use crate::layouts::Problem;
 use crate::transfer::own::IS_OWN;
 
 /// Why an export failed as a whole. Files written before stay.
+///
+/// ```
+/// use waypost::Store;
+/// use waypost::transfer::export::{ExportError, ExportOptions};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::open(dir.path().join("store.redb"))?;
+/// # std::fs::write(dir.path().join("file"), "").unwrap();
+/// let failed = store.export(&dir.path().join("file"), &ExportOptions::default());
+/// assert!(matches!(failed, Err(ExportError::NotADirectory { kind: "a file", .. })));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -63,6 +77,8 @@ pub enum ExportError {
 }
 
 /// Options of an export that exclude each other.
+///
+/// See [`ExportOptions::check`](crate::transfer::export::ExportOptions::check) for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Conflict {
@@ -81,6 +97,8 @@ pub enum Conflict {
 }
 
 /// Why a checkpoint, or a file made of several, was not exported.
+///
+/// See [`Store::export_with`](crate::Store::export_with) for an example.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotExported {

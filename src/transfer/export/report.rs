@@ -62,6 +62,8 @@ pub struct Exported {
 }
 
 /// A file that went to another place with the status of its checkpoint.
+///
+/// See [`Exported`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct MovedFile {
@@ -74,6 +76,8 @@ pub struct MovedFile {
 }
 
 /// The report of an export of lines.
+///
+/// See [`export`](crate::transfer::export) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExportedLines {

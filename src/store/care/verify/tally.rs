@@ -16,6 +16,27 @@ use crate::store::engine::sectors::Unreadable;
 const FINDINGS_MAX: usize = 10_000;
 
 /// What [`Store::verify`](crate::Store::verify) read, and what is wrong with it.
+///
+/// ```
+/// # fn show(_line: String) {}
+/// use std::time::Duration;
+/// use waypost::{NewEntry, Store};
+///
+/// # fn main() -> waypost::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store.redb");
+/// # let store = Store::open(&path)?;
+/// # store.save(NewEntry::issue("42")?, &"state")?;
+/// # store.close()?;
+/// let found = Store::verify(&path, Duration::from_secs(1))?;
+/// for defect in &found.findings {
+///     show(format!("{}: {} ({})", defect.place, defect.reason, defect.harm));
+/// }
+/// assert!(found.is_clean() && found.unreadable.is_empty());
+/// assert_eq!((found.checkpoints, found.documents), (1, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Verification {
@@ -63,6 +84,8 @@ pub struct Verification {
 }
 
 /// Something that is wrong with a store.
+///
+/// See [`Verification`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Defect {
@@ -77,6 +100,8 @@ pub struct Defect {
 }
 
 /// Whom a damage hurts.
+///
+/// See [`Verification`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -12,6 +12,8 @@ use crate::store::engine::disk::Place;
 use crate::store::engine::sectors::is_bad_sector;
 
 /// What lies in the spool of a store: the folder beside it for saves that could not wait.
+///
+/// See [`Stats`](crate::Stats) for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Spooled {
