@@ -45,7 +45,7 @@ use crate::error::{Error, Result};
 pub(crate) use artifact::{decode_artifact, encode_artifact};
 pub(crate) use deleted::{decode_deleted, encode_deleted};
 pub(crate) use dependents::{decode_dependents, encode_dependents};
-pub(crate) use frame::{Found as FoundFrame, Frame, Frames};
+pub(crate) use frame::{FoundFrame, Frame, Frames};
 pub(crate) use holders::{Holders, decode_holders, encode_holders};
 pub use keyring::KeyId;
 pub(crate) use keyring::Keyring;

@@ -31,7 +31,7 @@ use crate::codec::Frames;
 use crate::error::Error;
 use crate::error::Result;
 
-use engine::disk::Place;
+use engine::disk::StorePath;
 use engine::location;
 use keep::deleted::Removal;
 use keep::prune_on_save::{prune, settle};
@@ -96,11 +96,11 @@ impl Store {
     /// # Errors
     /// As [`Store::open`], and [`Error::Invalid`] if the limits are out of range.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
-        Self::open_at(Place::real(location::resolve(path.as_ref())), options)
+        Self::open_at(StorePath::real(location::resolve(path.as_ref())), options)
     }
 
     /// Opens the store at a place that may be on another disk than this machine's.
-    fn open_at(place: Place, options: Options) -> Result<Self> {
+    fn open_at(place: StorePath, options: Options) -> Result<Self> {
         options.limits.validate()?;
         let keeper = Arc::new(Keeper::default());
         let frames = Arc::new(Frames::new(options.keyring()));

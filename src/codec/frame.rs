@@ -63,7 +63,7 @@ pub(crate) struct Link {
 
 /// A frame as it was found, before any of it is believed.
 #[derive(Debug)]
-pub(crate) struct Found<'a> {
+pub(crate) struct FoundFrame<'a> {
     kind: u8,
     pub(crate) raw_bytes: u64,
     pub(crate) link: Option<Link>,
@@ -124,7 +124,7 @@ impl Frame {
 
 impl Form {
     /// That of a frame that was found; `None` if no frame is so.
-    pub(super) fn of(found: &Found<'_>) -> Option<Self> {
+    pub(super) fn of(found: &FoundFrame<'_>) -> Option<Self> {
         match (found.kind, found.link) {
             (PLAIN, None) => Some(Self::Plain),
             (WHOLE, None) => Some(Self::Whole),
@@ -173,7 +173,7 @@ impl Frames {
     /// Allocates no more than the frame says it has, which the caller has compared with a limit.
     pub(crate) fn unpack(
         &self,
-        found: &Found<'_>,
+        found: &FoundFrame<'_>,
         sequence: u64,
         base: Option<&[u8]>,
     ) -> Result<Vec<u8>, Flaw> {
@@ -213,7 +213,7 @@ impl Frame {
     }
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundFrame<'a> {
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, &'static str> {
         Self::read(bytes).map_err(|_| "frame header is cut short")
     }
@@ -288,7 +288,7 @@ mod tests {
         length: u64,
         base: Option<&[u8]>,
     ) -> Result<Vec<u8>, &'static str> {
-        let found = Found::parse(bytes)?;
+        let found = FoundFrame::parse(bytes)?;
         if found.raw_bytes != length {
             return Err("another length");
         }
@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn a_delta_says_where_its_base_is_and_holds_only_what_is_new() {
         let (bytes, _, _) = kinds().pop().unwrap();
-        let found = Found::parse(&bytes).unwrap();
+        let found = FoundFrame::parse(&bytes).unwrap();
         assert_eq!(found.link, Some(Link { distance: 4, rank: 1 }));
         assert!(bytes.len() < 80, "{}", bytes.len());
     }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::io;
 
 use super::check;
-use super::frame::{CHECK_BYTES, Form, Found, Frame, Frames, SEALED};
+use super::frame::{CHECK_BYTES, Form, FoundFrame, Frame, Frames, SEALED};
 use super::keyring::KeyId;
 #[cfg(not(feature = "encrypt"))]
 use super::keyring::SecretKey;
@@ -70,7 +70,7 @@ impl Frames {
     /// The payload of a frame, and the sum of its raw bytes if it is sealed.
     pub(super) fn payload<'a>(
         &self,
-        found: &Found<'a>,
+        found: &FoundFrame<'a>,
         sequence: u64,
     ) -> Result<(Cow<'a, [u8]>, Option<u64>), Flaw> {
         let Some(id) = found.key else {
@@ -90,7 +90,7 @@ impl Frames {
     }
 
     /// Whether a frame has these raw bytes, without unpacking it.
-    pub(crate) fn is_of(&self, found: &Found<'_>, sequence: u64, raw: &[u8]) -> bool {
+    pub(crate) fn is_of(&self, found: &FoundFrame<'_>, sequence: u64, raw: &[u8]) -> bool {
         if found.key.is_none() {
             return found.verify(sequence, raw).is_ok();
         }
@@ -103,7 +103,7 @@ impl Frames {
     /// One that is not sealed does not say what its raw bytes add up to.
     pub(crate) fn reopen(
         &self,
-        found: &Found<'_>,
+        found: &FoundFrame<'_>,
         sequence: u64,
         raw_sum: Option<u64>,
     ) -> Result<Frame, Flaw> {
@@ -115,7 +115,7 @@ impl Frames {
     }
 }
 
-impl Found<'_> {
+impl FoundFrame<'_> {
     /// Whether what is stored of a sealed frame is as it was written, in this place.
     pub(super) fn verify_stored(&self, sequence: u64) -> Result<(), &'static str> {
         let is_right = sum(sequence, self.head, self.payload) == self.sealed;
@@ -181,7 +181,7 @@ mod tests {
         bytes: &[u8],
         base: Option<&[u8]>,
     ) -> Result<Vec<u8>, Flaw> {
-        let found = Found::parse(bytes)?;
+        let found = FoundFrame::parse(bytes)?;
         let raw = frames.unpack(&found, sequence, base)?;
         found.verify(sequence, &raw)?;
         Ok(raw)
@@ -239,16 +239,16 @@ mod tests {
             let both = frames(&[1, 2]);
             let at = base.as_ref().map(|_| 3);
             let base = base.as_deref();
-            let frame = both.reopen(&Found::parse(&bytes).unwrap(), 7, None).unwrap();
+            let frame = both.reopen(&FoundFrame::parse(&bytes).unwrap(), 7, None).unwrap();
             let second = frame.to_sealed_bytes(7, at, &key(2)).unwrap();
             assert_eq!(unpack(&frames(&[2]), 7, &second, base).unwrap(), raw);
-            assert!(both.is_of(&Found::parse(&second).unwrap(), 7, &raw));
-            assert!(!both.is_of(&Found::parse(&second).unwrap(), 7, b"else"));
-            let frame = both.reopen(&Found::parse(&second).unwrap(), 7, None).unwrap();
+            assert!(both.is_of(&FoundFrame::parse(&second).unwrap(), 7, &raw));
+            assert!(!both.is_of(&FoundFrame::parse(&second).unwrap(), 7, b"else"));
+            let frame = both.reopen(&FoundFrame::parse(&second).unwrap(), 7, None).unwrap();
             let plain = frame.to_bytes(7, at);
             assert_eq!(unpack(&frames(&[]), 7, &plain, base).unwrap(), raw);
             let sum = Some(check(0, &raw));
-            let frame = both.reopen(&Found::parse(&plain).unwrap(), 7, sum).unwrap();
+            let frame = both.reopen(&FoundFrame::parse(&plain).unwrap(), 7, sum).unwrap();
             let again = frame.to_sealed_bytes(7, at, &key(1)).unwrap();
             assert_eq!(unpack(&frames(&[1]), 7, &again, base).unwrap(), raw);
         }

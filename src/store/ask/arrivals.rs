@@ -20,7 +20,7 @@ use crate::checkpoint::Entry;
 use crate::error::Result;
 use crate::key::{FrameBytes, SEQUENCE_MAX, frame_row, frame_sequence};
 use crate::store::Store;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::location;
 use crate::store::engine::table::{FRAMES, IDENTITY_KEY, META};
@@ -95,7 +95,7 @@ impl Store {
     #[must_use]
     pub fn is_unchanged_since(path: impl AsRef<Path>, position: Position) -> bool {
         let path = location::resolve(path.as_ref());
-        let is_spooled = Spooled::of(&Place::real(path.clone())).checkpoints > 0;
+        let is_spooled = Spooled::of(&StorePath::real(path.clone())).checkpoints > 0;
         if is_spooled || location::beside(&path, ".journal").exists() {
             return false;
         }

@@ -23,7 +23,7 @@ use crate::error::{At, Error, Result};
 use crate::store::Store;
 use crate::store::care::apart;
 use crate::store::engine::disk::opening::SYMBOLIC_LINK;
-use crate::store::engine::disk::{DiskFile, Lock, Place};
+use crate::store::engine::disk::{DiskFile, Lock, StorePath};
 use crate::store::engine::fault::{In, engine_error, without_panics};
 use crate::store::engine::full::lacks_room;
 use crate::store::engine::table::{FRAMES, IDENTITY_KEY, META, RECORDS};
@@ -105,21 +105,21 @@ impl Store {
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Copied> {
         let path = location::resolve(path.as_ref());
-        let to = Place { path, disk: self.shared.turn.place().disk.clone() };
+        let to = StorePath { path, disk: self.shared.turn.place().disk.clone() };
         self.backup_at(&to, backup, watch)
     }
 
     /// As [`Store::backup_with`], to a place on the disk of the store.
     pub(in crate::store) fn backup_at(
         &self,
-        to: &Place,
+        to: &StorePath,
         backup: Backup,
         watch: Watch<'_>,
     ) -> Result<Copied> {
         let path = to.path.as_path();
         check_target(to, self.path(), backup)?;
         unfinished::sweep(to.disk.as_ref(), path, Making::Backup, LEFT_AFTER);
-        let new = Place { path: unfinished::name(path, Making::Backup), disk: to.disk.clone() };
+        let new = StorePath { path: unfinished::name(path, Making::Backup), disk: to.disk.clone() };
         let copied = self.make_copy(&new, watch).and_then(|copied| match copied {
             Some(copied) => self.put_in_place(&new, to, backup).map(|()| Some(copied)),
             None => Ok(None),
@@ -145,7 +145,7 @@ impl Store {
     }
 
     /// Makes a copy that is complete and on disk; `None` if it was ended.
-    fn make_copy(&self, new: &Place, watch: Watch<'_>) -> Result<Option<Copied>> {
+    fn make_copy(&self, new: &StorePath, watch: Watch<'_>) -> Result<Option<Copied>> {
         let mut copy = Copy::start(self.shared.turn.place(), new)?;
         if copy.once(watch)?.is_break() {
             return Ok(None);
@@ -177,7 +177,7 @@ impl Store {
         Ok(Some(Copied { path, is_whole: true, checkpoints, bytes, left_out, held }))
     }
 
-    fn put_in_place(&self, new: &Place, to: &Place, backup: Backup) -> Result<()> {
+    fn put_in_place(&self, new: &StorePath, to: &StorePath, backup: Backup) -> Result<()> {
         let (path, disk) = (to.path.as_path(), to.disk.as_ref());
         // While it waits, nobody takes it for left behind.
         let _own = locked(disk.open(&new.path), &new.path)?;
@@ -251,7 +251,7 @@ impl Store {
 }
 
 /// Refuses to replace what is no store.
-fn check_replaced(to: &Place) -> Result<()> {
+fn check_replaced(to: &StorePath) -> Result<()> {
     let found = to.disk.look(&to.path).at(&to.path)?;
     // Nothing is lost with an empty file.
     if (found.is_other.is_none() && found.bytes == 0) || kind::is_store(to) {
@@ -261,7 +261,7 @@ fn check_replaced(to: &Place) -> Result<()> {
 }
 
 /// Refuses names that a copy must not have.
-fn check_target(to: &Place, store: &Path, backup: Backup) -> Result<()> {
+fn check_target(to: &StorePath, store: &Path, backup: Backup) -> Result<()> {
     let (path, disk) = (to.path.as_path(), to.disk.as_ref());
     apart::check_apart(path, store)?;
     match disk.look(path) {
@@ -315,13 +315,13 @@ fn locked(opened: io::Result<Box<dyn DiskFile>>, path: &Path) -> Result<Box<dyn 
 }
 
 /// Keeps all others from the file that is about to be replaced, if there is one.
-fn lock_any(to: &Place) -> Result<Option<Box<dyn DiskFile>>, Refusal> {
+fn lock_any(to: &StorePath) -> Result<Option<Box<dyn DiskFile>>, Refusal> {
     if to.disk.is_file(&to.path) { file::lock_alone(to).map(Some) } else { Ok(None) }
 }
 
 /// Opens a copy, whose name nobody else knows. A process that another thread starts right now has
 /// duplicates of all locks until it runs its program, so the copy may seem to be open for a moment.
-fn open_copy(new: &Place) -> std::result::Result<Database, DatabaseError> {
+fn open_copy(new: &StorePath) -> std::result::Result<Database, DatabaseError> {
     let open = || new.disk.open_engine(&new.path, Builder::new().set_cache_size(CACHE_BYTES));
     for _ in 0..OPEN_TRIES {
         match open() {
@@ -333,7 +333,7 @@ fn open_copy(new: &Place) -> std::result::Result<Database, DatabaseError> {
 }
 
 /// Checks a copy, gives it an identity of its own, and puts it on disk.
-fn finish(new: &Place, counts: &Counts) -> Result<()> {
+fn finish(new: &StorePath, counts: &Counts) -> Result<()> {
     let (path, disk) = (new.path.as_path(), new.disk.as_ref());
     let damaged = |reason: String| Error::corrupt("the store", reason);
     // A failing disk below the copy says nothing about the store.

@@ -21,7 +21,7 @@ use crate::error::{At, Error, Result, process_of};
 use crate::key::RecordKey;
 use crate::store::Store;
 use crate::store::ask::restorable::restorable;
-use crate::store::engine::disk::{Disk, Place};
+use crate::store::engine::disk::{Disk, StorePath};
 use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::location;
 use crate::store::engine::names::Names;
@@ -149,13 +149,13 @@ impl Store {
         wait: Duration,
         hear: &mut dyn FnMut(&Entry),
     ) -> Result<Inspection> {
-        inspect_at(&Place::real(location::resolve(path.as_ref())), wait, hear)
+        inspect_at(&StorePath::real(location::resolve(path.as_ref())), wait, hear)
     }
 }
 
 /// As [`Store::inspect`], on any disk.
 pub(in crate::store) fn inspect_at(
-    place: &Place,
+    place: &StorePath,
     wait: Duration,
     hear: &mut dyn FnMut(&Entry),
 ) -> Result<Inspection> {
@@ -190,7 +190,7 @@ fn unreadable(disk: &dyn Disk, path: &Path) -> io::Result<Vec<Unreadable>> {
 }
 
 fn look(
-    place: &Place,
+    place: &StorePath,
     wait: Duration,
     holder: &mut Option<Holder>,
     hear: &mut dyn FnMut(&Entry),
@@ -223,7 +223,7 @@ fn look(
 ///
 /// The engine takes one that was cut for one that is to be repaired, and fails only then. So it
 /// tries, in memory.
-fn is_repairable(place: &Place) -> Result<bool> {
+fn is_repairable(place: &StorePath) -> Result<bool> {
     match Held::new(place, Duration::ZERO, Keyring::default()).source() {
         Ok(_) => Ok(true),
         Err(Error::Locked { .. }) => Ok(false),

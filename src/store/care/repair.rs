@@ -30,7 +30,7 @@ use crate::codec::SecretKey;
 use crate::error::{At, Damage, Error, Result};
 use crate::store::care::apart;
 use crate::store::care::verify::verify_at;
-use crate::store::engine::disk::{FileId, Place};
+use crate::store::engine::disk::{FileId, StorePath};
 use crate::store::engine::pages::Pages;
 use crate::store::engine::sealing::no_key;
 use crate::store::engine::sectors::Unreadable;
@@ -166,19 +166,21 @@ impl Store {
         repair: &Repair,
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Repaired> {
-        repair_at(&Place::real(location::resolve(path.as_ref())), repair, watch)
+        repair_at(&StorePath::real(location::resolve(path.as_ref())), repair, watch)
     }
 }
 
 /// As [`Store::repair`], for a store on any disk; `into` is always on the real one.
 pub(in crate::store) fn repair_at(
-    old: &Place,
+    old: &StorePath,
     repair: &Repair,
     watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
 ) -> Result<Repaired> {
     let path = old.path.as_path();
-    let target =
-        repair.into.as_deref().map_or_else(|| old.clone(), |it| Place::real(location::resolve(it)));
+    let target = repair
+        .into
+        .as_deref()
+        .map_or_else(|| old.clone(), |it| StorePath::real(location::resolve(it)));
     if repair.into.is_some() {
         apart::check_apart(&target.path, path)?;
         if target.path.exists() {
@@ -210,7 +212,7 @@ pub(in crate::store) fn repair_at(
     let left_after = if repair.into.is_some() { LEFT_AFTER } else { Duration::ZERO };
     unfinished::sweep(target.disk.as_ref(), &target.path, Making::Repair, left_after);
     let new_path = unfinished::name(&target.path, Making::Repair);
-    let new = Place { path: new_path, disk: target.disk.clone() };
+    let new = StorePath { path: new_path, disk: target.disk.clone() };
     let made = work.make(&new, repair).and_then(|made| match made {
         ControlFlow::Continue(()) => work.put_in_place(&new.path, &target, repair, id),
         ControlFlow::Break(()) => Ok(()),
@@ -228,7 +230,7 @@ impl Lost {
 
 struct Work<'a> {
     repaired: Repaired,
-    old: &'a Place,
+    old: &'a StorePath,
     rows: &'a Rows,
     /// Beyond all that were used, as far as that can be told.
     next_sequence: u64,
@@ -238,7 +240,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Makes the new store under another name, and checks it.
-    fn make(&mut self, new: &Place, repair: &Repair) -> Result<ControlFlow<()>> {
+    fn make(&mut self, new: &StorePath, repair: &Repair) -> Result<ControlFlow<()>> {
         let is_in_place = repair.into.is_none();
         let store = Store::open_at(new.clone(), repair.options_of_new(&self.keys))?;
         if self.save(Some(&store))?.is_break() {
@@ -263,7 +265,7 @@ impl Work<'_> {
     }
 
     /// Saves what waits in the spool of the old store, which the new one would take for another's.
-    fn adopt(&mut self, new: &Place, repair: &Repair) -> Result<()> {
+    fn adopt(&mut self, new: &StorePath, repair: &Repair) -> Result<()> {
         // Opened anew, so that the next sequence is one that no frame has.
         let options = Options { create: false, ..repair.options_of_new(&self.keys) };
         let store = Store::open_at(new.clone(), options)?;
@@ -351,7 +353,7 @@ impl Work<'_> {
     fn put_in_place(
         &mut self,
         new_path: &Path,
-        target: &Place,
+        target: &StorePath,
         repair: &Repair,
         old: Option<FileId>,
     ) -> Result<()> {

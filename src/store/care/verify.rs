@@ -29,7 +29,7 @@ use crate::codec::Keyring;
 use crate::codec::SecretKey;
 use crate::error::{Damage, Error, Result};
 use crate::store::Store;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::fault::without_panics;
 use crate::store::engine::location;
 use crate::store::engine::table::{BLOBS, DELETED, FRAMES, IDS, INDEX, META, RECORDS, SOURCES};
@@ -79,13 +79,13 @@ impl Store {
         verify: &Verify,
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Verification> {
-        verify_at(&Place::real(location::resolve(path.as_ref())), verify, watch)
+        verify_at(&StorePath::real(location::resolve(path.as_ref())), verify, watch)
     }
 }
 
 /// As [`Store::verify_with`], on any disk.
 pub(in crate::store) fn verify_at(
-    place: &Place,
+    place: &StorePath,
     verify: &Verify,
     watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
 ) -> Result<Verification> {

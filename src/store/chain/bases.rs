@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::checkpoint::Series;
-use crate::store::chain::choice::{Chain, Place};
-use crate::store::chain::packed::{Packed, Seen};
+use crate::store::chain::choice::{Chain, DocumentRef};
+use crate::store::chain::packed::{Epoch, Packed};
 use crate::store::chain::recent::Recent;
 use crate::sync::lock;
 
@@ -23,7 +23,7 @@ pub(in crate::store) struct Bases {
 struct Kept {
     raws: Recent<u64, Arc<Vec<u8>>>,
     chains: Recent<Series, Chain>,
-    seen: Seen,
+    seen: Epoch,
     is_distrusted: bool,
 }
 
@@ -40,7 +40,7 @@ impl Bases {
     pub(in crate::store) fn new(raw_bytes_max: usize) -> Self {
         static OPENINGS: AtomicU64 = AtomicU64::new(0);
         let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
-        let seen = Seen { opening, removals: 0 };
+        let seen = Epoch { opening, removals: 0 };
         let raws = Recent::new(raw_bytes_max);
         let chains = Recent::new(CHAINS_MAX);
         Self { kept: Mutex::new(Kept { raws, chains, seen, is_distrusted: false }) }
@@ -52,7 +52,7 @@ impl Bases {
     }
 
     /// The state of the store now, unless that is in doubt.
-    pub(in crate::store) fn seen(&self) -> Option<Seen> {
+    pub(in crate::store) fn seen(&self) -> Option<Epoch> {
         let kept = lock(&self.kept);
         (!kept.is_distrusted).then_some(kept.seen)
     }
@@ -66,14 +66,14 @@ impl Bases {
     }
 
     /// The chain of a series, if it is kept.
-    pub(in crate::store) fn chain(&self, series: &Series) -> (Option<Chain>, Seen) {
+    pub(in crate::store) fn chain(&self, series: &Series) -> (Option<Chain>, Epoch) {
         let mut kept = lock(&self.kept);
         let chain = kept.chains.get(series).map(|chain| chain.clone());
         (chain, kept.seen)
     }
 
     /// Keeps a chain that was read when the store was as `seen`.
-    pub(in crate::store) fn keep_chain(&self, series: &Series, chain: &Chain, seen: Seen) {
+    pub(in crate::store) fn keep_chain(&self, series: &Series, chain: &Chain, seen: Epoch) {
         let mut kept = lock(&self.kept);
         if kept.seen == seen && kept.chains.get(series).is_none_or(|kept| kept.is_lost()) {
             kept.chains.insert(series.clone(), chain.clone(), 1);
@@ -119,9 +119,9 @@ impl Kept {
     fn learn(&mut self, saved: &Saved<'_>, of_draft: impl Fn(usize) -> Option<u64>) -> bool {
         let Saved { series, sequence, packed, .. } = *saved;
         let Self { raws, chains, .. } = self;
-        let place = Place::Saved(sequence);
+        let place = DocumentRef::Saved(sequence);
         let forget = |place| {
-            if let Place::Saved(sequence) = place {
+            if let DocumentRef::Saved(sequence) = place {
                 raws.remove(&sequence);
             }
         };
@@ -130,7 +130,7 @@ impl Kept {
             (Some(chain), Some((base, rank))) => {
                 chain.note(packed.attempt);
                 // If the way was lost meanwhile, the next saver reads it anew.
-                chain.step(place, Place::Saved(base), rank, forget)
+                chain.step(place, DocumentRef::Saved(base), rank, forget)
             }
             (Some(chain), None) => {
                 chain.note(packed.attempt);

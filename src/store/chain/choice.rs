@@ -26,7 +26,7 @@ const PAUSE_MAX: u32 = 32;
 
 /// What tells one checkpoint from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) enum Place {
+pub(in crate::store) enum DocumentRef {
     /// Its sequence.
     Saved(u64),
     /// Its number in a batch that is not saved yet.
@@ -47,7 +47,7 @@ pub(in crate::store) struct Chain {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Step {
-    place: Place,
+    place: DocumentRef,
     /// `None` if it stands alone.
     rank: Option<u8>,
 }
@@ -63,7 +63,7 @@ pub(in crate::store) enum Attempt {
 
 impl Chain {
     /// A chain of one that stands alone.
-    pub(in crate::store) fn new(place: Place, whole_bytes: usize) -> Self {
+    pub(in crate::store) fn new(place: DocumentRef, whole_bytes: usize) -> Self {
         Self { steps: vec![Step { place, rank: None }], whole_bytes, misses: 0, pause: 0 }
     }
 
@@ -75,15 +75,16 @@ impl Chain {
         whole_bytes: usize,
         steps: impl IntoIterator<Item = (u64, u8)>,
     ) -> Self {
-        let mut chain = Self::new(Place::Saved(whole), whole_bytes);
-        let step = |(sequence, rank)| Step { place: Place::Saved(sequence), rank: Some(rank) };
+        let mut chain = Self::new(DocumentRef::Saved(whole), whole_bytes);
+        let step =
+            |(sequence, rank)| Step { place: DocumentRef::Saved(sequence), rank: Some(rank) };
         chain.steps.extend(steps.into_iter().map(step));
         chain.misses = 1;
         chain
     }
 
     /// What the next is to be compressed against, and the rank of that step.
-    pub(in crate::store) fn base(&self) -> Option<(Place, u8)> {
+    pub(in crate::store) fn base(&self) -> Option<(DocumentRef, u8)> {
         if self.pause > 0 {
             return None;
         }
@@ -107,7 +108,7 @@ impl Chain {
     /// Forgets the way if it leads over one of these, but not how it went to compress.
     pub(in crate::store) fn lose(&mut self, removed: &HashSet<u64>) {
         let is_removed =
-            |step: &Step| matches!(step.place, Place::Saved(it) if removed.contains(&it));
+            |step: &Step| matches!(step.place, DocumentRef::Saved(it) if removed.contains(&it));
         if self.steps.iter().any(is_removed) {
             self.steps.clear();
         }
@@ -146,10 +147,10 @@ impl Chain {
     /// `forget` hears of what no later step can start from.
     pub(in crate::store) fn step(
         &mut self,
-        place: Place,
-        base: Place,
+        place: DocumentRef,
+        base: DocumentRef,
         rank: u8,
-        mut forget: impl FnMut(Place),
+        mut forget: impl FnMut(DocumentRef),
     ) -> bool {
         let Some(at) = self.steps.iter().rposition(|step| step.place == base) else {
             return false;
@@ -165,9 +166,9 @@ impl Chain {
     /// Starts over with one that stands alone.
     pub(in crate::store) fn restart(
         &mut self,
-        place: Place,
+        place: DocumentRef,
         whole_bytes: usize,
-        mut forget: impl FnMut(Place),
+        mut forget: impl FnMut(DocumentRef),
     ) {
         self.steps.drain(..).for_each(|step| forget(step.place));
         self.steps.push(Step { place, rank: None });
@@ -197,7 +198,7 @@ mod tests {
     fn bases(count: u64) -> Vec<Option<u64>> {
         let mut chain: Option<Chain> = None;
         let base = |number| {
-            let place = Place::Saved(number);
+            let place = DocumentRef::Saved(number);
             let base = chain.as_ref().and_then(Chain::base);
             match (&mut chain, base) {
                 (Some(chain), Some((base, rank))) => {
@@ -207,7 +208,7 @@ mod tests {
                 (none, _) => *none = Some(Chain::new(place, 100)),
             }
             match base {
-                Some((Place::Saved(base), _)) => Some(base),
+                Some((DocumentRef::Saved(base), _)) => Some(base),
                 _ => None,
             }
         };
@@ -236,21 +237,25 @@ mod tests {
 
     #[test]
     fn whatever_a_later_step_starts_from_is_not_forgotten() {
-        let mut chain = Chain::new(Place::Saved(0), 100);
+        let mut chain = Chain::new(DocumentRef::Saved(0), 100);
         let mut kept = std::collections::BTreeSet::from([0]);
         let mut most = 0;
         for number in 1..2000 {
             let mut forgotten = Vec::new();
             match chain.base() {
                 Some((base, rank)) => {
-                    let Place::Saved(sequence) = base else { panic!("it has no drafts") };
+                    let DocumentRef::Saved(sequence) = base else { panic!("it has no drafts") };
                     assert!(kept.contains(&sequence), "{sequence} for {number}");
-                    chain.step(Place::Saved(number), base, rank, |place| forgotten.push(place));
+                    chain.step(DocumentRef::Saved(number), base, rank, |place| {
+                        forgotten.push(place)
+                    });
                 }
-                None => chain.restart(Place::Saved(number), 100, |place| forgotten.push(place)),
+                None => {
+                    chain.restart(DocumentRef::Saved(number), 100, |place| forgotten.push(place))
+                }
             }
             for place in forgotten {
-                let Place::Saved(sequence) = place else { panic!("it has no drafts") };
+                let DocumentRef::Saved(sequence) = place else { panic!("it has no drafts") };
                 kept.remove(&sequence);
             }
             kept.insert(number);
@@ -261,12 +266,12 @@ mod tests {
 
     #[test]
     fn a_chain_that_was_found_goes_on_where_it_was() {
-        let mut chain = Chain::new(Place::Saved(0), 100);
+        let mut chain = Chain::new(DocumentRef::Saved(0), 100);
         let mut steps = Vec::new();
         for number in 1..=75 {
             let (base, rank) = chain.base().unwrap();
-            let Place::Saved(base) = base else { panic!("it has no drafts") };
-            chain.step(Place::Saved(number), Place::Saved(base), rank, |_| {});
+            let DocumentRef::Saved(base) = base else { panic!("it has no drafts") };
+            chain.step(DocumentRef::Saved(number), DocumentRef::Saved(base), rank, |_| {});
             steps.truncate(steps.iter().position(|(it, _)| *it == base).map_or(0, |at| at + 1));
             steps.push((number, rank));
         }
@@ -281,7 +286,7 @@ mod tests {
 
     #[test]
     fn what_was_learnt_outlasts_the_way() {
-        let mut chain = Chain::new(Place::Saved(0), 100);
+        let mut chain = Chain::new(DocumentRef::Saved(0), 100);
         (0..3).for_each(|_| chain.note(Attempt::Failed));
         let mut found = Chain::found(0, 100, []);
         found.recall(&chain);
@@ -290,23 +295,26 @@ mod tests {
 
     #[test]
     fn savers_at_the_same_time_start_from_the_same_base() {
-        let mut chain = Chain::new(Place::Saved(1), 100);
+        let mut chain = Chain::new(DocumentRef::Saved(1), 100);
         let (base, rank) = chain.base().unwrap();
-        assert!(chain.step(Place::Saved(2), base, rank, |_| {}));
-        assert!(chain.step(Place::Saved(3), base, rank, |_| {}));
-        assert_eq!(chain.base(), Some((Place::Saved(3), 0)));
-        assert!(!chain.step(Place::Saved(4), Place::Saved(2), 0, |_| {}), "2 is a side branch");
+        assert!(chain.step(DocumentRef::Saved(2), base, rank, |_| {}));
+        assert!(chain.step(DocumentRef::Saved(3), base, rank, |_| {}));
+        assert_eq!(chain.base(), Some((DocumentRef::Saved(3), 0)));
+        assert!(
+            !chain.step(DocumentRef::Saved(4), DocumentRef::Saved(2), 0, |_| {}),
+            "2 is a side branch"
+        );
     }
 
     #[test]
     fn deltas_that_never_pay_are_seldom_tried() {
-        let mut chain = Chain::new(Place::Saved(0), 100);
+        let mut chain = Chain::new(DocumentRef::Saved(0), 100);
         let mut tries = 0;
         for number in 1..=1000 {
             let is_tried = chain.base().is_some();
             tries += u32::from(is_tried);
             chain.note(if is_tried { Attempt::Failed } else { Attempt::None });
-            chain.restart(Place::Saved(number), 100, |_| {});
+            chain.restart(DocumentRef::Saved(number), 100, |_| {});
         }
         assert!((30..=34).contains(&tries), "{tries}");
         while chain.base().is_none() {

@@ -21,21 +21,21 @@ pub(in crate::store) struct Packed {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) enum Base {
     /// One that was there when the store was as `seen`.
-    Saved { sequence: u64, seen: Seen },
+    Saved { sequence: u64, seen: Epoch },
     /// An earlier one of the same batch.
     Draft(usize),
 }
 
 /// The state of the store that a base was chosen in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) struct Seen {
+pub(in crate::store) struct Epoch {
     /// Which opening of the file. In another one, even sequences may mean something else.
     pub(super) opening: u64,
     /// How often something was removed since.
     pub(super) removals: u64,
 }
 
-impl Seen {
+impl Epoch {
     pub(in crate::store) fn is_of_same_opening(self, other: Self) -> bool {
         self.opening == other.opening
     }

@@ -24,12 +24,12 @@ pub(in crate::store) static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Where a store is: its name, links resolved, and the disk that has it.
 #[derive(Debug, Clone)]
-pub(in crate::store) struct Place {
+pub(in crate::store) struct StorePath {
     pub(in crate::store) path: PathBuf,
     pub(in crate::store) disk: Arc<dyn Disk>,
 }
 
-impl Place {
+impl StorePath {
     /// A place in the file system of this machine.
     pub(in crate::store) fn real(path: PathBuf) -> Self {
         Self { path, disk: Arc::new(RealDisk) }

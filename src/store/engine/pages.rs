@@ -102,7 +102,7 @@ pub(in crate::store) enum Commit {
 
 /// What a walk has seen.
 #[derive(Default)]
-pub(in crate::store) struct Seen {
+pub(in crate::store) struct Visited {
     pages: HashSet<u64>,
     /// Where those start that passed their sums; of longer ones all parts.
     whole: HashSet<u64>,
@@ -118,7 +118,7 @@ pub(in crate::store) struct UnreadPage {
     pub(in crate::store) table: String,
 }
 
-impl Seen {
+impl Visited {
     pub(in crate::store) fn pages(&self) -> u64 {
         self.pages.len() as u64
     }
@@ -180,7 +180,7 @@ impl Pages {
     }
 
     /// The tables of a commit, those of the engine itself included.
-    pub(in crate::store) fn tables(&self, commit: Commit, seen: &mut Seen) -> Vec<Table> {
+    pub(in crate::store) fn tables(&self, commit: Commit, seen: &mut Visited) -> Vec<Table> {
         let mut tables = Vec::new();
         let shape = Shape { key: None, value: None };
         for (name, root) in [MASTER, ENGINE_MASTER].into_iter().zip(self.header.roots(commit)) {
@@ -195,7 +195,7 @@ impl Pages {
     /// Over these the engine may end the whole process: it panics once more while it clears up.
     /// They are few, and grow with the file by a few bytes for each hundred pages.
     pub(in crate::store) fn engine_fault(&self) -> Option<BadPage> {
-        let mut seen = Seen::default();
+        let mut seen = Visited::default();
         let [_, root] = self.header.roots(self.commits()[0]);
         let shape = Shape { key: None, value: None };
         let master = Table { name: ENGINE_MASTER.to_owned(), root, shape };
@@ -212,7 +212,7 @@ impl Pages {
     pub(in crate::store) fn walk(
         &self,
         table: &Table,
-        seen: &mut Seen,
+        seen: &mut Visited,
         visit: &mut dyn FnMut(Row<'_>),
     ) {
         if let Some(root) = table.root {
@@ -271,7 +271,7 @@ impl Root {
 struct Walk<'a> {
     pages: &'a Pages,
     table: &'a Table,
-    seen: &'a mut Seen,
+    seen: &'a mut Visited,
     visit: &'a mut dyn FnMut(Row<'_>),
 }
 

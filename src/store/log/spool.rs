@@ -60,7 +60,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::options::Limits;
 use crate::sync::lock;
 use folder::{Folder, Listing, Stamp};
@@ -82,12 +82,12 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub(in crate::store) struct Spool {
     pub(in crate::store) folder: Folder,
     /// Held while files are taken in, from the listing to the removal. Taken before other locks.
-    pub(in crate::store) seen: Mutex<Seen>,
+    pub(in crate::store) seen: Mutex<FolderState>,
 }
 
 /// How the folder was when it was last looked at.
 #[derive(Debug, Default)]
-pub(in crate::store) struct Seen {
+pub(in crate::store) struct FolderState {
     stamp: Option<Stamp>,
     since: Option<Instant>,
     /// Nothing was there, and whatever comes will change the stamp.
@@ -97,13 +97,13 @@ pub(in crate::store) struct Seen {
 }
 
 impl Spool {
-    pub(in crate::store) fn of(store: &Place) -> Self {
+    pub(in crate::store) fn of(store: &StorePath) -> Self {
         Self { folder: Folder::of(store), seen: Mutex::default() }
     }
 
     /// Forgets how the folder was, so that the next look is a thorough one.
     pub(in crate::store) fn look_anew(&self) {
-        *lock(&self.seen) = Seen::default();
+        *lock(&self.seen) = FolderState::default();
     }
 
     /// Makes it last what was removed, if there is a folder.
@@ -112,7 +112,7 @@ impl Spool {
     }
 }
 
-impl Seen {
+impl FolderState {
     /// What lies in the folder, unless that is nothing. Costs one look at the folder itself while
     /// nothing comes.
     pub(in crate::store) fn news(&mut self, folder: &Folder) -> Result<Option<Listing>> {

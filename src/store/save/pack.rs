@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::checkpoint::{Hash, Series};
 use crate::error::Result;
-use crate::store::chain::choice::{Chain, Place, is_too_long};
-use crate::store::chain::packed::{Base, Chosen, Packed, Seen, compress};
+use crate::store::chain::choice::{Chain, DocumentRef, is_too_long};
+use crate::store::chain::packed::{Base, Chosen, Epoch, Packed, compress};
 use crate::store::save::draft::Draft;
 use crate::store::save::shared::Shared;
 use crate::store::transaction::snapshot::Snapshot;
@@ -15,7 +15,7 @@ use crate::store::turn::open::Open;
 /// What the next draft of a series is compressed with.
 struct Start {
     chain: Option<Chain>,
-    seen: Seen,
+    seen: Epoch,
 }
 
 /// How the file is come by while packing.
@@ -130,8 +130,8 @@ impl Shared {
         let seen = start.seen;
         let raw_bytes = drafts[at].raw.len();
         let (base, raw) = match place {
-            Place::Draft(at) => (Base::Draft(at), Some(drafts[at].raw.clone())),
-            Place::Saved(sequence) => {
+            DocumentRef::Draft(at) => (Base::Draft(at), Some(drafts[at].raw.clone())),
+            DocumentRef::Saved(sequence) => {
                 let raw = self.reach(reach, |open| {
                     if !open.bases.seen().is_some_and(|now| now.is_of_same_opening(seen)) {
                         return Ok(None);
@@ -164,15 +164,15 @@ fn unless_of_part<T>(result: Result<T>) -> Result<Option<T>> {
 impl Start {
     /// Adds a draft that is not saved yet, for the next of its batch.
     fn add(&mut self, at: usize, packed: &Packed) {
-        let place = Place::Draft(at);
+        let place = DocumentRef::Draft(at);
         let Some(chain) = &mut self.chain else {
             self.chain = Some(Chain::new(place, packed.frame.payload_bytes()));
             return;
         };
         chain.note(packed.attempt);
         let base = packed.base.map(|base| match base {
-            Base::Saved { sequence, .. } => Place::Saved(sequence),
-            Base::Draft(at) => Place::Draft(at),
+            Base::Saved { sequence, .. } => DocumentRef::Saved(sequence),
+            Base::Draft(at) => DocumentRef::Draft(at),
         });
         match base.zip(packed.frame.rank()) {
             Some((base, rank)) => {

@@ -16,11 +16,11 @@ pub(super) const GROUP_MAX: usize = 512;
 
 #[derive(Debug, Default)]
 pub(in crate::store) struct Queue {
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<QueueState>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct QueueState {
     pub(super) is_led: bool,
     pub(super) waiting: VecDeque<Waiting>,
 }
@@ -75,7 +75,7 @@ impl Ticket {
     }
 }
 
-pub(super) fn take_waiting(state: &mut State, group: &mut Vec<Draft>) -> Vec<Arc<Ticket>> {
+pub(super) fn take_waiting(state: &mut QueueState, group: &mut Vec<Draft>) -> Vec<Arc<Ticket>> {
     let count = state.waiting.len().min(GROUP_MAX);
     let mut tickets = Vec::with_capacity(count);
     for Waiting { draft, ticket } in state.waiting.drain(..count) {

@@ -15,12 +15,12 @@ use redb::{ReadableDatabase as _, ReadableTable as _};
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Flaw, FoundFrame, Frames, KeyId, Placed, decode_spooled, spooled_identity};
 use crate::error::{Error, Result};
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::fault::In;
 use crate::store::engine::sealing::no_key;
 use crate::store::engine::table::{TAKEN, open_if_made};
 use crate::store::log::spool::folder::{Folder, Listing};
-use crate::store::log::spool::{FILE_BYTES, FILE_BYTES_MAX, Seen};
+use crate::store::log::spool::{FILE_BYTES, FILE_BYTES_MAX, FolderState};
 use crate::store::options::{Durability, Limits, SetAside};
 use crate::store::save::draft::{Dated, Draft};
 use crate::store::save::pack::Reach;
@@ -35,7 +35,7 @@ const RAW_BYTES: usize = 16 << 20;
 
 /// What was read from the spool, for one transaction. Nobody else takes it in meanwhile.
 pub(in crate::store) struct Gathered<'a> {
-    seen: Option<MutexGuard<'a, Seen>>,
+    seen: Option<MutexGuard<'a, FolderState>>,
     files: Vec<(Id, Range<usize>)>,
     drafts: Vec<Draft>,
     /// Names of files that cannot come back.
@@ -142,7 +142,7 @@ impl Shared {
     /// keys than this store: those of `frames`.
     pub(in crate::store) fn adopt(
         &self,
-        other: &Place,
+        other: &StorePath,
         identity: Option<u64>,
         taken: &BTreeSet<String>,
         frames: &Frames,

@@ -12,7 +12,7 @@ use crate::store::engine::names;
 use crate::store::engine::sealing::Sealing;
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::log::journal::item::{frame, identified, items};
-use crate::store::turn::lock::{Content, Known, Text};
+use crate::store::turn::lock::{Content, HeldStore, Text};
 use crate::store::turn::settings::Settings;
 use crate::tape::Tape;
 
@@ -127,7 +127,7 @@ fn any_text_of_a_lock_file_is_read_or_refused() {
         let sealing = *tape.pick(&[Sealing::Plain, Sealing::With(key), Sealing::Unknown]);
         let id = |it: &mut Tape<'_>| [it.number(), it.number(), it.number()];
         let file = tape.maybe(id).map(|[device, inode, born]| FileId { device, inode, born });
-        let known = Known { identity: tape.number(), file, sealing };
+        let known = HeldStore { identity: tape.number(), file, sealing };
         let holder = *tape.pick(&["", "process 7", "process 7 (a label)"]);
         let whole = Text::new(holder, tape.maybe(|_| known));
         let mut bytes = whole.to_bytes();
@@ -140,7 +140,7 @@ fn any_text_of_a_lock_file_is_read_or_refused() {
                 match Content::parse(part) {
                     Content::Whole(Text { known: Some(part), .. }) => {
                         let is_unknown = part.sealing == Sealing::Unknown;
-                        let known = Known { sealing: part.sealing, file: part.file, ..known };
+                        let known = HeldStore { sealing: part.sealing, file: part.file, ..known };
                         assert!(part == known && (is_unknown || whole.known == Some(part)));
                     }
                     Content::Whole(_) | Content::Damaged => {}

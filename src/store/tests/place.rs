@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::checkpoint::NewEntry;
 use crate::error::Error;
-use crate::store::engine::disk::{Place, RealDisk};
+use crate::store::engine::disk::{RealDisk, StorePath};
 use crate::store::engine::location;
 use crate::store::log::journal::Journal;
 use crate::store::turn::file::{self, Refusal};
@@ -193,7 +193,7 @@ fn nothing_is_spooled_for_a_store_that_was_replaced() {
 fn a_lock_file_that_does_not_say_which_file_it_was_is_read() {
     let (_dir, path, _) = two_stores();
     let lock_path = location::beside(&path, ".lock");
-    let lock_file = LockFile::of(&Place::real(path));
+    let lock_file = LockFile::of(&StorePath::real(path));
     let known = lock_file.known().unwrap();
     let text = fs::read_to_string(&lock_path).unwrap();
     let text = text.trim_end();
@@ -211,7 +211,7 @@ fn a_lock_file_that_does_not_say_which_file_it_was_is_read() {
 fn a_store_opens_whatever_its_lock_file_holds() {
     let (_dir, path, _) = two_stores();
     let lock_path = location::beside(&path, ".lock");
-    let lock_file = LockFile::of(&Place::real(path.clone()));
+    let lock_file = LockFile::of(&StorePath::real(path.clone()));
     let text = fs::read(&lock_path).unwrap();
     let text = text.trim_ascii_end();
     let lost: [&[u8]; 4] = [b"", &[0; 85], b"proc", &text[..text.len() - 1]];

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::codec::Frames;
 use crate::error::{Error, Result};
-use crate::store::engine::disk::{Disk, Place};
+use crate::store::engine::disk::{Disk, StorePath};
 use crate::store::engine::fault::without_panics;
 use crate::store::engine::full::lacks_room;
 use crate::store::engine::sealing::Sealing;
@@ -45,7 +45,7 @@ pub(in crate::store) enum Patience {
 }
 
 pub(in crate::store) struct Turn {
-    place: Place,
+    place: StorePath,
     lock_file: LockFile,
     options: Options,
     keeper: Arc<Keeper>,
@@ -77,7 +77,7 @@ pub(in crate::store) struct Turn {
 
 impl Turn {
     pub(in crate::store) fn new(
-        place: Place,
+        place: StorePath,
         options: &Options,
         (keeper, settle): (Arc<Keeper>, Settle),
         frames: Arc<Frames>,
@@ -108,7 +108,7 @@ impl Turn {
         &self.place.path
     }
 
-    pub(in crate::store) fn place(&self) -> &Place {
+    pub(in crate::store) fn place(&self) -> &StorePath {
         &self.place
     }
 

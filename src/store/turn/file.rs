@@ -13,7 +13,7 @@ use redb::{
 use crate::codec::KeyId;
 use crate::error::{At, Damage, Error, Result};
 use crate::store::engine::disk::{
-    Disk, DiskFile, FileId, FoundFile, Lock, Place, RealDisk, opening,
+    Disk, DiskFile, FileId, FoundFile, Lock, RealDisk, StorePath, opening,
 };
 use crate::store::engine::fault::{In, engine_error};
 use crate::store::engine::full::is_full;
@@ -53,7 +53,7 @@ impl From<Error> for Refusal {
 /// Who opens it for the first time looks at the format before anything can change. Also tells which
 /// file it is.
 pub(in crate::store) fn open(
-    place: &Place,
+    place: &StorePath,
     lock_file: &LockFile,
     options: &Options,
     is_first: bool,
@@ -88,7 +88,7 @@ pub(in crate::store) fn open(
 
 /// Opens the store in memory: writes never reach the disk.
 pub(in crate::store) fn open_in_memory(
-    place: &Place,
+    place: &StorePath,
     options: &Options,
 ) -> Result<(Database, Option<FileId>, Overlay), Refusal> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
@@ -144,7 +144,7 @@ pub(in crate::store) fn open_read_only_on(
 }
 
 /// Keeps all others from a file, for as long as the result lives.
-pub(in crate::store) fn lock_alone(place: &Place) -> Result<Box<dyn DiskFile>, Refusal> {
+pub(in crate::store) fn lock_alone(place: &StorePath) -> Result<Box<dyn DiskFile>, Refusal> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     let file = disk.open(path).at(path)?;
     if !file.try_lock(Lock::Exclusive).at(path)? {
@@ -183,7 +183,7 @@ pub(in crate::store) fn check_file(disk: &dyn Disk, found: FoundFile, path: &Pat
 }
 
 /// As [`check_file`], for the file that is at the path now.
-pub(in crate::store) fn check_there(place: &Place) -> Result<()> {
+pub(in crate::store) fn check_there(place: &StorePath) -> Result<()> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     check_file(disk, disk.look(path).at(path)?, path)
 }
@@ -203,7 +203,7 @@ fn others(disk: &dyn Disk, id: Option<FileId>, path: &Path) -> Vec<PathBuf> {
 /// Makes an empty store under another name and moves it into place.
 ///
 /// A file that is killed while the engine sets it up cannot be opened again.
-fn create(place: &Place, lock_file: &LockFile, key: Option<KeyId>) -> Result<(), Refusal> {
+fn create(place: &StorePath, lock_file: &LockFile, key: Option<KeyId>) -> Result<(), Refusal> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     let Some(_others_wait) = lock_file.exclude()? else {
         return Err(Refusal::Creating);

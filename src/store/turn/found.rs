@@ -16,7 +16,7 @@ use crate::store::engine::table::{
 };
 
 /// What the tables say when the file is opened.
-pub(in crate::store) struct Found {
+pub(in crate::store) struct StoreFacts {
     /// The first sequence that no checkpoint ever had.
     pub(in crate::store) next_sequence: u64,
     pub(in crate::store) next_name: NameId,
@@ -35,7 +35,7 @@ pub(in crate::store) struct Found {
     pub(in crate::store) is_rekeying: bool,
 }
 
-impl Found {
+impl StoreFacts {
     pub(in crate::store) fn read(database: &Database, path: &Path) -> Result<Self> {
         let transaction = database.begin_read().within(path)?;
         let frames = transaction.open_table(FRAMES).within(path)?;

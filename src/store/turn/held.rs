@@ -12,7 +12,7 @@ use redb::{Builder, Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabas
 use crate::codec::{Frames, Keyring};
 use crate::error::{At, Error, Result};
 use crate::store::chain::bases::Bases;
-use crate::store::engine::disk::{Disk, Place};
+use crate::store::engine::disk::{Disk, StorePath};
 use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::location;
 use crate::store::engine::names::Names;
@@ -30,7 +30,7 @@ const CACHE_BYTES: usize = 32 << 20;
 
 /// A store that is held, and what was learnt about it.
 pub(in crate::store) struct Held<'a> {
-    pub(in crate::store) place: &'a Place,
+    pub(in crate::store) place: &'a StorePath,
     pub(in crate::store) path: &'a Path,
     pub(in crate::store) names: Names,
     pub(in crate::store) bases: Bases,
@@ -60,7 +60,7 @@ impl Source {
 
 impl<'a> Held<'a> {
     /// Takes hold of nothing yet; waits for other processes as long as `wait` says.
-    pub(in crate::store) fn new(place: &'a Place, wait: Duration, keys: Keyring) -> Self {
+    pub(in crate::store) fn new(place: &'a StorePath, wait: Duration, keys: Keyring) -> Self {
         Self {
             place,
             path: &place.path,
@@ -123,7 +123,7 @@ impl Drop for Held<'_> {
 
 /// Tries until another process lets go, or `wait` is over.
 pub(in crate::store) fn when_free<T>(
-    place: &Place,
+    place: &StorePath,
     wait: Duration,
     mut attempt: impl FnMut() -> Result<T, Refusal>,
 ) -> Result<T> {
@@ -148,14 +148,14 @@ pub(in crate::store) fn when_free<T>(
 }
 
 /// Opens a store that was closed cleanly so that it cannot be changed; `None` if a crash left it.
-pub(in crate::store) fn open_closed(place: &Place) -> Result<Option<Source>, Refusal> {
+pub(in crate::store) fn open_closed(place: &StorePath) -> Result<Option<Source>, Refusal> {
     let source = open(place)?;
     // Read while the source has its lock. Only the real disk can tell by the source itself.
     let pages = place.disk.open(&place.path).and_then(Pages::over).at(&place.path)?;
     Ok(Some(source).filter(|_| !pages.is_unclosed()))
 }
 
-fn open(place: &Place) -> Result<Source, Refusal> {
+fn open(place: &StorePath) -> Result<Source, Refusal> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     file::check_file(disk, disk.look(path).at(path)?, path)?;
     let file = disk.open(path).at(path)?;
@@ -194,7 +194,7 @@ fn identity_of(source: &Source, path: &Path) -> Result<Option<u64>> {
 }
 
 /// Whether another process waits. Makes no file to find that out.
-fn is_awaited(place: &Place) -> bool {
+fn is_awaited(place: &StorePath) -> bool {
     let lock_file = location::beside(&place.path, ".lock");
     place.disk.is_file(&lock_file) && LockFile::of(place).is_awaited()
 }

@@ -8,14 +8,14 @@ use std::path::Path;
 use redb::TableHandle as _;
 
 use crate::error::{Damage, Error};
-use crate::store::engine::disk::Place;
-use crate::store::engine::pages::{Commit, Pages, Seen, Table};
+use crate::store::engine::disk::StorePath;
+use crate::store::engine::pages::{Commit, Pages, Table, Visited};
 use crate::store::engine::table::{FRAMES, RECORDS};
 use crate::store::turn::lock::LockFile;
 
 /// Why a file is refused: as damaged, if it is or was a store all the same.
 pub(in crate::store) fn refused(path: &Path, reason: &str) -> Error {
-    let place = Place::real(path.to_owned());
+    let place = StorePath::real(path.to_owned());
     if is_store(&place) || was_opened(&place) {
         let reason = format!("it was a store, and now {reason}");
         return Error::corrupt_store(Damage::Engine, path, reason);
@@ -27,10 +27,10 @@ pub(in crate::store) fn refused(path: &Path, reason: &str) -> Error {
 ///
 /// If its first page leads to no tables, every page is read: one of them may be the list of tables
 /// that a commit left.
-pub(in crate::store) fn is_store(place: &Place) -> bool {
+pub(in crate::store) fn is_store(place: &StorePath) -> bool {
     let Ok(pages) = place.disk.open(&place.path).and_then(Pages::over) else { return false };
     let commits = [Commit::Last, Commit::Before].into_iter();
-    let mut led_to = commits.map(|commit| pages.tables(commit, &mut Seen::default()));
+    let mut led_to = commits.map(|commit| pages.tables(commit, &mut Visited::default()));
     led_to.any(|tables| are_of_store(&tables))
         || pages.masters().iter().any(|tables| are_of_store(tables))
 }
@@ -41,6 +41,6 @@ fn are_of_store(tables: &[Table]) -> bool {
 }
 
 /// Whether a store was opened under this name: whoever does so writes down which one it is.
-fn was_opened(place: &Place) -> bool {
+fn was_opened(place: &StorePath) -> bool {
     LockFile::of(place).known().is_some()
 }

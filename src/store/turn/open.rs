@@ -13,7 +13,7 @@ use crate::codec::{Frames, KeyId, Placed};
 use crate::error::{At, Result};
 use crate::key::NameId;
 use crate::store::chain::bases::Bases;
-use crate::store::engine::disk::{FileId, Place};
+use crate::store::engine::disk::{FileId, StorePath};
 use crate::store::engine::full::{lacks_room, no_room};
 use crate::store::engine::location;
 use crate::store::engine::names::Names;
@@ -22,7 +22,7 @@ use crate::store::log::intake::Intake;
 use crate::store::log::journal::{self, Journal};
 use crate::store::options::{Options, SetAside};
 use crate::store::turn::file::Refusal;
-use crate::store::turn::found::Found;
+use crate::store::turn::found::StoreFacts;
 use crate::store::turn::settings::{self, OnSave, Settings};
 use crate::sync::{lock, read};
 
@@ -94,13 +94,13 @@ impl Open {
     ///
     /// A writer may use the reserve of the journal for that. A reader leaves it alone.
     pub(in crate::store) fn new(
-        opened: (Database, Option<FileId>, Found),
+        opened: (Database, Option<FileId>, StoreFacts),
         frames: Arc<Frames>,
-        (place, options, settle): (&Place, &Options, Settle),
+        (place, options, settle): (&StorePath, &Options, Settle),
         usage: Use,
     ) -> Result<Self, Refusal> {
         let (path, disk) = (place.path.as_path(), place.disk.as_ref());
-        let Found { next_sequence, identity, .. } = opened.2;
+        let StoreFacts { next_sequence, identity, .. } = opened.2;
         if next_sequence == 1 {
             // Whoever made it may have been killed before its name was on disk; from the first
             // checkpoint on that must not be so.
@@ -137,12 +137,12 @@ impl Open {
 
     /// As [`Open::new`], but in memory: the journal stays as it is.
     pub(in crate::store) fn in_memory(
-        opened: (Database, Option<FileId>, Found),
+        opened: (Database, Option<FileId>, StoreFacts),
         overlay: Overlay,
         frames: Arc<Frames>,
-        (place, options, settle): (&Place, &Options, Settle),
+        (place, options, settle): (&StorePath, &Options, Settle),
     ) -> Result<Self> {
-        let Found { next_sequence, identity, .. } = opened.2;
+        let StoreFacts { next_sequence, identity, .. } = opened.2;
         let path = location::beside(&place.path, ".journal");
         let left = journal::look(place.disk.as_ref(), &path, identity, next_sequence)?;
         if !left.placed.is_empty() {
@@ -165,14 +165,15 @@ impl Open {
     }
 
     fn with(
-        (database, file, found): (Database, Option<FileId>, Found),
+        (database, file, found): (Database, Option<FileId>, StoreFacts),
         frames: Arc<Frames>,
         (left, journal): (Vec<Placed>, Journal),
-        place: &Place,
+        place: &StorePath,
         options: &Options,
     ) -> Self {
-        let Found { next_sequence, next_name, identity, has_artifacts, key, is_rekeying, .. } =
-            found;
+        let StoreFacts {
+            next_sequence, next_name, identity, has_artifacts, key, is_rekeying, ..
+        } = found;
         let settings = settings::load(&database, &place.path);
         Self {
             database,

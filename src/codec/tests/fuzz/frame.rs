@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::super::super::frame::{Found, Frames};
+use super::super::super::frame::{FoundFrame, Frames};
 use crate::tape::Tape;
 
 const SEQUENCE: u64 = 7;
@@ -35,7 +35,7 @@ static EXAMPLES: LazyLock<Vec<Example>> = LazyLock::new(|| {
 });
 
 fn unpacked(bytes: &[u8], base: Option<&[u8]>) -> Option<Vec<u8>> {
-    let found = Found::parse(bytes).ok()?;
+    let found = FoundFrame::parse(bytes).ok()?;
     let _ = found.base(SEQUENCE);
     if found.raw_bytes > RAW_BYTES_MAX {
         return None;

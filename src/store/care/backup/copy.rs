@@ -10,7 +10,7 @@ use redb::StorageBackend as _;
 use super::locked;
 use crate::codec::check;
 use crate::error::{At as _, Result};
-use crate::store::engine::disk::{DiskFile, Place};
+use crate::store::engine::disk::{DiskFile, StorePath};
 use crate::store::engine::location;
 use crate::store::engine::overlay::Overlay;
 use crate::store::engine::sectors::failed;
@@ -23,15 +23,15 @@ const CHUNK_BYTES: usize = 256 << 10;
 pub(super) struct Copy<'a> {
     source: Box<dyn DiskFile>,
     target: Box<dyn DiskFile>,
-    from: &'a Place,
-    to: &'a Place,
+    from: &'a StorePath,
+    to: &'a StorePath,
     /// Of each chunk as it was copied.
     sums: Vec<u64>,
 }
 
 impl<'a> Copy<'a> {
     /// Makes the file to copy to, and keeps others from it.
-    pub(super) fn start(from: &'a Place, to: &'a Place) -> Result<Self> {
+    pub(super) fn start(from: &'a StorePath, to: &'a StorePath) -> Result<Self> {
         let source = from.disk.open(&from.path).at(&from.path)?;
         let target = locked(to.disk.create(&to.path), &to.path)?;
         Ok(Self { source, target, from, to, sums: Vec::new() })

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::chunks::versions;
-use super::rows::{Place, Rows};
+use super::rows::{Rows, ValueSpan};
 use crate::checkpoint::Hash;
 use crate::codec::{Flaw, FoundFrame, Frames, KeyId};
 use crate::key::{blob_row, blob_rows, frame_row, frame_rows};
@@ -28,7 +28,7 @@ pub(super) struct Documents<'a> {
     kept: Recent<u64, Arc<Vec<u8>>>,
     /// Where frames are that were found outside of the tables and passed their sums; nowhere for
     /// those of which none did.
-    found: HashMap<u64, Vec<Place>>,
+    found: HashMap<u64, Vec<ValueSpan>>,
     /// A key that something takes and that is not at hand.
     pub(super) lacks: Cell<Option<KeyId>>,
 }

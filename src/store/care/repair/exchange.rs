@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::checkpoint::Timestamp;
 use crate::error::{At as _, Result};
-use crate::store::engine::disk::{Disk, Lock, Place};
+use crate::store::engine::disk::{Disk, Lock, StorePath};
 use crate::store::engine::location;
 use crate::store::engine::sectors::Sectors;
 
@@ -21,7 +21,7 @@ const NAMES_MAX: u32 = 1000;
 ///
 /// The path always leads to one of the two, and neither ever has two names: a store with two names
 /// is refused, and a kill here must leave one that opens.
-pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<PathBuf> {
+pub(super) fn exchange(new_path: &Path, old: &StorePath, now: Timestamp) -> Result<PathBuf> {
     let (path, disk) = (old.path.as_path(), old.disk.as_ref());
     let aside = free_name(disk, path, now);
     let (journal, journal_aside) =

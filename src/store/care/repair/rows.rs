@@ -15,7 +15,7 @@ use super::trees::{Trees, has_all};
 use crate::codec::NameKind;
 use crate::key::{BlobBytes, DeletedBytes, FrameBytes, NameId, RecordBytes, frame_sequence};
 use crate::store::engine::names;
-use crate::store::engine::pages::{Pages, Row, Seen, Shape, Table};
+use crate::store::engine::pages::{Pages, Row, Shape, Table, Visited};
 use crate::store::engine::table::{
     ARTIFACTS, BLOBS, DELETED, FRAMES, META, NAMES, OPERATIONS, RECORDS, SETTINGS, TAKEN,
 };
@@ -23,7 +23,7 @@ use crate::store::options::Limits;
 
 /// Where in the file a value is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ValueSpan {
     pub(super) at: u64,
     pub(super) bytes: usize,
 }
@@ -37,32 +37,32 @@ pub(super) struct Rows {
     pub(super) strays: Strays,
     pub(super) meta: HashMap<String, u64>,
     pub(super) names: HashMap<NameId, (NameKind, Arc<str>)>,
-    pub(super) records: BTreeMap<RecordBytes, Place>,
-    pub(super) frames: BTreeMap<FrameBytes, Place>,
+    pub(super) records: BTreeMap<RecordBytes, ValueSpan>,
+    pub(super) frames: BTreeMap<FrameBytes, ValueSpan>,
     /// Above all sequences in pages of these that pass their sums.
     next_checked: u64,
     /// Rows whose keys others have, too.
     pub(super) spares: Spares,
-    pub(super) deleted: BTreeMap<DeletedBytes, Place>,
-    pub(super) artifacts: BTreeMap<FrameBytes, Place>,
-    pub(super) blobs: BTreeMap<BlobBytes, Place>,
-    pub(super) operations: BTreeMap<u64, Place>,
-    pub(super) settings: Option<Place>,
+    pub(super) deleted: BTreeMap<DeletedBytes, ValueSpan>,
+    pub(super) artifacts: BTreeMap<FrameBytes, ValueSpan>,
+    pub(super) blobs: BTreeMap<BlobBytes, ValueSpan>,
+    pub(super) operations: BTreeMap<u64, ValueSpan>,
+    pub(super) settings: Option<ValueSpan>,
     /// The names of files of the spool that were taken in.
     pub(super) taken: BTreeSet<String>,
 }
 
 /// Rows by their keys, and those whose keys were taken.
-type Taken<const N: usize> = (BTreeMap<[u8; N], Place>, Vec<([u8; N], Place)>);
+type Taken<const N: usize> = (BTreeMap<[u8; N], ValueSpan>, Vec<([u8; N], ValueSpan)>);
 
 /// Rows whose keys others have, too, by table.
 #[derive(Default)]
 pub(super) struct Spares {
-    pub(super) records: Vec<(RecordBytes, Place)>,
-    pub(super) frames: Vec<(FrameBytes, Place)>,
-    pub(super) deleted: Vec<(DeletedBytes, Place)>,
-    pub(super) artifacts: Vec<(FrameBytes, Place)>,
-    pub(super) blobs: Vec<(BlobBytes, Place)>,
+    pub(super) records: Vec<(RecordBytes, ValueSpan)>,
+    pub(super) frames: Vec<(FrameBytes, ValueSpan)>,
+    pub(super) deleted: Vec<(DeletedBytes, ValueSpan)>,
+    pub(super) artifacts: Vec<(FrameBytes, ValueSpan)>,
+    pub(super) blobs: Vec<(BlobBytes, ValueSpan)>,
 }
 
 impl Rows {
@@ -94,7 +94,7 @@ impl Rows {
     }
 
     /// The bytes of a value.
-    pub(super) fn value(&self, place: Place) -> io::Result<Vec<u8>> {
+    pub(super) fn value(&self, place: ValueSpan) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; place.bytes];
         self.pages.read(place.at, &mut bytes)?;
         Ok(bytes)
@@ -103,7 +103,7 @@ impl Rows {
     /// Values one after the other.
     pub(super) fn values<'a>(
         &self,
-        places: impl Iterator<Item = &'a Place>,
+        places: impl Iterator<Item = &'a ValueSpan>,
     ) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         for place in places {
@@ -124,7 +124,7 @@ impl Rows {
         self.next_checked.max(self.meta.get("sequence").copied().unwrap_or(1))
     }
 
-    fn take(&mut self, table: &Table, seen: &mut Seen) {
+    fn take(&mut self, table: &Table, seen: &mut Visited) {
         let name = table.name.clone();
         let width = |key| Shape { key, value: None };
         match name.as_str() {
@@ -141,7 +141,7 @@ impl Rows {
             name if name == NAMES.name() => self.take_names(table, seen),
             name if name == SETTINGS.name() => {
                 let mut found = None;
-                self.walk(table, width(None), seen, &mut |row| found = Some(Place::of(&row)));
+                self.walk(table, width(None), seen, &mut |row| found = Some(ValueSpan::of(&row)));
                 self.settings = found;
             }
             name if name == TAKEN.name() => {
@@ -176,7 +176,7 @@ impl Rows {
         }
     }
 
-    fn take_frames(&mut self, table: &Table, seen: &mut Seen) {
+    fn take_frames(&mut self, table: &Table, seen: &mut Visited) {
         let mut next = 1;
         let (frames, spares) = self.placed_with(table, seen, &mut |row: &Row<'_>, key| {
             if row.is_checked {
@@ -186,7 +186,7 @@ impl Rows {
         (self.frames, self.spares.frames, self.next_checked) = (frames, spares, next);
     }
 
-    fn placed<const N: usize>(&self, table: &Table, seen: &mut Seen) -> Taken<N> {
+    fn placed<const N: usize>(&self, table: &Table, seen: &mut Visited) -> Taken<N> {
         self.placed_with(table, seen, &mut |_, _| ())
     }
 
@@ -195,7 +195,7 @@ impl Rows {
     fn placed_with<const N: usize>(
         &self,
         table: &Table,
-        seen: &mut Seen,
+        seen: &mut Visited,
         hear: &mut dyn FnMut(&Row<'_>, [u8; N]),
     ) -> Taken<N> {
         let (mut rows, mut spares) = (BTreeMap::new(), Vec::new());
@@ -204,14 +204,14 @@ impl Rows {
             let Ok(key) = row.key.try_into() else { return };
             hear(&row, key);
             match rows.entry(key) {
-                Entry::Vacant(place) => _ = place.insert(Place::of(&row)),
-                Entry::Occupied(_) => spares.push((key, Place::of(&row))),
+                Entry::Vacant(place) => _ = place.insert(ValueSpan::of(&row)),
+                Entry::Occupied(_) => spares.push((key, ValueSpan::of(&row))),
             }
         });
         (rows, spares)
     }
 
-    fn take_names(&mut self, table: &Table, seen: &mut Seen) {
+    fn take_names(&mut self, table: &Table, seen: &mut Visited) {
         let mut names = HashMap::new();
         let mut reversed = Vec::new();
         let shape = Shape { key: None, value: None };
@@ -228,12 +228,18 @@ impl Rows {
         self.names = names;
     }
 
-    fn walk(&self, table: &Table, shape: Shape, seen: &mut Seen, visit: &mut dyn FnMut(Row<'_>)) {
+    fn walk(
+        &self,
+        table: &Table,
+        shape: Shape,
+        seen: &mut Visited,
+        visit: &mut dyn FnMut(Row<'_>),
+    ) {
         self.pages.walk(&table.shaped(shape), seen, visit);
     }
 }
 
-impl Place {
+impl ValueSpan {
     pub(super) fn of(row: &Row<'_>) -> Self {
         Self { at: row.at, bytes: row.value.len() }
     }

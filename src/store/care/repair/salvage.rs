@@ -37,7 +37,7 @@ pub(super) struct Saved {
 }
 
 /// An entry, and when it was deleted and by which operation, if it was.
-type Known = (Entry, Option<(Timestamp, u64)>);
+type FoundEntry = (Entry, Option<(Timestamp, u64)>);
 
 /// Where the entry of a checkpoint is.
 enum Owner {
@@ -158,7 +158,7 @@ impl<'a> Salvage<'a> {
 
     /// The first entry that can be read, and when and by which operation it was deleted; else why
     /// the first of them cannot be read, if there is one.
-    fn entry(&self, owners: Vec<Owner>) -> Result<Known, Option<&'static str>> {
+    fn entry(&self, owners: Vec<Owner>) -> Result<FoundEntry, Option<&'static str>> {
         let mut why = None;
         for owner in owners {
             match self.entry_of(owner) {
@@ -169,7 +169,7 @@ impl<'a> Salvage<'a> {
         Err(why)
     }
 
-    fn entry_of(&self, owner: Owner) -> Result<Known, &'static str> {
+    fn entry_of(&self, owner: Owner) -> Result<FoundEntry, &'static str> {
         match owner {
             Owner::Journal(entry) => Ok((*entry, None)),
             Owner::Record(key) => {
@@ -328,7 +328,7 @@ impl<'a> Salvage<'a> {
     fn lose_document(
         &mut self,
         sequence: u64,
-        entry: Result<Known, Option<&'static str>>,
+        entry: Result<FoundEntry, Option<&'static str>>,
         reason: String,
     ) {
         self.lost_checkpoints += 1;

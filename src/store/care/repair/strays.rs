@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use redb::TableHandle as _;
 
-use super::rows::{Place, Rows, Spares};
+use super::rows::{Rows, Spares, ValueSpan};
 use super::trees::{Trees, keyed};
 use crate::checkpoint::Timestamp;
 use crate::codec::{NameKind, check, decode_artifact, decode_deleted, decode_entry, decode_note};
@@ -36,8 +36,8 @@ const NAME: usize = 4;
 #[derive(Default)]
 pub(super) struct Strays {
     /// Chunks that are as good as the sum of what they are a part of.
-    pub(super) frames: BTreeMap<FrameBytes, Vec<Place>>,
-    pub(super) blobs: BTreeMap<BlobBytes, Vec<Place>>,
+    pub(super) frames: BTreeMap<FrameBytes, Vec<ValueSpan>>,
+    pub(super) blobs: BTreeMap<BlobBytes, Vec<ValueSpan>>,
     /// The sequences of entries that were found so.
     pub(super) entries: BTreeSet<u64>,
     /// The sequences of documents that may have been checkpoints, and have no entry.
@@ -50,13 +50,13 @@ pub(super) struct Strays {
 
 /// Rows that pass their own sums, or are parts of what does.
 #[derive(Default)]
-struct Found {
-    records: BTreeMap<RecordBytes, (Timestamp, Place)>,
-    deleted: BTreeMap<DeletedBytes, Place>,
-    frames: BTreeMap<FrameBytes, Vec<(u64, Place)>>,
-    artifacts: BTreeMap<FrameBytes, Place>,
-    operations: BTreeMap<u64, Place>,
-    blobs: BTreeMap<BlobBytes, Vec<(u64, Place)>>,
+struct StrayRows {
+    records: BTreeMap<RecordBytes, (Timestamp, ValueSpan)>,
+    deleted: BTreeMap<DeletedBytes, ValueSpan>,
+    frames: BTreeMap<FrameBytes, Vec<(u64, ValueSpan)>>,
+    artifacts: BTreeMap<FrameBytes, ValueSpan>,
+    operations: BTreeMap<u64, ValueSpan>,
+    blobs: BTreeMap<BlobBytes, Vec<(u64, ValueSpan)>>,
     /// `None` where two are found.
     names: BTreeMap<NameId, Option<Pair>>,
 }
@@ -71,7 +71,7 @@ pub(super) fn look(rows: &mut Rows, trees: &Trees) {
     }
     let shape = Shape { key: None, value: None };
     let shapes = [keyed(14), keyed(8), keyed(22), keyed(34), shape];
-    let mut found = Found::default();
+    let mut found = StrayRows::default();
     rows.pages.strays(&trees.seen, &shapes, &mut |leaf| found.add(&leaf));
     found.add_spares(rows);
     if !trees.is_last && rows.is_store {
@@ -88,7 +88,7 @@ fn lacks_frames(rows: &Rows) -> bool {
     rows.records.keys().any(|key| lacks(RecordKey::from_bytes(*key).sequence))
 }
 
-impl Found {
+impl StrayRows {
     fn add(&mut self, leaf: &Stray<'_>) {
         for row in &leaf.rows {
             match leaf.shape {
@@ -104,7 +104,7 @@ impl Found {
 
     fn add_spares(&mut self, rows: &Rows) {
         let Spares { records, frames, deleted, artifacts, blobs } = &rows.spares;
-        let mut each = |key: &[u8], place: Place, add: &mut dyn FnMut(&mut Self, &Row<'_>)| {
+        let mut each = |key: &[u8], place: ValueSpan, add: &mut dyn FnMut(&mut Self, &Row<'_>)| {
             if let Ok(value) = rows.value(place) {
                 add(self, &Row { key, value: &value, at: place.at, is_checked: false });
             }
@@ -133,7 +133,7 @@ impl Found {
     fn add_record(&mut self, row: &Row<'_>) {
         let Ok(key) = row.key.try_into() else { return };
         let Some(changed) = changed_at(key, row.value) else { return };
-        let new = (changed, Place::of(row));
+        let new = (changed, ValueSpan::of(row));
         let known = self.records.entry(key).or_insert(new);
         if changed > known.0 {
             *known = new;
@@ -145,9 +145,9 @@ impl Found {
         let Ok(key) = row.key.try_into() else { return };
         let number = u64::from_le_bytes(key);
         if decode_artifact(key, row.value).is_some() {
-            self.artifacts.entry(key).or_insert_with(|| Place::of(row));
+            self.artifacts.entry(key).or_insert_with(|| ValueSpan::of(row));
         } else if decode_note::<Operation>(number, row.value).is_ok() {
-            self.operations.entry(number).or_insert_with(|| Place::of(row));
+            self.operations.entry(number).or_insert_with(|| ValueSpan::of(row));
         } else {
             add_version(self.frames.entry(key).or_default(), row);
         }
@@ -157,7 +157,7 @@ impl Found {
         let Ok(key) = row.key.try_into() else { return };
         let Some(found) = decode_deleted(&key, row.value) else { return };
         if changed_at(deleted_at(key).1.to_bytes(), found.record).is_some() {
-            self.deleted.entry(key).or_insert_with(|| Place::of(row));
+            self.deleted.entry(key).or_insert_with(|| ValueSpan::of(row));
         }
     }
 
@@ -185,10 +185,10 @@ fn changed_at(key: RecordBytes, record: &[u8]) -> Option<Timestamp> {
     entry.ok().map(|entry| entry.updated_at.unwrap_or(entry.created_at))
 }
 
-fn add_version(versions: &mut Vec<(u64, Place)>, row: &Row<'_>) {
+fn add_version(versions: &mut Vec<(u64, ValueSpan)>, row: &Row<'_>) {
     let sum = check(0, row.value);
     if versions.len() < VERSIONS_MAX && versions.iter().all(|(known, _)| *known != sum) {
-        versions.push((sum, Place::of(row)));
+        versions.push((sum, ValueSpan::of(row)));
     }
 }
 
@@ -200,11 +200,12 @@ struct Merge<'a> {
 }
 
 impl Merge<'_> {
-    fn all(mut self, found: Found) {
-        let Found { records, deleted, frames, artifacts, operations, blobs, names } = found;
+    fn all(mut self, found: StrayRows) {
+        let StrayRows { records, deleted, frames, artifacts, operations, blobs, names } = found;
         self.entries(records, deleted);
-        let places = |versions: Vec<(u64, Place)>| versions.into_iter().map(|it| it.1).collect();
-        let frames: BTreeMap<_, Vec<Place>> =
+        let places =
+            |versions: Vec<(u64, ValueSpan)>| versions.into_iter().map(|it| it.1).collect();
+        let frames: BTreeMap<_, Vec<ValueSpan>> =
             frames.into_iter().map(|(key, versions)| (key, places(versions))).collect();
         self.lone(&frames);
         let Self { rows, trees, .. } = self;
@@ -243,8 +244,8 @@ impl Merge<'_> {
 
     fn entries(
         &mut self,
-        records: BTreeMap<RecordBytes, (Timestamp, Place)>,
-        deleted: BTreeMap<DeletedBytes, Place>,
+        records: BTreeMap<RecordBytes, (Timestamp, ValueSpan)>,
+        deleted: BTreeMap<DeletedBytes, ValueSpan>,
     ) {
         let sequence_of = |key: &RecordBytes| RecordKey::from_bytes(*key).sequence;
         let rows = &*self.rows;
@@ -288,7 +289,7 @@ impl Merge<'_> {
     }
 
     /// Documents that may be of checkpoints, though nothing tells of these.
-    fn lone(&mut self, frames: &BTreeMap<FrameBytes, Vec<Place>>) {
+    fn lone(&mut self, frames: &BTreeMap<FrameBytes, Vec<ValueSpan>>) {
         let trees = self.trees;
         let is_hurt = trees.is_hurt(RECORDS.name()) && trees.is_hurt(FRAMES.name());
         let rows = &*self.rows;
@@ -308,6 +309,6 @@ impl Merge<'_> {
 pub(super) const FOUND: &str = "it was found in a page that no table leads to: may have been \
                                 deleted before, or changed since";
 
-fn is_proven(rows: &Rows, place: Option<&Place>, is_right: impl Fn(&[u8]) -> bool) -> bool {
+fn is_proven(rows: &Rows, place: Option<&ValueSpan>, is_right: impl Fn(&[u8]) -> bool) -> bool {
     place.and_then(|place| rows.value(*place).ok()).is_some_and(|value| is_right(&value))
 }

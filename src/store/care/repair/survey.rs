@@ -9,7 +9,7 @@ use super::write::Notes;
 use super::{Lost, Waiting, check, waiting};
 use crate::codec::{KeyId, Keyring};
 use crate::error::Result;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::pages::Pages;
 use crate::store::engine::sectors::Unreadable;
 use crate::store::engine::table::{KEY_KEY, REKEY_KEY};
@@ -39,7 +39,7 @@ pub(in crate::store) struct Surveyed {
 
 /// Reads all rows of a store out of its pages.
 pub(in crate::store) fn survey(
-    place: &Place,
+    place: &StorePath,
     pages: Pages,
     ring: Keyring,
     watch: Watch<'_>,

@@ -3,13 +3,13 @@
 
 use redb::TableHandle as _;
 
-use crate::store::engine::pages::{MASTER, Pages, Seen, Shape, Table};
+use crate::store::engine::pages::{MASTER, Pages, Shape, Table, Visited};
 use crate::store::engine::table::{FRAMES, RECORDS};
 
 /// Where rows are looked for.
 pub(super) struct Trees {
     pub(super) tables: Vec<Table>,
-    pub(super) seen: Seen,
+    pub(super) seen: Visited,
     /// Whether these are the tables as they were last; else there may be newer rows elsewhere.
     pub(super) is_last: bool,
 }
@@ -17,7 +17,7 @@ pub(super) struct Trees {
 impl Trees {
     pub(super) fn find(pages: &Pages) -> Self {
         for (commit, is_first) in pages.commits().into_iter().zip([true, false]) {
-            let mut seen = Seen::default();
+            let mut seen = Visited::default();
             let tables = pages.tables(commit, &mut seen);
             if has_all(&tables) {
                 return Self { tables, seen, is_last: is_first && pages.is_sure() };
@@ -29,7 +29,7 @@ impl Trees {
             let (bad, last) = judge(pages, tables);
             (bad, std::cmp::Reverse(last))
         });
-        Self { tables: best.unwrap_or_default(), seen: Seen::default(), is_last: false }
+        Self { tables: best.unwrap_or_default(), seen: Visited::default(), is_last: false }
     }
 
     /// Whether some rows of a table may be lost.
@@ -41,7 +41,7 @@ impl Trees {
 
 /// How many pages are damaged, and the last row of all documents.
 fn judge(pages: &Pages, tables: &[Table]) -> (usize, Vec<u8>) {
-    let mut seen = Seen::default();
+    let mut seen = Visited::default();
     let mut last = Vec::new();
     for table in tables {
         let is_frames = table.name == FRAMES.name();

@@ -10,11 +10,11 @@ use super::tables::harm_to;
 use super::tally::{Defect, Harm};
 use crate::error::{Error, Result};
 use crate::store::care::repair::{Lost, survey};
-use crate::store::engine::pages::{Pages, Seen};
+use crate::store::engine::pages::{Pages, Visited};
 use crate::store::engine::sectors::Unreadable;
 
 /// The harm that unreadable bytes of the file do.
-pub(super) fn harm_of(unreadable: &Unreadable, pages: &Pages, seen: &Seen) -> Harm {
+pub(super) fn harm_of(unreadable: &Unreadable, pages: &Pages, seen: &Visited) -> Harm {
     let Unreadable { at, bytes, .. } = unreadable;
     let hurt = seen.unread.iter().filter(|it| it.bytes.start < at + bytes && *at < it.bytes.end);
     let header = (*at == 0 && !pages.has_header()).then_some(Harm::Reading);

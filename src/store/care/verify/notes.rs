@@ -7,7 +7,7 @@ use super::tally::{Harm, Verification};
 use crate::codec::decode_note;
 use crate::error::Result;
 use crate::key::frame_sequence;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::fault::In;
 use crate::store::engine::location;
 use crate::store::engine::table::{
@@ -87,7 +87,7 @@ fn check_journal(
     Ok(())
 }
 
-fn check_items(place: &Place, identity: u64, next: u64, found: &mut Verification) {
+fn check_items(place: &StorePath, identity: u64, next: u64, found: &mut Verification) {
     let path = &location::beside(&place.path, ".journal");
     let scanned = match journal::scan(place.disk.as_ref(), path, Some(identity), next) {
         Ok(Some(scanned)) => scanned,

@@ -4,7 +4,7 @@ use super::tables::harm_to;
 use super::tally::Harm;
 use super::{Verifier, around};
 use crate::error::{At as _, Error, Result};
-use crate::store::engine::pages::{Commit, Pages, Seen};
+use crate::store::engine::pages::{Commit, Pages, Visited};
 
 impl Verifier<'_> {
     /// The pages of the file, after every byte was read once.
@@ -27,7 +27,7 @@ impl Verifier<'_> {
     }
 
     /// Checks all pages.
-    pub(super) fn pages(&mut self, pages: &Pages) -> Seen {
+    pub(super) fn pages(&mut self, pages: &Pages) -> Visited {
         let mut seen = walk(pages, Commit::Last);
         if pages.is_unclosed() && !seen.bad.is_empty() {
             // A crash may have torn the last commit; then the one before counts.
@@ -51,8 +51,8 @@ impl Verifier<'_> {
     }
 }
 
-fn walk(pages: &Pages, commit: Commit) -> Seen {
-    let mut seen = Seen::default();
+fn walk(pages: &Pages, commit: Commit) -> Visited {
+    let mut seen = Visited::default();
     for table in pages.tables(commit, &mut seen) {
         pages.walk(&table, &mut seen, &mut |_| {});
     }

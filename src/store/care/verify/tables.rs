@@ -14,7 +14,7 @@ use crate::key::{
 };
 use crate::store::chain::bases::Bases;
 use crate::store::chain::unpack::Unpacker;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::names::Names;
 use crate::store::engine::pages::MASTER;
@@ -32,7 +32,7 @@ const GAPS_MAX: usize = 64;
 
 /// The tables as one thread reads them.
 pub(super) struct Tables<'a> {
-    pub(super) place: &'a Place,
+    pub(super) place: &'a StorePath,
     pub(super) path: &'a Path,
     pub(super) known: &'a Names,
     pub(super) bases: &'a Bases,
@@ -60,7 +60,7 @@ pub(super) struct Tables<'a> {
 /// What it takes to open tables in any thread.
 #[derive(Clone, Copy)]
 pub(super) struct Opener<'a> {
-    pub(super) place: &'a Place,
+    pub(super) place: &'a StorePath,
     pub(super) path: &'a Path,
     pub(super) source: &'a Source,
     pub(super) known: &'a Names,

@@ -4,7 +4,7 @@
 //! times the length of the file, whatever the pages say.
 
 use super::node::{BRANCH, Branch, LEAF, Leaf};
-use super::{ORDER_MAX, PAGE_BYTES, PAGE_STEP, Page, Pages, Root, Row, Seen, Shape, Table};
+use super::{ORDER_MAX, PAGE_BYTES, PAGE_STEP, Page, Pages, Root, Row, Shape, Table, Visited};
 
 // Pages that say that they are long are believed until so much was read.
 const READ_TIMES: u64 = 16;
@@ -22,7 +22,7 @@ impl Pages {
     /// and passed their sums. A page may look like more than one.
     pub(in crate::store) fn strays(
         &self,
-        seen: &Seen,
+        seen: &Visited,
         shapes: &[Shape],
         visit: &mut dyn FnMut(Stray<'_>),
     ) {
@@ -53,7 +53,7 @@ impl Pages {
     pub(in crate::store) fn masters(&self) -> Vec<Vec<Table>> {
         let mut masters = Vec::new();
         let shape = Shape { key: None, value: None };
-        self.strays(&Seen::default(), &[shape], &mut |leaf| {
+        self.strays(&Visited::default(), &[shape], &mut |leaf| {
             let tables = leaf.rows.iter().map(|row| Table::parse(row.key, row.value));
             let Some(tables) = tables.collect::<Option<Vec<Table>>>() else { return };
             if masters.len() < MASTERS_MAX && tables.iter().all(|table| self.has_root(table)) {

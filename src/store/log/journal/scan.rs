@@ -18,7 +18,7 @@ const SEARCHES: usize = 64;
 /// What is in a journal of what the tables may lack.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Scanned {
-    pub(in crate::store) items: Vec<Found>,
+    pub(in crate::store) items: Vec<ScannedItem>,
     pub(in crate::store) gaps: Vec<Gap>,
     /// What the disk cannot read.
     pub(in crate::store) unreadable: Vec<Unreadable>,
@@ -28,7 +28,7 @@ pub(in crate::store) struct Scanned {
 
 /// An item of a journal. It may never have been acknowledged.
 #[derive(Debug)]
-pub(in crate::store) struct Found {
+pub(in crate::store) struct ScannedItem {
     /// The byte at which it begins.
     pub(in crate::store) at: usize,
     pub(in crate::store) placed: Placed,
@@ -135,7 +135,7 @@ impl<'a> Scan<'a> {
 
     fn take(&self, (at, placed): (usize, Placed), is_checked: bool, scanned: &mut Scanned) {
         if placed.entry.sequence >= self.next_sequence {
-            scanned.items.push(Found { at, placed, is_checked });
+            scanned.items.push(ScannedItem { at, placed, is_checked });
         }
     }
 

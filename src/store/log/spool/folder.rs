@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use crate::checkpoint::{Id, Timestamp};
 use crate::error::{At as _, Result};
 use crate::store::engine::disk::opening::DIRECTORY;
-use crate::store::engine::disk::{Disk, DiskFile, FileId, Place};
+use crate::store::engine::disk::{Disk, DiskFile, FileId, StorePath};
 use crate::store::engine::location;
 use crate::sync::lock;
 
@@ -57,7 +57,7 @@ pub(in crate::store) enum Left {
 pub(in crate::store) type Stamp = u128;
 
 impl Folder {
-    pub(in crate::store) fn of(store: &Place) -> Self {
+    pub(in crate::store) fn of(store: &StorePath) -> Self {
         let path = location::beside(&store.path, ".spool");
         Self { path, disk: store.disk.clone(), lasting: Mutex::new(None) }
     }

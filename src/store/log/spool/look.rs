@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::FILE_BYTES_MAX;
 use super::folder::Folder;
 use crate::codec::{SPOOLED_HEAD_BYTES, decode_spooled, spooled_count};
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::sectors::is_bad_sector;
 
 /// What lies in the spool of a store: the folder beside it for saves that could not wait.
@@ -33,7 +33,7 @@ pub struct Spooled {
 
 impl Spooled {
     /// Reads the beginning of every file, and changes nothing.
-    pub(in crate::store) fn of(store: &Place) -> Self {
+    pub(in crate::store) fn of(store: &StorePath) -> Self {
         let folder = Folder::of(store);
         let listing = folder.list().unwrap_or_default();
         let set_aside = folder.count_aside();
@@ -62,7 +62,7 @@ impl Spooled {
 ///
 /// Of files whose names are in `taken`, the store has everything.
 pub(in crate::store) fn lost(
-    store: &Place,
+    store: &StorePath,
     identity: u64,
     taken: &BTreeSet<String>,
 ) -> Vec<(PathBuf, &'static str)> {

@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::folder::Folder;
-use super::{STAMP_COARSE, Seen};
+use super::{FolderState, STAMP_COARSE};
 use crate::checkpoint::{Id, NewEntry, Timestamp};
 use crate::codec::{
     Placed, SPOOLED_HEAD_BYTES, check, decode_spooled, encode_spooled, spooled_count,
 };
 use crate::error::Error;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::save::spooling::Seals;
 use crate::store::{Options, Repair, Store};
 
@@ -65,8 +65,8 @@ fn what_is_written_is_read_back_for_this_store_and_name_alone() {
 #[test]
 fn a_folder_that_changed_lately_is_looked_into_though_its_stamp_is_the_same() {
     let dir = tempfile::tempdir().unwrap();
-    let folder = Folder::of(&Place::real(dir.path().join("store.redb")));
-    let mut seen = Seen::default();
+    let folder = Folder::of(&StorePath::real(dir.path().join("store.redb")));
+    let mut seen = FolderState::default();
     assert!(seen.news(&folder).unwrap().is_none());
     folder.put(&name(), b"1").unwrap();
     assert_eq!(seen.news(&folder).unwrap().unwrap().saved.len(), 1);
@@ -227,7 +227,7 @@ fn what_is_spooled_under_a_key_that_the_store_had_is_taken_back() {
     owner.close().unwrap();
     let seals = (identity, &seals);
     assert_eq!(store.shared.spool_file(seals, &mut drafts, &mut vec![0]), Some(Vec::new()));
-    assert!(Folder::of(&Place::real(path.clone())).list().unwrap().saved.is_empty());
+    assert!(Folder::of(&StorePath::real(path.clone())).list().unwrap().saved.is_empty());
     // It waits for the store instead.
     let [draft] = drafts;
     let saved = store.save_draft(draft).unwrap();
@@ -243,7 +243,7 @@ fn a_folder_that_was_changed_before_1970_is_there() {
     let path = dir.path().join("store.redb");
     let spool = dir.path().join("store.redb.spool");
     fs::create_dir(&spool).unwrap();
-    let folder = Folder::of(&Place::real(path));
+    let folder = Folder::of(&StorePath::real(path));
     let set = |seconds| {
         let time = std::time::UNIX_EPOCH - std::time::Duration::from_secs(seconds);
         fs::File::open(&spool).unwrap().set_modified(time).unwrap();

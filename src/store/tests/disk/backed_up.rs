@@ -15,7 +15,7 @@ use crate::codec::KeyId;
 use crate::error::Result;
 use crate::extent::number;
 use crate::store::Backup;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::watch::unwatched;
 
 const SEEDS: u64 = 12;
@@ -121,6 +121,6 @@ fn keys_of(model: &Model) -> Vec<KeyId> {
     if is_plain { Vec::new() } else { keys::all_for(model.key) }
 }
 
-fn copy(disk: &SimulatedDisk) -> Place {
-    Place { path: PathBuf::from(COPY), disk: Arc::new(disk.clone()) }
+fn copy(disk: &SimulatedDisk) -> StorePath {
+    StorePath { path: PathBuf::from(COPY), disk: Arc::new(disk.clone()) }
 }

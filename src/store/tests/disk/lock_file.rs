@@ -11,15 +11,15 @@ use super::{keys, run};
 use crate::checkpoint::NewEntry;
 use crate::store::Store;
 use crate::store::engine::sealing::Sealing;
-use crate::store::turn::lock::{Content, Known, LockFile};
+use crate::store::turn::lock::{Content, HeldStore, LockFile};
 
 /// What the lock file tells a spooling process before any process opens the store.
-pub(super) fn stated(disk: &SimulatedDisk) -> Option<Known> {
+pub(super) fn stated(disk: &SimulatedDisk) -> Option<HeldStore> {
     LockFile::of(&place(disk)).known()
 }
 
 /// Compares what the lock file said with the store.
-pub(super) fn check(stated: Option<Known>, store: &Store) -> Result<(), String> {
+pub(super) fn check(stated: Option<HeldStore>, store: &Store) -> Result<(), String> {
     let Some(stated) = stated else { return Ok(()) };
     let key = store.key().map_err(|error| error.to_string())?;
     let is_sealed_so = [Sealing::Unknown, key.into()].contains(&stated.sealing);
@@ -92,7 +92,7 @@ fn a_lock_file_that_cannot_be_written_keeps_nobody_out_unless_it_misleads() {
     no_room();
     lock_file.sign("process 7", Some(known)).unwrap();
     no_room();
-    let other = Known { sealing: Sealing::Unknown, ..known };
+    let other = HeldStore { sealing: Sealing::Unknown, ..known };
     assert!(lock_file.sign("process 7", Some(other)).is_err(), "others would spool in plain");
     assert_eq!(lock_file.known(), Some(known));
 }

@@ -138,7 +138,7 @@ impl Files {
 
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a thing that may happen to a disk")]
-struct State {
+struct DiskState {
     files: Files,
     changes: Vec<Change>,
     calls: BTreeMap<Call, usize>,
@@ -166,7 +166,7 @@ struct State {
 /// A simulated disk; copies are the same disk.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SimulatedDisk {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<DiskState>>,
 }
 
 impl SimulatedDisk {
@@ -317,7 +317,7 @@ impl SimulatedDisk {
     }
 }
 
-impl State {
+impl DiskState {
     /// Counts a call, and lets it fail if it is to.
     fn begin(&mut self, call: Call) -> io::Result<()> {
         let takes_space = matches!(call, Call::Resize | Call::Create);

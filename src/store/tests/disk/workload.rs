@@ -19,7 +19,7 @@ use super::simulated::SimulatedDisk;
 use crate::checkpoint::Timestamp;
 use crate::codec::KeyId;
 use crate::error::Result;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::{Durability, Hold, Options, Store};
 
 /// Where the store is.
@@ -85,7 +85,7 @@ pub(super) fn open(disk: &SimulatedDisk, clock: &Arc<AtomicI64>, given: &[KeyId]
 }
 
 /// As [`open`], for a store with another name.
-pub(super) fn open_at(place: Place, clock: &Arc<AtomicI64>, given: &[KeyId]) -> Result<Store> {
+pub(super) fn open_at(place: StorePath, clock: &Arc<AtomicI64>, given: &[KeyId]) -> Result<Store> {
     let clock = clock.clone();
     let options = Options {
         hold: Hold::Forever,
@@ -99,8 +99,8 @@ pub(super) fn open_at(place: Place, clock: &Arc<AtomicI64>, given: &[KeyId]) -> 
 }
 
 /// The place of the store of a simulated disk.
-pub(super) fn place(disk: &SimulatedDisk) -> Place {
-    Place { path: PathBuf::from(STORE), disk: Arc::new(disk.clone()) }
+pub(super) fn place(disk: &SimulatedDisk) -> StorePath {
+    StorePath { path: PathBuf::from(STORE), disk: Arc::new(disk.clone()) }
 }
 
 /// A clock for a store that was recovered, ahead of all others.

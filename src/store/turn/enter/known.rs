@@ -5,7 +5,7 @@ use std::thread;
 use super::{POLL, SIGNING, Turn};
 use crate::error::Result;
 use crate::store::engine::sealing::Sealing;
-use crate::store::turn::lock::{Known, SIGNED};
+use crate::store::turn::lock::{HeldStore, SIGNED};
 use crate::store::turn::open::Open;
 use crate::sync::lock;
 
@@ -46,7 +46,7 @@ impl Turn {
     /// Writes down what the store is sealed with.
     pub(in crate::store) fn note_sealing(&self, open: &Open, sealing: Sealing) -> Result<()> {
         *lock(&self.sealing) = sealing;
-        let known = Known { identity: open.identity, file: open.file, sealing };
+        let known = HeldStore { identity: open.identity, file: open.file, sealing };
         self.lock_file.sign(&self.name(), Some(known))
     }
 

@@ -11,7 +11,7 @@ use crate::store::engine::fault::without_panics;
 use crate::store::engine::location;
 use crate::store::options::Hold;
 use crate::store::turn::file;
-use crate::store::turn::lock::Known;
+use crate::store::turn::lock::HeldStore;
 use crate::store::turn::open::Open;
 use crate::sync::{lock, write};
 
@@ -49,7 +49,7 @@ impl Turn {
                 // Nobody is to be told that this process has the file when it has not; and once it
                 // is closed, another one signs.
                 let (identity, file) = (open.identity, open.file);
-                let known = Known { identity, file, sealing: *lock(&self.sealing) };
+                let known = HeldStore { identity, file, sealing: *lock(&self.sealing) };
                 // A file in memory was never signed, and another process may have changed the key.
                 if !open.is_in_memory() && !self.is_replaced(&open) {
                     let _ = self.lock_file.sign("", Some(known));
