@@ -116,7 +116,7 @@ impl Store {
         });
         let keeper = tending::start(&shared);
         let store = Self { shared, keeper: Some(keeper) };
-        // Whatever is wrong with the file shows here and not at the first save.
+        // Opening reads the file now, so that its faults surface here and not at the first save.
         store.shared.enter()?;
         Ok(store)
     }
@@ -141,8 +141,8 @@ impl Store {
     /// # Errors
     /// [`Error::Invalid`] or [`Error::Limit`] if it cannot be stored, [`Error::Exists`] if the id
     /// is taken by other content, [`Error::Key`] if the store is encrypted and its key was not
-    /// given, [`Error::Locked`] or [`Error::Io`]. After an error of the last
-    /// kind the checkpoint may be there or not; saving it again under the same id is safe.
+    /// given, [`Error::Locked`] or [`Error::Io`]. After [`Error::Io`] the
+    /// checkpoint may be there or not; saving it again under the same id is safe.
     pub fn save(&self, about: NewEntry, state: &(impl Serialize + ?Sized)) -> Result<Entry> {
         self.save_draft(self.draft(about, state)?)
     }
@@ -223,7 +223,7 @@ impl Store {
         self.delete_as(ids, Removal::Final)
     }
 
-    /// Adds tags to a checkpoint; those that it has already are fine.
+    /// Adds tags to a checkpoint; a tag that it already has is no error.
     ///
     /// # Errors
     /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Limit`] if it would have too
@@ -235,7 +235,7 @@ impl Store {
         })
     }
 
-    /// Removes tags of a checkpoint; those that it does not have are fine.
+    /// Removes tags of a checkpoint; a tag that it does not have is no error.
     ///
     /// # Errors
     /// [`Error::NotFound`] if there is no such checkpoint.
@@ -256,7 +256,7 @@ impl Store {
         flushed.and_then(|()| self.shared.keeper.take_failure())
     }
 
-    /// Makes every save durable, lets the file go, and reports what dropping could not.
+    /// Makes every save durable, closes the file, and reports errors that dropping cannot report.
     ///
     /// # Errors
     /// [`Error::Io`] if a relaxed save could not be made durable.
@@ -270,7 +270,7 @@ impl Store {
         self.shared.read(|open| work(&Snapshot::take(open, self.path())?))
     }
 
-    /// Changes what is known about a checkpoint, but not its id, time or document.
+    /// Changes the entry of a checkpoint, but not its id, time or document.
     fn change(&self, id: &Id, change: impl FnOnce(&mut Entry) -> Result<()>) -> Result<Entry> {
         self.shared.write(|writer| {
             let old = writer.find(id)?.ok_or_else(|| not_found(id))?;

@@ -1,4 +1,4 @@
-//! Looking at a store without changing it, whatever state it is in.
+//! Inspects a store without changing it, whatever state it is in.
 //!
 //! Must never repair, stop at the first problem, or lock other processes out for longer than
 //! opening the store takes.
@@ -36,10 +36,10 @@ use crate::store::turn::held::Held;
 use crate::store::turn::lock::{Content, LockFile};
 use crate::store::turn::settings::{self, Settings};
 
-// As often as a call that waits for its turn looks.
+// The interval at which a call that waits for its turn polls.
 const POLL: Duration = Duration::from_millis(1);
 
-/// What can be told of a store without changing it.
+/// What can be learnt about a store without changing it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Inspection {
@@ -47,28 +47,28 @@ pub struct Inspection {
     pub path: PathBuf,
     /// Length of the file.
     pub file_bytes: u64,
-    /// Length of the journal beside it, if there is one: what saves left that a crash or a running
+    /// Length of the journal beside it, if there is one. It holds saves that a crash or a running
     /// process has not put into the tables yet.
     pub journal_bytes: Option<u64>,
     /// What waits in the spool beside it.
     pub spool: Spooled,
-    /// Another process had the store when it was looked at first.
+    /// Whether another process had the store at the first try.
     pub holder: Option<Holder>,
     /// What the lock file beside it contains.
     pub lock_text: LockText,
-    /// What is in it, as far as that can be told.
+    /// What is in it, if it can be read.
     pub state: StoreState,
     /// Byte ranges of the file and its journal that the disk cannot read.
     pub unreadable: Vec<Unreadable>,
 }
 
-/// Who has a store.
+/// The process that has a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
     /// As it described itself: its process id, and the label of its [`Options`](crate::Options).
     pub name: String,
-    /// Since when, if it said so.
+    /// Since when, if it says so.
     pub since: Option<Timestamp>,
 }
 
@@ -85,15 +85,15 @@ pub enum LockText {
     Foreign,
 }
 
-/// Whether a store can be looked into.
+/// Whether the inside of a store can be read.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum StoreState {
-    /// The other process did not let go of it.
+    /// The other process did not close it.
     Held,
-    /// A crash left it; whoever opens it next repairs it.
+    /// A crash left it; the next process that opens it repairs it.
     Unclosed,
-    /// It was closed as it should be.
+    /// It was closed properly.
     Closed(Box<Contents>),
 }
 
@@ -105,14 +105,13 @@ pub struct Contents {
     pub format: u32,
     /// The key that documents and captured files are encrypted with, if they are.
     pub key: Option<KeyId>,
-    /// Whether a [`Store::rekey`] has begun and is not done, so that some may be under another key,
-    /// or under none.
+    /// True while a [`Store::rekey`] is unfinished: some frames may still use another key or none.
     pub is_rekeying: bool,
     /// Number of checkpoints.
     pub checkpoints: u64,
-    /// How many of all entries are damaged. Documents are not looked at.
+    /// Number of damaged entries. Documents are not read.
     pub damaged: u64,
-    /// What is wrong with the first of them.
+    /// The fault of the first of them.
     pub damage: Option<String>,
     /// The time of the newest checkpoint.
     pub newest: Option<Timestamp>,
@@ -132,13 +131,13 @@ impl Store {
     /// The oldest format that this build reads.
     pub const FORMAT_OLDEST: u32 = FORMAT_OLDEST;
 
-    /// Looks at the store at `path` without changing a byte of it or of its journal.
+    /// Inspects the store at `path` without changing a byte of it or of its journal.
     ///
-    /// If another process has it, asks for a turn for as long as `wait` says. `hear` is told of
+    /// If another process has it, waits for a turn for as long as `wait` says. Calls `hear` with
     /// every entry, those that were deleted and can be restored included. Reads every entry, but no
-    /// document: about a second for a million checkpoints. What was not closed is repaired in
-    /// memory instead, so that damage is told from what a crash leaves. Then reads every byte of
-    /// the file, while other processes may use it.
+    /// document: about a second for a million checkpoints. Repairs a file that was not closed in
+    /// memory only, to tell damage from what a crash leaves. Then reads every byte of the file,
+    /// while other processes may use it.
     ///
     /// # Errors
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Io`], or
@@ -162,7 +161,7 @@ pub(in crate::store) fn inspect_at(
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     let mut holder = None;
     let state = without_panics(path, || look(place, wait, &mut holder, hear))?;
-    // A holder that let go when asked has taken in its journal.
+    // The holder took in its journal before it closed the file.
     let file_bytes = disk.look(path).at(path)?.bytes;
     let journal_path = location::beside(path, ".journal");
     let journal = disk.look(&journal_path).ok().filter(|found| found.is_other.is_none());
@@ -213,7 +212,8 @@ fn look(
         if arrived.elapsed() >= wait {
             return Ok(StoreState::Held);
         }
-        // Whoever cannot announce itself, in a directory that is not its own, may still be lucky.
+        // In a directory of another user this process cannot announce itself, but may still get a
+        // turn.
         announcement = announcement.or_else(|| lock_file.announce().ok().flatten());
         thread::sleep(POLL);
     }
@@ -221,8 +221,8 @@ fn look(
 
 /// Whether a file that was not closed is as a crash leaves it; false if another process has it now.
 ///
-/// The engine takes one that was cut for one that is to be repaired, and fails only then. So it
-/// tries, in memory.
+/// The engine takes a truncated file for one that needs repair, and fails only during the repair.
+/// So it tries that in memory.
 fn is_repairable(place: &StorePath) -> Result<bool> {
     match Held::new(place, Duration::ZERO, Keyring::default()).source() {
         Ok(_) => Ok(true),

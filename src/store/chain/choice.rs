@@ -12,36 +12,36 @@ use std::collections::HashSet;
 const STEPS: usize = 8;
 /// How many ranks there are.
 const RANKS: u8 = 3;
-/// The most steps that a reader takes: more than this writer makes, and no way to hang.
+/// The most steps that a reader takes: more than this writer makes, and few enough to end.
 pub(in crate::store) const STEPS_MAX: usize = 64;
 const _: () = assert!((STEPS - 1) * RANKS as usize <= STEPS_MAX);
 
-// A base that is this many times as long as a document, and more, would be read for little.
+// A base that is this many times as long as a document costs more to read than it saves.
 const LONGER_MAX: usize = 4;
 const SHORT_BYTES: usize = 4096;
-// A delta pays if what stands alone is this many times as long.
+// A delta pays if a frame that stands alone is this many times as long.
 const PAYS_BY: usize = 2;
-// How often deltas are not even tried after many that did not pay.
+// Documents stored without trying a delta, after many deltas that did not pay.
 const PAUSE_MAX: u32 = 32;
 
-/// What tells one checkpoint from another.
+/// Identifies a document, saved or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum DocumentRef {
     /// Its sequence.
     Saved(u64),
-    /// Its number in a batch that is not saved yet.
+    /// Its index in a batch that is not saved yet.
     Draft(usize),
 }
 
-/// The way from a checkpoint that stands alone to the newest of a series.
+/// The steps from a frame that stands alone to the newest of a series.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct Chain {
     steps: Vec<Step>,
     /// Length of the first one's payload.
     whole_bytes: usize,
-    /// How often in a row a delta did not pay.
+    /// Number of deltas in a row that did not pay.
     misses: u32,
-    /// How many of the next stand alone without trying.
+    /// Number of documents still to store alone without trying a delta.
     pause: u32,
 }
 
@@ -52,7 +52,7 @@ struct Step {
     rank: Option<u8>,
 }
 
-/// How it went to compress a checkpoint against another.
+/// The result of compressing a checkpoint against another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum Attempt {
     /// Not tried.
@@ -67,9 +67,9 @@ impl Chain {
         Self { steps: vec![Step { place, rank: None }], whole_bytes, misses: 0, pause: 0 }
     }
 
-    /// A chain as it was found, from the one that stands alone on; each step with its rank.
+    /// A chain as found in the tables, from the frame that stands alone; each step with its rank.
     ///
-    /// How it came about is not known, so what does not pay is not taken for a single leap.
+    /// Its history is unknown, so a delta that does not pay is not taken for a single leap.
     pub(in crate::store) fn found(
         whole: u64,
         whole_bytes: usize,
@@ -83,7 +83,7 @@ impl Chain {
         chain
     }
 
-    /// What the next is to be compressed against, and the rank of that step.
+    /// The base of the next checkpoint, and the rank of that step.
     pub(in crate::store) fn base(&self) -> Option<(DocumentRef, u8)> {
         if self.pause > 0 {
             return None;
@@ -100,12 +100,12 @@ impl Chain {
         None
     }
 
-    /// Whether a delta is worth a step, judged by the last that stood alone.
+    /// Whether a delta is worth a step, compared with the last frame that stood alone.
     pub(in crate::store) fn pays(&self, delta_bytes: usize, raw_bytes: usize) -> bool {
         pays(delta_bytes, self.whole_bytes.min(raw_bytes))
     }
 
-    /// Forgets the way if it leads over one of these, but not how it went to compress.
+    /// Forgets the steps if one of these is among them, but not how compressing went.
     pub(in crate::store) fn lose(&mut self, removed: &HashSet<u64>) {
         let is_removed =
             |step: &Step| matches!(step.place, DocumentRef::Saved(it) if removed.contains(&it));
@@ -114,37 +114,38 @@ impl Chain {
         }
     }
 
-    /// Whether the way is not known.
+    /// Whether the steps are unknown.
     pub(in crate::store) fn is_lost(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Takes over from another chain of the series how it went to compress.
+    /// Takes over the compression results of another chain of the series.
     pub(in crate::store) fn recall(&mut self, other: &Self) {
         (self.misses, self.pause) = (other.misses, other.pause);
     }
 
-    /// Whether one delta that does not pay is no reason yet to look for something better.
+    /// Whether a single delta that does not pay is kept all the same.
     pub(in crate::store) fn may_leap(&self) -> bool {
         self.misses == 0
     }
 
-    /// Notes how it went to compress the next.
+    /// Notes the result of compressing the next checkpoint.
     pub(in crate::store) fn note(&mut self, attempt: Attempt) {
         match attempt {
             Attempt::None => self.pause = self.pause.saturating_sub(1),
             Attempt::Paid => self.misses = 0,
             Attempt::Failed => {
-                // A single leap costs no pause; each failure after it a pause four times as long.
+                // A single leap costs no pause. Each failure after it costs a pause four times as
+                // long.
                 self.pause = (4_u32.saturating_pow(self.misses) - 1).min(PAUSE_MAX);
                 self.misses = self.misses.saturating_add(1);
             }
         }
     }
 
-    /// Goes a step from `base`, if that is still on the way; whether it was.
+    /// Adds a step from `base`, if that is still part of the chain; returns whether it was.
     ///
-    /// `forget` hears of what no later step can start from.
+    /// Calls `forget` with what no later step can start from.
     pub(in crate::store) fn step(
         &mut self,
         place: DocumentRef,
@@ -163,7 +164,7 @@ impl Chain {
         true
     }
 
-    /// Starts over with one that stands alone.
+    /// Starts over with a frame that stands alone.
     pub(in crate::store) fn restart(
         &mut self,
         place: DocumentRef,
@@ -176,12 +177,12 @@ impl Chain {
     }
 }
 
-/// Whether a base is too long to be read for the sake of a document.
+/// Whether a base is too long to be read for this document.
 pub(in crate::store) fn is_too_long(base_bytes: usize, raw_bytes: usize) -> bool {
     base_bytes > raw_bytes.saturating_mul(LONGER_MAX).saturating_add(SHORT_BYTES)
 }
 
-/// Whether a delta is worth a step, beside a frame that stands alone.
+/// Whether a delta is worth a step, compared with a frame that stands alone.
 pub(in crate::store) fn pays(delta_bytes: usize, whole_bytes: usize) -> bool {
     delta_bytes * PAYS_BY < whole_bytes
 }

@@ -16,7 +16,7 @@ use crate::store::engine::overlay::Overlay;
 use crate::store::engine::sectors::failed;
 use crate::store::watch::{Stage, Step, Watch};
 
-// Large enough to be read at once, small enough to be copied again for the sake of a few pages.
+// Large enough for efficient reads, small enough to copy again for a few changed pages.
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// A file that is being copied.
@@ -25,19 +25,19 @@ pub(super) struct Copy<'a> {
     target: Box<dyn DiskFile>,
     from: &'a StorePath,
     to: &'a StorePath,
-    /// Of each chunk as it was copied.
+    /// Sum of each chunk as it was copied.
     sums: Vec<u64>,
 }
 
 impl<'a> Copy<'a> {
-    /// Makes the file to copy to, and keeps others from it.
+    /// Makes the file to copy to, and locks it against other processes.
     pub(super) fn start(from: &'a StorePath, to: &'a StorePath) -> Result<Self> {
         let source = from.disk.open(&from.path).at(&from.path)?;
         let target = locked(to.disk.create(&to.path), &to.path)?;
         Ok(Self { source, target, from, to, sums: Vec::new() })
     }
 
-    /// Copies everything, though it may change meanwhile.
+    /// Copies everything; the file may change meanwhile.
     pub(super) fn once(&mut self, watch: Watch<'_>) -> Result<ControlFlow<()>> {
         let total = self.source.length().at(&self.from.path)?;
         let mut chunk = vec![0; CHUNK_BYTES];
@@ -48,7 +48,7 @@ impl<'a> Copy<'a> {
             }
             let chunk = &mut chunk[..length_at(start, total)];
             match self.source.read_at(chunk, start) {
-                // The file became shorter meanwhile.
+                // The file was truncated meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
                 other => other.map_err(|error| failed(&self.from.path, error))?,
             }

@@ -14,7 +14,7 @@ use crate::store::engine::disk::{Disk, Lock, StorePath};
 use crate::store::engine::location;
 use crate::store::engine::sectors::Sectors;
 
-// Names tried before a repair gives up, if a directory cannot be looked through or is full of them.
+// Names tried before a repair gives up, if a directory cannot be listed or is full of them.
 const NAMES_MAX: u32 = 1000;
 
 /// Puts a new store in the place of an old one, which stays under another name.
@@ -46,8 +46,8 @@ pub(super) fn exchange(new_path: &Path, old: &StorePath, now: Timestamp) -> Resu
     Ok(aside)
 }
 
-/// A name for the old store that is free, and its journal's name too. A link in their place counts
-/// as taken. If another process takes them now, making the file fails: nothing is replaced.
+/// A free name for the old store, whose journal's name is free too. A link in their place counts as
+/// taken. If another process takes them now, making the file fails: nothing is replaced.
 fn free_name(disk: &dyn Disk, path: &Path, now: Timestamp) -> PathBuf {
     let time: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let is_free = |aside: &Path| {

@@ -1,6 +1,6 @@
-//! The keys of a repair: what it takes to read the old store, and what the new one is sealed with.
+//! The keys of a repair: those that the old store needs, and the one that seals the new store.
 //!
-//! Must never let a store that was sealed become one that is not.
+//! Must never turn a sealed store into a plain one.
 
 use std::time::Duration;
 
@@ -16,20 +16,20 @@ use crate::store::options::{Hold, Options};
 
 #[derive(Debug, Clone)]
 pub(super) struct Keys {
-    /// All that were given.
+    /// All keys that were given.
     pub(super) ring: Keyring,
-    /// What the new store is sealed with, if it is.
+    /// The key that seals the new store, if any.
     pub(super) store: Option<KeyId>,
 }
 
 impl Keys {
-    /// Those of a repair of a store with these rows, unless the key of that is not among them.
+    /// The keys for a store with these rows; an error if the store's own key is not among them.
     pub(super) fn of(repair: &Repair, rows: &Rows) -> Result<Self> {
         let ring = repair.options().keyring();
         let store = match rows.meta.get(KEY_KEY) {
             Some(number) => Some(KeyId::from_number(*number)),
             None if rows.meta.contains_key(FORMAT_KEY) => None,
-            // What it was sealed with is lost. Better sealed than not.
+            // The note of its key is lost. Sealing is the safe choice.
             None => found(rows, &ring).or(ring.first()),
         };
         let keys = Self { ring, store };
@@ -41,7 +41,7 @@ impl Keys {
 }
 
 impl Repair {
-    /// How stores are opened for it.
+    /// Options to open stores for the repair.
     #[cfg_attr(not(feature = "encrypt"), expect(clippy::unused_self, reason = "it has no keys"))]
     pub(super) fn options(&self) -> Options {
         Options {
@@ -52,7 +52,7 @@ impl Repair {
         }
     }
 
-    /// How the new store is checked, which nobody else has.
+    /// Options to check the new store, which no other process has.
     #[cfg_attr(not(feature = "encrypt"), expect(clippy::unused_self, reason = "it has no keys"))]
     pub(super) fn verify(&self) -> Verify {
         Verify {
@@ -62,13 +62,13 @@ impl Repair {
         }
     }
 
-    /// How the new store is made.
+    /// Options to make the new store.
     pub(super) fn options_of_new(&self, keys: &Keys) -> Options {
         #[cfg_attr(not(feature = "encrypt"), expect(unused_mut, reason = "there are no keys"))]
         let mut options = self.options();
         #[cfg(feature = "encrypt")]
         match keys.store {
-            // A new store takes the first.
+            // A new store uses the first key.
             Some(id) => options.keys.sort_by_key(|key| key.id() != id),
             None => options.keys.clear(),
         }
@@ -78,7 +78,7 @@ impl Repair {
     }
 }
 
-/// The key of the newest frame that is sealed; rather one that is at hand.
+/// The key of the newest sealed frame; one that is at hand is preferred.
 fn found(rows: &Rows, ring: &Keyring) -> Option<KeyId> {
     let is_first = |row: &&[u8; 8]| **row == frame_row(frame_sequence(**row), 0);
     let first = rows.frames.iter().rev().filter(|(row, _)| is_first(row));

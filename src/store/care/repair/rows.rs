@@ -21,27 +21,27 @@ use crate::store::engine::table::{
 };
 use crate::store::options::Limits;
 
-/// Where in the file a value is.
+/// The bytes of a value in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ValueSpan {
     pub(super) at: u64,
     pub(super) bytes: usize,
 }
 
-/// What there is of a store. Takes some hundred bytes of memory for each checkpoint.
+/// All rows of a store. Takes some hundred bytes of memory for each checkpoint.
 pub(super) struct Rows {
     pub(super) pages: Pages,
-    /// Whether the tables that every store has are there.
+    /// Whether the tables that every store has exist.
     pub(super) is_store: bool,
-    /// What was found where no table leads.
+    /// Rows found in pages that no table leads to.
     pub(super) strays: Strays,
     pub(super) meta: HashMap<String, u64>,
     pub(super) names: HashMap<NameId, (NameKind, Arc<str>)>,
     pub(super) records: BTreeMap<RecordBytes, ValueSpan>,
     pub(super) frames: BTreeMap<FrameBytes, ValueSpan>,
-    /// Above all sequences in pages of these that pass their sums.
+    /// One above the largest sequence in pages of `frames` that passed their sums.
     next_checked: u64,
-    /// Rows whose keys others have, too.
+    /// Rows with duplicate keys.
     pub(super) spares: Spares,
     pub(super) deleted: BTreeMap<DeletedBytes, ValueSpan>,
     pub(super) artifacts: BTreeMap<FrameBytes, ValueSpan>,
@@ -52,10 +52,10 @@ pub(super) struct Rows {
     pub(super) taken: BTreeSet<String>,
 }
 
-/// Rows by their keys, and those whose keys were taken.
+/// Rows by their keys, and rows whose keys were already there.
 type Taken<const N: usize> = (BTreeMap<[u8; N], ValueSpan>, Vec<([u8; N], ValueSpan)>);
 
-/// Rows whose keys others have, too, by table.
+/// Rows with duplicate keys, by table.
 #[derive(Default)]
 pub(super) struct Spares {
     pub(super) records: Vec<(RecordBytes, ValueSpan)>,
@@ -100,14 +100,14 @@ impl Rows {
         Ok(bytes)
     }
 
-    /// Values one after the other.
+    /// Several values concatenated.
     pub(super) fn values<'a>(
         &self,
         places: impl Iterator<Item = &'a ValueSpan>,
     ) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         for place in places {
-            // A document and what is around it; rows that overlap could be without end.
+            // Limit: a document and what surrounds it. Overlapping rows could be endless.
             if bytes.len() + place.bytes > 2 * Limits::DOCUMENT_BYTES_MAX {
                 return Err(io::ErrorKind::InvalidData.into());
             }
@@ -116,10 +116,10 @@ impl Rows {
         Ok(bytes)
     }
 
-    /// The first sequence that no checkpoint in the tables ever had, as far as that can be told.
+    /// The first sequence that no checkpoint in the tables is known to have had.
     ///
-    /// A key on a page that fails its sum may be any number, and what a journal has before that
-    /// would be passed over.
+    /// A key on a page that fails its sum may be any number. If it counted, saves of the journal
+    /// with lower sequences would be skipped.
     pub(super) fn next_sequence(&self) -> u64 {
         self.next_checked.max(self.meta.get("sequence").copied().unwrap_or(1))
     }
@@ -171,7 +171,7 @@ impl Rows {
             name if name == BLOBS.name() => {
                 (self.blobs, self.spares.blobs) = self.placed(table, seen);
             }
-            // Rows that lead to others are made anew.
+            // Rows that only lead to others are not read but made anew.
             _ => {}
         }
     }
@@ -190,8 +190,8 @@ impl Rows {
         self.placed_with(table, seen, &mut |_, _| ())
     }
 
-    /// The rows of a table, and those that have the key of another one: damage to a key may have
-    /// made it that.
+    /// The rows of a table, and rows whose key another row has already: damage may have changed one
+    /// key into another.
     fn placed_with<const N: usize>(
         &self,
         table: &Table,

@@ -32,23 +32,23 @@ const DELETION: usize = 2;
 const BLOB: usize = 3;
 const NAME: usize = 4;
 
-/// What was found, beside the rows that were added to those of the tables.
+/// The result, beside the rows that were added to those of the tables.
 #[derive(Default)]
 pub(super) struct Strays {
-    /// Chunks that are as good as the sum of what they are a part of.
+    /// Chunks, which are as good as the sum of the frame or content that they make.
     pub(super) frames: BTreeMap<FrameBytes, Vec<ValueSpan>>,
     pub(super) blobs: BTreeMap<BlobBytes, Vec<ValueSpan>>,
-    /// The sequences of entries that were found so.
+    /// The sequences of the entries found.
     pub(super) entries: BTreeSet<u64>,
-    /// The sequences of documents that may have been checkpoints, and have no entry.
+    /// The sequences of documents without an entry that may have been checkpoints.
     pub(super) lone: BTreeSet<u64>,
-    /// What is not known for sure, and why.
+    /// What is unsure, and why.
     pub(super) unsure: Vec<(String, &'static str)>,
-    /// What the tables may have lost, and nothing can be found of.
+    /// What the tables may have lost and no page has.
     pub(super) lost: Vec<(&'static str, &'static str)>,
 }
 
-/// Rows that pass their own sums, or are parts of what does.
+/// Rows that pass their own sums, or are parts of something that does.
 #[derive(Default)]
 struct StrayRows {
     records: BTreeMap<RecordBytes, (Timestamp, ValueSpan)>,
@@ -57,11 +57,11 @@ struct StrayRows {
     artifacts: BTreeMap<FrameBytes, ValueSpan>,
     operations: BTreeMap<u64, ValueSpan>,
     blobs: BTreeMap<BlobBytes, Vec<(u64, ValueSpan)>>,
-    /// `None` where two are found.
+    /// `None` if two are found.
     names: BTreeMap<NameId, Option<Pair>>,
 }
 
-/// Adds to the rows of the tables what these may have lost.
+/// Adds rows that the tables may have lost.
 pub(super) fn look(rows: &mut Rows, trees: &Trees) {
     let names = [RECORDS.name(), FRAMES.name(), DELETED.name(), ARTIFACTS.name(), BLOBS.name()];
     let others = [NAMES.name(), OPERATIONS.name(), SETTINGS.name()];
@@ -129,7 +129,7 @@ impl StrayRows {
         }
     }
 
-    /// Of several versions the one that was changed last, as far as they tell.
+    /// Of several versions, the one that was changed last, as far as is known.
     fn add_record(&mut self, row: &Row<'_>) {
         let Ok(key) = row.key.try_into() else { return };
         let Some(changed) = changed_at(key, row.value) else { return };
@@ -174,9 +174,9 @@ impl StrayRows {
     }
 }
 
-/// When an entry was changed; `None` if it is none, or not of this place.
+/// When an entry was changed; `None` if the bytes are no entry, or not of this key.
 fn changed_at(key: RecordBytes, record: &[u8]) -> Option<Timestamp> {
-    // Which names it has does not matter here, but each kind must be one.
+    // The names themselves do not matter here, but each kind must have one.
     let lookup = |kind, _| match kind {
         NameKind::Cause => Some("unknown unknown".into()),
         _ => Some("any".into()),
@@ -195,7 +195,7 @@ fn add_version(versions: &mut Vec<(u64, ValueSpan)>, row: &Row<'_>) {
 struct Merge<'a> {
     rows: &'a mut Rows,
     trees: &'a Trees,
-    /// The first sequence that the tables know nothing of.
+    /// The first sequence that the tables do not know.
     next: u64,
 }
 
@@ -257,7 +257,7 @@ impl Merge<'_> {
             rows.deleted.keys().map(|row| deleted_at(*row).1.sequence).collect();
         let may_be = |table: &str, sequence: u64| {
             let is_newer = !self.trees.is_last && sequence >= self.next;
-            // What has no document any more was removed.
+            // A checkpoint without a document was removed.
             let has_document = self.trees.is_hurt(FRAMES.name())
                 || rows.frames.range(frame_rows(sequence)).next().is_some();
             is_newer || (self.trees.is_hurt(table) && has_document)
@@ -288,7 +288,7 @@ impl Merge<'_> {
         }
     }
 
-    /// Documents that may be of checkpoints, though nothing tells of these.
+    /// Documents that may be checkpoints, though no entry is known.
     fn lone(&mut self, frames: &BTreeMap<FrameBytes, Vec<ValueSpan>>) {
         let trees = self.trees;
         let is_hurt = trees.is_hurt(RECORDS.name()) && trees.is_hurt(FRAMES.name());
@@ -305,7 +305,7 @@ impl Merge<'_> {
     }
 }
 
-/// Why something that was found outside of the tables is not sure.
+/// Why something found outside of the tables is unsure.
 pub(super) const FOUND: &str = "it was found in a page that no table leads to: may have been \
                                 deleted before, or changed since";
 

@@ -1,6 +1,6 @@
 //! What a repair would save and lose, for `verify`.
 //!
-//! Must never write, or report as lost what is only encrypted with a key that was not given.
+//! Must never write, or report something as lost that only needs a key that was not given.
 
 use super::keys::Keys;
 use super::rows::Rows;

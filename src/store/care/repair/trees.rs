@@ -1,16 +1,16 @@
-//! The tables that count, by whatever still leads to them: the last commit, the one before, or a
-//! page that looks like the table of tables.
+//! The tables to read, found by the last commit, the one before, or a page that looks like the
+//! table of tables.
 
 use redb::TableHandle as _;
 
 use crate::store::engine::pages::{MASTER, Pages, Shape, Table, Visited};
 use crate::store::engine::table::{FRAMES, RECORDS};
 
-/// Where rows are looked for.
+/// The tables in which rows are searched.
 pub(super) struct Trees {
     pub(super) tables: Vec<Table>,
     pub(super) seen: Visited,
-    /// Whether these are the tables as they were last; else there may be newer rows elsewhere.
+    /// Whether these are the tables of the last commit; if not, newer rows may be elsewhere.
     pub(super) is_last: bool,
 }
 
@@ -24,7 +24,7 @@ impl Trees {
             }
         }
         let masters = pages.masters().into_iter().filter(|tables| has_all(tables));
-        // Of those with the least damage, the one that knows most.
+        // Of those with the least damage, the one with the newest document.
         let best = masters.min_by_key(|tables| {
             let (bad, last) = judge(pages, tables);
             (bad, std::cmp::Reverse(last))
@@ -39,7 +39,7 @@ impl Trees {
     }
 }
 
-/// How many pages are damaged, and the last row of all documents.
+/// The number of damaged pages, and the last row of all documents.
 fn judge(pages: &Pages, tables: &[Table]) -> (usize, Vec<u8>) {
     let mut seen = Visited::default();
     let mut last = Vec::new();
@@ -59,7 +59,7 @@ pub(super) fn has_all(tables: &[Table]) -> bool {
     has(RECORDS.name()) && has(FRAMES.name())
 }
 
-/// Of keys of one length, and values of any.
+/// The shape of keys of one length, and values of any.
 pub(super) fn keyed(bytes: usize) -> Shape {
     Shape { key: Some(bytes), value: None }
 }

@@ -10,7 +10,7 @@ impl Verifier<'_> {
     /// The pages of the file, after every byte was read once.
     pub(super) fn look(&mut self) -> Result<Pages> {
         let path = self.held.path;
-        // Keeps others from changing it; if this process cannot open it, they cannot either.
+        // Locks out other processes. If this process cannot open the file, they cannot either.
         let held = self.held.source().err();
         if let Some(
             error @ (Error::Locked { .. }
@@ -44,7 +44,7 @@ impl Verifier<'_> {
         for bad in &seen.bad {
             let place = bad.at.map_or("a page".to_owned(), |at| format!("page at byte {at}"));
             let place = format!("{place}, table {}", bad.table);
-            // Reading the checkpoints shows which of them are damaged.
+            // Reading the checkpoints shows which of them the page damages.
             self.found.find(harm_to(&bad.table), place, bad.reason);
         }
         seen

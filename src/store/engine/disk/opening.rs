@@ -238,7 +238,7 @@ pub(super) fn is_reserved(_: &File) -> bool {
 
 #[cfg(target_os = "linux")]
 fn allocated(found: &Metadata) -> u64 {
-    // Always in units of 512 bytes, whatever the size of a block is.
+    // In units of 512 bytes, whatever the block size is.
     std::os::unix::fs::MetadataExt::blocks(found) * 512
 }
 

@@ -1,4 +1,4 @@
-//! The reader of pages, held to what the engine itself reads.
+//! The page reader, compared with what the engine itself reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -14,7 +14,7 @@ const BARE: TableDefinition<'_, [u8; 22], ()> = TableDefinition::new("bare");
 
 type Rows = BTreeMap<(String, Vec<u8>), Vec<u8>>;
 
-/// Rows of all lengths, some of them longer than a page, and room of those that were removed.
+/// Rows of all lengths, some longer than a page, and gaps of removed rows.
 fn fill(path: &Path) {
     let database = Database::create(path).unwrap();
     for round in 0..3_u32 {
@@ -66,7 +66,7 @@ fn by_pages(path: &Path, seen: &mut Visited) -> Rows {
         let mut last: Option<Vec<u8>> = None;
         pages.walk(&table, seen, &mut |row| {
             assert!(row.is_checked);
-            // The engine's own tables are read, too, and compared with nothing.
+            // The engine's own tables are read, but compared with nothing.
             if ["fixed", "texts", "bare"].contains(&table.name.as_str()) {
                 assert!(last.as_deref().is_none_or(|last| last < row.key), "in order");
                 last = Some(row.key.to_vec());
@@ -128,13 +128,13 @@ fn rows_below_a_lost_root_are_found_in_their_leaves() {
             rows.insert(("fixed".to_owned(), row.key.to_vec()), value);
         }
     });
-    // Those that were removed are found, too.
+    // Removed rows are found, too.
     for (key, value) in expected.iter().filter(|((table, _), _)| table == "fixed") {
         assert_eq!(rows.get(key), Some(value));
     }
 }
 
-/// A branch that named one long page in all its places had it read as often.
+/// A branch that named one long page many times had it read as often.
 #[test]
 fn a_page_that_is_named_often_is_read_once() {
     let dir = tempfile::tempdir().unwrap();
@@ -147,7 +147,7 @@ fn a_page_that_is_named_often_is_read_once() {
     let root = usize::try_from(Header::offset(fixed.root.unwrap().page, 0)).unwrap();
     let children = usize::from(u16::from_le_bytes([bytes[root + 2], bytes[root + 3]])) + 1;
     assert!(bytes[root] == 2 && children > 2, "a branch");
-    // Behind a sum of 16 bytes for each there is a number of 8.
+    // After a sum of 16 bytes for each, there is a number of 8.
     let numbers = root + 8 + 16 * children;
     for number in 1..children {
         bytes.copy_within(numbers..numbers + 8, numbers + 8 * number);
@@ -193,7 +193,7 @@ fn what_only_looks_like_a_leaf_is_no_page() {
         bytes.extend((state >> 16).to_le_bytes().iter().take(4));
     }
     for page in bytes.chunks_mut(super::PAGE_STEP) {
-        // One row, and that longer than any page.
+        // A single row, longer than any page.
         page[..8].copy_from_slice(&[1, 0, 1, 0, 0xff, 0xff, 0xff, 0xff]);
     }
     std::fs::write(&path, bytes).unwrap();

@@ -1,4 +1,4 @@
-//! The bytes of a file of the spool, and what is seen of its folder.
+//! The bytes of a spool file, and what is seen of its folder.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -73,7 +73,7 @@ fn a_folder_that_changed_lately_is_looked_into_though_its_stamp_is_the_same() {
     folder.remove(&folder.list().unwrap().saved[0]);
     assert!(seen.news(&folder).unwrap().is_none());
     assert!(!seen.is_quiet);
-    // As if it had been seen for long.
+    // As if the folder had been seen long ago.
     seen.since = Instant::now().checked_sub(STAMP_COARSE * 2);
     assert!(seen.news(&folder).unwrap().is_none());
     assert!(seen.is_quiet);
@@ -82,8 +82,8 @@ fn a_folder_that_changed_lately_is_looked_into_though_its_stamp_is_the_same() {
     assert_eq!(fs::read_dir(dir.path().join("store.redb.spool")).unwrap().count(), 1);
 }
 
-/// A store that takes the place of another has an identity of its own, and would take the spool of
-/// the old one for another's.
+/// A store that replaces another used to get its own identity, and to set aside the spool of the
+/// old one.
 #[test]
 fn a_repaired_store_has_what_was_spooled() {
     let dir = tempfile::tempdir().unwrap();
@@ -107,8 +107,8 @@ fn a_repaired_store_has_what_was_spooled() {
     }
 }
 
-/// Whoever could not have the store during a repair has spooled for the old one, and the new one
-/// would have set that aside.
+/// A process that could not have the store during a repair spooled for the old store, and the new
+/// one would have set that aside.
 #[test]
 fn what_is_spooled_during_a_repair_is_taken_in_by_the_new_store() {
     let dir = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ fn what_is_spooled_during_a_repair_is_taken_in_by_the_new_store() {
     assert_eq!(store.stats().unwrap().spool.set_aside, 0);
 }
 
-/// Saves went wherever the link led, for all to read who may look there.
+/// Saves followed the link, and anyone with access to its target could read them.
 #[cfg(unix)]
 #[test]
 fn a_spool_that_is_a_link_is_not_followed_and_reported() {
@@ -144,12 +144,12 @@ fn a_spool_that_is_a_link_is_not_followed_and_reported() {
     symlink(&elsewhere, &spool).unwrap();
     assert_eq!(store.shared.spool(&mut drafts), [None]);
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
-    // It keeps nobody from the store.
+    // The link does not stop anyone from using the store.
     assert_eq!(store.count().unwrap(), 1);
     assert_eq!(store.stats().unwrap().spool.obstacle, Some("a symbolic link"));
     assert!(matches!(store.flush().unwrap_err(), Error::Io { path, .. } if path == spool));
     fs::remove_file(&spool).unwrap();
-    // What has to be set aside is not put behind a link either.
+    // Nothing is set aside behind a link either.
     fs::create_dir(&spool).unwrap();
     symlink(&elsewhere, spool.join("aside")).unwrap();
     let damaged = spool.join(format!("{}.save", name()));
@@ -163,7 +163,7 @@ fn a_spool_that_is_a_link_is_not_followed_and_reported() {
     assert_eq!(store.stats().unwrap().spool.set_aside, 0);
 }
 
-/// A link made `close` fail after a save was acknowledged, and of a file nobody heard.
+/// A link made `close` fail after a save was acknowledged, and a file was not reported at all.
 #[cfg(unix)]
 #[test]
 fn whatever_lies_in_the_place_of_the_spool_is_reported_once_and_fails_nothing() {
@@ -202,8 +202,8 @@ fn whatever_lies_in_the_place_of_the_spool_is_reported_once_and_fails_nothing() 
     }
 }
 
-/// Somebody looks which key the store has, and another process changes it before the file is
-/// there: who has the new key alone would never take it in.
+/// A spooling process reads the key of the store, and another process changes the key before the
+/// file is there: a holder of only the new key could never take it in.
 #[cfg(feature = "encrypt")]
 #[test]
 fn what_is_spooled_under_a_key_that_the_store_had_is_taken_back() {
@@ -235,8 +235,8 @@ fn what_is_spooled_under_a_key_that_the_store_had_is_taken_back() {
     assert_eq!(open(&[&new]).get(&saved.id).unwrap().state::<i32>().unwrap(), 1);
 }
 
-/// A folder that was changed by a clock before 1970 was taken for none, and what was spooled in it
-/// waited until something changed it again.
+/// A folder changed by a clock before 1970 was taken for absent. Its files waited until the folder
+/// changed again.
 #[test]
 fn a_folder_that_was_changed_before_1970_is_there() {
     let dir = tempfile::tempdir().unwrap();
