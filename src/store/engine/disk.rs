@@ -110,7 +110,7 @@ pub(in crate::store) trait Disk: fmt::Debug + Send + Sync {
     /// Makes a file that must not exist, and locks it while it is open.
     fn create_held(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Whether a process holds a file made by [`Disk::hold`]
+    /// Whether a process holds a file made by [`Disk::create_held`].
     fn is_held(&self, path: &Path) -> bool;
 
     /// Whether there is a regular file, and no link to one.

@@ -1,6 +1,6 @@
 //! Captured contents as they are stored: compressed, in chunks, each under its hash.
 //!
-//! Must never hand out bytes whose checksum does not fit.
+//! Must never return bytes that fail their checksum.
 
 use std::ops::Bound;
 use std::path::Path;

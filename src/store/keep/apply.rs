@@ -240,7 +240,7 @@ impl Writer<'_> {
 
     /// The checkpoints of some series; `None` if others were forked from them.
     ///
-    /// What becomes of a fork can be told only from the whole of its series.
+    /// Whether a fork is kept depends on its whole series.
     fn of_few_series(&mut self, series: &BTreeSet<&Series>) -> Result<Option<Vec<Entry>>> {
         let mut found = Vec::new();
         for series in series {

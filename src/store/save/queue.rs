@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::store::save::draft::Draft;
 use crate::sync::lock;
 
-// Bounds the length of one write, not the rate: more savers than this have a write of their own.
+// Bounds the length of one write, not the rate: more savers than this wait for the next write.
 pub(super) const GROUP_MAX: usize = 512;
 
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub(super) struct Ticket {
 
 #[derive(Debug)]
 pub(super) enum News {
-    /// The save is next, and its saver writes the transaction.
+    /// The save is next: its saver writes the group.
     Lead,
     Ended(Outcome),
 }
@@ -49,7 +49,7 @@ pub(super) enum News {
 #[derive(Debug)]
 pub(super) enum Outcome {
     Done(Box<Result<Entry>>),
-    /// Nothing yet: it has to wait for the store, and nobody waits in its place.
+    /// No outcome yet: the save has to wait for the store, and its own thread waits.
     Again(Box<Draft>),
 }
 

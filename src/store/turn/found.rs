@@ -29,9 +29,9 @@ pub(in crate::store) struct StoreFacts {
     pub(in crate::store) highest: Timestamp,
     /// The longest lag, in microseconds; `None` if no date lags behind the order.
     pub(in crate::store) lag_max: Option<u64>,
-    /// What everything is sealed with.
+    /// The key of the store.
     pub(in crate::store) key: Option<KeyId>,
-    /// Whether some may still be as it was before that.
+    /// True while a rekey is unfinished: some frames may still use the old key.
     pub(in crate::store) is_rekeying: bool,
 }
 

@@ -25,10 +25,10 @@ use crate::store::turn::pause::{YIELD, pause};
 
 // As long as any turn, at least.
 const TURN_MIN: Duration = Duration::from_millis(20);
-// As much as others have for the same, and half of it again for documents.
+// As much as other handles use, and half of it again for documents.
 const CACHE_BYTES: usize = 32 << 20;
 
-/// A store that is held, and what was learnt about it.
+/// A store on hold, and what is known about it.
 pub(in crate::store) struct Held<'a> {
     pub(in crate::store) place: &'a StorePath,
     pub(in crate::store) path: &'a Path,
@@ -43,7 +43,7 @@ pub(in crate::store) struct Held<'a> {
 
 /// The file as the engine reads it.
 pub(in crate::store) enum Source {
-    /// It was closed as it should be.
+    /// It was closed properly.
     Closed(ReadOnlyDatabase),
     /// A crash left it; it is repaired in memory.
     Repaired(Database),
@@ -59,7 +59,7 @@ impl Source {
 }
 
 impl<'a> Held<'a> {
-    /// Takes hold of nothing yet; waits for other processes as long as `wait` says.
+    /// Does not lock anything yet; waits for other processes as long as `wait` says.
     pub(in crate::store) fn new(place: &'a StorePath, wait: Duration, keys: Keyring) -> Self {
         Self {
             place,
@@ -74,7 +74,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// The file, once it is this process's turn.
+    /// The file, once this process has its turn.
     pub(in crate::store) fn source(&mut self) -> Result<&Source> {
         if self.source.is_none() {
             let (place, path, wait) = (self.place, self.path, self.wait);
@@ -84,7 +84,7 @@ impl<'a> Held<'a> {
                 return Err(Error::corrupt("meta", "another store took its place meanwhile"));
             }
             self.identity = identity;
-            // Numbers of names may have been given out anew.
+            // Another process may have given names new numbers.
             self.names.clear();
             self.since = Instant::now();
             self.source = Some(source);
@@ -141,16 +141,17 @@ pub(in crate::store) fn when_free<T>(
             let holder = lock_file.holder();
             return Err(Error::Locked { path: place.path.clone(), holder, waited });
         }
-        // Whoever cannot announce itself, in a directory that is not its own, may still be lucky.
+        // In a directory of another user this process cannot announce itself, but may still get a
+        // turn.
         announcement = announcement.or_else(|| lock_file.announce().ok().flatten());
         thread::sleep(pause(waited));
     }
 }
 
-/// Opens a store that was closed cleanly so that it cannot be changed; `None` if a crash left it.
+/// Opens a cleanly closed store read-only; `None` if a crash left it.
 pub(in crate::store) fn open_closed(place: &StorePath) -> Result<Option<Source>, Refusal> {
     let source = open(place)?;
-    // Read while the source has its lock. Only the real disk can tell by the source itself.
+    // Read while the source is locked. Only the real disk can tell by the source itself.
     let pages = place.disk.open(&place.path).and_then(Pages::over).at(&place.path)?;
     Ok(Some(source).filter(|_| !pages.is_unclosed()))
 }
@@ -193,7 +194,7 @@ fn identity_of(source: &Source, path: &Path) -> Result<Option<u64>> {
     Ok(meta.get(IDENTITY_KEY).within(path)?.map(|value| value.value()))
 }
 
-/// Whether another process waits. Makes no file to find that out.
+/// Whether another process waits. Creates no file to find out.
 fn is_awaited(place: &StorePath) -> bool {
     let lock_file = location::beside(&place.path, ".lock");
     place.disk.is_file(&lock_file) && LockFile::of(place).is_awaited()

@@ -61,7 +61,7 @@ impl LockFile {
         self.lock(Lock::Exclusive)
     }
 
-    /// Writes down who has the store, and which store that is, if it is known by now.
+    /// Writes down the holder, and the identity of the store, if known.
     ///
     /// Content that no store wrote is left alone. On a full disk the old text may stay, unless it
     /// would make spooling processes use another key.

@@ -1,4 +1,5 @@
 //! Leaves found by their shape, without a page that leads to them.
+//!
 //! They may have been free for a long time, so their content may be stale. Reads at most a few
 //! times the length of the file, whatever the pages say.
 

@@ -212,7 +212,7 @@ impl Specimen {
         count(&repaired)
     }
 
-    /// Whatever can be read is right.
+    /// Everything readable is right.
     fn read(&self, case: &str, disk: &SimulatedDisk) {
         let store = match open(disk, &later(), &[]) {
             Ok(store) => store,
@@ -312,7 +312,7 @@ fn without_the_key_nothing_is_reported_lost_that_the_key_can_read() {
     }
 }
 
-/// All of these ignored it silently.
+/// All of these calls ignored the damage silently.
 #[test]
 fn a_spooled_save_that_cannot_be_read_is_reported_and_stays() {
     let disk = SimulatedDisk::default();

@@ -74,7 +74,7 @@ impl Turn {
         Ok(open)
     }
 
-    /// Whether there is a store, rather than too little room to make one.
+    /// Whether there is a store, or only too little room to make one.
     fn is_there(&self) -> bool {
         self.disk().look(self.path()).is_ok()
     }

@@ -21,7 +21,7 @@ use crate::codec::{KeyId, check};
 use crate::store::engine::disk::FileId;
 use crate::store::engine::sealing::Sealing;
 
-/// How the name of a holder starts.
+/// The start of a holder's name.
 pub(in crate::store) const SIGNED: &str = "process ";
 // With the other lines the text fits into one sector of 512 bytes, which disks write whole.
 const HOLDER_BYTES_MAX: usize = 300;
