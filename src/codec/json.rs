@@ -1,7 +1,7 @@
 //! JSON text straight into tokens.
 //!
-//! Takes what Python writes beyond the standard (`NaN`, `Infinity`, a byte order mark) and keeps
-//! every number's value and spelling. Why not `serde_json`: it rounds what a double cannot hold.
+//! Accepts what Python writes beyond the standard (`NaN`, `Infinity`, a byte order mark) and keeps
+//! every number's value and spelling. `serde_json` rounds what a double cannot hold.
 
 #[cfg(test)]
 mod tests;
@@ -127,7 +127,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Passes over a comma, or over `close`, and tells which.
+    /// Skips a comma, or `close`, and returns which.
     fn separator(&mut self, close: u8) -> Result<bool, Fault> {
         match self.next_byte() {
             Some(b',') => {
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The string at the cursor: a part of the text, or a range of the scratch if it has escapes.
+    /// The string at the cursor: a slice of the text, or a range of the scratch if it has escapes.
     fn string(&mut self) -> Result<(&'a str, Option<std::ops::Range<usize>>), Fault> {
         self.at += 1;
         let start = self.at;

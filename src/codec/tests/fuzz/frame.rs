@@ -6,7 +6,7 @@ use super::super::super::frame::{FoundFrame, Frames};
 use crate::tape::Tape;
 
 const SEQUENCE: u64 = 7;
-// What a store would refuse is not unpacked there either.
+// Lengths that a store would refuse are not unpacked here either.
 const RAW_BYTES_MAX: u64 = 1 << 16;
 
 static FRAMES: LazyLock<Frames> = LazyLock::new(Frames::default);

@@ -1,6 +1,6 @@
 //! What is sealed, damaged: frames, files of the spool, and the text of a key.
 //!
-//! Sums that anybody can make are made anew, so that the cipher alone has to notice.
+//! Public sums are recomputed, so that only the cipher can notice the change.
 
 use std::sync::LazyLock;
 
@@ -68,7 +68,7 @@ fn unpacked(
     Ok(raw)
 }
 
-/// Makes the sum anew that guards what is stored.
+/// Recomputes the sum over the stored bytes.
 fn resum(bytes: &mut [u8]) {
     let Ok(found) = FoundFrame::parse(bytes) else { return };
     if found.key.is_some() {
