@@ -155,7 +155,7 @@ impl Document {
 impl Checkpoint {
     /// Returns the document as a type of the caller's own.
     ///
-    /// Reads the stored bytes directly; what `T` does not ask for is passed over.
+    /// Reads the stored bytes directly, and skips what `T` does not ask for.
     ///
     /// # Errors
     /// [`Error::Invalid`] with a JSON pointer if the document does not have the shape of `T`.
@@ -168,7 +168,7 @@ impl Checkpoint {
 
     /// Returns the document as a tree.
     ///
-    /// Reads the stored bytes directly, and skips what `T` does not ask for.
+    /// # Errors
     /// [`Error::Corrupt`] if the stored bytes are not a document.
     pub fn document(&self) -> Result<Document> {
         self.state()

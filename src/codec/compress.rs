@@ -9,9 +9,9 @@ use zstd::zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict, compress_bound};
 
 use crate::sync::lock;
 
-/// The dictionaries of the format: the number of each is its place, from 1, and stays so for ever.
+/// The dictionaries of the format. The number of each is its place, from 1, and never changes.
 ///
-/// Made by `tools/dictionary`; the last one is written with.
+/// Made by `tools/dictionary`; writers use the last one.
 const DICTIONARIES: &[&[u8]] = &[include_bytes!("dictionary/1.zdict")];
 // Larger ones save a fiftieth at most and take a fifth longer; see docs/MEASURED.md.
 const PRIMED_BYTES_MAX: usize = 8 << 10;

@@ -124,7 +124,7 @@ impl Frame {
 }
 
 impl Form {
-    /// The link of a parsed frame; `None` if it is of no known kind.
+    /// The form of a parsed frame; `None` if its kind and link do not match.
     pub(super) fn of(found: &FoundFrame<'_>) -> Option<Self> {
         match (found.kind, found.link) {
             (PLAIN, None) => Some(Self::Plain),

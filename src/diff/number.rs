@@ -30,7 +30,7 @@ pub(super) enum Exact {
         is_negative: bool,
     },
     NotANumber,
-    /// An exponent beyond the range compares by its text.
+    /// The text of a number whose exponent is beyond the range.
     Spelled(String),
 }
 

@@ -85,7 +85,7 @@ fn resolve(snapshot: &Snapshot<'_>, text: &str) -> Result<Entry> {
     }
     let named = named(snapshot, text)?;
     let starting = snapshot.starting_with(text, 2)?;
-    // Ids that others made tell stories apart by their ends: there a whole name comes first.
+    // Ids made elsewhere differ only at their ends: there a whole name comes first.
     let made_here = starting.iter().find(|entry| entry.id.parts().is_some());
     match (named, made_here, &starting[..]) {
         (Some(entry), None, _) => Ok(entry),

@@ -141,8 +141,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Io`], or
-    /// [`Error::Corrupt`] if not even the entries can be walked, or whoever opens the store would
-    /// fail to repair it.
+    /// [`Error::Corrupt`] if not even the entries can be walked, or the next opening could not
+    /// repair it.
     pub fn inspect(
         path: impl AsRef<Path>,
         wait: Duration,

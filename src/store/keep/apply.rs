@@ -68,15 +68,17 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Outdated`] if the plan no longer fits the store, because of something that was
-    /// saved, tagged or deleted since. Then nothing was removed, or so many as it says.
+    /// saved, tagged or deleted since. The error says how many were removed before.
     pub fn apply(&self, plan: &Plan<'_>) -> Result<Deleted> {
         self.apply_with(plan, &mut unwatched)
     }
 
-    /// As [`Store::apply`], and `watch` hears of each part and may end it; see [`Step`].
-    ///
-    /// What it was told to be done counts what the plan removes, whoever removed it.
     /// As [`Store::apply`]; `watch` gets each part and may end the call; see [`Step`].
+    ///
+    /// `done` counts all that the plan removes, even if another process removed it.
+    ///
+    /// # Errors
+    /// As [`Store::apply`].
     pub fn apply_with(
         &self,
         plan: &Plan<'_>,

@@ -157,7 +157,7 @@ impl Operation {
 }
 
 impl Store {
-    /// Notes in the log that so many checkpoints were imported from `source`.
+    /// Notes in the log that this many checkpoints were imported from `source`.
     ///
     /// # Errors
     /// If the store cannot be written.

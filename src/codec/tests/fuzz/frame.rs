@@ -42,7 +42,7 @@ fn unpacked(bytes: &[u8], base: Option<&[u8]>) -> Option<Vec<u8>> {
     }
     let raw = FRAMES.unpack(&found, SEQUENCE, base).ok()?;
     assert_eq!(raw.len() as u64, found.raw_bytes);
-    // A plain one is as long as what was read.
+    // A plain frame is as long as what was read.
     assert!(raw.capacity() as u64 <= found.raw_bytes.max(bytes.len() as u64));
     found.verify(SEQUENCE, &raw).ok().map(|()| raw)
 }

@@ -202,7 +202,7 @@ const PLENTY: u64 = 64;
 #[cfg(target_os = "linux")]
 const BLOCKS_BYTES: u64 = 128 << 10;
 
-/// Keeps disk space beyond the end of a short file, so that it has at least so many bytes.
+/// Keeps disk space beyond the end of a short file, up to this length at least.
 #[cfg(target_os = "linux")]
 pub(super) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
