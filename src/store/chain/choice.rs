@@ -248,11 +248,11 @@ mod tests {
                     let DocumentRef::Saved(sequence) = base else { panic!("it has no drafts") };
                     assert!(kept.contains(&sequence), "{sequence} for {number}");
                     chain.step(DocumentRef::Saved(number), base, rank, |place| {
-                        forgotten.push(place)
+                        forgotten.push(place);
                     });
                 }
                 None => {
-                    chain.restart(DocumentRef::Saved(number), 100, |place| forgotten.push(place))
+                    chain.restart(DocumentRef::Saved(number), 100, |place| forgotten.push(place));
                 }
             }
             for place in forgotten {
