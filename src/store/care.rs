@@ -63,5 +63,6 @@ pub(in crate::store) mod backup;
 pub(in crate::store) mod compact;
 pub(in crate::store) mod inspect;
 pub(in crate::store) mod rekey;
+pub(in crate::store) mod remains;
 pub(in crate::store) mod repair;
 pub(in crate::store) mod verify;

@@ -223,13 +223,13 @@ impl Limits {
             ("parent", entry.parent.as_ref().map(Id::as_str)),
             ("resume_from", entry.resume_from.as_deref()),
         ];
-        let required = [("id", entry.id.as_str()), ("series", entry.series.as_str())];
-        let texts = required
-            .into_iter()
-            .chain(optional.into_iter().filter_map(|(what, text)| Some((what, text?))));
+        check_text("id", entry.id.as_str(), self.name_bytes)?;
+        // A series is made of a name and what it names.
+        check_text("series", entry.series.as_str(), self.name_bytes + 16)?;
+        let texts = optional.into_iter().filter_map(|(what, text)| Some((what, text?)));
         let tags = entry.tags.iter().map(|tag| ("tag", tag.as_str()));
         for (what, text) in texts.chain(tags) {
-            self.check_text(what, text)?;
+            check_text(what, text, self.name_bytes)?;
         }
         at_most("number of tags", entry.tags.len(), self.tags)?;
         at_most("number of warnings", entry.warnings.len(), self.tags)?;
@@ -273,19 +273,18 @@ impl Limits {
         at_most("length in bytes of all artifacts", total, self.artifacts_bytes())?;
         check_ancestors(artifacts)
     }
+}
 
-    fn check_text(&self, what: &str, text: &str) -> Result<()> {
-        if text.is_empty() {
-            return Err(Error::invalid(what, "empty"));
-        }
-        // A name is one word of a line for tools, and one line of a table for people.
-        if text.contains(char::is_control) {
-            return Err(Error::invalid(what, "has a control character"));
-        }
-        // A series is made of a name and what it names.
-        let limit = if what == "series" { self.name_bytes + 16 } else { self.name_bytes };
-        at_most(&format!("length in bytes of the {what}"), text.len(), limit)
+/// Refuses a name that is empty, longer than `limit`, or not one line.
+fn check_text(what: &str, text: &str, limit: usize) -> Result<()> {
+    if text.is_empty() {
+        return Err(Error::invalid(what, "empty"));
     }
+    // A name is one word of a line for tools, and one line of a table for people.
+    if text.contains(char::is_control) {
+        return Err(Error::invalid(what, "has a control character"));
+    }
+    at_most(&format!("length in bytes of the {what}"), text.len(), limit)
 }
 
 /// Refuses a file below another: no directory could have both. One that is gone may have become

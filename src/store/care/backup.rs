@@ -31,10 +31,11 @@ use crate::store::engine::unfinished::{self, Making};
 use crate::store::engine::{location, lossy};
 use crate::store::log::spool::Spooled;
 use crate::store::turn::file::{self, Refusal};
-use crate::store::turn::held::{self, Source, when_free};
+use crate::store::turn::held::{self, Source};
 use crate::store::turn::kind;
 use crate::store::turn::lock::LockFile;
 use crate::store::turn::open::Open;
+use crate::store::turn::wait::when_free;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 use copy::Copy;
 
@@ -280,8 +281,7 @@ fn check_target(to: &StorePath, store: &Path, backup: Backup) -> Result<()> {
         Ok(_) => check_replaced(to)?,
     }
     if !disk.is_free(path).at(path)? {
-        let holder = LockFile::of(to).holder();
-        return Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO });
+        return Err(LockFile::of(to).locked(Duration::ZERO));
     }
     Ok(())
 }

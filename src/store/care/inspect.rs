@@ -9,9 +9,9 @@
 //!
 //! Every byte of the file is read, so bad sectors show, too.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-use std::{io, thread};
+use std::time::Duration;
 
 use redb::{ReadOnlyDatabase, ReadableDatabase as _, ReadableTable as _};
 
@@ -35,9 +35,7 @@ use crate::store::turn::file::{self, Refusal};
 use crate::store::turn::held::Held;
 use crate::store::turn::lock::{Content, LockFile};
 use crate::store::turn::settings::{self, Settings};
-
-// The interval at which a call that waits for its turn polls.
-const POLL: Duration = Duration::from_millis(1);
+use crate::store::turn::wait::{Announce, until_free};
 
 /// What can be learnt about a store without changing it.
 #[derive(Debug, Clone, PartialEq)]
@@ -196,27 +194,20 @@ fn look(
 ) -> Result<StoreState> {
     let path = place.path.as_path();
     let lock_file = LockFile::of(place);
-    let arrived = Instant::now();
-    let mut announcement = None;
-    loop {
-        match file::open_read_only_on(place.disk.as_ref(), path) {
-            Ok(None) if is_repairable(place)? => return Ok(StoreState::Unclosed),
-            Ok(Some((database, format))) => {
-                let contents = Contents::read(&database, format, path, hear)?;
-                return Ok(StoreState::Closed(Box::new(contents)));
-            }
-            Err(Refusal::Failed(error)) => return Err(error),
-            Ok(None) | Err(Refusal::Held | Refusal::Creating | Refusal::Freed) => {}
+    let attempt = || match file::open_read_only_on(place.disk.as_ref(), path)? {
+        Some((database, format)) => {
+            let contents = Contents::read(&database, format, path, hear)?;
+            Ok(StoreState::Closed(Box::new(contents)))
         }
+        None if is_repairable(place)? => Ok(StoreState::Unclosed),
+        None => Err(Refusal::Held),
+    };
+    let is_over = |waited| {
         holder.get_or_insert_with(|| Holder::of(&lock_file));
-        if arrived.elapsed() >= wait {
-            return Ok(StoreState::Held);
-        }
-        // In a directory of another user this process cannot announce itself, but may still get a
-        // turn.
-        announcement = announcement.or_else(|| lock_file.announce().ok().flatten());
-        thread::sleep(POLL);
-    }
+        waited >= wait
+    };
+    let state = until_free(&lock_file, Announce::Optional, attempt, is_over)?;
+    Ok(state.unwrap_or(StoreState::Held))
 }
 
 /// Whether a file that was not closed is as a crash leaves it; false if another process has it now.

@@ -4,16 +4,8 @@
 //! Must never change a byte of the old file or its journal, or replace them by anything that is not
 //! complete, checked and on disk.
 
-mod chunks;
-mod documents;
 mod exchange;
 mod keys;
-mod rows;
-mod salvage;
-mod strays;
-mod survey;
-mod trees;
-mod waiting;
 mod write;
 
 use std::io;
@@ -23,33 +15,33 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::checkpoint::{Id, Timestamp};
+use crate::checkpoint::Timestamp;
 use crate::codec::Frames;
 #[cfg(feature = "encrypt")]
 use crate::codec::SecretKey;
 use crate::error::{At, Damage, Error, Result};
 use crate::store::care::apart;
+use crate::store::care::remains::keys::Keys;
+use crate::store::care::remains::notes::Notes;
+use crate::store::care::remains::rows::Rows;
+use crate::store::care::remains::salvage::{Salvage, Saved};
+use crate::store::care::remains::waiting::{Waiting, waiting};
+use crate::store::care::remains::{Lost, check, nothing, read_rows};
 use crate::store::care::verify::verify_at;
 use crate::store::engine::disk::{FileId, StorePath};
 use crate::store::engine::pages::Pages;
 use crate::store::engine::sealing::no_key;
 use crate::store::engine::sectors::Unreadable;
-use crate::store::engine::table::{FORMAT, FORMAT_KEY, IDENTITY_KEY};
+use crate::store::engine::table::IDENTITY_KEY;
 use crate::store::engine::unfinished::{self, Making};
 use crate::store::engine::{location, lossy};
 use crate::store::log::spool::Spooled;
 use crate::store::options::Options;
 use crate::store::turn::file;
-use crate::store::turn::held::when_free;
+use crate::store::turn::wait::when_free;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 use crate::store::{Store, Verification};
 use exchange::exchange;
-use keys::Keys;
-use rows::Rows;
-use salvage::{Salvage, Saved};
-pub(in crate::store) use survey::survey;
-use waiting::{Waiting, waiting};
-use write::Notes;
 
 // Limits of one transaction, in bytes and in checkpoints.
 const PART_BYTES: usize = 8 << 20;
@@ -124,18 +116,6 @@ pub struct Repaired {
     pub unreadable: Vec<Unreadable>,
 }
 
-/// Something that a repair lost, or is not sure of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Lost {
-    /// The checkpoint, the captured file, or the row.
-    pub place: String,
-    /// Why.
-    pub reason: String,
-    /// The id of the checkpoint, if it is one and known.
-    pub checkpoint: Option<Id>,
-}
-
 impl Store {
     /// The series of documents whose entries a repair lost.
     pub const SALVAGED: &str = "salvaged";
@@ -188,12 +168,12 @@ pub(in crate::store) fn repair_at(
     }
     let file = when_free(old, repair.wait, || file::lock_alone(old))?;
     let id = file.id().at(path)?;
-    let rows = Rows::read(Pages::over(file).at(path)?);
+    let rows = read_rows(Pages::over(file).at(path)?);
     check(&rows, path)?;
     let mut work = Work {
         repaired: Repaired { path: path.to_owned(), ..Repaired::default() },
         old,
-        keys: Keys::of(repair, &rows)?,
+        keys: Keys::of(repair.options().keyring(), &rows)?,
         rows: &rows,
         next_sequence: 0,
         watch,
@@ -218,13 +198,6 @@ pub(in crate::store) fn repair_at(
     });
     unfinished::remove(new.disk.as_ref(), &new.path);
     made.map(|()| work.repaired)
-}
-
-impl Lost {
-    /// Something that is no checkpoint.
-    fn of_rows(place: &str, reason: &str) -> Self {
-        Self { place: place.to_owned(), reason: reason.to_owned(), checkpoint: None }
-    }
 }
 
 struct Work<'a> {
@@ -373,23 +346,6 @@ impl Work<'_> {
         self.repaired.into = Some(place.to_owned());
         Ok(())
     }
-}
-
-/// Refuses a file that is no store, or a newer one.
-fn check(rows: &Rows, path: &Path) -> Result<()> {
-    if !rows.is_store && rows.strays.frames.is_empty() {
-        return Err(nothing(path));
-    }
-    let found = rows.meta.get(FORMAT_KEY).map_or(0, |it| u32::try_from(*it).unwrap_or(u32::MAX));
-    if found > FORMAT {
-        return Err(Error::TooNew { path: path.to_owned(), found, supported: FORMAT });
-    }
-    Ok(())
-}
-
-fn nothing(path: &Path) -> Error {
-    let reason = "nothing can be saved, nothing was changed; restore a backup";
-    Error::corrupt_store(Damage::Everything, path, reason)
 }
 
 fn bytes_of(saved: &Saved) -> usize {

@@ -30,6 +30,14 @@ pub(in crate::store) struct Unpacker<'a, T> {
     pub(in crate::store) limit: usize,
 }
 
+/// Why a document cannot be read: `reason` is about the frame at `sequence`, on the way to it.
+pub(in crate::store) fn reason_at(sequence: u64, wanted: u64, reason: &str) -> String {
+    if sequence == wanted {
+        return reason.to_owned();
+    }
+    format!("it is stored as a difference to frame {sequence}, and {reason}")
+}
+
 /// A frame on the way to the requested one.
 struct Stored {
     sequence: u64,
@@ -89,6 +97,13 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         Ok(first.map(|first| first.value().to_owned()).unwrap_or_default())
     }
 
+    /// The base of a frame; `None` if it stands alone, is damaged or missing.
+    pub(in crate::store) fn base(&self, sequence: u64) -> Result<Option<u64>> {
+        let head = self.head(sequence)?;
+        let base = FoundFrame::parse(&head).and_then(|found| found.base(sequence));
+        Ok(base.ok().flatten())
+    }
+
     /// All chunks of a frame; empty if there is none.
     pub(in crate::store) fn bytes(&self, sequence: u64) -> Result<Vec<u8>> {
         let mut bytes = self.head(sequence)?;
@@ -110,11 +125,7 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         check: Check,
     ) -> Result<Arc<Vec<u8>>> {
         let damaged = |sequence: u64, reason: &str| {
-            if sequence == wanted {
-                return Error::corrupt(place(), reason);
-            }
-            let reason = format!("it is stored as a difference to frame {sequence}, and {reason}");
-            Error::corrupt(place(), reason)
+            Error::corrupt(place(), reason_at(sequence, wanted, reason))
         };
         let mut frames: Vec<Stored> = Vec::new();
         let mut raw = None;

@@ -51,7 +51,7 @@ impl Writer<'_> {
     pub(in crate::store) fn detach(&mut self, sequences: &[u64]) -> Result<i64> {
         let mut removed = Removed::with_capacity(sequences.len());
         for sequence in sequences {
-            removed.insert(*sequence, self.base(*sequence)?);
+            removed.insert(*sequence, self.unpacker().base(*sequence)?);
         }
         // If the start of a chain is removed, the first that stays replaces it.
         let mut heirs: HashMap<u64, u64> = HashMap::new();
@@ -106,7 +106,7 @@ impl Writer<'_> {
             if !self.is_openable(sequence)? {
                 return Ok(false);
             }
-            next = self.base(sequence)?;
+            next = self.unpacker().base(sequence)?;
         }
         Ok(true)
     }
@@ -128,13 +128,6 @@ impl Writer<'_> {
             }
             _ => error,
         }
-    }
-
-    /// The base of a frame; `None` if it stands alone, or is damaged or missing.
-    fn base(&self, sequence: u64) -> Result<Option<u64>> {
-        let head = self.unpacker().head(sequence)?;
-        let base = FoundFrame::parse(&head).and_then(|found| found.base(sequence));
-        Ok(base.ok().flatten())
     }
 
     /// The dependents that stay, with the base that each loses, in the order of arrival.

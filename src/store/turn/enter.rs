@@ -21,11 +21,11 @@ use crate::store::engine::fault::without_panics;
 use crate::store::engine::full::lacks_room;
 use crate::store::engine::sealing::Sealing;
 use crate::store::options::Options;
-use crate::store::turn::file::Refusal;
 use crate::store::turn::keeper::Keeper;
 use crate::store::turn::lock::LockFile;
 use crate::store::turn::open::{Open, Settle, Use};
-use crate::store::turn::pause::{YIELD, pause};
+use crate::store::turn::pause::YIELD;
+use crate::store::turn::wait::{Announce, until_free};
 use crate::sync::{lock, read, try_read, try_write, write};
 
 // Short beside the 6 to 7 syncs that closing and opening take.
@@ -274,42 +274,22 @@ impl Turn {
     fn acquire(&self, patience: Patience, usage: Use) -> Result<Open> {
         let arrived = Instant::now();
         self.give_way();
-        let mut announcement = None;
-        loop {
-            match self.open_for(usage) {
-                Ok(open) => return Ok(open),
-                Err(Refusal::Freed) => continue,
-                Err(Refusal::Held) if announcement.is_none() => {
-                    announcement = match self.lock_file.announce() {
-                        // Without a lock file on a full disk. It may still succeed.
-                        Err(error) if lacks_room(&error) => None,
-                        announced => announced?,
-                    };
-                }
-                Err(Refusal::Held) => {}
-                // Making the file takes the lock that an announcement would hold.
-                Err(Refusal::Creating) => announcement = None,
-                Err(Refusal::Failed(error)) => return Err(error),
-            }
+        let is_over = |_| {
             let keeps_waiting = self.options.keeps_waiting.as_ref().is_none_or(|ask| ask());
-            let is_over = match patience {
+            let is_late = match patience {
                 Patience::Usual => arrived.elapsed() >= self.options.wait,
                 Patience::Until(until) => Instant::now() >= until,
             };
-            if is_over || !keeps_waiting {
-                return Err(self.locked(arrived));
-            }
-            thread::sleep(pause(arrived.elapsed()));
-        }
+            is_late || !keeps_waiting
+        };
+        let attempt = || self.open_for(usage);
+        let open = until_free(&self.lock_file, Announce::Required, attempt, is_over)?;
+        open.ok_or_else(|| self.locked(arrived))
     }
 
     /// The error for a call that waited in vain since `arrived`.
     pub(in crate::store) fn locked(&self, arrived: Instant) -> Error {
-        Error::Locked {
-            path: self.path().to_owned(),
-            holder: self.lock_file.holder(),
-            waited: arrived.elapsed(),
-        }
+        self.lock_file.locked(arrived.elapsed())
     }
 
     /// After releasing the file for another process, gives that process time to notice.

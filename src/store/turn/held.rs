@@ -21,7 +21,8 @@ use crate::store::engine::pages::Pages;
 use crate::store::engine::table::{IDENTITY_KEY, META};
 use crate::store::turn::file::{self, Refusal};
 use crate::store::turn::lock::LockFile;
-use crate::store::turn::pause::{YIELD, pause};
+use crate::store::turn::pause::YIELD;
+use crate::store::turn::wait::when_free;
 
 // As long as any turn, at least.
 const TURN_MIN: Duration = Duration::from_millis(20);
@@ -118,33 +119,6 @@ impl<'a> Held<'a> {
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.let_go();
-    }
-}
-
-/// Tries until another process lets go, or `wait` is over.
-pub(in crate::store) fn when_free<T>(
-    place: &StorePath,
-    wait: Duration,
-    mut attempt: impl FnMut() -> Result<T, Refusal>,
-) -> Result<T> {
-    let lock_file = LockFile::of(place);
-    let arrived = Instant::now();
-    let mut announcement = None;
-    loop {
-        match attempt() {
-            Ok(value) => return Ok(value),
-            Err(Refusal::Failed(error)) => return Err(error),
-            Err(Refusal::Held | Refusal::Creating | Refusal::Freed) => {}
-        }
-        let waited = arrived.elapsed();
-        if waited >= wait {
-            let holder = lock_file.holder();
-            return Err(Error::Locked { path: place.path.clone(), holder, waited });
-        }
-        // In a directory of another user this process cannot announce itself, but may still get a
-        // turn.
-        announcement = announcement.or_else(|| lock_file.announce().ok().flatten());
-        thread::sleep(pause(waited));
     }
 }
 

@@ -8,7 +8,7 @@
 mod text;
 
 use std::path::PathBuf;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 use std::{fs, io};
 
 use crate::checkpoint::Timestamp;
@@ -124,6 +124,11 @@ impl LockFile {
             Content::Whole(Text { holder, .. }) if !holder.is_empty() => holder,
             _ => "another process".to_owned(),
         }
+    }
+
+    /// The error of a call that waited in vain.
+    pub(in crate::store) fn locked(&self, waited: Duration) -> Error {
+        Error::Locked { path: self.store.path.clone(), holder: self.holder(), waited }
     }
 
     /// The store that was last opened here, unless another file has taken its place.

@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::store::engine::fault::without_panics;
 use crate::store::engine::overlay::Overlay;
 use crate::store::save::shared::Shared;
-use crate::store::turn::held::when_free;
 use crate::store::turn::open::Open;
+use crate::store::turn::wait::when_free;
 
 impl Shared {
     /// Opens the file in memory, takes in journal and spool, runs `work`, closes it there, and runs

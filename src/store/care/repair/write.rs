@@ -1,19 +1,19 @@
 //! Writes the salvaged checkpoints into a new store; every row is made anew.
 
-use super::rows::Rows;
-use super::salvage::Saved;
-use crate::codec::{Placed, decode_note, encode_deleted};
+use crate::codec::{Placed, encode_deleted};
 use crate::error::Result;
 use crate::key::{RecordKey, SEQUENCE_MAX, deleted_row};
 use crate::store::Store;
+use crate::store::care::remains::notes::Notes;
+use crate::store::care::remains::rows::Rows;
+use crate::store::care::remains::salvage::Saved;
 use crate::store::engine::fault::In;
 use crate::store::engine::table::{
     IDENTITY_KEY, META, OPERATIONS, RING_KEY, SEQUENCE_KEY, SETTINGS, TAKEN,
 };
 use crate::store::files::artifact::Captured;
-use crate::store::keep::operation::Operation;
 use crate::store::transaction::writer::Writer;
-use crate::store::turn::settings::{KEY, Settings};
+use crate::store::turn::settings::KEY;
 
 /// Adds checkpoints, all in one transaction.
 pub(super) fn add(store: &Store, saved: Vec<Saved>) -> Result<()> {
@@ -38,34 +38,6 @@ fn add_one(writer: &mut Writer<'_>, saved: Saved) -> Result<()> {
     }
     let captured: Vec<Captured> = artifacts.into_iter().map(Captured::new).collect();
     writer.insert_artifacts(sequence, &captured)
-}
-
-/// What is known about a store beside its checkpoints.
-pub(super) struct Notes {
-    pub(super) operations: Vec<(u64, Vec<u8>)>,
-    settings: Option<Vec<u8>>,
-    /// What cannot be read.
-    pub(super) lost: Vec<String>,
-}
-
-impl Notes {
-    pub(super) fn read(rows: &Rows) -> Self {
-        let mut notes = Self { operations: Vec::new(), settings: None, lost: Vec::new() };
-        for (number, place) in &rows.operations {
-            let value = rows.value(*place).unwrap_or_default();
-            match decode_note::<Operation>(*number, &value) {
-                Ok(_) => notes.operations.push((*number, value)),
-                Err(_) => notes.lost.push(format!("operation {number}")),
-            }
-        }
-        if let Some(value) = rows.settings.map(|place| rows.value(place).unwrap_or_default()) {
-            match decode_note::<Settings>(0, &value) {
-                Ok(_) => notes.settings = Some(value),
-                Err(_) => notes.lost.push("settings".to_owned()),
-            }
-        }
-        notes
-    }
 }
 
 /// Adds settings, the log and the facts about the store. A store that replaces the old one also

@@ -9,7 +9,8 @@ use super::Verifier;
 use super::tables::harm_to;
 use super::tally::{Defect, Harm};
 use crate::error::{Error, Result};
-use crate::store::care::repair::{Lost, survey};
+use crate::store::care::remains::Lost;
+use crate::store::care::remains::survey::survey;
 use crate::store::engine::pages::{Pages, Visited};
 use crate::store::engine::sectors::Unreadable;
 

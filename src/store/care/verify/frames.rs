@@ -4,7 +4,7 @@ use redb::ReadableTable as _;
 
 use super::tables::{Tables, each_after};
 use super::tally::{Harm, Verification};
-use crate::codec::{FoundFrame, decode_dependents};
+use crate::codec::decode_dependents;
 use crate::error::Result;
 use crate::key::{RecordKey, deleted_at, dependents_row, frame_row, frame_rows, frame_sequence};
 use crate::store::chain::unpack::CHUNK_BYTES_MIN;
@@ -91,7 +91,8 @@ fn check_chunks(tables: &Tables<'_>, sequence: u64, found: &mut Verification) ->
 
 /// The base of a frame has a row that leads to it.
 fn check_base(tables: &Tables<'_>, sequence: u64, found: &mut Verification) -> Result<()> {
-    let Some(base) = base_of(tables, sequence)? else { return Ok(()) };
+    // Damage to the frame itself shows elsewhere.
+    let Some(base) = tables.unpacker().base(sequence)? else { return Ok(()) };
     let row = tables.frames.get(dependents_row(base)).within(tables.path)?;
     let dependents = row.and_then(|row| decode_dependents(base, row.value())).unwrap_or_default();
     if !dependents.iter().any(|key| key.sequence == sequence) {
@@ -118,7 +119,7 @@ fn check_dependents(
         return Ok(());
     };
     for key in dependents {
-        let is_one = base_of(tables, key.sequence)? == Some(sequence);
+        let is_one = tables.unpacker().base(key.sequence)? == Some(sequence);
         let owner = owners.key(key.sequence);
         if !is_one || owner.is_some_and(|owner| owner != key) {
             let reason = format!("frame {} is said to stand on it, and does not", key.sequence);
@@ -126,12 +127,6 @@ fn check_dependents(
         }
     }
     Ok(())
-}
-
-/// The base of a frame. `None` if it has none, or is damaged, which another check reports.
-fn base_of(tables: &Tables<'_>, sequence: u64) -> Result<Option<u64>> {
-    let head = tables.unpacker().head(sequence)?;
-    Ok(FoundFrame::parse(&head).and_then(|frame| frame.base(sequence)).ok().flatten())
 }
 
 fn place(sequence: u64) -> String {

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use redb::TableHandle as _;
 
-use super::strays::{self, Strays};
 use super::trees::{Trees, has_all};
 use crate::codec::NameKind;
 use crate::key::{BlobBytes, DeletedBytes, FrameBytes, NameId, RecordBytes, frame_sequence};
@@ -23,33 +22,49 @@ use crate::store::options::Limits;
 
 /// The bytes of a value in the file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ValueSpan {
-    pub(super) at: u64,
-    pub(super) bytes: usize,
+pub(in crate::store::care) struct ValueSpan {
+    pub(in crate::store::care) at: u64,
+    pub(in crate::store::care) bytes: usize,
 }
 
 /// All rows of a store. Takes some hundred bytes of memory for each checkpoint.
-pub(super) struct Rows {
-    pub(super) pages: Pages,
+pub(in crate::store::care) struct Rows {
+    pub(in crate::store::care) pages: Pages,
     /// Whether the tables that every store has exist.
-    pub(super) is_store: bool,
+    pub(in crate::store::care) is_store: bool,
     /// Rows found in pages that no table leads to.
-    pub(super) strays: Strays,
-    pub(super) meta: HashMap<String, u64>,
-    pub(super) names: HashMap<NameId, (NameKind, Arc<str>)>,
-    pub(super) records: BTreeMap<RecordBytes, ValueSpan>,
-    pub(super) frames: BTreeMap<FrameBytes, ValueSpan>,
+    pub(in crate::store::care) strays: Strays,
+    pub(in crate::store::care) meta: HashMap<String, u64>,
+    pub(in crate::store::care) names: HashMap<NameId, (NameKind, Arc<str>)>,
+    pub(in crate::store::care) records: BTreeMap<RecordBytes, ValueSpan>,
+    pub(in crate::store::care) frames: BTreeMap<FrameBytes, ValueSpan>,
     /// One above the largest sequence in pages of `frames` that passed their sums.
     next_checked: u64,
     /// Rows with duplicate keys.
-    pub(super) spares: Spares,
-    pub(super) deleted: BTreeMap<DeletedBytes, ValueSpan>,
-    pub(super) artifacts: BTreeMap<FrameBytes, ValueSpan>,
-    pub(super) blobs: BTreeMap<BlobBytes, ValueSpan>,
-    pub(super) operations: BTreeMap<u64, ValueSpan>,
-    pub(super) settings: Option<ValueSpan>,
+    pub(in crate::store::care) spares: Spares,
+    pub(in crate::store::care) deleted: BTreeMap<DeletedBytes, ValueSpan>,
+    pub(in crate::store::care) artifacts: BTreeMap<FrameBytes, ValueSpan>,
+    pub(in crate::store::care) blobs: BTreeMap<BlobBytes, ValueSpan>,
+    pub(in crate::store::care) operations: BTreeMap<u64, ValueSpan>,
+    pub(in crate::store::care) settings: Option<ValueSpan>,
     /// The names of files of the spool that were taken in.
-    pub(super) taken: BTreeSet<String>,
+    pub(in crate::store::care) taken: BTreeSet<String>,
+}
+
+/// What was found, beside the rows that were added to those of the tables.
+#[derive(Default)]
+pub(in crate::store::care) struct Strays {
+    /// Chunks that are as good as the sum of what they are a part of.
+    pub(in crate::store::care) frames: BTreeMap<FrameBytes, Vec<ValueSpan>>,
+    pub(in crate::store::care) blobs: BTreeMap<BlobBytes, Vec<ValueSpan>>,
+    /// The sequences of entries that were found so.
+    pub(in crate::store::care) entries: BTreeSet<u64>,
+    /// The sequences of documents that may have been checkpoints, and have no entry.
+    pub(in crate::store::care) lone: BTreeSet<u64>,
+    /// What is not known for sure, and why.
+    pub(in crate::store::care) unsure: Vec<(String, &'static str)>,
+    /// What the tables may have lost, and nothing can be found of.
+    pub(in crate::store::care) lost: Vec<(&'static str, &'static str)>,
 }
 
 /// Rows by their keys, and rows whose keys were already there.
@@ -57,18 +72,17 @@ type Taken<const N: usize> = (BTreeMap<[u8; N], ValueSpan>, Vec<([u8; N], ValueS
 
 /// Rows with duplicate keys, by table.
 #[derive(Default)]
-pub(super) struct Spares {
-    pub(super) records: Vec<(RecordBytes, ValueSpan)>,
-    pub(super) frames: Vec<(FrameBytes, ValueSpan)>,
-    pub(super) deleted: Vec<(DeletedBytes, ValueSpan)>,
-    pub(super) artifacts: Vec<(FrameBytes, ValueSpan)>,
-    pub(super) blobs: Vec<(BlobBytes, ValueSpan)>,
+pub(in crate::store::care) struct Spares {
+    pub(in crate::store::care) records: Vec<(RecordBytes, ValueSpan)>,
+    pub(in crate::store::care) frames: Vec<(FrameBytes, ValueSpan)>,
+    pub(in crate::store::care) deleted: Vec<(DeletedBytes, ValueSpan)>,
+    pub(in crate::store::care) artifacts: Vec<(FrameBytes, ValueSpan)>,
+    pub(in crate::store::care) blobs: Vec<(BlobBytes, ValueSpan)>,
 }
 
 impl Rows {
-    /// Reads all pages that lead to rows.
-    pub(super) fn read(pages: Pages) -> Self {
-        let mut trees = Trees::find(&pages);
+    /// Reads the rows of these tables.
+    pub(super) fn read(pages: Pages, trees: &mut Trees) -> Self {
         let mut rows = Self {
             pages,
             is_store: has_all(&trees.tables),
@@ -89,19 +103,18 @@ impl Rows {
         for table in &trees.tables {
             rows.take(table, &mut trees.seen);
         }
-        strays::look(&mut rows, &trees);
         rows
     }
 
     /// The bytes of a value.
-    pub(super) fn value(&self, place: ValueSpan) -> io::Result<Vec<u8>> {
+    pub(in crate::store::care) fn value(&self, place: ValueSpan) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; place.bytes];
         self.pages.read(place.at, &mut bytes)?;
         Ok(bytes)
     }
 
     /// Several values concatenated.
-    pub(super) fn values<'a>(
+    pub(in crate::store::care) fn values<'a>(
         &self,
         places: impl Iterator<Item = &'a ValueSpan>,
     ) -> io::Result<Vec<u8>> {
@@ -120,7 +133,7 @@ impl Rows {
     ///
     /// A key on a page that fails its sum may be any number. If it counted, saves of the journal
     /// with lower sequences would be skipped.
-    pub(super) fn next_sequence(&self) -> u64 {
+    pub(in crate::store::care) fn next_sequence(&self) -> u64 {
         self.next_checked.max(self.meta.get("sequence").copied().unwrap_or(1))
     }
 
@@ -240,7 +253,7 @@ impl Rows {
 }
 
 impl ValueSpan {
-    pub(super) fn of(row: &Row<'_>) -> Self {
+    pub(in crate::store::care) fn of(row: &Row<'_>) -> Self {
         Self { at: row.at, bytes: row.value.len() }
     }
 }

@@ -4,7 +4,7 @@
 //! lost it, and only if its own sum proves it. The report says that it may have been deleted or
 //! changed since.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use redb::TableHandle as _;
 
@@ -31,22 +31,6 @@ const FRAME: usize = 1;
 const DELETION: usize = 2;
 const BLOB: usize = 3;
 const NAME: usize = 4;
-
-/// The result, beside the rows that were added to those of the tables.
-#[derive(Default)]
-pub(super) struct Strays {
-    /// Chunks, which are as good as the sum of the frame or content that they make.
-    pub(super) frames: BTreeMap<FrameBytes, Vec<ValueSpan>>,
-    pub(super) blobs: BTreeMap<BlobBytes, Vec<ValueSpan>>,
-    /// The sequences of the entries found.
-    pub(super) entries: BTreeSet<u64>,
-    /// The sequences of documents without an entry that may have been checkpoints.
-    pub(super) lone: BTreeSet<u64>,
-    /// What is unsure, and why.
-    pub(super) unsure: Vec<(String, &'static str)>,
-    /// What the tables may have lost and no page has.
-    pub(super) lost: Vec<(&'static str, &'static str)>,
-}
 
 /// Rows that pass their own sums, or are parts of something that does.
 #[derive(Default)]

@@ -12,15 +12,15 @@ use crate::store::log::journal;
 
 /// Saves that are in the journal and not in the tables.
 #[derive(Default)]
-pub(super) struct Waiting {
-    pub(super) placed: Vec<Placed>,
-    pub(super) lost: Vec<Lost>,
+pub(in crate::store::care) struct Waiting {
+    pub(in crate::store::care) placed: Vec<Placed>,
+    pub(in crate::store::care) lost: Vec<Lost>,
     /// The last sequence in the journal.
-    pub(super) last_sequence: u64,
-    pub(super) unreadable: Vec<Unreadable>,
+    pub(in crate::store::care) last_sequence: u64,
+    pub(in crate::store::care) unreadable: Vec<Unreadable>,
 }
 
-pub(super) fn waiting(old: &StorePath, rows: &Rows) -> Result<Waiting> {
+pub(in crate::store::care) fn waiting(old: &StorePath, rows: &Rows) -> Result<Waiting> {
     let path = location::beside(&old.path, ".journal");
     let identity = rows.meta.get(IDENTITY_KEY).copied();
     let next_sequence = rows.next_sequence();

@@ -26,14 +26,14 @@ use crate::store::Store;
 use crate::store::engine::sealing::bytes_of;
 
 /// A checkpoint that is saved.
-pub(super) struct Saved {
-    pub(super) entry: Entry,
-    pub(super) frame: Vec<u8>,
+pub(in crate::store::care) struct Saved {
+    pub(in crate::store::care) entry: Entry,
+    pub(in crate::store::care) frame: Vec<u8>,
     /// When it was deleted, and by which operation, if it can be restored.
-    pub(super) deleted: Option<(Timestamp, u64)>,
-    pub(super) artifacts: Vec<NewArtifact>,
+    pub(in crate::store::care) deleted: Option<(Timestamp, u64)>,
+    pub(in crate::store::care) artifacts: Vec<NewArtifact>,
     /// Whether its entry was lost.
-    pub(super) is_made_up: bool,
+    pub(in crate::store::care) is_made_up: bool,
 }
 
 /// An entry; if it was deleted, when and by which operation.
@@ -46,7 +46,7 @@ enum Owner {
     Journal(Box<Entry>),
 }
 
-pub(super) struct Salvage<'a> {
+pub(in crate::store::care) struct Salvage<'a> {
     rows: &'a Rows,
     documents: Documents<'a>,
     /// The key to seal frames with.
@@ -58,17 +58,17 @@ pub(super) struct Salvage<'a> {
     /// When checkpoints were saved, according to their dependents and bases.
     times: BTreeMap<u64, Timestamp>,
     kept: HashSet<u64>,
-    pub(super) lost: Vec<Lost>,
+    pub(in crate::store::care) lost: Vec<Lost>,
     /// Number of checkpoints of which nothing can be saved.
-    pub(super) lost_checkpoints: u64,
+    pub(in crate::store::care) lost_checkpoints: u64,
     /// Why nothing can be stored anew.
-    pub(super) failure: Option<Error>,
-    pub(super) unsure: Vec<Lost>,
+    pub(in crate::store::care) failure: Option<Error>,
+    pub(in crate::store::care) unsure: Vec<Lost>,
 }
 
 impl<'a> Salvage<'a> {
     /// `journal` has the saves that the tables lack.
-    pub(super) fn new(rows: &'a Rows, journal: Vec<Placed>, keys: &Keys) -> Self {
+    pub(in crate::store::care) fn new(rows: &'a Rows, journal: Vec<Placed>, keys: &Keys) -> Self {
         let mut owners: BTreeMap<u64, Vec<Owner>> = BTreeMap::new();
         let mut times = BTreeMap::new();
         for key in rows.records.keys() {
@@ -111,12 +111,12 @@ impl<'a> Salvage<'a> {
     }
 
     /// Number of checkpoints not yet processed.
-    pub(super) fn left(&self) -> usize {
+    pub(in crate::store::care) fn left(&self) -> usize {
         self.sequences.len()
     }
 
     /// What is saved of the next checkpoint; `None` if nothing is, and at the end.
-    pub(super) fn next(&mut self) -> Option<Saved> {
+    pub(in crate::store::care) fn next(&mut self) -> Option<Saved> {
         let sequence = self.sequences.pop_first()?;
         let owners = self.owners.remove(&sequence).unwrap_or_default();
         let entry = self.entry(owners);
@@ -256,12 +256,12 @@ impl<'a> Salvage<'a> {
     }
 
     /// A missing key that the last frame needed.
-    pub(super) fn lacks(&self) -> Option<KeyId> {
+    pub(in crate::store::care) fn lacks(&self) -> Option<KeyId> {
         self.documents.lacks.get()
     }
 
     /// Whether the last frame needed a key that was not given; resets this.
-    pub(super) fn lacked(&mut self) -> bool {
+    pub(in crate::store::care) fn lacked(&mut self) -> bool {
         let is_locked = matches!(self.failure.take(), Some(Error::Key { .. }));
         self.documents.lacks.take().is_some() || is_locked
     }
@@ -354,7 +354,12 @@ impl<'a> Salvage<'a> {
         self.rows.strays.entries.contains(&sequence)
     }
 
-    pub(super) fn lose(&mut self, place: String, id: Option<&Id>, reason: impl Into<String>) {
+    pub(in crate::store::care) fn lose(
+        &mut self,
+        place: String,
+        id: Option<&Id>,
+        reason: impl Into<String>,
+    ) {
         self.lost.push(Lost { place, reason: reason.into(), checkpoint: id.cloned() });
     }
 

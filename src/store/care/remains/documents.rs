@@ -12,6 +12,7 @@ use crate::codec::{Flaw, FoundFrame, Frames, KeyId};
 use crate::key::{blob_row, blob_rows, frame_row, frame_rows};
 use crate::store::chain::choice::STEPS_MAX;
 use crate::store::chain::recent::Recent;
+use crate::store::chain::unpack::reason_at;
 use crate::store::engine::pages::UNREADABLE;
 use crate::store::engine::table::{FORMAT_KEY, KEY_KEY};
 use crate::store::files::blobs;
@@ -125,10 +126,7 @@ impl<'a> Documents<'a> {
 
     /// The raw bytes at a sequence, from the rows of the tables.
     fn listed(&mut self, wanted: u64) -> Result<Arc<Vec<u8>>, String> {
-        let damaged = |sequence: u64, reason: &str| match sequence {
-            same if same == wanted => reason.to_owned(),
-            other => format!("it is stored as a difference to frame {other}, and {reason}"),
-        };
+        let damaged = |sequence: u64, reason: &str| reason_at(sequence, wanted, reason);
         let mut frames: Vec<(u64, Vec<u8>)> = Vec::new();
         let mut raw = None;
         let mut next = Some(wanted);

@@ -3,10 +3,10 @@
 //! Must never write, or report something as lost that only needs a key that was not given.
 
 use super::keys::Keys;
-use super::rows::Rows;
+use super::notes::Notes;
 use super::salvage::{Salvage, Saved};
-use super::write::Notes;
-use super::{Lost, Waiting, check, waiting};
+use super::waiting::{Waiting, waiting};
+use super::{Lost, check, read_rows};
 use crate::codec::{KeyId, Keyring};
 use crate::error::Result;
 use crate::store::engine::disk::StorePath;
@@ -44,7 +44,7 @@ pub(in crate::store) fn survey(
     ring: Keyring,
     watch: Watch<'_>,
 ) -> Result<Surveyed> {
-    let rows = Rows::read(pages);
+    let rows = read_rows(pages);
     check(&rows, &place.path)?;
     let store = rows.meta.get(KEY_KEY).map(|number| KeyId::from_number(*number));
     let Waiting { placed, lost, unreadable, .. } = waiting(place, &rows)?;
