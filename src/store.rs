@@ -207,7 +207,7 @@ impl Store {
 
     /// Deletes checkpoints: all of them, or none if one does not exist.
     ///
-    /// They can be restored by [`Store::undelete`] until the store is compacted, or for as long as
+    /// On a full disk it deletes a few at a time; if that fails, some are deleted. They can be restored by [`Store::undelete`] until the store is compacted, or for as long as
     /// [`Settings::keep_deleted`] says.
     ///
     /// # Errors
@@ -216,7 +216,8 @@ impl Store {
         self.delete_as(ids, Removal::Restorable)
     }
 
-    /// Deletes checkpoints for good: all of them, or none if one does not exist.
+    /// Deletes checkpoints for good: all of them, or none if one does not exist. On a full disk it
+    /// deletes a few at a time; if that fails, some are deleted.
     ///
     /// # Errors
     /// [`Error::NotFound`] names the one that does not exist.

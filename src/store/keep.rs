@@ -11,6 +11,7 @@
 
 pub(in crate::store) mod apply;
 pub(in crate::store) mod daily;
+mod delete;
 pub(in crate::store) mod deleted;
 pub(in crate::store) mod fork;
 pub(in crate::store) mod lifecycle;

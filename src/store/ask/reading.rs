@@ -15,8 +15,8 @@
 //! - `backup` copies the closed overlay if the file cannot be closed cleanly, because the disk is
 //!   full or other processes are killed with the store time and again.
 //!
-//! A store that was closed properly has no reserve: the engine trims its file, and every commit
-//! takes some new pages. So removing anything from it needs some free space.
+//! Every commit takes some new pages, so removing needs room, too. It comes from the reserve of the
+//! journal, or from that of the lock file: see `Shared::make_room`.
 
 use crate::error::{Error, Result};
 use crate::store::engine::full::is_full;

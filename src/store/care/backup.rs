@@ -306,11 +306,15 @@ impl Counts {
     }
 }
 
-/// A file that no other backup writes at the same time.
+/// A file that no other backup writes at the same time. As with [`open_copy`], its lock may seem to
+/// be taken for a moment.
 fn locked(opened: io::Result<Box<dyn DiskFile>>, path: &Path) -> Result<Box<dyn DiskFile>> {
     let file = opened.at(path)?;
-    if file.try_lock(Lock::Exclusive).at(path)? {
-        return Ok(file);
+    for _ in 0..OPEN_TRIES {
+        if file.try_lock(Lock::Exclusive).at(path)? {
+            return Ok(file);
+        }
+        thread::sleep(OPEN_PAUSE);
     }
     let holder = "another backup".to_owned();
     Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })

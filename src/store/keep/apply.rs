@@ -151,7 +151,13 @@ impl Store {
             total.operation = Some(number).filter(|number| *number > 0);
             give_way();
         }
-        self.shared.write(|writer| writer.purge_expired(now))?;
+        // What the plan names is gone. Purging the rest takes room, which a full disk lacks.
+        if at_once > AT_ONCE_IF_FULL {
+            match self.shared.write(|writer| writer.purge_expired(now)) {
+                Err(error) if lacks_room(&error) => {}
+                purged => purged?,
+            }
+        }
         Ok(total)
     }
 }

@@ -63,23 +63,6 @@ pub(in crate::store) enum Removal {
 }
 
 impl Store {
-    pub(in crate::store) fn delete_as(&self, ids: &[Id], removal: Removal) -> Result<Deleted> {
-        let now = (self.shared.options.clock)();
-        let ids: BTreeSet<&Id> = ids.iter().collect();
-        let delete = |writer: &mut Writer<'_>| {
-            let found = |id: &&Id| writer.find(id)?.ok_or_else(|| not_found(id));
-            let entries = ids.iter().map(found).collect::<Result<Vec<Entry>>>()?;
-            if entries.is_empty() {
-                return Ok(Deleted::default());
-            }
-            let operation = writer.log(Operation::new(Action::Delete, now).on(&entries))?;
-            let deleted = writer.delete(&entries, removal, (now, operation))?;
-            writer.purge_expired(now)?;
-            Ok(deleted)
-        };
-        self.shared.make_room(|| self.shared.write(delete))
-    }
-
     /// Restores deleted checkpoints: all of them, or none if one cannot be had.
     ///
     /// If one id was deleted more than once, the last one deleted is restored. Looks at all that

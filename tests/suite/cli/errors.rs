@@ -83,18 +83,18 @@ fn words_with_a_meaning_of_their_own_are_no_ids() {
 fn an_unknown_id_is_nothing_matched() {
     let test = Test::filled();
     insta::assert_snapshot!(test.run("show x").failed(3), @r#"
-    error: no checkpoint matches "x"; the newest are default, issue:42
+    error: no checkpoint matches "x"; the newest series are default, issue:42
     hint: `waypost list` shows what there is
     "#);
     insta::assert_snapshot!(by_member(&test.run("show x --json").failed(3)), @r#"
     {"version":1,
     "error":{"code":"not_found",
-    "message":"no checkpoint matches \"x\"; the newest are default, issue:42",
+    "message":"no checkpoint matches \"x\"; the newest series are default, issue:42",
     "hint":"`waypost list` shows what there is"}}
     "#);
     assert_eq!(
         test.run("show x --quiet").failed(3),
-        "error: no checkpoint matches \"x\"; the newest are default, issue:42\n"
+        "error: no checkpoint matches \"x\"; the newest series are default, issue:42\n"
     );
 }
 

@@ -134,7 +134,7 @@ fn without_a_checkpoint_what_is_nearby_is_named() {
         "{stderr}"
     );
     let stderr = test.run("resume quite-another").failed(3);
-    assert!(stderr.contains("; the newest are nightly, issue:42\n"), "{stderr}");
+    assert!(stderr.contains("; the newest series are nightly, issue:42\n"), "{stderr}");
     let stderr = test.run("resume issue:43 --json").failed(3);
     assert!(stderr.starts_with(r#"{"version":1,"error":{"code":"not_found""#), "{stderr}");
 }

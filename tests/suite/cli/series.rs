@@ -82,5 +82,13 @@ fn resume_without_a_name_offers_the_list_at_a_terminal() {
     assert_eq!(code, Some(0), "{shown}");
     assert!(stdout.contains("b-1"), "{stdout}");
     let said = test.run("resume").failed(2);
-    assert!(said.contains("the newest are nightly, waiting, stuck, broken, done"), "{said}");
+    assert!(said.contains("the newest series are nightly, waiting, stuck, broken, done"), "{said}");
+}
+
+#[test]
+fn resume_without_a_name_says_that_the_store_is_empty() {
+    let test = Test::new();
+    test.run("init").done();
+    let said = test.run("resume").failed(3);
+    assert!(said.starts_with("error: the store has no checkpoints\n"), "{said}");
 }

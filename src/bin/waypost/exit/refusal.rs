@@ -164,7 +164,7 @@ fn listed(names: &[impl ToString]) -> String {
 fn near(nearby: &[impl ToString], newest: &[Series]) -> String {
     match (nearby, newest) {
         ([], []) => String::new(),
-        ([], newest) => format!("; the newest are {}", listed(newest)),
+        ([], newest) => format!("; the newest series are {}", listed(newest)),
         (nearby, _) => format!("; nearby: {}", listed(nearby)),
     }
 }

@@ -391,9 +391,8 @@ fn of_command(refusal: &Refusal) -> Verdict {
         // Nothing is there to go on from, so that a loop starts.
         Refusal::Fresh { .. } => Verdict::new(Exit::Nothing, "start_fresh"),
         Refusal::NotStarted { .. } => Verdict::new(Exit::Refused, "deleted"),
-        Refusal::NoTasks { .. } => {
-            refused("no_tasks", "`waypost resume --json` gives all that it says")
-        }
+        Refusal::NoTasks { id } => Verdict::new(Exit::Refused, "no_tasks")
+            .hint(format!("`waypost show {} --document` prints the document", quoted(id.as_str()))),
         Refusal::NoWorker { files: Some(files), .. } => {
             let files = quoted(&files.display().to_string());
             let hint = format!("add what is missing there, then `waypost import {files}`");

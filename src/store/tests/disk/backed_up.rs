@@ -106,6 +106,25 @@ fn whatever_call_of_a_backup_fails_the_store_stays_whole() {
     assert!(failed > 50, "{failed} told");
 }
 
+/// A lock of the copy that another thread's new process had a duplicate of ended the backup.
+#[test]
+fn a_lock_that_is_refused_once_does_not_end_a_backup() {
+    let workload = run(0);
+    let files = workload.disk.files();
+    let mut refused = 0;
+    loop {
+        let disk = SimulatedDisk::with(files.clone());
+        disk.refuse_lock(refused);
+        let copied = back_up(&disk, &workload.model, Backup::default());
+        if !disk.has_refused_lock() {
+            break;
+        }
+        copied.unwrap_or_else(|error| panic!("lock {refused}: {error}"));
+        refused += 1;
+    }
+    assert!(refused >= 2, "{refused} locks");
+}
+
 /// Makes a backup of what a kill left.
 fn back_up(disk: &SimulatedDisk, model: &Model, backup: Backup) -> Result<()> {
     let store = open(disk, &later(), &keys_of(model))?;

@@ -160,6 +160,9 @@ struct DiskState {
     exchanges: bool,
     /// Whether another process has the store.
     is_held: bool,
+    /// How many locks were asked for since one was to be refused, and its number.
+    locks: usize,
+    refused_lock: Option<usize>,
     is_dead: bool,
 }
 
@@ -179,6 +182,19 @@ impl SimulatedDisk {
 
     pub(super) fn fail(&self, fault: Fault) {
         lock(&self.state).fault = Some(fault);
+    }
+
+    /// Refuses the lock with this number, from zero, as if a process that is being started had a
+    /// duplicate of an earlier one.
+    pub(super) fn refuse_lock(&self, number: usize) {
+        let mut state = lock(&self.state);
+        (state.locks, state.refused_lock) = (0, Some(number));
+    }
+
+    /// Whether the lock that is to be refused was asked for.
+    pub(super) fn has_refused_lock(&self) -> bool {
+        let state = lock(&self.state);
+        state.refused_lock.is_some_and(|number| state.locks > number)
     }
 
     /// From now on the disk fails all calls.
@@ -576,7 +592,10 @@ impl DiskFile for SimulatedFile {
 
     /// There is only one process, unless another has the store.
     fn try_lock(&self, _: Lock) -> io::Result<bool> {
-        Ok(!lock(&self.disk.state).is_held)
+        let mut state = lock(&self.disk.state);
+        let is_refused = state.refused_lock == Some(state.locks);
+        state.locks += 1;
+        Ok(!state.is_held && !is_refused)
     }
 
     fn sync(&self) -> io::Result<()> {

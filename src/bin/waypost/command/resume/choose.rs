@@ -101,8 +101,11 @@ fn refused(unresolved: Unresolved) -> anyhow::Error {
 fn any(args: &Args, store: &Store, global: &Global) -> Result<Target> {
     if !is_asked_here(args, global) {
         let newest = store.newest_series()?;
+        if newest.is_empty() {
+            return Err(nothing(&Query::default()).into());
+        }
         let names: Vec<&str> = newest.iter().map(Series::as_str).collect();
-        let what = format!("name what to resume; the newest are {}", names.join(", "));
+        let what = format!("name what to resume; the newest series are {}", names.join(", "));
         return Err(Refusal::Usage(what).into());
     }
     let query = Query { limit: Some(SHOWN_MAX), ..Query::default() };

@@ -121,9 +121,9 @@ fn all_errors_at_a_glance() {
           `waypost archive --series issue:42`
     3 not_found: no checkpoint matches "issue:43"; nearby: issue:42
         if that is meant, `waypost resume issue:42`
-    3 not_found: no checkpoint matches "issue:43"; the newest are issue:42
+    3 not_found: no checkpoint matches "issue:43"; the newest series are issue:42
         `waypost list` shows what there is
-    3 not_found: no checkpoint matches "issue:43"; the newest are issue:42
+    3 not_found: no checkpoint matches "issue:43"; the newest series are issue:42
         `waypost list` shows what there is
     2 several: "42" stands for several checkpoints
         42@0 is its newest checkpoint, 42@1 the one before
@@ -169,7 +169,7 @@ fn all_errors_at_a_glance() {
     3 start_fresh: issue:42 starts over
     4 deleted: a-1 was deleted, and nothing goes on
     4 no_tasks: the document of a-1 tells neither tasks nor the last action
-        `waypost resume --json` gives all that it says
+        `waypost show a-1 --document` prints the document
     4 no_worker: no prompt for a worker can be made of a-1: /team_name: is missing in
       .pipeline/state.json
         add what is missing there, then `waypost import p/.pipeline`
