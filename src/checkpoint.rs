@@ -81,7 +81,7 @@ pub struct Checkpoint {
 pub struct Entry {
     /// Unique in the store.
     pub id: Id,
-    /// The line of checkpoints it belongs to; what gets resumed.
+    /// The line of checkpoints it belongs to, which can be resumed.
     pub series: Series,
     /// The issue it works on.
     pub issue: Option<Issue>,
@@ -105,25 +105,25 @@ pub struct Entry {
     pub iteration: Option<u64>,
     /// Where the work stands.
     pub status: Status,
-    /// When it was saved, as the clock or the caller said. Not unique, and may go backwards.
+    /// When it was saved, by the clock or the caller. Not unique, and may go backwards.
     pub created_at: Timestamp,
     /// Its place in the order of checkpoints, if that differs from `created_at`: the store dated
-    /// it, and a checkpoint that was there already has a later date.
+    /// it, and an earlier checkpoint has a later date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordered_at: Option<Timestamp>,
-    /// When the work last changed, where the source says so.
+    /// When the work last changed, if the source says so.
     pub updated_at: Option<Timestamp>,
     /// The checkpoint it continues or was forked from.
     pub parent: Option<Id>,
     /// Tagged checkpoints are never pruned.
     pub tags: BTreeSet<String>,
-    /// Whether the work can go on from here, where the source says so.
+    /// Whether the work can continue from here, if the source says so.
     pub can_resume: Option<bool>,
     /// Where to go on.
     pub resume_from: Option<String>,
-    /// What a person should know before going on.
+    /// Warnings for a person before resuming.
     pub warnings: Vec<String>,
-    /// Overrides the policy's age for this one.
+    /// Overrides the age limit of the policy for this checkpoint.
     pub retention_days: Option<u32>,
     /// The file layout it came from.
     pub layout: Layout,
@@ -132,12 +132,12 @@ pub struct Entry {
     /// What else is needed to write that file again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceForm>,
-    /// Breaks ties between equal times: the order in which the store took checkpoints in. Zero in
-    /// what a save returns that went to the spool: then it has not taken it in yet.
+    /// Breaks ties between equal times: the order of arrival. Zero in the entry that a spooled save
+    /// returns, since the store has not taken it in yet.
     pub sequence: u64,
     /// Length of the document in stored form, before compression.
     pub document_bytes: u64,
-    /// Length of the document on disk; it may become less when what was spooled is taken in.
+    /// Length of the document on disk. May shrink when a spooled save is taken in.
     pub stored_bytes: u64,
     /// Number of files that were captured with it.
     #[serde(skip_serializing_if = "is_zero")]
@@ -155,7 +155,7 @@ impl Entry {
         (self.ordered_at.unwrap_or(self.created_at), self.sequence)
     }
 
-    /// Length of what is compressed: the document, and the text behind it if that is kept.
+    /// Length before compression: the document, and the text behind it if that is kept.
     pub(crate) fn raw_bytes(&self) -> u64 {
         let text_bytes = self.source.map_or(0, |source| source.text_bytes);
         self.document_bytes.saturating_add(text_bytes)

@@ -45,7 +45,7 @@ use crate::error::{Error, Result};
 pub(crate) use artifact::{decode_artifact, encode_artifact};
 pub(crate) use deleted::{decode_deleted, encode_deleted};
 pub(crate) use dependents::{decode_dependents, encode_dependents};
-pub(crate) use frame::{Found as FoundFrame, Frame, Frames};
+pub(crate) use frame::{FoundFrame, Frame, Frames};
 pub(crate) use holders::{Holders, decode_holders, encode_holders};
 pub use keyring::KeyId;
 pub(crate) use keyring::Keyring;
@@ -64,18 +64,18 @@ pub(crate) use v1::{
     NameKind, cause, decode_entry, decode_id, derived_tail, encode_entry, parse_cause,
 };
 
-// Every frame of the decoder's recursion is small; far more would still fit a 2 MiB stack.
+// Every stack frame of the decoder is small; a deeper limit would still fit a 2 MiB stack.
 const DEPTH_READ: usize = 1024;
-// A style comes from a record or a line of an export, and a wide one makes much of little.
+// A style comes from a record or a line of an export, and a wide one multiplies the length.
 pub(crate) const TEXT_BYTES_MAX: usize = 1 << 30;
 
-/// That a text would be longer than this.
+/// The error for a text longer than this.
 pub(crate) fn too_long() -> Error {
     let what = "length in bytes of the document in its style".to_owned();
     Error::Limit { what, limit: TEXT_BYTES_MAX as u64 }
 }
 
-/// The stored form of any value, which takes about `expected_bytes`.
+/// The stored form of any value; `expected_bytes` is its approximate length.
 pub(crate) fn encode(
     value: &(impl Serialize + ?Sized),
     bounds: Bounds,
@@ -100,7 +100,7 @@ pub(crate) fn read_json(json: &[u8], place: &str) -> Result<Document> {
     Document::deserialize(&mut decoder).map_err(|fault| fault.into_error(place))
 }
 
-/// Any value as another type; errors call it `place`, and name what does not fit.
+/// Any value as another type; errors call it `place`, and name the part that does not fit.
 pub(crate) fn convert<T: DeserializeOwned>(value: &impl Serialize, place: &str) -> Result<T> {
     let raw = encode(value, Bounds::DEFAULT, 0)?;
     let mut decoder = decode::Decoder::new(&raw, DEPTH_READ);
@@ -117,14 +117,14 @@ pub(crate) fn check_wide(bytes: &[u8]) -> u128 {
     XxHash3_128::oneshot(bytes)
 }
 
-/// Length of the document that raw bytes start with; `None` if they start with none.
+/// Length of the document at the start of raw bytes; `None` if there is none.
 pub(crate) fn document_bytes(raw: &[u8]) -> Option<usize> {
     let mut decoder = decode::Decoder::new(raw, DEPTH_READ);
     IgnoredAny::deserialize(&mut decoder).ok()?;
     Some(raw.len() - decoder.rest().len())
 }
 
-/// A YAML text as a tree; errors call it `place`. A key that stands twice does so in the tree.
+/// A YAML text as a tree; errors call it `place`. The tree keeps duplicate keys.
 pub(crate) fn read_yaml(text: &[u8], place: &str) -> Result<Document> {
     yaml::read(text, Bounds::DEFAULT).map_err(|reason| Error::invalid(place, reason))
 }
@@ -155,7 +155,7 @@ impl Document {
 impl Checkpoint {
     /// Returns the document as a type of the caller's own.
     ///
-    /// Reads the stored bytes directly; what `T` does not ask for is passed over.
+    /// Reads the stored bytes directly, and skips what `T` does not ask for.
     ///
     /// # Errors
     /// [`Error::Invalid`] with a JSON pointer if the document does not have the shape of `T`.
@@ -177,7 +177,7 @@ impl Checkpoint {
     /// Returns the document in stored form, as [`docs::format`](crate::docs::format) specifies it.
     #[must_use]
     pub fn stored_form(&self) -> &[u8] {
-        // Behind it may stand the text that it was read from.
+        // The text that it was read from may follow.
         let end = usize::try_from(self.entry.document_bytes).unwrap_or(usize::MAX);
         self.raw.get(..end).unwrap_or(&self.raw)
     }
@@ -206,7 +206,7 @@ impl Checkpoint {
 
     /// Returns the text of the file that it came from, byte for byte, if it came from one.
     ///
-    /// Of a file that was compressed this is what was in it.
+    /// Of a compressed file this is the uncompressed text.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the stored bytes are not a document, or [`Error::Limit`] if a style

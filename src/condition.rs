@@ -1,7 +1,7 @@
 //! Conditions on documents, as a person types them: `/score < 50 and not /phase == build`.
 //!
-//! Knows nothing of stores or terminals, and takes any text: what is no condition is refused with
-//! its column.
+//! Knows nothing of stores or terminals. Takes any text: an invalid condition is refused with its
+//! column.
 
 mod parse;
 #[cfg(test)]
@@ -18,7 +18,7 @@ use crate::checkpoint::Document;
 use crate::diff::Pointer;
 use crate::error::{Error, Result};
 
-/// What is asked of a document.
+/// A condition on a document.
 ///
 /// ```
 /// use waypost::{Condition, Document};
@@ -63,7 +63,7 @@ struct Test {
     asks: Asks,
 }
 
-/// What a test asks of a value.
+/// The test of a value.
 #[derive(Debug, Clone, PartialEq)]
 enum Asks {
     Exists,
@@ -83,13 +83,13 @@ enum Relation {
 }
 
 impl Condition {
-    /// Tells whether a document fulfils it.
+    /// Tells whether a document meets it.
     #[must_use]
     pub fn holds(&self, document: &Document) -> bool {
         self.root.holds(document)
     }
 
-    /// Returns the places that it asks about, each once, in the order they are named.
+    /// Returns the places that it tests, each once, in the order they are named.
     #[must_use]
     pub fn pointers(&self) -> &[Pointer] {
         &self.pointers

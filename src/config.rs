@@ -1,7 +1,7 @@
 //! The configuration file: what is saved, what is kept, and where, as people write it in YAML.
 //!
-//! Pure: it gets text. Must never pass over what it does not understand: a word that is spelled
-//! wrong could otherwise remove what was meant to be kept.
+//! Pure: it gets text. Must never ignore what it does not understand: a misspelled word could
+//! otherwise remove what was meant to be kept.
 
 mod count;
 mod field;
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::retention::{Age, Policy};
 use crate::yaml::{self, Bounds};
 
-/// A file that people write has some fifty lines; this leaves room and bounds what is hostile.
+/// Real files have some fifty lines. This leaves room, and bounds hostile files.
 const BOUNDS: Bounds = Bounds { bytes: 1 << 20, depth: 128, nodes: 10_000 };
 
 const ROOT: &str = "checkpoint";
@@ -121,19 +121,19 @@ impl Config {
         self
     }
 
-    /// What is kept, if the file says anything of retention, rules, sizes or success.
+    /// The retention policy, if the file mentions retention, rules, sizes or success.
     #[must_use]
     pub fn policy(&self) -> Option<&Policy> {
         self.policy.as_ref()
     }
 
-    /// Why nothing is to be saved for this reason, if the file says so.
+    /// The reason that saves with this trigger are off, if the file says so.
     #[must_use]
     pub fn refusal(&self, trigger: &Trigger) -> Option<Off> {
         self.switches.refusal(trigger).cloned()
     }
 
-    /// The triggers that it switches off: of the known ones and of those that it lists.
+    /// The triggers that it switches off: known ones and those that it lists.
     #[must_use]
     pub fn switched_off(&self) -> Vec<Trigger> {
         self.switches.off()
@@ -232,7 +232,7 @@ fn cleanup(checkpoint: &Section<'_>, is_on_save: Option<bool>) -> Result<Option<
     }
 }
 
-/// What stands below the one key that a file has.
+/// The value of the one top-level key.
 fn checkpoint<'a>(root: &Field<'a>) -> Result<Section<'a>> {
     let root = root.section()?;
     if let Some(inner) = root.fields().iter().find(|field| KEYS.contains(&field.name())) {

@@ -1,4 +1,4 @@
-//! What differs between two documents, by JSON pointer.
+//! The differences between two documents, by JSON pointer.
 //!
 //! ```
 //! use waypost::{Document, diff};

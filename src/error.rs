@@ -3,8 +3,8 @@
 //! Must never carry content of a document: messages end up in logs.
 //!
 //! The decoder words serde's errors itself, and the types of this crate leave it to their caller to
-//! say what was found. A test goes through broken, damaged and refused input with a secret in it.
-//! What a `Deserialize` of a caller's type says is beyond our reach.
+//! say what was found. A test sends broken, damaged and refused input with a secret through it. The
+//! messages of a caller's own `Deserialize` are out of our control.
 
 mod subject;
 
@@ -39,18 +39,18 @@ pub enum Error {
     /// There is no such checkpoint, or it has no such captured file.
     #[error("{wanted}")]
     NotFound {
-        /// What was asked for.
+        /// The requested name.
         wanted: Wanted,
     },
 
-    /// A name or the start of an id fits more than one checkpoint; a longer one would do.
+    /// A name or the start of an id matches more than one checkpoint; a longer one would help.
     #[error("{prefix:?} may be {first} or {second}")]
     Ambiguous {
-        /// What was asked for.
+        /// The requested name.
         prefix: String,
-        /// One that it fits.
+        /// One that it matches.
         first: String,
-        /// Another that it fits.
+        /// Another that it matches.
         second: String,
     },
 
@@ -156,7 +156,7 @@ pub enum Error {
     Key {
         /// The checkpoint, the file or the store.
         what: String,
-        /// By what the key is known: its [`KeyId`](crate::care::KeyId).
+        /// The id of the key: its [`KeyId`](crate::care::KeyId).
         id: String,
         /// Why it is not at hand.
         reason: &'static str,
@@ -167,7 +167,7 @@ pub enum Error {
     Locked {
         /// The store.
         path: PathBuf,
-        /// Who holds it, as it described itself.
+        /// The holder, as it described itself.
         holder: String,
         /// How long this call waited.
         waited: Duration,
@@ -230,7 +230,7 @@ impl Error {
         Self::Corrupt { place: place.into(), reason: reason.to_string(), damage }
     }
 
-    /// Returns the id of the process that keeps the store, where that is known.
+    /// Returns the id of the process that keeps the store, if known.
     ///
     /// Only [`Error::Locked`] has one.
     #[must_use]
@@ -241,8 +241,8 @@ impl Error {
         }
     }
 
-    /// Whether it is the engine's or the disk's and not about one checkpoint, so that nothing it
-    /// says about a checkpoint holds.
+    /// Whether the error comes from the engine or the disk and not from one checkpoint, so that it
+    /// says nothing about a checkpoint.
     pub(crate) fn is_of_engine(&self) -> bool {
         match self {
             Self::Io { .. } => true,

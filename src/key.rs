@@ -1,4 +1,4 @@
-//! Keys of the tables: byte order is the order in which questions are asked.
+//! Keys of the tables: byte order is the order of queries.
 //!
 //! Everything is big-endian and of fixed width, so that a page holds nothing but keys.
 
@@ -25,10 +25,10 @@ pub(crate) type BlobBytes = [u8; 34];
 pub(crate) type HolderBytes = [u8; 32];
 pub(crate) type SourceBytes = [u8; 22];
 
-/// Sequences have 48 bits on disk: nine thousand years at a thousand saves a second.
+/// Sequences have 48 bits on disk, enough for nine thousand years at a thousand saves a second.
 pub(crate) const SEQUENCE_MAX: u64 = (1 << 48) - 1;
 
-/// From which end checkpoints are listed; their order is that of
+/// The end from which checkpoints are listed; their order is that of
 /// [`Entry::order`](crate::Entry::order).
 ///
 /// ```
@@ -54,7 +54,7 @@ pub enum Order {
     Oldest,
 }
 
-/// A part of time, `from` included and `to` not, and the end it is read from.
+/// A span of time, `from` included and `to` not, and the end it is read from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
     pub(crate) from: RecordKey,
@@ -84,7 +84,7 @@ impl RecordKey {
         Self { time, sequence }
     }
 
-    /// The first key there can be at `time`.
+    /// The first possible key at `time`.
     pub(crate) fn first_at(time: Timestamp) -> Self {
         Self { time, sequence: 0 }
     }
@@ -126,7 +126,7 @@ impl fmt::Display for RecordKey {
     }
 }
 
-/// Stands in the index for any name at all. Numbers of names start at one.
+/// Stands in the index for any name. Numbers of names start at one.
 pub(crate) const ANY_NAME: NameId = 0;
 
 /// The row that says: the checkpoint at `key` has the name `name` and was saved for `cause`.
@@ -160,7 +160,7 @@ pub(crate) fn deleted_row(time: Timestamp, key: RecordKey) -> DeletedBytes {
     bytes
 }
 
-/// When the checkpoint of a row was deleted, and where it was.
+/// The time of deletion in a row, and the key that the checkpoint had.
 pub(crate) fn deleted_at(row: DeletedBytes) -> (Timestamp, RecordKey) {
     let mut time = [0; 14];
     time[..8].copy_from_slice(&row[..8]);
@@ -190,7 +190,7 @@ pub(crate) fn frame_row(sequence: u64, chunk: u16) -> FrameBytes {
     bytes
 }
 
-/// The row of those that are stored as differences to a frame: a chunk never has this number.
+/// The row of a frame's dependents: a chunk never has this number.
 pub(crate) fn dependents_row(sequence: u64) -> FrameBytes {
     frame_row(sequence, u16::MAX)
 }

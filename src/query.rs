@@ -1,4 +1,4 @@
-//! Questions to the store: filters, the rows that answer them, and pages of entries.
+//! Queries: filters, the rows that answer them, and pages of entries.
 //!
 //! Never reads a document, and holds the store only while it reads one page.
 
@@ -21,7 +21,7 @@ pub use crate::store::{Arrivals, Position};
 use crate::store::{Restorable, Snapshot, Store};
 use merge::Rows;
 
-// Enough to make opening a snapshot cheap beside it, little enough to hold nothing up.
+// Makes opening a snapshot comparatively cheap, without holding up others.
 const PAGE: usize = 256;
 
 /// Which checkpoints are asked for; all filters must hold.
@@ -60,21 +60,21 @@ pub struct Query {
     pub iteration_min: Option<u64>,
     /// Of this iteration or an earlier one.
     pub iteration_max: Option<u64>,
-    /// Newest first unless said otherwise; [`Entry::order`] says which of two is the newer.
+    /// Newest first by default; [`Entry::order`] says which of two is the newer.
     pub order: Order,
-    /// At most so many.
+    /// At most this many.
     pub limit: Option<usize>,
-    /// Go on after this place.
+    /// Continue after this place.
     pub after: Option<Cursor>,
 }
 
-/// A place in a listing, to go on from. Stays valid when checkpoints come and go.
+/// A place in a listing, to continue from. Stays valid when checkpoints come and go.
 ///
 /// See [`Page`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor(RecordKey);
 
-/// Some entries, and where to go on.
+/// Some entries, and where to continue.
 ///
 /// ```
 /// use waypost::{NewEntry, Query, Store};
@@ -95,7 +95,7 @@ pub struct Cursor(RecordKey);
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Page {
-    /// In the order that was asked for.
+    /// In the requested order.
     pub entries: Vec<Entry>,
     /// Where the next page starts; `None` if this is the last one.
     pub next: Option<Cursor>,
@@ -139,13 +139,13 @@ impl Query {
         Self { limit: Some(count), ..self }
     }
 
-    /// Whether an entry is asked for, wherever it comes from.
+    /// Whether an entry matches the query.
     #[must_use]
     pub fn admits(&self, entry: &Entry) -> bool {
         self.has_names(entry) && self.has_rest(entry)
     }
 
-    /// Whether it fits what a row of the index says.
+    /// Whether it matches the part of an entry that an index row shows.
     fn has_names(&self, entry: &Entry) -> bool {
         self.series.as_ref().is_none_or(|series| *series == entry.series)
             && self.phase.as_ref().is_none_or(|phase| entry.phase.as_ref() == Some(phase))
@@ -153,7 +153,7 @@ impl Query {
             && is_cause(self, entry.status, &entry.trigger)
     }
 
-    /// Whether an entry fits the filters that no index answers.
+    /// Whether an entry matches the filters that no index answers.
     fn has_rest(&self, entry: &Entry) -> bool {
         let at_least = |min| entry.iteration.is_some_and(|it| it >= min);
         let at_most = |max| entry.iteration.is_some_and(|it| it <= max);
@@ -170,11 +170,11 @@ impl Query {
 impl Store {
     /// Lists what was deleted and can be restored, the last deleted first.
     ///
-    /// Filters and limit of the query count, its order and place do not. Looks at all that can be
-    /// restored.
+    /// Applies the filters and limit of the query, but not its order and place. Reads all that can
+    /// be restored.
     ///
     /// # Errors
-    /// If the store cannot be read, or any of it is damaged: [`Store::deleted_each`] has the
+    /// If the store cannot be read, or any of it is damaged: [`Store::deleted_each`] returns the
     /// others.
     pub fn deleted(&self, query: &Query) -> Result<Vec<Restorable>> {
         let mut found = self.deleted_each(query)?.into_iter().collect::<Result<Vec<_>>>()?;
@@ -182,10 +182,10 @@ impl Store {
         Ok(found)
     }
 
-    /// As [`Store::deleted`], each for itself: one that is damaged hides no other.
+    /// As [`Store::deleted`], one result each: a damaged one hides no other.
     ///
-    /// What is damaged is there as an error that names it, whatever the query asks for, since
-    /// nobody can tell what it was. The limit does not count.
+    /// A damaged checkpoint appears as an error that names it, even if the query might not match
+    /// it. The limit does not count it.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -210,7 +210,7 @@ impl Store {
         self.read(|snapshot| page(snapshot, query, query.limit.unwrap_or(PAGE)))
     }
 
-    /// Goes through all entries that a query asks for, reading a page at a time.
+    /// Iterates over all entries of a query, reading a page at a time.
     ///
     /// The store is free for others between two pages, however slowly they are consumed.
     pub fn entries(&self, query: Query) -> impl Iterator<Item = Result<Entry>> {
@@ -234,7 +234,7 @@ impl Store {
             let index = snapshot.index()?;
             let mut found = Vec::new();
             for (name, id) in snapshot.names(NameKind::Series)? {
-                // A name stays for a while when the last checkpoint that has it is gone.
+                // A name stays for a while after its last checkpoint is gone.
                 if !index.causes(id)?.is_empty() {
                     found.push(Series::new(name)?);
                 }
@@ -251,14 +251,14 @@ impl Store {
         })
     }
 
-    /// The newest entries of a series, each for itself: one that is damaged hides no other.
+    /// The newest entries of a series, one result each: a damaged one hides no other.
     pub(crate) fn newest_of(&self, series: &Series, limit: usize) -> Result<Vec<Result<Entry>>> {
         let query = Query { series: Some(series.clone()), ..Query::default() };
         self.read(|snapshot| {
             let mut rows =
                 Rows::new(snapshot, &sources(snapshot, &query)?, span(snapshot, &query))?;
             let mut found = Vec::new();
-            // Bounded also if the same damage is met again and again.
+            // Bounded even if the same damage is met again and again.
             while found.len() < limit {
                 match rows.next_entry(snapshot).transpose() {
                     Some(entry) => found.push(entry),
@@ -284,7 +284,7 @@ impl Store {
     }
 }
 
-/// The entry after `count` others that a query asks for.
+/// The entry after the first `count` of a query.
 fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<Entry>> {
     let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, span(snapshot, query))?;
     let mut left = count;
@@ -330,10 +330,10 @@ fn span(snapshot: &Snapshot<'_>, query: &Query) -> Span {
     Span { from: from.min(to), to, order: query.order }
 }
 
-/// Sets of names, one of each of which a checkpoint must have, and the causes it may have.
+/// Sets of names, of each of which a checkpoint must have one, and the allowed causes.
 struct Sources {
     names: Vec<Vec<NameId>>,
-    /// `None` if any cause will do.
+    /// `None` if any cause is allowed.
     causes: Option<Vec<NameId>>,
 }
 
@@ -394,7 +394,7 @@ fn is_cause(query: &Query, status: Status, trigger: &Trigger) -> bool {
         && (query.triggers.is_empty() || query.triggers.contains(trigger))
 }
 
-/// Whether an entry that the index led to is asked for; an error if the index was wrong.
+/// Whether an entry found by the index matches; an error if the index was wrong.
 fn matches(query: &Query, entry: &Entry) -> Result<bool> {
     if !query.has_names(entry) {
         let place = format!("checkpoint {}", entry.id);

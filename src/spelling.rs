@@ -1,21 +1,21 @@
-//! Words that are nearly others.
+//! Misspelled words.
 
-/// The known word that one is most likely meant to be.
+/// The known word that a misspelled one most likely means.
 pub(crate) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     // A third of the letters: two wrong ones of `per` leave nothing of it.
     let near = |known: &&str| distance(word, known) <= known.len().div_ceil(3);
     known.iter().copied().filter(near).min_by_key(|known| distance(word, known))
 }
 
-/// The known word that differs by one letter, or by two that changed places.
+/// The known word that differs by one letter, or by two swapped ones.
 pub(crate) fn slip<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     known.iter().copied().find(|known| distance(word, known) == 1)
 }
 
-/// How many letters are to be put in, left out, replaced or swapped with the next one.
+/// The number of letters to insert, delete, replace or swap with the next one.
 pub(crate) fn distance(one: &str, other: &str) -> usize {
     let (one, other) = (one.as_bytes(), other.as_bytes());
-    // Words that differ this much are not near, and a key may be as long as the file.
+    // Words that differ this much are not similar, and a key may be as long as the file.
     if one.len().abs_diff(other.len()) > other.len() {
         return usize::MAX;
     }

@@ -31,7 +31,7 @@ use crate::codec::Frames;
 use crate::error::Error;
 use crate::error::Result;
 
-use engine::disk::Place;
+use engine::disk::StorePath;
 use engine::location;
 use keep::deleted::Removal;
 use keep::prune_on_save::{prune, settle};
@@ -112,11 +112,11 @@ impl Store {
     /// # Errors
     /// As [`Store::open`], and [`Error::Invalid`] if the limits are out of range.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
-        Self::open_at(Place::real(location::resolve(path.as_ref())), options)
+        Self::open_at(StorePath::real(location::resolve(path.as_ref())), options)
     }
 
     /// Opens the store at a place that may be on another disk than this machine's.
-    fn open_at(place: Place, options: Options) -> Result<Self> {
+    fn open_at(place: StorePath, options: Options) -> Result<Self> {
         options.limits.validate()?;
         let keeper = Arc::new(Keeper::default());
         let frames = Arc::new(Frames::new(options.keyring()));
@@ -132,7 +132,7 @@ impl Store {
         });
         let keeper = tending::start(&shared);
         let store = Self { shared, keeper: Some(keeper) };
-        // Whatever is wrong with the file shows here and not at the first save.
+        // Opening reads the file now, so that its faults surface here and not at the first save.
         store.shared.enter()?;
         Ok(store)
     }
@@ -157,8 +157,8 @@ impl Store {
     /// # Errors
     /// [`Error::Invalid`] or [`Error::Limit`] if it cannot be stored, [`Error::Exists`] if the id
     /// is taken by other content, [`Error::Key`] if the store is encrypted and its key was not
-    /// given, [`Error::Locked`] or [`Error::Io`]. After an error of the last
-    /// kind the checkpoint may be there or not; saving it again under the same id is safe.
+    /// given, [`Error::Locked`] or [`Error::Io`]. After [`Error::Io`] the
+    /// checkpoint may be there or not; saving it again under the same id is safe.
     pub fn save(&self, about: NewEntry, state: &(impl Serialize + ?Sized)) -> Result<Entry> {
         self.save_draft(self.draft(about, state)?)
     }
@@ -240,7 +240,7 @@ impl Store {
         self.delete_as(ids, Removal::Final)
     }
 
-    /// Adds tags to a checkpoint; those that it has already are fine.
+    /// Adds tags to a checkpoint; a tag that it already has is no error.
     ///
     /// # Errors
     /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Limit`] if it would have too
@@ -252,7 +252,7 @@ impl Store {
         })
     }
 
-    /// Removes tags of a checkpoint; those that it does not have are fine.
+    /// Removes tags of a checkpoint; a tag that it does not have is no error.
     ///
     /// # Errors
     /// [`Error::NotFound`] if there is no such checkpoint.
@@ -273,7 +273,7 @@ impl Store {
         flushed.and_then(|()| self.shared.keeper.take_failure())
     }
 
-    /// Makes every save durable, lets the file go, and reports what dropping could not.
+    /// Makes every save durable, closes the file, and reports errors that dropping cannot report.
     ///
     /// # Errors
     /// [`Error::Io`] if a relaxed save could not be made durable.
@@ -287,7 +287,7 @@ impl Store {
         self.shared.read(|open| work(&Snapshot::take(open, self.path())?))
     }
 
-    /// Changes what is known about a checkpoint, but not its id, time or document.
+    /// Changes the entry of a checkpoint, but not its id, time or document.
     fn change(&self, id: &Id, change: impl FnOnce(&mut Entry) -> Result<()>) -> Result<Entry> {
         self.shared.write(|writer| {
             let old = writer.find(id)?.ok_or_else(|| not_found(id))?;

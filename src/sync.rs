@@ -1,6 +1,6 @@
 //! Locks that go on after a panic.
 //!
-//! What a panic leaves behind is dealt with by opening the file anew, not by every lock.
+//! Opening the file anew deals with what a panic leaves behind, not every lock.
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,

@@ -1,7 +1,7 @@
 //! YAML text as a tree: every node with its place, every scalar as `PyYAML`'s safe loader has it.
 //!
-//! Keys stay in order and stand twice if they do in the text; `<<` is a key like any other. Must
-//! never panic, recurse without bound, or grow beyond its bounds, whatever the text says.
+//! Keys stay in order, and duplicates are kept; `<<` is a key like any other. Must never panic,
+//! recurse without bound, or grow beyond its bounds, whatever the text.
 
 mod build;
 mod scalar;
@@ -49,7 +49,7 @@ pub(crate) struct Place {
     pub(crate) column: usize,
 }
 
-/// What a text may ask for at most.
+/// The limits of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     /// Of the text, and of all its scalars once aliases stand for what they name.
@@ -60,14 +60,14 @@ pub(crate) struct Bounds {
     pub(crate) nodes: usize,
 }
 
-/// Why a text is not read, and where.
+/// The reason that a text is refused, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) place: Place,
     pub(crate) reason: String,
 }
 
-/// Reads a text of one document; one of none is null.
+/// Reads a text of one document; no document counts as null.
 pub(crate) fn read(text: &[u8], bounds: Bounds) -> Result<Node, Fault> {
     if text.len() > bounds.bytes {
         return Err(Fault::new(Place::START, format_args!("longer than {} bytes", bounds.bytes)));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result, Subject};
 
-// What common file systems take.
+// The limit of common file systems.
 const PATH_BYTES: usize = 4096;
 const PART_BYTES: usize = 255;
 
@@ -40,7 +40,7 @@ pub struct Artifact {
     pub path: String,
     /// The hash of its content; `None` if it was deleted.
     pub sha256: Option<Hash>,
-    /// Its permissions, such as `0o644`, where they are known.
+    /// Its permissions, such as `0o644`, if known.
     pub mode: Option<u32>,
     /// What had become of it.
     pub status: ArtifactStatus,
@@ -73,7 +73,7 @@ pub struct NewArtifact {
     pub status: ArtifactStatus,
 }
 
-/// What had become of a file since it was captured before.
+/// How a file changed since its last capture.
 ///
 /// See [`Artifact`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ pub enum ArtifactStatus {
     Modified,
     /// It is gone.
     Deleted,
-    /// It is as it was.
+    /// It has not changed.
     Unchanged,
 }
 
@@ -188,7 +188,7 @@ impl<'de> Deserialize<'de> for Hash {
 }
 
 impl NewArtifact {
-    /// Refuses what could not be written back.
+    /// Refuses a file that could not be written back.
     pub(crate) fn check(&self) -> Result<()> {
         if let Some(reason) = path_refusal(&self.path) {
             return Err(Error::invalid(
@@ -213,7 +213,7 @@ pub(crate) fn path_refusal(path: &str) -> Option<&'static str> {
     if path.len() > PATH_BYTES {
         return Some("is longer than 4096 bytes");
     }
-    // Where drives have letters this is another one.
+    // On systems with drive letters this names another drive.
     if path.as_bytes().get(1) == Some(&b':') {
         return Some("starts with a drive");
     }

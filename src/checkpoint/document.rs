@@ -11,15 +11,15 @@ use serde::de::{
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Asks our own decoder to hand out number literals as they are written: see [`Document::Number`].
+/// Asks our own decoder for number literals as written: see [`Document::Number`].
 pub(crate) const EXACT: &str = "waypost::Document";
 /// Tells our own encoder that a text is a number literal.
 pub(crate) const NUMBER: &str = "waypost::Number";
 
 /// A JSON-like tree that keeps the order of keys and the value of every number.
 ///
-/// Any type can be saved and read back without it; it serves programs that take documents of any
-/// shape apart.
+/// Any type can be saved and read back without it. It serves programs that inspect documents of any
+/// shape.
 ///
 /// ```
 /// use waypost::Document;
@@ -53,12 +53,12 @@ pub enum Document {
     Bytes(Vec<u8>),
     /// A list.
     Array(Vec<Document>),
-    /// Keys and values in the order they were written; a key that stands twice does so here.
+    /// Keys and values in the order they were written; duplicate keys are kept.
     Object(Vec<(String, Document)>),
 }
 
 impl Document {
-    /// Returns the value of `key`, the last one if it stands twice, if this is an object with it.
+    /// Returns the value of `key`, the last one if it is there twice, if this is an object with it.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
@@ -101,21 +101,21 @@ impl<'de> Deserialize<'de> for Document {
     }
 }
 
-/// Reads a document, or of a large one so much that it takes little memory.
+/// Reads a document, or the part of a large one that takes little memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Tree<'a> {
-    /// How many values there may still be, if that is bounded.
+    /// How many more values are allowed, if that is bounded.
     room: Option<&'a Cell<usize>>,
     depth: usize,
 }
 
 // Of a longer list the first ones and the last one are part of an outline.
 const LIST_MAX: usize = 1024;
-// Down to here an outline has everything, for what a document says about itself stands there.
+// Down to this depth an outline is complete, since a document describes itself there.
 const DEPTH_TAKEN: usize = 3;
 
 impl<'a> Tree<'a> {
-    /// Of values below the first levels, no more than there is `room` for; in their place is null.
+    /// Values below the first levels are limited by `room`; the others become null.
     pub(crate) fn outline(room: &'a Cell<usize>) -> Self {
         Self { room: Some(room), depth: 0 }
     }

@@ -70,7 +70,7 @@ impl Id {
         self.parts().is_some_and(|(millis, _)| millis == Self::millis_at(time))
     }
 
-    /// The milliseconds that an id has which is made at `time`: 48 bits, none of them negative.
+    /// The milliseconds in an id made at `time`: 48 bits, never negative.
     pub(crate) fn millis_at(time: Timestamp) -> u64 {
         time.as_millis().max(0).unsigned_abs() & MILLIS_MAX
     }
@@ -97,7 +97,7 @@ impl Id {
         let mut tail = [0; 10];
         tail.copy_from_slice(&bytes[6..]);
         let millis = bytes[..6].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-        // Spelling and version bits are given back only if rebuilding them gives the same text.
+        // An id qualifies only if rebuilding it from these parts gives the same text.
         let canonical = uuid.get_version() == Some(Version::SortRand)
             && Self::from_parts(millis, tail).0 == self.0;
         canonical.then_some((millis, tail))

@@ -1,4 +1,4 @@
-//! What a caller says about a checkpoint: a struct of fields, and calls for the common ones.
+//! A caller's description of a checkpoint: a struct of fields, and methods for the common ones.
 //!
 //! Must never read a clock or draw an id: the store fills in what is absent.
 
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::{Id, Issue, Layout, LoopId, Series, Status, Timestamp, Trigger};
 use crate::error::Result;
 
-/// What a caller says about a checkpoint when saving it; everything has a default.
+/// A caller's description of a checkpoint to save; every field has a default.
 ///
 /// The common case is a chain of calls, and everything else a field:
 ///

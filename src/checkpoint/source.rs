@@ -74,7 +74,7 @@ pub enum Spacing {
     Compact,
     /// One space in one line: `{"a": 1, "b": 2}`.
     Spaced,
-    /// One element a line, so many spaces a level.
+    /// One element a line, with this number of spaces a level.
     Indent(u8),
     /// One element a line, one tab a level.
     Tab,

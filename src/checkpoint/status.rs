@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Work goes on.
+    /// The work is under way.
     #[default]
     InProgress,
     /// The work is done.
@@ -53,7 +53,7 @@ impl Status {
         Self::Unknown,
     ];
 
-    /// Whether nothing is left to go on with: failed work can be tried again, this cannot.
+    /// Whether the work is over for good: failed work can be tried again, this cannot.
     #[must_use]
     pub fn is_over(self) -> bool {
         matches!(self, Self::Completed | Self::Archived)

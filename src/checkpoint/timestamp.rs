@@ -49,7 +49,7 @@ impl Timestamp {
         })
     }
 
-    /// As the system has it; `None` if the system cannot represent it.
+    /// The system time; `None` if the system cannot represent it.
     #[cfg(feature = "transfer")]
     pub(crate) fn to_system(self) -> Option<SystemTime> {
         let micros = Duration::from_micros(self.0.unsigned_abs());
@@ -128,8 +128,8 @@ fn civil(micros: i64) -> Option<jiff::civil::DateTime> {
     EPOCH.checked_add(SignedDuration::from_micros(micros)).ok()
 }
 
-/// A text with a date, a time and an offset that leads to those hours: many write the last second
-/// of 9999 for never.
+/// A text with a date, a time and an offset that leads to those hours: many programs write the last
+/// second of 9999 for never.
 fn at_the_edge(text: &str) -> Option<i64> {
     let pieces = Pieces::parse(text).ok()?;
     let time = pieces.date().to_datetime(pieces.time()?);
@@ -138,7 +138,7 @@ fn at_the_edge(text: &str) -> Option<i64> {
     i64::try_from(since - offset).ok()
 }
 
-/// What is written for a time that no calendar has.
+/// The suffix of a time beyond the calendar.
 fn beyond(text: &str) -> Option<i64> {
     let micros = text.strip_suffix("us")?.parse().ok()?;
     // Any other has one spelling, which is not this one.
@@ -154,7 +154,7 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        // How it is told is up to whoever reads; an error of our own would quote it.
+        // The deserializer words the error; one of ours would quote the text.
         let expected = "a time like 2026-01-25T15:00:00Z";
         text.parse().map_err(|_| D::Error::invalid_value(Unexpected::Str(&text), &expected))
     }
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// What was done at such a time could not be read again by the log of a store.
+    /// The log of a store could not read back an operation at such a time.
     #[test]
     fn what_no_calendar_has_is_read_back_too() {
         for micros in [i64::MIN, -377_705_116_800_000_001, 253_402_300_800_000_000, i64::MAX] {
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// The last day of 9999 was refused, and files that say it for never got the time of the file.
+    /// The last day of 9999 was refused, and files that use it for never got the file's time.
     #[test]
     fn the_calendar_is_read_up_to_its_last_second() {
         let last: Timestamp = "9999-12-31T23:59:59.999999Z".parse().unwrap();

@@ -58,7 +58,7 @@ pub enum Trigger {
     Heartbeat,
     /// A phase begins.
     PhaseStart,
-    /// A file that the work is to give is done.
+    /// A deliverable file is done.
     ArtifactComplete,
     /// Before a call to a service.
     BeforeExternalCall,
@@ -139,8 +139,8 @@ impl Trigger {
         }
     }
 
-    /// Returns the known trigger that a name of the user's own is most likely meant to be: one
-    /// that differs by a letter or two.
+    /// Returns the known trigger that a custom name most likely means: one that differs by a letter
+    /// or two.
     #[must_use]
     pub fn likely_meant(&self) -> Option<Self> {
         let Self::Custom(name) = self else { return None };
@@ -183,7 +183,7 @@ impl Serialize for Trigger {
 impl<'de> Deserialize<'de> for Trigger {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        // How it is told is up to whoever reads; an error of our own would quote it.
+        // The deserializer words the error; one of ours would quote the text.
         let expected = "a trigger like [a-z][a-z0-9_]{0,63}";
         name.parse().map_err(|_| D::Error::invalid_value(Unexpected::Str(&name), &expected))
     }

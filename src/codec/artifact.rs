@@ -7,7 +7,7 @@ use crate::key::FrameBytes;
 
 const SUM_BYTES: usize = 8;
 const HASH_BYTES: usize = 32;
-/// The bit of the first byte that says that the mode is known.
+/// The bit of the first byte for a known mode.
 const MODE: u8 = 1 << 7;
 
 /// The value of a row.
@@ -36,7 +36,7 @@ pub(crate) fn decode_artifact(row: FrameBytes, bytes: &[u8]) -> Option<Artifact>
     }
     let mut reader = Reader::new(body);
     let artifact = read(&mut reader).ok()?;
-    // Whoever writes files where this says must be able to rely on it.
+    // A program that writes files to this path must be able to rely on it.
     let is_right = reader.rest().is_empty() && path_refusal(&artifact.path).is_none();
     is_right.then_some(artifact)
 }
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// These bytes are on disks.
+    /// Disks hold these bytes.
     #[test]
     fn the_row_is_pinned() {
         let bytes = encode_artifact([0; 8], &artifact(ArtifactStatus::Modified, Some(0o600)));

@@ -1,4 +1,4 @@
-//! zstd: contexts that are used again, and the parameters that were found to be best.
+//! zstd: reused contexts, and the parameters that measured best.
 //!
 //! The only file that names zstd. `docs/MEASURED.md` has the measurements behind the numbers.
 
@@ -9,20 +9,20 @@ use zstd::zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict, compress_bound};
 
 use crate::sync::lock;
 
-/// The dictionaries of the format: the number of each is its place, from 1, and stays so for ever.
+/// The dictionaries of the format. The number of each is its place, from 1, and never changes.
 ///
-/// Made by `tools/dictionary`; the last one is written with.
+/// Made by `tools/dictionary`; writers use the last one.
 const DICTIONARIES: &[&[u8]] = &[include_bytes!("dictionary/1.zdict")];
-// Beyond this it saves a fiftieth at most and takes a fifth longer; see docs/MEASURED.md.
+// Larger ones save a fiftieth at most and take a fifth longer; see docs/MEASURED.md.
 const PRIMED_BYTES_MAX: usize = 8 << 10;
 
 // The knee of the table of levels in docs/MEASURED.md.
 const LEVEL: i32 = 1;
-// Up to here the tables of this level are large enough to find everything in a base.
+// Up to here the tables of this level are large enough to search a whole base.
 const LEVEL_REACHES_BYTES: usize = 128 << 10;
-// Larger tables would cost more to clear than they find.
+// Larger tables cost more to clear than they save.
 const HASH_LOG_MAX: u32 = 22;
-// More is kept for the next frame only if most are as large.
+// A larger buffer is kept for the next frame only if most are as large.
 const SCRATCH_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Default)]
@@ -30,14 +30,14 @@ pub(super) struct Zstd {
     // Contexts are large; each is used by one thread at a time and then kept for the next.
     compressors: Mutex<Vec<Compressor>>,
     decompressors: Mutex<Vec<DCtx<'static>>>,
-    /// Of the dictionary that is written with; made when it is first needed.
+    /// Of the dictionary for writing; made when it is first needed.
     writing: OnceLock<Option<CDict<'static>>>,
     reading: [OnceLock<DDict<'static>>; DICTIONARIES.len()],
 }
 
 struct Compressor {
     context: CCtx<'static>,
-    /// What is compressed goes here first, since its length is not known before.
+    /// Output buffer, since the compressed length is not known before.
     scratch: Vec<u8>,
 }
 
@@ -68,8 +68,8 @@ impl Zstd {
             if reach <= LEVEL_REACHES_BYTES {
                 return context.compress_using_dict(out, raw, base, LEVEL).map(drop);
             }
-            // A context that is kept could not borrow the base, and beside the work on documents of
-            // this size a new one costs little.
+            // A kept context could not borrow the base. Compared with the work on documents of this
+            // size, a new context costs little.
             let mut context = CCtx::try_create().ok_or(usize::MAX)?;
             let reach_log = usize::BITS - reach.leading_zeros();
             context.set_parameter(CParameter::CompressionLevel(LEVEL))?;
@@ -115,7 +115,7 @@ impl Zstd {
         })
     }
 
-    /// The dictionary that is written with, and its number.
+    /// The dictionary for writing, and its number.
     fn dictionary(&self) -> Option<(u64, &CDict<'static>)> {
         let dictionary = self
             .writing
@@ -161,7 +161,7 @@ mod tests {
     use super::super::check;
     use super::*;
 
-    /// Of each dictionary in turn. A number here must never change: stores need these very bytes.
+    /// Of each dictionary. These numbers must never change: stores need these very bytes.
     const SUMS: [u64; 1] = [0xA5C2_2C49_1430_8B58];
 
     #[test]
@@ -170,7 +170,8 @@ mod tests {
         assert_eq!(sums, SUMS);
     }
 
-    /// zstd writes the id of a dictionary into every frame; one of its own making takes four bytes.
+    /// zstd writes the id of a dictionary into every frame; an id of its own making takes four
+    /// bytes.
     #[test]
     fn the_id_of_a_dictionary_is_its_number() {
         for (number, bytes) in (1_u32..).zip(DICTIONARIES) {

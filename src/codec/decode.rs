@@ -18,10 +18,10 @@ use crate::checkpoint::EXACT;
 /// Reads one value after the other.
 pub(super) struct Decoder<'de> {
     reader: Reader<'de>,
-    /// How many more containers may be open at once: the stack is not the document's to spend.
+    /// How many more containers may be open at once: a document must not exhaust the stack.
     depth_left: usize,
     depth_limit: usize,
-    /// Whether number literals are handed out as they are written, for a tree.
+    /// Whether number literals are returned as written, for a tree.
     exact: bool,
 }
 
@@ -104,7 +104,7 @@ impl<'de> Decoder<'de> {
     }
 }
 
-/// To round it would be to return another value, so this is where reading ends.
+/// Rounding it would return another value, so reading ends here.
 fn beyond_64_bits() -> Fault {
     Fault::refused("integer beyond 64 bits; read it as i128, u128 or Document, and not flattened")
 }

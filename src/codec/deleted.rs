@@ -6,7 +6,7 @@ use crate::key::DeletedBytes;
 
 const SUM_BYTES: usize = 8;
 
-/// What is kept of a deleted checkpoint beside its frame.
+/// What is kept of a deleted checkpoint besides its frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FoundDeleted<'a> {
     /// The number of the operation that deleted it.
@@ -36,7 +36,7 @@ pub(crate) fn decode_deleted<'a>(row: &DeletedBytes, bytes: &'a [u8]) -> Option<
     Some(FoundDeleted { operation, record: reader.rest() })
 }
 
-/// The row has when it was deleted, and nothing else vouches for that.
+/// Only the row has the time of deletion, so the sum covers it.
 fn seal(row: &DeletedBytes, body: &[u8]) -> [u8; SUM_BYTES] {
     check(check(0, row), body).to_le_bytes()
 }

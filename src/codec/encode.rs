@@ -194,9 +194,9 @@ impl<'a> Serializer for Encoder<'a> {
 /// An open array or object.
 pub(super) struct Nest<'a> {
     tokens: &'a mut Tokens,
-    /// Of the element under way, for errors only.
+    /// Index of the current element, for errors only.
     index: usize,
-    /// Where the key under way is written, for errors only.
+    /// Offset of the current key, for errors only.
     key: usize,
 }
 

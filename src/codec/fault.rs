@@ -1,4 +1,4 @@
-//! What stopped an encoder or decoder, and where in the document.
+//! The error that stops an encoder or decoder, and its place in the document.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -7,7 +7,7 @@ use serde::de::{Expected, Unexpected};
 use super::wire::Malformed;
 use crate::error::{Error, Subject};
 
-/// The path is put together while the call stack unwinds, so that success pays nothing for it.
+/// The path is built while the call stack unwinds, so that success costs nothing.
 #[derive(Debug)]
 pub(super) struct Fault(Box<Inner>);
 
@@ -28,7 +28,7 @@ enum Step {
 enum Reason {
     /// The bytes are not a document.
     Malformed,
-    /// The value cannot be stored, or is not of the type that was asked for.
+    /// The value cannot be stored, or is not of the requested type.
     Refused(String),
     /// There is text after the end of the document.
     TextAfter(String),
@@ -79,7 +79,7 @@ impl Fault {
         }
     }
 
-    /// RFC 6901, cut short where a deep document would fill the screen.
+    /// RFC 6901, truncated if a deep document would fill the screen.
     fn pointer(&self) -> String {
         const STEPS_SHOWN: usize = 16;
         let mut text = String::new();
@@ -125,7 +125,7 @@ impl serde::de::Error for Fault {
         Self::refused(message)
     }
 
-    // serde's own wording quotes the value, and content does not belong into messages.
+    // serde's own wording quotes the value, and messages must not carry content.
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self::refused(format_args!("found {}, expected {expected}", kind(&unexpected)))
     }

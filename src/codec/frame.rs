@@ -1,7 +1,7 @@
 //! Frames: a document's raw bytes as they lie on disk, compressed and checked.
 //!
-//! A frame stands alone, or is the difference to an earlier one, its *base*. Must never hand out
-//! bytes whose checksum does not fit, unless they are only a step to others that are checked.
+//! A frame stands alone, or is the difference to an earlier one, its *base*. Must never return
+//! bytes that fail their checksum, unless they are only a step to others that are checked.
 
 use super::check;
 use super::compress::Zstd;
@@ -17,7 +17,7 @@ const WHOLE: u8 = 1;
 const DELTA: u8 = 2;
 /// One zstd frame that refers to a dictionary of the format.
 const PRIMED: u8 = 3;
-/// The bit that says that the frame is sealed.
+/// The bit of a sealed frame.
 pub(super) const SEALED: u8 = 1 << 7;
 
 // Below this zstd's own header costs more than it saves.
@@ -31,17 +31,17 @@ pub(crate) struct Frames {
     pub(super) keys: Keyring,
 }
 
-/// A frame that has been compressed but has no place in a store yet.
+/// A compressed frame that has no place in a store yet.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(super) form: Form,
     pub(super) raw_bytes: u64,
     pub(super) payload: Vec<u8>,
-    /// Of the payload and of the raw bytes.
+    /// Sum of the payload and of the raw bytes.
     pub(super) checks: [u64; 2],
 }
 
-/// What it takes beside the payload to get the raw bytes.
+/// What unpacking needs besides the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Plain,
@@ -55,20 +55,20 @@ pub(super) enum Form {
 /// Where the base of a frame is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Link {
-    /// How many sequences before.
+    /// How many sequences earlier it is.
     pub(crate) distance: u64,
     /// How long a step this is; see the store's chains.
     pub(crate) rank: u8,
 }
 
-/// A frame as it was found, before any of it is believed.
+/// A frame as parsed; nothing of it is checked yet.
 #[derive(Debug)]
-pub(crate) struct Found<'a> {
+pub(crate) struct FoundFrame<'a> {
     kind: u8,
     pub(crate) raw_bytes: u64,
     pub(crate) link: Option<Link>,
     dictionary: u64,
-    /// The one that it takes to read it, if it is sealed.
+    /// The key of a sealed frame.
     pub(crate) key: Option<KeyId>,
     pub(super) head: &'a [u8],
     pub(super) sealed: u64,
@@ -85,9 +85,10 @@ impl Frame {
         out
     }
 
-    /// All before the sum, and before the id of the key if it is sealed; `flag` goes to the kind.
+    /// Everything before the sum, and before the key id of a sealed frame; `flag` is added to the
+    /// kind.
     pub(super) fn head(&self, sequence: u64, base: Option<u64>, flag: u8) -> Vec<u8> {
-        // Room for what comes behind, too.
+        // Includes room for what follows.
         let mut out = Vec::with_capacity(self.payload.len() + 96);
         let kind = match self.form {
             Form::Plain => PLAIN,
@@ -123,8 +124,8 @@ impl Frame {
 }
 
 impl Form {
-    /// That of a frame that was found; `None` if no frame is so.
-    pub(super) fn of(found: &Found<'_>) -> Option<Self> {
+    /// The form of a parsed frame; `None` if its kind and link do not match.
+    pub(super) fn of(found: &FoundFrame<'_>) -> Option<Self> {
         match (found.kind, found.link) {
             (PLAIN, None) => Some(Self::Plain),
             (WHOLE, None) => Some(Self::Whole),
@@ -136,7 +137,7 @@ impl Form {
 }
 
 impl Frames {
-    /// With the keys that what is sealed may take.
+    /// With the keys that sealed frames may need.
     pub(crate) fn new(keys: Keyring) -> Self {
         Self { keys, ..Self::default() }
     }
@@ -158,7 +159,7 @@ impl Frames {
         }
     }
 
-    /// A frame that refers to `base`, if that can be had.
+    /// A delta to `base`, if that is possible.
     pub(crate) fn pack_delta(&self, raw: &[u8], base: &[u8], rank: u8) -> Option<Frame> {
         if raw.len() < COMPRESS_FROM_BYTES {
             return None;
@@ -167,13 +168,13 @@ impl Frames {
         Some(Frame::new(Form::Delta(rank), raw, payload))
     }
 
-    /// The raw bytes of a frame, checked only if it is sealed; `base` are those that its link leads
-    /// to.
+    /// The raw bytes of a frame, checked only if it is sealed; `base` has the raw bytes that its
+    /// link leads to.
     ///
-    /// Allocates no more than the frame says it has, which the caller has compared with a limit.
+    /// Allocates at most the length in the frame, which the caller has compared with a limit.
     pub(crate) fn unpack(
         &self,
-        found: &Found<'_>,
+        found: &FoundFrame<'_>,
         sequence: u64,
         base: Option<&[u8]>,
     ) -> Result<Vec<u8>, Flaw> {
@@ -213,7 +214,7 @@ impl Frame {
     }
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundFrame<'a> {
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, &'static str> {
         Self::read(bytes).map_err(|_| "frame header is cut short")
     }
@@ -227,9 +228,9 @@ impl<'a> Found<'a> {
         base.map(Some).ok_or("frame has no base before it")
     }
 
-    /// Whether these are the raw bytes of the frame, and this is its place.
+    /// Whether these are the raw bytes of the frame, at this place.
     ///
-    /// Of a sealed frame only what is stored is looked at: whoever opened it has seen the rest.
+    /// Of a sealed frame only the stored bytes are checked: opening it has checked the content.
     pub(crate) fn verify(&self, sequence: u64, raw: &[u8]) -> Result<(), &'static str> {
         if self.key.is_some() {
             return self.verify_stored(sequence);
@@ -262,8 +263,8 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Binds raw and stored bytes to their header and place, so that a frame in another's place is
-/// noticed, and so is a flipped bit that zstd does not look at.
+/// Binds raw and stored bytes to their header and place. So a frame in another's place is noticed,
+/// and so is a flipped bit that zstd ignores.
 fn seal(sequence: u64, head: &[u8], checks: [u64; 2]) -> u64 {
     check(check(sequence, head), checks.map(u64::to_le_bytes).as_flattened())
 }
@@ -288,7 +289,7 @@ mod tests {
         length: u64,
         base: Option<&[u8]>,
     ) -> Result<Vec<u8>, &'static str> {
-        let found = Found::parse(bytes)?;
+        let found = FoundFrame::parse(bytes)?;
         if found.raw_bytes != length {
             return Err("another length");
         }
@@ -299,7 +300,7 @@ mod tests {
         }
     }
 
-    /// A document as small as many of the layouts that the dictionary is for.
+    /// A document as small as many of the layouts that the dictionary serves.
     fn small() -> Vec<u8> {
         let json = br#"{
             "version": 1,
@@ -318,7 +319,7 @@ mod tests {
         encode_json(json, Bounds::DEFAULT).unwrap()
     }
 
-    /// The bytes of a frame, the raw ones, and those of its base.
+    /// A frame's bytes, its raw bytes, and those of its base.
     type Example = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
 
     /// A frame of each kind.
@@ -363,7 +364,7 @@ mod tests {
         let frames = Frames::default();
         let primed = frames.pack(&small());
         assert!(matches!(primed.form, Form::Primed(_)), "{:?}", primed.form);
-        // Against nothing is without a dictionary.
+        // An empty base means no dictionary.
         let alone = frames.pack_delta(&small(), &[], 0).unwrap();
         let (with, without) = (primed.payload_bytes(), alone.payload_bytes());
         assert!(with * 2 < without, "{with} with, {without} without");
@@ -382,7 +383,7 @@ mod tests {
     #[test]
     fn a_delta_says_where_its_base_is_and_holds_only_what_is_new() {
         let (bytes, _, _) = kinds().pop().unwrap();
-        let found = Found::parse(&bytes).unwrap();
+        let found = FoundFrame::parse(&bytes).unwrap();
         assert_eq!(found.link, Some(Link { distance: 4, rank: 1 }));
         assert!(bytes.len() < 80, "{}", bytes.len());
     }

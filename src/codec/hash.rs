@@ -1,4 +1,4 @@
-//! SHA-256, by which captured contents are known. The only file that names it.
+//! SHA-256, which identifies captured contents. The only file that names it.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -15,7 +15,7 @@ impl Hash {
         Self::from_bytes(Sha256::digest(content).into())
     }
 
-    /// The hash of all that is left to read, however much that is.
+    /// The hash of everything left to read.
     ///
     /// # Errors
     /// What reading fails with.
@@ -33,7 +33,7 @@ impl Hash {
     }
 }
 
-/// The SHA-256 of some parts one after the other.
+/// The SHA-256 of concatenated parts.
 #[cfg(feature = "encrypt")]
 pub(super) fn digest(parts: &[&[u8]]) -> [u8; 32] {
     let mut sum = Sha256::new();

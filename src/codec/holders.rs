@@ -1,4 +1,4 @@
-//! How many checkpoints have a captured content, and which, in sum.
+//! The number of checkpoints that have a captured content, and a mix of their sequences.
 
 use super::check;
 use super::wire::{Malformed, Reader, put};
@@ -9,7 +9,7 @@ const MIX_BYTES: usize = 8;
 
 /// The checkpoints that have a content: their number, and a mix of their sequences.
 ///
-/// The mix tells whether the last one that is left is the one that goes.
+/// The mix shows whether the last one left is the one removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Holders {
     count: u64,
@@ -21,13 +21,13 @@ impl Holders {
         self == Self::default()
     }
 
-    /// One more, which must not be one of them.
+    /// Adds one, which must not be one of them.
     pub(crate) fn with(self, sequence: u64) -> Self {
-        // A count that no store has seen comes from damage, and then the content stays.
+        // So large a count comes from damage, and then the content stays.
         Self { count: self.count.saturating_add(1), mix: self.mix ^ mixed(sequence) }
     }
 
-    /// One less. `None` if it is certain that this was none of them.
+    /// Removes one. `None` if it certainly was none of them.
     pub(crate) fn without(self, sequence: u64) -> Option<Self> {
         let left = Self { count: self.count.checked_sub(1)?, mix: self.mix ^ mixed(sequence) };
         (left.count > 0 || left.is_empty()).then_some(left)
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(Holders::default().without(5), None);
     }
 
-    /// A row with the largest count there is, and a right sum, ended a save in a panic.
+    /// A row with a right sum and the largest possible count made a save panic.
     #[test]
     fn a_count_beyond_all_reason_is_no_panic() {
         let most = Holders { count: u64::MAX, mix: 0 };
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(decode_holders(&row, &encode_holders(&row, Holders::default())), None);
     }
 
-    /// These bytes are on disks.
+    /// Disks hold these bytes.
     #[test]
     fn the_row_is_pinned() {
         let bytes = encode_holders(&[0; 32], of(&[1]));

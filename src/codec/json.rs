@@ -1,7 +1,7 @@
 //! JSON text straight into tokens.
 //!
-//! Takes what Python writes beyond the standard (`NaN`, `Infinity`, a byte order mark) and keeps
-//! every number's value and spelling. Why not `serde_json`: it rounds what a double cannot hold.
+//! Accepts what Python writes beyond the standard (`NaN`, `Infinity`, a byte order mark) and keeps
+//! every number's value and spelling. `serde_json` rounds what a double cannot hold.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use super::token::{Bounds, Tokens};
 /// Reads one JSON text.
 pub(super) fn read(text: &[u8], bounds: Bounds) -> Result<Vec<u8>, Fault> {
     let text = std::str::from_utf8(text).map_err(|error| {
-        let place = Place::of(text, error.valid_up_to());
+        let place = LineColumn::of(text, error.valid_up_to());
         Fault::refused(format_args!("not UTF-8 at {place}"))
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -26,7 +26,7 @@ pub(super) fn read(text: &[u8], bounds: Bounds) -> Result<Vec<u8>, Fault> {
     if parser.next_byte().is_none() {
         return parser.tokens.finish();
     }
-    let place = Place::of(text.as_bytes(), parser.at);
+    let place = LineColumn::of(text.as_bytes(), parser.at);
     Err(Fault::text_after(format_args!("unexpected text after the end of the document at {place}")))
 }
 
@@ -36,12 +36,12 @@ pub(super) fn is_number(text: &str) -> bool {
 }
 
 /// Line and column, from one.
-struct Place {
+struct LineColumn {
     line: usize,
     column: usize,
 }
 
-impl Place {
+impl LineColumn {
     fn of(text: &[u8], offset: usize) -> Self {
         let before = &text[..offset];
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -51,7 +51,7 @@ impl Place {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for LineColumn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {} column {}", self.line, self.column)
     }
@@ -127,7 +127,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Passes over a comma, or over `close`, and tells which.
+    /// Skips a comma, or `close`, and returns which.
     fn separator(&mut self, close: u8) -> Result<bool, Fault> {
         match self.next_byte() {
             Some(b',') => {
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The string at the cursor: a part of the text, or a range of the scratch if it has escapes.
+    /// The string at the cursor: a slice of the text, or a range of the scratch if it has escapes.
     fn string(&mut self) -> Result<(&'a str, Option<std::ops::Range<usize>>), Fault> {
         self.at += 1;
         let start = self.at;
@@ -258,7 +258,7 @@ impl<'a> Parser<'a> {
     }
 
     fn refused(&self, reason: &str) -> Fault {
-        let place = Place::of(self.text.as_bytes(), self.at);
+        let place = LineColumn::of(self.text.as_bytes(), self.at);
         Fault::refused(format_args!("{reason} at {place}"))
     }
 }

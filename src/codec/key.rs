@@ -1,4 +1,4 @@
-//! Keys of maps: text in the document, whatever type they have in the program.
+//! Keys of maps: text in the document, of any type in the program.
 
 use std::fmt::Display;
 
@@ -176,11 +176,11 @@ impl Serializer for Key<'_> {
     }
 }
 
-/// Reads a key as the type that the program's map has.
+/// Reads a key as the key type of the program's map.
 pub(super) struct KeyDecoder<'de>(pub(super) &'de str);
 
-/// Numbers and booleans are parsed where the type asks for one; text that is none is handed on
-/// as text, so that the type itself reports what it expected.
+/// Numbers and booleans are parsed if the type asks for one. Other text is passed on as text, so
+/// that the type itself reports what it expected.
 macro_rules! parsed {
     ($($method:ident $visit:ident $type:ty;)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {

@@ -1,6 +1,6 @@
-//! Which keys there are, and by what they are known.
+//! The keys of a handle, and their ids.
 //!
-//! Exists in every build: one that cannot decrypt still tells which key it would take.
+//! Exists in every build: one that cannot decrypt still reports which key is needed.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 #[cfg(feature = "encrypt")]
 use super::seal::SecretKey;
 
-/// By what a key is known: eight bytes that are made of it and do not lead back to it.
+/// The id of a key: eight bytes derived from it, from which it cannot be recovered.
 ///
 /// Printed as 16 hexadecimal digits.
 ///
@@ -37,7 +37,7 @@ pub(crate) struct Keyring {
     keys: Vec<SecretKey>,
 }
 
-/// Nobody has one.
+/// No keys.
 #[cfg(not(feature = "encrypt"))]
 #[derive(Debug, Clone)]
 pub(crate) enum SecretKey {}
@@ -53,7 +53,7 @@ impl KeyId {
         &self.0
     }
 
-    /// The number that stands for it in a table.
+    /// The number for it in a table.
     pub(crate) fn number(self) -> u64 {
         u64::from_be_bytes(self.0)
     }
@@ -96,7 +96,7 @@ impl Keyring {
         self.keys.first().map(SecretKey::id)
     }
 
-    /// Why a key is not among these.
+    /// The reason that a key is not among these.
     pub(crate) fn lack(&self) -> &'static str {
         match self.keys.len() {
             _ if cfg!(not(feature = "encrypt")) => "this build cannot decrypt",

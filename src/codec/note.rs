@@ -1,4 +1,4 @@
-//! Small things that are stored as JSON with a sum: settings, and what was done.
+//! Small things stored as JSON with a sum: settings, and operations.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,12 +15,12 @@ pub(crate) fn encode_note(seed: u64, value: &impl Serialize) -> Vec<u8> {
     out
 }
 
-/// Reads what [`encode_note`] writes, or tells which check it fails.
+/// Reads what [`encode_note`] writes, or returns the check that fails.
 pub(crate) fn decode_note<T: DeserializeOwned>(seed: u64, bytes: &[u8]) -> Result<T, String> {
     let (sum, json) = bytes.split_first_chunk::<SUM_BYTES>().ok_or("it is cut short")?;
     if check(seed, json) != u64::from_le_bytes(*sum) {
         return Err("checksum differs".to_owned());
     }
-    // The sum is right, so a release that writes more than this one knows has been here.
+    // The sum is right, so a newer release wrote this.
     serde_json::from_slice(json).map_err(|error| format!("this release cannot read it: {error}"))
 }

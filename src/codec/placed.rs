@@ -1,6 +1,6 @@
-//! A checkpoint that has its place in the store but is not in the tables yet, for the journal.
+//! A checkpoint in the journal: it has its place in the store but is not in the tables yet.
 //!
-//! Unlike a record it names its names, since their numbers may never have reached the disk.
+//! Unlike a record it contains its names, since their numbers may never have reached the disk.
 
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 const KEY_BYTES: usize = 32;
 pub(super) const NONCE_BYTES: usize = 24;
 pub(super) const TAG_BYTES: usize = 16;
-/// What makes the id of a key of it, and nothing else.
+/// Separates the key id from other hashes of the key.
 const ID_DOMAIN: &[u8] = b"waypost key id 1\0";
 
 /// A key that documents and captured files are encrypted with: 32 random bytes.
@@ -47,7 +47,7 @@ const ID_DOMAIN: &[u8] = b"waypost key id 1\0";
 /// ```
 #[derive(Clone)]
 pub struct SecretKey {
-    // Boxed, so that a list of keys that grows leaves none behind.
+    // Boxed, so that a growing list of keys leaves no copies behind.
     bytes: Box<Bytes>,
     id: KeyId,
 }
@@ -63,7 +63,7 @@ impl SecretKey {
         Ok(Self::from_bytes(bytes.into()))
     }
 
-    /// Takes 32 bytes that nobody can guess. A password is not that.
+    /// Takes 32 bytes that cannot be guessed. A password is not enough.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         let mut id = [0; KeyId::BYTES];
@@ -71,7 +71,7 @@ impl SecretKey {
         Self { bytes: Box::new(Zeroizing::new(bytes)), id: KeyId::from_bytes(id) }
     }
 
-    /// By what the key is known, wherever it is used.
+    /// The id of the key.
     #[must_use]
     pub fn id(&self) -> KeyId {
         self.id
@@ -84,14 +84,14 @@ impl SecretKey {
         self.bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
 
-    /// One that was never used, unless the system has no random numbers.
+    /// An unused key, unless the system has no random numbers.
     #[expect(clippy::unused_self, reason = "a build that cannot encrypt has no key to ask")]
     pub(super) fn nonce(&self) -> io::Result<[u8; NONCE_BYTES]> {
         let nonce = XNonce::try_generate().map_err(|error| io::Error::other(error.to_string()))?;
         Ok(nonce.into())
     }
 
-    /// Encrypts in place, and returns the tag that goes behind.
+    /// Encrypts in place, and returns the tag to append.
     pub(super) fn seal(
         &self,
         nonce: &[u8; NONCE_BYTES],
@@ -104,7 +104,7 @@ impl SecretKey {
             .into()
     }
 
-    /// What was sealed, out of nonce, content and tag; `None` if a bit of anything is another one.
+    /// Opens nonce, content and tag; `None` if any bit differs.
     pub(super) fn open(&self, associated: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_BYTES>()?;
         let (content, tag) = sealed.split_last_chunk::<TAG_BYTES>()?;
@@ -151,7 +151,7 @@ fn from_hex(text: &[u8]) -> Option<Bytes> {
     Some(bytes)
 }
 
-/// 32 bytes are 43 characters of six bits, the last of which has two to spare.
+/// 32 bytes are 43 characters of six bits; the last one has two bits to spare.
 fn from_base64(text: &[u8]) -> Option<Bytes> {
     let text = text.strip_suffix(b"=").unwrap_or(text);
     if text.len() != (KEY_BYTES * 8).div_ceil(6) {
@@ -213,7 +213,7 @@ mod tests {
         assert!(!hex.contains(&key().id().to_string()));
     }
 
-    /// draft-irtf-cfrg-xchacha-03, appendix A.3.1, so that others can read what we write.
+    /// draft-irtf-cfrg-xchacha-03, appendix A.3.1, so that other programs can read our frames.
     #[test]
     fn the_cipher_is_that_of_everybody() {
         let key = SecretKey::from_bytes(std::array::from_fn(|at| 0x80 + u8::try_from(at).unwrap()));

@@ -1,7 +1,7 @@
-//! Sealed frames: those that only who has the key can read.
+//! Sealed frames: only a holder of the key can read them.
 //!
-//! They are compressed first. The sum that everybody can check is over what is stored; the one over
-//! the raw bytes is inside, since it would tell who guesses a short document that it is right.
+//! They are compressed first. A public sum covers the stored bytes. The sum over the raw bytes is
+//! inside the seal: outside, it would confirm a guess at a short document.
 //!
 //! A sealed frame is 56 bytes longer: key id, nonce, tag and inner sum. A document has no hash
 //! outside the seal; a captured file has, its SHA-256.
@@ -10,14 +10,14 @@ use std::borrow::Cow;
 use std::io;
 
 use super::check;
-use super::frame::{CHECK_BYTES, Form, Found, Frame, Frames, SEALED};
+use super::frame::{CHECK_BYTES, Form, FoundFrame, Frame, Frames, SEALED};
 use super::keyring::KeyId;
 #[cfg(not(feature = "encrypt"))]
 use super::keyring::SecretKey;
 #[cfg(feature = "encrypt")]
 use super::seal::SecretKey;
 
-/// Why the raw bytes of a frame cannot be had.
+/// The reason that the raw bytes of a frame cannot be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flaw {
     Damaged(&'static str),
@@ -32,7 +32,7 @@ impl From<&'static str> for Flaw {
 }
 
 impl Frame {
-    /// As [`Frame::to_bytes`], for those alone who have the key. Takes random numbers.
+    /// As [`Frame::to_bytes`], sealed with a key. Takes random numbers.
     pub(crate) fn to_sealed_bytes(
         &self,
         sequence: u64,
@@ -70,14 +70,14 @@ impl Frames {
     /// The payload of a frame, and the sum of its raw bytes if it is sealed.
     pub(super) fn payload<'a>(
         &self,
-        found: &Found<'a>,
+        found: &FoundFrame<'a>,
         sequence: u64,
     ) -> Result<(Cow<'a, [u8]>, Option<u64>), Flaw> {
         let Some(id) = found.key else {
             return Ok((Cow::Borrowed(found.payload), None));
         };
         let Some(key) = self.keys.get(id) else {
-            // It may be the id that is damaged.
+            // The id itself may be damaged.
             found.verify_stored(sequence)?;
             return Err(Flaw::NoKey(id));
         };
@@ -90,7 +90,7 @@ impl Frames {
     }
 
     /// Whether a frame has these raw bytes, without unpacking it.
-    pub(crate) fn is_of(&self, found: &Found<'_>, sequence: u64, raw: &[u8]) -> bool {
+    pub(crate) fn is_of(&self, found: &FoundFrame<'_>, sequence: u64, raw: &[u8]) -> bool {
         if found.key.is_none() {
             return found.verify(sequence, raw).is_ok();
         }
@@ -98,12 +98,12 @@ impl Frames {
         payload.is_ok_and(|(_, sum)| sum == Some(check(0, raw)))
     }
 
-    /// A frame as it was before it was stored, so that it can be stored under another key.
+    /// A frame before placing, so that it can be stored under another key.
     ///
-    /// One that is not sealed does not say what its raw bytes add up to.
+    /// A plain frame does not contain the sum of its raw bytes alone.
     pub(crate) fn reopen(
         &self,
-        found: &Found<'_>,
+        found: &FoundFrame<'_>,
         sequence: u64,
         raw_sum: Option<u64>,
     ) -> Result<Frame, Flaw> {
@@ -115,15 +115,15 @@ impl Frames {
     }
 }
 
-impl Found<'_> {
-    /// Whether what is stored of a sealed frame is as it was written, in this place.
+impl FoundFrame<'_> {
+    /// Whether the stored bytes of a sealed frame are intact, and in their place.
     pub(super) fn verify_stored(&self, sequence: u64) -> Result<(), &'static str> {
         let is_right = sum(sequence, self.head, self.payload) == self.sealed;
         if is_right { Ok(()) } else { Err("checksum differs") }
     }
 }
 
-/// What the cipher vouches for beside the content: header and place.
+/// What the cipher authenticates besides the content: header and place.
 fn associated(sequence: u64, head: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(head.len() + 8);
     out.extend_from_slice(&sequence.to_le_bytes());
@@ -153,7 +153,7 @@ mod tests {
         "the same words again and again ".repeat(20).into_bytes()
     }
 
-    /// The raw bytes of a frame, those of its base if it has one, and its sealed bytes at 7.
+    /// A frame's raw bytes, those of its base if it has one, and its sealed bytes at 7.
     type Example = (Vec<u8>, Option<Vec<u8>>, Vec<u8>);
 
     /// A frame of each kind.
@@ -181,7 +181,7 @@ mod tests {
         bytes: &[u8],
         base: Option<&[u8]>,
     ) -> Result<Vec<u8>, Flaw> {
-        let found = Found::parse(bytes)?;
+        let found = FoundFrame::parse(bytes)?;
         let raw = frames.unpack(&found, sequence, base)?;
         found.verify(sequence, &raw)?;
         Ok(raw)
@@ -222,14 +222,14 @@ mod tests {
         assert!(matches!(outcome, Err(Flaw::Damaged(_))), "{outcome:?}");
     }
 
-    /// Whoever has a guess at a short document must not find out that it is right.
+    /// A guess at a short document must not be confirmed without the key.
     #[test]
     fn nothing_that_is_stored_depends_on_the_content_alone() {
         let frame = frames(&[]).pack(b"yes");
         let one = frame.to_sealed_bytes(7, None, &key(1)).unwrap();
         let other = frame.to_sealed_bytes(7, None, &key(1)).unwrap();
         let same = one.iter().zip(&other).filter(|(one, other)| one == other).count();
-        // The header, and what chance gives.
+        // The header, and what randomness adds.
         assert!(same < 10 + 8, "{same} of {}", one.len());
     }
 
@@ -239,22 +239,22 @@ mod tests {
             let both = frames(&[1, 2]);
             let at = base.as_ref().map(|_| 3);
             let base = base.as_deref();
-            let frame = both.reopen(&Found::parse(&bytes).unwrap(), 7, None).unwrap();
+            let frame = both.reopen(&FoundFrame::parse(&bytes).unwrap(), 7, None).unwrap();
             let second = frame.to_sealed_bytes(7, at, &key(2)).unwrap();
             assert_eq!(unpack(&frames(&[2]), 7, &second, base).unwrap(), raw);
-            assert!(both.is_of(&Found::parse(&second).unwrap(), 7, &raw));
-            assert!(!both.is_of(&Found::parse(&second).unwrap(), 7, b"else"));
-            let frame = both.reopen(&Found::parse(&second).unwrap(), 7, None).unwrap();
+            assert!(both.is_of(&FoundFrame::parse(&second).unwrap(), 7, &raw));
+            assert!(!both.is_of(&FoundFrame::parse(&second).unwrap(), 7, b"else"));
+            let frame = both.reopen(&FoundFrame::parse(&second).unwrap(), 7, None).unwrap();
             let plain = frame.to_bytes(7, at);
             assert_eq!(unpack(&frames(&[]), 7, &plain, base).unwrap(), raw);
             let sum = Some(check(0, &raw));
-            let frame = both.reopen(&Found::parse(&plain).unwrap(), 7, sum).unwrap();
+            let frame = both.reopen(&FoundFrame::parse(&plain).unwrap(), 7, sum).unwrap();
             let again = frame.to_sealed_bytes(7, at, &key(1)).unwrap();
             assert_eq!(unpack(&frames(&[1]), 7, &again, base).unwrap(), raw);
         }
     }
 
-    /// These bytes are on disks.
+    /// Disks hold these bytes.
     #[test]
     fn the_sealed_form_is_pinned() {
         let frame = frames(&[]).pack(b"yes");

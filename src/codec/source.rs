@@ -1,4 +1,4 @@
-//! A file on its way into the store: its document, and what gives the very text back.
+//! A file on its way into the store: its document, and what reproduces the text.
 //!
 //! The document is encoded as any other. Then the one style that its first line and its end suggest
 //! is tried: if writing the document so gives the same bytes, the record keeps the style (three
@@ -15,13 +15,13 @@ use super::{DEPTH_READ, check, decode, encode, encode_json, read_yaml, text, tok
 use crate::checkpoint::{Document, Format, SourceForm, Spacing, TextStyle, Timestamp, Tree};
 use crate::error::{Error, Result};
 
-// Below the first levels; each takes some fifty bytes.
+// Below the first levels of an outline; each value takes some fifty bytes.
 const NODES_MAX: usize = 1 << 17;
 
-/// The text of a file, read: its document, and what it takes to give the text back.
+/// The text of a file as read: its document, and what is needed to reproduce the text.
 ///
-/// Where the document and a style reproduce the text byte for byte, only the style is kept; else
-/// the text is kept behind the document, and compressed against the one before like it.
+/// If the document and a style reproduce the text byte for byte, only the style is kept. Otherwise
+/// the text is kept behind the document, and compressed against the text before like it.
 ///
 /// ```
 /// use waypost::source::{Format, Source, Spacing};
@@ -42,7 +42,7 @@ const NODES_MAX: usize = 1 << 17;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The document in stored form, and the text behind it if that is kept.
+    /// The document in stored form, followed by the text if that is kept.
     pub(crate) raw: Vec<u8>,
     pub(crate) document_bytes: usize,
     pub(crate) form: SourceForm,
@@ -110,7 +110,7 @@ impl Source {
         self
     }
 
-    /// Says which line of the file it is, from one, and whether a line end follows.
+    /// States which line of the file it is, from one, and whether a line end follows.
     #[must_use]
     pub fn at_line(mut self, line: u64, has_end: bool) -> Self {
         self.form.line = Some(line);
@@ -125,7 +125,7 @@ impl Source {
         self
     }
 
-    /// What it takes to give the text back.
+    /// What is needed to reproduce the text.
     #[must_use]
     pub fn form(&self) -> &SourceForm {
         &self.form
@@ -158,7 +158,7 @@ impl Source {
         self.document_bytes as u64
     }
 
-    /// A number that equal texts at the same path have in common, and others hardly ever.
+    /// A number that equal texts at the same path share, and others almost never.
     #[must_use]
     pub fn fingerprint(&self, path: &str) -> u64 {
         check(self.fingerprint, path.as_bytes())
@@ -175,7 +175,7 @@ impl Source {
     }
 }
 
-/// Refuses a style with which a document becomes longer than any file that is read.
+/// Refuses a style that makes a document longer than any file that is read.
 fn check_length(raw: &[u8], style: TextStyle) -> Result<()> {
     let limit = Bounds::DEFAULT.bytes;
     if let Ok(Some(_)) = text::to_text_within(raw, style, limit) {
@@ -189,7 +189,7 @@ fn json_form() -> SourceForm {
     SourceForm { format: Format::Json, ..SourceForm::default() }
 }
 
-/// The style that gives `json` back from its document, if there is one.
+/// The style that reproduces `json` from its document, if there is one.
 fn style_of(json: &[u8], raw: &[u8]) -> Option<TextStyle> {
     let likely = likely_style(json)?;
     let gives_back = |style: &TextStyle| {
@@ -204,7 +204,7 @@ fn style_of(json: &[u8], raw: &[u8]) -> Option<TextStyle> {
     (json.is_ascii() && gives_back(&escaped)).then_some(escaped)
 }
 
-/// The only style that can be the one of a text, as far as its first bytes and its last tell.
+/// The only style that can fit a text, judged by its start and its end.
 fn likely_style(json: &[u8]) -> Option<TextStyle> {
     let text = std::str::from_utf8(json).ok()?;
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(style("\"\\u007f\""), is(Spacing::Compact, true, false, false));
     }
 
-    /// Each has something that a document does not tell.
+    /// Each has something that its document does not hold.
     #[test]
     fn the_text_is_kept_where_no_style_gives_it_back() {
         for json in [
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(document.get("a"), Some(&Document::Number("12345678901234567890123".into())));
     }
 
-    /// A file of 60 MB of zeros took a gigabyte to be told what it is.
+    /// A file of 60 MB of zeros took a gigabyte of memory to recognize.
     #[test]
     fn an_outline_has_what_stands_near_the_top_and_little_of_the_rest() {
         let (list, deep) = (vec!["0"; 5000].join(","), vec!["[[1]]"; 300_000].join(","));

@@ -1,6 +1,6 @@
-//! A file of the spool: checkpoints that have no place in the store yet.
+//! A spool file: checkpoints that have no place in the store yet.
 //!
-//! Bound to its store and to its own name, and summed as a whole: there is no half of it.
+//! Bound to its store and its own name, with a sum over the whole file: a part of it is refused.
 
 use super::{Placed, check};
 use crate::checkpoint::Id;
@@ -8,10 +8,10 @@ use crate::checkpoint::Id;
 const MAGIC: &[u8; 8] = b"wayposts";
 const NAME_BYTES: usize = 36;
 const SUM_BYTES: usize = 8;
-/// How much of a file tells what it claims to be.
+/// How many first bytes show what a file claims to be.
 pub(crate) const SPOOLED_HEAD_BYTES: usize = MAGIC.len() + 8 + NAME_BYTES + 4;
 
-/// The bytes of a file. What is placed stands alone and has the sequence zero.
+/// The bytes of a file. Its frames stand alone and have the sequence zero.
 pub(crate) fn encode_spooled(identity: u64, name: &Id, placed: &[Placed]) -> Vec<u8> {
     let mut out = Vec::new();
     out.extend_from_slice(MAGIC);
@@ -30,7 +30,7 @@ pub(crate) fn encode_spooled(identity: u64, name: &Id, placed: &[Placed]) -> Vec
     out
 }
 
-/// The checkpoints of a file of this store with this name, or what is wrong with it.
+/// The checkpoints of a file of this store with this name, or its fault.
 pub(crate) fn decode_spooled(
     bytes: &[u8],
     identity: u64,
@@ -52,12 +52,12 @@ pub(crate) fn decode_spooled(
     if placed.len() as u64 == u64::from(count) { Ok(placed) } else { Err("it cannot be read") }
 }
 
-/// How many checkpoints a file says that it has, by its first bytes; nothing of that is checked.
+/// The number of checkpoints that a file claims by its first bytes; nothing of that is checked.
 pub(crate) fn spooled_count(head_bytes: &[u8]) -> Option<u32> {
     head(head_bytes).map(|(_, count)| count)
 }
 
-/// The identity of the store that a file says it is of; nothing of that is checked.
+/// The identity of the store that a file claims; nothing of that is checked.
 pub(crate) fn spooled_identity(bytes: &[u8]) -> Option<u64> {
     head(bytes).map(|(identity, _)| identity)
 }

@@ -43,7 +43,7 @@ impl From<JsonStyle> for TextStyle {
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-// Large enough that what takes the text is called seldom.
+// Large enough that the writer is called seldom.
 const PIECE_BYTES: usize = 32 << 10;
 
 /// The text of the document in `raw`, however long it is.
@@ -86,7 +86,7 @@ pub(super) fn write(raw: &[u8], style: JsonStyle, out: &mut impl Write) -> io::R
     loop {
         let is_more = writer.step().map_err(malformed)?;
         if writer.out.len() >= PIECE_BYTES || !is_more {
-            // Texts are whole, so what is not UTF-8 is not so because it is cut.
+            // Each text is complete, so invalid UTF-8 is not the result of a split.
             std::str::from_utf8(&writer.out).map_err(|_| malformed(Malformed))?;
             out.write_all(&writer.out)?;
             writer.out.clear();
@@ -97,7 +97,7 @@ pub(super) fn write(raw: &[u8], style: JsonStyle, out: &mut impl Write) -> io::R
     }
 }
 
-/// Not an error of whoever takes the text.
+/// Not an error of the writer.
 #[derive(Debug, thiserror::Error)]
 #[error("not a well-formed document")]
 pub(super) struct Damaged;
@@ -106,7 +106,7 @@ fn malformed(_: Malformed) -> io::Error {
     io::Error::other(Damaged)
 }
 
-/// Texts are copied as bytes: it is faster to see that all of the result is UTF-8.
+/// Texts are copied as bytes: checking the whole result for UTF-8 is faster.
 struct Writer<'a> {
     reader: Reader<'a>,
     style: TextStyle,
@@ -124,7 +124,7 @@ impl<'a> Writer<'a> {
         Self { reader: Reader::new(raw), style, out: Vec::new(), open: Vec::new() }
     }
 
-    /// Writes one value, or the start or the end of one; false if it was the last.
+    /// Writes one value, or the start or end of one; false if it was the last.
     fn step(&mut self) -> Result<bool, Malformed> {
         let mut tag = self.reader.take_byte()?;
         if tag == END {
@@ -221,7 +221,7 @@ impl<'a> Writer<'a> {
 
     fn text(&mut self) -> Result<(), Malformed> {
         let text = self.reader.take_text_bytes()?;
-        // One look at all bytes at once is much faster than one at each in turn.
+        // One pass over all bytes is much faster than a check of each.
         let last = if self.style.is_ascii { b'~' } else { u8::MAX };
         let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\' && byte <= last;
         if text.iter().fold(true, |so_far, byte| so_far & is_plain(*byte)) {
@@ -254,12 +254,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes what JSON has no two ways to write.
+    /// Writes a token that JSON can write in one way only.
     fn plain(&mut self, value: impl serde::Serialize) {
         serde_json::to_writer(&mut self.out, &value).expect("a vector takes any bytes");
     }
 
-    /// Not-a-number and infinities as Python writes them: `null` would be another value.
+    /// NaN and infinities as Python writes them: `null` would be another value.
     fn float(&mut self, value: f64) {
         if value.is_nan() {
             self.out.extend_from_slice(b"NaN");

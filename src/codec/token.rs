@@ -1,7 +1,7 @@
 //! The stored form of a document: a flat run of tokens, each a tag byte and its bincode payload.
 //!
-//! A container is open until its [`END`], so a writer needs no counts in advance, a reader no
-//! trust in them, and a changed element changes no byte outside itself.
+//! A container is open until its [`END`], so a writer needs no counts in advance, and a reader
+//! trusts none. A changed element changes no byte outside itself.
 
 use super::fault::Fault;
 use super::json;
@@ -73,7 +73,7 @@ impl Bounds {
     pub(crate) const DEFAULT: Self = Self { bytes: 64 << 20, depth: 128 };
 }
 
-/// Writes tokens, and stops at the limits before memory or stack do.
+/// Writes tokens, and stops at the limits before memory or stack run out.
 #[derive(Debug)]
 pub(super) struct Tokens {
     out: Vec<u8>,
@@ -82,7 +82,7 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// `expected_bytes` saves growing, if it is near what the document will take.
+    /// `expected_bytes` saves reallocations, if it is near the length of the document.
     pub(super) fn new(bounds: Bounds, expected_bytes: usize) -> Self {
         Self { out: Vec::with_capacity(expected_bytes.min(bounds.bytes)), depth: 0, bounds }
     }
@@ -153,7 +153,7 @@ impl Tokens {
         self.tag(END)
     }
 
-    /// Where the next token will be, for [`Tokens::text_at`].
+    /// The offset of the next token, for [`Tokens::text_at`].
     pub(super) fn position(&self) -> usize {
         self.out.len()
     }

@@ -44,13 +44,13 @@ const ARTIFACTS: u32 = 1 << 21;
 const ORDERED_AT: u32 = 1 << 22;
 const KNOWN: u32 = (1 << 23) - 1;
 
-/// What a name names. The numbers are on disk.
+/// The kind of a name. The numbers are on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum NameKind {
     Series = 1,
     Issue = 2,
     Loop = 3,
-    /// Status and trigger in one, since one index row then answers for both.
+    /// Status and trigger in one, so that one index row answers for both.
     Cause = 4,
     Phase = 5,
     Tag = 6,
@@ -122,7 +122,7 @@ pub(crate) fn encode_entry<E>(entry: &Entry, intern: Intern<'_, E>) -> Result<Ve
     Ok(out)
 }
 
-/// Reads the record stored at `key`, or tells which check it fails.
+/// Reads the record stored at `key`, or returns the check that fails.
 pub(crate) fn decode_entry(
     key: RecordKey,
     bytes: &[u8],
@@ -206,7 +206,7 @@ fn mask(entry: &Entry) -> u32 {
         | bit(entry.ordered_at.is_some(), ORDERED_AT)
 }
 
-/// In the order on disk, which [`read`] follows.
+/// In the order on disk, as [`read`] does.
 fn optional_names(entry: &Entry) -> [(NameKind, Option<&str>); 7] {
     [
         (NameKind::Issue, entry.issue.as_ref().map(Issue::as_str)),

@@ -1,7 +1,7 @@
 //! Numbers, text and bytes as bincode 2 writes them in its standard configuration.
 //!
-//! The only file that names bincode: a byte-compatible crate can take over here. Reads borrow
-//! from the input and never allocate, so no length in it is taken at its word.
+//! The only file that names bincode: a byte-compatible crate can replace it here. Reads borrow from
+//! the input and never allocate, so no length in it is trusted.
 
 use bincode::config::{Configuration, standard};
 use bincode::de::BorrowDecode;
@@ -43,7 +43,7 @@ impl Writer for Sink<'_> {
     }
 }
 
-/// What is left to read of a slice.
+/// The unread rest of a slice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
-    /// These bytes are on disks; a bincode that writes others cannot be taken.
+    /// Disks hold these bytes; a bincode that writes others cannot be used.
     #[test]
     fn the_bytes_are_the_ones_that_the_format_document_specifies() {
         let written = |write: &dyn Fn(&mut Vec<u8>)| {

@@ -1,4 +1,4 @@
-//! Texts to conditions, by descent whose depth is bounded.
+//! Parses conditions by recursive descent of bounded depth.
 
 use super::token::{Kind, Token, Tokens, wrong};
 use super::value::Value;
@@ -137,7 +137,7 @@ impl Parser<'_> {
     }
 }
 
-/// What other languages write, and what is to be written instead.
+/// Operators of other languages, and their replacement.
 fn instead(kind: &Kind, column: usize) -> Option<Error> {
     let Kind::Word(word) = kind else { return None };
     let reason = match word.to_ascii_lowercase().as_str() {
@@ -151,7 +151,7 @@ fn instead(kind: &Kind, column: usize) -> Option<Error> {
     Some(wrong(&format!("{reason} and not {word}"), column))
 }
 
-/// The pointer that was most likely meant by a name such as `state.score`.
+/// The pointer that a name such as `state.score` most likely means.
 fn as_pointer(word: &str) -> String {
     let is_end = |it: char| "<>=!~".contains(it);
     let name = &word[..word.find(is_end).unwrap_or(word.len())];
@@ -159,7 +159,7 @@ fn as_pointer(word: &str) -> String {
     if name.is_empty() { "/score".to_owned() } else { format!("/{name}") }
 }
 
-/// A node alone is what it is.
+/// A single node stays as it is.
 fn single(mut nodes: Vec<Node>, join: impl FnOnce(Vec<Node>) -> Node) -> Node {
     match nodes.pop() {
         Some(node) if nodes.is_empty() => node,

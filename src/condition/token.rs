@@ -29,12 +29,12 @@ impl Kind {
     }
 }
 
-/// What is wrong, and where.
+/// The error, and its column.
 pub(super) fn wrong(reason: &str, column: usize) -> Error {
     Error::invalid("condition", format_args!("{reason} at column {column}"))
 }
 
-/// A condition under way.
+/// A partly parsed condition.
 #[derive(Debug, Clone)]
 pub(super) struct Tokens<'t> {
     rest: &'t str,
@@ -68,7 +68,8 @@ impl<'t> Tokens<'t> {
         Ok(Token { column, kind })
     }
 
-    /// The next token where a value stands: it may have signs in it that are operators elsewhere.
+    /// The next token where a value stands: a value may contain characters that are operators
+    /// elsewhere.
     pub(super) fn next_value(&mut self) -> Result<Token> {
         self.skip_space();
         if self.rest.starts_with(['"', '(', ')']) || self.rest.is_empty() {

@@ -24,7 +24,7 @@ impl Value {
             "null" => Document::Null,
             "true" => Document::Bool(true),
             "false" => Document::Bool(false),
-            // As Python writes them, and documents have them.
+            // As Python writes them, and as documents contain them.
             "NaN" => Document::Float(f64::NAN),
             "Infinity" => Document::Float(f64::INFINITY),
             "-Infinity" => Document::Float(f64::NEG_INFINITY),
@@ -34,7 +34,7 @@ impl Value {
         Self { document, spelled: word.to_owned() }
     }
 
-    /// Where a document stands beside the value, if both are numbers or both are texts.
+    /// How a document compares with the value, if both are numbers or both are texts.
     pub(super) fn compare(&self, found: &Document) -> Option<Ordering> {
         match (found, &self.document) {
             (Document::Text(found), Document::Text(value)) => Some(found.cmp(value)),

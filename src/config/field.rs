@@ -1,4 +1,4 @@
-//! Values of a file with their key, path and line, so that every refusal can name them.
+//! Values of a file with their key, path and line, so that every error can name them.
 
 use std::fmt::{self, Display};
 
@@ -10,7 +10,7 @@ use crate::yaml::{Node, Value};
 /// Texts longer than this are not quoted: a reason is one line.
 const SHOWN_CHARS_MAX: usize = 40;
 
-/// A value, and what to call it.
+/// A value, and how errors name it.
 #[derive(Debug, Clone)]
 pub(super) struct Field<'a> {
     name: &'a str,
@@ -154,7 +154,7 @@ impl<'a> Section<'a> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// What stands below one of its keys; nothing if the key is not there.
+    /// The value below one of its keys; nothing if the key is not there.
     pub(super) fn section(&self, name: &str) -> Result<Self> {
         self.get(name).map_or_else(|| Ok(Self::default()), Field::section)
     }

@@ -23,7 +23,7 @@ pub(super) fn read(field: &Field<'_>, keys: &Section<'_>, per: Per) -> Result<Ru
     if !does_say {
         return Err(field.refused("should say what it keeps: keep_last, keep_within or max_age"));
     }
-    // Such a rule would keep everything, which nobody means who gives an age.
+    // Such a rule would keep everything, which a file with an age does not mean.
     match keys.get("keep_within") {
         Some(within) if rule.keep_last.is_none() => Err(within.refused(
             "needs a number as keep_last beside it; to remove what is older, say max_age",

@@ -19,7 +19,7 @@ const ON_SUCCESS: [(&str, OnSuccess); 3] = [
     ("remove", OnSuccess::Remove),
 ];
 
-/// The policy of a file, if it says anything of what is kept.
+/// The policy of a file, if it says anything about retention.
 pub(super) fn of(checkpoint: &Section<'_>, storage: &Section<'_>) -> Result<Option<Policy>> {
     let retention = checkpoint.section("retention")?;
     let listed = listed(checkpoint)?;
@@ -42,8 +42,8 @@ pub(super) fn of(checkpoint: &Section<'_>, storage: &Section<'_>) -> Result<Opti
     Ok((!is_silent).then_some(policy))
 }
 
-/// The rules that hold where the file says nothing: those of the preset it names. A table of
-/// retention without a preset has the rows it has; a file without a table has those of crunch.
+/// The rules that hold where the file is silent: those of the preset it names. A retention table
+/// without a preset has only its own rows. A file without a table has the rows of crunch.
 fn preset(retention: &Section<'_>) -> Result<Policy> {
     let known = Policy::PRESETS.map(|name| (name, name));
     match retention.value("preset", |field| field.one_of(&known))? {

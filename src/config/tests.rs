@@ -44,7 +44,7 @@ fn first_rows(count: usize) -> Policy {
     policy
 }
 
-/// Triggers without a row were pruned by rules that stand in no file.
+/// Triggers without a row were pruned by rules that no file contains.
 #[test]
 fn the_file_of_claude_crunch_has_its_rows_and_no_saves_after_agents() {
     let config = Config::from_yaml(CRUNCH).unwrap();
@@ -76,7 +76,7 @@ fn the_same_file_in_json_says_the_same() {
     assert_eq!(config.location(), Some(".claude/crunch"));
 }
 
-/// Its users wondered where their saves after agents were.
+/// Users wondered why saves after agents were missing.
 #[test]
 fn the_template_is_the_preset_crunch_and_switches_nothing_off() {
     let template = Config::from_yaml(Config::template()).unwrap();

@@ -1,4 +1,4 @@
-//! What two sequences have in common, in order: as much of it as bounded work finds.
+//! The common subsequence of two sequences, as long as bounded work finds it.
 //!
 //! The shortest script is looked for first. Where it is long, elements that stand once on either
 //! side are taken as anchors, then groups of elements that do, and the same is done between them.
@@ -46,7 +46,7 @@ impl Aligner<'_> {
         if self.by_script(&gap) {
             return;
         }
-        // What stands on one side only cannot be in common, but lies between what is.
+        // Elements on one side only cannot be common, but lie between common ones.
         let (old, new) = (&self.old[gap.old.clone()], &self.new[gap.new.clone()]);
         let (old_places, old_common) = common(old, new);
         let (new_places, new_common) = common(new, old);
@@ -74,7 +74,7 @@ impl Aligner<'_> {
         let anchors = patience::anchors(old, new, *width);
         for (i, j) in anchors {
             let at = (gap.old.start + i, gap.new.start + j);
-            // Groups overlap: the ones before may have reached beyond.
+            // Groups overlap: earlier ones may have reached beyond.
             if at.0 < from.0 || at.1 < from.1 {
                 continue;
             }
@@ -112,7 +112,7 @@ impl Aligner<'_> {
     }
 }
 
-/// The places and hashes of what also stands on the other side.
+/// The places and hashes of elements that are also on the other side.
 fn common(side: &[u64], other: &[u64]) -> (Vec<usize>, Vec<u64>) {
     let other: HashSet<u64> = other.iter().copied().collect();
     side.iter().copied().enumerate().filter(|(_, hash)| other.contains(hash)).unzip()
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(check(&old, &new), 0);
     }
 
-    /// Single elements tell nothing here: each stands thousands of times.
+    /// Single elements are no anchors here: each stands thousands of times.
     #[test]
     fn long_sequences_of_few_values_keep_nearly_all() {
         for values in [2, 10] {

@@ -14,7 +14,7 @@ pub(super) const INDEX_BYTES: usize = 8;
 /// Two places, one in either array.
 type Pair = (usize, usize);
 
-/// How an array changed that did.
+/// The changes of an array.
 pub(super) fn compare<'d>(
     comparison: &mut Comparison,
     old: Node<'d, '_>,
@@ -23,7 +23,7 @@ pub(super) fn compare<'d>(
     let (old_elements, new_elements) = (old.elements(), new.elements());
     let steps = Walk::new(comparison, &old_elements, &new_elements).steps();
     let is_single = old_elements.len() == 1 && new_elements.len() == 1;
-    // Where nothing of the old array is left, the new one says it all.
+    // If nothing of the old array is left, the new one replaces it.
     if !is_single && steps.iter().all(is_nothing_left) {
         return Edit::Replaced { old: old.document, new: new.document };
     }
@@ -61,7 +61,7 @@ impl<'c, 'd, 't> Walk<'c, 'd, 't> {
         Self { comparison, old, new, moved_from, is_moved, steps: Vec::new() }
     }
 
-    /// From what is certain to what is likely: each step leaves less to the next.
+    /// From certain to likely: each step leaves less to the next.
     fn steps(mut self) -> Vec<Step<'d>> {
         let hashes = |nodes: &[Node<'d, 't>]| nodes.iter().map(Node::hash).collect::<Vec<_>>();
         let kept = align(&hashes(self.old), &hashes(self.new));

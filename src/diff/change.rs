@@ -66,7 +66,7 @@ pub(super) fn list<'d>(edit: &Edit<'d>) -> Vec<Change<'d>> {
     list.changes
 }
 
-/// What was listed, and the same place in both documents.
+/// The list so far, and the current place in both documents.
 struct List<'d> {
     from: Pointer,
     at: Pointer,
@@ -143,7 +143,7 @@ impl<'d> List<'d> {
 }
 
 impl Step<'_> {
-    /// How many elements of the old array it is about.
+    /// How many elements of the old array it covers.
     pub(super) fn in_old(&self) -> usize {
         match self {
             Self::Kept(count) => *count,

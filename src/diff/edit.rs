@@ -16,7 +16,7 @@ pub(super) enum Edit<'d> {
     Array(Vec<Step<'d>>),
 }
 
-/// What became of a field.
+/// The change of a field.
 #[derive(Debug, Clone)]
 pub(super) enum Field<'d> {
     Removed(&'d Document),
@@ -43,7 +43,7 @@ pub(super) enum Step<'d> {
     },
 }
 
-/// What a comparison has learnt, and how much more it may cost.
+/// What a comparison has found, and how much more it may cost.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
     pub(super) looks: Looks,
@@ -51,16 +51,16 @@ pub(super) struct Comparison {
     told: Told,
 }
 
-/// What it takes to tell the changes that were found.
+/// The cost of listing the changes found.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Told {
     pub(super) changes: usize,
-    /// Bytes of paths that other paths have, too.
+    /// Bytes of paths that several changes repeat.
     pub(super) repeated_bytes: usize,
 }
 
 // A key of a megabyte above a million changes would make a patch of a terabyte. So paths may repeat
-// as much as is nothing to anybody, and beyond that so much for each value they lead into.
+// a harmless number of bytes, and beyond that a number for each value they lead into.
 pub(super) const REPEATED_BYTES_FREE: usize = 1 << 16;
 pub(super) const REPEATED_BYTES_EACH: usize = 128;
 
@@ -97,7 +97,7 @@ impl Comparison {
         Some(self.bounded(before, edit, old, new))
     }
 
-    /// How a value changed to which a step of so many bytes leads.
+    /// The change of a value below a step of this many bytes.
     pub(super) fn compare_within<'d>(
         &mut self,
         step_bytes: usize,
@@ -110,17 +110,17 @@ impl Comparison {
         Some(self.bounded(before, edit, old, new))
     }
 
-    /// What it takes to tell the changes that were found.
+    /// The cost of listing the changes found.
     pub(super) fn told(&self) -> Told {
         self.told
     }
 
-    /// Counts a change that is told by itself.
+    /// Counts a separately listed change.
     pub(super) fn count(&mut self) {
         self.told.changes += 1;
     }
 
-    /// The edit, or the whole value where it takes too much to tell what changed inside.
+    /// The edit, or the whole value if listing the changes inside costs too much.
     fn bounded<'d>(
         &mut self,
         before: Told,

@@ -1,4 +1,4 @@
-//! What a number is worth, however it is spelled.
+//! The value of a number, in any spelling.
 //!
 //! Must never go through a double: 9007199254740993 is not 9007199254740992.
 
@@ -30,7 +30,7 @@ pub(super) enum Exact {
         is_negative: bool,
     },
     NotANumber,
-    /// What is beyond all reckoning is worth what is written.
+    /// The text of a number whose exponent is beyond the range.
     Spelled(String),
 }
 
@@ -72,7 +72,7 @@ impl Exact {
         }
     }
 
-    /// Which of two is less, where that can be told.
+    /// Compares two numbers, if they are comparable.
     fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::NotANumber, _) | (_, Self::NotANumber) => None,
@@ -104,8 +104,8 @@ impl Exact {
                 Self::Finite { digits: theirs, exponent: their_exponent, .. },
             ) => {
                 let (ours, theirs) = (ours.text(), theirs.text());
-                // Where the first digit stands tells more than all that follow it. Without zeros at
-                // either end, texts of digits then sort as the numbers do.
+                // The position of the first digit decides before all following digits. Without
+                // zeros at either end, texts of digits then sort as the numbers do.
                 let first =
                     |digits: &str, exponent: i64| digits.len() as i128 + i128::from(exponent);
                 first(&ours, *our_exponent)

@@ -1,4 +1,4 @@
-//! Which of the elements that went became which of those that came: a guess, and a bounded one.
+//! Pairs removed elements with added ones that they became: a guess, with bounded work.
 //!
 //! Any answer gives a right difference; a good one gives a short one.
 
@@ -6,11 +6,11 @@ use super::align::align;
 use super::tree::{Node, Tree, hash_of};
 use crate::checkpoint::Document;
 
-/// What tells an element from the others, whatever else of it changes: the first of these it has.
+/// Names that identify an element, whatever else of it changes: the first one it has counts.
 const IDENTITIES: [&str; 5] = ["id", "uuid", "key", "name", "path"];
-/// Two elements of which a third is equal are more likely one that changed than two.
+/// Two elements with a third in common more likely are one that changed.
 const LIKENESS_MIN: u32 = 33;
-/// How much of an element is looked at to see how much it is like another.
+/// How much of an element is compared to judge similarity.
 const PARTS_MAX: usize = 64;
 /// What an equal part of a hundred weighs by two elements that are only of a kind.
 const LIKENESS_WEIGHT: u32 = 64;
@@ -28,7 +28,7 @@ impl Default for Effort {
 
 /// Pairs of elements that are known by the same name, in order.
 pub(super) fn by_name(old: &[Node<'_, '_>], new: &[Node<'_, '_>]) -> Vec<(usize, usize)> {
-    // What has no name is known by what it is, and nothing else is that.
+    // An element without a name is identified by its value, and no other has that.
     let name = |node: &Node<'_, '_>| identity(*node).unwrap_or_else(|| node.hash());
     let names = |nodes: &[Node<'_, '_>]| nodes.iter().map(name).collect::<Vec<_>>();
     align(&names(old), &names(new))
@@ -52,7 +52,7 @@ pub(super) fn by_likeness(
     pairs
 }
 
-/// Whether an element that took the place of another is the same one with other content.
+/// Whether an element that replaced another is the same one with other content.
 pub(super) fn is_changed_inside(old: Node<'_, '_>, new: Node<'_, '_>) -> bool {
     match (old.document, new.document) {
         (Document::Object(fields), Document::Object(_)) => match (identity(old), identity(new)) {
@@ -66,11 +66,11 @@ pub(super) fn is_changed_inside(old: Node<'_, '_>, new: Node<'_, '_>) -> bool {
     }
 }
 
-/// What an element is known by, if it is.
+/// The name of an element, if it has one.
 pub(super) fn identity(node: Node<'_, '_>) -> Option<u64> {
     let named = |key: &&str| {
         let value = node.document.get(key)?;
-        // A list of names is no name.
+        // A list as a name is no name.
         let is_name = matches!(value, Document::Text(_) | Document::Int(_) | Document::Uint(_));
         is_name.then(|| hash_of(9, &(key, Tree::at(value, 0).root(value, 0).hash())))
     };
@@ -123,7 +123,7 @@ fn heaviest(old: &[Parts], new: &[Parts]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// How much is gained if two elements are taken for one.
+/// The gain of treating two elements as one.
 fn weight(old: &Parts, new: &Parts) -> u32 {
     match likeness(old, new) {
         likeness if likeness >= LIKENESS_MIN => likeness * LIKENESS_WEIGHT,
@@ -143,7 +143,7 @@ fn likeness(old: &Parts, new: &Parts) -> u32 {
     (equal * 100).checked_div(parts).unwrap_or_default()
 }
 
-/// What an element consists of.
+/// The parts of an element.
 struct Parts {
     kind: Kind,
     /// In order of their value.

@@ -12,7 +12,7 @@ use crate::checkpoint::Document;
 /// into.
 pub(super) const DEPTH_MAX: usize = 512;
 
-// Up to here it takes less to look at each pair of keys than to make a set.
+// Up to here comparing each pair of keys is cheaper than a set.
 const FIELDS_FEW: usize = 16;
 
 /// The hashes of a document and of everything in it, each before what it contains.
@@ -92,7 +92,7 @@ impl<'d, 't> Node<'d, 't> {
         self.tree.0[self.at].hash
     }
 
-    /// How many values it is, with all that it contains.
+    /// Number of values, with everything inside.
     pub(super) fn values(&self) -> usize {
         self.tree.0[self.at].values
     }
@@ -105,7 +105,7 @@ impl<'d, 't> Node<'d, 't> {
         }
     }
 
-    /// The fields of an object that count, in their order.
+    /// The fields of an object that count, in order.
     pub(super) fn fields(&self) -> Vec<(&'d str, Self)> {
         let Document::Object(fields) = self.document else { return Vec::new() };
         if self.depth == DEPTH_MAX {

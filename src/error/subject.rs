@@ -1,4 +1,4 @@
-//! What an error is about, as a type: callers act on it without a look at the message.
+//! The subject of an error, as a type: callers act on it without parsing the message.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub enum Subject {
     Id,
     /// The id of a loop.
     LoopId,
-    /// A checkpoint that cannot be used so.
+    /// A checkpoint that does not allow the operation.
     Checkpoint,
     /// The setting that every save prunes, without a policy.
     PruneOnSave,
@@ -154,7 +154,7 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// Returns the name of the checkpoint that was asked for.
+    /// Returns the requested name of the checkpoint.
     #[must_use]
     pub fn checkpoint(&self) -> &str {
         match self {

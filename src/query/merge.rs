@@ -1,7 +1,7 @@
-//! Rows of several names brought together: all checkpoints that have one name of each set.
+//! Merges the rows of several names: all checkpoints that have one name of each set.
 //!
-//! Each set is read in the order of time; the one that is behind leaps to where the others are,
-//! so the work is bounded by the smallest set, whichever that is.
+//! Each set is read in the order of time. The one that is behind seeks to where the others are, so
+//! the work is bounded by the smallest set.
 //!
 //! Every row also has the cause, which is status and trigger in one. There are few causes, so a
 //! question about a name and a cause is one range, and one about a name alone is a merge of a few.
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::key::{NameId, Order, RecordKey, Span};
 use crate::store::{Index, Snapshot};
 
-// Rows that follow on one page are cheaper to step over than to look up.
+// Rows on the same page are cheaper to step over than to seek.
 const STEPS_BEFORE_LEAP: usize = 8;
 const CAUSES_LOOKED_FOR: usize = 16;
 
@@ -57,7 +57,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Keys that are in every union.
+/// Keys in the intersection of all unions.
 pub(super) struct Intersection<'a> {
     unions: Vec<Union<'a>>,
 }
@@ -67,7 +67,7 @@ impl Intersection<'_> {
         let Some(mut candidate) = self.unions[0].peek() else {
             return Ok(None);
         };
-        // How many unions in a row have agreed on the candidate.
+        // Number of unions in a row that agree on the candidate.
         let mut agreed = 0;
         for index in (0..self.unions.len()).cycle() {
             let Some(found) = self.unions[index].leap(candidate)? else {
@@ -108,7 +108,7 @@ impl<'a> Union<'a> {
     ) -> Result<Self> {
         let mut lists = Vec::new();
         for name in names {
-            // To look for a few is cheaper than to find out which there are.
+            // Seeking a few causes is cheaper than finding out which exist.
             let looked_for = match causes {
                 Some(wanted) if wanted.len() <= CAUSES_LOOKED_FOR => wanted.to_vec(),
                 Some(wanted) => {
@@ -128,7 +128,7 @@ impl<'a> Union<'a> {
         Ok(Self { index, lists, span })
     }
 
-    /// The first key left.
+    /// The first remaining key.
     fn peek(&self) -> Option<RecordKey> {
         let heads = self.lists.iter().filter_map(|list| list.head);
         match self.span.order {
@@ -137,7 +137,7 @@ impl<'a> Union<'a> {
         }
     }
 
-    /// The first key left that is not before `target`; those before it are gone.
+    /// Drops keys before `target`, and returns the first remaining one.
     fn leap(&mut self, target: RecordKey) -> Result<Option<RecordKey>> {
         for list in &mut self.lists {
             list.leap(target, &self.index, self.span)?;

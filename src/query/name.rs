@@ -1,4 +1,4 @@
-//! What a person calls a checkpoint, and which one is meant.
+//! Names that a person uses for a checkpoint, and which one they mean.
 //!
 //! Names are matched whole, and nothing is guessed: only an id may be given by its start.
 
@@ -12,8 +12,8 @@ impl Store {
     /// Returns the entry that `text` names: an id, `latest`, a series, an issue or a loop for its
     /// newest, `NAME@N` for the Nth newest of one, from 0, or the start of an id.
     ///
-    /// The first of these that there is, in this order: a series that is called like an issue is
-    /// meant before the issue, and that before a loop. Costs what listing N entries costs.
+    /// The first match counts, in this order: a series with the name of an issue comes before the
+    /// issue, and the issue before a loop. Costs as much as listing N entries.
     ///
     /// # Errors
     /// [`Error::NotFound`], or [`Error::Ambiguous`] if `text` is the start of several ids, or a
@@ -85,7 +85,7 @@ fn resolve(snapshot: &Snapshot<'_>, text: &str) -> Result<Entry> {
     }
     let named = named(snapshot, text)?;
     let starting = snapshot.starting_with(text, 2)?;
-    // Ids that others made tell stories apart by their ends: there a whole name comes first.
+    // Ids made elsewhere differ only at their ends: there a whole name comes first.
     let made_here = starting.iter().find(|entry| entry.id.parts().is_some());
     match (named, made_here, &starting[..]) {
         (Some(entry), None, _) => Ok(entry),
@@ -103,7 +103,7 @@ fn resolve(snapshot: &Snapshot<'_>, text: &str) -> Result<Entry> {
 
 /// The newest of what has this whole name, else a place in what has the name before `@`.
 fn named(snapshot: &Snapshot<'_>, text: &str) -> Result<Option<Entry>> {
-    // A name may have `@` in it.
+    // A name may contain `@`.
     if let Some(query) = line(snapshot, text)? {
         return nth(snapshot, &query, 0);
     }
@@ -118,7 +118,7 @@ fn named(snapshot: &Snapshot<'_>, text: &str) -> Result<Option<Entry>> {
 pub(super) fn line(snapshot: &Snapshot<'_>, name: &str) -> Result<Option<Query>> {
     let queries = [
         Query { series: Series::new(name).ok(), ..Query::default() },
-        // As it is written where issues are, `#42` is one, too.
+        // `#42` is the usual spelling of an issue.
         Query { issue: Issue::new(name).ok(), ..Query::default() },
         Query { loop_id: LoopId::new(name).ok(), ..Query::default() },
     ];
@@ -133,7 +133,7 @@ pub(super) fn line(snapshot: &Snapshot<'_>, name: &str) -> Result<Option<Query>>
 fn has_any(snapshot: &Snapshot<'_>, query: &Query) -> Result<bool> {
     match nth(snapshot, query, 0) {
         Ok(found) => Ok(found.is_some()),
-        // The index led to it: what is damaged has the name, as far as anybody can tell.
+        // The index led to it, so the damaged entry has the name as far as is known.
         Err(Error::Corrupt { .. }) => Ok(true),
         Err(error) => Err(error),
     }
@@ -143,7 +143,7 @@ fn ambiguous(text: &str, first: String, second: &Id) -> Error {
     Error::Ambiguous { prefix: text.to_owned(), first, second: second.to_string() }
 }
 
-/// Whether it is the start of an id rather than the number of an issue that is not there.
+/// Whether it is the start of an id, rather than the number of an issue that does not exist.
 fn is_cut_short(text: &str) -> bool {
     is_too_short(text) && (text.starts_with('0') || !text.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -1,4 +1,4 @@
-//! What a person calls a deleted checkpoint.
+//! Names that a person uses for a deleted checkpoint.
 
 use std::collections::BTreeSet;
 

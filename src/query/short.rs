@@ -1,4 +1,4 @@
-//! Ids in so few characters that they still lead to one checkpoint.
+//! Ids shortened to as few characters as still identify one checkpoint.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use crate::store::{Snapshot, Store};
 const TIME_CHARS: usize = 13;
 const GROUPS: [usize; 3] = [TIME_CHARS, 18, 23];
 const UUID_CHARS: usize = 36;
-// More ids are not told apart at a glance, and those of a time with more need not be.
+// More ids cannot be told apart at a glance, and a time with more ids needs no short ones.
 const IDS_MAX: usize = 1000;
 const OF_A_TIME_MAX: usize = 256;
 

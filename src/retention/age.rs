@@ -91,7 +91,7 @@ impl Serialize for Age {
 impl<'de> Deserialize<'de> for Age {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        // How it is told is up to whoever reads; an error of our own would quote it.
+        // The deserializer words the error; one of ours would quote the text.
         let expected = "an age like 45s, 90m, 12h, 30d or 2w";
         text.parse().map_err(|_| D::Error::invalid_value(Unexpected::Str(&text), &expected))
     }

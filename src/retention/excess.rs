@@ -1,4 +1,4 @@
-//! What takes more than a policy allows though its plan is done, because rules keep it.
+//! Size limits still exceeded after a plan, because rules keep the rest.
 
 use std::collections::BTreeMap;
 
@@ -32,8 +32,8 @@ pub struct Excess {
 }
 
 impl Plan<'_> {
-    /// Returns what takes more than the policy allows once the plan is done: the store first, then
-    /// issues by name.
+    /// Returns what exceeds the policy's limits once the plan is done: the store first, then issues
+    /// by name.
     #[must_use]
     pub fn excesses(&self) -> Vec<Excess> {
         let mut issues: BTreeMap<&Issue, u64> = BTreeMap::new();

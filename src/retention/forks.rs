@@ -1,6 +1,6 @@
-//! Forks: what a checkpoint of another series was forked from stays as long as that one does.
+//! Forks: a checkpoint that another series was forked from stays as long as that fork does.
 //!
-//! Knows nothing of rules: it is told what goes.
+//! Knows no rules: the caller says what goes.
 //!
 //! A fork that goes releases what it was forked from, so a plan of what is left removes nothing
 //! more. A parent in the same series is no fork point: a loop that names the one before as parent
@@ -26,7 +26,7 @@ impl Forks {
         let strays = strays(entries, lines);
         let mut places: HashMap<&Id, Option<u32>> = HashMap::new();
         places.extend(strays.iter().map(|(_, parent)| (*parent, None)));
-        // Without strays, a million ids need not be looked up.
+        // Without forks, a million ids need not be looked up.
         let found = entries.iter().zip(0..).take_while(|_| !strays.is_empty());
         for (entry, at) in found {
             if let Some(place) = places.get_mut(&entry.id) {
@@ -55,7 +55,7 @@ impl Forks {
         self.counts[at] > 0
     }
 
-    /// Says that an entry goes; returns what it was forked from if that was the last fork of it.
+    /// Notes that an entry goes; returns its fork point if it was the last fork of it.
     pub(super) fn release(&mut self, at: usize) -> Option<usize> {
         let origin = self.origin(at)?;
         self.counts[origin] -= 1;
@@ -63,7 +63,7 @@ impl Forks {
     }
 }
 
-/// Those whose parent is not simply the one before in their series, with the parent.
+/// Entries whose parent is not the one before in their series, with the parent.
 ///
 /// Nearly all of them continue the one before, and are not worth looking up.
 fn strays<'a>(entries: &'a [Entry], lines: &Lines) -> Vec<(usize, &'a Id)> {

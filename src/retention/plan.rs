@@ -17,9 +17,9 @@ use super::size::Sizes;
 use super::verdict::{Kept, Removed, Verdict};
 use crate::checkpoint::{Entry, Series, Status, Timestamp};
 
-/// What a policy makes of checkpoints: each of them with a verdict.
+/// The verdicts of a policy on checkpoints.
 ///
-/// A decision and no act: [`Store::apply`](crate::Store::apply) removes what it says.
+/// Only a decision: [`Store::apply`](crate::Store::apply) removes what it says.
 ///
 /// ```
 /// # fn show(_line: String) {}
@@ -86,10 +86,10 @@ pub fn plan<'a>(entries: &'a [Entry], policy: &Policy, now: Timestamp) -> Plan<'
     Decision::new(entries, policy, now).plan()
 }
 
-/// Decides what becomes of a series whose work has just been declared done.
+/// Plans a series whose work has just been declared done.
 ///
-/// What [`Policy::on_success`] says, or else the rules; all other series stay as they are. This,
-/// and nothing else, removes the newest of a series too. `entries` are as in [`plan`].
+/// Applies [`Policy::on_success`], or else the rules; all other series stay unchanged. Only this
+/// plan may remove the newest of a series, too. `entries` are as in [`plan`].
 #[must_use]
 pub fn plan_completed<'a>(
     entries: &'a [Entry],
@@ -108,7 +108,7 @@ impl<'a> Plan<'a> {
         entries.map(|(entry, verdict)| Planned { entry, verdict: *verdict })
     }
 
-    /// Those that go.
+    /// The checkpoints to remove.
     pub fn removed(&self) -> impl Iterator<Item = Planned<'a>> {
         self.iter().filter(|planned| planned.verdict.removes())
     }
@@ -119,9 +119,9 @@ impl<'a> Plan<'a> {
         &self.policy
     }
 
-    /// The same plan, but nothing goes that `is_meant` does not admit.
+    /// The same plan, but removes only what `is_meant` admits.
     ///
-    /// What it does not admit is kept, and so is what that was forked from.
+    /// What it does not admit is kept, and so is its fork point.
     #[must_use]
     pub fn only(mut self, is_meant: impl Fn(&Entry) -> bool) -> Self {
         for (at, entry) in self.entries.iter().enumerate() {
@@ -133,7 +133,7 @@ impl<'a> Plan<'a> {
         self
     }
 
-    /// What the same policy makes of other entries at the same time.
+    /// The plan of the same policy for other entries at the same time.
     pub(crate) fn anew<'b>(&self, entries: &'b [Entry]) -> Plan<'b> {
         match &self.completed {
             Some(series) => plan_completed(entries, series, &self.policy, self.now),
@@ -150,7 +150,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What is being decided.
+/// A plan under construction.
 struct Decision<'a> {
     entries: &'a [Entry],
     policy: Policy,
@@ -190,7 +190,7 @@ impl<'a> Decision<'a> {
         Plan { entries, verdicts, forks, policy, now, completed }
     }
 
-    /// What the rules say, and what is protected from them, but for fork points.
+    /// The verdicts of the rules and of protection, except for fork points.
     fn by_rules(&self) -> Vec<Verdict> {
         let statuses = self.series_statuses();
         let status = |at: usize| statuses[self.lines.series[at] as usize];
@@ -235,7 +235,7 @@ impl<'a> Decision<'a> {
         is_done.then_some(self.policy.on_success)
     }
 
-    /// The status of each series: that of its newest.
+    /// The status of each series: that of its newest checkpoint.
     fn series_statuses(&self) -> Vec<Status> {
         let mut statuses: Vec<Option<Status>> = vec![None; self.lines.series_count];
         for at in self.lines.newest_first.iter().map(|at| *at as usize) {
@@ -263,7 +263,7 @@ impl<'a> Decision<'a> {
         ranks
     }
 
-    /// Removes the oldest of what takes too much, as far as a rule may remove it one day.
+    /// Removes the oldest of what exceeds a size limit, if a rule may remove it one day.
     fn drop_by_size(&self, verdicts: &mut [Verdict], forks: &mut Forks) {
         let is_kept = |at: usize| forks.hold(at) || !verdicts[at].removes();
         let mut sizes = Sizes::new(self.entries, &self.policy, is_kept);
@@ -295,7 +295,7 @@ impl<'a> Decision<'a> {
     }
 }
 
-/// Releases what the forks were forked from that go, and what that was forked from.
+/// Releases the fork points of removed forks, and the fork points of those.
 fn release_removed(verdicts: &[Verdict], forks: &mut Forks) {
     let goes = |at: &usize| verdicts[*at].removes();
     let ends: Vec<usize> = (0..verdicts.len()).filter(|at| goes(at) && !forks.hold(*at)).collect();
@@ -307,7 +307,7 @@ fn release_removed(verdicts: &[Verdict], forks: &mut Forks) {
     }
 }
 
-/// What a rule makes of an entry that is the `rank`th newest of its group.
+/// The verdict of a rule on an entry that is the `rank`th newest of its group.
 fn judge(entry: &Entry, rule: &Rule, rank: u32, now: Timestamp) -> Verdict {
     // The end of the work counts where it is known; of two clocks the one that keeps longer.
     let since = entry.updated_at.map_or(entry.created_at, |end| end.max(entry.created_at));

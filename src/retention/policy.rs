@@ -85,7 +85,7 @@ pub struct Rule {
     /// What `keep_last` counts within.
     #[serde(default)]
     pub per: Per,
-    /// Keeps so many of the newest of each group; all if absent.
+    /// Keeps this many of the newest of each group; all if absent.
     #[serde(default)]
     pub keep_last: Option<u32>,
     /// Keeps what is younger, however many there are.

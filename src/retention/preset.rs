@@ -11,8 +11,8 @@ impl Policy {
     /// The names that [`Policy::preset`] knows, beside `last-N`.
     pub const PRESETS: [&str; 4] = ["crunch", "claude", "aiwg", "keep-all"];
 
-    /// The policy of a system that people come from, or `last-N`, such as `last-5`, which keeps the
-    /// last so many of each series.
+    /// The policy of a known system, or `last-N`, such as `last-5`, which keeps the last N of each
+    /// series.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is none of this name.
@@ -29,7 +29,7 @@ impl Policy {
         }
     }
 
-    /// Keeps so many of each series as its name says.
+    /// Keeps the last N of each series, as its name says.
     fn last(name: &str) -> Option<Self> {
         let count = name.strip_prefix("last-")?.parse().ok().filter(|count| *count > 0)?;
         let rule = Rule { keep_last: Some(count), ..Rule::default() };
@@ -53,7 +53,7 @@ impl Policy {
                 rule(Trigger::ConflictResolved, None, Per::Series),
                 rule(Trigger::UserInterrupt, Some(1), Per::Series),
                 rule(Trigger::Manual, None, Per::Series),
-                // The system writes these too, and says nothing of how long they are kept.
+                // The system writes these too, but does not say how long they are kept.
                 rule(Trigger::SessionEnd, Some(1), Per::Series),
                 rule(Trigger::ConflictStart, Some(1), Per::Phase),
                 rule(Trigger::BatchStart, Some(1), Per::Phase),

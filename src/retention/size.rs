@@ -1,6 +1,6 @@
 //! Limits of size: how much the checkpoints of an issue and of the store may take.
 //!
-//! Only adds up; what goes is decided by the plan.
+//! Only adds up; the plan decides what goes.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::policy::Policy;
 use super::verdict::Removed;
 use crate::checkpoint::{Entry, Issue};
 
-/// What the checkpoints take that are kept so far.
+/// The size of the checkpoints kept so far.
 pub(super) struct Sizes<'a> {
     entries: &'a [Entry],
     issue_bytes_max: Option<u64>,
@@ -16,7 +16,7 @@ pub(super) struct Sizes<'a> {
     issues: HashMap<&'a Issue, u128>,
     // Wide enough for any number of entries of any size.
     store: u128,
-    /// How many issues take too much.
+    /// Number of issues over their limit.
     excesses: usize,
 }
 
@@ -42,12 +42,12 @@ impl<'a> Sizes<'a> {
         Self { entries, issue_bytes_max, store_bytes_max, issues, store, excesses }
     }
 
-    /// Whether anything takes too much.
+    /// Whether any limit is exceeded.
     pub(super) fn exceed(&self) -> bool {
         self.excesses > 0 || is_more(self.store, self.store_bytes_max)
     }
 
-    /// Why an entry may have to go.
+    /// The limit that an entry is over, if any.
     pub(super) fn excess(&self, at: usize) -> Option<Removed> {
         let issue = self.entries[at].issue.as_ref().and_then(|issue| self.issues.get(issue));
         let is_issue = issue.is_some_and(|bytes| is_more(*bytes, self.issue_bytes_max));
@@ -56,7 +56,7 @@ impl<'a> Sizes<'a> {
         of_issue.or(self.store_bytes_max.filter(|_| is_store).map(Removed::StoreTooLarge))
     }
 
-    /// Says that an entry goes.
+    /// Subtracts an entry that goes.
     pub(super) fn release(&mut self, at: usize) {
         let entry = &self.entries[at];
         let bytes = u128::from(entry.stored_bytes);

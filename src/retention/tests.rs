@@ -25,7 +25,7 @@ const DAY_MICROS: i64 = 24 * HOUR_MICROS;
 // Some day in 2025.
 const NOW: Timestamp = Timestamp::from_micros(1_750_000_000 * SECOND_MICROS);
 
-/// A checkpoint of series `a` that was saved so many days ago.
+/// A checkpoint of series `a` that was saved this many days ago.
 fn taken(id: &str, days_ago: i64) -> Entry {
     taken_at(id, Timestamp::from_micros(NOW.as_micros() - days_ago * DAY_MICROS))
 }
@@ -97,12 +97,12 @@ fn policy(rules: impl Into<Vec<Rule>>) -> Policy {
     Policy { name: "test".to_owned(), rules: rules.into(), ..Policy::default() }
 }
 
-/// A policy that keeps the last so many of a series.
+/// A policy that keeps the last few of a series.
 fn keep_last(count: u32) -> Policy {
     policy([Rule { keep_last: Some(count), ..Rule::default() }])
 }
 
-/// A policy that keeps so many days.
+/// A policy that keeps checkpoints for this many days.
 fn max_age(days: u32) -> Policy {
     policy([Rule { max_age: Some(Age::days(days)), ..Rule::default() }])
 }

@@ -1,11 +1,11 @@
-//! What a plan says of a checkpoint, in words.
+//! A plan's verdict on a checkpoint, in words.
 
 use std::fmt;
 
 use super::age::Age;
 use super::policy::Per;
 
-/// What a plan says of a checkpoint. Its text is the reason.
+/// A plan's verdict on a checkpoint. Its text is the reason.
 ///
 /// ```
 /// use waypost::retention::{Kept, Verdict};
@@ -54,7 +54,7 @@ pub enum Kept {
     Last {
         /// How many of them the rule keeps.
         count: u32,
-        /// What they are counted within.
+        /// The group within which they are counted.
         per: Per,
     },
     /// It is young enough.
@@ -73,16 +73,16 @@ pub enum Removed {
     Beyond {
         /// How many of them the rule keeps.
         count: u32,
-        /// What they are counted within.
+        /// The group within which they are counted.
         per: Per,
-        /// What it would have to be younger than.
+        /// Younger ones would be kept.
         within: Option<Age>,
     },
     /// The work of its series is done, and the policy keeps nothing, or only the newest, then.
     Done,
-    /// Its issue takes more than so many bytes.
+    /// Its issue exceeds this many bytes.
     IssueTooLarge(u64),
-    /// All checkpoints take more than so many bytes.
+    /// All checkpoints together exceed this many bytes.
     StoreTooLarge(u64),
 }
 

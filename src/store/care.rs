@@ -10,22 +10,21 @@
 //!
 //! # Verify
 //!
-//! Some few pages make the engine panic, and panic again while it clears up, which ends the
-//! process. They belong to tables that the engine keeps for itself. So the first opening of a file
-//! checks them by their sums and refuses it if they are damaged.
+//! Damage to a few pages makes the engine panic, and panic again while it unwinds, which ends the
+//! process. These pages belong to the engine's own tables. So the first opening of a file verifies
+//! their checksums, and refuses the file if they are damaged.
 //!
-//! A panic of the engine over any other page is a finding about the checkpoint or table that was
-//! read, and unreadable rows are passed over by halving the keys behind them. All checks but three
-//! look at rows of one checkpoint, so they are made some hundred at a time, on all processors, and
-//! between them another process can have its turn. Only the owners of frames (16 bytes of memory
-//! for each checkpoint) and of contents are gathered in one turn each.
+//! For any other page, a panic of the engine is a finding about the checkpoint or table that was
+//! read. Unreadable rows are skipped by bisecting the keys behind them. All checks but three read
+//! rows of one checkpoint, so they run in parts of some hundred, on all processors, and another
+//! process can take its turn between two parts. Only the owners of frames (16 bytes of memory for
+//! each checkpoint) and of contents are collected in one turn each.
 //!
 //! # Repair
 //!
-//! A damaged page that leads to others takes them along, though they are whole. So where trees are
-//! damaged, or an entry has no document, all pages that did not pass their sums in the walk are
-//! searched. If one has the shape of a leaf, its rows count for what the tables lack, as far as
-//! their own sums prove them:
+//! A damaged inner page hides the intact pages below it. So where trees are damaged, or an entry
+//! has no document, every page that did not pass its checksum in the walk is searched. If it has
+//! the shape of a leaf, its rows replace what the tables lack, as far as their own sums prove them:
 //!
 //! - A document is bound to its sequence and never changes, so any version of it that passes its
 //!   sum will do. Only a save that was cut short may have left a frame whose sequence was given out

@@ -29,18 +29,18 @@ pub struct Options {
     pub hold: Hold,
     /// How long a call waits for its turn while another process has the file. 5 s by default.
     pub wait: Duration,
-    /// How long a save waits for its turn before it goes to the spool, a folder beside the store:
-    /// there it is as durable, and whoever has the store next takes it in first, so that every
-    /// later read sees it. 20 ms by default; [`Duration::MAX`] switches that off. A save under an
-    /// id of its own or with captured files, and a batch with one of these, always wait for their
-    /// turn.
+    /// How long a save waits for its turn before it goes to the spool, a folder beside the store. A
+    /// spooled save is as durable. The next process that opens the store takes it in first, so
+    /// every later read sees it. 20 ms by default; [`Duration::MAX`] disables the spool. A save
+    /// under an id of the caller's own or with captured files, and a batch with one of these,
+    /// always waits.
     pub spool_after: Duration,
     /// Lets [`Store::open_with`](crate::Store::open_with) return after
     /// [`spool_after`](Self::spool_after) though another process has the file, for a program that
-    /// only saves; whatever is wrong with the file then shows later. False by default.
+    /// only saves. Faults of the file then surface later. False by default.
     pub open_late: bool,
-    /// Asked again and again, up to ten times a millisecond of such a wait; `false` ends it as if
-    /// its time were over.
+    /// Called up to ten times a millisecond while a call waits; `false` ends the wait as a timeout
+    /// would.
     pub keeps_waiting: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// Triggers whose saves are [`Durability::Relaxed`] unless the save says otherwise.
     pub relaxed: Vec<Trigger>,
@@ -55,21 +55,21 @@ pub struct Options {
     /// policy of its own ([`Settings`](crate::Settings)). What goes that way can be restored. None
     /// by default.
     pub prune_on_save: Option<Policy>,
-    /// Tells others who holds the file, beside the process id.
+    /// A label by which others recognize the holder of the file, beside its process id.
     pub label: String,
     /// The clock that dates checkpoints.
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    /// Keys of what is encrypted, or is to be. A new store is encrypted with the first of them, and
-    /// one that is there with its own, which must be among them; one that is not encrypted takes
-    /// no saves from who has a key, until [`Store::rekey`](crate::Store::rekey). None by default.
+    /// Keys for encrypted stores. A new store is encrypted with the first of them; an encrypted
+    /// store needs its own key among them. A plain store refuses saves of a handle with keys until
+    /// [`Store::rekey`](crate::Store::rekey). None by default.
     #[cfg(feature = "encrypt")]
     pub keys: Vec<SecretKey>,
-    /// Hears how far a repair after an unclean end has come, from 0 to 1. Must not use the store.
+    /// Called with the progress of a repair after a crash, from 0 to 1. Must not use the store.
     pub on_repair: Option<Arc<dyn Fn(f64) + Send + Sync>>,
-    /// Hears of each file of the spool that was damaged or of another store, and of what
-    /// is in the place of the journal and is none of this store. Must not use the store.
+    /// Called for each spool file that was damaged or of another store, and for a foreign file in
+    /// the place of the journal. Must not use the store.
     pub on_set_aside: Option<Arc<dyn Fn(SetAside) + Send + Sync>>,
-    /// Hears of trouble with the spool that fails no call, such as a link or a file in the place
+    /// Called with trouble of the spool that fails no call, such as a link or a file in the place
     /// of its folder; the same trouble only once in a row. Without it, the next
     /// [`Store::flush`](crate::Store::flush) or [`Store::close`](crate::Store::close) returns the
     /// error, although everything is saved. Must not use the store.
@@ -81,9 +81,9 @@ pub struct Options {
 /// See [`Options`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold {
-    /// Lets go when another process waits, and after this time without work.
+    /// Closes the file when another process waits, and after this time without work.
     Idle(Duration),
-    /// Never lets go: for a sole owner.
+    /// Never closes the file: for a sole owner.
     Forever,
 }
 
@@ -325,7 +325,7 @@ fn check_text(what: &str, text: &str, limit: usize) -> Result<()> {
 fn check_ancestors(artifacts: &[NewArtifact]) -> Result<()> {
     let there = artifacts.iter().filter(|artifact| artifact.content.is_some());
     let mut paths: Vec<&str> = there.map(|artifact| artifact.path.as_str()).collect();
-    // Before all other bytes, so that what is below a path comes right behind it.
+    // Sorts before all other bytes, so that paths below a directory come right after it.
     let in_order = |byte: u8| if byte == b'/' { 0 } else { byte };
     paths.sort_unstable_by(|one, other| one.bytes().map(in_order).cmp(other.bytes().map(in_order)));
     for pair in paths.windows(2) {

@@ -1,4 +1,4 @@
-//! What only the inside of a store can bring about, or can see.
+//! Tests that need access to the inside of a store.
 //!
 //! Covers captured files (`artifact`), deltas, pruning, full and failing disks, loss of power
 //! (`disk`), damage, moved and linked files, threads and hostile rows.
@@ -36,8 +36,8 @@ use crate::store::{Hold, Options, Store};
 use crate::sync::lock;
 use proptest::prelude::*;
 
-/// A sequence that a failed save used up hid from the delete that it removed the newest one; after
-/// a crash that one came back from the journal.
+/// A failed save used up a sequence. So a delete did not notice that it removed the newest
+/// checkpoint, and after a crash the journal brought that one back.
 #[test]
 fn what_is_deleted_stays_so_though_a_sequence_was_used_up_after_it() {
     let dir = tempfile::tempdir().unwrap();
@@ -109,7 +109,7 @@ fn links(store: &Store) -> (BasesOf, BTreeSet<(u64, u64)>) {
 
 #[derive(Debug, Clone)]
 enum Change {
-    /// Saves this many, one by one or together.
+    /// Saves this number of drafts, one by one or together.
     Save {
         series: u8,
         count: u32,
@@ -119,19 +119,19 @@ enum Change {
     Leap {
         series: u8,
     },
-    /// Deletes all whose place in the list is one of these, counted modulo the last.
+    /// Deletes the checkpoints at these places in the list, modulo its length.
     Delete {
         places: BTreeSet<usize>,
         modulo: usize,
         now: bool,
     },
-    /// Deletes the oldest or the newest so many of a series.
+    /// Deletes this number of the oldest or the newest of a series.
     Trim {
         series: u8,
         count: usize,
         newest: bool,
     },
-    /// Restores so many of what was put away last.
+    /// Restores this number of the checkpoints deleted last.
     Restore(usize),
     Purge,
     Reopen,
@@ -263,7 +263,7 @@ impl Kept {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// Whatever is deleted, all that stays can be read, and is as close to a whole frame as ever.
+    /// After any deletes, what stays can be read, and is as close to a whole frame as before.
     #[test]
     fn what_stays_can_be_read_after_each_step(
         changes in prop::collection::vec(changes(), 1..24),
@@ -274,7 +274,7 @@ proptest! {
         for change in &changes {
             kept.make(change);
             kept.check();
-            // What is kept in memory must not hide what the file says.
+            // The caches must not hide what the file says.
             kept.store.shared.let_go();
             kept.check();
         }

@@ -1,26 +1,26 @@
 //! Watching a long call, and ending it between two of its transactions.
 //!
-//! `apply_with`, `apply_now_with` and `compact_with` call a closure between transactions with each
-//! step, and end there if it says so. What is one transaction stays one. A prune that was ended is
-//! one operation for `undelete`. The command sets a flag at Ctrl-C and SIGTERM and asks it between
-//! steps; a second signal ends it at once. Quick commands, and those that only read, end by the
-//! signal, and the store takes no harm.
+//! `apply_with`, `apply_now_with` and `compact_with` call a closure with each step, between
+//! transactions, and end there if it says so. They never split a transaction. An ended prune is one
+//! operation for `undelete`. The command sets a flag at Ctrl-C and SIGTERM and checks it between
+//! steps; a second signal ends it at once. A signal ends quick commands and reading ones at once,
+//! and the store takes no harm.
 
 use std::fmt;
 use std::ops::ControlFlow;
 
 /// How far a long call of a [`Store`](crate::Store) has come.
 ///
-/// Calls that end in `_with` tell a closure so before each of their steps. Breaking off there ends
-/// the call, which returns what it has done until then:
+/// Calls that end in `_with` pass it to a closure before each of their steps. If the closure
+/// breaks, the call ends and returns what it has done until then:
 ///
 /// - every transaction is there as a whole or not at all, and the store can be used at once;
 /// - what was removed is one operation in the log, however many transactions it took, and can be
-///   restored by its number as if that had been all there was to remove;
-/// - the same call once more, after planning anew if there was a plan, goes on where it ended.
+///   restored by its number;
+/// - the same call once more, after planning anew if there was a plan, continues where it ended.
 ///
-/// The closure runs in the thread of the caller and must not use the store, which others may be
-/// kept from meanwhile.
+/// The closure runs in the thread of the caller. It must not use the store. Other processes may
+/// have to wait for the store meanwhile.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -48,7 +48,7 @@ pub struct Step {
     pub stage: Stage,
     /// How much of this stage is done.
     pub done: u64,
-    /// How much there is to do, where that can be told.
+    /// How much there is to do, if that is known.
     pub total: Option<u64>,
 }
 
@@ -62,18 +62,18 @@ pub enum Stage {
     Prune,
     /// Removes for good what was deleted, some thousand at once.
     Purge,
-    /// Removes names and contents that nobody has any more.
+    /// Removes names and contents that no checkpoint uses any more.
     Sweep,
-    /// Moves pages to the front of the file, and cuts off the rest. How many rounds that takes
-    /// shows when it is over.
+    /// Moves pages to the front of the file, and truncates it. The number of rounds is known only
+    /// at the end.
     Shrink,
-    /// Writes tables anew that are half empty.
+    /// Rewrites tables that are half empty.
     Repack,
-    /// Checks every page of the file by its sum. How many there are shows when it is over.
+    /// Checks every page of the file by its sum. The number of pages is known only at the end.
     Pages,
     /// Reads every checkpoint: its entry, its document, and the rows that lead to it.
     Documents,
-    /// Looks where every row leads.
+    /// Follows every row to where it leads.
     Rows,
     /// Reads every captured content.
     Contents,
@@ -85,7 +85,7 @@ pub enum Stage {
     Rekey,
     /// Stores captured files under another key, some thousand at once.
     RekeyFiles,
-    /// Reads what is to be written, before anything is.
+    /// Reads everything that is to be written, before the first write.
     Read,
     /// Writes files beside their places.
     Write,
@@ -116,21 +116,21 @@ impl fmt::Display for Stage {
     }
 }
 
-/// Who hears of each step.
+/// The closure that gets each step.
 pub(crate) type Watch<'a> = &'a mut dyn FnMut(Step) -> ControlFlow<()>;
 
-/// For calls that nobody watches.
+/// For calls without a watcher.
 pub(crate) fn unwatched(_: Step) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
 impl Step {
-    /// So many of as many as there are.
+    /// A step whose total is known.
     pub(crate) fn of(stage: Stage, done: usize, total: usize) -> Self {
         Self { stage, done: done as u64, total: Some(total as u64) }
     }
 
-    /// One that only its name tells of.
+    /// A step whose total is not known.
     pub(crate) fn named(stage: Stage, done: u64) -> Self {
         Self { stage, done, total: None }
     }

@@ -9,15 +9,15 @@ use super::{Bounds, Fault, Node, Place, Value, scalar};
 /// The namespace of `!!int` and its like.
 const NAMESPACE: &str = "tag:yaml.org,2002:";
 
-/// The tree as far as it is read.
+/// The tree so far.
 pub(super) struct Builder {
     bounds: Bounds,
     /// The sequences and mappings that are not yet closed, the outermost first.
     open: Vec<Open>,
     anchors: HashMap<usize, Anchor>,
-    /// What the tree takes so far.
+    /// The size of the tree so far.
     size: Size,
-    /// What the copies of anchored nodes take.
+    /// The size of the copies of anchored nodes.
     anchored: Size,
     has_document: bool,
     root: Option<Node>,
@@ -96,8 +96,8 @@ impl Builder {
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             Event::Alias(anchor) => self.copy(anchor, place),
-            // Starts and ends that say nothing, and what the options ask not to be told. A
-            // feature of the crate that others may switch on has one more of these.
+            // Events without meaning, and events that the options suppress. Another crate may
+            // enable a feature that adds one more of these.
             _ => Ok(()),
         }
     }
@@ -185,7 +185,7 @@ impl Builder {
     }
 }
 
-/// What is known of a node beside itself once it is complete.
+/// The facts about a complete node.
 #[derive(Clone, Copy)]
 struct Finished {
     anchor: usize,

@@ -1,6 +1,6 @@
-//! Hostile bytes: whatever lies on a disk is read or refused, within bounds.
+//! Hostile bytes: any bytes on a disk are read or refused, within bounds.
 //!
-//! Sums are made anew after bytes were changed, so that what lies behind them is reached.
+//! Sums are recomputed after bytes were changed, so that the code behind them is reached.
 //!
 //! Covers documents, frames, JSON, journal and entry records, rows of holders, sealed files and
 //! frames, and files as their source text.

@@ -8,7 +8,7 @@ fn policy(lines: &str) -> Policy {
     config(lines).policy().unwrap().clone()
 }
 
-/// A rule about one trigger, which keeps so many.
+/// A rule about one trigger, which keeps this number.
 fn keeps(trigger: Trigger, keep_last: Option<u32>) -> Rule {
     Rule { triggers: vec![trigger], keep_last, ..Rule::default() }
 }

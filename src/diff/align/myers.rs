@@ -45,7 +45,7 @@ pub(super) fn common(old: &[u64], new: &[u64], work: &mut Work) -> Option<Vec<(u
     None
 }
 
-/// How far scripts of so many steps come.
+/// How far scripts of this number of steps reach.
 #[derive(Debug, Clone)]
 struct Front {
     /// The diagonal of scripts that took as many elements of one side as of the other; those to

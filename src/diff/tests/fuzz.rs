@@ -1,4 +1,4 @@
-//! Hostile documents: keys that stand twice, numbers in all spellings, elements that are all alike.
+//! Hostile documents: duplicate keys, numbers in all spellings, elements that are all alike.
 
 use super::apply;
 use crate::checkpoint::Document;

@@ -1,4 +1,4 @@
-//! What becomes of a series that is done.
+//! Plans for a series that is done.
 
 use super::super::OnSuccess;
 use super::*;
@@ -45,7 +45,7 @@ fn nothing_is_left_but_what_has_a_tag_or_a_fork() {
     }
 }
 
-/// All that was forked from a series counted as done with it.
+/// All forks of the series counted as done with it.
 #[test]
 fn no_other_series_is_done() {
     let mut entries = work();

@@ -1,4 +1,4 @@
-//! The definition of a plan, written down as it is said and with no regard for time.
+//! The definition of a plan, written for clarity and not for speed.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ pub(super) struct Reference<'a> {
     entries: &'a [Entry],
     policy: &'a Policy,
     now: Timestamp,
-    // Looked up thousands of times: the only care that is taken.
+    // Looked up thousands of times: the only optimization.
     rules: HashMap<&'a Id, usize>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Reference<'a> {
         })
     }
 
-    /// Whether the same rule counts both together.
+    /// Whether the same rule counts both in one group.
     pub(super) fn is_same_group(&self, one: &Entry, other: &Entry) -> bool {
         let is_per_phase = self.rule(one).is_some_and(|rule| rule.per == Per::Phase);
         one.series == other.series

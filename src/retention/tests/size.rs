@@ -127,7 +127,7 @@ fn what_is_protected_stays_however_much_it_takes() {
     assert_eq!(removed_by(&store_max(0), &entries), ["1"]);
 }
 
-/// What had been held by a fork that was dropped still counted, so that more went than had to.
+/// What a dropped fork had held still counted, so that more was removed than necessary.
 #[test]
 fn what_a_dropped_fork_held_makes_room() {
     let mut entries = saved([
@@ -158,7 +158,7 @@ fn what_a_dropped_fork_sets_free_is_the_oldest_again() {
     assert_eq!(removed_by(&store_max(30), &entries), ["forked", "oldest"]);
 }
 
-/// It took a round over all checkpoints for each link, which was hours for as many as here.
+/// Each link took a pass over all checkpoints, which was hours for as many as here.
 #[test]
 fn a_long_chain_of_forks_unravels_at_once() {
     let mut entries = Vec::new();

@@ -1,14 +1,13 @@
 //! Arrivals: checkpoints saved since a caller last looked, in the order of arrival.
 //!
-//! Frames are in the order of arrival, so a caller that remembers the last sequence finds what came
-//! since by the rows after it. `Position` holds that sequence and the identity of the store, as
-//! another store at the same path starts anew. A frame does not tell the order time of its record,
-//! so the record keys are searched from the newest on until all are found: what is dated now costs
-//! as much as there is, and only what is dated long ago makes it look at more keys.
+//! Frames are in the order of arrival, so the rows after the last sequence that a caller has seen
+//! are what came since. `Position` holds that sequence and the identity of the store, since another
+//! store at the same path starts anew. A frame does not tell the order time of its record, so the
+//! record keys are searched from the newest on. Only a checkpoint dated long ago makes that long.
 //!
-//! `waypost watch` looks when the files have changed, or every five seconds. Where the store is
-//! closed, it changes no byte (`Store::is_unchanged_since`), so that two of them do not wake each
-//! other. Where something may be new, it takes a turn and ends it at once. So a saving loop is
+//! `waypost watch` looks when the files have changed, or every five seconds. If the store is
+//! closed, the look changes no byte (`Store::is_unchanged_since`), so that two watchers do not wake
+//! each other. If something may be new, it takes a turn and ends it at once. So a saving loop is
 //! asked for its turn twice a second at most.
 
 use std::collections::BTreeSet;
@@ -20,7 +19,7 @@ use crate::checkpoint::Entry;
 use crate::error::Result;
 use crate::key::{FrameBytes, SEQUENCE_MAX, frame_row, frame_sequence};
 use crate::store::Store;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::location;
 use crate::store::engine::table::{FRAMES, IDENTITY_KEY, META};
@@ -28,17 +27,17 @@ use crate::store::log::spool::Spooled;
 use crate::store::transaction::snapshot::Snapshot;
 use crate::store::turn::file;
 
-// Bounds the memory of one call; whoever is far behind asks again.
+// Bounds the memory of one call; a caller that is far behind calls again.
 const ARRIVALS_MAX: usize = 16_384;
 
-/// Up to where somebody has seen what was saved into a store.
+/// How far a caller has seen what was saved into a store.
 ///
-/// By default it is before everything. It is not for keeping, but for as long as its process lives.
+/// The default is before everything. Valid only for the life of the process: do not store it.
 ///
 /// See [`Arrivals`] for an example.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Position {
-    /// Of the store: another one in its place starts anew.
+    /// Identity of the store: another one in its place starts anew.
     identity: u64,
     sequence: u64,
 }
@@ -66,7 +65,7 @@ pub struct Arrivals {
     pub entries: Vec<Entry>,
     /// Where to go on.
     pub next: Position,
-    /// Whether there is more already: one call returns 16,384 at most.
+    /// Whether there are more already: one call returns 16,384 at most.
     pub has_more: bool,
 }
 
@@ -79,11 +78,11 @@ impl Store {
         self.read(Position::of)
     }
 
-    /// Returns what was saved or imported after `position`, by any process, and is still there.
+    /// Returns what was saved or imported after `position`, by any process, and still exists.
     ///
     /// What was deleted or pruned meanwhile is left out. If the file is another store by now, all
-    /// of that counts as new. Costs as much as there is new, unless some of it is dated long ago:
-    /// then the keys of all that is dated later are looked at once.
+    /// of its checkpoints are new. The cost grows with the new ones, unless some are dated long
+    /// ago: then the keys of all checkpoints dated later are read once.
     ///
     /// # Errors
     /// As [`Store::position`].
@@ -98,21 +97,21 @@ impl Store {
                 sequences.pop_last();
             }
             let last = sequences.last().copied().filter(|_| has_more);
-            // All may be gone again; what was seen is not seen twice.
+            // All of them may be gone again; the position advances all the same.
             let sequence = last.unwrap_or(now.sequence.max(after));
             let entries = snapshot.arrived(sequences)?;
             Ok(Arrivals { entries, next: Position { sequence, ..now }, has_more })
         })
     }
 
-    /// Whether nothing was saved into the store at `path` after `position`, as far as that can be
-    /// told without changing a byte of it.
+    /// Whether nothing was saved into the store at `path` after `position`, told without changing a
+    /// byte of it.
     ///
-    /// False also if that cannot be told: another process has the store, or a crash left it.
+    /// False also if that is not known: another process has the store, or a crash left it.
     #[must_use]
     pub fn is_unchanged_since(path: impl AsRef<Path>, position: Position) -> bool {
         let path = location::resolve(path.as_ref());
-        let is_spooled = Spooled::of(&Place::real(path.clone())).checkpoints > 0;
+        let is_spooled = Spooled::of(&StorePath::real(path.clone())).checkpoints > 0;
         if is_spooled || location::beside(&path, ".journal").exists() {
             return false;
         }
@@ -137,7 +136,7 @@ impl Position {
     }
 }
 
-/// The sequence of what came last, or zero if there is nothing.
+/// The sequence that came last, or zero if there is none.
 fn last_sequence(transaction: &ReadTransaction, path: &Path) -> Result<u64> {
     let frames = transaction.open_table(FRAMES).within(path)?;
     let last = frames.last().within(path)?;
@@ -145,11 +144,11 @@ fn last_sequence(transaction: &ReadTransaction, path: &Path) -> Result<u64> {
 }
 
 impl Snapshot<'_> {
-    /// The entries with these sequences, in the order of these.
+    /// The entries with these sequences, in the order given.
     fn arrived(&self, mut wanted: BTreeSet<u64>) -> Result<Vec<Entry>> {
         let mut entries = Vec::with_capacity(wanted.len());
         let mut keys = self.keys()?;
-        // Nearly all are dated now, so the newest are looked at first.
+        // Nearly all are dated now, so the search starts with the newest.
         while !wanted.is_empty()
             && let Some(key) = keys.next_back()
         {
@@ -162,7 +161,7 @@ impl Snapshot<'_> {
         Ok(entries)
     }
 
-    /// The first sequences after one, and one more than are returned at once if there are so many.
+    /// The first sequences after one; one more than a call returns, if there are that many.
     fn sequences_after(&self, after: u64) -> Result<BTreeSet<u64>> {
         let mut sequences = BTreeSet::new();
         if after >= SEQUENCE_MAX {

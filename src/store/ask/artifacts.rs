@@ -24,7 +24,7 @@ impl Store {
 
     /// Returns the content of a file that was captured with a checkpoint.
     ///
-    /// Looks at a few rows, however many files there are, and reads one content.
+    /// Reads a few rows, however many files there are, and one content.
     ///
     /// # Errors
     /// [`Error::NotFound`] if there is no such checkpoint or it has no file of this path,
@@ -100,7 +100,7 @@ impl Store {
                 let content = artifact.sha256.map(|_| snapshot.content(&entry, &artifact));
                 Ok((artifact, content.transpose()?))
             });
-            // What it fails with is not for us to try again.
+            // An error of `work` itself is not retried.
             let Some(work) = work.take() else {
                 unreachable!("it runs once, and nothing fails then")
             };

@@ -83,7 +83,7 @@ impl Snapshot<'_> {
             let lost =
                 || Error::corrupt(format!("file {path:?}"), "its row leads to no checkpoint");
             let entry = self.entry(key)?.ok_or_else(lost)?;
-            // Two files may have one hash.
+            // Two paths may have the same hash.
             if is_of_file(&entry) {
                 found.push(entry);
             }

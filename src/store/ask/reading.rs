@@ -24,8 +24,8 @@ use crate::store::engine::sectors::is_bad_sector;
 use crate::store::save::shared::Shared;
 use crate::store::turn::open::Open;
 
-// The first read may fail over a write of another thread, the second over its own; the third is
-// from memory.
+// The first read may fail because of another thread's write, the second because of its own. The
+// third is from memory.
 const READS_MAX: usize = 3;
 
 impl Shared {

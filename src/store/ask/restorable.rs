@@ -46,7 +46,7 @@ impl Snapshot<'_> {
         self.restorable_each()?.into_iter().collect()
     }
 
-    /// As [`Snapshot::restorable`], each for itself: one that is damaged hides no other.
+    /// As [`Snapshot::restorable`], one result each: a damaged one hides no other.
     pub(crate) fn restorable_each(&self) -> Result<Vec<Result<Restorable>>> {
         let Some(table) = open_if_made(&self.transaction, DELETED, self.path)? else {
             return Ok(Vec::new());

@@ -39,23 +39,23 @@ pub struct Stats {
     pub stored_bytes: u64,
     /// Number of files that were captured with them; each counts once for every checkpoint.
     pub artifacts: u64,
-    /// Length of all captured contents as compressed: each once, however many have it, and those of
-    /// deleted checkpoints included.
+    /// Length of all captured contents as compressed: each counts once, whatever the number of its
+    /// checkpoints. Includes those of deleted checkpoints.
     pub artifact_bytes: u64,
     /// Length of the file, indexes and free pages included.
     pub file_bytes: u64,
-    /// What is left in the spool.
+    /// What waits in the spool.
     pub spool: Spooled,
     /// The key that documents and captured files are encrypted with, if they are.
     pub key: Option<KeyId>,
-    /// Whether a [`Store::rekey`](crate::Store::rekey) has begun and is not done, so that some may
-    /// be under another key, or under none.
+    /// True while a [`Store::rekey`](crate::Store::rekey) is unfinished: some frames may still use
+    /// another key or none.
     pub is_rekeying: bool,
     /// Number of checkpoints that were deleted and can be restored.
     pub deleted: u64,
     /// Length of their documents as compressed.
     pub deleted_bytes: u64,
-    /// Number of entries, of deleted checkpoints included, that are damaged; nothing else counts
+    /// Number of damaged entries, those of deleted checkpoints included. No other number counts
     /// them.
     pub damaged: u64,
     /// The time of the oldest checkpoint.
@@ -71,8 +71,8 @@ pub struct Stats {
 impl Store {
     /// Counts what the store holds.
     ///
-    /// Reads every entry, but no document: about a second for a million checkpoints. Of each
-    /// captured content it looks at two rows.
+    /// Reads every entry, but no document: about a second for a million checkpoints. Reads two rows
+    /// of each captured content.
     ///
     /// # Errors
     /// If the store cannot be read.

@@ -1,6 +1,6 @@
-//! The paths that a copy of a store must not have: one of the two would take it for its own.
+//! Paths that a copy of a store must not have: one of the two stores would take it for its own.
 //!
-//! Must never look at what lies there.
+//! Must never access the file at such a path.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::store::engine::unfinished;
 // Suffixes of the files beside a store, except for unfinished ones.
 const BESIDE: [&str; 3] = [".journal", ".lock", ".spool"];
 
-/// Refuses a copy of a store at a path that one of them takes for its own.
+/// Refuses a path for a copy that either store would take for its own file.
 pub(in crate::store) fn check_apart(path: &Path, store: &Path) -> Result<()> {
     let refused = |reason| Err(Error::invalid("path", reason));
     if path == store {
@@ -22,7 +22,7 @@ pub(in crate::store) fn check_apart(path: &Path, store: &Path) -> Result<()> {
     if is_beside(store, path) {
         return refused("the store would lie where what belongs to the copy does, and be removed");
     }
-    // Whichever store that is, there now or not.
+    // Any store, whether it exists now or not.
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let is_named =
         [".journal", ".lock", unfinished::ENDING].iter().any(|it| name.ends_with(it.as_bytes()));
@@ -34,7 +34,7 @@ pub(in crate::store) fn check_apart(path: &Path, store: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether a file has a name, or lies in a folder, that processes make beside a store.
+/// Whether a file has a name, or lies in a folder, that a store creates beside itself.
 fn is_beside(path: &Path, store: &Path) -> bool {
     if unfinished::is_swept(path, store) {
         return true;

@@ -23,7 +23,7 @@ use crate::error::{At, Error, Result};
 use crate::store::Store;
 use crate::store::care::apart;
 use crate::store::engine::disk::opening::SYMBOLIC_LINK;
-use crate::store::engine::disk::{DiskFile, Lock, Place};
+use crate::store::engine::disk::{DiskFile, Lock, StorePath};
 use crate::store::engine::fault::{In, engine_error, without_panics};
 use crate::store::engine::full::lacks_room;
 use crate::store::engine::table::{FRAMES, IDENTITY_KEY, META, RECORDS};
@@ -40,13 +40,13 @@ use crate::store::watch::{Stage, Step, Watch, unwatched};
 use copy::Copy;
 
 const CACHE_BYTES: usize = 32 << 20;
-// Ten seconds: far longer than a process that another thread starts keeps a duplicate of a lock.
+// Ten seconds: a child process that another thread starts keeps a duplicate of a lock far shorter.
 const OPEN_TRIES: usize = 10_000;
 const OPEN_PAUSE: Duration = Duration::from_millis(1);
 // A killed holder leaves a file that needs repair. After this many in a row, or on a full disk, the
 // backup repairs it in memory.
 const TRIES: usize = 4;
-// Far longer than a copy has no lock before it gets its name.
+// Far longer than a copy is unlocked before it gets its name.
 const LEFT_AFTER: Duration = Duration::from_mins(1);
 
 /// How a backup is made.
@@ -70,7 +70,7 @@ const LEFT_AFTER: Duration = Duration::from_mins(1);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backup {
     /// Replaces a store that is there under the name, or an empty file. False by default: then it
-    /// is an error. Anything else is never replaced, nor is a store that somebody has.
+    /// is an error. Never replaces any other file, or a store that another process has.
     pub overwrite: bool,
 }
 
@@ -92,17 +92,17 @@ pub struct Backup {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Copied {
-    /// Where the copy is.
+    /// Whether the copy was made: false if the watcher ended the call, and nothing is there then.
     #[serde(serialize_with = "lossy::path")]
     pub path: PathBuf,
-    /// Whether it was made: false if the one who watched ended it, and nothing is there then.
+    /// Whether it was made: false if the watcher ended it, and nothing is there then.
     pub is_whole: bool,
     /// Number of checkpoints.
     pub checkpoints: u64,
     /// Length of the copy.
     pub bytes: u64,
-    /// Number of checkpoints that are not in the copy: they wait in the spool of a store that is
-    /// encrypted, and its key was not given, so that they could not be taken in.
+    /// Number of checkpoints that are missing from the copy: they wait in the spool of an encrypted
+    /// store, and could not be taken in without its key.
     pub left_out: u64,
     /// How long others could not use the store.
     #[serde(skip)]
@@ -110,23 +110,24 @@ pub struct Copied {
 }
 
 impl Store {
-    /// Copies the store to `path` while others go on working with it.
+    /// Copies the store to `path` while other processes use it.
     ///
-    /// The copy is of one moment after the call began, and has everything that was saved before it,
-    /// what can be restored and the log included. Every page of it has passed its checksum, and it
+    /// The copy is of one moment after the call began. It has everything that was saved before,
+    /// deleted checkpoints that can be restored, and the log. Every page of it has passed its
+    /// checksum, and it
     /// was closed cleanly. It has an identity of its own, so that it can be used beside the
     /// original. Others wait for as long as it takes to read the file once out of memory; see
     /// [`Copied::held`]. Needs room for another file of the same size.
     ///
     /// # Errors
     /// [`Error::Io`] if there is something under the name, or it cannot be written;
-    /// [`Error::Invalid`] if the name is one that the store itself has use for;
+    /// [`Error::Invalid`] if the name belongs to a file of the store itself;
     /// [`Error::Corrupt`] if the store is damaged; [`Error::Locked`].
     pub fn backup(&self, path: impl AsRef<Path>) -> Result<Copied> {
         self.backup_with(path, Backup::default(), &mut unwatched)
     }
 
-    /// As [`Store::backup`], and `watch` hears how far it is and may end it; see [`Step`].
+    /// As [`Store::backup`]; `watch` gets the progress and may end the call; see [`Step`].
     ///
     /// # Errors
     /// As [`Store::backup`].
@@ -137,27 +138,27 @@ impl Store {
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Copied> {
         let path = location::resolve(path.as_ref());
-        let to = Place { path, disk: self.shared.turn.place().disk.clone() };
+        let to = StorePath { path, disk: self.shared.turn.place().disk.clone() };
         self.backup_at(&to, backup, watch)
     }
 
     /// As [`Store::backup_with`], to a place on the disk of the store.
     pub(in crate::store) fn backup_at(
         &self,
-        to: &Place,
+        to: &StorePath,
         backup: Backup,
         watch: Watch<'_>,
     ) -> Result<Copied> {
         let path = to.path.as_path();
         check_target(to, self.path(), backup)?;
         unfinished::sweep(to.disk.as_ref(), path, Making::Backup, LEFT_AFTER);
-        let new = Place { path: unfinished::name(path, Making::Backup), disk: to.disk.clone() };
+        let new = StorePath { path: unfinished::name(path, Making::Backup), disk: to.disk.clone() };
         let copied = self.make_copy(&new, watch).and_then(|copied| match copied {
             Some(copied) => self.put_in_place(&new, to, backup).map(|()| Some(copied)),
             None => Ok(None),
         });
         let _ = new.disk.remove(&new.path);
-        // The temporary name of the copy would mean nothing to the caller.
+        // The caller does not know the temporary name of the copy.
         let copied = copied.map_err(|error| match error {
             Error::Io { path: at, source } if at == new.path => {
                 Error::Io { path: path.to_owned(), source }
@@ -176,8 +177,8 @@ impl Store {
         Ok(copied?.map_or(nothing, |copied| Copied { path, is_whole: true, ..copied }))
     }
 
-    /// Makes a copy that is complete and on disk; `None` if it was ended.
-    fn make_copy(&self, new: &Place, watch: Watch<'_>) -> Result<Option<Copied>> {
+    /// Makes a copy that is complete and on disk; `None` if the watcher ended it.
+    fn make_copy(&self, new: &StorePath, watch: Watch<'_>) -> Result<Option<Copied>> {
         let mut copy = Copy::start(self.shared.turn.place(), new)?;
         if copy.once(watch)?.is_break() {
             return Ok(None);
@@ -209,18 +210,18 @@ impl Store {
         Ok(Some(Copied { path, is_whole: true, checkpoints, bytes, left_out, held }))
     }
 
-    fn put_in_place(&self, new: &Place, to: &Place, backup: Backup) -> Result<()> {
+    fn put_in_place(&self, new: &StorePath, to: &StorePath, backup: Backup) -> Result<()> {
         let (path, disk) = (to.path.as_path(), to.disk.as_ref());
-        // While it waits, nobody takes it for left behind.
+        // The lock on the copy keeps other processes from removing it as a leftover.
         let _own = locked(disk.open(&new.path), &new.path)?;
         let there = if backup.overwrite {
-            // Whoever has what is there would go on saving into a file without a name.
+            // A process that has the replaced file would go on saving into a file without a name.
             when_free(to, self.shared.options.wait, || lock_any(to))?
         } else {
             None
         };
         match there {
-            // Copying takes long, and another file may have come meanwhile.
+            // Copying takes long, and another file may have been created meanwhile.
             Some(_others_wait) => {
                 check_replaced(to)?;
                 disk.rename(&new.path, path).at(path)?;
@@ -230,9 +231,10 @@ impl Store {
         disk.sync_directory(location::parent(path)).at(path)
     }
 
-    /// Runs `work` while the file is closed cleanly, has everything, and nobody can open it. Says
-    /// how many spooled saves it lacks for want of a key. `None` if the file cannot be closed
-    /// cleanly: the disk is full, or other processes are killed with it time and again.
+    /// Runs `work` while the file is closed cleanly, complete, and locked against every process.
+    /// Also returns the number of spooled saves that it lacks for want of a key. `None` if the file
+    /// cannot be closed cleanly: the disk is full, or other processes are killed with it time and
+    /// again.
     fn while_closed<T>(
         &self,
         mut work: impl FnMut(&Source) -> Result<T>,
@@ -282,10 +284,10 @@ impl Store {
     }
 }
 
-/// Refuses to replace what is no store.
-fn check_replaced(to: &Place) -> Result<()> {
+/// Refuses to replace a file that is not a store.
+fn check_replaced(to: &StorePath) -> Result<()> {
     let found = to.disk.look(&to.path).at(&to.path)?;
-    // Nothing is lost with an empty file.
+    // Replacing an empty file loses nothing.
     if (found.is_other.is_none() && found.bytes == 0) || kind::is_store(to) {
         return Ok(());
     }
@@ -293,7 +295,7 @@ fn check_replaced(to: &Place) -> Result<()> {
 }
 
 /// Refuses names that a copy must not have.
-fn check_target(to: &Place, store: &Path, backup: Backup) -> Result<()> {
+fn check_target(to: &StorePath, store: &Path, backup: Backup) -> Result<()> {
     let (path, disk) = (to.path.as_path(), to.disk.as_ref());
     apart::check_apart(path, store)?;
     match disk.look(path) {
@@ -349,14 +351,14 @@ fn locked(opened: io::Result<Box<dyn DiskFile>>, path: &Path) -> Result<Box<dyn 
     Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })
 }
 
-/// Keeps all others from the file that is about to be replaced, if there is one.
-fn lock_any(to: &Place) -> Result<Option<Box<dyn DiskFile>>, Refusal> {
+/// Locks the file that is about to be replaced, if there is one.
+fn lock_any(to: &StorePath) -> Result<Option<Box<dyn DiskFile>>, Refusal> {
     if to.disk.is_file(&to.path) { file::lock_alone(to).map(Some) } else { Ok(None) }
 }
 
-/// Opens a copy, whose name nobody else knows. A process that another thread starts right now has
+/// Opens a copy, whose name no other process knows. A process that another thread starts right now
 /// duplicates of all locks until it runs its program, so the copy may seem to be open for a moment.
-fn open_copy(new: &Place) -> std::result::Result<Database, DatabaseError> {
+fn open_copy(new: &StorePath) -> std::result::Result<Database, DatabaseError> {
     let open = || new.disk.open_engine(&new.path, Builder::new().set_cache_size(CACHE_BYTES));
     for _ in 0..OPEN_TRIES {
         match open() {
@@ -368,10 +370,10 @@ fn open_copy(new: &Place) -> std::result::Result<Database, DatabaseError> {
 }
 
 /// Checks a copy, gives it an identity of its own, and puts it on disk.
-fn finish(new: &Place, counts: &Counts) -> Result<()> {
+fn finish(new: &StorePath, counts: &Counts) -> Result<()> {
     let (path, disk) = (new.path.as_path(), new.disk.as_ref());
     let damaged = |reason: String| Error::corrupt("the store", reason);
-    // A failing disk below the copy says nothing about the store.
+    // A failing disk below the copy does not mean that the store is damaged.
     let refused = |what: &str, error: DatabaseError| match engine_error(error.into(), path) {
         error @ Error::Io { .. } => error,
         error => damaged(format!("{what}: {error}")),

@@ -34,7 +34,7 @@ use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 
-// Empty room in a table that is worth writing it anew: so many bytes, and this part of it.
+// When a table is rewritten: its empty room is at least this many bytes, and this part of it.
 const WORTH_BYTES: u64 = 16 << 10;
 const WORTH_PART: u64 = 3;
 
@@ -61,7 +61,7 @@ pub struct Compacted {
     pub before_bytes: u64,
     /// Length of the file after.
     pub after_bytes: u64,
-    /// How many deleted checkpoints cannot be restored any more.
+    /// Number of deleted checkpoints that can no longer be restored.
     pub purged: u64,
 }
 
@@ -78,9 +78,9 @@ impl Store {
         self.compact_with(&mut unwatched)
     }
 
-    /// As [`Store::compact`], and `watch` hears of each stage and may end it; see [`Step`].
+    /// As [`Store::compact`]; `watch` gets each stage and may end the call; see [`Step`].
     ///
-    /// Moving pages is one step for each round, and none of them can be told how far it is.
+    /// Moving pages is one step for each round, without progress within it.
     ///
     /// # Errors
     /// As [`Store::compact`].
@@ -96,7 +96,7 @@ impl Store {
         {
             match self.fill(watch) {
                 Ok(()) => {}
-                // It takes room that a full disk does not have, and what matters is done.
+                // It needs room that a full disk does not have, and the essential work is done.
                 Err(Error::Io { .. }) if !self.shared.turn.is_unwritten() => {}
                 Err(error) => return Err(error),
             }
@@ -121,15 +121,15 @@ impl Store {
         self.shared.let_go();
     }
 
-    /// Makes it last that a journal and files of the spool are gone: a loss of power could bring
-    /// them back, and with them what was deleted, or had another key.
+    /// Makes the removal of the journal and of spool files durable: a power loss could bring them
+    /// back, and with them what was deleted, or had another key.
     fn forget_names(&self) -> Result<()> {
         let directory = location::parent(self.path());
         self.shared.turn.disk().sync_directory(directory).at(directory)?;
         self.shared.spool.sync().at(directory)
     }
 
-    /// Removes what nobody has any more, and moves the rest together.
+    /// Removes what no checkpoint uses any more, and moves the rest together.
     fn squeeze(&self, watch: Watch<'_>) -> Result<ControlFlow<()>> {
         let path = self.path();
         let takes_in = self.shared.take_in_if_room()?;
@@ -147,12 +147,12 @@ impl Store {
         })
     }
 
-    /// Writes tables anew that are worth it.
+    /// Rewrites tables that have enough empty room.
     fn fill(&self, watch: Watch<'_>) -> Result<()> {
         let path = self.path();
         let takes_in = self.shared.take_in_if_room()?;
         self.shared.alone(|open| {
-            // Others may have saved since, and what is made durable must have all of it.
+            // Other processes may have saved since, and a durable commit must include their saves.
             if takes_in {
                 self.shared.take_in(open)?;
             }
@@ -179,20 +179,21 @@ impl Store {
         })
     }
 
-    /// Moves pages together, and gives those at the end back.
+    /// Moves pages together, and truncates the file.
     fn shrink(&self, open: &mut Open, watch: Watch<'_>) -> Result<ControlFlow<()>> {
         let path = self.path();
         for round in 0.. {
             if watch(Step::named(Stage::Shrink, round)).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            // Each round can free what the next one moves; it says when nothing is left.
+            // Each round can free what the next one moves; it reports when nothing is left.
             match open.database.compact().within(path) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    // The engine moves pages by commits with one sync, which must not be built on
-                    // if that failed. It has been told of the failure, and writes nothing more.
+                    // The engine moves pages by commits with one sync. If that sync failed, nothing
+                    // may be built on them. The engine knows of the failure, and writes nothing
+                    // more.
                     if matches!(error, Error::Io { .. }) {
                         self.shared.turn.mend(open)?;
                     }
@@ -204,7 +205,7 @@ impl Store {
     }
 }
 
-/// Fills the pages of a table, if there is much room in them; whether it did.
+/// Rewrites a table that has much empty room; returns whether it did.
 ///
 /// Rows of the index grow at many places, and rows that are removed leave gaps; so pages are half
 /// empty, and moving them does not change that.
@@ -234,12 +235,12 @@ fn repack<K: Key, V: Value>(
     Ok(true)
 }
 
-/// Removes the names of checkpoints that are gone: of a million loops that were deleted, a store
-/// would keep the names for ever.
+/// Removes the names of checkpoints that are gone. Otherwise a store would keep the names of a
+/// million deleted loops for ever.
 fn sweep_names(open: &Open, path: &Path) -> Result<()> {
     let used = match used_names(open, path) {
         Ok(used) => used,
-        // Which names a damaged entry has cannot be known, so all of them stay.
+        // The names of a damaged entry are unknown, so all names stay.
         Err(Error::Corrupt { .. }) => return Ok(()),
         Err(error) => return Err(error),
     };
@@ -248,15 +249,14 @@ fn sweep_names(open: &Open, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes the contents that nobody has any more, though their rows could not tell so, and mends
-/// these rows.
+/// Removes contents without a checkpoint that a damaged `holders` row kept, and mends these rows.
 fn sweep_artifacts(open: &Open, path: &Path) -> Result<()> {
     if !open.has_artifacts.load(Ordering::Relaxed) {
         return Ok(());
     }
     let holding = match Snapshot::take(open, path)?.holding() {
         Ok(holding) => holding,
-        // Which contents damaged checkpoints have cannot be known, so all of them stay.
+        // The contents of a damaged checkpoint are unknown, so all contents stay.
         Err(Error::Corrupt { .. }) => return Ok(()),
         Err(error) => return Err(error),
     };
@@ -266,10 +266,10 @@ fn sweep_artifacts(open: &Open, path: &Path) -> Result<()> {
 fn used_names(open: &Open, path: &Path) -> Result<HashSet<NameId>> {
     let snapshot = Snapshot::take(open, path)?;
     let mut used = HashSet::new();
-    // What damage kept from being purged needs its names, too.
+    // A checkpoint that damage kept from being purged still needs its names.
     let left = snapshot.restorable()?.into_iter().map(|left| Ok(left.entry));
     for entry in snapshot.entries(Span::ALL)?.chain(left) {
-        // Writing an entry asks for each of its names.
+        // Writing an entry looks up each of its names.
         encode_entry(&entry?, &mut |kind, name| {
             let id = snapshot.name(kind, name)?;
             let id = id.ok_or_else(|| Error::corrupt("names", "a name has no number"))?;

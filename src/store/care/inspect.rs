@@ -1,4 +1,4 @@
-//! Looking at a store without changing it, whatever state it is in.
+//! Inspects a store without changing it, whatever state it is in.
 //!
 //! Must never repair, stop at the first problem, or lock other processes out for longer than
 //! opening the store takes.
@@ -21,7 +21,7 @@ use crate::error::{At, Error, Result, process_of};
 use crate::key::RecordKey;
 use crate::store::Store;
 use crate::store::ask::restorable::restorable;
-use crate::store::engine::disk::{Disk, Place};
+use crate::store::engine::disk::{Disk, StorePath};
 use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::location;
 use crate::store::engine::names::Names;
@@ -37,7 +37,7 @@ use crate::store::turn::lock::{Content, LockFile};
 use crate::store::turn::settings::{self, Settings};
 use crate::store::turn::wait::{Announce, until_free};
 
-/// What can be told of a store without changing it.
+/// What can be learnt about a store without changing it.
 ///
 /// ```
 /// # fn show(_line: String) {}
@@ -65,22 +65,22 @@ pub struct Inspection {
     pub path: PathBuf,
     /// Length of the file.
     pub file_bytes: u64,
-    /// Length of the journal beside it, if there is one: what saves left that a crash or a running
+    /// Length of the journal beside it, if there is one. It holds saves that a crash or a running
     /// process has not put into the tables yet.
     pub journal_bytes: Option<u64>,
     /// What waits in the spool beside it.
     pub spool: Spooled,
-    /// Another process had the store when it was looked at first.
+    /// Whether another process had the store at the first try.
     pub holder: Option<Holder>,
     /// What the lock file beside it contains.
     pub lock_text: LockText,
-    /// What is in it, as far as that can be told.
+    /// What is in it, if it can be read.
     pub state: StoreState,
     /// Byte ranges of the file and its journal that the disk cannot read.
     pub unreadable: Vec<Unreadable>,
 }
 
-/// Who has a store.
+/// The process that has a store.
 ///
 /// See [`Inspection`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub struct Inspection {
 pub struct Holder {
     /// As it described itself: its process id, and the label of its [`Options`](crate::Options).
     pub name: String,
-    /// Since when, if it said so.
+    /// Since when, if it says so.
     pub since: Option<Timestamp>,
 }
 
@@ -107,17 +107,17 @@ pub enum LockText {
     Foreign,
 }
 
-/// Whether a store can be looked into.
+/// Whether the inside of a store can be read.
 ///
 /// See [`Inspection`] for an example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum StoreState {
-    /// The other process did not let go of it.
+    /// The other process did not close it.
     Held,
-    /// A crash left it; whoever opens it next repairs it.
+    /// A crash left it; the next process that opens it repairs it.
     Unclosed,
-    /// It was closed as it should be.
+    /// It was closed properly.
     Closed(Box<Contents>),
 }
 
@@ -131,14 +131,13 @@ pub struct Contents {
     pub format: u32,
     /// The key that documents and captured files are encrypted with, if they are.
     pub key: Option<KeyId>,
-    /// Whether a [`Store::rekey`] has begun and is not done, so that some may be under another key,
-    /// or under none.
+    /// True while a [`Store::rekey`] is unfinished: some frames may still use another key or none.
     pub is_rekeying: bool,
     /// Number of checkpoints.
     pub checkpoints: u64,
-    /// How many of all entries are damaged. Documents are not looked at.
+    /// Number of damaged entries. Documents are not read.
     pub damaged: u64,
-    /// What is wrong with the first of them.
+    /// The fault of the first of them.
     pub damage: Option<String>,
     /// The time of the newest checkpoint.
     pub newest: Option<Timestamp>,
@@ -158,37 +157,37 @@ impl Store {
     /// The oldest format that this build reads.
     pub const FORMAT_OLDEST: u32 = FORMAT_OLDEST;
 
-    /// Looks at the store at `path` without changing a byte of it or of its journal.
+    /// Inspects the store at `path` without changing a byte of it or of its journal.
     ///
-    /// If another process has it, asks for a turn for as long as `wait` says. `hear` is told of
+    /// If another process has it, waits for a turn for as long as `wait` says. Calls `hear` with
     /// every entry, those that were deleted and can be restored included. Reads every entry, but no
-    /// document: about a second for a million checkpoints. What was not closed is repaired in
-    /// memory instead, so that damage is told from what a crash leaves. Then reads every byte of
-    /// the file, while other processes may use it.
+    /// document: about a second for a million checkpoints. Repairs a file that was not closed in
+    /// memory only, to tell damage from what a crash leaves. Then reads every byte of the file,
+    /// while other processes may use it.
     ///
     /// # Errors
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Io`], or
-    /// [`Error::Corrupt`] if not even the entries can be walked, or whoever opens the store would
-    /// fail to repair it.
+    /// [`Error::Corrupt`] if not even the entries can be walked, or the next opening could not
+    /// repair it.
     pub fn inspect(
         path: impl AsRef<Path>,
         wait: Duration,
         hear: &mut dyn FnMut(&Entry),
     ) -> Result<Inspection> {
-        inspect_at(&Place::real(location::resolve(path.as_ref())), wait, hear)
+        inspect_at(&StorePath::real(location::resolve(path.as_ref())), wait, hear)
     }
 }
 
 /// As [`Store::inspect`], on any disk.
 pub(in crate::store) fn inspect_at(
-    place: &Place,
+    place: &StorePath,
     wait: Duration,
     hear: &mut dyn FnMut(&Entry),
 ) -> Result<Inspection> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     let mut holder = None;
     let state = without_panics(path, || look(place, wait, &mut holder, hear))?;
-    // A holder that let go when asked has taken in its journal.
+    // The holder took in its journal before it closed the file.
     let file_bytes = disk.look(path).at(path)?.bytes;
     let journal_path = location::beside(path, ".journal");
     let journal = disk.look(&journal_path).ok().filter(|found| found.is_other.is_none());
@@ -216,7 +215,7 @@ fn unreadable(disk: &dyn Disk, path: &Path) -> io::Result<Vec<Unreadable>> {
 }
 
 fn look(
-    place: &Place,
+    place: &StorePath,
     wait: Duration,
     holder: &mut Option<Holder>,
     hear: &mut dyn FnMut(&Entry),
@@ -241,9 +240,9 @@ fn look(
 
 /// Whether a file that was not closed is as a crash leaves it; false if another process has it now.
 ///
-/// The engine takes one that was cut for one that is to be repaired, and fails only then. So it
-/// tries, in memory.
-fn is_repairable(place: &Place) -> Result<bool> {
+/// The engine takes a truncated file for one that needs repair, and fails only during the repair.
+/// So it tries that in memory.
+fn is_repairable(place: &StorePath) -> Result<bool> {
     match Held::new(place, Duration::ZERO, Keyring::default()).source() {
         Ok(_) => Ok(true),
         Err(Error::Locked { .. }) => Ok(false),

@@ -1,7 +1,7 @@
-//! Changes the key: stores frames and captured contents anew, some at a time.
+//! Changes the key: stores frames and captured contents anew, a part at a time.
 //!
-//! Saves in the meantime have the new key already. If it is ended or killed on the way, the store
-//! has frames under both keys, and the same call continues.
+//! Saves in the meantime have the new key already. If the call is ended or killed, the store has
+//! frames under both keys, and the same call continues.
 
 mod notes;
 
@@ -28,7 +28,7 @@ use crate::store::transaction::writer::Writer;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 use crate::sync::{lock, write};
 
-// Some milliseconds of work, so that others can save in between.
+// Some milliseconds of work, so that other processes can save in between.
 const PART_BYTES: usize = 4 << 20;
 const PART_ROWS: usize = 1000;
 
@@ -52,25 +52,25 @@ const PART_ROWS: usize = 1000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Rekeyed {
-    /// Number of documents that were stored anew, those of deleted checkpoints included.
+    /// Number of documents stored anew, those of deleted checkpoints included.
     pub documents: u64,
-    /// Number of captured contents that were stored anew.
+    /// Number of captured contents stored anew.
     pub contents: u64,
-    /// Number of documents and contents that are damaged, and were left as they are.
+    /// Number of damaged documents and contents, which were left unchanged.
     pub damaged: u64,
-    /// Number of documents and contents that take a key which was not given, or stand on one that
-    /// does, and were left as they are.
+    /// Number of documents and contents left unchanged because they, or a base of theirs, need a
+    /// key that was not given.
     pub sealed: u64,
-    /// Whether all is done: `false` if it was ended before, or a key was missing. Until all is, and
-    /// nothing is damaged, [`Stats::is_rekeying`](crate::Stats::is_rekeying) says so.
+    /// Whether all is done: `false` if the call was ended, or a key was missing. Until then, or
+    /// while anything is damaged, [`Stats::is_rekeying`](crate::Stats::is_rekeying) stays true.
     pub is_done: bool,
 }
 
-/// How a part of the work went.
+/// The result of one part of the work.
 struct Part<P> {
     /// Where the next part starts; `None` if this was the last.
     next: Option<P>,
-    /// How many rows were looked at.
+    /// Number of rows read.
     seen: u64,
     changed: u64,
     damaged: u64,
@@ -85,13 +85,13 @@ impl<P> Part<P> {
 
 /// What became of one frame.
 enum Outcome {
-    /// It has the key that is wanted.
+    /// It has the wanted key already.
     AsWanted,
     Changed {
         stored_bytes: usize,
     },
     Damaged,
-    /// A key that it takes is not at hand.
+    /// It needs a key that is not at hand.
     Sealed,
 }
 
@@ -107,21 +107,21 @@ impl Store {
     /// Encrypts all documents and captured files with another key, or for the first time; or
     /// decrypts them, without one.
     ///
-    /// This handle must have been given the new key, and the one that the store has; what takes yet
-    /// another one, as one who was killed may leave it, is counted and left. What is saved
-    /// meanwhile, by whomever, takes the new key. Old bytes stay in free pages of the file until
-    /// these are used again or [`Store::compact`] gives them back.
+    /// This handle must have been given the new key, and the one that the store has. Frames under a
+    /// third key, left by a killed rekey, are counted and left unchanged. Whatever any process
+    /// saves meanwhile uses the new key. Old bytes stay in free pages of the file until these are
+    /// used again or [`Store::compact`] gives them back.
     ///
     /// Time grows with the size of the store.
     ///
     /// # Errors
-    /// [`Error::Key`] if one of the two is not among those that were given; nothing was changed.
-    /// [`Error::Invalid`] if another one begins before this one is done: that one goes on.
+    /// [`Error::Key`] if one of the two keys was not given; nothing was changed. [`Error::Invalid`]
+    /// if another rekey begins before this one is done: the other one goes on.
     pub fn rekey(&self, to: Option<KeyId>) -> Result<Rekeyed> {
         self.rekey_with(to, &mut unwatched)
     }
 
-    /// As [`Store::rekey`], and `watch` hears of each step and may end it; see [`Step`].
+    /// As [`Store::rekey`]; `watch` gets each step and may end the call; see [`Step`].
     ///
     /// # Errors
     /// As [`Store::rekey`].
@@ -134,7 +134,7 @@ impl Store {
         let mut done = Rekeyed::default();
         let result = self.rekey_all(to, watch, &mut done);
         let now = (self.shared.options.clock)();
-        // What was spooled under the old key, and stays, was there before the new one was noted.
+        // Spool files under the old key that stay were there before the new key was noted.
         self.shared.spool.look_anew();
         let is_all = done.is_done && done.damaged == 0;
         self.shared.with(|open| {
@@ -156,19 +156,19 @@ impl Store {
         result.map(|()| done)
     }
 
-    /// From now on whatever is saved has the new key.
+    /// From now on every save uses the new key.
     fn start_rekey(&self, to: Option<KeyId>) -> Result<()> {
         self.shared.with(|open| {
             for id in open.key().into_iter().chain(to) {
                 open.need_key(id)?;
             }
-            // Who saves holds the journal from sealing a frame until it is written.
+            // A saver holds the journal from sealing a frame until it is written.
             let mut journal = lock(&open.journal);
             if open.key() != to {
-                // Whoever spools meanwhile must not take what was for what is.
+                // A spooling process must not use the old key from the lock file meanwhile.
                 self.shared.turn.take_back_sealing(open)?;
                 self.shared.write_durably(open, &mut journal, |writer| writer.expect_key(to))?;
-                // What it has is in the tables, and may be in plain.
+                // The tables have all of the journal, which may hold plain text.
                 journal.remove();
                 *write(&open.key) = to;
                 open.is_rekeying.store(true, Ordering::Relaxed);
@@ -181,7 +181,7 @@ impl Store {
     fn rekey_all(&self, to: Option<KeyId>, watch: Watch<'_>, done: &mut Rekeyed) -> Result<()> {
         let total = self.count()?;
         let mut seen = 0;
-        // Records first, since they say how long a frame is.
+        // Records first, since they give the length of their frames.
         let mut next = Some(RecordKey::MIN.to_bytes());
         while let Some(from) = next {
             let step = Step { stage: Stage::Rekey, done: seen, total: Some(total) };
@@ -194,7 +194,7 @@ impl Store {
             next = onward(&from, part.next, "records")?;
             give_way();
         }
-        // Then what no record leads to: of deleted checkpoints, and where a record is damaged.
+        // Then frames without a record: of deleted checkpoints, and where a record is damaged.
         let mut next = Some(0);
         while let Some(from) = next {
             if watch(Step::named(Stage::Rekey, done.documents)).is_break() {
@@ -224,7 +224,7 @@ impl Store {
     }
 }
 
-/// Where to go on: a damaged page may have any order, and lead back.
+/// The last row of this part. A damaged page may have any order, and lead back.
 fn onward<R: Ord>(from: &R, next: Option<R>, table: &str) -> Result<Option<R>> {
     if next.as_ref().is_some_and(|next| next <= from) {
         return Err(Error::corrupt(format!("table {table}"), OUT_OF_ORDER));
@@ -233,7 +233,7 @@ fn onward<R: Ord>(from: &R, next: Option<R>, table: &str) -> Result<Option<R>> {
 }
 
 impl Writer<'_> {
-    /// Refuses to go on once somebody else has begun to change the key.
+    /// Stops once another process has begun to change the key.
     fn check_wanted(&self, to: Option<KeyId>) -> Result<()> {
         let wanted = self.open.key() == to;
         let reason = "another rekey has begun meanwhile, and only that one goes on";
@@ -258,7 +258,7 @@ impl Writer<'_> {
             };
             bytes += stored_bytes;
             part.changed += 1;
-            // Where the record is damaged nobody can tell that it would be wrong.
+            // If the record is damaged, nothing shows that it would be wrong.
             if let Some(entry) = unless_damaged(self.entry(key))?.flatten() {
                 self.insert_record(&Entry { stored_bytes: stored_bytes as u64, ..entry })?;
             }
@@ -295,7 +295,7 @@ impl Writer<'_> {
     /// Stores a frame anew, with the same payload under another key.
     fn rekey_frame(&mut self, sequence: u64, to: Option<KeyId>) -> Result<Outcome> {
         let place = || format!("frame {sequence}");
-        // However little this handle wants to read, all of it has to change.
+        // All of it has to change, whatever the limits of this handle.
         let unpacker = Unpacker { limit: Limits::DOCUMENT_BYTES_MAX, ..self.unpacker() };
         let old = unpacker.bytes(sequence)?;
         let Ok(found) = FoundFrame::parse(&old) else { return Ok(Outcome::Damaged) };
@@ -312,7 +312,7 @@ impl Writer<'_> {
             frame.map_err(|flaw| self.open.flawed(place(), flaw))
         });
         let base = found.base(sequence);
-        // There may be many more with keys that are at hand.
+        // Many more may use keys that are at hand.
         if let Err(Error::Key { .. }) = frame {
             return Ok(Outcome::Sealed);
         }
@@ -380,7 +380,7 @@ impl Writer<'_> {
     }
 }
 
-/// The row right behind one, if there can be any.
+/// The row right after one, if there can be any.
 fn after(mut row: BlobBytes) -> Option<BlobBytes> {
     for byte in row.iter_mut().rev() {
         *byte = byte.wrapping_add(1);

@@ -1,8 +1,8 @@
 //! Repairing: puts what can be read of a damaged store into a new one, and keeps the old one.
 //!
 //! The file is read page by page, without the engine, so that damage to one page hurts no other.
-//! Must never change a byte of the old file or its journal, or put anything in their place that is
-//! not complete, checked and on disk.
+//! Must never change a byte of the old file or its journal, or replace them by anything that is not
+//! complete, checked and on disk.
 
 mod exchange;
 mod keys;
@@ -28,7 +28,7 @@ use crate::store::care::remains::salvage::{Salvage, Saved};
 use crate::store::care::remains::waiting::{Waiting, waiting};
 use crate::store::care::remains::{Lost, check, nothing, read_rows};
 use crate::store::care::verify::verify_at;
-use crate::store::engine::disk::{FileId, Place};
+use crate::store::engine::disk::{FileId, StorePath};
 use crate::store::engine::pages::Pages;
 use crate::store::engine::sealing::no_key;
 use crate::store::engine::sectors::Unreadable;
@@ -43,25 +43,25 @@ use crate::store::watch::{Stage, Step, Watch, unwatched};
 use crate::store::{Store, Verification};
 use exchange::exchange;
 
-// One transaction takes this much, or so many.
+// Limits of one transaction, in bytes and in checkpoints.
 const PART_BYTES: usize = 8 << 20;
 const PART: usize = 1024;
-// Far longer than a new store is ever unlocked while it is made.
+// Far longer than an unfinished new store is ever unlocked.
 const LEFT_AFTER: Duration = Duration::from_mins(1);
 
 /// How a store is repaired.
 /// See [`care`](crate::care) for an example.
 #[derive(Debug, Clone)]
 pub struct Repair {
-    /// Where the new store goes; nothing is moved then. In place of the old one by default.
+    /// Where the new store goes; then the old one stays. In place of the old one by default.
     pub into: Option<PathBuf>,
-    /// Only tells what would be saved and what not. False by default.
+    /// Only reports what would be saved and lost. False by default.
     pub dry_run: bool,
     /// How long to wait while another process has the store. 5 s by default.
     pub wait: Duration,
-    /// Names the old store that is put aside. The time now by default.
+    /// Names the old store that is put aside. The current time by default.
     pub now: Timestamp,
-    /// Keys of what is encrypted: all that it has. None by default.
+    /// All keys that its contents are encrypted with. None by default.
     #[cfg(feature = "encrypt")]
     pub keys: Vec<SecretKey>,
 }
@@ -79,7 +79,7 @@ impl Default for Repair {
     }
 }
 
-/// What [`Store::repair`] saved, and what not.
+/// What [`Store::repair`] saved, and what it lost.
 /// See [`care`](crate::care) for an example.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -90,16 +90,16 @@ pub struct Repaired {
     /// Where the new store is; `None` if none was made.
     #[serde(serialize_with = "lossy::option")]
     pub into: Option<PathBuf>,
-    /// Where the old one is, with all its bytes, if it was put aside; what its journal had is
-    /// beside it.
+    /// Where the old store is, with all its bytes, if it was put aside. The content of its journal
+    /// is beside it.
     #[serde(serialize_with = "lossy::option")]
     pub aside: Option<PathBuf>,
-    /// Whether all was looked at: false if the one who watched ended it, and nothing was changed.
+    /// Whether the repair is complete: false if the watcher ended it, and nothing was changed.
     pub is_whole: bool,
     /// Number of checkpoints that were saved.
     pub checkpoints: u64,
-    /// How many of them are documents only: all else was lost. They are archived, in the series
-    /// `salvaged`.
+    /// Number of checkpoints saved as a document only, since their entries are lost. They are
+    /// archived, in the series `salvaged`.
     pub salvaged: u64,
     /// Number of deleted ones that can still be restored.
     pub deleted: u64,
@@ -107,40 +107,39 @@ pub struct Repaired {
     pub artifacts: u64,
     /// Number of operations of the log that were saved.
     pub operations: u64,
-    /// Number of checkpoints of which nothing was saved; each is one of [`Repaired::lost`].
+    /// Number of checkpoints of which nothing was saved; each is in [`Repaired::lost`].
     pub lost_checkpoints: u64,
-    /// What was not saved, entries of those that are documents only included.
+    /// What was lost, including the entries of checkpoints saved as a document only.
     pub lost: Vec<Lost>,
-    /// What was saved though it may have been deleted before, or changed since: no table leads to
-    /// it any more.
+    /// What was saved but may be stale: no table leads to it any more, so it may have been deleted
+    /// or changed since.
     pub unsure: Vec<Lost>,
-    /// Byte ranges of the store and its journal that the disk cannot read, among those that were
-    /// needed.
+    /// Byte ranges of the store and its journal that the repair needed and the disk cannot read.
     pub unreadable: Vec<Unreadable>,
 }
 
 impl Store {
-    /// The series of documents whose entries a repair could not save.
+    /// The series of documents whose entries a repair lost.
     pub const SALVAGED: &str = "salvaged";
-    /// What a name starts with that stands for one that a repair could not save.
+    /// The prefix of names that stand for lost ones.
     pub const LOST_NAME: &str = "lost-name-";
 
     /// Puts all that can be read of a damaged store into a new one.
     ///
-    /// Ids, times, tags, sources, captured files, what can be restored, settings and the log are
-    /// kept. Where the pages that lead to rows are lost, all others are looked through for rows
-    /// that their own sums prove; what is not sure then is named. A document whose entry is lost
-    /// becomes an archived checkpoint in the series `salvaged`. By default the new store takes the
-    /// place of the old one at the end, in one step, and the old one and its journal stay beside
-    /// it as `NAME.damaged-TIME`; until then the old one is as it was, whatever happens. Nobody can
-    /// use the store meanwhile. Takes memory for all rows, some hundred bytes a checkpoint, and
-    /// room on disk for the new store.
+    /// Keeps ids, times, tags, sources, captured files, deleted checkpoints that can be restored,
+    /// settings and the log. If pages that lead to rows are lost, all other pages are searched for
+    /// rows that pass their own sums, and the report names what is unsure. A document whose entry
+    /// is lost becomes an archived checkpoint in the series `salvaged`. By default the new store
+    /// replaces the old one at the end, in one step, and the old one and its journal stay beside it
+    /// as `NAME.damaged-TIME`. Until then the old one stays unchanged, whatever happens. No other
+    /// process can use the store meanwhile. Takes some hundred bytes of memory for each checkpoint,
+    /// and room on disk for the new store.
     ///
-    /// `watch` hears how far it is and may end it; see [`Step`].
+    /// `watch` gets the progress and may end the call; see [`Step`].
     ///
     /// # Errors
     /// [`Error::Corrupt`] if nothing of it can be saved, [`Error::Key`] if anything is encrypted
-    /// with a key that was not given, [`Error::Invalid`] if the new store is to have a name that
+    /// with a key that was not given, [`Error::Invalid`] if the new store would have a name that
     /// belongs to the old one or the other way round, [`Error::TooNew`], [`Error::Locked`], or
     /// [`Error::Io`]; nothing was changed then.
     pub fn repair(
@@ -148,19 +147,21 @@ impl Store {
         repair: &Repair,
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Repaired> {
-        repair_at(&Place::real(location::resolve(path.as_ref())), repair, watch)
+        repair_at(&StorePath::real(location::resolve(path.as_ref())), repair, watch)
     }
 }
 
 /// As [`Store::repair`], for a store on any disk; `into` is always on the real one.
 pub(in crate::store) fn repair_at(
-    old: &Place,
+    old: &StorePath,
     repair: &Repair,
     watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
 ) -> Result<Repaired> {
     let path = old.path.as_path();
-    let target =
-        repair.into.as_deref().map_or_else(|| old.clone(), |it| Place::real(location::resolve(it)));
+    let target = repair
+        .into
+        .as_deref()
+        .map_or_else(|| old.clone(), |it| StorePath::real(location::resolve(it)));
     if repair.into.is_some() {
         apart::check_apart(&target.path, path)?;
         if target.path.exists() {
@@ -192,7 +193,7 @@ pub(in crate::store) fn repair_at(
     let left_after = if repair.into.is_some() { LEFT_AFTER } else { Duration::ZERO };
     unfinished::sweep(target.disk.as_ref(), &target.path, Making::Repair, left_after);
     let new_path = unfinished::name(&target.path, Making::Repair);
-    let new = Place { path: new_path, disk: target.disk.clone() };
+    let new = StorePath { path: new_path, disk: target.disk.clone() };
     let made = work.make(&new, repair).and_then(|made| match made {
         ControlFlow::Continue(()) => work.put_in_place(&new.path, &target, repair, id),
         ControlFlow::Break(()) => Ok(()),
@@ -203,9 +204,9 @@ pub(in crate::store) fn repair_at(
 
 struct Work<'a> {
     repaired: Repaired,
-    old: &'a Place,
+    old: &'a StorePath,
     rows: &'a Rows,
-    /// Beyond all that were used, as far as that can be told.
+    /// A sequence above all that are known to be used.
     next_sequence: u64,
     keys: Keys,
     watch: Watch<'a>,
@@ -213,7 +214,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Makes the new store under another name, and checks it.
-    fn make(&mut self, new: &Place, repair: &Repair) -> Result<ControlFlow<()>> {
+    fn make(&mut self, new: &StorePath, repair: &Repair) -> Result<ControlFlow<()>> {
         let is_in_place = repair.into.is_none();
         let store = Store::open_at(new.clone(), repair.options_of_new(&self.keys))?;
         if self.save(Some(&store))?.is_break() {
@@ -224,7 +225,8 @@ impl Work<'_> {
         write::add_sequence(&store, self.next_sequence)?;
         self.note(&notes);
         store.close()?;
-        // In the place of the old store it has the same identity, and takes the spool in itself.
+        // A new store in the place of the old one keeps its identity, and takes in the spool
+        // itself.
         if !is_in_place || !self.rows.meta.contains_key(IDENTITY_KEY) {
             self.adopt(new, repair)?;
         }
@@ -237,13 +239,14 @@ impl Work<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Saves what waits in the spool of the old store, which the new one would take for another's.
-    fn adopt(&mut self, new: &Place, repair: &Repair) -> Result<()> {
-        // Opened anew, so that the next sequence is one that no frame has.
+    /// Saves what waits in the spool of the old store, which the new one would set aside as
+    /// foreign.
+    fn adopt(&mut self, new: &StorePath, repair: &Repair) -> Result<()> {
+        // Opened anew, so that the next sequence is above that of every frame.
         let options = Options { create: false, ..repair.options_of_new(&self.keys) };
         let store = Store::open_at(new.clone(), options)?;
         let identity = self.rows.meta.get(IDENTITY_KEY).copied();
-        // Where the new store has no key, what was spooled may still take one.
+        // If the new store has no key, spooled saves may still need one.
         let frames = Frames::new(self.keys.ring.clone());
         let (count, lost) = store.shared.adopt(self.old, identity, &self.rows.taken, &frames)?;
         self.repaired.checkpoints += count;
@@ -322,11 +325,11 @@ impl Work<'_> {
         *artifacts += saved.artifacts.len() as u64;
     }
 
-    /// Puts the new store where it belongs, and the old one aside if it is in the way.
+    /// Renames the new store into place, and puts the old one aside if it is in the way.
     fn put_in_place(
         &mut self,
         new_path: &Path,
-        target: &Place,
+        target: &StorePath,
         repair: &Repair,
         old: Option<FileId>,
     ) -> Result<()> {
@@ -334,7 +337,7 @@ impl Work<'_> {
         if repair.into.is_some() {
             disk.rename_new(new_path, place).at(place)?;
         } else {
-            // It takes long, and a lock does not keep anybody from moving files.
+            // Repairing takes long, and a lock does not stop another program from moving files.
             if !location::is_at(disk, old, place).at(place)? {
                 let reason = "another file took its place meanwhile; nothing was changed";
                 return Err(Error::corrupt_store(Damage::Engine, place, reason));

@@ -1,8 +1,8 @@
-//! Verifying: reads everything and names whatever is damaged.
+//! Verifying: reads everything and names all damage.
 //!
-//! Must never change the store, stop at the first thing that is wrong, or keep other processes
-//! from it for long: all but a few checks look at rows that belong together, so the store may be
-//! let go, and change, between two parts.
+//! Must never change the store, stop at the first fault, or block other processes for long. All but
+//! a few checks need only rows that belong together, so the store may be released, and change,
+//! between two parts.
 
 mod around;
 mod checkpoints;
@@ -29,7 +29,7 @@ use crate::codec::Keyring;
 use crate::codec::SecretKey;
 use crate::error::{Damage, Error, Result};
 use crate::store::Store;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::fault::without_panics;
 use crate::store::engine::location;
 use crate::store::engine::table::{BLOBS, DELETED, FRAMES, IDS, INDEX, META, RECORDS, SOURCES};
@@ -40,22 +40,23 @@ use crate::threads::start_in;
 use tables::{Opener, Tables};
 pub use tally::{Defect, Harm, Verification};
 
-// Some milliseconds of work, so that others soon have their turn.
+// Some milliseconds of work, so that other processes soon get their turn.
 const PART: usize = 256;
 const ROWS_PART: usize = 4096;
 // Enough to keep a thread busy, and few enough for all to end at the same time.
 const SHARE: usize = 16;
 
 impl Store {
-    /// Reads everything in the store at `path`, and tells what is wrong with it.
+    /// Reads everything in the store at `path`, and reports all damage.
     ///
     /// All pages are checked by the engine's sums; all entries, documents and captured contents by
-    /// their own; rows are followed both ways, so that one that is lost shows. What is encrypted
-    /// is checked as it is stored; [`Store::verify_with`] takes keys, and sees what is in it.
-    /// Changes nothing.
+    /// their own. Rows are followed both ways, so that a lost one shows. Encrypted frames are
+    /// checked as stored; [`Store::verify_with`] takes keys, and checks their content. Changes
+    /// nothing.
+    ///
     /// Uses all processors, and memory for two documents on each, beside 16 bytes for each
     /// checkpoint and some 100 for each captured content. If another process has the store, waits
-    /// for its turn as long as `wait` says, and lets others have theirs on the way.
+    /// for its turn for as long as `wait` says, and lets others have theirs on the way.
     ///
     /// # Errors
     /// [`Error::NotAStore`], [`Error::TooNew`], [`Error::TooOld`], [`Error::Locked`] or
@@ -69,8 +70,8 @@ impl Store {
         Self::verify_with(path, &verify, &mut unwatched)
     }
 
-    /// As [`Store::verify`], also of what is encrypted, and `watch` hears how far it is and may end
-    /// it; see [`Step`].
+    /// As [`Store::verify`], also inside encrypted frames. `watch` gets the progress and may end
+    /// the call; see [`Step`].
     ///
     /// # Errors
     /// As [`Store::verify`].
@@ -79,13 +80,13 @@ impl Store {
         verify: &Verify,
         watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
     ) -> Result<Verification> {
-        verify_at(&Place::real(location::resolve(path.as_ref())), verify, watch)
+        verify_at(&StorePath::real(location::resolve(path.as_ref())), verify, watch)
     }
 }
 
 /// As [`Store::verify_with`], on any disk.
 pub(in crate::store) fn verify_at(
-    place: &Place,
+    place: &StorePath,
     verify: &Verify,
     watch: &mut dyn FnMut(Step) -> ControlFlow<()>,
 ) -> Result<Verification> {
@@ -151,18 +152,18 @@ impl Verify {
     }
 }
 
-/// A verification on its way.
+/// A verification under way.
 struct Verifier<'a> {
     held: Held<'a>,
     found: Verification,
     watch: Watch<'a>,
 }
 
-/// The rows behind one, and what was lost on the way.
+/// The rows after one, and the rows lost on the way.
 type Read<'a, R> = &'a dyn Fn(&Tables<'_>, Option<&R>, &mut Verification) -> Vec<R>;
-/// Whether a row is as it should be.
+/// Checks one row.
 type Check<'a, R> = &'a (dyn Fn(&Tables<'_>, &R, &mut Verification) + Sync);
-/// A part of a verification; whether to go on.
+/// One part of a verification; returns whether to go on.
 type Part<'a> = fn(&mut Verifier<'a>) -> Result<ControlFlow<()>>;
 
 /// Rows of one kind, a part at a time, each of which any thread can check.
@@ -184,7 +185,7 @@ impl<'a> Verifier<'a> {
         if is_hurt || (!self.found.unreadable.is_empty() && self.held.source().is_err()) {
             return self.around(pages);
         }
-        // Without the header, only the pages show whether it is a store.
+        // If the header is lost, only the pages show whether it is a store.
         let is_engines = seen.pages() > 0 || !pages.masters().is_empty();
         drop(pages);
         match self.held.source() {
@@ -228,7 +229,7 @@ impl<'a> Verifier<'a> {
                     let is_part = damage == Damage::Part;
                     let place = if is_part { place } else { format!("table {table}") };
                     self.found.find(tables::harm_to(table), place, reason);
-                    // After a panic nothing in its memory is to be relied on.
+                    // After a panic the engine's memory is unreliable.
                     self.held.let_go();
                 }
                 other => return other,

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::checkpoint::Series;
-use crate::store::chain::choice::{Chain, Place};
-use crate::store::chain::packed::{Packed, Seen};
+use crate::store::chain::choice::{Chain, DocumentRef};
+use crate::store::chain::packed::{Epoch, Packed};
 use crate::store::chain::recent::Recent;
 use crate::sync::lock;
 
-// A chain takes half a kilobyte.
+// The memory that a chain takes is half a kilobyte.
 const CHAINS_MAX: usize = 8192;
 
 pub(in crate::store) struct Bases {
@@ -23,7 +23,7 @@ pub(in crate::store) struct Bases {
 struct Kept {
     raws: Recent<u64, Arc<Vec<u8>>>,
     chains: Recent<Series, Chain>,
-    seen: Seen,
+    seen: Epoch,
     is_distrusted: bool,
 }
 
@@ -40,24 +40,24 @@ impl Bases {
     pub(in crate::store) fn new(raw_bytes_max: usize) -> Self {
         static OPENINGS: AtomicU64 = AtomicU64::new(0);
         let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
-        let seen = Seen { opening, removals: 0 };
+        let seen = Epoch { opening, removals: 0 };
         let raws = Recent::new(raw_bytes_max);
         let chains = Recent::new(CHAINS_MAX);
         Self { kept: Mutex::new(Kept { raws, chains, seen, is_distrusted: false }) }
     }
 
-    /// A number that no other opening of a file in this process has.
+    /// A number that is unique to this opening of the file in this process.
     pub(in crate::store) fn opening(&self) -> u64 {
         lock(&self.kept).seen.opening
     }
 
-    /// The state of the store now, unless that is in doubt.
-    pub(in crate::store) fn seen(&self) -> Option<Seen> {
+    /// The epoch of the store, unless it is in doubt.
+    pub(in crate::store) fn seen(&self) -> Option<Epoch> {
         let kept = lock(&self.kept);
         (!kept.is_distrusted).then_some(kept.seen)
     }
 
-    /// Notes that a transaction failed: until the file is opened anew nobody knows what is there.
+    /// Notes that a transaction failed: its outcome is unknown until the file is opened anew.
     pub(in crate::store) fn distrust(&self) {
         let mut kept = lock(&self.kept);
         kept.is_distrusted = true;
@@ -66,14 +66,14 @@ impl Bases {
     }
 
     /// The chain of a series, if it is kept.
-    pub(in crate::store) fn chain(&self, series: &Series) -> (Option<Chain>, Seen) {
+    pub(in crate::store) fn chain(&self, series: &Series) -> (Option<Chain>, Epoch) {
         let mut kept = lock(&self.kept);
         let chain = kept.chains.get(series).map(|chain| chain.clone());
         (chain, kept.seen)
     }
 
-    /// Keeps a chain that was read when the store was as `seen`.
-    pub(in crate::store) fn keep_chain(&self, series: &Series, chain: &Chain, seen: Seen) {
+    /// Keeps a chain that was read at the epoch `seen`.
+    pub(in crate::store) fn keep_chain(&self, series: &Series, chain: &Chain, seen: Epoch) {
         let mut kept = lock(&self.kept);
         if kept.seen == seen && kept.chains.get(series).is_none_or(|kept| kept.is_lost()) {
             kept.chains.insert(series.clone(), chain.clone(), 1);
@@ -90,7 +90,7 @@ impl Bases {
         lock(&self.kept).raws.insert(sequence, raw.clone(), weight(raw));
     }
 
-    /// Learns what was just saved, so that the next of each series can refer to it.
+    /// Keeps what was just saved, so that the next save of each series can refer to it.
     ///
     /// `of_draft` gives the sequence of a draft of the same batch.
     pub(in crate::store) fn learn<'a>(
@@ -115,13 +115,13 @@ impl Bases {
 }
 
 impl Kept {
-    /// Adds a step to a chain; whether it is one that the next can start from.
+    /// Adds a step to a chain; returns whether the next save can start from it.
     fn learn(&mut self, saved: &Saved<'_>, of_draft: impl Fn(usize) -> Option<u64>) -> bool {
         let Saved { series, sequence, packed, .. } = *saved;
         let Self { raws, chains, .. } = self;
-        let place = Place::Saved(sequence);
+        let place = DocumentRef::Saved(sequence);
         let forget = |place| {
-            if let Place::Saved(sequence) = place {
+            if let DocumentRef::Saved(sequence) = place {
                 raws.remove(&sequence);
             }
         };
@@ -129,8 +129,8 @@ impl Kept {
         match (chains.get(series), base.zip(packed.frame.rank())) {
             (Some(chain), Some((base, rank))) => {
                 chain.note(packed.attempt);
-                // If the way was lost meanwhile, the next saver reads it anew.
-                chain.step(place, Place::Saved(base), rank, forget)
+                // If the chain was lost meanwhile, the next saver reads it anew.
+                chain.step(place, DocumentRef::Saved(base), rank, forget)
             }
             (Some(chain), None) => {
                 chain.note(packed.attempt);
@@ -147,7 +147,7 @@ impl Kept {
     }
 }
 
-/// What raw bytes take in memory, the place in a map included.
+/// Memory that raw bytes take, their place in a map included.
 fn weight(raw: &Vec<u8>) -> usize {
     raw.capacity() + 96
 }

@@ -12,47 +12,47 @@ use std::collections::HashSet;
 const STEPS: usize = 8;
 /// How many ranks there are.
 const RANKS: u8 = 3;
-/// The most steps that a reader takes: more than this writer makes, and no way to hang.
+/// The most steps that a reader takes: more than this writer makes, and few enough to end.
 pub(in crate::store) const STEPS_MAX: usize = 64;
 const _: () = assert!((STEPS - 1) * RANKS as usize <= STEPS_MAX);
 
-// A base that is this many times as long as a document, and more, would be read for little.
+// A base that is this many times as long as a document costs more to read than it saves.
 const LONGER_MAX: usize = 4;
 const SHORT_BYTES: usize = 4096;
-// A delta pays if what stands alone is this many times as long.
+// A delta pays if a frame that stands alone is this many times as long.
 const PAYS_BY: usize = 2;
-// How often deltas are not even tried after many that did not pay.
+// Documents stored without trying a delta, after many deltas that did not pay.
 const PAUSE_MAX: u32 = 32;
 
-/// What tells one checkpoint from another.
+/// Identifies a document, saved or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) enum Place {
+pub(in crate::store) enum DocumentRef {
     /// Its sequence.
     Saved(u64),
-    /// Its number in a batch that is not saved yet.
+    /// Its index in a batch that is not saved yet.
     Draft(usize),
 }
 
-/// The way from a checkpoint that stands alone to the newest of a series.
+/// The steps from a frame that stands alone to the newest of a series.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct Chain {
     steps: Vec<Step>,
     /// Length of the first one's payload.
     whole_bytes: usize,
-    /// How often in a row a delta did not pay.
+    /// Number of deltas in a row that did not pay.
     misses: u32,
-    /// How many of the next stand alone without trying.
+    /// Number of documents still to store alone without trying a delta.
     pause: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Step {
-    place: Place,
+    place: DocumentRef,
     /// `None` if it stands alone.
     rank: Option<u8>,
 }
 
-/// How it went to compress a checkpoint against another.
+/// The result of compressing a checkpoint against another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum Attempt {
     /// Not tried.
@@ -63,27 +63,28 @@ pub(in crate::store) enum Attempt {
 
 impl Chain {
     /// A chain of one that stands alone.
-    pub(in crate::store) fn new(place: Place, whole_bytes: usize) -> Self {
+    pub(in crate::store) fn new(place: DocumentRef, whole_bytes: usize) -> Self {
         Self { steps: vec![Step { place, rank: None }], whole_bytes, misses: 0, pause: 0 }
     }
 
-    /// A chain as it was found, from the one that stands alone on; each step with its rank.
+    /// A chain as found in the tables, from the frame that stands alone; each step with its rank.
     ///
-    /// How it came about is not known, so what does not pay is not taken for a single leap.
+    /// Its history is unknown, so a delta that does not pay is not taken for a single leap.
     pub(in crate::store) fn found(
         whole: u64,
         whole_bytes: usize,
         steps: impl IntoIterator<Item = (u64, u8)>,
     ) -> Self {
-        let mut chain = Self::new(Place::Saved(whole), whole_bytes);
-        let step = |(sequence, rank)| Step { place: Place::Saved(sequence), rank: Some(rank) };
+        let mut chain = Self::new(DocumentRef::Saved(whole), whole_bytes);
+        let step =
+            |(sequence, rank)| Step { place: DocumentRef::Saved(sequence), rank: Some(rank) };
         chain.steps.extend(steps.into_iter().map(step));
         chain.misses = 1;
         chain
     }
 
-    /// What the next is to be compressed against, and the rank of that step.
-    pub(in crate::store) fn base(&self) -> Option<(Place, u8)> {
+    /// The base of the next checkpoint, and the rank of that step.
+    pub(in crate::store) fn base(&self) -> Option<(DocumentRef, u8)> {
         if self.pause > 0 {
             return None;
         }
@@ -99,57 +100,58 @@ impl Chain {
         None
     }
 
-    /// Whether a delta is worth a step, judged by the last that stood alone.
+    /// Whether a delta is worth a step, compared with the last frame that stood alone.
     pub(in crate::store) fn pays(&self, delta_bytes: usize, raw_bytes: usize) -> bool {
         pays(delta_bytes, self.whole_bytes.min(raw_bytes))
     }
 
-    /// Forgets the way if it leads over one of these, but not how it went to compress.
+    /// Forgets the steps if one of these is among them, but not how compressing went.
     pub(in crate::store) fn lose(&mut self, removed: &HashSet<u64>) {
         let is_removed =
-            |step: &Step| matches!(step.place, Place::Saved(it) if removed.contains(&it));
+            |step: &Step| matches!(step.place, DocumentRef::Saved(it) if removed.contains(&it));
         if self.steps.iter().any(is_removed) {
             self.steps.clear();
         }
     }
 
-    /// Whether the way is not known.
+    /// Whether the steps are unknown.
     pub(in crate::store) fn is_lost(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Takes over from another chain of the series how it went to compress.
+    /// Takes over the compression results of another chain of the series.
     pub(in crate::store) fn recall(&mut self, other: &Self) {
         (self.misses, self.pause) = (other.misses, other.pause);
     }
 
-    /// Whether one delta that does not pay is no reason yet to look for something better.
+    /// Whether a single delta that does not pay is kept all the same.
     pub(in crate::store) fn may_leap(&self) -> bool {
         self.misses == 0
     }
 
-    /// Notes how it went to compress the next.
+    /// Notes the result of compressing the next checkpoint.
     pub(in crate::store) fn note(&mut self, attempt: Attempt) {
         match attempt {
             Attempt::None => self.pause = self.pause.saturating_sub(1),
             Attempt::Paid => self.misses = 0,
             Attempt::Failed => {
-                // A single leap costs no pause; each failure after it a pause four times as long.
+                // A single leap costs no pause. Each failure after it costs a pause four times as
+                // long.
                 self.pause = (4_u32.saturating_pow(self.misses) - 1).min(PAUSE_MAX);
                 self.misses = self.misses.saturating_add(1);
             }
         }
     }
 
-    /// Goes a step from `base`, if that is still on the way; whether it was.
+    /// Adds a step from `base`, if that is still part of the chain; returns whether it was.
     ///
-    /// `forget` hears of what no later step can start from.
+    /// Calls `forget` with what no later step can start from.
     pub(in crate::store) fn step(
         &mut self,
-        place: Place,
-        base: Place,
+        place: DocumentRef,
+        base: DocumentRef,
         rank: u8,
-        mut forget: impl FnMut(Place),
+        mut forget: impl FnMut(DocumentRef),
     ) -> bool {
         let Some(at) = self.steps.iter().rposition(|step| step.place == base) else {
             return false;
@@ -162,12 +164,12 @@ impl Chain {
         true
     }
 
-    /// Starts over with one that stands alone.
+    /// Starts over with a frame that stands alone.
     pub(in crate::store) fn restart(
         &mut self,
-        place: Place,
+        place: DocumentRef,
         whole_bytes: usize,
-        mut forget: impl FnMut(Place),
+        mut forget: impl FnMut(DocumentRef),
     ) {
         self.steps.drain(..).for_each(|step| forget(step.place));
         self.steps.push(Step { place, rank: None });
@@ -175,12 +177,12 @@ impl Chain {
     }
 }
 
-/// Whether a base is too long to be read for the sake of a document.
+/// Whether a base is too long to be read for this document.
 pub(in crate::store) fn is_too_long(base_bytes: usize, raw_bytes: usize) -> bool {
     base_bytes > raw_bytes.saturating_mul(LONGER_MAX).saturating_add(SHORT_BYTES)
 }
 
-/// Whether a delta is worth a step, beside a frame that stands alone.
+/// Whether a delta is worth a step, compared with a frame that stands alone.
 pub(in crate::store) fn pays(delta_bytes: usize, whole_bytes: usize) -> bool {
     delta_bytes * PAYS_BY < whole_bytes
 }
@@ -197,7 +199,7 @@ mod tests {
     fn bases(count: u64) -> Vec<Option<u64>> {
         let mut chain: Option<Chain> = None;
         let base = |number| {
-            let place = Place::Saved(number);
+            let place = DocumentRef::Saved(number);
             let base = chain.as_ref().and_then(Chain::base);
             match (&mut chain, base) {
                 (Some(chain), Some((base, rank))) => {
@@ -207,7 +209,7 @@ mod tests {
                 (none, _) => *none = Some(Chain::new(place, 100)),
             }
             match base {
-                Some((Place::Saved(base), _)) => Some(base),
+                Some((DocumentRef::Saved(base), _)) => Some(base),
                 _ => None,
             }
         };
@@ -236,21 +238,25 @@ mod tests {
 
     #[test]
     fn whatever_a_later_step_starts_from_is_not_forgotten() {
-        let mut chain = Chain::new(Place::Saved(0), 100);
+        let mut chain = Chain::new(DocumentRef::Saved(0), 100);
         let mut kept = std::collections::BTreeSet::from([0]);
         let mut most = 0;
         for number in 1..2000 {
             let mut forgotten = Vec::new();
             match chain.base() {
                 Some((base, rank)) => {
-                    let Place::Saved(sequence) = base else { panic!("it has no drafts") };
+                    let DocumentRef::Saved(sequence) = base else { panic!("it has no drafts") };
                     assert!(kept.contains(&sequence), "{sequence} for {number}");
-                    chain.step(Place::Saved(number), base, rank, |place| forgotten.push(place));
+                    chain.step(DocumentRef::Saved(number), base, rank, |place| {
+                        forgotten.push(place);
+                    });
                 }
-                None => chain.restart(Place::Saved(number), 100, |place| forgotten.push(place)),
+                None => {
+                    chain.restart(DocumentRef::Saved(number), 100, |place| forgotten.push(place));
+                }
             }
             for place in forgotten {
-                let Place::Saved(sequence) = place else { panic!("it has no drafts") };
+                let DocumentRef::Saved(sequence) = place else { panic!("it has no drafts") };
                 kept.remove(&sequence);
             }
             kept.insert(number);
@@ -261,12 +267,12 @@ mod tests {
 
     #[test]
     fn a_chain_that_was_found_goes_on_where_it_was() {
-        let mut chain = Chain::new(Place::Saved(0), 100);
+        let mut chain = Chain::new(DocumentRef::Saved(0), 100);
         let mut steps = Vec::new();
         for number in 1..=75 {
             let (base, rank) = chain.base().unwrap();
-            let Place::Saved(base) = base else { panic!("it has no drafts") };
-            chain.step(Place::Saved(number), Place::Saved(base), rank, |_| {});
+            let DocumentRef::Saved(base) = base else { panic!("it has no drafts") };
+            chain.step(DocumentRef::Saved(number), DocumentRef::Saved(base), rank, |_| {});
             steps.truncate(steps.iter().position(|(it, _)| *it == base).map_or(0, |at| at + 1));
             steps.push((number, rank));
         }
@@ -281,7 +287,7 @@ mod tests {
 
     #[test]
     fn what_was_learnt_outlasts_the_way() {
-        let mut chain = Chain::new(Place::Saved(0), 100);
+        let mut chain = Chain::new(DocumentRef::Saved(0), 100);
         (0..3).for_each(|_| chain.note(Attempt::Failed));
         let mut found = Chain::found(0, 100, []);
         found.recall(&chain);
@@ -290,23 +296,26 @@ mod tests {
 
     #[test]
     fn savers_at_the_same_time_start_from_the_same_base() {
-        let mut chain = Chain::new(Place::Saved(1), 100);
+        let mut chain = Chain::new(DocumentRef::Saved(1), 100);
         let (base, rank) = chain.base().unwrap();
-        assert!(chain.step(Place::Saved(2), base, rank, |_| {}));
-        assert!(chain.step(Place::Saved(3), base, rank, |_| {}));
-        assert_eq!(chain.base(), Some((Place::Saved(3), 0)));
-        assert!(!chain.step(Place::Saved(4), Place::Saved(2), 0, |_| {}), "2 is a side branch");
+        assert!(chain.step(DocumentRef::Saved(2), base, rank, |_| {}));
+        assert!(chain.step(DocumentRef::Saved(3), base, rank, |_| {}));
+        assert_eq!(chain.base(), Some((DocumentRef::Saved(3), 0)));
+        assert!(
+            !chain.step(DocumentRef::Saved(4), DocumentRef::Saved(2), 0, |_| {}),
+            "2 is a side branch"
+        );
     }
 
     #[test]
     fn deltas_that_never_pay_are_seldom_tried() {
-        let mut chain = Chain::new(Place::Saved(0), 100);
+        let mut chain = Chain::new(DocumentRef::Saved(0), 100);
         let mut tries = 0;
         for number in 1..=1000 {
             let is_tried = chain.base().is_some();
             tries += u32::from(is_tried);
             chain.note(if is_tried { Attempt::Failed } else { Attempt::None });
-            chain.restart(Place::Saved(number), 100, |_| {});
+            chain.restart(DocumentRef::Saved(number), 100, |_| {});
         }
         assert!((30..=34).contains(&tries), "{tries}");
         while chain.base().is_none() {

@@ -12,7 +12,7 @@ use crate::store::chain::choice::{Attempt, Chain, pays};
 #[derive(Debug)]
 pub(in crate::store) struct Packed {
     pub(in crate::store) frame: Frame,
-    /// What the frame is a difference to, if it is one.
+    /// The base of the frame, if it is a delta.
     pub(in crate::store) base: Option<Base>,
     pub(in crate::store) attempt: Attempt,
 }
@@ -20,29 +20,29 @@ pub(in crate::store) struct Packed {
 /// The checkpoint that another is stored as a difference to.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) enum Base {
-    /// One that was there when the store was as `seen`.
-    Saved { sequence: u64, seen: Seen },
+    /// A base that existed at the epoch `seen`.
+    Saved { sequence: u64, seen: Epoch },
     /// An earlier one of the same batch.
     Draft(usize),
 }
 
-/// The state of the store that a base was chosen in.
+/// The state of the store in which a base was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) struct Seen {
-    /// Which opening of the file. In another one, even sequences may mean something else.
+pub(in crate::store) struct Epoch {
+    /// Which opening of the file. In another one, the same sequence may be another checkpoint.
     pub(super) opening: u64,
-    /// How often something was removed since.
+    /// Number of removals since then.
     pub(super) removals: u64,
 }
 
-impl Seen {
+impl Epoch {
     pub(in crate::store) fn is_of_same_opening(self, other: Self) -> bool {
         self.opening == other.opening
     }
 }
 
 impl Base {
-    /// The sequence of the base, if it has one by now.
+    /// The sequence of the base, once it has one.
     pub(in crate::store) fn sequence(
         &self,
         of_draft: impl Fn(usize) -> Option<u64>,
@@ -85,8 +85,8 @@ pub(in crate::store) fn compress(
     if chain.is_some_and(|chain| chain.pays(bytes, raw.len())) {
         return taken(delta, Attempt::Paid);
     }
-    // A series that leaps once goes on from there; compressing it twice would gain nothing, since
-    // what does not match its base is compressed as if it had none.
+    // After a single leap the delta is kept. Compressing it twice would gain nothing, since what
+    // does not match its base is compressed as if it had none.
     if bytes < raw.len() && chain.is_some_and(Chain::may_leap) {
         return taken(delta, Attempt::Failed);
     }

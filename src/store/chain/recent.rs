@@ -6,9 +6,9 @@ use std::hash::Hash;
 
 /// Keeps what was used lately, up to a total weight.
 ///
-/// Two generations: what is used is in the young one; when that has half of the weight it becomes
-/// the old one, and what was old and not used meanwhile goes. No step costs more than the others
-/// in the long run, and there is no list to keep in order.
+/// Two generations: values in use are in the young one. When that has half of the weight, it
+/// becomes the old one, and the values of the former old one that were not used meanwhile are
+/// dropped. The amortized cost of each step is the same, and there is no list to keep in order.
 #[derive(Debug)]
 pub(in crate::store) struct Recent<K, V> {
     young: HashMap<K, (V, usize)>,
@@ -32,7 +32,7 @@ impl<K: Eq + Hash, V> Recent<K, V> {
         self.young.get_mut(key).map(|(value, _)| value)
     }
 
-    /// Keeps a value; one that is heavier than half of all may be is kept alone.
+    /// Keeps a value; one heavier than half of the limit is kept alone.
     pub(in crate::store) fn insert(&mut self, key: K, value: V, weight: usize) {
         self.remove(&key);
         if self.young_weight + weight > self.weight_max / 2 {

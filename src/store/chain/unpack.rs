@@ -1,4 +1,4 @@
-//! Reads documents from their frames: back to one that stands alone, and forward again.
+//! Reads documents from their frames: back to a frame that stands alone, and forward again.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(in crate::store) fn reason_at(sequence: u64, wanted: u64, reason: &str) -> S
     format!("it is stored as a difference to frame {sequence}, and {reason}")
 }
 
-/// A frame on the way to the one that is asked for.
+/// A frame on the way to the requested one.
 struct Stored {
     sequence: u64,
     bytes: Vec<u8>,
@@ -47,10 +47,9 @@ struct Stored {
 /// How much is checked on the way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Check {
-    /// What is asked for, and what is kept: a step to it could not be wrong without the result
-    /// being wrong.
+    /// The requested document, and what is kept. A wrong step would make the result wrong too.
     Ends,
-    /// Every step, to tell which one is damaged.
+    /// Every step, to find out which one is damaged.
     All,
 }
 
@@ -69,7 +68,7 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         Ok(raw)
     }
 
-    /// The raw bytes at a sequence; `place` says what is damaged if they cannot be had.
+    /// The raw bytes at a sequence; errors name `place` as damaged.
     pub(in crate::store) fn raw_at(
         &self,
         sequence: u64,
@@ -85,14 +84,14 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         place: &impl Fn() -> String,
     ) -> Result<Arc<Vec<u8>>> {
         match self.walk(sequence, length, place, Check::Ends) {
-            // The walk that checks every step says better what is wrong, and may not go wrong at
-            // all if it was in memory only.
+            // The walk that checks every step names the damage better. It may even succeed, if the
+            // damage was in memory only.
             Err(Error::Corrupt { .. }) => self.walk(sequence, length, place, Check::All),
             other => other,
         }
     }
 
-    /// The first chunk of a frame, which has all of its header; nothing if there is none.
+    /// The first chunk of a frame, which has its whole header; empty if there is none.
     pub(in crate::store) fn head(&self, sequence: u64) -> Result<Vec<u8>> {
         let first = self.table.get(frame_row(sequence, 0)).within(self.path)?;
         Ok(first.map(|first| first.value().to_owned()).unwrap_or_default())
@@ -105,7 +104,7 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
         Ok(base.ok().flatten())
     }
 
-    /// All chunks of a frame; nothing if there is none.
+    /// All chunks of a frame; empty if there is none.
     pub(in crate::store) fn bytes(&self, sequence: u64) -> Result<Vec<u8>> {
         let mut bytes = self.head(sequence)?;
         // Most frames are deltas of one chunk, and looking one up is twice as fast as a range.
@@ -178,7 +177,7 @@ impl<T: ReadableTable<FrameBytes, &'static [u8]>> Unpacker<'_, T> {
     ) -> Result<Arc<Vec<u8>>, Flaw> {
         let found = FoundFrame::parse(bytes)?;
         let raw = self.frames.unpack(&found, sequence, base.map(Vec::as_slice))?;
-        // Others will start from these soon.
+        // Other documents will start from these soon.
         let is_kept = is_checked || found.link.is_none_or(|link| link.rank > 1);
         if is_kept {
             found.verify(sequence, &raw)?;

@@ -1,8 +1,8 @@
 //! What a store asks of the file system.
 //!
 //! Everything that makes, writes, renames or removes a file of a store goes through here, so that
-//! tests can put a disk below it that fails or loses its power. Must never decide anything: when
-//! to sync, and what a failure means, is the caller's.
+//! tests can put a disk below it that fails or loses its power. Must never decide anything: the
+//! caller decides when to sync, and what a failure means.
 
 pub mod opening;
 mod real;
@@ -24,22 +24,22 @@ pub(in crate::store) static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Where a store is: its name, links resolved, and the disk that has it.
 #[derive(Debug, Clone)]
-pub(in crate::store) struct Place {
+pub(in crate::store) struct StorePath {
     pub(in crate::store) path: PathBuf,
     pub(in crate::store) disk: Arc<dyn Disk>,
 }
 
-impl Place {
+impl StorePath {
     /// A place in the file system of this machine.
     pub(in crate::store) fn real(path: PathBuf) -> Self {
         Self { path, disk: Arc::new(RealDisk) }
     }
 }
 
-/// What is found under a name.
+/// The file at a path.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) struct FoundFile {
-    /// What it is, in words, if it is not a regular file.
+    /// Its kind, in words, if it is not a regular file.
     pub(in crate::store) is_other: Option<&'static str>,
     pub(in crate::store) bytes: u64,
     /// Number of names (hard links).
@@ -47,8 +47,8 @@ pub(in crate::store) struct FoundFile {
     pub(in crate::store) id: Option<FileId>,
 }
 
-/// Which file it is, whatever its name. No other has it for as long as this one is there or open,
-/// nor later where the system tells when a file was made.
+/// Identifies a file, whatever its name. No other file has the same while this one exists or is
+/// open. Where the system reports creation times, no later file has it either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) struct FileId {
     pub(in crate::store) device: u64,
@@ -58,7 +58,7 @@ pub(in crate::store) struct FileId {
 }
 
 impl FileId {
-    /// `None` where the system does not tell.
+    /// `None` if the system does not report it.
     #[cfg_attr(unix, expect(clippy::unnecessary_wraps, reason = "this one tells"))]
     fn of(found: &Metadata) -> Option<Self> {
         #[cfg(unix)]
@@ -78,7 +78,7 @@ impl FileId {
 
 /// A file system, as far as a store needs one.
 pub(in crate::store) trait Disk: fmt::Debug + Send + Sync {
-    /// What is at a path; no link is followed.
+    /// Describes the file at a path; follows no link.
     fn look(&self, path: &Path) -> io::Result<FoundFile>;
 
     /// Opens an existing regular file to read or sync it; no link is followed.
@@ -93,7 +93,7 @@ pub(in crate::store) trait Disk: fmt::Debug + Send + Sync {
     /// Makes a file that only its owner may read; an error if the name is taken.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// What is renamed lasts once its directory is synced.
+    /// Renames a file. Durable once its directory is synced.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// As [`Disk::rename`]; an error if the new name is taken.
@@ -107,19 +107,19 @@ pub(in crate::store) trait Disk: fmt::Debug + Send + Sync {
     /// How long ago a file was last changed, if the system knows.
     fn age(&self, path: &Path) -> Option<Duration>;
 
-    /// Makes a file that is not there, and holds it for as long as it is open.
+    /// Makes a file that must not exist, and locks it while it is open.
     fn create_held(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Whether somebody has a file that was made so.
+    /// Whether a process holds a file made by [`Disk::create_held`].
     fn is_held(&self, path: &Path) -> bool;
 
-    /// Whether there is a file, and no link to one.
+    /// Whether there is a regular file, and no link to one.
     fn is_file(&self, path: &Path) -> bool;
 
     /// Makes a directory that only its owner may enter, unless it is there.
     fn create_directory(&self, directory: &Path) -> io::Result<()>;
 
-    /// How long a journal may get before it starts over, which has room for so many bytes.
+    /// How long a journal with room for this many bytes may get before it starts over.
     fn journal_bytes(&self, most: u64) -> u64 {
         most
     }
@@ -131,17 +131,17 @@ pub(in crate::store) trait Disk: fmt::Debug + Send + Sync {
     /// is no such directory.
     fn stamp(&self, directory: &Path) -> Option<u128>;
 
-    /// Makes last what was made, renamed and removed in a directory.
+    /// Makes creations, renames and removals in a directory durable.
     fn sync_directory(&self, directory: &Path) -> io::Result<()>;
 
     /// Opens a file to lock and write it, or makes one that only its owner may read. Follows no
     /// link, and never truncates.
     fn open_lock(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Whether the files are real ones, so that [`Pages`](super::pages::Pages) can read them.
+    /// Whether the files are real, so that [`Pages`](super::pages::Pages) can read them.
     fn is_real(&self) -> bool;
 
-    /// Whether nobody has the engine's file.
+    /// Whether no process has the engine's file.
     fn is_free(&self, path: &Path) -> io::Result<bool>;
 
     /// Sets the engine up in a new file that only its owner may read.
@@ -149,7 +149,7 @@ pub(in crate::store) trait Disk: fmt::Debug + Send + Sync {
 
     fn open_engine(&self, path: &Path, builder: &Builder) -> Result<Database, DatabaseError>;
 
-    /// Opens the engine's file without changing a byte; `None` if that cannot be had.
+    /// Opens the engine's file read-only; `None` if the engine cannot do that.
     fn read_engine(
         &self,
         path: &Path,
@@ -168,23 +168,23 @@ pub(in crate::store) enum Lock {
 pub(in crate::store) trait DiskFile: fmt::Debug + Send + Sync {
     fn length(&self) -> io::Result<u64>;
 
-    /// Which file it is; `None` where the system does not tell.
+    /// Identifies the file; `None` if the system cannot.
     fn id(&self) -> io::Result<Option<FileId>>;
 
-    /// Reads as much as `bytes` holds.
+    /// Fills `bytes` from the file.
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()>;
 
-    /// Writes all of `bytes`; past the end, too.
+    /// Writes all of `bytes`; beyond the end, too.
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
 
-    /// Cuts the file at this length, or fills it up with zeros to it.
+    /// Truncates the file to this length, or extends it with zeros.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
     /// Allocates blocks for a part beyond the end of the file, which reads as zeros.
     fn allocate(&self, from: u64, to: u64) -> io::Result<()>;
 
-    /// Keeps disk space beyond the end of the file, so that it has at least so many bytes. Does
-    /// nothing if the file system cannot do that, or has little space left.
+    /// Reserves disk space beyond the end of the file, so that it has at least this many bytes.
+    /// Does nothing if the file system cannot do that, or has little space left.
     fn reserve(&self, _bytes: u64) -> io::Result<()> {
         Ok(())
     }
@@ -198,7 +198,7 @@ pub(in crate::store) trait DiskFile: fmt::Debug + Send + Sync {
     /// conflicting one.
     fn try_lock(&self, kind: Lock) -> io::Result<bool>;
 
-    /// Makes content and length last.
+    /// Makes content and length durable.
     fn sync(&self) -> io::Result<()>;
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::error::{Damage, Error, Result};
 use crate::store::engine::sectors;
 
-/// What is said of keys that lead back.
+/// The reason for keys that lead back.
 pub(in crate::store) const OUT_OF_ORDER: &str = "its keys are out of order";
 
 /// Names the store that an error of redb is about.
@@ -36,7 +36,7 @@ pub(in crate::store) fn engine_error(error: redb::Error, path: &Path) -> Error {
 
 /// Runs `work`, and turns a panic of the engine over damaged pages into an error.
 ///
-/// What the panic says is about the engine's own code, and tells nobody what to do.
+/// The text of the panic is about the engine's own code, and would not help the user.
 pub(in crate::store) fn without_panics<T>(
     path: &Path,
     work: impl FnOnce() -> Result<T>,

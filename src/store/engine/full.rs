@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// Whether the disk is full, or the quota of the user.
+/// Whether the disk is full, or the user's quota.
 pub(in crate::store) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::QuotaExceeded | io::ErrorKind::StorageFull)
 }

@@ -1,4 +1,4 @@
-//! Where a store lies: its one path, the names of files beside it, and which file a path leads to.
+//! Where a store lies: its one path, the names of the files beside it, and the file at a path.
 //!
 //! Must never make or change a file.
 
@@ -7,8 +7,8 @@ use std::{fs, io};
 
 use crate::store::engine::disk::{Disk, FileId, RealDisk};
 
-/// The one name of a store by which all find its journal and lock, whatever links and changes of
-/// directory there are.
+/// The one name of a store from which every process derives its journal and lock file, despite
+/// links and changes of directory.
 pub(in crate::store) fn resolve(path: &Path) -> PathBuf {
     if let Ok(found) = fs::canonicalize(path) {
         return found;
@@ -26,7 +26,7 @@ pub(in crate::store) fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether it is this file that a path leads to.
+/// Whether the path leads to this file.
 pub(in crate::store) fn is_at(
     disk: &dyn Disk,
     file: Option<FileId>,
@@ -39,7 +39,7 @@ pub(in crate::store) fn is_at(
     }
 }
 
-/// Makes a renamed file last: its name is on disk only with its directory.
+/// Makes a rename durable: the name is on disk only with its directory.
 pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
     RealDisk.sync_directory(parent(path))
 }

@@ -1,4 +1,4 @@
-//! Paths as text: what is not Unicode in a name is replaced, and nothing fails over it.
+//! Paths as text: what is not Unicode is replaced, and nothing fails because of it.
 
 use std::path::{Path, PathBuf};
 

@@ -20,7 +20,7 @@ const CHECK_BYTES: usize = 8;
 
 pub(in crate::store) type Pair = (NameKind, Arc<str>);
 
-/// What has been read of the table so far.
+/// The part of the table that has been read.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Names {
     cache: RwLock<Cache>,
@@ -51,7 +51,7 @@ impl Names {
         };
         let id = row.value().try_into().map(NameId::from_be_bytes);
         let id = id.map_err(|_| Error::corrupt(format!("name {name:?}"), "wrong length"))?;
-        // A number that leads elsewhere would make other checkpoints answer to this name.
+        // A wrong number would make other checkpoints answer to this name.
         match self.lookup(table, id, path)? {
             Some(found) if found == *pair => Ok(Some(id)),
             _ => Err(Error::corrupt(format!("name {name:?}"), "its number means another name")),
@@ -86,7 +86,7 @@ impl Names {
         cache.by_id.insert(id, pair.clone());
     }
 
-    /// Forgets everything, since some of it may come from a transaction that failed.
+    /// Forgets everything, since some of it may come from a failed transaction.
     pub(in crate::store) fn clear(&self) {
         *write(&self.cache) = Cache::default();
     }
@@ -106,7 +106,7 @@ pub(in crate::store) fn add(
     Ok(())
 }
 
-/// Removes all names but these.
+/// Removes all names except these.
 pub(in crate::store) fn retain(
     table: &mut Table<'_, &'static [u8], &'static [u8]>,
     used: &HashSet<NameId>,
@@ -153,7 +153,7 @@ pub(in crate::store) fn of_kind(
     Ok(names)
 }
 
-/// The name that a row tells of, one way or the other. Only that of a number has a sum.
+/// The name in a row of either direction. Only the row of a number has a sum.
 pub(in crate::store) fn of_row(key: &[u8], value: &[u8]) -> Option<(NameId, Pair)> {
     match key.split_first()? {
         (0, number) => {
@@ -168,7 +168,7 @@ pub(in crate::store) fn of_row(key: &[u8], value: &[u8]) -> Option<(NameId, Pair
     }
 }
 
-/// The row that leads the other way; `None` if this one is damaged.
+/// The row of the other direction; `None` if this one is damaged.
 pub(in crate::store) fn counterpart(key: &[u8], value: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let (id, (kind, name)) = of_row(key, value)?;
     Some(match key.first() {

@@ -1,4 +1,4 @@
-//! A file that can be written to without being changed: what is written stays in memory.
+//! An overlay over a file: writes stay in memory, and the file does not change.
 //!
 //! With it the engine can repair what a crash left for a caller that only reads, even on a full
 //! disk. Must never write to the file.
@@ -18,7 +18,7 @@ const BLOCK_BYTES: u64 = BLOCK as u64;
 /// A locked file, and the blocks written over it. Clones share the same overlay.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct Overlay {
-    /// Locked for as long as any copy lives.
+    /// Locked while any clone lives.
     file: Arc<dyn DiskFile>,
     written: Arc<Mutex<Written>>,
 }
@@ -28,12 +28,12 @@ struct Written {
     /// Blocks by their number.
     blocks: HashMap<u64, Vec<u8>>,
     bytes: u64,
-    /// Up to here, what was not written is what the file has.
+    /// Up to here, blocks that were not written are read from the file.
     file_bytes: u64,
 }
 
 impl Overlay {
-    /// Locks the file for as long as this lives; `None` if another process has it.
+    /// Locks the file while this lives; `None` if another process has it.
     pub(in crate::store) fn new(file: Box<dyn DiskFile>) -> io::Result<Option<Self>> {
         if !file.try_lock(Lock::Exclusive)? {
             return Ok(None);

@@ -24,10 +24,10 @@ pub(in crate::store) use stray::Stray;
 pub(in crate::store) const MASTER: &str = "tables";
 /// The table of the tables that the engine has for itself.
 const ENGINE_MASTER: &str = "tables of the engine";
-/// The engine's pages are so long, or this times a power of two.
+/// A page of the engine has this length, or this times a power of two.
 const PAGE_BYTES: u64 = 4096;
 const PAGE_STEP: usize = 4096;
-// Lists of free pages are the longest that a store has; a damaged number must not ask for more.
+// Free lists are the longest; a damaged length must not allocate more.
 const ORDER_MAX: u8 = 12;
 // A tree of a million pages is four levels high.
 const DEPTH_MAX: usize = 64;
@@ -45,7 +45,7 @@ pub(in crate::store) struct Pages {
 /// A page as it was read.
 struct Page {
     at: u64,
-    /// Zeros past the end of the file and where the disk cannot read.
+    /// Zeros beyond the end of the file and where the disk cannot read.
     bytes: Vec<u8>,
     /// Whether the disk can read all of it.
     is_read: bool,
@@ -65,7 +65,7 @@ pub(in crate::store) struct Shape {
     pub(in crate::store) value: Option<usize>,
 }
 
-/// A row as it was found.
+/// A row of a leaf.
 pub(in crate::store) struct Row<'a> {
     pub(in crate::store) key: &'a [u8],
     pub(in crate::store) value: &'a [u8],
@@ -83,7 +83,7 @@ pub(in crate::store) struct Table {
     shape: Shape,
 }
 
-/// A page that is not as it was written.
+/// A page that fails its checksum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::store) struct BadPage {
     /// Where in the file it is, if that is within the file.
@@ -93,18 +93,18 @@ pub(in crate::store) struct BadPage {
     pub(in crate::store) reason: &'static str,
 }
 
-/// The two states that a file has: the last one, and the one before.
+/// The two commits in a file: the last one, and the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum Commit {
     Last,
     Before,
 }
 
-/// What a walk has seen.
+/// The pages that a walk has visited.
 #[derive(Default)]
-pub(in crate::store) struct Seen {
+pub(in crate::store) struct Visited {
     pages: HashSet<u64>,
-    /// Where those start that passed their sums; of longer ones all parts.
+    /// Offsets of pages that passed their sums; of longer pages, of all parts.
     whole: HashSet<u64>,
     pub(in crate::store) bad: Vec<BadPage>,
     /// Pages with an unreadable sector.
@@ -118,7 +118,7 @@ pub(in crate::store) struct UnreadPage {
     pub(in crate::store) table: String,
 }
 
-impl Seen {
+impl Visited {
     pub(in crate::store) fn pages(&self) -> u64 {
         self.pages.len() as u64
     }
@@ -152,19 +152,19 @@ impl Pages {
         &self.file
     }
 
-    /// Whether a crash left the file; then the last commit may be half there.
+    /// Whether a crash left the file; then the last commit may be incomplete.
     pub(in crate::store) fn is_unclosed(&self) -> bool {
         self.header.is_unclosed()
     }
 
-    /// What is wrong with the start of the file.
+    /// The fault in the start of the file, if any.
     pub(in crate::store) fn header_faults(&self) -> Vec<&'static str> {
         if self.has_header { self.header.faults(self.file_bytes) } else { vec![UNREADABLE] }
     }
 
-    /// The commits that the file tells of, first the one that counts.
+    /// The commits of the file, the one that counts first.
     ///
-    /// As the engine has it, unless the file was closed and what it is marked with leads to the
+    /// That is the one the engine chooses, unless the file was closed and its mark leads to the
     /// older one.
     pub(in crate::store) fn commits(&self) -> [Commit; 2] {
         if self.header.leads_back() {
@@ -174,13 +174,13 @@ impl Pages {
         }
     }
 
-    /// Whether both commits are as they were written, so that it is known which is the last.
+    /// Whether both commits are intact, so that it is known which is the last.
     pub(in crate::store) fn is_sure(&self) -> bool {
         self.header.is_sure()
     }
 
-    /// The tables of a commit, those of the engine itself included.
-    pub(in crate::store) fn tables(&self, commit: Commit, seen: &mut Seen) -> Vec<Table> {
+    /// The tables of a commit, the engine's own included.
+    pub(in crate::store) fn tables(&self, commit: Commit, seen: &mut Visited) -> Vec<Table> {
         let mut tables = Vec::new();
         let shape = Shape { key: None, value: None };
         for (name, root) in [MASTER, ENGINE_MASTER].into_iter().zip(self.header.roots(commit)) {
@@ -190,12 +190,12 @@ impl Pages {
         tables
     }
 
-    /// The first page of the tables that the engine has for itself which is not as it was written.
+    /// The first damaged page of the engine's own tables.
     ///
-    /// Over these the engine may end the whole process: it panics once more while it clears up.
-    /// They are few, and grow with the file by a few bytes for each hundred pages.
+    /// Such a page may make the engine end the process: it panics again while it unwinds. These
+    /// pages are few, and take a few bytes for each hundred pages of the file.
     pub(in crate::store) fn engine_fault(&self) -> Option<BadPage> {
-        let mut seen = Seen::default();
+        let mut seen = Visited::default();
         let [_, root] = self.header.roots(self.commits()[0]);
         let shape = Shape { key: None, value: None };
         let master = Table { name: ENGINE_MASTER.to_owned(), root, shape };
@@ -207,12 +207,12 @@ impl Pages {
         seen.bad.into_iter().next()
     }
 
-    /// Calls `visit` with every row of a table that can be found, in the order of keys as long as
-    /// nothing is damaged.
+    /// Calls `visit` with every row of a table that can be found, in the order of keys unless there
+    /// is damage.
     pub(in crate::store) fn walk(
         &self,
         table: &Table,
-        seen: &mut Seen,
+        seen: &mut Visited,
         visit: &mut dyn FnMut(Row<'_>),
     ) {
         if let Some(root) = table.root {
@@ -271,13 +271,13 @@ impl Root {
 struct Walk<'a> {
     pages: &'a Pages,
     table: &'a Table,
-    seen: &'a mut Seen,
+    seen: &'a mut Visited,
     visit: &'a mut dyn FnMut(Row<'_>),
 }
 
 impl Walk<'_> {
     fn descend(&mut self, root: Root, depth: usize) {
-        // Before it is read: a branch may name a long page as often as it has room.
+        // Checked before the page is read: a damaged branch may name a long page many times.
         if let Some((at, _)) = Pages::place(root.page)
             && (depth > DEPTH_MAX || !self.seen.pages.insert(at))
         {
@@ -330,7 +330,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes a page with a wrong checksum, unless the reason is already known.
+    /// Notes a page that fails its checksum, unless it has a reason already.
     fn note_sum(&mut self, at: u64) {
         if self.seen.bad.last().is_none_or(|last| last.at != Some(at)) {
             self.note(Some(at), "checksum differs");

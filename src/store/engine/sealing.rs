@@ -54,10 +54,10 @@ use std::io;
 use crate::codec::{Flaw, Frame, Frames, KeyId, Keyring};
 use crate::error::{Error, Result};
 
-/// What everything in a store is sealed with, for who does not have the store.
+/// The key of a store, for a process that does not have the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::store) enum Sealing {
-    /// Nobody wrote it down, or it changes.
+    /// The lock file does not say it, or it is about to change.
     #[default]
     Unknown,
     Plain,
@@ -88,7 +88,7 @@ impl Unsealed {
     }
 }
 
-/// A frame as it is stored at a place and with a base: sealed if there is to be a key.
+/// A frame as stored at a sequence and with a base; sealed if there is a key.
 pub(in crate::store) fn bytes_of(
     frames: &Frames,
     frame: &Frame,
@@ -100,7 +100,7 @@ pub(in crate::store) fn bytes_of(
     frame.to_sealed_bytes(place, base, key).map_err(Unsealed::NoNonce)
 }
 
-/// What is wrong with a frame, as an error about what it belongs to.
+/// The fault of a frame, as an error about its checkpoint or content.
 pub(in crate::store) fn flawed(frames: &Frames, place: impl Into<String>, flaw: Flaw) -> Error {
     match flaw {
         Flaw::Damaged(reason) => Error::corrupt(place, reason),
@@ -108,7 +108,7 @@ pub(in crate::store) fn flawed(frames: &Frames, place: impl Into<String>, flaw: 
     }
 }
 
-/// That something takes a key which is not at hand.
+/// The error for a missing key.
 pub(in crate::store) fn no_key(keys: &Keyring, what: impl Into<String>, id: KeyId) -> Error {
     Error::Key { what: what.into(), id: id.to_string(), reason: keys.lack() }
 }

@@ -195,7 +195,7 @@ impl Sectors {
         self.unreadable(Path::new("")).into_iter().next()
     }
 
-    /// Calls `visit` with each part, and whether the disk can read all of it, until that fails.
+    /// Calls `visit` with each part, and whether the disk can read all of it, until `visit` fails.
     fn sweep<E>(&self, mut visit: impl FnMut(&[u8], bool) -> Result<(), E>) -> Result<(), E> {
         let mut part = vec![0; usize::try_from(PART_BYTES.min(self.bytes)).unwrap_or_default()];
         let mut at = 0;
@@ -209,7 +209,7 @@ impl Sectors {
         Ok(())
     }
 
-    /// Reads, unless a sector of it is known to fail.
+    /// Reads, unless one of the sectors is known to fail.
     fn try_read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Option<io::Error>> {
         let Some(last) = (at + bytes.len() as u64).checked_sub(1) else { return Ok(()) };
         let sectors = at / SECTOR_BYTES..=last / SECTOR_BYTES;
@@ -220,7 +220,7 @@ impl Sectors {
     }
 }
 
-/// Bytes from a place on, cut at the multiples of `length`.
+/// Bytes from an offset on, split at the multiples of `length`.
 fn parts(at: u64, bytes: &mut [u8], length: usize) -> impl Iterator<Item = (u64, &mut [u8])> {
     let into = usize::try_from(at % length as u64).unwrap_or_default();
     let (first, rest) = bytes.split_at_mut((length - into).min(bytes.len()));
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
     use crate::store::engine::disk::{FileId, Lock};
 
-    /// A file whose bytes are the low bits of their places, and a range that cannot be read.
+    /// A file whose bytes are the low bits of their offsets, and a range that cannot be read.
     #[derive(Debug)]
     struct Failing {
         length: u64,
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn everything_but_the_bad_sectors_is_read() {
-        // One that starts and ends within sectors, and the end of the file.
+        // A range that starts and ends within sectors, and one at the end of the file.
         for (length, bad, found) in [
             (3 << 20, 5000..5001, (4608, 512)),
             (3 << 20, 5000..9000, (4608, 4608)),

@@ -22,12 +22,12 @@ pub(in crate::store) const RECORDS: TableDefinition<'_, RecordBytes, &[u8]> =
 /// Documents in the order of arrival, in chunks.
 pub(in crate::store) const FRAMES: TableDefinition<'_, FrameBytes, &[u8]> =
     TableDefinition::new("frames");
-/// Which checkpoints have which name, in their order.
+/// Index: which checkpoints have which name, in their order.
 pub(in crate::store) const INDEX: TableDefinition<'_, IndexBytes, ()> =
     TableDefinition::new("index");
 /// Names to numbers and back.
 pub(in crate::store) const NAMES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("names");
-/// Ids that do not tell where their record is.
+/// Ids from which the key of the record cannot be derived.
 pub(in crate::store) const IDS: TableDefinition<'_, &str, RecordBytes> =
     TableDefinition::new("ids");
 
@@ -44,7 +44,7 @@ pub(in crate::store) const DELETED: TableDefinition<'_, DeletedBytes, &[u8]> =
 /// What was done to the store beside saving.
 pub(in crate::store) const OPERATIONS: TableDefinition<'_, u64, &[u8]> =
     TableDefinition::new("operations");
-/// How the store is to be treated, whoever opens it.
+/// How every process must treat the store.
 pub(in crate::store) const SETTINGS: TableDefinition<'_, &str, &[u8]> =
     TableDefinition::new("settings");
 
@@ -63,7 +63,7 @@ pub(in crate::store) const TAKEN: TableDefinition<'_, &str, ()> = TableDefinitio
 
 /// The key in [`META`] of the format that the store is written in.
 pub(in crate::store) const FORMAT_KEY: &str = "format";
-/// The key in [`META`] of the first sequence not used yet, where the frames do not tell.
+/// The key in [`META`] of the first unused sequence, if the frames do not show it.
 pub(in crate::store) const SEQUENCE_KEY: &str = "sequence";
 
 /// The key in [`META`] of the first sequence that pruning on save removes for good.
@@ -73,9 +73,9 @@ pub(in crate::store) const PRUNED_KEY: &str = "pruned";
 /// The key in [`META`] of a number that no other store has.
 pub(in crate::store) const IDENTITY_KEY: &str = "identity";
 
-/// The key in [`META`] of the id of the key that everything is sealed with.
+/// The key in [`META`] of the id of the store's key.
 pub(in crate::store) const KEY_KEY: &str = "key";
-/// The key in [`META`] of a mark: what was there before has not all taken that key yet.
+/// The key in [`META`] of a mark: some older frames do not have that key yet.
 pub(in crate::store) const REKEY_KEY: &str = "rekey";
 
 /// The key in [`META`] of the longest lag of any checkpoint ever written: by how many microseconds
@@ -91,9 +91,9 @@ pub(in crate::store) const FORMAT: u32 = SOURCES_FORMAT;
 pub(in crate::store) const SOURCES_FORMAT: u32 = 4;
 /// The format of a store whose dates may lag behind the order; it may have sealed frames, too.
 pub(in crate::store) const LAG_FORMAT: u32 = 3;
-/// What a store has that may have sealed frames.
+/// The format of a store that may have sealed frames.
 pub(in crate::store) const SEALED_FORMAT: u32 = 2;
-/// What a store has that never had any.
+/// The format of a store that never had any.
 pub(in crate::store) const PLAIN_FORMAT: u32 = 1;
 /// The oldest format that this build reads.
 pub(in crate::store) const FORMAT_OLDEST: u32 = 1;
@@ -104,7 +104,7 @@ pub(in crate::store) fn create_all(
     key: Option<KeyId>,
 ) -> Result<(), redb::Error> {
     let mut meta = transaction.open_table(META)?;
-    // What is not sealed can be read by those who know nothing of it.
+    // A plain store can be read by builds that do not know encryption.
     let format = if key.is_some() { SEALED_FORMAT } else { PLAIN_FORMAT };
     meta.insert(FORMAT_KEY, u64::from(format))?;
     if let Some(key) = key {
@@ -119,7 +119,7 @@ pub(in crate::store) fn create_all(
     Ok(())
 }
 
-/// A table that is made only when it is first needed; `None` if it never was.
+/// A table that is made when it is first needed; `None` if it does not exist.
 pub(in crate::store) fn open_if_made<K: Key + 'static, V: Value + 'static>(
     transaction: &ReadTransaction,
     definition: TableDefinition<'_, K, V>,
@@ -134,10 +134,9 @@ pub(in crate::store) fn open_if_made<K: Key + 'static, V: Value + 'static>(
 
 /// Starts a transaction of the engine.
 ///
-/// One that is to last is synced before the header says that it is there, and once more after. With
-/// one sync for both, the header may name pages that a failed sync never wrote: the kernel takes
-/// them for written, so no later sync writes them either, and after a loss of power the store could
-/// not be opened.
+/// A durable commit is synced before the header names it, and once more after. With one sync for
+/// both, the header may name pages that a failed sync never wrote. The kernel takes such pages for
+/// written, so no later sync writes them, and after a power loss the store could not be opened.
 pub(in crate::store) fn begin(
     database: &Database,
     durability: Durability,

@@ -17,14 +17,14 @@ use std::time::Duration;
 use crate::store::engine::disk::Disk;
 use crate::store::engine::location::{beside, parent};
 
-/// How such a name ends; no file that is meant to stay is named so.
+/// The suffix of such a name; no file that is meant to stay has it.
 pub(in crate::store) const ENDING: &str = ".unfinished";
 // A UUID without hyphens.
 const UNIQUE_CHARS: usize = 32;
 // Suffixes of a store that is made under such a name.
 const BESIDE: [&str; 3] = ["", ".journal", ".lock"];
 
-/// What is being made.
+/// The kind of file under construction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum Making {
     Store,

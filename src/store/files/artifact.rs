@@ -1,8 +1,8 @@
 //! Captured files: each content is stored once, for as long as a checkpoint has it.
 //!
-//! A checkpoint has a row for each of its files, in the order of their paths, and every content a
-//! row that tells how many checkpoints have it. Must never return a content whose hash differs, and
-//! never remove one that might be another checkpoint's.
+//! A checkpoint has a row for each of its files, in the order of their paths. Every content has a
+//! row that counts its checkpoints. Must never return a content whose hash differs, and never
+//! remove one that might belong to another checkpoint.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -26,7 +26,7 @@ pub(in crate::store) struct Captured {
     pub(in crate::store) artifact: Artifact,
     /// `None` if it was deleted.
     pub(in crate::store) content: Option<Vec<u8>>,
-    /// The content as it is to be stored, if the store lacks it or has it damaged.
+    /// The content to be stored, if the store lacks it or has it damaged.
     pub(in crate::store) frame: Option<Frame>,
 }
 
@@ -53,7 +53,7 @@ impl Snapshot<'_> {
 
     /// The file with a path, whether the others are damaged or not.
     ///
-    /// Looks at as few rows as halving takes, and at all of them if one of these is damaged.
+    /// Reads the rows of a binary search, and all rows if one of these is damaged.
     pub(in crate::store) fn artifact_at(
         &self,
         entry: &Entry,
@@ -79,7 +79,7 @@ impl Snapshot<'_> {
         Ok(None)
     }
 
-    /// The file with a path among all rows, of which one at least is damaged.
+    /// The file with a path among all rows, at least one of which is damaged.
     fn artifact_among(
         &self,
         table: &impl ReadableTable<FrameBytes, &'static [u8]>,
@@ -184,7 +184,7 @@ impl Writer<'_> {
             let bytes = match frame {
                 Some(frame) => open.bytes_of(frame, seed(hash), None)?,
                 None if blobs.get(blob_row(hash, 0)).within(path)?.is_some() => continue,
-                // It went with the last checkpoint that had it, or was to come with one that was
+                // It was removed with its last checkpoint, or was to come with a draft that was
                 // refused.
                 None => open.bytes_of(&open.frames.pack(content), seed(hash), None)?,
             };
@@ -193,7 +193,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes the files of checkpoints that are gone, and the contents that no other has.
+    /// Removes the files of removed checkpoints, and the contents that no other checkpoint has.
     pub(in crate::store) fn release(&mut self, sequences: impl Iterator<Item = u64>) -> Result<()> {
         for sequence in sequences {
             let path = self.path;
@@ -201,7 +201,7 @@ impl Writer<'_> {
             let mut found = Vec::new();
             for row in tables.artifacts.range(frame_rows(sequence)).within(path)? {
                 let (row, value) = row.within(path)?;
-                // Of a damaged row it cannot be told which content it had; compacting finds that.
+                // A damaged row does not tell its content; compacting finds that.
                 found.extend(decode_artifact(row.value(), value.value()));
             }
             tables.artifacts.retain_in(frame_rows(sequence), |_, _| false).within(path)?;
@@ -214,8 +214,8 @@ impl Writer<'_> {
 
     /// Whether these are the files of a checkpoint.
     ///
-    /// What had become of them is not compared, nor which are gone: that depends on what others
-    /// saved before, and with a retry this may be more than with the first try.
+    /// Compares neither their status nor deleted files: these depend on what others saved before,
+    /// and a retry may know more than the first try.
     pub(in crate::store) fn has_artifacts(
         &mut self,
         entry: &Entry,
@@ -231,7 +231,7 @@ impl Writer<'_> {
     }
 }
 
-/// What there is of files that are not gone.
+/// The files that are not deleted.
 fn files_in<'a>(
     artifacts: impl IntoIterator<Item = &'a Artifact>,
 ) -> impl Iterator<Item = (&'a str, Hash, Option<u32>)> {

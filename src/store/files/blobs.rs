@@ -1,6 +1,6 @@
 //! Captured contents as they are stored: compressed, in chunks, each under its hash.
 //!
-//! Must never hand out bytes whose checksum does not fit.
+//! Must never return bytes that fail their checksum.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -56,7 +56,7 @@ pub(in crate::store) fn stored_bytes(
         }
         let behind = (Bound::Excluded(*rows.end()), Bound::Unbounded);
         next = table.range::<BlobBytes>(behind).within(path)?.next().transpose().within(path)?;
-        // A damaged page may have any order, and this would be without end.
+        // A damaged page may have any order, and this would never end.
         if next.as_ref().is_some_and(|(row, _)| row.value() <= *rows.end()) {
             return Err(Error::corrupt("table blobs", OUT_OF_ORDER));
         }
@@ -64,14 +64,14 @@ pub(in crate::store) fn stored_bytes(
     Ok(total)
 }
 
-/// A content of this length out of its stored form.
+/// Unpacks a content of this length from its stored form.
 pub(in crate::store) fn unpack(
     frames: &Frames,
     bytes: &[u8],
     (hash, length): (&Hash, u64),
 ) -> std::result::Result<Vec<u8>, Flaw> {
     let found = FoundFrame::parse(bytes)?;
-    // The row of the file is checked, so its length is right; and nobody captures more than this.
+    // The row of the file is checked, so its length is right; and no capture exceeds this.
     if found.raw_bytes != length || length > Limits::ARTIFACT_BYTES_MAX as u64 {
         return Err("its content is of another length than its row says".into());
     }
@@ -82,7 +82,7 @@ pub(in crate::store) fn unpack(
 
 /// Whether these bytes are a stored form of a content.
 ///
-/// The sum is over what is stored and what comes out of it, so nothing need be decompressed.
+/// The sum covers the stored bytes and the content, so nothing need be decompressed.
 pub(in crate::store) fn is_stored_form(
     frames: &Frames,
     bytes: &[u8],
@@ -97,7 +97,7 @@ pub(in crate::store) fn insert_blob(
     hash: &Hash,
     bytes: &[u8],
 ) -> std::result::Result<(), redb::StorageError> {
-    // What is replaced may have had more chunks.
+    // The replaced content may have had more chunks.
     if blobs.get(blob_row(hash, 0))?.is_some() {
         blobs.retain_in(blob_rows(hash), |_, _| false)?;
     }
@@ -109,7 +109,7 @@ pub(in crate::store) fn insert_blob(
     Ok(())
 }
 
-/// Binds a content to its place, as its sequence does with a document.
+/// Binds a content to its hash, as a sequence binds a document.
 pub(in crate::store) fn seed(hash: &Hash) -> u64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&hash.as_bytes()[..8]);

@@ -1,4 +1,4 @@
-//! Who has a captured content: it goes with the last checkpoint that has it.
+//! The checkpoints that have a captured content: it is removed with the last of them.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::store::engine::fault::In;
 use crate::store::transaction::artifact_tables::ArtifactTables;
 
 impl ArtifactTables<'_> {
-    /// Notes that one more checkpoint has a content, before that is stored.
+    /// Notes that one more checkpoint has a content, before the content is stored.
     pub(super) fn hold(&mut self, hash: &Hash, sequence: u64, path: &Path) -> Result<()> {
         let row = hash.as_bytes();
         let found = self.holders.get(row).within(path)?;
@@ -22,8 +22,8 @@ impl ArtifactTables<'_> {
             None if self.blobs.range(blob_rows(hash)).within(path)?.next().is_none() => {
                 Holders::default()
             }
-            // Who else has it can only be told by looking at everything, as compacting does. Until
-            // then the content stays, whoever goes.
+            // Only compacting, which reads everything, can find the other checkpoints. Until then
+            // the content stays, whichever checkpoint is removed.
             Some(None) | None => return Ok(()),
         };
         let value = encode_holders(row, before.with(sequence));
@@ -31,7 +31,8 @@ impl ArtifactTables<'_> {
         Ok(())
     }
 
-    /// Notes that a checkpoint that had a content is gone, and the content with the last of them.
+    /// Notes that a checkpoint with a content was removed, and removes the content with the last
+    /// one.
     pub(super) fn let_go(&mut self, hash: &Hash, sequence: u64, path: &Path) -> Result<()> {
         let row = hash.as_bytes();
         let found = self.holders.get(row).within(path)?;

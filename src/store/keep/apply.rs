@@ -1,8 +1,8 @@
 //! Applying a plan: everything that removes by a policy, except saves that prune their own group.
 //!
-//! A large plan is applied some thousand checkpoints at a time, so that others can save. Each part
-//! is checked before it goes, as if the earlier parts were still there, unless no process wrote
-//! since the part before. The log has one operation for all parts.
+//! A large plan is applied some thousand checkpoints at a time, so that other processes can save.
+//! Each part is checked before it is removed, as if the earlier parts were still there, unless no
+//! process wrote since the part before. The log has one operation for all parts.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -27,7 +27,7 @@ use crate::store::watch::{Stage, Step, Watch, unwatched};
 // Bounds the length of one transaction: others can save between two of them.
 // Few in tests of this module, where a few thousand would take too long.
 pub(in crate::store) const REMOVED_AT_ONCE: usize = if cfg!(test) { 64 } else { 4096 };
-// Few series are looked up one by one, many are found faster by going through everything.
+// Few series are looked up one by one; for many, reading everything is faster.
 const SERIES_LOOKED_UP: usize = 16;
 
 impl Store {
@@ -68,14 +68,14 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Outdated`] if the plan no longer fits the store, because of something that was
-    /// saved, tagged or deleted since. Then nothing was removed, or so many as it says.
+    /// saved, tagged or deleted since. The error says how many were removed before.
     pub fn apply(&self, plan: &Plan<'_>) -> Result<Deleted> {
         self.apply_with(plan, &mut unwatched)
     }
 
-    /// As [`Store::apply`], and `watch` hears of each part and may end it; see [`Step`].
+    /// As [`Store::apply`]; `watch` gets each part and may end the call; see [`Step`].
     ///
-    /// What it was told to be done counts what the plan removes, whoever removed it.
+    /// `done` counts all that the plan removes, even if another process removed it.
     ///
     /// # Errors
     /// As [`Store::apply`].
@@ -120,7 +120,7 @@ impl Store {
             let (gone, left) = planned.split_at(done);
             let part = &left[..left.len().min(at_once)];
             let remove = |writer: &mut Writer<'_>| {
-                // Checking takes as long as planning, so it is done only if anybody wrote since.
+                // Checking takes as long as planning, so it is done only after another write.
                 let is_checked = checked == Some(writer.version());
                 let outdated = |id: &Id, reason| Error::Outdated {
                     id: id.to_string(),
@@ -185,7 +185,7 @@ impl Snapshot<'_> {
 impl Writer<'_> {
     /// Checks that the whole of a plan still fits the store.
     ///
-    /// What went before with this plan, `gone`, counts as if it were there.
+    /// Checkpoints that this plan removed before, `gone`, count as if they were there.
     fn check(
         &mut self,
         plan: &Plan<'_>,
@@ -203,7 +203,7 @@ impl Writer<'_> {
         let there: HashSet<u64> = found.iter().map(|entry| entry.sequence).collect();
         let gone = gone.iter().filter(|entry| !there.contains(&entry.sequence));
         found.extend(gone.map(|entry| Entry::clone(entry)));
-        // What the plan leaves alone stays, and so does what it was forked from.
+        // What the plan keeps must still be there, and so must its fork points.
         let meant: HashMap<u64, &Entry> =
             planned.iter().map(|entry| (entry.sequence, *entry)).collect();
         let anew = plan.anew(&found).only(|entry| meant.contains_key(&entry.sequence));
@@ -219,7 +219,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Those of a part of a plan that are still there.
+    /// The checkpoints of a part that still exist.
     fn left(&self, part: &[&Entry]) -> Result<Vec<Entry>> {
         let entry = |planned: &&Entry| self.entry(RecordKey::of(planned)).transpose();
         part.iter().filter_map(entry).collect()
@@ -248,7 +248,7 @@ impl Writer<'_> {
 
     /// The checkpoints of some series; `None` if others were forked from them.
     ///
-    /// What becomes of a fork can be told only from the whole of its series.
+    /// Whether a fork is kept depends on its whole series.
     fn of_few_series(&mut self, series: &BTreeSet<&Series>) -> Result<Option<Vec<Entry>>> {
         let mut found = Vec::new();
         for series in series {

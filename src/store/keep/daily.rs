@@ -14,8 +14,7 @@ const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
 impl Store {
     /// Prunes the whole store by a policy with the first call of a day, and returns what it
-    /// removed; `None` if that was done today. What goes can be restored, as after
-    /// [`Store::apply`].
+    /// removed; `None` if that was done today. It can be restored, as after [`Store::apply`].
     ///
     /// Days are those of UTC, by the clock of the store, which keeps the last one: another process
     /// does not prune again on the same day. Costs one look on any other call; the first of a day
@@ -48,7 +47,7 @@ impl Store {
     }
 }
 
-/// The days since 1970; a clock before that is on the first of them.
+/// The days since 1970; an earlier clock counts as day zero.
 fn day(now: Timestamp) -> u64 {
     u64::try_from(now.as_micros().div_euclid(DAY_MICROS)).unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! Deleting and undeleting: a deleted checkpoint can be restored for some time.
 //!
-//! A deleted checkpoint leaves the records, the index and the ids; its frame stays where it is, so
-//! nothing that is stored as a difference to it has to change. Purging removes that too.
+//! A deleted checkpoint leaves the records, the index and the ids. Its frame stays, so no delta
+//! that is based on it has to change. Purging removes the frame too.
 //!
 //! Purging happens in `compact`, or after `keep_deleted` at the next delete or prune; it stores
 //! anew what depended on the frames. What is pruned on save goes at once, because a ring must not
@@ -68,7 +68,7 @@ pub struct Deleted {
     pub is_restorable: bool,
 }
 
-/// What becomes of what is removed.
+/// Whether what is removed can be restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum Removal {
     /// It can be restored for some time.
@@ -90,7 +90,7 @@ impl Store {
         let now = (self.shared.options.clock)();
         let ids: BTreeSet<&Id> = ids.iter().collect();
         self.shared.write(|writer| {
-            // In the order of deletion, so that the last one deleted stays.
+            // In the order of deletion, so that the last one deleted wins.
             let found = writer.restorable()?.into_iter();
             let mut found: HashMap<Id, _> =
                 found.map(|(row, it)| (it.entry.id.clone(), (row, it.entry))).collect();
@@ -123,7 +123,7 @@ impl Store {
         })
     }
 
-    /// Removes for good everything that was deleted, and counts it; whether to go on.
+    /// Purges everything that was deleted, and counts it; returns whether to go on.
     pub(in crate::store) fn purge(
         &self,
         watch: Watch<'_>,
@@ -180,9 +180,9 @@ impl Writer<'_> {
         })
     }
 
-    /// Removes some of what was deleted so long ago that nobody may want it any more.
+    /// Purges some of what was deleted before the time limit.
     pub(in crate::store) fn purge_expired(&mut self, now: Timestamp) -> Result<()> {
-        // What stands on them would have to be stored anew.
+        // Dependents of these frames would have to be stored anew.
         if !self.open.has_key() {
             return Ok(());
         }
@@ -223,7 +223,7 @@ impl Writer<'_> {
             let (row, value) = row.within(self.path)?;
             let decode = |key, record: &[u8]| self.lookup().decode(key, record);
             let it = unless_damaged(restorable(row.value(), value.value(), decode))?;
-            // What is damaged cannot be restored, but the others can.
+            // A damaged one cannot be restored, but the others can.
             found.extend(it.map(|it| (row.value(), it)));
         }
         Ok(found)
@@ -252,14 +252,14 @@ impl Writer<'_> {
         self.insert_record(&entry)?;
         self.list(&entry)?;
         lock(&self.open.intake).reach(entry.order().0);
-        // Whoever asked for it is to find it.
+        // A caller who asked for this id must get it.
         self.fresh.insert(entry.sequence);
         let path = self.path;
         self.deleted()?.remove(row).within(path)?;
         Ok(entry)
     }
 
-    /// Removes for good some of what was deleted before a time, or ever; returns how many.
+    /// Purges some of what was deleted before a time, or ever; returns how many.
     ///
     /// What cannot be removed because of damage stays.
     pub(in crate::store) fn purge(
@@ -295,7 +295,7 @@ impl Writer<'_> {
         let purged = Operation { checkpoints: count, ..Operation::new(Action::Purge, now) };
         match operation {
             Some(number) => self.log_more(*number, &purged)?,
-            // What expires does so a little at a time, with every delete.
+            // Expired checkpoints are purged a few at a time, with every delete.
             none if before.is_some() => *none = Some(self.log_summed(purged)?),
             none => *none = Some(self.log(purged)?),
         }

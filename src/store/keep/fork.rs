@@ -1,6 +1,6 @@
 //! Forks: a checkpoint saved again, to go on from in another series or in its own.
 //!
-//! Never changes what it was forked from, and never takes its file: a copy came from no file.
+//! Never changes the original, and never takes over its file: a copy came from no file.
 //!
 //! A fork stores the very bytes of the original document, under what the caller says and otherwise
 //! what was said about the original. It came from no file, so an export never writes it in place of
@@ -65,7 +65,8 @@ impl Store {
     /// [`Error::NotFound`] if there is no such checkpoint, [`Error::Corrupt`] if it is damaged,
     /// [`Error::Invalid`] if it is a file that could not be read, and as [`Store::save`].
     pub fn fork(&self, id: &Id, about: NewEntry) -> Result<Entry> {
-        // Document and files out of one snapshot: the id may be another checkpoint's by the next.
+        // Document and files from one snapshot: a moment later the id may belong to another
+        // checkpoint.
         let (checkpoint, artifacts) = self.get_with_artifacts(id, |checkpoint, files| {
             refuse_unreadable(&checkpoint)?;
             let copy = |file: Result<(Artifact, Option<Vec<u8>>)>| {
@@ -74,11 +75,11 @@ impl Store {
             };
             Ok((checkpoint, files.map(copy).collect::<Result<Vec<_>>>()?))
         })?;
-        // The very bytes that the document is stored in.
+        // The stored bytes of the document, unchanged.
         let raw = checkpoint.stored_form().to_vec();
         let mut draft = self.draft_raw(completed(about, &checkpoint.entry), raw)?;
         if !artifacts.is_empty() {
-            // What the store has is not stored again.
+            // Contents that the store has are not stored again.
             draft = draft.with_artifacts(artifacts)?;
         }
         self.save_draft(draft)
@@ -104,7 +105,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// What could not be read has no document to go on from.
+/// A file that could not be read has no document to go on from.
 fn refuse_unreadable(checkpoint: &Checkpoint) -> Result<()> {
     let Entry { id, source, .. } = &checkpoint.entry;
     match source {
@@ -116,14 +117,14 @@ fn refuse_unreadable(checkpoint: &Checkpoint) -> Result<()> {
     }
 }
 
-/// Adds to `about` what it does not say and the entry does.
+/// Fills what `about` leaves out from the entry.
 fn completed(about: NewEntry, entry: &Entry) -> NewEntry {
     let entry = entry.clone();
     let is_rollback = about.series.is_none()
         && about.loop_id.is_none()
         && about.workflow_id.is_none()
         && about.issue.is_none();
-    // Asked for by loop or workflow, a copy elsewhere would be taken for what that wrote last.
+    // A query by loop or workflow would take a copy elsewhere for the last checkpoint of that.
     let (series, loop_id, workflow_id) = if is_rollback {
         (entry.series, entry.loop_id, entry.workflow_id)
     } else {

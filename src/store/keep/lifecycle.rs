@@ -1,4 +1,4 @@
-//! What is noted about checkpoints after they were saved: how the work ended, and the trigger.
+//! Facts noted about checkpoints after they were saved: how the work ended, and the trigger.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ impl Store {
         })
     }
 
-    /// Gives a checkpoint the trigger that was found out after it was saved.
+    /// Sets the trigger of a checkpoint that was saved without knowing it.
     ///
     /// # Errors
     /// [`Error::NotFound`] if it does not exist.

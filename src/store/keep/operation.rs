@@ -1,4 +1,4 @@
-//! The log of operations: what was done to a store beside saving, when, and by which policy.
+//! The log of operations: what was done to a store besides saving, when, and by which policy.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,14 +14,14 @@ use crate::store::engine::fault::In;
 use crate::store::engine::table::{OPERATIONS, open_if_made};
 use crate::store::transaction::writer::Writer;
 
-// Years of a daily prune; a log is no reason for a store to grow.
+// Years of a daily prune. The log must not make a store grow.
 const OPERATIONS_MAX: u64 = 10_000;
 // Enough to see what an operation was about.
 const IDS_MAX: usize = 20;
-// What is pruned on save, and what expires, is added up for so long.
+// Prunes on save, and purges of what expired, are added up over this time.
 const SUMMED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
-// Pruning on save and purging what expired take turns, and so do deleting and purging.
+// Prunes on save alternate with purges of what expired, and deletes with purges.
 const SUMMED_AMONG: usize = 2;
 
 /// Something that was done to a store beside saving.
@@ -52,16 +52,16 @@ pub struct Operation {
     pub at: Timestamp,
     /// When it was last done, if several are added up.
     pub until: Option<Timestamp>,
-    /// To how many checkpoints.
+    /// Number of checkpoints.
     pub checkpoints: u64,
-    /// How much their documents took on disk; not known of what is purged or imported.
+    /// Bytes of their documents on disk; unknown for purges and imports.
     pub stored_bytes: u64,
     /// Where they came from, if they were imported.
     #[serde(default)]
     pub source: Option<String>,
-    /// The name of the policy that said so.
+    /// The name of the policy that was applied.
     pub policy: Option<String>,
-    /// To how many checkpoints of each trigger; not known of what is purged or imported.
+    /// Number of checkpoints by trigger; unknown for purges and imports.
     pub triggers: BTreeMap<Trigger, u64>,
     /// The ids of the first 20.
     pub ids: Vec<Id>,
@@ -167,7 +167,7 @@ impl Operation {
         // Those of the first are as good as any.
     }
 
-    /// Whether `other` is one more of the same, soon after.
+    /// Whether `other` is the same kind of operation, soon after.
     fn goes_on_as(&self, other: &Self) -> bool {
         let since = other.at.as_micros().saturating_sub(self.at.as_micros());
         self.action == other.action && self.policy == other.policy && since < SUMMED_MICROS
@@ -175,7 +175,7 @@ impl Operation {
 }
 
 impl Store {
-    /// Notes in the log that so many checkpoints were imported from `source`.
+    /// Notes in the log that this many checkpoints were imported from `source`.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -221,11 +221,11 @@ impl Writer<'_> {
         Ok(number)
     }
 
-    /// Adds to an operation that goes on.
+    /// Adds to an unfinished operation.
     pub(in crate::store) fn log_more(&mut self, number: u64, more: &Operation) -> Result<()> {
         let mut table = self.transaction.open_table(OPERATIONS).within(self.path)?;
         let found = table.get(number).within(self.path)?.map(|row| read(number, row.value()));
-        // A log that is damaged is no reason not to do what it would tell of.
+        // A damaged log must not stop the operation that it would record.
         let Some(Ok(mut operation)) = found else { return Ok(()) };
         operation.add(more);
         table.insert(number, encode_note(number, &operation).as_slice()).within(self.path)?;
@@ -258,7 +258,7 @@ fn read(number: u64, bytes: &[u8]) -> Result<Operation> {
 mod tests {
     use super::*;
 
-    /// A note with a right sum and the largest count there is ended a prune in a panic.
+    /// A row with a right sum and the largest possible count made a prune panic.
     #[test]
     fn counts_beyond_all_reason_are_added_up_without_a_panic() {
         let mut operation = Operation::new(Action::Prune, Timestamp::from_micros(0));

@@ -35,41 +35,41 @@ use crate::store::turn::open::Open;
 use crate::store::turn::settings::{OnSave, Settings};
 use crate::sync::lock;
 
-// How many more than a rule keeps and than were added are looked at from the newest on, and as many
-// from the oldest: where more is to go, each transaction takes so much of it.
+// Checkpoints read beyond those that the rule keeps and that were added, from the newest on, and
+// the same number from the oldest. If more is to go, each transaction removes a part of it.
 const LOOKED_AT: usize = 64;
 
-// A rule that keeps many is looked after so many times while as many are added as it keeps.
+// A rule that keeps many is checked this many times while the group is replaced once.
 const LOOKS_A_GROUP: usize = 256;
-// Beyond this, what is known is forgotten, and every series is looked at once more.
+// Beyond this, the counts are forgotten, and every series is checked once more.
 const LOOKED_SERIES_MAX: usize = 8192;
-// A series with more causes than this has triggers that are not triggers; a prune can tell.
+// A series with more causes abuses triggers; a plain prune can handle it.
 const CAUSES_MAX: usize = 64;
-// How many with tags are passed over for each one without.
+// Tagged checkpoints skipped for each one without a tag.
 const TAGGED_PASSED: usize = 16;
 
-/// How a series is looked at.
+/// The part of a series that is read.
 struct Look<'a> {
-    /// Those that may govern what was added.
+    /// The rules that may govern what was added.
     rules: Vec<&'a Rule>,
-    /// How many more than a rule keeps.
+    /// How many checkpoints to read beyond those that the rule keeps.
     more: usize,
 }
 
-/// What is to go.
+/// The keys to remove.
 struct Going {
     entry: Entry,
-    /// Whether it would stay if the clock were behind.
+    /// Whether the checkpoint would stay if the clock were behind.
     is_by_age: bool,
 }
 
-/// As [`Writer::prune_on_save`], for whoever saves.
+/// As [`Writer::prune_on_save`], as a callback for savers.
 pub(in crate::store) fn prune(writer: &mut Writer<'_>, now: Timestamp) -> Result<()> {
     writer.prune_on_save(now)
 }
 
-/// Puts into the tables what a journal has that they lack, when a file is opened. Prunes that a
-/// crash undid are done again.
+/// Puts into the tables the saves of the journal that they lack, when a file is opened. Prunes that
+/// a crash undid are repeated.
 pub(in crate::store) fn settle(open: &Open, path: &Path, now: Timestamp) -> Result<()> {
     transact(open, path, redb::Durability::Immediate, |writer| writer.prune_on_save(now))
 }
@@ -77,7 +77,7 @@ pub(in crate::store) fn settle(open: &Open, path: &Path, now: Timestamp) -> Resu
 impl Writer<'_> {
     /// Removes what the policy of the store does not keep of the groups that were added to.
     ///
-    /// The journal must be held: others rely on what they have seen.
+    /// The journal must be held: savers rely on the bases that they have seen.
     pub(in crate::store) fn prune_on_save(&mut self, now: Timestamp) -> Result<()> {
         let Some(OnSave { settings, is_final }) = self.on_save.clone() else { return Ok(()) };
         let mut by_series: BTreeMap<Series, Vec<(Touched, usize)>> = BTreeMap::new();
@@ -89,7 +89,7 @@ impl Writer<'_> {
             match self.removable(&series, &touched, &settings, now) {
                 Ok(entries) => going.extend(entries),
                 Err(error) if error.is_of_engine() => return Err(error),
-                // Damage to what was saved before is no reason not to save.
+                // Damage to older checkpoints must not fail a save.
                 Err(_) => {}
             }
         }
@@ -97,7 +97,7 @@ impl Writer<'_> {
             return Ok(());
         }
         let start = if is_final { self.ring_start()? } else { u64::MAX };
-        // A clock that is wrong for a moment makes everything look old, and must not cost it.
+        // A clock that is wrong for a moment makes everything look old. That must not be final.
         let is_kept = |it: &Going| it.is_by_age || it.entry.sequence < start;
         let (kept, gone): (Vec<Going>, Vec<Going>) = going.into_iter().partition(is_kept);
         let entries = |going: Vec<Going>| going.into_iter().map(|it| it.entry);
@@ -130,13 +130,13 @@ impl Writer<'_> {
         };
         let Some(look) = self.due(series, touched, policy) else { return Ok(Vec::new()) };
         let entries = self.looked_at((series, name), &look)?;
-        // How much everything takes cannot be told from a part of it.
+        // A part of a series does not show how much the whole takes.
         let policy =
             Policy { issue_bytes_max: None, store_bytes_max: None, ..Policy::clone(policy) };
         let plan = plan(&entries, &policy, now);
         let mut removable = Vec::new();
         for Planned { entry, verdict } in plan.removed() {
-            // What was saved in this very transaction is about to be made a base of the next.
+            // A checkpoint saved in this transaction is about to become a base.
             let is_kept = self.fresh.contains(&entry.sequence)
                 || self.is_fork_point(entry)?
                 || !self.is_detachable(entry.sequence)?;
@@ -147,10 +147,10 @@ impl Writer<'_> {
         Ok(removable)
     }
 
-    /// How to look at a series, if it is time to do so.
+    /// The part of a series to read, if it is due.
     ///
-    /// A rule that keeps many is looked after once for each 256th of them that is added, so that a
-    /// save costs the same however many it keeps.
+    /// A rule that keeps many is checked once for each 256th of them that is added, so that a save
+    /// costs the same however many it keeps.
     fn due<'b>(
         &self,
         series: &Series,
@@ -172,8 +172,8 @@ impl Writer<'_> {
         is_due.then(|| Look { rules, more: since.unwrap_or(added) + LOOKED_AT })
     }
 
-    /// The newest of a series for each cause, and of the causes that may be in the group as many as
-    /// their rules keep and some more from both ends.
+    /// The newest of a series for each cause. Of the causes that may be in the group, also as many
+    /// as their rules keep and some more from both ends.
     fn looked_at(&self, (series, name): (&Series, NameId), look: &Look<'_>) -> Result<Vec<Entry>> {
         let causes = causes(&self.index, name, self.path)?;
         if causes.len() > CAUSES_MAX {
@@ -193,9 +193,9 @@ impl Writer<'_> {
         }
         let mut entries = Vec::with_capacity(keys.len());
         for key in keys {
-            // What is damaged stays, whatever it was.
+            // A damaged checkpoint stays.
             let entry = unless_damaged(self.entry(key))?.flatten();
-            // A row may be damaged, too, and lead elsewhere.
+            // The row itself may be damaged, and lead elsewhere.
             entries.extend(entry.filter(|entry| entry.series == *series));
         }
         Ok(entries)
@@ -213,7 +213,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Adds the keys of the oldest that have no tag: those that have one would only be in the way.
+    /// Adds the keys of the oldest without a tag: tagged ones stay anyway.
     fn add_oldest(
         &self,
         place: (NameId, NameId),
@@ -260,7 +260,7 @@ impl Writer<'_> {
     }
 }
 
-/// The rules of which one governs what was added, whatever state its series is in.
+/// The rules that may govern what was added, whatever the state of its series.
 fn governing<'a>(rules: &'a [Rule], touched: &'a Touched) -> impl Iterator<Item = usize> + 'a {
     let is_first = rules
         .iter()

@@ -1,6 +1,6 @@
-//! Removing checkpoints and frames for good, and storing anew what stood on them.
+//! Removes checkpoints and frames for good, and stores their dependents anew.
 //!
-//! Nothing that stays may become unreadable.
+//! Whatever stays must stay readable.
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +13,7 @@ use crate::store::transaction::writer::Writer;
 use crate::sync::lock;
 
 impl Writer<'_> {
-    /// Removes checkpoints. Those that are stored as differences to them are stored anew.
+    /// Removes checkpoints. Stores the deltas that are based on them anew.
     ///
     /// Returns by how much less all frames take.
     pub(in crate::store) fn remove(&mut self, entries: &[Entry]) -> Result<u64> {
@@ -47,7 +47,7 @@ impl Writer<'_> {
 
     fn note_removed(&mut self, sequences: &[u64]) -> Result<()> {
         self.removed.extend(sequences);
-        // The frames may no longer tell, and a sequence is never given out twice.
+        // The frames may no longer show it, and a sequence is never given out twice.
         let next_sequence = lock(&self.open.intake).next_sequence();
         let mut meta = self.transaction.open_table(META).within(self.path)?;
         meta.insert(SEQUENCE_KEY, next_sequence).within(self.path)?;

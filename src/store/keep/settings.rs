@@ -24,7 +24,7 @@ impl Store {
         self.shared.glance(|open| load(&open.database, self.path()))
     }
 
-    /// Changes the settings of the store, for whoever opens it from now on.
+    /// Changes the settings of the store, for every process that opens it from now on.
     ///
     /// # Errors
     /// [`Error::Invalid`] if every save is to be pruned and there is no policy.
@@ -45,7 +45,7 @@ impl Store {
             writer.log(Operation { policy, ..Operation::new(Action::Settings, now) })?;
             Ok(())
         })?;
-        // Whoever opens the file anew reads them; this opening may have others in mind.
+        // Another opening of the file reads them; this one keeps them in memory.
         self.shared.with(|open| {
             lock(&open.looked).clear();
             let mut known = write(&open.settings);
@@ -62,7 +62,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// From now on what is pruned on save goes for good, but not what was saved under other rules.
+    /// From now on pruning on save is final, except for what was saved under other rules.
     fn start_ring(&mut self) -> Result<()> {
         let next_sequence = lock(&self.open.intake).next_sequence();
         let mut meta = self.transaction.open_table(META).within(self.path)?;

@@ -1,12 +1,12 @@
-//! Checkpoints between the journal and the tables, and their places: each gets a sequence, and one
-//! that the store dates gets an order time that no earlier checkpoint exceeds.
+//! Checkpoints between the journal and the tables, and their order: each gets a sequence. One that
+//! the store dates gets an order time that no earlier checkpoint exceeds.
 
 use crate::checkpoint::Timestamp;
 use crate::codec::Placed;
 use crate::error::{Error, Result};
 use crate::key::SEQUENCE_MAX;
 
-/// What waits for the tables, in the order of sequences.
+/// Saves that wait for the tables, in the order of sequences.
 #[derive(Debug)]
 pub(in crate::store) struct Intake {
     next_sequence: u64,
@@ -17,7 +17,7 @@ pub(in crate::store) struct Intake {
 }
 
 impl Intake {
-    /// Goes on from the first sequence that the tables do not have, and from their latest time.
+    /// Starts at the first sequence that the tables do not have, and at their latest time.
     pub(in crate::store) fn new(
         next_sequence: u64,
         highest: Timestamp,

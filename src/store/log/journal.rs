@@ -35,47 +35,47 @@ use mark::Mark;
 pub(in crate::store) use reserve::{cut, room_for};
 pub(in crate::store) use scan::scan;
 
-/// Content beyond this is put into the tables for good.
+/// Beyond this length the content is put into the tables durably.
 const BYTES_MAX: u64 = 4 << 20;
-// Full, and a group of the largest size behind it, with room to spare. A longer file is refused, so
-// the reserve ends here, too.
+// A full journal and one group of the largest size, with room to spare. A longer file is refused,
+// so the reserve ends here, too.
 const FILE_BYTES_MAX: u64 = 8 * BYTES_MAX;
-// Blocks that are there already make a sync cheaper than ones that the file system has to find.
+// Allocated blocks make a sync cheaper than blocks that the file system must find.
 const GROW_BYTES: u64 = 256 << 10;
-// More is kept for the next group only if most groups are as large.
+// A larger buffer is kept for the next group only if most groups are as large.
 const SCRATCH_BYTES_MAX: usize = 1 << 20;
 
 const OF_ANOTHER: &str = "it is the journal of another store";
 const STRANGE: &str = "it is not a journal";
 
-/// A journal that this process writes. Made only when it is first needed.
+/// The journal of this process. The file is made when it is first needed.
 pub(in crate::store) struct Journal {
     disk: Arc<dyn Disk>,
     path: PathBuf,
-    /// Of the store; content of another one does not count.
+    /// Identity of the store; content of another store is ignored.
     identity: u64,
     file: Option<Box<dyn DiskFile>>,
-    /// Identifies the file; `None` where the system cannot.
+    /// Identifies the file; `None` if the system cannot.
     id: Option<FileId>,
-    /// A file that was in the way of this journal: where it was moved to, and what it is.
+    /// A file that was in the way of this journal: where it is now, and what it is.
     aside: Option<(PathBuf, &'static str)>,
-    /// Where the next content goes.
+    /// Where the next item goes.
     end: u64,
     /// The sum of the last item, or the identity if there is none.
     chain: u64,
-    /// All before this byte is on disk, and has not been changed since.
+    /// Everything before this byte is on disk, and has not been changed since.
     synced: u64,
     /// The last sequence that was added.
     last: u64,
-    /// Blocks up to here have been written, so that a sync need not write their allocation.
+    /// Zeros were written up to here, so that a sync need not write the allocation of blocks.
     zeroed: u64,
-    /// The file has blocks up to here: the reserve follows the zeros.
+    /// Blocks are allocated up to here: the reserve follows the zeros.
     allocated: u64,
-    /// After a failed write or sync nothing that is written behind can be relied on.
+    /// After a failed write or sync nothing written later is reliable.
     has_failed: bool,
-    /// What is about to be written, reused: fresh memory of this size costs page faults.
+    /// Reused write buffer: fresh memory of this size costs page faults.
     scratch: Vec<u8>,
-    /// The file at the path is not ours to change.
+    /// Whether the file at the path must not be changed.
     is_detached: bool,
 }
 
@@ -106,7 +106,7 @@ impl Journal {
         Self { is_detached: true, ..Self::new(disk, path, identity) }
     }
 
-    /// Whether there is a file to write to already.
+    /// Whether there is a file to write to.
     pub(in crate::store) fn is_open(&self) -> bool {
         self.file.is_some()
     }
@@ -117,7 +117,7 @@ impl Journal {
         self.end
     }
 
-    /// Whether content of this length is better put into the tables at once.
+    /// Whether content of this length should go to the tables at once.
     pub(in crate::store) fn is_too_much(bytes: u64) -> bool {
         bytes > BYTES_MAX / 2
     }
@@ -127,9 +127,9 @@ impl Journal {
         self.end >= self.disk.journal_bytes(BYTES_MAX)
     }
 
-    /// Makes the file and room for content of about this length; false if that cannot be had.
+    /// Makes the file with room for content of about this length; false if that fails.
     ///
-    /// Then nothing is lost yet: the tables can still take what the journal cannot.
+    /// Then nothing is lost: the tables can still take the content.
     pub(in crate::store) fn prepare(&mut self, bytes: u64) -> bool {
         let is_ready = !self.has_failed && self.make().and_then(|()| self.grow(bytes)).is_ok();
         self.has_failed |= !is_ready;
@@ -146,7 +146,7 @@ impl Journal {
         }
         let end = self.end + bytes.len() as u64;
         let last = placed.last().map_or(self.last, |placed| placed.entry.sequence);
-        // An end that old content cannot be mistaken for.
+        // An end mark that cannot be mistaken for old content.
         Mark { synced: self.synced, last }.encode(end, self.identity, &mut bytes);
         self.attempt(|journal| journal.write(&bytes))?;
         (self.end, self.chain, self.last) = (end, chain, last);
@@ -206,7 +206,7 @@ impl Journal {
         self.aside.take()
     }
 
-    /// What lies at the path, if that is no journal of this store.
+    /// The kind of the file at the path, if it is not the journal of this store.
     fn stranger(&self) -> io::Result<Option<(String, &'static str)>> {
         let file = match self.disk.open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -246,8 +246,8 @@ impl Journal {
             let aside = set_aside(self.disk.as_ref(), &self.path, &suffix);
             self.aside = Some((aside.map_err(io::Error::other)?, reason));
         }
-        // An old one that could not be removed before: marks in it must not be taken for those of
-        // this one, and that it was emptied may be lost with the power.
+        // A leftover that could not be removed before. Its marks must not count for this journal,
+        // and a power loss may undo its truncation.
         match self.disk.remove(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

@@ -60,61 +60,60 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::options::Limits;
 use crate::sync::lock;
 use folder::{Folder, Listing, Stamp};
 pub use look::Spooled;
 pub(in crate::store) use look::lost;
 
-// Documents of more than this go into several files, so that nobody has to take in much at once.
+// Documents beyond this go into several files, so that taking one in needs little memory.
 pub(in crate::store) const FILE_BYTES: usize = 4 << 20;
-// The longest document there can be, what else a file may have, and room to spare.
+// The longest possible document, the rest of its file, and room to spare.
 pub(in crate::store) const FILE_BYTES_MAX: u64 = 2 * Limits::DOCUMENT_BYTES_MAX as u64;
-// No file system dates changes more coarsely.
+// The coarsest timestamps of any file system.
 const STAMP_COARSE: Duration = Duration::from_secs(3);
 
-// What could not be taken in is not tried again at once.
+// How long a file that could not be taken in is left alone.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The spool as a handle knows it.
+/// The spool of a handle.
 #[derive(Debug)]
 pub(in crate::store) struct Spool {
     pub(in crate::store) folder: Folder,
     /// Held while files are taken in, from the listing to the removal. Taken before other locks.
-    pub(in crate::store) seen: Mutex<Seen>,
+    pub(in crate::store) seen: Mutex<FolderState>,
 }
 
-/// How the folder was when it was last looked at.
+/// The state of the folder at the last look.
 #[derive(Debug, Default)]
-pub(in crate::store) struct Seen {
+pub(in crate::store) struct FolderState {
     stamp: Option<Stamp>,
     since: Option<Instant>,
-    /// Nothing was there, and whatever comes will change the stamp.
+    /// The folder was empty, and any new file changes the stamp.
     is_quiet: bool,
-    /// Until then nobody tries again what could not be taken in.
+    /// Until then no thread retries what could not be taken in.
     rests_until: Option<Instant>,
 }
 
 impl Spool {
-    pub(in crate::store) fn of(store: &Place) -> Self {
+    pub(in crate::store) fn of(store: &StorePath) -> Self {
         Self { folder: Folder::of(store), seen: Mutex::default() }
     }
 
-    /// Forgets how the folder was, so that the next look is a thorough one.
+    /// Forgets the state, so that the next look lists the folder.
     pub(in crate::store) fn look_anew(&self) {
-        *lock(&self.seen) = Seen::default();
+        *lock(&self.seen) = FolderState::default();
     }
 
-    /// Makes it last what was removed, if there is a folder.
+    /// Makes removals durable, if there is a folder.
     pub(in crate::store) fn sync(&self) -> io::Result<()> {
         if self.folder.stamp().is_some() { self.folder.sync() } else { Ok(()) }
     }
 }
 
-impl Seen {
-    /// What lies in the folder, unless that is nothing. Costs one look at the folder itself while
-    /// nothing comes.
+impl FolderState {
+    /// The files in the folder, if any. Costs one `stat` of the folder while no file comes.
     pub(in crate::store) fn news(&mut self, folder: &Folder) -> Result<Option<Listing>> {
         let stamp = folder.stamp();
         if stamp != self.stamp {
@@ -125,8 +124,8 @@ impl Seen {
         if self.is_quiet || rests || stamp.is_none() {
             return Ok(None);
         }
-        // Before the folder is read: what comes while it is, or just after, may not be seen and
-        // leave the stamp as it is, unless the stamp is old.
+        // Read before the folder: a file that comes meanwhile, or just after, may be missed and
+        // leave the stamp unchanged, unless the stamp is old.
         let is_old = self.since.is_some_and(|since| since.elapsed() > STAMP_COARSE);
         folder.check()?;
         let listing = folder.list()?;
@@ -135,7 +134,7 @@ impl Seen {
         Ok((!listing.saved.is_empty()).then_some(listing))
     }
 
-    /// Lets others do their work for a while before the same is tried again.
+    /// Delays the next try, so that other threads can work.
     pub(in crate::store) fn rest(&mut self) {
         self.rests_until = Some(Instant::now() + RETRY_AFTER);
     }

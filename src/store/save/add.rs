@@ -27,7 +27,7 @@ impl Writer<'_> {
         Ok(outcomes)
     }
 
-    /// Saves a checkpoint. The outer error is the engine's and spoils the whole transaction.
+    /// Saves one checkpoint. The outer error is the engine's and spoils the whole transaction.
     fn add(
         &mut self,
         (drafts, at): (&mut [Draft], usize),
@@ -39,12 +39,12 @@ impl Writer<'_> {
                 Ok(None) => {}
                 Ok(Some(found)) => return self.accept_retry(draft, found),
                 Err(error) if error.is_of_engine() => return Err(error),
-                // Damage to one checkpoint is no concern of the others.
+                // Damage to one checkpoint must not fail the others.
                 Err(error) => return Ok(Err(error)),
             }
         }
         if drafts[at].base().is_some_and(|base| base.sequence(|at| drafts[at].sequence).is_none()) {
-            // What was to be its base was refused.
+            // Its base was refused.
             drafts[at].packed = Some(Packed::alone(&self.open.frames, &drafts[at].raw));
         }
         let placed = match lock(&self.open.intake).place((drafts, at), self.open, now) {
@@ -57,7 +57,7 @@ impl Writer<'_> {
         Ok(Ok(placed.entry))
     }
 
-    /// A retry of a save is a no-op; anything else must not change what is there.
+    /// A retry of a save is a no-op; any other save must not change what exists.
     fn accept_retry(&mut self, draft: &Draft, found: Entry) -> Result<Result<Entry>> {
         let outcome = match self.is_retry(draft, &found) {
             Ok(true) => {
@@ -76,7 +76,7 @@ impl Writer<'_> {
         let mut same = Entry {
             sequence: found.sequence,
             stored_bytes: found.stored_bytes,
-            // The store decides on that.
+            // The store decides that.
             ordered_at: found.ordered_at,
             // They are compared below.
             artifact_count: found.artifact_count,

@@ -26,7 +26,7 @@ impl Shared {
         let entries = self.spool(&mut drafts);
         let left = entries.iter().zip(drafts).filter(|(entry, _)| entry.is_none());
         let mut left: Vec<Draft> = left.map(|(_, draft)| draft).collect();
-        // Some are saved, so that what fails now is told of each of the others.
+        // Some are saved, so a later failure is reported for each of the others.
         let count = left.len();
         let saved =
             self.pack(&mut left).and_then(|()| self.write_group(Patience::Usual, &mut left));

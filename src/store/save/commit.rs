@@ -22,12 +22,12 @@ use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 use crate::sync::lock;
 
-// Beyond this the savers put what they saved into the tables themselves: memory is bounded.
+// Beyond this the savers settle the journal themselves: memory is bounded.
 const PENDING_BYTES_MAX: usize = 4 << 20;
 
 impl Shared {
-    /// Writes packed drafts in one turn, and waits for it as long as `patience` says. Each has an
-    /// outcome of its own, unless the store fails. What was spooled before is taken in first.
+    /// Writes packed drafts in one turn, and waits for it as long as `patience` says. Each has its
+    /// own outcome, unless the store fails. Takes in what was spooled before.
     ///
     /// `None` if the store was moved meanwhile: then nothing is acknowledged.
     pub(in crate::store) fn write_group_once(
@@ -39,12 +39,12 @@ impl Shared {
             return Ok(Some(Vec::new()));
         }
         self.within(patience, |open| {
-            // What was acknowledged before this save began has a lower sequence than it.
+            // What was acknowledged before this save began gets a lower sequence.
             let mut spooled = self.take_in_most(open)?;
             let mut journal = lock(&open.journal);
             open.check_key()?;
             let now = (self.options.clock)();
-            // Starting over may prune, so not after bases have been looked at.
+            // Starting over may prune, so it comes before the bases are checked.
             if journal.is_full() && suits_journal(open, &journal, (drafts, now)) {
                 self.write_durably(open, &mut journal, |_| Ok(()))?;
             }
@@ -56,9 +56,9 @@ impl Shared {
                 return Ok(None);
             }
             self.keep_journal(open, &mut journal)?;
-            // Nor before what was saved is known: what is pruned must be forgotten, not learnt.
+            // Comes after the new bases are noted: pruning must make the store forget them.
             if lock(&open.intake).pending_bytes() > PENDING_BYTES_MAX {
-                // The saves are durable whatever comes of this; the next reader tries it again.
+                // The saves are durable even if this fails; the next reader retries it.
                 self.keeper.note_failure(self.settle_and_prune(open));
             }
             Ok(Some(outcomes))
@@ -90,7 +90,7 @@ impl Shared {
                     self.discard(open, spooled);
                     return Ok(outcomes);
                 }
-                // Damage that others' saves meet with is no reason not to save.
+                // Damage to other checkpoints is no reason not to save.
                 Err(error) => {
                     self.pass_over(error)?;
                     spooled.rest();
@@ -134,11 +134,12 @@ impl Shared {
     }
 }
 
-/// A journal pays for saves that follow each other, and cannot tell whether an id is taken, nor
-/// which content is there already, nor that the store has a newer format from now on, which dates
-/// that lag and checkpoints from files need.
+/// The journal pays for saves that follow each other. It cannot tell whether an id is taken or a
+/// content exists, and cannot raise the format of the store, as dates that lag and checkpoints from
+/// files require.
 fn suits_journal(open: &Open, journal: &Journal, (drafts, now): (&[Draft], Timestamp)) -> bool {
-    // So many names of the greatest length still fit into what is read of a journal.
+    // With this many names of the greatest length an item still fits into what is read of a
+    // journal.
     drafts.len() <= GROUP_MAX
         && drafts.iter().all(|draft| !draft.has_own_id && draft.artifacts.is_empty())
         && !Journal::is_too_much(bytes_of(drafts))
@@ -147,7 +148,7 @@ fn suits_journal(open: &Open, journal: &Journal, (drafts, now): (&[Draft], Times
         && (open.has_saved.load(Ordering::Relaxed) || journal.is_open() || is_relaxed(drafts))
 }
 
-/// About what drafts take in the journal.
+/// The approximate length of drafts in the journal.
 fn bytes_of(drafts: &[Draft]) -> u64 {
     // Names, and what else an entry has.
     const ENTRY_BYTES: usize = 512;
@@ -164,7 +165,7 @@ fn is_relaxed(drafts: &[Draft]) -> bool {
     drafts.iter().all(|draft| draft.durability == Durability::Relaxed)
 }
 
-/// Lets the next of each series refer to what was just saved.
+/// Lets the next save of each series refer to what was just saved.
 fn learn(open: &Open, drafts: &[Draft]) {
     let saved = drafts.iter().filter_map(|draft| {
         let (series, raw) = (&draft.entry.series, &draft.raw);

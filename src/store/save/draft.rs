@@ -15,12 +15,12 @@ use crate::store::chain::packed::{Base, Packed};
 use crate::store::files::artifact::Captured;
 use crate::store::options::{Durability, Limits};
 
-/// Where the date of a draft comes from.
+/// The source of a draft's date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum Dated {
     /// The caller stated it.
     Stated,
-    /// The clock, when the draft was made. The save may end later.
+    /// The clock, when the draft was made; the save may end later.
     ByClock,
     /// The clock, and the caller knows the date: the save was acknowledged when it was spooled.
     Acknowledged,
@@ -53,7 +53,7 @@ pub(in crate::store) enum Dated {
 pub struct Draft {
     pub(in crate::store) entry: Entry,
     pub(in crate::store) raw: Arc<Vec<u8>>,
-    /// How it is stored, once that has been found out.
+    /// The stored form, once it is packed.
     pub(in crate::store) packed: Option<Packed>,
     /// Given to it when it is saved.
     pub(in crate::store) sequence: Option<u64>,
@@ -63,8 +63,8 @@ pub struct Draft {
     pub(in crate::store) dated: Dated,
     /// Whether the caller has asked for the id, so that it can no longer change with the date.
     pub(in crate::store) is_id_known: AtomicBool,
-    /// The name of a file of the spool that may have been left with it, and must not be taken in
-    /// once it is saved.
+    /// The name of a spool file that may be left over from it, and must not be taken in once the
+    /// draft is saved.
     pub(in crate::store) left: Option<Id>,
     /// The files that are captured with it, in the order of their paths.
     pub(in crate::store) artifacts: Vec<Captured>,
@@ -76,7 +76,7 @@ impl Draft {
         self.packed.as_ref().and_then(|packed| packed.base)
     }
 
-    /// Whether it has a row that leads from its file to it.
+    /// Whether a row leads from its file to it.
     pub(in crate::store) fn is_of_file(&self) -> bool {
         self.entry.source_path.is_some() && self.entry.source.is_some()
     }
@@ -88,20 +88,20 @@ impl Draft {
         &self.entry.id
     }
 
-    /// How many bytes it takes in memory, about.
+    /// Its approximate size in memory.
     #[must_use]
     pub fn raw_bytes(&self) -> usize {
         let content = |it: &Captured| it.content.as_ref().map_or(0, Vec::len);
         self.raw.len() + self.artifacts.iter().map(content).sum::<usize>()
     }
 
-    /// Chooses when the save returns, whatever the store's default for the trigger is.
+    /// Chooses when the save returns, overriding the store's default for the trigger.
     #[must_use]
     pub fn with_durability(self, durability: Durability) -> Self {
         Self { durability, ..self }
     }
 
-    /// Captures files with the checkpoint, in place of those that it has so far.
+    /// Captures files with the checkpoint, in place of those captured with the draft so far.
     ///
     /// They are saved with its document or not at all, and always on disk when the save returns. A
     /// content that the store has is not stored again. [`Store::artifact`] gives it back.
@@ -125,7 +125,7 @@ impl Store {
     /// # Errors
     /// [`Error::Invalid`] or [`Error::Limit`] if it cannot be stored.
     pub fn draft(&self, about: NewEntry, state: &(impl Serialize + ?Sized)) -> Result<Draft> {
-        // States of one program are alike in size.
+        // Documents of one program have similar sizes.
         let expected_bytes = self.shared.last_raw_bytes.load(Ordering::Relaxed);
         let raw = encode(state, self.shared.options.limits.bounds(), expected_bytes)?;
         self.shared.last_raw_bytes.store(raw.len(), Ordering::Relaxed);
@@ -165,7 +165,7 @@ impl Store {
         document_bytes: usize,
         source: Option<SourceForm>,
     ) -> Result<Draft> {
-        // It may be kept for long, and the one before may have been much longer.
+        // A draft may live long, and the document before it may have been much longer.
         raw.shrink_to(raw.len() + raw.len() / 4);
         let options = &self.shared.options;
         check_id(&about)?;
@@ -178,8 +178,8 @@ impl Store {
         let created_at = about.created_at.unwrap_or(now);
         let entry = Entry {
             series: Series::of(&about),
-            // Of the time it is saved, not of the time it is dated: many may be dated alike, and
-            // an id that does not tell the date is found by a row of its own.
+            // Made from the time of the save, not from the stated date: many checkpoints may share
+            // a date. The id then does not tell the date, so it gets a row of its own.
             id: about.id.unwrap_or_else(|| generated(now, about.created_at)),
             issue: about.issue,
             loop_id: about.loop_id,
@@ -206,7 +206,7 @@ impl Store {
             source,
             sequence: 0,
             document_bytes: document_bytes as u64,
-            // Known when it is saved, like the sequence.
+            // Set when it is saved, like the sequence.
             stored_bytes: 0,
             artifact_count: 0,
         };
@@ -229,7 +229,7 @@ impl Store {
     }
 }
 
-/// Ids of other tools are taken as they are; our own stand in lines and commands.
+/// Ids of other tools are taken unchanged; our own must fit into lines and commands.
 fn check_id(about: &NewEntry) -> Result<()> {
     let is_own = about.layout == Layout::Native;
     let Some(id) = about.id.as_ref().filter(|_| is_own) else {
@@ -244,7 +244,7 @@ fn check_id(about: &NewEntry) -> Result<()> {
     Ok(())
 }
 
-/// Loops of other tools are taken as they are; our own must be found again by those tools.
+/// Loops of other tools are taken unchanged; ours must be recognized by those tools.
 fn check_loop_id(about: &NewEntry) -> Result<()> {
     let is_ralph = about.workflow_type.as_deref() == Some("ralph_loop");
     match &about.loop_id {

@@ -20,14 +20,14 @@ use crate::store::turn::enter::Patience;
 use crate::sync::lock;
 
 impl Shared {
-    /// Saves a draft; returns once it is as durable as it asks to be.
+    /// Saves a draft; returns once it has the durability that it asks for.
     pub(in crate::store) fn save_one(&self, mut draft: Draft) -> Result<Entry> {
         let arrived = Instant::now();
         loop {
             let spools_at = self.spools_at(arrived).filter(|_| draft.can_be_spooled());
             let patience = spools_at.map_or(Patience::Usual, Patience::Until);
             match self.pack_by(slice::from_mut(&mut draft), Reach::Turn(patience)) {
-                // Whoever leads has a last try, and then spools it.
+                // The leader tries a last time, and then spools its group.
                 Err(Error::Locked { .. }) if spools_at.is_some() => {
                     draft.packed = Some(Packed::alone(&self.frames, &draft.raw));
                 }
@@ -43,7 +43,7 @@ impl Shared {
         }
     }
 
-    /// Saves a packed draft together with those of others, or leaves that to one of them.
+    /// Saves a packed draft together with those of other savers, or lets one of them save it.
     fn join_group(&self, draft: Draft, spools_at: Option<Instant>) -> Outcome {
         let mut state = lock(&self.queue.state);
         if !state.is_led {
@@ -61,7 +61,7 @@ impl Shared {
             News::Lead => {
                 let mut group = Vec::new();
                 let others = take_waiting(&mut lock(&self.queue.state), &mut group);
-                // The first that waited is the one that was told to lead: this one.
+                // The first waiting saver is the one that was told to lead: this one.
                 self.lead_group(group, &others[1..], spools_at)
             }
         }
@@ -69,7 +69,7 @@ impl Shared {
 
     /// Writes a group whose first draft is the caller's own.
     ///
-    /// Nobody who leads waits for long, since others wait for the lead.
+    /// A leader never waits long, since others wait for the lead.
     fn lead_group(
         &self,
         mut group: Vec<Draft>,
@@ -78,7 +78,7 @@ impl Shared {
     ) -> Outcome {
         let until = spools_at.or_else(|| self.spools_at(Instant::now()));
         let patience = until.map_or(Patience::Usual, Patience::Until);
-        // Whatever happens, the lead is handed over and everybody hears of it.
+        // In any case the lead is handed over, and every saver gets its outcome.
         let saved = without_panics(self.turn.path(), || self.write_group(patience, &mut group));
         let mut outcomes: Vec<Outcome> = match saved {
             Ok(outcomes) => outcomes.into_iter().map(Outcome::done).collect(),

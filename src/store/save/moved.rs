@@ -39,7 +39,7 @@ const MOVES_MAX: usize = 8;
 
 impl Shared {
     /// Writes packed drafts as [`Shared::write_group_once`] does. If the store is moved meanwhile,
-    /// writes them again into the store that is at the path then.
+    /// writes them again into the store that is at the path by then.
     pub(in crate::store) fn write_group(
         &self,
         patience: Patience,
@@ -60,7 +60,7 @@ impl Shared {
         Err(self.moved())
     }
 
-    /// Fails if the path leads to another file than the one that was written to, or to none.
+    /// Fails if the path no longer leads to the file that was written to.
     pub(in crate::store) fn check_moved(&self, is_moved: bool) -> Result<()> {
         if is_moved {
             self.let_go();

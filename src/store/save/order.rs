@@ -63,7 +63,7 @@ impl Draft {
     /// behind: the date stays what the clock said, and lags.
     pub(in crate::store) fn follow(&mut self, highest: Timestamp, now: Timestamp) {
         if self.dated != Dated::Stated {
-            // It may have had a place in another store, which was moved away meanwhile.
+            // The draft may have got a place in another store, which was moved away meanwhile.
             self.entry.ordered_at = None;
         }
         if !self.is_behind(highest) {
@@ -101,8 +101,8 @@ mod tests {
     use crate::checkpoint::NewEntry;
     use crate::store::Store;
 
-    /// It kept the place that it had got in a store which was moved away before anything was
-    /// acknowledged, and all that came after it lagged behind that.
+    /// The draft kept the place that it got in a store which was moved away before it was
+    /// acknowledged, and all later saves lagged behind that place.
     #[test]
     fn a_draft_that_is_saved_elsewhere_forgets_its_first_place() {
         let dir = tempfile::tempdir().unwrap();

@@ -4,26 +4,26 @@ use std::collections::{HashMap, HashSet};
 
 use crate::checkpoint::{Hash, Series};
 use crate::error::Result;
-use crate::store::chain::choice::{Chain, Place, is_too_long};
-use crate::store::chain::packed::{Base, Chosen, Packed, Seen, compress};
+use crate::store::chain::choice::{Chain, DocumentRef, is_too_long};
+use crate::store::chain::packed::{Base, Chosen, Epoch, Packed, compress};
 use crate::store::save::draft::Draft;
 use crate::store::save::shared::Shared;
 use crate::store::transaction::snapshot::Snapshot;
 use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 
-/// What the next draft of a series is compressed with.
+/// The base for the next draft of a series.
 struct Start {
     chain: Option<Chain>,
-    seen: Seen,
+    seen: Epoch,
 }
 
-/// How the file is come by while packing.
+/// How packing gets the file.
 #[derive(Clone, Copy)]
 pub(in crate::store) enum Reach<'a> {
-    /// It is at hand.
+    /// The caller has the file.
     Open(&'a Open),
-    /// A turn is taken for each look.
+    /// Packing takes a turn for each access.
     Turn(Patience),
 }
 
@@ -35,7 +35,7 @@ impl Shared {
 
     /// As [`Shared::pack`], with another way to the file.
     pub(in crate::store) fn pack_by(&self, drafts: &mut [Draft], reach: Reach<'_>) -> Result<()> {
-        // Of each series that has come up, with the drafts that were added since.
+        // By series, with the drafts added since.
         let mut starts: HashMap<Series, Start> = HashMap::new();
         for at in 0..drafts.len() {
             let series = &drafts[at].entry.series;
@@ -44,7 +44,7 @@ impl Shared {
                     let chosen = self.choose(&start, drafts, at, reach)?;
                     (start, chosen)
                 }
-                // One look finds the way to the newest and reads the base.
+                // One access finds the chain and reads the base.
                 None => self.reach(reach, |open| {
                     let start = self.start(open, series)?;
                     let chosen = self.choose(&start, drafts, at, Reach::Open(open))?;
@@ -61,7 +61,7 @@ impl Shared {
         self.pack_artifacts(drafts)
     }
 
-    /// Packs again, without a base, what was packed against one that may be gone.
+    /// Packs again, without a base, the drafts whose base may be gone.
     ///
     /// The journal must be held, so that nothing is removed from now on.
     pub(in crate::store) fn drop_lost_bases(
@@ -91,7 +91,7 @@ impl Shared {
         Ok(())
     }
 
-    /// The chain of a series as it is now: as kept, else as it can be read.
+    /// The current chain of a series: the one kept in memory, or the one in the tables.
     fn start(&self, open: &Open, series: &Series) -> Result<Start> {
         let (kept, seen) = open.bases.chain(series);
         if kept.as_ref().is_some_and(|chain| !chain.is_lost()) {
@@ -130,8 +130,8 @@ impl Shared {
         let seen = start.seen;
         let raw_bytes = drafts[at].raw.len();
         let (base, raw) = match place {
-            Place::Draft(at) => (Base::Draft(at), Some(drafts[at].raw.clone())),
-            Place::Saved(sequence) => {
+            DocumentRef::Draft(at) => (Base::Draft(at), Some(drafts[at].raw.clone())),
+            DocumentRef::Saved(sequence) => {
                 let raw = self.reach(reach, |open| {
                     if !open.bases.seen().is_some_and(|now| now.is_of_same_opening(seen)) {
                         return Ok(None);
@@ -162,17 +162,17 @@ fn unless_of_part<T>(result: Result<T>) -> Result<Option<T>> {
 }
 
 impl Start {
-    /// Adds a draft that is not saved yet, for the next of its batch.
+    /// Notes a draft that is not saved yet as a base for the next of its batch.
     fn add(&mut self, at: usize, packed: &Packed) {
-        let place = Place::Draft(at);
+        let place = DocumentRef::Draft(at);
         let Some(chain) = &mut self.chain else {
             self.chain = Some(Chain::new(place, packed.frame.payload_bytes()));
             return;
         };
         chain.note(packed.attempt);
         let base = packed.base.map(|base| match base {
-            Base::Saved { sequence, .. } => Place::Saved(sequence),
-            Base::Draft(at) => Place::Draft(at),
+            Base::Saved { sequence, .. } => DocumentRef::Saved(sequence),
+            Base::Draft(at) => DocumentRef::Draft(at),
         });
         match base.zip(packed.frame.rank()) {
             Some((base, rank)) => {
@@ -191,7 +191,7 @@ impl Shared {
         if drafts.iter().all(|draft| draft.artifacts.is_empty()) {
             return Ok(());
         }
-        // What one draft brings, the others of its batch need not.
+        // A content that one draft brings need not come with the others of its batch.
         let mut known: HashSet<Hash> = self.with(|open| {
             let snapshot = Snapshot::take(open, self.turn.path())?;
             snapshot.whole_among(drafts.iter().flat_map(|draft| &draft.artifacts))

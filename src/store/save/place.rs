@@ -20,7 +20,7 @@ impl Intake {
         let sequence = self.give_out()?;
         let base = drafts[at].base().and_then(|base| base.sequence(|at| drafts[at].sequence));
         let draft = &mut drafts[at];
-        // Whoever has a base that was refused has been packed again before.
+        // A draft whose base was refused has been packed again before.
         let packed = draft.packed.take().filter(|packed| packed.base.is_none() || base.is_some());
         let packed = packed.unwrap_or_else(|| Packed::alone(&open.frames, &draft.raw));
         let frame = open.bytes_of(&packed.frame, sequence, base)?;

@@ -11,16 +11,16 @@ use crate::error::Result;
 use crate::store::save::draft::Draft;
 use crate::sync::lock;
 
-// Bounds the length of one write, not the rate: more savers than this have a write of their own.
+// Bounds the length of one write, not the rate: more savers than this wait for the next write.
 pub(super) const GROUP_MAX: usize = 512;
 
 #[derive(Debug, Default)]
 pub(in crate::store) struct Queue {
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<QueueState>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct QueueState {
     pub(super) is_led: bool,
     pub(super) waiting: VecDeque<Waiting>,
 }
@@ -40,7 +40,7 @@ pub(super) struct Ticket {
 
 #[derive(Debug)]
 pub(super) enum News {
-    /// The save is next, and its saver writes the transaction.
+    /// The save is next: its saver writes the group.
     Lead,
     Ended(Outcome),
 }
@@ -49,7 +49,7 @@ pub(super) enum News {
 #[derive(Debug)]
 pub(super) enum Outcome {
     Done(Box<Result<Entry>>),
-    /// Nothing yet: it has to wait for the store, and nobody waits in its place.
+    /// No outcome yet: the save has to wait for the store, and its own thread waits.
     Again(Box<Draft>),
 }
 
@@ -75,7 +75,7 @@ impl Ticket {
     }
 }
 
-pub(super) fn take_waiting(state: &mut State, group: &mut Vec<Draft>) -> Vec<Arc<Ticket>> {
+pub(super) fn take_waiting(state: &mut QueueState, group: &mut Vec<Draft>) -> Vec<Arc<Ticket>> {
     let count = state.waiting.len().min(GROUP_MAX);
     let mut tickets = Vec::with_capacity(count);
     for Waiting { draft, ticket } in state.waiting.drain(..count) {

@@ -1,4 +1,4 @@
-//! Transactions of a handle: a change of the tables, and putting into them what the journal holds.
+//! Transactions of a handle: changes of the tables, and settling what the journal holds.
 //!
 //! The journal must be held for a commit that is to last.
 
@@ -40,7 +40,7 @@ impl Shared {
 
     /// Puts spooled saves into the tables; false if the disk is too full for that.
     ///
-    /// Then they stay in the spool, so that a call that makes room can go first.
+    /// Then they stay in the spool, so that a call which makes room can go first.
     pub(in crate::store) fn take_in_if_room(&self) -> Result<bool> {
         match self.with(|open| self.take_in(open)) {
             Err(error) if lacks_room(&error) => Ok(false),
@@ -64,7 +64,7 @@ impl Shared {
         })
     }
 
-    /// Puts into the tables what was saved so far, by whomever, for all to see.
+    /// Puts into the tables what any process has saved so far, for all to see.
     pub(in crate::store) fn settle(&self, open: &Open) -> Result<()> {
         self.take_in(open)?;
         if open.unsettled.load(Ordering::Acquire) == 0 {
@@ -73,18 +73,18 @@ impl Shared {
         if open.on_save().is_none() {
             return transact(open, self.turn.path(), redb::Durability::None, |_| Ok(()));
         }
-        // Pruning removes bases, and whoever has the journal relies on those it has seen.
+        // Pruning removes bases, and a saver that has the journal relies on those it has seen.
         let _journal = lock(&open.journal);
         self.settle_and_prune(open)
     }
 
-    /// As [`Shared::settle`], for whoever has the journal.
+    /// As [`Shared::settle`], for a caller that has the journal.
     pub(super) fn settle_and_prune(&self, open: &Open) -> Result<()> {
         let now = (self.options.clock)();
         transact(open, self.turn.path(), redb::Durability::None, |it| (self.prune)(it, now))
     }
 
-    /// Puts everything into the tables for good, and has no journal any more.
+    /// Puts everything into the tables durably, and removes the journal.
     pub(in crate::store) fn settle_for_good(&self, open: &Open) -> Result<()> {
         let mut journal = lock(&open.journal);
         if !journal.is_open() {
@@ -101,7 +101,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Runs `work` in one transaction for whoever has the journal; it is then on disk.
+    /// Runs `work` in one durable transaction, for a caller that has the journal.
     pub(in crate::store) fn write_durably<T>(
         &self,
         open: &Open,

@@ -18,7 +18,7 @@ use crate::store::turn::enter::{Patience, Turn};
 use crate::store::turn::keeper::Keeper;
 use crate::store::turn::open::Open;
 
-/// What a transaction that saves prunes before it is committed; the time is that of the clock.
+/// The prune of a saving transaction, run before the commit; the time is that of the clock.
 pub(in crate::store) type Prune = fn(&mut Writer<'_>, Timestamp) -> Result<()>;
 
 /// What the handle and its keeper thread share.
@@ -31,8 +31,8 @@ pub(in crate::store) struct Shared {
     pub(in crate::store) frames: Arc<Frames>,
     /// Length of the document that was encoded last.
     pub(in crate::store) last_raw_bytes: AtomicUsize,
-    /// Prunes what was just saved, in the transaction that saves it. The room `keep` decides what
-    /// goes, and lies above this one.
+    /// Prunes after a save, in the same transaction. The room `keep` decides what goes, and lies
+    /// above this one.
     pub(in crate::store) prune: Prune,
 }
 
@@ -53,7 +53,7 @@ impl Shared {
         self.within(Patience::Usual, work)
     }
 
-    /// As [`Shared::with`], but waits for so long.
+    /// As [`Shared::with`], but waits as long as `patience` says.
     pub(in crate::store) fn within<T>(
         &self,
         patience: Patience,
@@ -88,7 +88,7 @@ impl Shared {
         self.keeper.note_failure(self.turn.if_open(|open| self.settle(open)));
     }
 
-    /// Puts everything into the tables for good and closes the file.
+    /// Puts everything into the tables durably and closes the file.
     pub(in crate::store) fn let_go(&self) {
         self.keeper.note_closed();
         self.turn.release(|open| self.keeper.note_failure(self.settle_for_good(open)));
@@ -118,7 +118,7 @@ impl Shared {
     }
 }
 
-/// Lets those go on that wait while one call makes many transactions: locks are not fair.
+/// Lets waiting threads run while one call makes many transactions: locks are not fair.
 pub(in crate::store) fn give_way() {
     thread::sleep(Duration::from_millis(1));
 }

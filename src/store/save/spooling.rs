@@ -1,6 +1,6 @@
-//! Spooling: a save that cannot have the store in time is made durable beside it.
+//! Spooling: a save that cannot have the store in time is made durable beside the store.
 //!
-//! Must never have in plain what the store has sealed.
+//! Must never write plain text beside a sealed store.
 
 use std::time::Instant;
 
@@ -17,15 +17,15 @@ use crate::store::save::shared::Shared;
 use crate::store::turn::enter::Patience;
 use crate::store::turn::file;
 
-/// The key that what is spooled is sealed with, if it is; this handle has it.
+/// The key that seals spooled saves, if any; this handle has it.
 pub(in crate::store) struct Seals(pub(in crate::store) Option<KeyId>);
 
-// How often it is looked for a key that somebody changes just now; 5 ms each.
+// Retries, of 5 ms each, to read the key while another process changes it.
 const SETTLING: usize = 40;
 
 impl Draft {
-    /// Whether it can be saved by somebody else later: an id of the caller's own may be taken, and
-    /// captured files may be there already.
+    /// Whether another process can save it later: an id chosen by the caller may be taken, and
+    /// captured files may exist already.
     pub(in crate::store) fn can_be_spooled(&self) -> bool {
         !self.has_own_id && self.artifacts.is_empty()
     }
@@ -36,14 +36,15 @@ fn can_be_spooled(drafts: &[Draft]) -> Vec<usize> {
 }
 
 impl Shared {
-    /// By when a save that began at `arrived` has the store or is spooled, if that is wanted and
-    /// it is known which store this is.
+    /// The deadline by which a save that began at `arrived` has the store or is spooled. `None` if
+    /// spooling is off, or the identity of the store is unknown.
     pub(in crate::store) fn spools_at(&self, arrived: Instant) -> Option<Instant> {
         self.turn.identity()?;
         self.waits_until(arrived)
     }
 
-    /// Opens the file for the first time, or learns that others have it and saves can be spooled.
+    /// Opens the file for the first time, or learns that another process has it and saves can be
+    /// spooled.
     pub(in crate::store) fn enter(&self) -> Result<()> {
         let until = self.waits_until(Instant::now()).filter(|_| self.options.open_late);
         let wait = |patience| self.glance_within(patience, |_| Ok(()));
@@ -69,12 +70,12 @@ impl Shared {
         let mut entries: Vec<Option<Entry>> = vec![None; drafts.len()];
         let Some(identity) = self.turn.identity() else { return entries };
         if file::check_there(self.turn.place()).is_err() {
-            // The next holder would not find it. Waiting for the store instead reports the reason.
+            // The next holder would not find the file. Waiting for the store reports the reason.
             return entries;
         }
         let mut left = can_be_spooled(drafts);
         while !left.is_empty() {
-            // A file takes its time, and whoever has the store may change its key meanwhile.
+            // Writing a file takes time, and the lock holder may change the key meanwhile.
             let Some(seals) = self.seals() else { break };
             let Some(saved) = self.spool_file((identity, &seals), drafts, &mut left) else { break };
             for (at, entry) in saved {
@@ -82,14 +83,14 @@ impl Shared {
             }
         }
         for (draft, entry) in drafts.iter_mut().zip(&entries) {
-            // They wait for the store, and do not come back here at once. A file may be there all
-            // the same, so whoever is second must notice.
+            // These drafts wait for the store, and are not spooled again. The file may exist all
+            // the same, so the second save must notice the first.
             draft.has_own_id |= draft.can_be_spooled() && entry.is_none();
         }
         entries
     }
 
-    /// Makes one file of the first that are left, and returns the entries of those that are durable
+    /// Makes one file of the first drafts left, and returns the entries of those that are durable
     /// now; `None` if one cannot be sealed.
     pub(in crate::store) fn spool_file(
         &self,
@@ -102,7 +103,7 @@ impl Shared {
         match self.put(identity, &alone, seals) {
             Ok(()) => Some(part.into_iter().zip(alone.into_iter().map(|it| it.entry)).collect()),
             Err(name) => {
-                // The save waits for the store; the caller should know why it is slow.
+                // The save waits for the store. The caller should learn why it is slow.
                 self.spool.folder.check().unwrap_or_else(|error| self.tell(error));
                 for at in part {
                     drafts[at].left.clone_from(&name);
@@ -112,10 +113,10 @@ impl Shared {
         }
     }
 
-    /// Writes a file; if that fails, returns the name of the one that may be there all the same.
+    /// Writes a file; on failure returns the name of the file that may exist all the same.
     fn put(&self, identity: u64, alone: &[Placed], seals: &Seals) -> Result<(), Option<Id>> {
         let put = || {
-            // Never twice the same: a name that is noted as taken in stays so.
+            // Never reused: a name noted as taken in stays noted.
             let name = self.spool.folder.next_name((self.options.clock)());
             let put = self.spool.folder.put(&name, &encode_spooled(identity, &name, alone));
             match put {
@@ -135,19 +136,18 @@ impl Shared {
         put.map_err(|(left, name)| (left == Left::Perhaps).then_some(name))
     }
 
-    /// Whether a file may stay, since the store still has the key that it is sealed with.
+    /// Whether a file may stay, since the store still uses the key that seals it.
     ///
-    /// Whoever changes the key says so first and takes in what there is after that: a file that was
-    /// there before is taken in, and one that comes later could be read by nobody who has the new
-    /// key alone.
+    /// A rekey first changes the lock file, and then takes in what is there. So it takes in every
+    /// earlier file. A later file under the old key could not be read with the new key alone.
     fn stays(&self, Seals(key): &Seals) -> bool {
         let mut looks = (0..SETTLING).map(|_| self.turn.learn_sealing());
         let now = looks.find(|sealing| *sealing != Sealing::Unknown);
         now == Some(Sealing::from(*key))
     }
 
-    /// What is spooled is sealed with, as the store is; `None` if that is not known, or if this
-    /// handle could not save there: whoever has the store says why.
+    /// How spooled saves are sealed, as the store is; `None` if that is unknown, or if this handle
+    /// could not save there: then opening the store reports why.
     pub(in crate::store) fn seals(&self) -> Option<Seals> {
         let keys = self.frames.keys();
         match self.turn.learn_sealing() {
@@ -157,8 +157,8 @@ impl Shared {
         }
     }
 
-    /// Takes the first drafts that make up a file; `None` if one cannot be sealed, and whoever has
-    /// the store says why.
+    /// Takes the first drafts that fill a file; `None` if one cannot be sealed: then opening the
+    /// store reports why.
     fn part(
         &self,
         drafts: &[Draft],
@@ -176,7 +176,7 @@ impl Shared {
         Some(part)
     }
 
-    /// A checkpoint without a place: which one it gets is known when it is taken in.
+    /// A checkpoint without a place: it gets one when it is taken in.
     pub(in crate::store) fn standing_alone(
         &self,
         draft: &Draft,

@@ -1,4 +1,4 @@
-//! Taking in: what was spooled goes into the tables, each file once and for good.
+//! Taking in: spooled saves go into the tables, each file exactly once.
 //!
 //! The transaction that adds the checkpoints of a file also notes its name, and is on disk before
 //! the file goes. A file whose name is noted is never taken in. A name is forgotten only once it is
@@ -15,12 +15,12 @@ use redb::{ReadableDatabase as _, ReadableTable as _};
 use crate::checkpoint::{Entry, Id};
 use crate::codec::{Flaw, FoundFrame, Frames, KeyId, Placed, decode_spooled, spooled_identity};
 use crate::error::{Error, Result};
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::fault::In;
 use crate::store::engine::sealing::no_key;
 use crate::store::engine::table::{TAKEN, open_if_made};
 use crate::store::log::spool::folder::{Folder, Listing};
-use crate::store::log::spool::{FILE_BYTES, FILE_BYTES_MAX, Seen};
+use crate::store::log::spool::{FILE_BYTES, FILE_BYTES_MAX, FolderState};
 use crate::store::options::{Durability, Limits, SetAside};
 use crate::store::save::draft::{Dated, Draft};
 use crate::store::save::pack::Reach;
@@ -30,27 +30,27 @@ use crate::store::turn::enter::Patience;
 use crate::store::turn::open::Open;
 use crate::sync::lock;
 
-// Beyond this, what is left waits for the next transaction: memory is bounded.
+// Beyond this the rest waits for the next transaction: memory is bounded.
 const RAW_BYTES: usize = 16 << 20;
 
-/// What was read from the spool, for one transaction. Nobody else takes it in meanwhile.
+/// Spool files read for one transaction. No other thread takes them in meanwhile.
 pub(in crate::store) struct Gathered<'a> {
-    seen: Option<MutexGuard<'a, Seen>>,
+    seen: Option<MutexGuard<'a, FolderState>>,
     files: Vec<(Id, Range<usize>)>,
     drafts: Vec<Draft>,
     /// Names of files that cannot come back.
     gone: Vec<String>,
-    /// Whether there was too much for one transaction.
+    /// Whether more is left than fits one transaction.
     is_part: bool,
 }
 
 /// Why a file is not taken in.
 enum Refusal {
-    /// It never will be.
+    /// No process can ever read it.
     Damaged(&'static str),
     /// Another handle may be able to.
     NotNow,
-    /// One that has this key can.
+    /// Only a process with this key can.
     NoKey(KeyId),
 }
 
@@ -77,7 +77,7 @@ impl Gathered<'_> {
         &mut self.drafts
     }
 
-    /// Leaves it alone for a while, since it could not be taken in.
+    /// Leaves a file alone for a while, since it could not be taken in.
     pub(in crate::store) fn rest(&mut self) {
         if let Some(seen) = &mut self.seen {
             seen.rest();
@@ -86,10 +86,9 @@ impl Gathered<'_> {
 }
 
 impl Shared {
-    /// Puts what was spooled into the tables, for good.
+    /// Puts spooled saves into the tables durably.
     ///
-    /// What one of them meets with is told by the next call that can, and keeps nobody from the
-    /// store.
+    /// An error with one file is reported by the next call that can, and does not block the store.
     pub(in crate::store) fn take_in(&self, open: &Open) -> Result<()> {
         let all = || -> Result<()> {
             loop {
@@ -108,7 +107,7 @@ impl Shared {
         all().or_else(|error| self.pass_over(error))
     }
 
-    /// Goes on without what could not be taken in, unless the engine itself has failed.
+    /// Skips files that could not be taken in, unless the engine itself has failed.
     pub(in crate::store) fn pass_over(&self, error: Error) -> Result<()> {
         let is_of_folder = matches!(&error, Error::Io { path, .. } if self.spool.folder.has(path));
         if error.is_of_engine() && !is_of_folder {
@@ -118,7 +117,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes in what was spooled but for the last part, which the caller puts into its own
+    /// Takes in all spooled saves except the last part, which the caller puts into its own
     /// transaction.
     pub(in crate::store) fn take_in_most(&self, open: &Open) -> Result<Gathered<'_>> {
         loop {
@@ -137,12 +136,12 @@ impl Shared {
         }
     }
 
-    /// Saves what waits in the spool of another store, of which this one takes the place; how many,
-    /// and which files cannot be read, with why. Their files stay as they are. It may take other
-    /// keys than this store: those of `frames`.
+    /// Saves what waits in the spool of another store, which this store replaces. Returns how many,
+    /// and which files cannot be read, with the reasons. Their files stay unchanged. They may need
+    /// other keys than this store: those of `frames`.
     pub(in crate::store) fn adopt(
         &self,
-        other: &Place,
+        other: &StorePath,
         identity: Option<u64>,
         taken: &BTreeSet<String>,
         frames: &Frames,
@@ -171,7 +170,7 @@ impl Shared {
             for saved in self.write_group(Patience::Usual, &mut drafts)? {
                 match saved {
                     Ok(_) => count += 1,
-                    // It was taken in before, and tagged or marked since.
+                    // The store took it in before, and it was tagged or marked since.
                     Err(Error::Exists { .. }) => {}
                     Err(error) => return Err(error),
                 }
@@ -180,19 +179,19 @@ impl Shared {
         Ok((count, lost))
     }
 
-    /// Removes the files whose checkpoints are in the tables for good.
+    /// Removes the files whose checkpoints are durable in the tables.
     pub(in crate::store) fn discard(&self, open: &Open, gathered: &Gathered<'_>) {
-        // Only their files have them for good.
+        // In memory, only the files have them durably.
         if open.is_in_memory() {
             return;
         }
-        // If one stays, or comes back after a crash, its name is noted.
+        // The name stays noted in case the file stays, or comes back after a crash.
         for (name, _) in &gathered.files {
             self.spool.folder.remove(name);
         }
     }
 
-    /// Whether there may be more.
+    /// Whether there may be more files.
     fn take_in_some(&self, open: &Open, gathered: &mut Gathered<'_>) -> Result<bool> {
         if gathered.is_empty() {
             return Ok(false);
@@ -204,9 +203,9 @@ impl Shared {
         Ok(gathered.is_part)
     }
 
-    /// Reads what the spool has, and sets aside what it should not have.
+    /// Reads the files of the spool, and sets aside foreign and damaged ones.
     fn gather(&self, open: &Open) -> Result<Gathered<'_>> {
-        // What is taken in is stored anew, and whoever has the key can do that.
+        // Taken-in saves are stored anew, which needs the key.
         if !open.has_key() {
             return Ok(Gathered::none());
         }
@@ -255,7 +254,7 @@ impl Shared {
         Ok(gathered)
     }
 
-    /// The names that need not be noted any more.
+    /// The names that need no note any more.
     fn gone(&self, mut noted: BTreeSet<String>, listing: &Listing) -> Vec<String> {
         noted.retain(|name| !Folder::is_in(listing, name));
         // They are not in the folder; now they are not on disk either.
@@ -281,7 +280,7 @@ impl Shared {
         let bytes = read.ok_or(Refusal::Damaged("it is too long"))?;
         let identity = identity.or_else(|| spooled_identity(&bytes)).unwrap_or_default();
         let placed = decode_spooled(&bytes, identity, name).map_err(Refusal::Damaged)?;
-        // Whoever writes one stops at so much, or after one document.
+        // A writer stops at this length, or after one document.
         let raw_bytes: u64 = placed.iter().map(|placed| placed.entry.raw_bytes()).sum();
         if raw_bytes > FILE_BYTES as u64 + Limits::DOCUMENT_BYTES_MAX as u64 {
             return Err(Refusal::Damaged("it has more than a file may have"));
@@ -308,14 +307,14 @@ impl Shared {
         match (self.spool.folder.set_aside(name), &self.options.on_set_aside) {
             (Ok(path), Some(hear)) => hear(SetAside { path, reason: reason.to_owned() }),
             (Ok(_), None) => {}
-            // It stays where it is, for the next one to try.
+            // The file stays, for the next process to try.
             (Err(error), _) => self.tell(error),
         }
     }
 }
 
 impl Draft {
-    /// One that was acknowledged before.
+    /// A checkpoint that was acknowledged before.
     fn taken(entry: Entry, raw: Vec<u8>, limits: Limits) -> Self {
         let is_by_clock = entry.id.is_made_at(entry.created_at);
         let dated = if is_by_clock { Dated::Acknowledged } else { Dated::Stated };
@@ -352,8 +351,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes the file that may have been left with a save which then waited for the store: should a
-    /// loss of power bring it back, the checkpoint may have been deleted meanwhile.
+    /// Notes the leftover file of a save that then waited for the store. If a power loss brought
+    /// the file back, it could restore a checkpoint deleted meanwhile.
     pub(in crate::store) fn note_left(&self, draft: &Draft) -> Result<()> {
         let Some(name) = &draft.left else { return Ok(()) };
         let mut taken = self.transaction.open_table(TAKEN).within(self.path)?;
@@ -371,7 +370,7 @@ impl Writer<'_> {
         if is_there {
             return Ok(());
         }
-        // The caller knows its date, so it stays, whatever the clock shows now.
+        // The caller knows the date, so it stays, whatever the clock shows now.
         let now = drafts[at].entry.created_at;
         let placed = lock(&self.open.intake).place((drafts, at), self.open, now)?;
         self.insert(&placed)

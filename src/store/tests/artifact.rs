@@ -1,4 +1,4 @@
-//! Captured files: what is stored of them, whatever becomes of their checkpoints.
+//! Captured files: what is stored of them, and what happens to it when checkpoints go.
 //!
 //! Covers what captured files cost, share and leave behind, damage to them, and random use against
 //! a model.
@@ -28,7 +28,7 @@ use crate::store::{Draft, Options, Settings, Store};
 use crate::sync::lock;
 use proptest::prelude::*;
 
-/// Contents of all forms there are: empty, plain, primed, whole, and of many large chunks.
+/// Contents of all forms: empty, plain, primed, whole, and of many large chunks.
 fn content(number: usize) -> Vec<u8> {
     let word = |at: usize| {
         let mixed = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number as u64;
@@ -82,7 +82,7 @@ fn check_files(store: &Store, id: &Id, contents: &[usize]) {
     }
 }
 
-/// What the three tables have: contents by hash, how many have them, and rows.
+/// The rows of the three tables: contents by hash, their counts, and files.
 #[derive(Debug, Default, PartialEq)]
 struct Tables {
     blobs: BTreeSet<Hash>,
@@ -116,7 +116,7 @@ fn write(store: &Store, work: impl FnOnce(&mut Writer<'_>) -> crate::error::Resu
     store.shared.turn.with(work).unwrap();
 }
 
-/// Flips, cuts or removes a row and forgets what is in memory.
+/// Damages, truncates or removes a row, and clears the caches.
 fn damage_row(store: &Store, change: impl FnOnce(&mut Writer<'_>)) {
     write(store, |writer| {
         change(writer);
@@ -248,7 +248,7 @@ fn a_retry_is_a_no_op_and_other_files_are_refused() {
     assert_eq!(tables(&store).blobs.len(), 2, "what was refused left nothing");
 }
 
-/// What had become of a file is told by what was saved before, and between two tries others save.
+/// The status of a file depends on what was saved before, and others save between two tries.
 #[test]
 fn a_retry_may_know_more_of_what_became_of_files() {
     let dir = tempfile::tempdir().unwrap();
@@ -269,7 +269,7 @@ fn a_retry_may_know_more_of_what_became_of_files() {
     let saved = save("b", unchanged).unwrap();
     assert_eq!(save("b", files(&[2, 3])).unwrap(), saved);
     assert_eq!(saved.artifact_count, 3);
-    // Nothing but what is gone is as good as nothing.
+    // An empty content is as good as none only for a deleted file.
     let saved = save("c", Vec::new()).unwrap();
     assert_eq!(save("c", vec![gone]).unwrap(), saved);
     let other_mode = files(&[2, 3]).into_iter().map(|file| NewArtifact { mode: None, ..file });
@@ -296,7 +296,7 @@ fn drafts_of_a_batch_share_contents_even_of_one_that_is_refused() {
     check_files(&store, &saved[2].as_ref().unwrap().id, &[4]);
 }
 
-/// Between looking and saving, the last checkpoint that had a content may go.
+/// The last checkpoint with a content may be removed between packing and saving.
 #[test]
 fn a_content_that_went_meanwhile_is_stored_again() {
     let dir = tempfile::tempdir().unwrap();
@@ -311,13 +311,13 @@ fn a_content_that_went_meanwhile_is_stored_again() {
     check_files(&store, &second.id, &[3]);
 }
 
-/// A fork reads its checkpoint once: by the next look the id may be another checkpoint's.
+/// A fork reads its checkpoint once: a moment later the id may belong to another checkpoint.
 #[test]
 fn a_fork_has_the_document_and_the_files_of_one_checkpoint() {
     let dir = tempfile::tempdir().unwrap();
     let meanwhile = Arc::new(Mutex::new(None::<Box<dyn FnOnce() + Send>>));
     let hook = meanwhile.clone();
-    // The clock is asked after the checkpoint was read, and before the copy is saved.
+    // The clock is read after the checkpoint was read, and before the copy is saved.
     let clock = move || {
         let hook = lock(&hook).take();
         if let Some(hook) = hook {

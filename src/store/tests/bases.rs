@@ -1,4 +1,4 @@
-//! What a checkpoint is stored as a difference to, when others come between.
+//! Bases of deltas, when other threads and processes come between.
 
 use std::sync::Mutex;
 use std::thread;
@@ -67,7 +67,7 @@ fn after_a_failed_transaction_nothing_refers_to_what_may_be_gone() {
         let failure = || Error::corrupt_store(Damage::Engine, store.path(), "a test");
         let result: Result<(), _> =
             transact(open, store.path(), redb::Durability::Immediate, |_| Err(failure()));
-        // A saver that has waited for the journal meanwhile comes next.
+        // The next saver has waited for the journal meanwhile.
         let _journal = lock(&open.journal);
         store.shared.drop_lost_bases(open, &mut drafts)?;
         result
@@ -133,7 +133,7 @@ fn documents_without_anything_in_common_stand_alone() {
     }
     assert!(steps(&store).into_iter().max() <= Some(1), "{:?}", steps(&store));
 
-    // Nor does deleting make the store forget that it is so.
+    // Nor does a delete make the store forget that deltas do not pay.
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir, Options { hold: Hold::Forever, ..Options::default() });
     let mut saved = Vec::new();
@@ -192,7 +192,7 @@ fn one_that_is_dated_ahead_does_not_carry_all_that_come_after() {
     let carried = bases.values().filter(|base| **base == Some(ahead.sequence)).count();
     assert!(carried <= 8, "{carried}");
     assert!(steps(&store).into_iter().max() <= Some(21));
-    // Nor do those after a leap stand alone for ever.
+    // Nor do documents after a leap stand alone for ever.
     for number in 1_000..1_030 {
         store.save(about(0), &state(0, number)).unwrap();
         store.shared.let_go();
@@ -207,7 +207,7 @@ fn a_document_that_loses_its_base_is_not_put_on_a_large_one() {
     let store = open(&dir, Options::default());
     let small = unrelated(0, 20);
     let first = store.save(about(0), &small).unwrap();
-    // What is large starts like what is small, so that all are differences to the first.
+    // Large documents start like small ones, so that all are deltas to the first.
     let large = [small.clone(), vec!["x".repeat(100_000)]].concat();
     for _ in 0..7 {
         store.save(about(0), &large).unwrap();
@@ -269,7 +269,7 @@ fn whatever_happens_at_once_all_that_stays_can_be_read() {
     });
     store.shared.let_go();
     let (bases, rows) = links(&store);
-    // How many depends on who gets the processor; without any this would show nothing.
+    // The number depends on the scheduler. With none, the test would show nothing.
     assert!(bases.values().flatten().count() > 40, "some are deltas");
     assert!(
         bases.iter().all(|(sequence, base)| base.is_none_or(|it| rows.contains(&(it, *sequence))))

@@ -1,4 +1,4 @@
-//! Damage to what others are stored as differences to.
+//! Damage to bases of deltas.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +23,7 @@ fn filled(dir: &tempfile::TempDir) -> (Store, Vec<Entry>, Entry) {
     (store, entries, other)
 }
 
-/// Changes the first chunk of a frame in the tables, and forgets what is in memory.
+/// Damages the first chunk of a frame in the tables, and clears the caches.
 fn damage(store: &Store, row: [u8; 8], change: impl FnOnce(&mut Vec<u8>)) {
     let path = store.path().to_owned();
     let change = |open: &crate::store::turn::open::Open| {
@@ -42,7 +42,7 @@ fn damage(store: &Store, row: [u8; 8], change: impl FnOnce(&mut Vec<u8>)) {
     store.shared.let_go();
 }
 
-/// Those of the series that stand on `base`, it included.
+/// The checkpoints of the series that depend on `base`, it included.
 fn on(store: &Store, entries: &[Entry], base: u64) -> Vec<Id> {
     let (bases, _) = links(store);
     let stands_on = |entry: &&Entry| {
@@ -75,7 +75,7 @@ fn a_damaged_base_hurts_its_dependents_and_nothing_else() {
         |bytes| bytes.truncate(bytes.len() / 2),
         Vec::clear,
     ];
-    // The one that stands alone hurts all, one of a higher rank those of its rank after it too.
+    // Damage to the frame that stands alone hurts all; to one of a higher rank, also later ones.
     let cases = [(0, 20), (8, 12), (10, 6)];
     for ((at, hurt), change) in cases.into_iter().flat_map(|case| changes.map(|it| (case, it))) {
         let dir = tempfile::tempdir().unwrap();
@@ -86,13 +86,13 @@ fn a_damaged_base_hurts_its_dependents_and_nothing_else() {
         check(&store, &entries, &lost);
         assert!(store.get(&other.id).is_ok());
 
-        // The series goes on, on a frame of its own if need be.
+        // The series continues, with a frame that stands alone if needed.
         let next = store.save(about(SERIES), &state(SERIES, 20)).unwrap();
         store.shared.let_go();
         let found = store.get(&next.id).unwrap().state::<Vec<String>>().unwrap();
         assert_eq!(found, state(SERIES, 20));
 
-        // What is damaged can be removed, and takes nothing with it that could be read.
+        // Damaged checkpoints can be removed, and no readable one goes with them.
         store.delete_now(&[entries[at].id.clone()]).unwrap();
         let (left, _): (Vec<_>, Vec<_>) =
             lost.iter().cloned().partition(|id| store.entry(id).is_ok());
@@ -133,7 +133,7 @@ fn the_frame_that_is_damaged_is_named() {
                 assert_eq!(place, format!("checkpoint {}", reader.id));
                 assert!(reason.contains("as a difference to frame"), "byte {at}: {reason}");
             }
-            // What only says that the frame itself is right, or is for writers.
+            // These bytes only prove the frame itself, or are for writers.
             Ok(found) => assert_eq!(found.state::<Vec<String>>().unwrap(), state(SERIES, 6)),
             Err(error) => panic!("{error}"),
         }
@@ -151,7 +151,7 @@ fn what_may_have_dependents_that_cannot_be_found_is_not_removed() {
     let Err(Error::Corrupt { place, reason, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(place, format!("checkpoint {}", entries[10].id));
     assert!(reason.contains("waypost repair"), "{reason}");
-    // The rest of the store goes on as ever.
+    // The rest of the store works as before.
     store.delete_now(&[entries[11].id.clone(), entries[9].id.clone()]).unwrap();
     let relaxed = store.draft(about(SERIES), &state(SERIES, 20)).unwrap();
     store.save_draft(relaxed.with_durability(Durability::Relaxed)).unwrap();
@@ -160,14 +160,14 @@ fn what_may_have_dependents_that_cannot_be_found_is_not_removed() {
     for entry in left {
         assert!(store.get(&entry.id).is_ok());
     }
-    // The way out that the error names.
+    // The remedy that the error names.
     let path = store.path().to_owned();
     store.close().unwrap();
     Store::repair(&path, &Repair::default(), &mut |_| ControlFlow::Continue(())).unwrap();
     Store::open(&path).unwrap().delete_now(&[entries[10].id.clone()]).unwrap();
 }
 
-/// One damaged row hid all others that were deleted, and no count of the store could be had.
+/// One damaged row hid all other deleted checkpoints, and the store could not be counted.
 #[test]
 fn a_damaged_row_of_a_deleted_one_hides_no_other() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A journal that is full, and savers that settle: pruning then, of all times, takes bases away.
+//! A full journal and settling savers: pruning at that moment removes bases.
 
 use super::{about, state};
 use crate::checkpoint::{NewEntry, Series};
@@ -6,7 +6,7 @@ use crate::retention::{Policy, Rule};
 use crate::store::turn::enter::Patience;
 use crate::store::{Draft, Hold, Options, Settings, Store};
 
-/// A store that keeps the last so many of each series and is never let go.
+/// A store that keeps the last few of each series and is never released.
 fn ring(dir: &tempfile::TempDir, keep_last: u32) -> Store {
     let options = Options { hold: Hold::Forever, ..Options::default() };
     let store = Store::open_with(dir.path().join("store.redb"), options).unwrap();
@@ -19,7 +19,7 @@ fn ring(dir: &tempfile::TempDir, keep_last: u32) -> Store {
     store
 }
 
-/// So many drafts of series of their own, with as many words each that do not compress.
+/// Drafts, each in a series of its own, with this many incompressible words each.
 fn noise(store: &Store, seed: u64, (count, words): (u64, u64)) -> Vec<Draft> {
     let word = |number: u64| {
         let mixed = (seed ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -34,8 +34,8 @@ fn noise(store: &Store, seed: u64, (count, words): (u64, u64)) -> Vec<Draft> {
     (0..count).map(draft).collect()
 }
 
-/// Starting the journal over prunes; it did so between looking whether a base is there and saving
-/// a difference to it, which nobody could read after the store was closed.
+/// Starting the journal over prunes. It did so between checking a base and saving a delta to it,
+/// which could not be read after the store was closed.
 #[test]
 fn a_full_journal_takes_no_base_from_whoever_finds_it_full() {
     for keep_last in 1..=3 {
@@ -58,7 +58,7 @@ fn a_full_journal_takes_no_base_from_whoever_finds_it_full() {
     }
 }
 
-/// A saver with much to settle pruned what it had saved before it noted that as bases of the next.
+/// A saver with much to settle pruned its own save before it noted that save as the next base.
 #[test]
 fn what_a_saver_prunes_it_does_not_take_for_a_base() {
     let dir = tempfile::tempdir().unwrap();

@@ -12,11 +12,11 @@ use crate::store::engine::names;
 use crate::store::engine::sealing::Sealing;
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::log::journal::item::{frame, identified, items};
-use crate::store::turn::lock::{Content, Known, Text};
+use crate::store::turn::lock::{Content, HeldStore, Text};
 use crate::store::turn::settings::Settings;
 use crate::tape::Tape;
 
-/// A journal of some items, and these.
+/// A journal of some items, and the items.
 fn journal(tape: &mut Tape<'_>, identity: u64) -> (Vec<u8>, Vec<Placed>) {
     let mut bytes = [b"waypostj".as_slice(), &identity.to_le_bytes()].concat();
     let mut chain = identity;
@@ -29,7 +29,7 @@ fn journal(tape: &mut Tape<'_>, identity: u64) -> (Vec<u8>, Vec<Placed>) {
     (bytes, placed)
 }
 
-/// Makes the sums of a journal anew, as far as its lengths lead.
+/// Recomputes the sums of a journal, as far as its lengths lead.
 fn reseal(bytes: &mut [u8], identity: u64) {
     let (mut at, mut chain) = (16, identity);
     while let Some(head) = bytes.get(at..at + 4) {
@@ -55,7 +55,7 @@ fn any_journal_is_read_up_to_where_it_is_whole() {
         assert_eq!(items(rest, !identity), Ok((Vec::new(), 0)), "of another store");
         tape.mutate(&mut bytes);
         if let Some((identity, rest)) = identified(&bytes) {
-            // Without right sums what is read is what was written, up to the first change.
+            // With the old sums, everything up to the first change is read as written.
             let (read, _) =
                 items(rest, identity).expect("what passes its sum is as it was written");
             assert!(identity != found || placed.starts_with(&read));
@@ -127,20 +127,20 @@ fn any_text_of_a_lock_file_is_read_or_refused() {
         let sealing = *tape.pick(&[Sealing::Plain, Sealing::With(key), Sealing::Unknown]);
         let id = |it: &mut Tape<'_>| [it.number(), it.number(), it.number()];
         let file = tape.maybe(id).map(|[device, inode, born]| FileId { device, inode, born });
-        let known = Known { identity: tape.number(), file, sealing };
+        let known = HeldStore { identity: tape.number(), file, sealing };
         let holder = *tape.pick(&["", "process 7", "process 7 (a label)"]);
         let whole = Text::new(holder, tape.maybe(|_| known));
         let mut bytes = whole.to_bytes();
         assert!(bytes.len() <= 512, "within a sector");
         assert_eq!(Content::parse(&bytes), Content::Whole(whole.clone()));
-        // What a reader sees while the text is written, and what a power cut leaves.
+        // What a reader sees during a write of the text, and what a power cut leaves.
         for end in 0..bytes.len() {
             let zeroed = [&bytes[..end], &vec![0; bytes.len() - end]].concat();
             for part in [&bytes[..end], &zeroed] {
                 match Content::parse(part) {
                     Content::Whole(Text { known: Some(part), .. }) => {
                         let is_unknown = part.sealing == Sealing::Unknown;
-                        let known = Known { sealing: part.sealing, file: part.file, ..known };
+                        let known = HeldStore { sealing: part.sealing, file: part.file, ..known };
                         assert!(part == known && (is_unknown || whole.known == Some(part)));
                     }
                     Content::Whole(_) | Content::Damaged => {}

@@ -1,5 +1,5 @@
-//! Files that another program moves, removes or replaces while a process saves: nothing is
-//! acknowledged that the next process would not find.
+//! Files that another program moves, removes or replaces while a process saves: every acknowledged
+//! save must be found by the next process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ impl Used {
             ..Options::default()
         };
         let store = Store::open_with(&path, options).unwrap();
-        // The calls themselves must notice, not the keeper.
+        // The calls themselves must notice it, without the keeper.
         store.shared.keeper.stop();
         let used = Self { dir, path, store, told };
         (0..5).for_each(|number| used.save(number));
@@ -135,7 +135,7 @@ fn no_save_is_acknowledged_from_a_store_that_is_gone() {
         save(5);
         assert_eq!(used.count_killed(), 1, "in a new store at the path");
         assert!(count(&used.elsewhere()) >= 5, "all before is in the one that was moved");
-        // The same store comes back, and has the save once.
+        // The same store comes back to the path, and has the save once.
         fs::rename(used.elsewhere(), &used.path).unwrap();
         save(6);
         assert!(used.count_killed() >= 6);

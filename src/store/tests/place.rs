@@ -1,6 +1,6 @@
-//! Files that are moved or replaced while somebody has them, is about to, or waits for them.
+//! Files that are moved or replaced while a process has them, opens them, or waits for them.
 //!
-//! A lock is on a file and not on its name, so whoever gets one may have a file that nobody will
+//! A lock is on a file and not on its name, so the lock holder may have a file that no process will
 //! find again.
 
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::checkpoint::NewEntry;
 use crate::error::Error;
-use crate::store::engine::disk::{Place, RealDisk};
+use crate::store::engine::disk::{RealDisk, StorePath};
 use crate::store::engine::location;
 use crate::store::log::journal::Journal;
 use crate::store::turn::file::{self, Refusal};
@@ -40,8 +40,8 @@ fn forever() -> Options {
     Options { hold: Hold::Forever, wait: Duration::from_millis(20), ..Options::default() }
 }
 
-/// Opens a store that nobody has. A process that another test starts has a copy of its locks for
-/// a moment, and these options wait hardly longer.
+/// Opens a store that no process has. A process started by another test has duplicates of its locks
+/// for a moment, and these options hardly wait longer.
 fn opened(path: &Path, options: &Options) -> Store {
     loop {
         match Store::open_with(path, options.clone()) {
@@ -51,12 +51,12 @@ fn opened(path: &Path, options: &Options) -> Store {
     }
 }
 
-/// Whoever had opened the file before a repair put a new one in its place got the lock of the old
-/// one, which had no name any more: what it saved was gone when it closed it.
+/// A process that had opened the file before a repair replaced it got the lock of the old file,
+/// which had no name any more. Its saves were lost when it closed the file.
 #[test]
 fn who_locks_a_file_that_was_replaced_meanwhile_opens_the_one_at_the_path() {
     let (dir, path, other) = two_stores();
-    // What a crash leaves is repaired by the engine, and that can be watched.
+    // The engine repairs what a crash left, and the test can watch that.
     let (held, crashed) = (opened(&path, &forever()), dir.path().join("crashed"));
     held.save(NewEntry::default(), &2).unwrap();
     fs::copy(&path, &crashed).unwrap();
@@ -85,8 +85,7 @@ fn a_lock_on_a_file_that_is_elsewhere_is_none() {
     assert!(matches!(checked(), Err(Refusal::Held)));
 }
 
-/// A file that was moved from under a process took all it saved from then on, for as long as the
-/// process had it.
+/// A process whose file was moved away went on saving into it, for as long as it had the file.
 #[test]
 fn who_has_a_file_that_was_moved_lets_it_go() {
     let (dir, path, other) = two_stores();
@@ -106,7 +105,7 @@ fn who_has_a_file_that_was_moved_lets_it_go() {
     }
 }
 
-/// Whoever closed a store that had been replaced removed the journal of the new one.
+/// A process that closed a replaced store removed the journal of the new one.
 #[test]
 fn a_journal_of_another_store_is_not_removed() {
     let dir = tempfile::tempdir().unwrap();
@@ -122,7 +121,7 @@ fn a_journal_of_another_store_is_not_removed() {
     assert!(!path.exists());
 }
 
-/// The store that had been put in the place of the damaged one became the damaged one.
+/// A store put in the place of the damaged one was treated as the damaged one.
 #[test]
 fn a_repair_does_not_replace_what_it_did_not_read() {
     let (_dir, path, other) = two_stores();
@@ -135,7 +134,7 @@ fn a_repair_does_not_replace_what_it_did_not_read() {
     assert_eq!(count(&path), 2);
 }
 
-/// The copy was one of the file without a name.
+/// The backup copied the file without a name.
 #[test]
 fn a_backup_is_of_the_store_at_the_path() {
     let (dir, path, other) = two_stores();
@@ -152,7 +151,7 @@ fn a_backup_is_of_the_store_at_the_path() {
     assert_eq!(count(&copy), 2);
 }
 
-/// Whoever had the file that a backup replaced went on saving into one without a name.
+/// A process whose file was replaced by a backup went on saving into one without a name.
 #[test]
 fn a_backup_replaces_no_store_that_somebody_has() {
     let (_dir, path, other) = two_stores();
@@ -165,7 +164,7 @@ fn a_backup_replaces_no_store_that_somebody_has() {
     assert_eq!(count(&other), 1);
 }
 
-/// What was spooled for a store that had been replaced by hand was set aside by the new one.
+/// A store put at the path by hand set aside what was spooled for the old one.
 #[test]
 fn nothing_is_spooled_for_a_store_that_was_replaced() {
     let (_dir, path, other) = two_stores();
@@ -177,7 +176,7 @@ fn nothing_is_spooled_for_a_store_that_was_replaced() {
     };
     let store = Store::open_with(&path, options()).unwrap();
     store.shared.let_go();
-    // As somebody holds it who only reads, and does not write down which store it is.
+    // As a process holds it that only reads, and does not write down the identity.
     let held = File::open(&path).unwrap();
     held.lock().unwrap();
     store.save(NewEntry::default(), &2).unwrap();
@@ -193,25 +192,25 @@ fn nothing_is_spooled_for_a_store_that_was_replaced() {
 fn a_lock_file_that_does_not_say_which_file_it_was_is_read() {
     let (_dir, path, _) = two_stores();
     let lock_path = location::beside(&path, ".lock");
-    let lock_file = LockFile::of(&Place::real(path));
+    let lock_file = LockFile::of(&StorePath::real(path));
     let known = lock_file.known().unwrap();
     let text = fs::read_to_string(&lock_path).unwrap();
     let text = text.trim_end();
     assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [0, 16, 48, 5, 20]);
-    // As older builds wrote it: no file, no checksum.
+    // The format of older builds: no file identity, no checksum.
     let old: Vec<&str> = text.lines().filter(|line| line.len() <= 16).collect();
     fs::write(&lock_path, old.join("\n") + "\n").unwrap();
     let old = lock_file.known().unwrap();
     assert_eq!((old.identity, old.sealing), (known.identity, known.sealing));
 }
 
-/// A lock file that a power cut had left as zeros, or that held the notes of a user, refused every
-/// open of the store.
+/// If a power cut had left the lock file as zeros, or it held the notes of a user, every open of
+/// the store failed.
 #[test]
 fn a_store_opens_whatever_its_lock_file_holds() {
     let (_dir, path, _) = two_stores();
     let lock_path = location::beside(&path, ".lock");
-    let lock_file = LockFile::of(&Place::real(path.clone()));
+    let lock_file = LockFile::of(&StorePath::real(path.clone()));
     let text = fs::read(&lock_path).unwrap();
     let text = text.trim_ascii_end();
     let lost: [&[u8]; 4] = [b"", &[0; 85], b"proc", &text[..text.len() - 1]];
@@ -237,7 +236,7 @@ fn a_store_opens_whatever_its_lock_file_holds() {
     }
 }
 
-/// What the link led to was written over.
+/// The target of the link was overwritten.
 #[cfg(unix)]
 #[test]
 fn a_lock_file_that_is_a_link_is_not_followed() {

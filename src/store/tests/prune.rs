@@ -1,4 +1,4 @@
-//! Pruning on save, and what it must not do to those that save meanwhile.
+//! Pruning on save, and what it must not do to concurrent savers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,7 +11,7 @@ use crate::retention::{Age, Per, Policy, Rule, plan};
 use crate::store::{Durability, Options, Settings, Store};
 use proptest::prelude::*;
 
-/// Keeps the last so many of each series.
+/// Keeps the last few of each series.
 fn keep_last(count: u32) -> Policy {
     let rule = Rule { keep_last: Some(count), ..Rule::default() };
     Policy { name: "ring".to_owned(), rules: vec![rule], ..Policy::default() }
@@ -64,7 +64,7 @@ fn whoever_looks_finds_what_the_rule_keeps_and_can_read_it() {
     assert_eq!(operations[0].policy.as_deref(), Some("ring"));
 }
 
-/// Setting a policy is no reason to lose what was saved without one.
+/// Setting a policy must not lose what was saved without one.
 #[test]
 fn what_was_saved_before_can_be_restored() {
     let dir = tempfile::tempdir().unwrap();
@@ -74,7 +74,7 @@ fn what_was_saved_before_can_be_restored() {
     prune_by(&store, keep_last(5));
     for number in 300..320 {
         store.save(about(0), &state(0, number)).unwrap();
-        // Each transaction takes a part of it.
+        // Each transaction removes a part of it.
         all(&store);
     }
     assert_eq!(all(&store).len(), 5);
@@ -146,8 +146,8 @@ fn a_window_of_time_is_pruned_from_its_end() {
     assert_eq!(all(&store).len(), 61);
 }
 
-/// Each save that pruned purged, too, what had expired by then; so each wrote two operations, and
-/// the log had forgotten everything else after 5,000 saves.
+/// Each save that pruned also purged what had expired by then. So each wrote two operations, and
+/// after 5,000 saves the log had forgotten everything else.
 #[test]
 fn what_expires_with_every_save_is_one_operation() {
     let dir = tempfile::tempdir().unwrap();
@@ -173,7 +173,7 @@ fn what_expires_with_every_save_is_one_operation() {
     assert!(purged.checkpoints > 100, "{purged:?}");
 }
 
-/// What a clock that was set back dates before the others is the newest all the same.
+/// A save dated before others by a clock that was set back is the newest all the same.
 #[test]
 fn a_clock_that_is_set_back_costs_nothing_that_was_saved_since() {
     let dir = tempfile::tempdir().unwrap();
@@ -259,7 +259,7 @@ fn any_about() -> impl Strategy<Value = NewEntry> {
             can_resume,
             tags: is_tagged.then(|| "keep".to_owned()).into_iter().collect(),
             created_at: time.map(|hours| Timestamp::from_micros(hours * 3_600_000_000)),
-            // Stands for the one that was saved last, whose id is not known yet.
+            // Stands for the checkpoint saved last, whose id is not known yet.
             parent: is_forked.then(|| Id::new("last").unwrap()),
             ..about(series)
         },
@@ -327,8 +327,8 @@ proptest! {
     }
 }
 
-/// The holder ordered its own save before saves that were already spooled. It took a series for
-/// completed that had gone on since, and pruned what the series still needed.
+/// The holder ordered its own save before earlier spooled saves. It took a series for completed
+/// that had gone on since, and pruned what the series still needed.
 #[test]
 fn what_was_spooled_before_a_save_arrived_before_it() {
     let dir = tempfile::tempdir().unwrap();
@@ -338,7 +338,7 @@ fn what_was_spooled_before_a_save_arrived_before_it() {
     prune_by(&store, Policy { rules: vec![completed], ..Policy::default() });
     other.count().unwrap();
     other.shared.let_go();
-    // Nobody takes in what is spooled but who saves.
+    // Only a saving call takes in spooled files here.
     store.shared.keeper.stop();
     (0..2).for_each(|number| drop(store.save(about(0), &number).unwrap()));
     let done = NewEntry { status: Status::Completed, ..about(0) };

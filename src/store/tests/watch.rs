@@ -1,4 +1,4 @@
-//! Long calls that are ended half way: what was done is whole, and the same call goes on.
+//! Long calls that are ended half way: what was done is complete, and the same call continues.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use crate::retention::{Policy, Rule, plan};
 use crate::store::keep::apply::REMOVED_AT_ONCE;
 use crate::store::{Action, Stage, Store};
 
-// One more goes than a transaction removes, and one stays.
+// One more than a transaction removes; one checkpoint stays.
 const CHECKPOINTS: usize = REMOVED_AT_ONCE + 2;
 
 fn open(dir: &tempfile::TempDir) -> Store {

@@ -1,4 +1,4 @@
-//! Chains as a snapshot finds them: the way to the newest document of a series.
+//! Chains as a snapshot finds them: the steps to the newest document of a series.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::store::chain::choice::{Chain, STEPS_MAX, is_too_long};
 use crate::store::engine::fault::In;
 use crate::store::transaction::snapshot::Snapshot;
 
-// So many of a series may be dated ahead of what was saved after them, and that is still found.
+// The newest save is still found if at most this many of its series are dated ahead of it.
 const DATED_AHEAD_MAX: usize = 16;
 
 impl Snapshot<'_> {
-    /// The raw bytes at a sequence, for a document of this length to be compressed against.
+    /// The raw bytes at a sequence, as a base for a document of this length.
     pub(in crate::store) fn base_for(
         &self,
         raw_bytes: usize,
@@ -43,7 +43,7 @@ impl Snapshot<'_> {
         Ok(self.frames()?.get(frame_row(sequence, 0)).within(self.path)?.is_some())
     }
 
-    /// The way to the newest checkpoint of a series, if there is one.
+    /// The steps to the newest checkpoint of a series, if there is one.
     pub(in crate::store) fn chain(&self, series: &Series) -> Result<Option<Chain>> {
         let Some(newest) = self.newest(series)? else {
             return Ok(None);
@@ -69,7 +69,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// What was saved last of a series.
+    /// The last save of a series.
     fn newest(&self, series: &Series) -> Result<Option<u64>> {
         let Some(name) = self.name(NameKind::Series, series.as_str())? else {
             return Ok(None);
@@ -91,10 +91,10 @@ impl Snapshot<'_> {
         Ok(entry.map(|entry| entry.sequence))
     }
 
-    /// What was saved last of those that stand on a frame.
+    /// The last save among the dependents of a frame.
     ///
-    /// If many are dated ahead of what was saved after them, one of these is found instead of it;
-    /// and if all that came since stood on it directly, it would have ever more dependents.
+    /// If many are dated ahead of later saves, one of them is found instead. If all later saves
+    /// were based on it directly, its dependents would grow without bound.
     fn last_dependent(
         &self,
         frames: &impl ReadableTable<FrameBytes, &'static [u8]>,

@@ -1,7 +1,7 @@
-//! Dependents: checkpoints that are stored as differences to others, when those are removed.
+//! Dependents: deltas whose bases are removed.
 //!
-//! Every base has a row that leads to its dependents, so removing it costs as much as there are of
-//! them, whatever the store holds. Nothing that stays may become unreadable.
+//! Every base has a row that leads to its dependents, so removing it costs as much as it has
+//! dependents, however large the store is. Whatever stays must stay readable.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
@@ -19,7 +19,7 @@ use crate::store::engine::fault::In;
 use crate::store::options::Limits;
 use crate::store::transaction::writer::Writer;
 
-// A document seldom compresses as well as this alone, so there is no need to try.
+// A document that compresses this well alone needs no delta.
 const SURELY_PAYS_BY: usize = 16;
 
 const DEPENDENTS_DAMAGED: &str = "the row of its dependents is damaged, so it cannot be removed \
@@ -45,15 +45,15 @@ impl Writer<'_> {
         }
     }
 
-    /// Makes sure that nothing that stays depends on those that are about to be removed.
+    /// Makes sure that no remaining checkpoint depends on those about to be removed.
     ///
-    /// Returns by how much longer the frames that stay are.
+    /// Returns by how much longer the remaining frames are.
     pub(in crate::store) fn detach(&mut self, sequences: &[u64]) -> Result<i64> {
         let mut removed = Removed::with_capacity(sequences.len());
         for sequence in sequences {
             removed.insert(*sequence, self.unpacker().base(*sequence)?);
         }
-        // Where the start of a chain goes, the first that stays takes its place.
+        // If the start of a chain is removed, the first that stays replaces it.
         let mut heirs: HashMap<u64, u64> = HashMap::new();
         let mut grown = 0;
         for (key, lost) in self.orphans(&removed)? {
@@ -79,13 +79,13 @@ impl Writer<'_> {
         Ok(grown)
     }
 
-    /// Whether it is known what depends on a frame and can be stored anew, so that the frame can be
+    /// Whether the dependents of a frame are known and can be stored anew, so that the frame can be
     /// removed.
     pub(in crate::store) fn is_detachable(&self, sequence: u64) -> Result<bool> {
         let Some(dependents) = unless_damaged(self.dependents(sequence))? else {
             return Ok(false);
         };
-        // Only a change of the key that is not done leaves what takes another one.
+        // Only an unfinished rekey leaves frames under another key.
         if !self.open.is_rekeying.load(Ordering::Relaxed) {
             return Ok(true);
         }
@@ -97,8 +97,8 @@ impl Writer<'_> {
         Ok(dependents.is_empty() || self.is_readable(sequence)?)
     }
 
-    /// Whether all keys are at hand that it takes to read a document. One of a store whose key is
-    /// about to change may take several.
+    /// Whether all keys needed to read a document are at hand. During a rekey a document may need
+    /// several.
     fn is_readable(&self, sequence: u64) -> Result<bool> {
         let mut next = Some(sequence);
         for _ in 0..=STEPS_MAX {
@@ -111,14 +111,14 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// Whether the key of a frame is at hand, or it has none. What is damaged needs none.
+    /// Whether the key of a frame is at hand. Plain and damaged frames need none.
     fn is_openable(&self, sequence: u64) -> Result<bool> {
         let head = self.unpacker().head(sequence)?;
         let key = FoundFrame::parse(&head).ok().and_then(|found| found.key);
         Ok(key.is_none_or(|id| self.open.frames.keys().get(id).is_some()))
     }
 
-    /// Names the one of these that keeps all of them from being removed, if it is one.
+    /// Names the sequence that keeps the others from being removed, if it is one of these.
     pub(in crate::store) fn named(&self, error: Error, entries: &[Entry]) -> Error {
         let is_hurt =
             |it: &&Entry| matches!(unless_damaged(self.dependents(it.sequence)), Ok(None));
@@ -130,7 +130,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Those that stay, with the base that each of them loses, in the order of arrival.
+    /// The dependents that stay, with the base that each loses, in the order of arrival.
     fn orphans(&self, removed: &Removed) -> Result<Vec<(RecordKey, u64)>> {
         let mut orphans = Vec::new();
         for base in removed.keys() {
@@ -142,15 +142,15 @@ impl Writer<'_> {
         Ok(orphans)
     }
 
-    /// Stores a checkpoint anew, as a difference to `base` if there is one.
+    /// Stores a checkpoint anew, as a delta to `base` if there is one.
     ///
-    /// Returns by how much longer it is; `None` if it is damaged, so that nobody could read it
-    /// before either.
+    /// Returns by how much longer it is; `None` if it is damaged, and so was not readable before
+    /// either.
     fn rebase(&mut self, key: RecordKey, base: Option<u64>) -> Result<Option<i64>> {
         let Some(frame) = unless_damaged(self.pack_anew(key.sequence, base))? else {
             return Ok(None);
         };
-        // The frame may be whole though the entry is not: who mends that will want it.
+        // The frame may be intact though the entry is damaged; a repair needs it.
         let entry = unless_damaged(self.entry(key))?.flatten();
         let base = base.filter(|_| frame.rank().is_some());
         let bytes = self.open.bytes_of(&frame, key.sequence, base)?;
@@ -170,7 +170,7 @@ impl Writer<'_> {
 
     /// The frame of a checkpoint without the base it has.
     fn pack_anew(&self, sequence: u64, base: Option<u64>) -> Result<Frame> {
-        // However little this handle wants to read, what others can read must stay so.
+        // The limits of this handle do not count: what others can read must stay readable.
         let unpacker = Unpacker { limit: Limits::DOCUMENT_BYTES_MAX, ..self.unpacker() };
         let raw = unpacker.raw_at(sequence, &|| format!("frame {sequence}"))?;
         let head = unpacker.head(sequence)?;
@@ -203,7 +203,7 @@ impl Writer<'_> {
         base: u64,
         change: impl FnOnce(&mut Vec<RecordKey>),
     ) -> Result<()> {
-        // While its row is damaged the base cannot be removed, so nothing can lose it.
+        // While its row is damaged the base cannot be removed, so no dependent can lose it.
         let Some(mut dependents) = unless_damaged(self.dependents(base))? else {
             return Ok(());
         };
@@ -219,12 +219,12 @@ impl Writer<'_> {
     }
 }
 
-/// The last that is removed on the way back from one that is, and the first that stays, if any.
+/// The last removed base on the way back from a removed one, and the first that stays, if any.
 fn first_to_stay(from: u64, removed: &Removed) -> (u64, Option<u64>) {
     let mut last = from;
     loop {
         match removed.get(&last) {
-            // A base is always before what depends on it, so this ends.
+            // A base is always older than its dependents, so this ends.
             Some(Some(base)) if removed.contains_key(base) => last = *base,
             Some(base) => return (last, *base),
             None => return (last, None),

@@ -17,7 +17,7 @@ pub(crate) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// The causes that checkpoints with the name were saved for.
+    /// The causes of the checkpoints that have the name.
     ///
     /// Looks up one row for each of them, however many checkpoints there are.
     pub(crate) fn causes(&self, name: NameId) -> Result<Vec<NameId>> {
@@ -38,7 +38,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The causes that checkpoints with a name were saved for, in a read or a write transaction.
+/// The causes of the checkpoints with a name, in a read or a write transaction.
 pub(in crate::store) fn causes(
     index: &impl ReadableTable<IndexBytes, ()>,
     name: NameId,
@@ -53,7 +53,7 @@ pub(in crate::store) fn causes(
             break;
         };
         let found = indexed_cause(row.within(path)?.0.value());
-        // A damaged page may have any order, and this would be without end.
+        // A damaged page may have any order, and this would never end.
         if found < cause {
             return Err(Error::corrupt("table index", OUT_OF_ORDER));
         }
@@ -63,7 +63,7 @@ pub(in crate::store) fn causes(
     Ok(causes)
 }
 
-/// A range read from the end that is asked for.
+/// A range, read from the requested end.
 pub(super) struct Directed<I> {
     pub(super) rows: I,
     pub(super) order: Order,

@@ -61,7 +61,8 @@ impl Writer<'_> {
         match self.open.names.find(&self.names, &pair, self.path) {
             Ok(Some(id)) => return Ok(id),
             Err(error) if error.is_of_engine() => return Err(error),
-            // A damaged name keeps its number for what has it, and gets another for what comes.
+            // A damaged name keeps its number for existing checkpoints, and gets another for new
+            // ones.
             Ok(None) | Err(_) => {}
         }
         let id = self.next_name;
@@ -83,13 +84,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Removes all names but these.
+    /// Removes all names except these.
     pub(in crate::store) fn retain_names(&mut self, used: &HashSet<NameId>) -> Result<()> {
         names::retain(&mut self.names, used, self.path)
     }
 }
 
-/// The names that lead to an entry, beside the one that leads to all.
+/// The names under which an entry is listed, beside the row for any name.
 pub(in crate::store) fn listed_names(entry: &Entry) -> impl Iterator<Item = (NameKind, &str)> {
     // The series of an issue or a loop leads to it already.
     let issue = entry.issue.as_ref().filter(|it| Series::of_issue(it) != entry.series);

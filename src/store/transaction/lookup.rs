@@ -42,7 +42,7 @@ impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
         name.ok_or_else(|| Error::corrupt(format!("name {id}"), "it is not there"))
     }
 
-    /// The entry of a checkpoint: by the row of its id, else by the time in it.
+    /// The entry of a checkpoint: by the row of its id, else by the time in the id.
     pub(in crate::store) fn find(
         &self,
         ids: &impl ReadableTable<&'static str, RecordBytes>,
@@ -64,7 +64,7 @@ impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
             let (key, value) = row.within(self.path)?;
             let key = RecordKey::from_bytes(key.value());
             let found = decode_id(key, value.value());
-            // Many may have been saved within the same millisecond.
+            // Many may have been saved within one millisecond.
             if found.map_err(|reason| Error::corrupt(key.to_string(), reason))? == *id {
                 return self.decode(key, value.value()).map(Some);
             }
@@ -73,10 +73,10 @@ impl<N: ReadableTable<&'static [u8], &'static [u8]>> Lookup<'_, N> {
     }
 }
 
-// Shorter ones fit more than a month of checkpoints, and would have to look at all of them.
+// A shorter prefix fits more than a month of checkpoints, and would have to check all of them.
 const PREFIX_MIN: usize = 4;
 
-/// Whether `prefix` may be the start of an id that the store made up, but says too little.
+/// Whether `prefix` may start an id made by the store, but is too short.
 pub(crate) fn is_too_short(prefix: &str) -> bool {
     prefix.len() < PREFIX_MIN && prefix.bytes().all(is_hex)
 }

@@ -76,7 +76,7 @@ impl<'a> Snapshot<'a> {
         }))
     }
 
-    /// The keys of all entries, from the oldest to the newest.
+    /// All record keys, from the oldest to the newest.
     pub(in crate::store) fn keys(
         &self,
     ) -> Result<impl DoubleEndedIterator<Item = Result<RecordKey>>> {
@@ -96,7 +96,7 @@ impl<'a> Snapshot<'a> {
         lookup.find(&ids, &self.records, id)
     }
 
-    /// Ids that start with `prefix`: all there are, but no more than `limit`.
+    /// Ids that start with `prefix`, at most `limit`.
     pub(crate) fn starting_with(&self, prefix: &str, limit: usize) -> Result<Vec<Entry>> {
         let ids = self.transaction.open_table(IDS).within(self.path)?;
         let mut found = Vec::new();

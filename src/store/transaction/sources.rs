@@ -63,7 +63,7 @@ impl<'a> Writer<'a> {
             match self.lookup().decode(RecordKey::from_bytes(key.value()), record.value()) {
                 Ok(entry) => rows.extend(row_of(&entry)),
                 Err(error) if error.is_of_engine() => return Err(error),
-                // Damage to one checkpoint is no concern of the others.
+                // Damage to one checkpoint must not fail the others.
                 Err(_) => {}
             }
         }

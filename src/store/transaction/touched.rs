@@ -1,8 +1,8 @@
-//! What a transaction added, as far as it tells which rule governs it.
+//! What a transaction added, as far as rules depend on it.
 
 use crate::checkpoint::{Entry, Layout, Series, Status, Trigger};
 
-/// What tells which rule governs a checkpoint that was added.
+/// The facts that decide which rule governs an added checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::store) struct Touched {
     pub(in crate::store) series: Series,

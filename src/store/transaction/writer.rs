@@ -1,4 +1,4 @@
-//! Writing: a record, its document and its rows elsewhere change in one transaction or not at all.
+//! Writing: a record, its document and all its rows change in one transaction or not at all.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::store::turn::open::Open;
 use crate::store::turn::settings::OnSave;
 use crate::sync::{lock, read, write};
 
-// Three to a page of 4 KiB: a larger value would take pages by powers of two.
+// Three to a page of 4 KiB. A larger value takes a page whose length is a power of two.
 const CHUNK_BYTES: usize = 1352;
 // Documents this large fill pages of their own, one chunk each.
 const LARGE_FROM_BYTES: usize = 64 << 10;
@@ -36,10 +36,10 @@ const _: () = assert!(Limits::DOCUMENT_BYTES_MAX + 128 <= CHUNKS_MAX * LARGE_CHU
 const _: () = assert!(CHUNK_BYTES >= CHUNK_BYTES_MIN);
 const _: () = assert!(LARGE_FROM_BYTES <= CHUNKS_MAX * CHUNK_BYTES);
 
-/// Runs `work` in one transaction, after putting into the tables what waits for it.
+/// Runs `work` in one transaction, after putting pending saves into the tables.
 ///
-/// A commit that is to last must hold the journal meanwhile: a sequence below one that is on disk
-/// counts as being there too.
+/// A durable commit must hold the journal meanwhile: a sequence below one on disk counts as being
+/// on disk too.
 pub(in crate::store) fn transact<T>(
     open: &Open,
     path: &Path,
@@ -75,7 +75,7 @@ pub(in crate::store) fn transact<T>(
         }
         Err(error) => {
             open.names.clear();
-            // What the work itself refused is undone; only a commit may have come half way.
+            // An error of the work itself is undone. Only a failed commit may be half done.
             if error.is_of_engine() {
                 open.bases.distrust();
             }
@@ -85,17 +85,17 @@ pub(in crate::store) fn transact<T>(
     }
 }
 
-/// What holds once a transaction is committed.
+/// What becomes true once a transaction is committed.
 struct Written {
     next: NameId,
     new_names: HashMap<(NameKind, Arc<str>), NameId>,
-    /// The sequences of checkpoints that were removed.
+    /// The sequences of removed checkpoints.
     removed: HashSet<u64>,
     lag_max: Option<u64>,
     has_sources: bool,
 }
 
-/// A state of the store: where it is the same, nobody has written.
+/// A version of the store: while it is the same, no process has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) struct Version {
     opening: u64,
@@ -104,7 +104,7 @@ pub(in crate::store) struct Version {
 }
 
 impl Version {
-    /// That after the transaction under way.
+    /// The version after the current transaction.
     pub(in crate::store) fn next(self) -> Self {
         Self { commits: self.commits + 1, ..self }
     }
@@ -120,7 +120,7 @@ pub(in crate::store) struct Writer<'a> {
     pub(in crate::store) index: Table<'a, IndexBytes, ()>,
     pub(in crate::store) names: Table<'a, &'static [u8], &'static [u8]>,
     pub(in crate::store) ids: Table<'a, &'static str, RecordBytes>,
-    // Opened when they are needed: what a transaction touches costs it pages.
+    // Opened when they are needed: each table that a transaction opens costs pages.
     pub(in crate::store) children: Option<Table<'a, (&'static str, RecordBytes), ()>>,
     pub(in crate::store) deleted: Option<Table<'a, DeletedBytes, &'static [u8]>>,
     pub(in crate::store) sources: Option<Table<'a, SourceBytes, ()>>,
@@ -129,15 +129,15 @@ pub(in crate::store) struct Writer<'a> {
     /// Shared with readers once the transaction is committed.
     pub(in crate::store) new_names: HashMap<(NameKind, Arc<str>), NameId>,
     pub(in crate::store) removed: HashSet<u64>,
-    /// What [`Open::lag_max`] is once this is committed.
+    /// The value of [`Open::lag_max`] once this is committed.
     pub(in crate::store) lag_max: Option<u64>,
-    /// What [`Open::has_sources`] is once this is committed.
+    /// The value of [`Open::has_sources`] once this is committed.
     pub(in crate::store) has_sources: bool,
     /// The settings, if every save is to be pruned.
     pub(in crate::store) on_save: Option<OnSave>,
     /// What was added and how often, if every save is pruned.
     pub(in crate::store) touched: HashMap<Touched, usize>,
-    /// The sequences of what was saved, and not taken from the intake.
+    /// The sequences saved here without the intake.
     pub(in crate::store) fresh: HashSet<u64>,
 }
 
@@ -220,7 +220,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Puts `new` in the place of `old`, whose id, time and document it keeps.
+    /// Replaces `old` by `new`, and keeps its id, time and document.
     pub(in crate::store) fn replace(&mut self, old: &Entry, new: &Entry) -> Result<()> {
         let before = self.index_rows(old)?;
         let after = self.index_rows(new)?;
@@ -243,10 +243,10 @@ impl<'a> Writer<'a> {
         row.map(|row| self.lookup().decode(key, row.value())).transpose()
     }
 
-    /// What the store is before this transaction is committed.
+    /// The version of the store before this transaction is committed.
     pub(in crate::store) fn version(&self) -> Version {
         let commits = self.open.commits.load(Ordering::Relaxed);
-        // What waits for the tables comes with the next transaction.
+        // Saves that are pending now come with the next transaction.
         let next_sequence = lock(&self.open.intake).next_sequence();
         Version { opening: self.open.bases.opening(), commits, next_sequence }
     }
@@ -262,8 +262,8 @@ impl<'a> Writer<'a> {
     }
 
     pub(in crate::store) fn remove_frame(&mut self, entry: &Entry) -> Result<()> {
-        // Most are of one chunk, and removing one row is faster than a range. What either says may
-        // be damaged, but hardly both.
+        // Most frames have one chunk, and removing one row is faster than a range. Either of the
+        // two may be damaged, but hardly both.
         if entry.stored_bytes < CHUNK_BYTES_MIN as u64 {
             let first = self.frames.remove(frame_row(entry.sequence, 0)).within(self.path)?;
             if first.is_some_and(|first| first.value().len() < CHUNK_BYTES_MIN) {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::codec::Frames;
 use crate::error::{Error, Result};
-use crate::store::engine::disk::{Disk, Place};
+use crate::store::engine::disk::{Disk, StorePath};
 use crate::store::engine::fault::without_panics;
 use crate::store::engine::full::lacks_room;
 use crate::store::engine::sealing::Sealing;
@@ -32,20 +32,20 @@ use crate::sync::{lock, read, try_read, try_write, write};
 const POLL: Duration = Duration::from_millis(1);
 // Lets a turn do enough work to be worth those syncs.
 const TURN_MIN: Duration = Duration::from_millis(20);
-// How often it is looked, at `POLL`, what somebody writes who is at it.
+// Polls, at `POLL` intervals, before a half-written signature counts as unknown.
 const SIGNING: u32 = 5;
 
-/// For how long a call waits for its turn.
+/// How long a call waits for its turn.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) enum Patience {
     /// As long as the options say.
     Usual,
-    /// Until then, whatever other threads of this process wait for.
+    /// Until then, without regard to other waiting threads of this process.
     Until(Instant),
 }
 
 pub(in crate::store) struct Turn {
-    place: Place,
+    place: StorePath,
     lock_file: LockFile,
     options: Options,
     keeper: Arc<Keeper>,
@@ -54,13 +54,13 @@ pub(in crate::store) struct Turn {
     open: RwLock<Option<Open>>,
     /// Whether this handle has had the file before.
     is_known: AtomicBool,
-    /// Of the store, once that is known.
+    /// Identity of the store, once known.
     identity: Mutex<Option<u64>>,
-    /// What it was sealed with when this handle last had it. Others may have changed that.
+    /// The sealing when this handle last had the file. Others may have changed it.
     sealing: Mutex<Sealing>,
     /// The file must be opened anew before it is used again.
     broken: AtomicBool,
-    /// Some of the file may not be on disk though the system takes it for written.
+    /// Some of the file may not be on disk though the kernel takes it for written.
     unwritten: AtomicBool,
     /// The next reader opens the file in memory at once: the disk was too full for an earlier one.
     has_no_room: AtomicBool,
@@ -69,7 +69,7 @@ pub(in crate::store) struct Turn {
     in_flight: AtomicUsize,
     /// When the last call ended, in microseconds from `start`.
     used_micros: AtomicU64,
-    /// When a wait last ended in vain, so that threads queued behind it do not wait as long again.
+    /// When a wait last failed, so that threads queued behind it do not wait as long again.
     gave_up: Mutex<Option<(Instant, Error)>>,
     /// When the file was let go for another process, in microseconds from `start`.
     yielded_micros: AtomicU64,
@@ -77,7 +77,7 @@ pub(in crate::store) struct Turn {
 
 impl Turn {
     pub(in crate::store) fn new(
-        place: Place,
+        place: StorePath,
         options: &Options,
         (keeper, settle): (Arc<Keeper>, Settle),
         frames: Arc<Frames>,
@@ -108,7 +108,7 @@ impl Turn {
         &self.place.path
     }
 
-    pub(in crate::store) fn place(&self) -> &Place {
+    pub(in crate::store) fn place(&self) -> &StorePath {
         &self.place
     }
 
@@ -121,7 +121,7 @@ impl Turn {
         self.within(Patience::Usual, work)
     }
 
-    /// As [`Turn::with`], but waits for so long.
+    /// As [`Turn::with`], but waits as long as `patience` says.
     pub(in crate::store) fn within<T>(
         &self,
         patience: Patience,
@@ -187,9 +187,9 @@ impl Turn {
         self.used_micros.store(self.now_micros(), Ordering::Relaxed);
     }
 
-    /// Has the file opened anew if a call that used it failed over it.
+    /// Marks the file to be opened anew if a call failed because of it.
     pub(in crate::store) fn note_broken<T>(&self, result: &Result<T>) {
-        // After a failed write the engine refuses work, and its memory may not fit the file.
+        // After a failed write the engine refuses work, and its memory may not match the file.
         if result.as_ref().is_err_and(Error::is_of_engine) {
             self.broken.store(true, Ordering::Release);
         }
@@ -219,7 +219,7 @@ impl Turn {
                 let open = self.make_ready(open, (patience, usage), arrived)?;
                 return Ok(RwLockWriteGuard::downgrade(open));
             }
-            // Another thread waits for the turn, or has the file for itself.
+            // Another thread waits for the turn, or uses the file alone.
             if Instant::now() >= until {
                 return Err(self.locked(arrived));
             }
@@ -242,7 +242,7 @@ impl Turn {
         self.write_anew(open.as_ref())?;
         let is_useless = usage == Use::Write && open.as_ref().is_some_and(Open::is_in_memory);
         if self.broken.swap(false, Ordering::AcqRel) || is_useless {
-            // Closing what is damaged may panic too; what it would say has been said.
+            // Closing a damaged file may panic too; the error was already reported.
             let damaged = open.take();
             self.keeper.note_closed();
             let _ = without_panics(self.path(), || {
@@ -287,12 +287,12 @@ impl Turn {
         open.ok_or_else(|| self.locked(arrived))
     }
 
-    /// What whoever waited in vain since `arrived` is told.
+    /// The error for a call that waited in vain since `arrived`.
     pub(in crate::store) fn locked(&self, arrived: Instant) -> Error {
         self.lock_file.locked(arrived.elapsed())
     }
 
-    /// After letting go for another process, leaves it the time to notice.
+    /// After releasing the file for another process, gives that process time to notice.
     fn give_way(&self) {
         let yielded = self.yielded_micros.swap(0, Ordering::Relaxed);
         if yielded > 0 {

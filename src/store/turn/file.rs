@@ -1,4 +1,4 @@
-//! The file itself: made so that no crash leaves half of one, and opened only if we can read it.
+//! The file itself: created so that no crash leaves half of it, and opened only if readable.
 
 use std::fs::TryLockError;
 use std::io;
@@ -13,7 +13,7 @@ use redb::{
 use crate::codec::KeyId;
 use crate::error::{At, Damage, Error, Result};
 use crate::store::engine::disk::{
-    Disk, DiskFile, FileId, FoundFile, Lock, Place, RealDisk, opening,
+    Disk, DiskFile, FileId, FoundFile, Lock, RealDisk, StorePath, opening,
 };
 use crate::store::engine::fault::{In, engine_error};
 use crate::store::engine::full::is_full;
@@ -26,7 +26,7 @@ use crate::store::options::Options;
 use crate::store::turn::kind;
 use crate::store::turn::lock::LockFile;
 
-// Enough for a disk to be busy, and little memory.
+// Enough to keep a disk busy, with little memory.
 const WRITTEN_AT_ONCE: usize = 256 << 10;
 // No file system has holes between smaller parts of a page.
 const BLOCK_BYTES: usize = 4096;
@@ -50,10 +50,10 @@ impl From<Error> for Refusal {
 
 /// Opens the store, making it first if there is none and `options` allow.
 ///
-/// Who opens it for the first time looks at the format before anything can change. Also tells which
-/// file it is.
+/// The first opening checks the format before anything can change. Also returns the identity of the
+/// file.
 pub(in crate::store) fn open(
-    place: &Place,
+    place: &StorePath,
     lock_file: &LockFile,
     options: &Options,
     is_first: bool,
@@ -69,7 +69,7 @@ pub(in crate::store) fn open(
         Err(error) => return Err(io_error(path, error).into()),
     }
     let file = disk.open(path).at(path)?;
-    // A moment's lock: many that wait and looked inside would keep each other out.
+    // Locked only for a moment: many waiting processes would otherwise keep each other out.
     if !disk.is_free(path).at(path)? {
         return Err(Refusal::Held);
     }
@@ -88,7 +88,7 @@ pub(in crate::store) fn open(
 
 /// Opens the store in memory: writes never reach the disk.
 pub(in crate::store) fn open_in_memory(
-    place: &Place,
+    place: &StorePath,
     options: &Options,
 ) -> Result<(Database, Option<FileId>, Overlay), Refusal> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
@@ -102,7 +102,7 @@ pub(in crate::store) fn open_in_memory(
     Ok((database, id, overlay))
 }
 
-/// Refuses a file over whose damage the engine would end the process when it closes it.
+/// Refuses a file whose damage would make the engine end the process when it closes the file.
 fn check_engine(path: &Path) -> Result<(), Refusal> {
     let file = opening::read(path).at(path)?;
     match file.try_lock_shared() {
@@ -111,7 +111,7 @@ fn check_engine(path: &Path) -> Result<(), Refusal> {
         Err(TryLockError::Error(error)) => return Err(io_error(path, error).into()),
     }
     let pages = Pages::open(file).at(path)?;
-    // What a crash left, the engine checks itself, and another start it refuses.
+    // The engine checks what a crash left itself, and refuses any other start.
     if pages.is_unclosed() || !pages.header_faults().is_empty() {
         return Ok(());
     }
@@ -121,7 +121,7 @@ fn check_engine(path: &Path) -> Result<(), Refusal> {
     Err(Error::corrupt_store(Damage::Engine, path, reason).into())
 }
 
-/// Opens the store so that it cannot be changed; `None` if it has to be repaired first.
+/// Opens the store read-only; `None` if it has to be repaired first.
 pub(in crate::store) fn open_read_only(
     path: &Path,
 ) -> Result<Option<(ReadOnlyDatabase, u32)>, Refusal> {
@@ -143,8 +143,8 @@ pub(in crate::store) fn open_read_only_on(
     Ok(opened)
 }
 
-/// Keeps all others from a file, for as long as the result lives.
-pub(in crate::store) fn lock_alone(place: &Place) -> Result<Box<dyn DiskFile>, Refusal> {
+/// Locks a file against all other processes while the result lives.
+pub(in crate::store) fn lock_alone(place: &StorePath) -> Result<Box<dyn DiskFile>, Refusal> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     let file = disk.open(path).at(path)?;
     if !file.try_lock(Lock::Exclusive).at(path)? {
@@ -154,8 +154,8 @@ pub(in crate::store) fn lock_alone(place: &Place) -> Result<Box<dyn DiskFile>, R
     Ok(file)
 }
 
-/// Refuses a locked file that is not the one at its path any more: whoever had the lock may have
-/// put another in its place, and what is saved into this one would be found by nobody.
+/// Refuses a locked file that is no longer at its path: the previous lock holder may have replaced
+/// it, and no process would find what is saved into this one.
 pub(in crate::store) fn check_place(
     disk: &dyn Disk,
     file: &dyn DiskFile,
@@ -183,7 +183,7 @@ pub(in crate::store) fn check_file(disk: &dyn Disk, found: FoundFile, path: &Pat
 }
 
 /// As [`check_file`], for the file that is at the path now.
-pub(in crate::store) fn check_there(place: &Place) -> Result<()> {
+pub(in crate::store) fn check_there(place: &StorePath) -> Result<()> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     check_file(disk, disk.look(path).at(path)?, path)
 }
@@ -203,7 +203,7 @@ fn others(disk: &dyn Disk, id: Option<FileId>, path: &Path) -> Vec<PathBuf> {
 /// Makes an empty store under another name and moves it into place.
 ///
 /// A file that is killed while the engine sets it up cannot be opened again.
-fn create(place: &Place, lock_file: &LockFile, key: Option<KeyId>) -> Result<(), Refusal> {
+fn create(place: &StorePath, lock_file: &LockFile, key: Option<KeyId>) -> Result<(), Refusal> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     let Some(_others_wait) = lock_file.exclude()? else {
         return Err(Refusal::Creating);
@@ -231,11 +231,11 @@ fn create_empty(disk: &dyn Disk, path: &Path, key: Option<KeyId>) -> Result<(), 
     Ok(disk.open(path).and_then(|file| file.sync()).at(path)?)
 }
 
-/// Writes the whole file anew, as it is read now, and syncs it.
+/// Rewrites the whole file as it is read now, and syncs it.
 ///
-/// After a failed sync the kernel takes for written what it could not write, and no later sync
-/// writes it. Nobody else may have the file, and nothing may have been written since. Another file
-/// that was put at the path is left alone.
+/// After a failed sync the kernel takes unwritten pages for written, and no later sync writes them.
+/// No other process may have the file, and nothing may have been written since. Another file at the
+/// path is left alone.
 pub(in crate::store) fn write_anew(
     disk: &dyn Disk,
     path: &Path,
@@ -261,8 +261,8 @@ pub(in crate::store) fn write_anew(
     file.sync()
 }
 
-/// Writes bytes on a full disk. What has its blocks already takes no room; zeros for which there is
-/// none were never written.
+/// Writes bytes on a full disk. Bytes with allocated blocks need no room. Zeros without room were
+/// never written.
 fn write_around_holes(file: &dyn DiskFile, bytes: &[u8], at: u64) -> io::Result<()> {
     for (block, at) in bytes.chunks(BLOCK_BYTES).zip((at..).step_by(BLOCK_BYTES)) {
         match file.write_at(block, at) {

@@ -16,7 +16,7 @@ use crate::store::engine::table::{
 };
 
 /// What the tables say when the file is opened.
-pub(in crate::store) struct Found {
+pub(in crate::store) struct StoreFacts {
     /// The first sequence that no checkpoint ever had.
     pub(in crate::store) next_sequence: u64,
     pub(in crate::store) next_name: NameId,
@@ -29,13 +29,13 @@ pub(in crate::store) struct Found {
     pub(in crate::store) highest: Timestamp,
     /// The longest lag, in microseconds; `None` if no date lags behind the order.
     pub(in crate::store) lag_max: Option<u64>,
-    /// What everything is sealed with.
+    /// The key of the store.
     pub(in crate::store) key: Option<KeyId>,
-    /// Whether some may still be as it was before that.
+    /// True while a rekey is unfinished: some frames may still use the old key.
     pub(in crate::store) is_rekeying: bool,
 }
 
-impl Found {
+impl StoreFacts {
     pub(in crate::store) fn read(database: &Database, path: &Path) -> Result<Self> {
         let transaction = database.begin_read().within(path)?;
         let frames = transaction.open_table(FRAMES).within(path)?;

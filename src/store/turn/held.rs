@@ -12,7 +12,7 @@ use redb::{Builder, Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabas
 use crate::codec::{Frames, Keyring};
 use crate::error::{At, Error, Result};
 use crate::store::chain::bases::Bases;
-use crate::store::engine::disk::{Disk, Place};
+use crate::store::engine::disk::{Disk, StorePath};
 use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::location;
 use crate::store::engine::names::Names;
@@ -26,12 +26,12 @@ use crate::store::turn::wait::when_free;
 
 // As long as any turn, at least.
 const TURN_MIN: Duration = Duration::from_millis(20);
-// As much as others have for the same, and half of it again for documents.
+// As much as other handles use, and half of it again for documents.
 const CACHE_BYTES: usize = 32 << 20;
 
-/// A store that is held, and what was learnt about it.
+/// A store on hold, and what is known about it.
 pub(in crate::store) struct Held<'a> {
-    pub(in crate::store) place: &'a Place,
+    pub(in crate::store) place: &'a StorePath,
     pub(in crate::store) path: &'a Path,
     pub(in crate::store) names: Names,
     pub(in crate::store) bases: Bases,
@@ -44,7 +44,7 @@ pub(in crate::store) struct Held<'a> {
 
 /// The file as the engine reads it.
 pub(in crate::store) enum Source {
-    /// It was closed as it should be.
+    /// It was closed properly.
     Closed(ReadOnlyDatabase),
     /// A crash left it; it is repaired in memory.
     Repaired(Database),
@@ -60,8 +60,8 @@ impl Source {
 }
 
 impl<'a> Held<'a> {
-    /// Takes hold of nothing yet; waits for other processes as long as `wait` says.
-    pub(in crate::store) fn new(place: &'a Place, wait: Duration, keys: Keyring) -> Self {
+    /// Does not lock anything yet; waits for other processes as long as `wait` says.
+    pub(in crate::store) fn new(place: &'a StorePath, wait: Duration, keys: Keyring) -> Self {
         Self {
             place,
             path: &place.path,
@@ -75,7 +75,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// The file, once it is this process's turn.
+    /// The file, once this process has its turn.
     pub(in crate::store) fn source(&mut self) -> Result<&Source> {
         if self.source.is_none() {
             let (place, path, wait) = (self.place, self.path, self.wait);
@@ -85,7 +85,7 @@ impl<'a> Held<'a> {
                 return Err(Error::corrupt("meta", "another store took its place meanwhile"));
             }
             self.identity = identity;
-            // Numbers of names may have been given out anew.
+            // Another process may have given names new numbers.
             self.names.clear();
             self.since = Instant::now();
             self.source = Some(source);
@@ -122,15 +122,15 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Opens a store that was closed cleanly so that it cannot be changed; `None` if a crash left it.
-pub(in crate::store) fn open_closed(place: &Place) -> Result<Option<Source>, Refusal> {
+/// Opens a cleanly closed store read-only; `None` if a crash left it.
+pub(in crate::store) fn open_closed(place: &StorePath) -> Result<Option<Source>, Refusal> {
     let source = open(place)?;
-    // Read while the source has its lock. Only the real disk can tell by the source itself.
+    // Read while the source is locked. Only the real disk can tell by the source itself.
     let pages = place.disk.open(&place.path).and_then(Pages::over).at(&place.path)?;
     Ok(Some(source).filter(|_| !pages.is_unclosed()))
 }
 
-fn open(place: &Place) -> Result<Source, Refusal> {
+fn open(place: &StorePath) -> Result<Source, Refusal> {
     let (path, disk) = (place.path.as_path(), place.disk.as_ref());
     file::check_file(disk, disk.look(path).at(path)?, path)?;
     let file = disk.open(path).at(path)?;
@@ -168,8 +168,8 @@ fn identity_of(source: &Source, path: &Path) -> Result<Option<u64>> {
     Ok(meta.get(IDENTITY_KEY).within(path)?.map(|value| value.value()))
 }
 
-/// Whether another process waits. Makes no file to find that out.
-fn is_awaited(place: &Place) -> bool {
+/// Whether another process waits. Creates no file to find out.
+fn is_awaited(place: &StorePath) -> bool {
     let lock_file = location::beside(&place.path, ".lock");
     place.disk.is_file(&lock_file) && LockFile::of(place).is_awaited()
 }

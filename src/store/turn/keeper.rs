@@ -1,4 +1,4 @@
-//! What the keeper thread of a store has to do, and when: let the file go, settle, flush.
+//! The work of a store's keeper thread, and when it is due: release the file, settle, flush.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,16 +8,16 @@ use crate::error::{Error, Result};
 use crate::store::options::{Hold, Options};
 use crate::sync::lock;
 
-// How soon another process that waits is noticed.
+// How soon the keeper notices another waiting process.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-// How soon a sole owner notices what others have spooled; whoever reads does so at once.
+// How soon a sole owner notices spooled saves of others; readers notice at once.
 const LOOK_ALONE_EVERY: Duration = Duration::from_millis(250);
-// Trying again at once would say the same for ever.
+// Retrying at once would fail the same way.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-// Time for many saves to come together, and little to do at once.
+// Time for many saves to come together, and a bound for the work.
 const SETTLE_WITHIN: Duration = Duration::from_millis(10);
 
-/// What the keeper has to do.
+/// The work of the keeper.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Keeper {
     duty: Mutex<Duty>,
@@ -34,14 +34,14 @@ struct Duty {
     pending_since: Option<Instant>,
     /// When something last went wrong in the background.
     failed_at: Option<Instant>,
-    /// What went wrong in the background, for the next call that can report it.
+    /// Background errors, for the next call that can report them.
     failure: Option<Error>,
-    /// The trouble that `Options::on_trouble` heard of last, so that it does not hear it again.
+    /// The last trouble reported to `Options::on_trouble`, so that it is not repeated.
     heard: Option<String>,
 }
 
 impl Duty {
-    /// When relaxed saves are to be made durable, if there are any.
+    /// When relaxed saves are due to become durable, if there are any.
     ///
     /// While the file is closed there is nothing to be done but to open it, as the next call does.
     fn flush_due(&self, flush_within: Duration) -> Option<Instant> {
@@ -56,7 +56,7 @@ impl Keeper {
         self.bell.notify_all();
     }
 
-    /// A relaxed save waits to be made durable.
+    /// A relaxed save has yet to be made durable.
     pub(in crate::store) fn note_relaxed(&self) {
         let mut duty = self.lock();
         if duty.relaxed_since.is_none() {
@@ -65,7 +65,7 @@ impl Keeper {
         }
     }
 
-    /// A save waits to be put into the tables.
+    /// A save has yet to be put into the tables.
     pub(in crate::store) fn note_pending(&self) {
         let mut duty = self.lock();
         if duty.pending_since.is_none() {
@@ -83,7 +83,7 @@ impl Keeper {
         self.lock().relaxed_since.is_some()
     }
 
-    /// The file is open, and will have to be let go.
+    /// The file is open, and will have to be closed.
     pub(in crate::store) fn note_open(&self) {
         let mut duty = self.lock();
         if !duty.is_open {
@@ -114,7 +114,7 @@ impl Keeper {
         }
     }
 
-    /// Whether the same would hardly succeed if it were tried again.
+    /// Whether a retry would hardly succeed.
     pub(in crate::store) fn has_failed_lately(&self) -> bool {
         self.lock().failed_at.is_some_and(|at| at.elapsed() < RETRY_AFTER)
     }
@@ -124,7 +124,7 @@ impl Keeper {
         self.lock().is_open = false;
     }
 
-    /// Reports trouble that fails no call: to `Options::on_trouble`, each once in a row, else as
+    /// Reports trouble that fails no call: to `Options::on_trouble`, each once in a row, or else as
     /// the error of the next flush or close.
     pub(in crate::store) fn tell(&self, options: &Options, error: Error) {
         let mut duty = self.lock();
@@ -145,7 +145,7 @@ impl Keeper {
         self.is_absent.store(true, Ordering::Relaxed);
     }
 
-    /// Whether calls must do the keeper's work, since no thread could be started.
+    /// Whether calls must do the keeper's work, because no thread could be started.
     pub(in crate::store) fn is_absent(&self) -> bool {
         self.is_absent.load(Ordering::Relaxed)
     }
@@ -161,8 +161,8 @@ impl Keeper {
 
     /// Sleeps until something is due; false if the store is being closed.
     ///
-    /// `looked` is when it was last seen whether another process waits. However often the bell
-    /// rings, that is seen again in time.
+    /// `looked` is when the keeper last checked for another waiting process. The next check is on
+    /// time, however often the bell rings.
     pub(in crate::store) fn wait(&self, options: &Options, looked: Instant) -> bool {
         let mut duty = self.lock();
         loop {

@@ -1,5 +1,5 @@
-//! The key of an open store. The store decides that saves are sealed with it, not the process that
-//! opens it.
+//! The key of an open store. The store decides whether saves are sealed, not the process that opens
+//! it.
 //!
 //! Must never let a document of a sealed store be written in plain.
 
@@ -12,16 +12,16 @@ use crate::store::turn::open::Open;
 use crate::sync::read;
 
 impl Open {
-    /// The key that everything is to be sealed with, if it is.
+    /// The key that seals everything, if any.
     pub(in crate::store) fn key(&self) -> Option<KeyId> {
         *read(&self.key)
     }
 
-    /// Refuses to save what could not be sealed, and what was to be sealed and would not be.
+    /// Refuses a save that could not be sealed, and one with a key into a plain store.
     pub(in crate::store) fn check_key(&self) -> Result<()> {
         match self.key() {
             Some(id) => self.need_key(id),
-            // Whoever decrypts it said so, and until all is done it takes the key to read it.
+            // A rekey may decrypt the store, which takes the key until it is done.
             None if self.is_rekeying.load(Ordering::Relaxed) => Ok(()),
             None if self.frames.keys().first().is_some() => Err(Error::invalid(
                 Subject::NeedlessKey,
@@ -31,7 +31,7 @@ impl Open {
         }
     }
 
-    /// Refuses what takes a key that was not given.
+    /// Refuses an operation that needs a key which was not given.
     pub(in crate::store) fn need_key(&self, id: KeyId) -> Result<()> {
         let found = self.frames.keys().get(id);
         found.map(drop).ok_or_else(|| no_key(self.frames.keys(), "the store", id))
@@ -42,7 +42,7 @@ impl Open {
         self.key().is_none_or(|id| self.frames.keys().get(id).is_some())
     }
 
-    /// A frame as it is stored at a place: sealed if the store is.
+    /// A frame as stored at a place: sealed if the store is.
     pub(in crate::store) fn bytes_of(
         &self,
         frame: &Frame,
@@ -53,7 +53,7 @@ impl Open {
         bytes.map_err(|why| why.error(self.frames.keys()))
     }
 
-    /// What is wrong with a frame, as an error about what it belongs to.
+    /// The fault of a frame, as an error about its checkpoint or content.
     pub(in crate::store) fn flawed(&self, place: impl Into<String>, flaw: Flaw) -> Error {
         flawed(&self.frames, place, flaw)
     }

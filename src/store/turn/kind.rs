@@ -1,21 +1,22 @@
-//! What a file is that the engine does not take for a store: a damaged one, or something else.
+//! The kind of a file that the engine does not take for a store: a damaged store, or something
+//! else.
 //!
 //! A user who reads that it is something else may move it away. Must never write, or wait for a
-//! file that is no file.
+//! file that is not regular.
 
 use std::path::Path;
 
 use redb::TableHandle as _;
 
 use crate::error::{Damage, Error};
-use crate::store::engine::disk::Place;
-use crate::store::engine::pages::{Commit, Pages, Seen, Table};
+use crate::store::engine::disk::StorePath;
+use crate::store::engine::pages::{Commit, Pages, Table, Visited};
 use crate::store::engine::table::{FRAMES, RECORDS};
 use crate::store::turn::lock::LockFile;
 
-/// Why a file is refused: as damaged, if it is or was a store all the same.
+/// Why a file is refused: as damaged, if it is or was a store.
 pub(in crate::store) fn refused(path: &Path, reason: &str) -> Error {
-    let place = Place::real(path.to_owned());
+    let place = StorePath::real(path.to_owned());
     if is_store(&place) || was_opened(&place) {
         let reason = format!("it was a store, and now {reason}");
         return Error::corrupt_store(Damage::Engine, path, reason);
@@ -23,14 +24,14 @@ pub(in crate::store) fn refused(path: &Path, reason: &str) -> Error {
     Error::NotAStore { path: path.to_owned(), reason: reason.to_owned() }
 }
 
-/// Whether a file has the tables of a store, however its first bytes are.
+/// Whether a file has the tables of a store, whatever its first bytes are.
 ///
 /// If its first page leads to no tables, every page is read: one of them may be the list of tables
 /// that a commit left.
-pub(in crate::store) fn is_store(place: &Place) -> bool {
+pub(in crate::store) fn is_store(place: &StorePath) -> bool {
     let Ok(pages) = place.disk.open(&place.path).and_then(Pages::over) else { return false };
     let commits = [Commit::Last, Commit::Before].into_iter();
-    let mut led_to = commits.map(|commit| pages.tables(commit, &mut Seen::default()));
+    let mut led_to = commits.map(|commit| pages.tables(commit, &mut Visited::default()));
     led_to.any(|tables| are_of_store(&tables))
         || pages.masters().iter().any(|tables| are_of_store(tables))
 }
@@ -40,7 +41,7 @@ fn are_of_store(tables: &[Table]) -> bool {
     has(RECORDS.name()) && has(FRAMES.name())
 }
 
-/// Whether a store was opened under this name: whoever does so writes down which one it is.
-fn was_opened(place: &Place) -> bool {
+/// Whether a store was ever opened under this name: opening writes down its identity.
+fn was_opened(place: &StorePath) -> bool {
     LockFile::of(place).known().is_some()
 }

@@ -13,10 +13,10 @@ use std::{fs, io};
 
 use crate::checkpoint::Timestamp;
 use crate::error::{At, Error, Result};
-use crate::store::engine::disk::{DiskFile, Lock, Place};
+use crate::store::engine::disk::{DiskFile, Lock, StorePath};
 use crate::store::engine::location;
 use crate::store::engine::sealing::Sealing;
-pub(in crate::store) use text::{Content, Known, SIGNED, Text};
+pub(in crate::store) use text::{Content, HeldStore, SIGNED, Text};
 use text::{TEXT_BYTES, TEXT_BYTES_MAX};
 
 // A delete copies some forty pages of a small store. The larger the store, the more pages it is
@@ -28,7 +28,7 @@ const RESERVE_PART: u64 = 16;
 #[derive(Debug)]
 pub(in crate::store) struct LockFile {
     path: PathBuf,
-    store: Place,
+    store: StorePath,
 }
 
 /// A lock on the lock file. Ends when dropped.
@@ -38,7 +38,7 @@ pub(in crate::store) struct Locked(
 );
 
 impl LockFile {
-    pub(in crate::store) fn of(place: &Place) -> Self {
+    pub(in crate::store) fn of(place: &StorePath) -> Self {
         Self { path: location::beside(&place.path, ".lock"), store: place.clone() }
     }
 
@@ -61,11 +61,11 @@ impl LockFile {
         self.lock(Lock::Exclusive)
     }
 
-    /// Writes down who has the store, and which store that is, if it is known by now.
+    /// Writes down the holder, and the identity of the store, if known.
     ///
     /// Content that no store wrote is left alone. On a full disk the old text may stay, unless it
     /// would make spooling processes use another key.
-    pub(in crate::store) fn sign(&self, name: &str, known: Option<Known>) -> Result<()> {
+    pub(in crate::store) fn sign(&self, name: &str, known: Option<HeldStore>) -> Result<()> {
         let file = self.open()?;
         let length = file.length().at(&self.path)?;
         if read(file.as_ref()).at(&self.path)? == Content::Foreign {
@@ -132,7 +132,7 @@ impl LockFile {
     }
 
     /// The store that was last opened here, unless another file has taken its place.
-    pub(in crate::store) fn known(&self) -> Option<Known> {
+    pub(in crate::store) fn known(&self) -> Option<HeldStore> {
         let Content::Whole(Text { known, .. }) = self.content() else { return None };
         let known = known?;
         // A text of an older build, or of a system without inodes, names no file and is believed.
@@ -155,7 +155,7 @@ impl LockFile {
     }
 
     /// Whether the text would tell spooling processes something other than `known`.
-    fn misleads(&self, known: Option<Known>) -> bool {
+    fn misleads(&self, known: Option<HeldStore>) -> bool {
         let stated = self.known().filter(|it| it.sealing != Sealing::Unknown);
         stated.is_some_and(|stated| Some(stated) != known)
     }

@@ -13,7 +13,7 @@ use crate::codec::{Frames, KeyId, Placed};
 use crate::error::{At, Result};
 use crate::key::NameId;
 use crate::store::chain::bases::Bases;
-use crate::store::engine::disk::{FileId, Place};
+use crate::store::engine::disk::{FileId, StorePath};
 use crate::store::engine::full::{lacks_room, no_room};
 use crate::store::engine::location;
 use crate::store::engine::names::Names;
@@ -22,7 +22,7 @@ use crate::store::log::intake::Intake;
 use crate::store::log::journal::{self, Journal};
 use crate::store::options::{Options, SetAside};
 use crate::store::turn::file::Refusal;
-use crate::store::turn::found::Found;
+use crate::store::turn::found::StoreFacts;
 use crate::store::turn::settings::{self, OnSave, Settings};
 use crate::sync::{lock, read};
 
@@ -40,16 +40,16 @@ pub(in crate::store) type Settle = fn(&Open, &Path, Timestamp) -> Result<()>;
 /// The file while this process has it.
 pub(in crate::store) struct Open {
     pub(in crate::store) database: Database,
-    /// Of this store and no other that may come in its place.
+    /// The identity of this store, not of one that may replace it.
     pub(in crate::store) identity: u64,
-    /// Which file it is.
+    /// Identifies the file.
     pub(in crate::store) file: Option<FileId>,
     pub(in crate::store) names: Names,
     pub(in crate::store) frames: Arc<Frames>,
     pub(in crate::store) bases: Bases,
     pub(in crate::store) document_bytes_max: usize,
     pub(in crate::store) artifact_bytes_max: usize,
-    /// Whether any file was ever captured, so that nothing is looked for where none was.
+    /// Whether any file was ever captured; if not, no lookup is needed.
     pub(in crate::store) has_artifacts: AtomicBool,
     /// Whether the tables lead from files to all checkpoints that came from them. Changes with a
     /// commit.
@@ -60,27 +60,27 @@ pub(in crate::store) struct Open {
     pub(in crate::store) next_name: Mutex<NameId>,
     /// Taken last, and for a moment only.
     pub(in crate::store) intake: Mutex<Intake>,
-    /// Number of saves that are acknowledged and not yet in the tables for all to see.
+    /// Number of acknowledged saves that are not in the tables yet.
     pub(in crate::store) unsettled: AtomicUsize,
-    /// How often something was written.
+    /// Number of writes so far.
     pub(in crate::store) commits: AtomicU64,
-    /// How many were added to each series since it was looked at what of it could be pruned.
+    /// Number of checkpoints added to each series since it was last checked for pruning.
     pub(in crate::store) looked: Mutex<HashMap<Series, usize>>,
     /// `None` if they cannot be read.
     pub(in crate::store) settings: RwLock<Option<Arc<Settings>>>,
-    /// What holds for saves of this handle while the store has no policy.
+    /// The settings of this handle, used while the store has no policy.
     pub(in crate::store) given: Option<Arc<Settings>>,
-    /// What everything is sealed with. Changes only while the journal is held.
+    /// The key of the store. Changes only while the journal is held.
     pub(in crate::store) key: RwLock<Option<KeyId>>,
-    /// Whether some may still be as it was before that.
+    /// True while a rekey is unfinished: some frames may still use the old key.
     pub(in crate::store) is_rekeying: AtomicBool,
     /// The longest lag of a date behind the order, in microseconds; `None` if the format of the
     /// store allows none. Changes with a commit.
     pub(in crate::store) lag_max: RwLock<Option<u64>>,
-    /// Whether there was a save since the file was opened.
+    /// Whether anything was saved since the file was opened.
     pub(in crate::store) has_saved: AtomicBool,
     pub(in crate::store) since: Instant,
-    /// The overlay, if the file is open in memory; then it is for readers only.
+    /// The overlay, if the file is open in memory; then only readers may use it.
     pub(in crate::store) memory: Option<Overlay>,
 }
 
@@ -90,20 +90,20 @@ impl Open {
         read(&self.lag_max).is_some()
     }
 
-    /// Puts into the tables what a journal has that they lack.
+    /// Puts into the tables the saves of the journal that they lack.
     ///
     /// A writer may use the reserve of the journal for that. A reader leaves it alone.
     pub(in crate::store) fn new(
-        opened: (Database, Option<FileId>, Found),
+        opened: (Database, Option<FileId>, StoreFacts),
         frames: Arc<Frames>,
-        (place, options, settle): (&Place, &Options, Settle),
+        (place, options, settle): (&StorePath, &Options, Settle),
         usage: Use,
     ) -> Result<Self, Refusal> {
         let (path, disk) = (place.path.as_path(), place.disk.as_ref());
-        let Found { next_sequence, identity, .. } = opened.2;
+        let StoreFacts { next_sequence, identity, .. } = opened.2;
         if next_sequence == 1 {
-            // Whoever made it may have been killed before its name was on disk; from the first
-            // checkpoint on that must not be so.
+            // The process that made the file may have been killed before its name was on disk. The
+            // name must be on disk before the first checkpoint.
             let directory = location::parent(path);
             disk.sync_directory(directory).at(directory)?;
         }
@@ -120,7 +120,7 @@ impl Open {
             Err(error) if lacks_room(&error) => {
                 let freed = match usage {
                     Use::Read => 0,
-                    // While the file is locked: nobody else writes to the journal.
+                    // While the file is locked: no other process writes to the journal.
                     Use::Write => journal::cut(disk, &journal_path, left.end)?,
                 };
                 return Err(if freed > 0 {
@@ -137,12 +137,12 @@ impl Open {
 
     /// As [`Open::new`], but in memory: the journal stays as it is.
     pub(in crate::store) fn in_memory(
-        opened: (Database, Option<FileId>, Found),
+        opened: (Database, Option<FileId>, StoreFacts),
         overlay: Overlay,
         frames: Arc<Frames>,
-        (place, options, settle): (&Place, &Options, Settle),
+        (place, options, settle): (&StorePath, &Options, Settle),
     ) -> Result<Self> {
-        let Found { next_sequence, identity, .. } = opened.2;
+        let StoreFacts { next_sequence, identity, .. } = opened.2;
         let path = location::beside(&place.path, ".journal");
         let left = journal::look(place.disk.as_ref(), &path, identity, next_sequence)?;
         if !left.placed.is_empty() {
@@ -165,14 +165,15 @@ impl Open {
     }
 
     fn with(
-        (database, file, found): (Database, Option<FileId>, Found),
+        (database, file, found): (Database, Option<FileId>, StoreFacts),
         frames: Arc<Frames>,
         (left, journal): (Vec<Placed>, Journal),
-        place: &Place,
+        place: &StorePath,
         options: &Options,
     ) -> Self {
-        let Found { next_sequence, next_name, identity, has_artifacts, key, is_rekeying, .. } =
-            found;
+        let StoreFacts {
+            next_sequence, next_name, identity, has_artifacts, key, is_rekeying, ..
+        } = found;
         let settings = settings::load(&database, &place.path);
         Self {
             database,
@@ -209,13 +210,13 @@ impl Open {
 }
 
 impl Open {
-    /// The settings, unless they cannot be read: then nothing is removed for their sake.
+    /// The settings, unless they cannot be read: then nothing is pruned.
     pub(in crate::store) fn settings(&self) -> Option<Arc<Settings>> {
         read(&self.settings).clone()
     }
 
-    /// The policy that every save is pruned by, if there is one, and what stands on those that go
-    /// can be stored anew.
+    /// The policy that prunes every save, if there is one, and the dependents of what goes can be
+    /// stored anew.
     pub(in crate::store) fn on_save(&self) -> Option<OnSave> {
         let settings = self.settings().filter(|_| self.has_key())?;
         match (&settings.policy, &self.given) {

@@ -2,27 +2,27 @@
 
 use std::time::Duration;
 
-// The first look comes within `YIELD`.
+// The first poll comes within `YIELD`.
 const PAUSE_MAX: Duration = Duration::from_millis(2);
-// More looks cost a processor.
+// More polls cost a processor.
 const PAUSE_MIN: Duration = Duration::from_micros(200);
-// Two turns: whoever has waited so long looks twice as often.
+// Two turns: a process that has waited this long polls twice as often.
 const GROWN_OLD: Duration = Duration::from_millis(50);
-// One part of the wait: after seconds in vain nobody takes turns, and looking costs more than it
-// brings.
+// Part of the wait: after seconds in vain the others do not take turns, and polling costs more than
+// it brings.
 const RESIGNED: u32 = 10_000;
 
-/// For how long whoever lets go for others leaves the file alone: they look within that.
+/// How long a process that released the file for others leaves it alone: they poll within that.
 pub(in crate::store) const YIELD: Duration = Duration::from_millis(3);
 
-/// How long to leave between two looks, having waited so long.
+/// The pause between two polls, after waiting this long.
 ///
-/// Nobody knows who came first, but who looks more often is more often the first to see the file
-/// free. That holds for waits of some turns.
+/// The order of arrival is unknown. A process that polls more often is more often the first to see
+/// the file free. That holds for waits of some turns.
 pub(in crate::store) fn pause(waited: Duration) -> Duration {
     let eager = PAUSE_MAX.mul_f64(GROWN_OLD.div_duration_f64(GROWN_OLD + waited));
     let least = PAUSE_MIN.max(waited / RESIGNED).min(PAUSE_MAX);
-    // Not all at the same moment.
+    // Jitter, so that processes do not poll at the same moment.
     eager.max(least).mul_f64(0.5 + f64::from(waited.subsec_nanos() % 1024) / 2048.0)
 }
 

@@ -1,6 +1,6 @@
 //! Settings: how every process must treat a store, as read when the file is opened.
 //!
-//! Must never fail an opening: settings that cannot be read remove nothing.
+//! Must never fail an opening: unreadable settings prune nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(in crate::store) const KEY: &str = "settings";
 
 pub(in crate::store) const SEED: u64 = 0;
 
-/// How a store is to be treated, whoever opens it. Kept in the store itself.
+/// How every process must treat a store. Kept in the store itself.
 ///
 /// ```
 /// use waypost::{NewEntry, Policy, Settings, Store};
@@ -38,12 +38,12 @@ pub(in crate::store) const SEED: u64 = 0;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The policy to prune by, if one was set. Its limits of size are about documents, and not
-    /// about captured files.
+    /// The policy to prune by, if one was set. Its size limits count documents, and no captured
+    /// files.
     pub policy: Option<Policy>,
     /// Whether every save prunes its own group by the policy, in the same transaction.
     ///
-    /// What goes that way cannot be restored, but for what was saved before this was set: a loop
+    /// What goes that way cannot be restored, except for what was saved before this was set: a loop
     /// that keeps its last five stays at the same size for ever. Of a rule that keeps more than
     /// 256, one in 256 more may stay for a while. Limits of size are left to a prune of the whole
     /// store.
@@ -56,9 +56,9 @@ pub struct Settings {
 /// What every save is pruned by.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct OnSave {
-    /// They have a policy.
+    /// The settings, which have a policy.
     pub(in crate::store) settings: Arc<Settings>,
-    /// Whether what was saved since they were set goes for good.
+    /// Whether pruning is final for what was saved since they were set.
     pub(in crate::store) is_final: bool,
 }
 
@@ -69,7 +69,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Those that a handle brings with it.
+    /// The settings that a handle brings with it.
     pub(in crate::store) fn given(policy: Policy) -> Arc<Self> {
         Arc::new(Self { policy: Some(policy), prune_on_save: true, ..Self::default() })
     }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::full::lacks_room;
 use crate::store::turn::file::Refusal;
 use crate::store::turn::lock::{LockFile, Locked};
@@ -71,7 +71,7 @@ pub(in crate::store) fn until_free<T>(
 /// # Errors
 /// [`Error::Locked`](crate::Error::Locked) if `wait` is over first.
 pub(in crate::store) fn when_free<T>(
-    place: &Place,
+    place: &StorePath,
     wait: Duration,
     attempt: impl FnMut() -> Result<T, Refusal>,
 ) -> Result<T> {
@@ -86,8 +86,8 @@ mod tests {
     use super::*;
     use crate::error::Error;
 
-    fn place(dir: &tempfile::TempDir) -> Place {
-        Place::real(dir.path().join("store.redb"))
+    fn place(dir: &tempfile::TempDir) -> StorePath {
+        StorePath::real(dir.path().join("store.redb"))
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use super::super::super::frame::{Found, Frames};
+use super::super::super::frame::{FoundFrame, Frames};
 use crate::tape::Tape;
 
 const SEQUENCE: u64 = 7;
-// What a store would refuse is not unpacked there either.
+// Lengths that a store would refuse are not unpacked here either.
 const RAW_BYTES_MAX: u64 = 1 << 16;
 
 static FRAMES: LazyLock<Frames> = LazyLock::new(Frames::default);
@@ -35,14 +35,14 @@ static EXAMPLES: LazyLock<Vec<Example>> = LazyLock::new(|| {
 });
 
 fn unpacked(bytes: &[u8], base: Option<&[u8]>) -> Option<Vec<u8>> {
-    let found = Found::parse(bytes).ok()?;
+    let found = FoundFrame::parse(bytes).ok()?;
     let _ = found.base(SEQUENCE);
     if found.raw_bytes > RAW_BYTES_MAX {
         return None;
     }
     let raw = FRAMES.unpack(&found, SEQUENCE, base).ok()?;
     assert_eq!(raw.len() as u64, found.raw_bytes);
-    // A plain one is as long as what was read.
+    // A plain frame is as long as what was read.
     assert!(raw.capacity() as u64 <= found.raw_bytes.max(bytes.len() as u64));
     found.verify(SEQUENCE, &raw).ok().map(|()| raw)
 }

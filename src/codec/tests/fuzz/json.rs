@@ -1,4 +1,4 @@
-//! JSON text, held against another reader of it.
+//! JSON text, compared with another reader.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::checkpoint::{Spacing, TextStyle};
 use crate::error::Error;
 use crate::tape::Tape;
 
-/// What this reader takes and the other does not.
+/// What this reader accepts and the other does not.
 fn is_beyond_standard(text: &str, error: &serde_json::Error) -> bool {
     let message = error.to_string();
     text.starts_with('\u{feff}')

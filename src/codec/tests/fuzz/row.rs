@@ -8,7 +8,7 @@ use crate::checkpoint::{Artifact, ArtifactStatus, Hash, Timestamp, path_refusal}
 use crate::key::{RecordKey, SEQUENCE_MAX};
 use crate::tape::Tape;
 
-/// Changes bytes that end in a sum of so many bytes, and makes the sum anew.
+/// Changes bytes that end in a sum of this length, and recomputes the sum.
 fn changed(tape: &mut Tape<'_>, bytes: &[u8], sum: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let mut body = bytes[..bytes.len() - sum(&[]).len()].to_vec();
     tape.mutate(&mut body);

@@ -1,10 +1,10 @@
 //! What is sealed, damaged: frames, files of the spool, and the text of a key.
 //!
-//! Sums that anybody can make are made anew, so that the cipher alone has to notice.
+//! Public sums are recomputed, so that only the cipher can notice the change.
 
 use std::sync::LazyLock;
 
-use super::super::super::frame::{Found, Frames};
+use super::super::super::frame::{FoundFrame, Frames};
 use super::super::super::keyring::Keyring;
 use super::super::super::placed::Placed;
 use super::super::super::seal::SecretKey;
@@ -59,7 +59,7 @@ fn unpacked(
     sequence: u64,
     base: Option<&[u8]>,
 ) -> Result<Vec<u8>, Flaw> {
-    let found = Found::parse(bytes)?;
+    let found = FoundFrame::parse(bytes)?;
     if found.raw_bytes > RAW_BYTES_MAX {
         return Err(Flaw::Damaged("longer than a store would unpack"));
     }
@@ -68,9 +68,9 @@ fn unpacked(
     Ok(raw)
 }
 
-/// Makes the sum anew that guards what is stored.
+/// Recomputes the sum over the stored bytes.
 fn resum(bytes: &mut [u8]) {
-    let Ok(found) = Found::parse(bytes) else { return };
+    let Ok(found) = FoundFrame::parse(bytes) else { return };
     if found.key.is_some() {
         let sum = check(check(SEQUENCE, found.head), &check(0, found.payload).to_le_bytes());
         let at = found.head.len();

@@ -1,4 +1,4 @@
-//! Files on their way in: what is kept gives the very bytes back.
+//! Files on their way in: what is kept reproduces the very bytes.
 
 use super::super::super::{Source, text};
 use crate::checkpoint::{Format, Spacing, TextStyle};

@@ -10,34 +10,34 @@ use redb::StorageBackend as _;
 use super::locked;
 use crate::codec::check;
 use crate::error::{At as _, Result};
-use crate::store::engine::disk::{DiskFile, Place};
+use crate::store::engine::disk::{DiskFile, StorePath};
 use crate::store::engine::location;
 use crate::store::engine::overlay::Overlay;
 use crate::store::engine::sectors::failed;
 use crate::store::watch::{Stage, Step, Watch};
 
-// Large enough to be read at once, small enough to be copied again for the sake of a few pages.
+// Large enough for efficient reads, small enough to copy again for a few changed pages.
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// A file that is being copied.
 pub(super) struct Copy<'a> {
     source: Box<dyn DiskFile>,
     target: Box<dyn DiskFile>,
-    from: &'a Place,
-    to: &'a Place,
-    /// Of each chunk as it was copied.
+    from: &'a StorePath,
+    to: &'a StorePath,
+    /// Sum of each chunk as it was copied.
     sums: Vec<u64>,
 }
 
 impl<'a> Copy<'a> {
-    /// Makes the file to copy to, and keeps others from it.
-    pub(super) fn start(from: &'a Place, to: &'a Place) -> Result<Self> {
+    /// Makes the file to copy to, and locks it against other processes.
+    pub(super) fn start(from: &'a StorePath, to: &'a StorePath) -> Result<Self> {
         let source = from.disk.open(&from.path).at(&from.path)?;
         let target = locked(to.disk.create(&to.path), &to.path)?;
         Ok(Self { source, target, from, to, sums: Vec::new() })
     }
 
-    /// Copies everything, though it may change meanwhile.
+    /// Copies everything; the file may change meanwhile.
     pub(super) fn once(&mut self, watch: Watch<'_>) -> Result<ControlFlow<()>> {
         let total = self.source.length().at(&self.from.path)?;
         let mut chunk = vec![0; CHUNK_BYTES];
@@ -48,7 +48,7 @@ impl<'a> Copy<'a> {
             }
             let chunk = &mut chunk[..length_at(start, total)];
             match self.source.read_at(chunk, start) {
-                // The file became shorter meanwhile.
+                // The file was truncated meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
                 other => other.map_err(|error| failed(&self.from.path, error))?,
             }

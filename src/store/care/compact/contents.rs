@@ -1,4 +1,4 @@
-//! Contents that nobody has any more, though their rows cannot tell so.
+//! Contents that no checkpoint has any more, though their `holders` rows do not show it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,17 +12,17 @@ use crate::store::transaction::artifact_tables::ArtifactTables;
 use crate::store::transaction::snapshot::Snapshot;
 use crate::store::transaction::writer::Writer;
 
-/// Who has captured what.
+/// Which checkpoints have captured which contents.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Holding {
     /// Those of all checkpoints with files.
     sequences: HashSet<u64>,
-    /// All that a checkpoint has.
+    /// The contents of one checkpoint.
     contents: HashMap<Hash, Holders>,
 }
 
 impl Snapshot<'_> {
-    /// Who has which contents, deleted checkpoints that can be restored included.
+    /// The checkpoints of each content, deleted ones that can be restored included.
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if any row of a checkpoint is missing or damaged.
     pub(in crate::store) fn holding(&self) -> Result<Holding> {
@@ -44,8 +44,8 @@ impl Snapshot<'_> {
 }
 
 impl Writer<'_> {
-    /// Removes what belongs to no checkpoint, not even to one that can be restored, and makes the
-    /// rows anew that tell how many have a content.
+    /// Removes contents of no checkpoint, deleted ones that can be restored included, and rewrites
+    /// the rows that count the checkpoints of each content.
     pub(in crate::store) fn sweep_artifacts(&mut self, holding: Holding) -> Result<()> {
         let Holding { sequences, mut contents } = holding;
         let path = self.path;

@@ -1,4 +1,4 @@
-//! What a store notes about its key while that changes.
+//! What a store notes about its key while the key changes.
 
 use redb::ReadableTable as _;
 
@@ -11,7 +11,7 @@ use crate::store::engine::table::{
 use crate::store::transaction::writer::Writer;
 
 impl Writer<'_> {
-    /// Notes what everything is to be sealed with from now on, in a store that may have both.
+    /// Notes the key of all frames from now on, in a store that may have frames of two keys.
     pub(in crate::store) fn expect_key(&mut self, key: Option<KeyId>) -> Result<()> {
         let mut meta = self.transaction.open_table(META).within(self.path)?;
         if !self.may_lag() {
@@ -21,13 +21,13 @@ impl Writer<'_> {
             Some(id) => meta.insert(KEY_KEY, id.number()).within(self.path)?,
             None => meta.remove(KEY_KEY).within(self.path)?,
         };
-        // Whoever is killed on the way leaves it, so that nobody takes all for sealed.
+        // A killed rekey leaves this mark, so that no process takes all frames for sealed.
         meta.insert(REKEY_KEY, 1).within(self.path)?;
         Ok(())
     }
 
-    /// Notes that everything is as it is to be; if nothing is sealed, also that builds that know
-    /// nothing of it can read the store.
+    /// Notes that all frames have the key. If nothing is sealed, builds that do not know encryption
+    /// can read the store again.
     pub(in crate::store) fn note_rekeyed(&mut self) -> Result<()> {
         let mut meta = self.transaction.open_table(META).within(self.path)?;
         meta.remove(REKEY_KEY).within(self.path)?;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::chunks::versions;
-use super::rows::{Place, Rows};
+use super::rows::{Rows, ValueSpan};
 use crate::checkpoint::Hash;
 use crate::codec::{Flaw, FoundFrame, Frames, KeyId};
 use crate::key::{blob_row, blob_rows, frame_row, frame_rows};
@@ -18,7 +18,7 @@ use crate::store::engine::table::{FORMAT_KEY, KEY_KEY};
 use crate::store::files::blobs;
 use crate::store::options::Limits;
 
-// What many others stand on is read again soon.
+// Bases of many documents are read again soon.
 const KEPT_BYTES: usize = 64 << 20;
 
 pub(super) struct Documents<'a> {
@@ -27,10 +27,10 @@ pub(super) struct Documents<'a> {
     journal: BTreeMap<u64, Vec<u8>>,
     pub(super) frames: Frames,
     kept: Recent<u64, Arc<Vec<u8>>>,
-    /// Where frames are that were found outside of the tables and passed their sums; nowhere for
-    /// those of which none did.
-    found: HashMap<u64, Vec<Place>>,
-    /// A key that something takes and that is not at hand.
+    /// The chunks of frames that were found outside of the tables and passed their sums; empty if
+    /// no version of a frame did.
+    found: HashMap<u64, Vec<ValueSpan>>,
+    /// A missing key that something needs.
     pub(super) lacks: Cell<Option<KeyId>>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Documents<'a> {
         self.rows.values(chunks).unwrap_or_default()
     }
 
-    /// The raw bytes at a sequence, or why they cannot be had.
+    /// The raw bytes at a sequence, or why they cannot be read.
     pub(super) fn raw(&mut self, wanted: u64) -> Result<Arc<Vec<u8>>, String> {
         self.listed(wanted).or_else(|reason| {
             let lacked = self.lacks.get();
@@ -62,7 +62,7 @@ impl<'a> Documents<'a> {
         })
     }
 
-    /// Forgets a key that only what was found outside of the tables takes, if that is not needed,
+    /// Forgets a missing key that only frames outside of the tables need, if they are not needed,
     /// or the store is known to have another key or none.
     fn forget_former(&self, lacked: Option<KeyId>, is_found: bool) {
         let meta = &self.rows.meta;
@@ -72,8 +72,8 @@ impl<'a> Documents<'a> {
         }
     }
 
-    /// The raw bytes at a sequence, by whatever chunks there are, in the tables or not: those that
-    /// make a frame that passes its sum, on a base that does.
+    /// The raw bytes at a sequence, from any chunks, in the tables or not, that make a frame which
+    /// passes its sum, on a base that does.
     fn seek(&mut self, sequence: u64, depth: usize) -> Option<Arc<Vec<u8>>> {
         if let Some(raw) = self.kept.get(&sequence) {
             return Some(raw.clone());
@@ -104,7 +104,7 @@ impl<'a> Documents<'a> {
         None
     }
 
-    /// How long the frame is that was found outside of the tables, if it was.
+    /// The length of a frame that was found outside of the tables, if it was.
     pub(super) fn found_bytes(&self, sequence: u64) -> Option<u64> {
         let places = self.found.get(&sequence).filter(|places| !places.is_empty())?;
         Some(places.iter().map(|place| place.bytes as u64).sum())
@@ -124,7 +124,7 @@ impl<'a> Documents<'a> {
         is_right.then_some(raw)
     }
 
-    /// The raw bytes at a sequence by the rows of the tables.
+    /// The raw bytes at a sequence, from the rows of the tables.
     fn listed(&mut self, wanted: u64) -> Result<Arc<Vec<u8>>, String> {
         let damaged = |sequence: u64, reason: &str| reason_at(sequence, wanted, reason);
         let mut frames: Vec<(u64, Vec<u8>)> = Vec::new();
@@ -164,8 +164,8 @@ impl<'a> Documents<'a> {
         raw.ok_or_else(|| damaged(wanted, "its document is missing"))
     }
 
-    /// The raw bytes of a frame, and whether they are right: a step to others may be wrong in what
-    /// those do not use.
+    /// The raw bytes of a frame, and whether they pass their sum. Wrong bytes may still do as a
+    /// base: a dependent need not use the wrong part.
     fn step(
         &self,
         sequence: u64,
@@ -179,7 +179,7 @@ impl<'a> Documents<'a> {
         Ok((Arc::new(raw), is_right))
     }
 
-    /// Why there is nothing; whoever asks for many looks at the end whether a key is lacking.
+    /// The reason that the bytes are missing. The caller checks for a missing key at the end.
     fn reason(&self, flaw: Flaw) -> &'static str {
         match flaw {
             Flaw::Damaged(reason) => reason,

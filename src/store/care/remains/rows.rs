@@ -14,39 +14,39 @@ use super::trees::{Trees, has_all};
 use crate::codec::NameKind;
 use crate::key::{BlobBytes, DeletedBytes, FrameBytes, NameId, RecordBytes, frame_sequence};
 use crate::store::engine::names;
-use crate::store::engine::pages::{Pages, Row, Seen, Shape, Table};
+use crate::store::engine::pages::{Pages, Row, Shape, Table, Visited};
 use crate::store::engine::table::{
     ARTIFACTS, BLOBS, DELETED, FRAMES, META, NAMES, OPERATIONS, RECORDS, SETTINGS, TAKEN,
 };
 use crate::store::options::Limits;
 
-/// Where in the file a value is.
+/// The bytes of a value in the file.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::store::care) struct Place {
+pub(in crate::store::care) struct ValueSpan {
     pub(in crate::store::care) at: u64,
     pub(in crate::store::care) bytes: usize,
 }
 
-/// What there is of a store. Takes some hundred bytes of memory for each checkpoint.
+/// All rows of a store. Takes some hundred bytes of memory for each checkpoint.
 pub(in crate::store::care) struct Rows {
     pub(in crate::store::care) pages: Pages,
-    /// Whether the tables that every store has are there.
+    /// Whether the tables that every store has exist.
     pub(in crate::store::care) is_store: bool,
-    /// What was found where no table leads.
+    /// Rows found in pages that no table leads to.
     pub(in crate::store::care) strays: Strays,
     pub(in crate::store::care) meta: HashMap<String, u64>,
     pub(in crate::store::care) names: HashMap<NameId, (NameKind, Arc<str>)>,
-    pub(in crate::store::care) records: BTreeMap<RecordBytes, Place>,
-    pub(in crate::store::care) frames: BTreeMap<FrameBytes, Place>,
-    /// Above all sequences in pages of these that pass their sums.
+    pub(in crate::store::care) records: BTreeMap<RecordBytes, ValueSpan>,
+    pub(in crate::store::care) frames: BTreeMap<FrameBytes, ValueSpan>,
+    /// One above the largest sequence in pages of `frames` that passed their sums.
     next_checked: u64,
-    /// Rows whose keys others have, too.
+    /// Rows with duplicate keys.
     pub(in crate::store::care) spares: Spares,
-    pub(in crate::store::care) deleted: BTreeMap<DeletedBytes, Place>,
-    pub(in crate::store::care) artifacts: BTreeMap<FrameBytes, Place>,
-    pub(in crate::store::care) blobs: BTreeMap<BlobBytes, Place>,
-    pub(in crate::store::care) operations: BTreeMap<u64, Place>,
-    pub(in crate::store::care) settings: Option<Place>,
+    pub(in crate::store::care) deleted: BTreeMap<DeletedBytes, ValueSpan>,
+    pub(in crate::store::care) artifacts: BTreeMap<FrameBytes, ValueSpan>,
+    pub(in crate::store::care) blobs: BTreeMap<BlobBytes, ValueSpan>,
+    pub(in crate::store::care) operations: BTreeMap<u64, ValueSpan>,
+    pub(in crate::store::care) settings: Option<ValueSpan>,
     /// The names of files of the spool that were taken in.
     pub(in crate::store::care) taken: BTreeSet<String>,
 }
@@ -55,8 +55,8 @@ pub(in crate::store::care) struct Rows {
 #[derive(Default)]
 pub(in crate::store::care) struct Strays {
     /// Chunks that are as good as the sum of what they are a part of.
-    pub(in crate::store::care) frames: BTreeMap<FrameBytes, Vec<Place>>,
-    pub(in crate::store::care) blobs: BTreeMap<BlobBytes, Vec<Place>>,
+    pub(in crate::store::care) frames: BTreeMap<FrameBytes, Vec<ValueSpan>>,
+    pub(in crate::store::care) blobs: BTreeMap<BlobBytes, Vec<ValueSpan>>,
     /// The sequences of entries that were found so.
     pub(in crate::store::care) entries: BTreeSet<u64>,
     /// The sequences of documents that may have been checkpoints, and have no entry.
@@ -67,17 +67,17 @@ pub(in crate::store::care) struct Strays {
     pub(in crate::store::care) lost: Vec<(&'static str, &'static str)>,
 }
 
-/// Rows by their keys, and those whose keys were taken.
-type Taken<const N: usize> = (BTreeMap<[u8; N], Place>, Vec<([u8; N], Place)>);
+/// Rows by their keys, and rows whose keys were already there.
+type Taken<const N: usize> = (BTreeMap<[u8; N], ValueSpan>, Vec<([u8; N], ValueSpan)>);
 
-/// Rows whose keys others have, too, by table.
+/// Rows with duplicate keys, by table.
 #[derive(Default)]
 pub(in crate::store::care) struct Spares {
-    pub(in crate::store::care) records: Vec<(RecordBytes, Place)>,
-    pub(in crate::store::care) frames: Vec<(FrameBytes, Place)>,
-    pub(in crate::store::care) deleted: Vec<(DeletedBytes, Place)>,
-    pub(in crate::store::care) artifacts: Vec<(FrameBytes, Place)>,
-    pub(in crate::store::care) blobs: Vec<(BlobBytes, Place)>,
+    pub(in crate::store::care) records: Vec<(RecordBytes, ValueSpan)>,
+    pub(in crate::store::care) frames: Vec<(FrameBytes, ValueSpan)>,
+    pub(in crate::store::care) deleted: Vec<(DeletedBytes, ValueSpan)>,
+    pub(in crate::store::care) artifacts: Vec<(FrameBytes, ValueSpan)>,
+    pub(in crate::store::care) blobs: Vec<(BlobBytes, ValueSpan)>,
 }
 
 impl Rows {
@@ -107,20 +107,20 @@ impl Rows {
     }
 
     /// The bytes of a value.
-    pub(in crate::store::care) fn value(&self, place: Place) -> io::Result<Vec<u8>> {
+    pub(in crate::store::care) fn value(&self, place: ValueSpan) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; place.bytes];
         self.pages.read(place.at, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Values one after the other.
+    /// Several values concatenated.
     pub(in crate::store::care) fn values<'a>(
         &self,
-        places: impl Iterator<Item = &'a Place>,
+        places: impl Iterator<Item = &'a ValueSpan>,
     ) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         for place in places {
-            // A document and what is around it; rows that overlap could be without end.
+            // Limit: a document and what surrounds it. Overlapping rows could be endless.
             if bytes.len() + place.bytes > 2 * Limits::DOCUMENT_BYTES_MAX {
                 return Err(io::ErrorKind::InvalidData.into());
             }
@@ -129,15 +129,15 @@ impl Rows {
         Ok(bytes)
     }
 
-    /// The first sequence that no checkpoint in the tables ever had, as far as that can be told.
+    /// The first sequence that no checkpoint in the tables is known to have had.
     ///
-    /// A key on a page that fails its sum may be any number, and what a journal has before that
-    /// would be passed over.
+    /// A key on a page that fails its sum may be any number. If it counted, saves of the journal
+    /// with lower sequences would be skipped.
     pub(in crate::store::care) fn next_sequence(&self) -> u64 {
         self.next_checked.max(self.meta.get("sequence").copied().unwrap_or(1))
     }
 
-    fn take(&mut self, table: &Table, seen: &mut Seen) {
+    fn take(&mut self, table: &Table, seen: &mut Visited) {
         let name = table.name.clone();
         let width = |key| Shape { key, value: None };
         match name.as_str() {
@@ -154,7 +154,7 @@ impl Rows {
             name if name == NAMES.name() => self.take_names(table, seen),
             name if name == SETTINGS.name() => {
                 let mut found = None;
-                self.walk(table, width(None), seen, &mut |row| found = Some(Place::of(&row)));
+                self.walk(table, width(None), seen, &mut |row| found = Some(ValueSpan::of(&row)));
                 self.settings = found;
             }
             name if name == TAKEN.name() => {
@@ -184,12 +184,12 @@ impl Rows {
             name if name == BLOBS.name() => {
                 (self.blobs, self.spares.blobs) = self.placed(table, seen);
             }
-            // Rows that lead to others are made anew.
+            // Rows that only lead to others are not read but made anew.
             _ => {}
         }
     }
 
-    fn take_frames(&mut self, table: &Table, seen: &mut Seen) {
+    fn take_frames(&mut self, table: &Table, seen: &mut Visited) {
         let mut next = 1;
         let (frames, spares) = self.placed_with(table, seen, &mut |row: &Row<'_>, key| {
             if row.is_checked {
@@ -199,16 +199,16 @@ impl Rows {
         (self.frames, self.spares.frames, self.next_checked) = (frames, spares, next);
     }
 
-    fn placed<const N: usize>(&self, table: &Table, seen: &mut Seen) -> Taken<N> {
+    fn placed<const N: usize>(&self, table: &Table, seen: &mut Visited) -> Taken<N> {
         self.placed_with(table, seen, &mut |_, _| ())
     }
 
-    /// The rows of a table, and those that have the key of another one: damage to a key may have
-    /// made it that.
+    /// The rows of a table, and rows whose key another row has already: damage may have changed one
+    /// key into another.
     fn placed_with<const N: usize>(
         &self,
         table: &Table,
-        seen: &mut Seen,
+        seen: &mut Visited,
         hear: &mut dyn FnMut(&Row<'_>, [u8; N]),
     ) -> Taken<N> {
         let (mut rows, mut spares) = (BTreeMap::new(), Vec::new());
@@ -217,14 +217,14 @@ impl Rows {
             let Ok(key) = row.key.try_into() else { return };
             hear(&row, key);
             match rows.entry(key) {
-                Entry::Vacant(place) => _ = place.insert(Place::of(&row)),
-                Entry::Occupied(_) => spares.push((key, Place::of(&row))),
+                Entry::Vacant(place) => _ = place.insert(ValueSpan::of(&row)),
+                Entry::Occupied(_) => spares.push((key, ValueSpan::of(&row))),
             }
         });
         (rows, spares)
     }
 
-    fn take_names(&mut self, table: &Table, seen: &mut Seen) {
+    fn take_names(&mut self, table: &Table, seen: &mut Visited) {
         let mut names = HashMap::new();
         let mut reversed = Vec::new();
         let shape = Shape { key: None, value: None };
@@ -241,12 +241,18 @@ impl Rows {
         self.names = names;
     }
 
-    fn walk(&self, table: &Table, shape: Shape, seen: &mut Seen, visit: &mut dyn FnMut(Row<'_>)) {
+    fn walk(
+        &self,
+        table: &Table,
+        shape: Shape,
+        seen: &mut Visited,
+        visit: &mut dyn FnMut(Row<'_>),
+    ) {
         self.pages.walk(&table.shaped(shape), seen, visit);
     }
 }
 
-impl Place {
+impl ValueSpan {
     pub(in crate::store::care) fn of(row: &Row<'_>) -> Self {
         Self { at: row.at, bytes: row.value.len() }
     }

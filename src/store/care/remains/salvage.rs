@@ -1,6 +1,6 @@
 //! Decides what can be saved of a damaged store, checkpoint by checkpoint.
 //!
-//! Never writes. Must never make up content: everything kept has passed its sum.
+//! Never writes. Must never invent content: everything kept has passed its sum.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -36,8 +36,8 @@ pub(in crate::store::care) struct Saved {
     pub(in crate::store::care) is_made_up: bool,
 }
 
-/// An entry, and when it was deleted and by which operation, if it was.
-type Known = (Entry, Option<(Timestamp, u64)>);
+/// An entry; if it was deleted, when and by which operation.
+type FoundEntry = (Entry, Option<(Timestamp, u64)>);
 
 /// Where the entry of a checkpoint is.
 enum Owner {
@@ -49,17 +49,17 @@ enum Owner {
 pub(in crate::store::care) struct Salvage<'a> {
     rows: &'a Rows,
     documents: Documents<'a>,
-    /// What frames are to be sealed with.
+    /// The key to seal frames with.
     key: Option<KeyId>,
-    /// Damage to a key may have made it that of another sequence, so there may be several.
+    /// Damage may turn a key into that of another sequence, so there may be several.
     owners: BTreeMap<u64, Vec<Owner>>,
-    /// What is left to be looked at, in the order of sequences.
+    /// Sequences not yet processed, in order.
     sequences: BTreeSet<u64>,
-    /// When checkpoints were saved, as far as others know.
+    /// When checkpoints were saved, according to their dependents and bases.
     times: BTreeMap<u64, Timestamp>,
     kept: HashSet<u64>,
     pub(in crate::store::care) lost: Vec<Lost>,
-    /// Of how many checkpoints nothing can be saved.
+    /// Number of checkpoints of which nothing can be saved.
     pub(in crate::store::care) lost_checkpoints: u64,
     /// Why nothing can be stored anew.
     pub(in crate::store::care) failure: Option<Error>,
@@ -67,7 +67,7 @@ pub(in crate::store::care) struct Salvage<'a> {
 }
 
 impl<'a> Salvage<'a> {
-    /// `journal` is what waits to be put into the tables.
+    /// `journal` has the saves that the tables lack.
     pub(in crate::store::care) fn new(rows: &'a Rows, journal: Vec<Placed>, keys: &Keys) -> Self {
         let mut owners: BTreeMap<u64, Vec<Owner>> = BTreeMap::new();
         let mut times = BTreeMap::new();
@@ -110,7 +110,7 @@ impl<'a> Salvage<'a> {
         this
     }
 
-    /// How many are left to be looked at.
+    /// Number of checkpoints not yet processed.
     pub(in crate::store::care) fn left(&self) -> usize {
         self.sequences.len()
     }
@@ -140,7 +140,7 @@ impl<'a> Salvage<'a> {
         };
         let is_lone = is_made_up && self.rows.strays.lone.contains(&sequence);
         // A save that was cut short may have left a frame of the same sequence, which was given out
-        // again after it; its length tells them apart, mostly.
+        // again afterwards. Mostly its length tells the two apart.
         let found_bytes = self.documents.found_bytes(sequence);
         let is_other = !is_made_up && found_bytes.is_some_and(|it| it != entry.stored_bytes);
         if is_lone || is_other || self.is_stray(sequence) {
@@ -156,9 +156,9 @@ impl<'a> Salvage<'a> {
         Some(Saved { entry, frame, deleted, artifacts, is_made_up })
     }
 
-    /// The first entry that can be read, and when and by which operation it was deleted; else why
-    /// the first of them cannot be read, if there is one.
-    fn entry(&self, owners: Vec<Owner>) -> Result<Known, Option<&'static str>> {
+    /// The first readable entry, and when and by which operation it was deleted; else why the first
+    /// of them cannot be read, if there is one.
+    fn entry(&self, owners: Vec<Owner>) -> Result<FoundEntry, Option<&'static str>> {
         let mut why = None;
         for owner in owners {
             match self.entry_of(owner) {
@@ -169,7 +169,7 @@ impl<'a> Salvage<'a> {
         Err(why)
     }
 
-    fn entry_of(&self, owner: Owner) -> Result<Known, &'static str> {
+    fn entry_of(&self, owner: Owner) -> Result<FoundEntry, &'static str> {
         match owner {
             Owner::Journal(entry) => Ok((*entry, None)),
             Owner::Record(key) => {
@@ -189,7 +189,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// Reads a record; names that are lost get others, which say so.
+    /// Reads a record; a lost name is replaced by one that says so.
     fn decode(&self, key: RecordKey, record: &[u8]) -> Result<Entry, &'static str> {
         let lost: RefCell<BTreeSet<NameId>> = RefCell::default();
         let lookup = |kind: NameKind, id: NameId| -> Option<Arc<str>> {
@@ -211,7 +211,7 @@ impl<'a> Salvage<'a> {
         Ok(entry)
     }
 
-    /// An entry for a document whose own is lost; `None` if it is no document.
+    /// An entry for a document whose own entry is lost; `None` if the bytes are no document.
     fn make_up(&mut self, sequence: u64, raw: &[u8]) -> Option<Entry> {
         let place = format!("frame {sequence}");
         let Some(length) = document_bytes(raw) else {
@@ -255,7 +255,7 @@ impl<'a> Salvage<'a> {
         })
     }
 
-    /// A key that it took and that was not at hand.
+    /// A missing key that the last frame needed.
     pub(in crate::store::care) fn lacks(&self) -> Option<KeyId> {
         self.documents.lacks.get()
     }
@@ -266,8 +266,8 @@ impl<'a> Salvage<'a> {
         self.documents.lacks.take().is_some() || is_locked
     }
 
-    /// The frame as it was, if what it stands on is saved, and it has the key it is to have; else
-    /// one that stands alone.
+    /// The frame unchanged, if its base is saved and it has the key that it should have; else a
+    /// frame that stands alone.
     fn frame(&self, sequence: u64, raw: &[u8]) -> Result<Vec<u8>> {
         let bytes = self.documents.frame(sequence);
         let found = FoundFrame::parse(&bytes).ok().filter(|found| found.key == self.key);
@@ -282,7 +282,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// The captured files that are whole.
+    /// The captured files that are intact.
     fn artifacts(&mut self, entry: &Entry, is_made_up: bool) -> Vec<NewArtifact> {
         let mut saved = Vec::new();
         let numbers = 0..u16::try_from(entry.artifact_count).unwrap_or(u16::MAX);
@@ -318,7 +318,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// What a person should know about a checkpoint of which some files are lost.
+    /// The warning for a checkpoint that lost some of its files.
     fn warned(&self, entry: &Entry) -> Option<String> {
         let is_of = |lost: &&Lost| lost.checkpoint.as_ref() == Some(&entry.id);
         let count = self.lost.iter().rev().take_while(is_of).count();
@@ -328,7 +328,7 @@ impl<'a> Salvage<'a> {
     fn lose_document(
         &mut self,
         sequence: u64,
-        entry: Result<Known, Option<&'static str>>,
+        entry: Result<FoundEntry, Option<&'static str>>,
         reason: String,
     ) {
         self.lost_checkpoints += 1;
@@ -339,7 +339,7 @@ impl<'a> Salvage<'a> {
                 let reason = format!("{reason}{doubt}");
                 self.lose(format!("checkpoint {}", entry.id), Some(&entry.id), reason);
             }
-            // What looks like a document, and is none, was never one.
+            // Bytes that only look like a document were never one.
             Err(_) if self.rows.strays.lone.contains(&sequence) => self.lost_checkpoints -= 1,
             Err(None) => self.lose(format!("frame {sequence}"), None, reason),
             Err(Some(why)) => {
@@ -363,7 +363,7 @@ impl<'a> Salvage<'a> {
         self.lost.push(Lost { place, reason: reason.into(), checkpoint: id.cloned() });
     }
 
-    /// Bases know when their dependents were saved.
+    /// Bases note when their dependents were saved.
     fn learn_times(&mut self) {
         for (row, place) in &self.rows.frames {
             let sequence = frame_sequence(*row);

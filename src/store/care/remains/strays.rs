@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use redb::TableHandle as _;
 
-use super::rows::{Place, Rows, Spares};
+use super::rows::{Rows, Spares, ValueSpan};
 use super::trees::{Trees, keyed};
 use crate::checkpoint::Timestamp;
 use crate::codec::{NameKind, check, decode_artifact, decode_deleted, decode_entry, decode_note};
@@ -32,20 +32,20 @@ const DELETION: usize = 2;
 const BLOB: usize = 3;
 const NAME: usize = 4;
 
-/// Rows that pass their own sums, or are parts of what does.
+/// Rows that pass their own sums, or are parts of something that does.
 #[derive(Default)]
-struct Found {
-    records: BTreeMap<RecordBytes, (Timestamp, Place)>,
-    deleted: BTreeMap<DeletedBytes, Place>,
-    frames: BTreeMap<FrameBytes, Vec<(u64, Place)>>,
-    artifacts: BTreeMap<FrameBytes, Place>,
-    operations: BTreeMap<u64, Place>,
-    blobs: BTreeMap<BlobBytes, Vec<(u64, Place)>>,
-    /// `None` where two are found.
+struct StrayRows {
+    records: BTreeMap<RecordBytes, (Timestamp, ValueSpan)>,
+    deleted: BTreeMap<DeletedBytes, ValueSpan>,
+    frames: BTreeMap<FrameBytes, Vec<(u64, ValueSpan)>>,
+    artifacts: BTreeMap<FrameBytes, ValueSpan>,
+    operations: BTreeMap<u64, ValueSpan>,
+    blobs: BTreeMap<BlobBytes, Vec<(u64, ValueSpan)>>,
+    /// `None` if two are found.
     names: BTreeMap<NameId, Option<Pair>>,
 }
 
-/// Adds to the rows of the tables what these may have lost.
+/// Adds rows that the tables may have lost.
 pub(super) fn look(rows: &mut Rows, trees: &Trees) {
     let names = [RECORDS.name(), FRAMES.name(), DELETED.name(), ARTIFACTS.name(), BLOBS.name()];
     let others = [NAMES.name(), OPERATIONS.name(), SETTINGS.name()];
@@ -55,7 +55,7 @@ pub(super) fn look(rows: &mut Rows, trees: &Trees) {
     }
     let shape = Shape { key: None, value: None };
     let shapes = [keyed(14), keyed(8), keyed(22), keyed(34), shape];
-    let mut found = Found::default();
+    let mut found = StrayRows::default();
     rows.pages.strays(&trees.seen, &shapes, &mut |leaf| found.add(&leaf));
     found.add_spares(rows);
     if !trees.is_last && rows.is_store {
@@ -72,7 +72,7 @@ fn lacks_frames(rows: &Rows) -> bool {
     rows.records.keys().any(|key| lacks(RecordKey::from_bytes(*key).sequence))
 }
 
-impl Found {
+impl StrayRows {
     fn add(&mut self, leaf: &Stray<'_>) {
         for row in &leaf.rows {
             match leaf.shape {
@@ -88,7 +88,7 @@ impl Found {
 
     fn add_spares(&mut self, rows: &Rows) {
         let Spares { records, frames, deleted, artifacts, blobs } = &rows.spares;
-        let mut each = |key: &[u8], place: Place, add: &mut dyn FnMut(&mut Self, &Row<'_>)| {
+        let mut each = |key: &[u8], place: ValueSpan, add: &mut dyn FnMut(&mut Self, &Row<'_>)| {
             if let Ok(value) = rows.value(place) {
                 add(self, &Row { key, value: &value, at: place.at, is_checked: false });
             }
@@ -113,11 +113,11 @@ impl Found {
         }
     }
 
-    /// Of several versions the one that was changed last, as far as they tell.
+    /// Of several versions, the one that was changed last, as far as is known.
     fn add_record(&mut self, row: &Row<'_>) {
         let Ok(key) = row.key.try_into() else { return };
         let Some(changed) = changed_at(key, row.value) else { return };
-        let new = (changed, Place::of(row));
+        let new = (changed, ValueSpan::of(row));
         let known = self.records.entry(key).or_insert(new);
         if changed > known.0 {
             *known = new;
@@ -129,9 +129,9 @@ impl Found {
         let Ok(key) = row.key.try_into() else { return };
         let number = u64::from_le_bytes(key);
         if decode_artifact(key, row.value).is_some() {
-            self.artifacts.entry(key).or_insert_with(|| Place::of(row));
+            self.artifacts.entry(key).or_insert_with(|| ValueSpan::of(row));
         } else if decode_note::<Operation>(number, row.value).is_ok() {
-            self.operations.entry(number).or_insert_with(|| Place::of(row));
+            self.operations.entry(number).or_insert_with(|| ValueSpan::of(row));
         } else {
             add_version(self.frames.entry(key).or_default(), row);
         }
@@ -141,7 +141,7 @@ impl Found {
         let Ok(key) = row.key.try_into() else { return };
         let Some(found) = decode_deleted(&key, row.value) else { return };
         if changed_at(deleted_at(key).1.to_bytes(), found.record).is_some() {
-            self.deleted.entry(key).or_insert_with(|| Place::of(row));
+            self.deleted.entry(key).or_insert_with(|| ValueSpan::of(row));
         }
     }
 
@@ -158,9 +158,9 @@ impl Found {
     }
 }
 
-/// When an entry was changed; `None` if it is none, or not of this place.
+/// When an entry was changed; `None` if the bytes are no entry, or not of this key.
 fn changed_at(key: RecordBytes, record: &[u8]) -> Option<Timestamp> {
-    // Which names it has does not matter here, but each kind must be one.
+    // The names themselves do not matter here, but each kind must have one.
     let lookup = |kind, _| match kind {
         NameKind::Cause => Some("unknown unknown".into()),
         _ => Some("any".into()),
@@ -169,26 +169,27 @@ fn changed_at(key: RecordBytes, record: &[u8]) -> Option<Timestamp> {
     entry.ok().map(|entry| entry.updated_at.unwrap_or(entry.created_at))
 }
 
-fn add_version(versions: &mut Vec<(u64, Place)>, row: &Row<'_>) {
+fn add_version(versions: &mut Vec<(u64, ValueSpan)>, row: &Row<'_>) {
     let sum = check(0, row.value);
     if versions.len() < VERSIONS_MAX && versions.iter().all(|(known, _)| *known != sum) {
-        versions.push((sum, Place::of(row)));
+        versions.push((sum, ValueSpan::of(row)));
     }
 }
 
 struct Merge<'a> {
     rows: &'a mut Rows,
     trees: &'a Trees,
-    /// The first sequence that the tables know nothing of.
+    /// The first sequence that the tables do not know.
     next: u64,
 }
 
 impl Merge<'_> {
-    fn all(mut self, found: Found) {
-        let Found { records, deleted, frames, artifacts, operations, blobs, names } = found;
+    fn all(mut self, found: StrayRows) {
+        let StrayRows { records, deleted, frames, artifacts, operations, blobs, names } = found;
         self.entries(records, deleted);
-        let places = |versions: Vec<(u64, Place)>| versions.into_iter().map(|it| it.1).collect();
-        let frames: BTreeMap<_, Vec<Place>> =
+        let places =
+            |versions: Vec<(u64, ValueSpan)>| versions.into_iter().map(|it| it.1).collect();
+        let frames: BTreeMap<_, Vec<ValueSpan>> =
             frames.into_iter().map(|(key, versions)| (key, places(versions))).collect();
         self.lone(&frames);
         let Self { rows, trees, .. } = self;
@@ -227,8 +228,8 @@ impl Merge<'_> {
 
     fn entries(
         &mut self,
-        records: BTreeMap<RecordBytes, (Timestamp, Place)>,
-        deleted: BTreeMap<DeletedBytes, Place>,
+        records: BTreeMap<RecordBytes, (Timestamp, ValueSpan)>,
+        deleted: BTreeMap<DeletedBytes, ValueSpan>,
     ) {
         let sequence_of = |key: &RecordBytes| RecordKey::from_bytes(*key).sequence;
         let rows = &*self.rows;
@@ -240,7 +241,7 @@ impl Merge<'_> {
             rows.deleted.keys().map(|row| deleted_at(*row).1.sequence).collect();
         let may_be = |table: &str, sequence: u64| {
             let is_newer = !self.trees.is_last && sequence >= self.next;
-            // What has no document any more was removed.
+            // A checkpoint without a document was removed.
             let has_document = self.trees.is_hurt(FRAMES.name())
                 || rows.frames.range(frame_rows(sequence)).next().is_some();
             is_newer || (self.trees.is_hurt(table) && has_document)
@@ -271,8 +272,8 @@ impl Merge<'_> {
         }
     }
 
-    /// Documents that may be of checkpoints, though nothing tells of these.
-    fn lone(&mut self, frames: &BTreeMap<FrameBytes, Vec<Place>>) {
+    /// Documents that may be checkpoints, though no entry is known.
+    fn lone(&mut self, frames: &BTreeMap<FrameBytes, Vec<ValueSpan>>) {
         let trees = self.trees;
         let is_hurt = trees.is_hurt(RECORDS.name()) && trees.is_hurt(FRAMES.name());
         let rows = &*self.rows;
@@ -288,10 +289,10 @@ impl Merge<'_> {
     }
 }
 
-/// Why something that was found outside of the tables is not sure.
+/// Why something found outside of the tables is unsure.
 pub(super) const FOUND: &str = "it was found in a page that no table leads to: may have been \
                                 deleted before, or changed since";
 
-fn is_proven(rows: &Rows, place: Option<&Place>, is_right: impl Fn(&[u8]) -> bool) -> bool {
+fn is_proven(rows: &Rows, place: Option<&ValueSpan>, is_right: impl Fn(&[u8]) -> bool) -> bool {
     place.and_then(|place| rows.value(*place).ok()).is_some_and(|value| is_right(&value))
 }

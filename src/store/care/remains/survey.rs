@@ -1,6 +1,6 @@
 //! What a repair would save and lose, for `verify`.
 //!
-//! Must never write, or report as lost what is only encrypted with a key that was not given.
+//! Must never write, or report something as lost that only needs a key that was not given.
 
 use super::keys::Keys;
 use super::notes::Notes;
@@ -9,7 +9,7 @@ use super::waiting::{Waiting, waiting};
 use super::{Lost, check, read_rows};
 use crate::codec::{KeyId, Keyring};
 use crate::error::Result;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::pages::Pages;
 use crate::store::engine::sectors::Unreadable;
 use crate::store::engine::table::{KEY_KEY, REKEY_KEY};
@@ -39,7 +39,7 @@ pub(in crate::store) struct Surveyed {
 
 /// Reads all rows of a store out of its pages.
 pub(in crate::store) fn survey(
-    place: &Place,
+    place: &StorePath,
     pages: Pages,
     ring: Keyring,
     watch: Watch<'_>,

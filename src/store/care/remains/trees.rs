@@ -1,35 +1,35 @@
-//! The tables that count, by whatever still leads to them: the last commit, the one before, or a
-//! page that looks like the table of tables.
+//! The tables to read, found by the last commit, the one before, or a page that looks like the
+//! table of tables.
 
 use redb::TableHandle as _;
 
-use crate::store::engine::pages::{MASTER, Pages, Seen, Shape, Table};
+use crate::store::engine::pages::{MASTER, Pages, Shape, Table, Visited};
 use crate::store::engine::table::{FRAMES, RECORDS};
 
-/// Where rows are looked for.
+/// The tables in which rows are searched.
 pub(super) struct Trees {
     pub(super) tables: Vec<Table>,
-    pub(super) seen: Seen,
-    /// Whether these are the tables as they were last; else there may be newer rows elsewhere.
+    pub(super) seen: Visited,
+    /// Whether these are the tables of the last commit; if not, newer rows may be elsewhere.
     pub(super) is_last: bool,
 }
 
 impl Trees {
     pub(super) fn find(pages: &Pages) -> Self {
         for (commit, is_first) in pages.commits().into_iter().zip([true, false]) {
-            let mut seen = Seen::default();
+            let mut seen = Visited::default();
             let tables = pages.tables(commit, &mut seen);
             if has_all(&tables) {
                 return Self { tables, seen, is_last: is_first && pages.is_sure() };
             }
         }
         let masters = pages.masters().into_iter().filter(|tables| has_all(tables));
-        // Of those with the least damage, the one that knows most.
+        // Of those with the least damage, the one with the newest document.
         let best = masters.min_by_key(|tables| {
             let (bad, last) = judge(pages, tables);
             (bad, std::cmp::Reverse(last))
         });
-        Self { tables: best.unwrap_or_default(), seen: Seen::default(), is_last: false }
+        Self { tables: best.unwrap_or_default(), seen: Visited::default(), is_last: false }
     }
 
     /// Whether some rows of a table may be lost.
@@ -39,9 +39,9 @@ impl Trees {
     }
 }
 
-/// How many pages are damaged, and the last row of all documents.
+/// The number of damaged pages, and the last row of all documents.
 fn judge(pages: &Pages, tables: &[Table]) -> (usize, Vec<u8>) {
-    let mut seen = Seen::default();
+    let mut seen = Visited::default();
     let mut last = Vec::new();
     for table in tables {
         let is_frames = table.name == FRAMES.name();
@@ -59,7 +59,7 @@ pub(super) fn has_all(tables: &[Table]) -> bool {
     has(RECORDS.name()) && has(FRAMES.name())
 }
 
-/// Of keys of one length, and values of any.
+/// The shape of keys of one length, and values of any.
 pub(super) fn keyed(bytes: usize) -> Shape {
     Shape { key: Some(bytes), value: None }
 }

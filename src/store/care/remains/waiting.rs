@@ -4,7 +4,7 @@ use super::Lost;
 use super::rows::Rows;
 use crate::codec::Placed;
 use crate::error::{Error, Result};
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::location;
 use crate::store::engine::sectors::Unreadable;
 use crate::store::engine::table::IDENTITY_KEY;
@@ -20,7 +20,7 @@ pub(in crate::store::care) struct Waiting {
     pub(in crate::store::care) unreadable: Vec<Unreadable>,
 }
 
-pub(in crate::store::care) fn waiting(old: &Place, rows: &Rows) -> Result<Waiting> {
+pub(in crate::store::care) fn waiting(old: &StorePath, rows: &Rows) -> Result<Waiting> {
     let path = location::beside(&old.path, ".journal");
     let identity = rows.meta.get(IDENTITY_KEY).copied();
     let next_sequence = rows.next_sequence();

@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 
 use crate::checkpoint::Timestamp;
 use crate::error::{At as _, Result};
-use crate::store::engine::disk::{Disk, Lock, Place};
+use crate::store::engine::disk::{Disk, Lock, StorePath};
 use crate::store::engine::location;
 use crate::store::engine::sectors::Sectors;
 
-// Names tried before a repair gives up, if a directory cannot be looked through or is full of them.
+// Names tried before a repair gives up, if a directory cannot be listed or is full of them.
 const NAMES_MAX: u32 = 1000;
 
 /// Puts a new store in the place of an old one, which stays under another name.
 ///
 /// The path always leads to one of the two, and neither ever has two names: a store with two names
 /// is refused, and a kill here must leave one that opens.
-pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<PathBuf> {
+pub(super) fn exchange(new_path: &Path, old: &StorePath, now: Timestamp) -> Result<PathBuf> {
     let (path, disk) = (old.path.as_path(), old.disk.as_ref());
     let aside = free_name(disk, path, now);
     let (journal, journal_aside) =
@@ -46,8 +46,8 @@ pub(super) fn exchange(new_path: &Path, old: &Place, now: Timestamp) -> Result<P
     Ok(aside)
 }
 
-/// A name for the old store that is free, and its journal's name too. A link in their place counts
-/// as taken. If another process takes them now, making the file fails: nothing is replaced.
+/// A free name for the old store, whose journal's name is free too. A link in their place counts as
+/// taken. If another process takes them now, making the file fails: nothing is replaced.
 fn free_name(disk: &dyn Disk, path: &Path, now: Timestamp) -> PathBuf {
     let time: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let is_free = |aside: &Path| {

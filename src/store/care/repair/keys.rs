@@ -1,6 +1,6 @@
 //! How a repair opens and checks stores: with which keys.
 //!
-//! Must never let a store that was sealed become one that is not.
+//! Must never turn a sealed store into a plain one.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::store::care::verify::Verify;
 use crate::store::options::{Hold, Options};
 
 impl Repair {
-    /// How stores are opened for it.
+    /// Options to open stores for the repair.
     #[cfg_attr(not(feature = "encrypt"), expect(clippy::unused_self, reason = "it has no keys"))]
     pub(super) fn options(&self) -> Options {
         Options {
@@ -21,7 +21,7 @@ impl Repair {
         }
     }
 
-    /// How the new store is checked, which nobody else has.
+    /// Options to check the new store, which no other process has.
     #[cfg_attr(not(feature = "encrypt"), expect(clippy::unused_self, reason = "it has no keys"))]
     pub(super) fn verify(&self) -> Verify {
         Verify {
@@ -31,13 +31,13 @@ impl Repair {
         }
     }
 
-    /// How the new store is made.
+    /// Options to make the new store.
     pub(super) fn options_of_new(&self, keys: &Keys) -> Options {
         #[cfg_attr(not(feature = "encrypt"), expect(unused_mut, reason = "there are no keys"))]
         let mut options = self.options();
         #[cfg(feature = "encrypt")]
         match keys.store {
-            // A new store takes the first.
+            // A new store uses the first key.
             Some(id) => options.keys.sort_by_key(|key| key.id() != id),
             None => options.keys.clear(),
         }

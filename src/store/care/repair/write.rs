@@ -40,8 +40,8 @@ fn add_one(writer: &mut Writer<'_>, saved: Saved) -> Result<()> {
     writer.insert_artifacts(sequence, &captured)
 }
 
-/// Adds settings, the log and what else is known; also what makes it the same store, if it is to
-/// take the place of the old one: what others spool meanwhile is for either.
+/// Adds settings, the log and the facts about the store. A store that replaces the old one also
+/// gets its identity: then both can take in what others spool meanwhile.
 pub(super) fn add_notes(
     store: &Store,
     rows: &Rows,
@@ -76,7 +76,7 @@ pub(super) fn add_notes(
     })
 }
 
-/// Notes the next sequence, so that the journal that is left is known to have nothing more.
+/// Notes the next sequence, so that the old journal is known to have nothing newer.
 pub(super) fn add_sequence(store: &Store, next_sequence: u64) -> Result<()> {
     let path = store.path();
     store.shared.write(|writer| {

@@ -11,20 +11,20 @@ use super::tally::{Defect, Harm};
 use crate::error::{Error, Result};
 use crate::store::care::remains::Lost;
 use crate::store::care::remains::survey::survey;
-use crate::store::engine::pages::{Pages, Seen};
+use crate::store::engine::pages::{Pages, Visited};
 use crate::store::engine::sectors::Unreadable;
 
-/// The harm that unreadable bytes of the file do.
-pub(super) fn harm_of(unreadable: &Unreadable, pages: &Pages, seen: &Seen) -> Harm {
+/// The harm of unreadable bytes of the file.
+pub(super) fn harm_of(unreadable: &Unreadable, pages: &Pages, seen: &Visited) -> Harm {
     let Unreadable { at, bytes, .. } = unreadable;
     let hurt = seen.unread.iter().filter(|it| it.bytes.start < at + bytes && *at < it.bytes.end);
     let header = (*at == 0 && !pages.has_header()).then_some(Harm::Reading);
-    // Bytes outside of pages in use do no harm yet.
+    // Bytes outside of used pages do no harm yet.
     hurt.map(|it| harm_to(&it.table)).chain(header).max().unwrap_or(Harm::Upkeep)
 }
 
 impl Verifier<'_> {
-    /// Names the checkpoints that are lost with the unreadable sectors.
+    /// Names the checkpoints that are lost because of the unreadable sectors.
     pub(super) fn around(&mut self, pages: Pages) -> Result<ControlFlow<()>> {
         let keys = self.held.frames.keys().clone();
         let place = self.held.place;

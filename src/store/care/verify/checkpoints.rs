@@ -16,7 +16,7 @@ use crate::store::files::artifact::artifacts_in;
 use crate::store::transaction::listing::listed_names;
 use crate::store::transaction::sources;
 
-/// Checks a checkpoint that is there.
+/// Checks a checkpoint that was not deleted.
 pub(super) fn check_record(
     tables: &Tables<'_>,
     (key, record): &(RecordBytes, Vec<u8>),
@@ -30,7 +30,7 @@ pub(super) fn check_record(
     };
     check_stored(tables, &entry, found);
     let length = without_panics(tables.path, || tables.unpacker().bytes(entry.sequence));
-    // That of a deleted one may be stored anew, and its entry learns of it when it is restored.
+    // A deleted one may be stored anew; its entry is updated when it is restored.
     if length.is_ok_and(|bytes| bytes.len() as u64 != entry.stored_bytes) {
         found.find_at(Harm::Upkeep, &entry, "its entry gives another length on disk");
     }
@@ -40,8 +40,8 @@ pub(super) fn check_record(
     }
 }
 
-/// Checks what is stored for an entry. A page that is lost hurts each checkpoint that has
-/// something on it, so each is named.
+/// Checks what is stored for an entry. A lost page hurts each checkpoint with a row on it, so each
+/// is named.
 fn check_stored(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
     let checked = without_panics(tables.path, || {
         check_document(tables, entry, found);
@@ -87,7 +87,7 @@ fn check_document(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) 
         Err(error) => return blame((Harm::Reading, entry), &error, found),
     };
     let is_document = checkpoint.state::<IgnoredAny>();
-    // A file that it came from must come out of it again.
+    // A checkpoint from a file must give that file back.
     let has_style = entry.source.is_some_and(|source| source.style.is_some());
     let text = if has_style { checkpoint.source_text().map(drop) } else { Ok(()) };
     match is_document.map(drop).and(text) {
@@ -103,7 +103,7 @@ fn check_document(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) 
     }
 }
 
-/// Checks a document as it is stored, without the key that it or what it stands on takes.
+/// Checks a document as stored, without the key that it or a base of it needs.
 fn check_sealed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
     found.sealed += 1;
     let bytes = match tables.unpacker().bytes(entry.sequence) {
@@ -111,7 +111,7 @@ fn check_sealed(tables: &Tables<'_>, entry: &Entry, found: &mut Verification) {
         Err(error) => return blame((Harm::Reading, entry), &error, found),
     };
     let stored = FoundFrame::parse(&bytes).and_then(|frame| {
-        // Of one that is not sealed, what its sum is of cannot be had.
+        // The sum of a plain document is over its raw bytes, which cannot be had here.
         if frame.key.is_some() {
             frame.verify(entry.sequence, &[])?;
         }

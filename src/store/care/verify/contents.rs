@@ -12,7 +12,7 @@ use crate::key::{blob_hash, blob_row, blob_rows, frame_sequence};
 use crate::store::engine::fault::In;
 use crate::store::files::blobs::{stored, unpack};
 
-/// Who has which contents, as the rows of captured files say, held against what was noted.
+/// The checkpoints of each content by the rows of captured files, compared with `holders`.
 pub(super) fn check_holders(tables: &Tables<'_>, owners: &Owners, found: &mut Verification) {
     let mut contents = count_holders(tables, owners, found);
     for hash in contents.keys() {
@@ -54,7 +54,7 @@ fn count_holders(
 ) -> HashMap<Hash, Holders> {
     let mut contents: HashMap<Hash, Holders> = HashMap::new();
     let Some(artifacts) = &tables.artifacts else { return contents };
-    // Each content counts once for a checkpoint, whatever it is called there.
+    // Each content counts once for a checkpoint, under any number of paths.
     let mut had: (u64, Vec<Hash>) = (0, Vec::new());
     let mut lost = Verification::default();
     each_after(artifacts, ("artifacts", tables.path), None, &mut lost, |row, value| {
@@ -67,7 +67,7 @@ fn count_holders(
                 found.find(Harm::Upkeep, place, "there is no such checkpoint");
             }
         }
-        // What is damaged is told with its checkpoint.
+        // Damage to it is reported with its checkpoint.
         let hash = decode_artifact(row, value).and_then(|artifact| artifact.sha256);
         if let Some(hash) = hash.filter(|hash| !had.1.contains(hash)) {
             had.1.push(hash);
@@ -89,7 +89,7 @@ fn check_there(tables: &Tables<'_>, hash: &Hash) -> Result<()> {
     if first { Ok(()) } else { Err(lost()) }
 }
 
-/// Checks one content, in whole.
+/// Checks one whole content.
 pub(super) fn check_content(tables: &Tables<'_>, hash: &Hash, found: &mut Verification) {
     match read(tables, hash) {
         Ok((bytes, key)) => {
@@ -111,8 +111,8 @@ pub(super) fn check_content(tables: &Tables<'_>, hash: &Hash, found: &mut Verifi
     }
 }
 
-/// The length of a content, or `None` if it is stored as it was written and its key was not given;
-/// and that key, if it has one.
+/// The length of a content and its key, if it has one. The length is `None` if the content is
+/// intact as stored, and its key was not given.
 fn read(tables: &Tables<'_>, hash: &Hash) -> Result<(Option<u64>, Option<KeyId>)> {
     let damaged = |reason: &str| Error::corrupt(format!("captured content {hash}"), reason);
     let Some(blobs) = &tables.blobs else { return Err(damaged("it is missing")) };
@@ -135,7 +135,7 @@ fn read(tables: &Tables<'_>, hash: &Hash) -> Result<(Option<u64>, Option<KeyId>)
     Ok((Some(content.len() as u64), key))
 }
 
-/// Contents behind one of them, in the order of their hashes: those that are stored.
+/// The contents after one, in the order of their hashes.
 pub(super) fn next_stored(
     tables: &Tables<'_>,
     after: Option<&Hash>,

@@ -1,4 +1,4 @@
-//! Frames: whole numbers of chunks, each for a checkpoint, and bases that know their dependents.
+//! Frames: complete chunks, a checkpoint for each, and bases that know their dependents.
 
 use redb::ReadableTable as _;
 
@@ -10,11 +10,11 @@ use crate::key::{RecordKey, deleted_at, dependents_row, frame_row, frame_rows, f
 use crate::store::chain::unpack::CHUNK_BYTES_MIN;
 use crate::store::engine::fault::In;
 
-/// The checkpoints of a store at one moment, those included that can be restored.
+/// The checkpoints of a store at one moment, deleted ones that can be restored included.
 pub(super) struct Owners {
     /// In the order of sequences.
     keys: Vec<RecordKey>,
-    /// What was saved later is not among them.
+    /// Checkpoints saved later are not among them.
     end: u64,
 }
 
@@ -46,13 +46,13 @@ impl Owners {
         Some(self.keys[at])
     }
 
-    /// Whether anything with this sequence must be of one of them.
+    /// Whether a row with this sequence must belong to one of them.
     pub(super) fn misses(&self, sequence: u64) -> bool {
         sequence < self.end && self.key(sequence).is_none()
     }
 }
 
-/// Checks what is stored under a sequence.
+/// Checks the frame of a sequence.
 pub(super) fn check_frame(
     tables: &Tables<'_>,
     sequence: u64,
@@ -102,7 +102,7 @@ fn check_base(tables: &Tables<'_>, sequence: u64, found: &mut Verification) -> R
     Ok(())
 }
 
-/// Whatever a row of dependents names is one.
+/// Every sequence in a row of dependents must be a dependent.
 fn check_dependents(
     tables: &Tables<'_>,
     sequence: u64,

@@ -1,4 +1,4 @@
-//! The small things: facts about the store, its settings, the log of operations, and the journal.
+//! Small things: facts about the store, its settings, the log of operations, and the journal.
 
 use redb::{ReadOnlyTable, ReadableTable as _};
 
@@ -7,7 +7,7 @@ use super::tally::{Harm, Verification};
 use crate::codec::decode_note;
 use crate::error::Result;
 use crate::key::frame_sequence;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::fault::In;
 use crate::store::engine::location;
 use crate::store::engine::table::{
@@ -69,7 +69,7 @@ fn check_operations(tables: &Tables<'_>, found: &mut Verification) -> Result<()>
     Ok(())
 }
 
-/// The journal can be read, and breaks off nowhere where it was on disk once.
+/// The journal can be read, and does not end before what was once on disk.
 fn check_journal(
     tables: &Tables<'_>,
     meta: &ReadOnlyTable<&'static str, u64>,
@@ -87,11 +87,11 @@ fn check_journal(
     Ok(())
 }
 
-fn check_items(place: &Place, identity: u64, next: u64, found: &mut Verification) {
+fn check_items(place: &StorePath, identity: u64, next: u64, found: &mut Verification) {
     let path = &location::beside(&place.path, ".journal");
     let scanned = match journal::scan(place.disk.as_ref(), path, Some(identity), next) {
         Ok(Some(scanned)) => scanned,
-        // There is none, or it is of another store and put aside by whoever opens this one.
+        // There is none, or a foreign one, which the next process that opens the store sets aside.
         Ok(None) => return,
         Err(error) => return found.find_error(Harm::Reading, None, &error),
     };
@@ -100,7 +100,7 @@ fn check_items(place: &Place, identity: u64, next: u64, found: &mut Verification
         found.find_unreadable(if is_hurt { Harm::Reading } else { Harm::Upkeep }, unreadable);
     }
     let is_damaged = scanned.gaps.iter().any(|gap| gap.is_damage);
-    // Behind a torn end nothing was acknowledged, and whoever opens the store passes it over.
+    // Nothing after a torn end was acknowledged, and opening the store skips it.
     let end = scanned.gaps.first().filter(|_| !is_damaged).map_or(usize::MAX, |gap| gap.at);
     found.waiting += scanned.items.iter().filter(|item| item.at < end).count() as u64;
     for gap in scanned.gaps.iter().filter(|gap| gap.is_damage) {

@@ -4,13 +4,13 @@ use super::tables::harm_to;
 use super::tally::Harm;
 use super::{Verifier, around};
 use crate::error::{At as _, Error, Result};
-use crate::store::engine::pages::{Commit, Pages, Seen};
+use crate::store::engine::pages::{Commit, Pages, Visited};
 
 impl Verifier<'_> {
     /// The pages of the file, after every byte was read once.
     pub(super) fn look(&mut self) -> Result<Pages> {
         let path = self.held.path;
-        // Keeps others from changing it; if this process cannot open it, they cannot either.
+        // Locks out other processes. If this process cannot open the file, they cannot either.
         let held = self.held.source().err();
         if let Some(
             error @ (Error::Locked { .. }
@@ -27,7 +27,7 @@ impl Verifier<'_> {
     }
 
     /// Checks all pages.
-    pub(super) fn pages(&mut self, pages: &Pages) -> Seen {
+    pub(super) fn pages(&mut self, pages: &Pages) -> Visited {
         let mut seen = walk(pages, Commit::Last);
         if pages.is_unclosed() && !seen.bad.is_empty() {
             // A crash may have torn the last commit; then the one before counts.
@@ -44,15 +44,15 @@ impl Verifier<'_> {
         for bad in &seen.bad {
             let place = bad.at.map_or("a page".to_owned(), |at| format!("page at byte {at}"));
             let place = format!("{place}, table {}", bad.table);
-            // Reading the checkpoints shows which of them are damaged.
+            // Reading the checkpoints shows which of them the page damages.
             self.found.find(harm_to(&bad.table), place, bad.reason);
         }
         seen
     }
 }
 
-fn walk(pages: &Pages, commit: Commit) -> Seen {
-    let mut seen = Seen::default();
+fn walk(pages: &Pages, commit: Commit) -> Visited {
+    let mut seen = Visited::default();
     for table in pages.tables(commit, &mut seen) {
         pages.walk(&table, &mut seen, &mut |_| {});
     }

@@ -103,7 +103,7 @@ impl Verifier<'_> {
         })
     }
 
-    /// Ids, and children under their parents: their keys are texts, and there are few of them.
+    /// Ids, and children under their parents: their keys are texts, and few.
     pub(super) fn ids(&mut self) -> Result<ControlFlow<()>> {
         let Self { held, found, .. } = self;
         let tables = Opener::of(held)?.open()?;
@@ -171,11 +171,11 @@ impl Verifier<'_> {
         })
     }
 
-    /// All checkpoints as they are now.
+    /// All current checkpoints.
     pub(super) fn owners(&mut self) -> Result<Owners> {
         let tables = Opener::of(&mut self.held)?.open()?;
         let path = tables.path;
-        // Rows that are lost have been told of before.
+        // Lost rows were reported before.
         without_panics(path, || Ok(Owners::read(&tables, &mut Verification::default())))
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn check_index(tables: &Tables<'_>, row: &IndexBytes, found: &mut Ver
             Err(error) => found.find_error(Harm::Listing, Some(&entry), &error),
         },
         Ok(None) => found.find(Harm::Listing, place(), "there is no such entry"),
-        // It is told where entries are checked.
+        // The check of entries reports it.
         Err(_) => {}
     }
 }
@@ -37,7 +37,7 @@ pub(super) fn check_source(tables: &Tables<'_>, row: &SourceBytes, found: &mut V
         Ok(Some(entry)) if sources::row_of(&entry) == Some(*row) => {}
         Ok(Some(_)) => found.find(Harm::Listing, place(), "the entry is of another file"),
         Ok(None) => found.find(Harm::Listing, place(), "there is no such entry"),
-        // It is told where entries are checked.
+        // The check of entries reports it.
         Err(_) => {}
     }
 }

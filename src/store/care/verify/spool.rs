@@ -11,14 +11,14 @@ use crate::store::engine::fault::In;
 use crate::store::engine::table::{IDENTITY_KEY, META, TAKEN};
 use crate::store::log::spool;
 
-// A repair cannot bring back what was never in the store.
+// A repair cannot bring back a save that was never in the store.
 const NEXT: &str = "save it again from where it came, then remove the file";
 
 pub(super) fn check_spool(tables: &Tables<'_>, found: &mut Verification) -> Result<()> {
     let path = tables.path;
     let Some(meta) = tables.open(META)? else { return Ok(()) };
     let identity = meta.get(IDENTITY_KEY).within(path)?.map(|value| value.value());
-    // Without it nobody can tell what is the store's own, and its loss is a finding itself.
+    // Without the identity, no file is known to be the store's own. Its loss is a finding itself.
     let Some(identity) = identity else { return Ok(()) };
     let mut taken = BTreeSet::new();
     if let Some(table) = tables.open(TAKEN)? {

@@ -1,4 +1,4 @@
-//! The tables of a held store, and their rows in order, past those that cannot be read.
+//! The tables of a held store, and their rows in order; unreadable rows are skipped.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::key::{
 };
 use crate::store::chain::bases::Bases;
 use crate::store::chain::unpack::Unpacker;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::fault::{In, without_panics};
 use crate::store::engine::names::Names;
 use crate::store::engine::pages::MASTER;
@@ -27,17 +27,17 @@ use crate::store::options::Limits;
 use crate::store::transaction::lookup::Lookup;
 use crate::store::turn::held::{Held, Source};
 
-// A page that is damaged has a few; more would be looked for without end.
+// A damaged page leaves a few gaps; searching for more would never end.
 const GAPS_MAX: usize = 64;
 
-/// The tables as one thread reads them.
+/// The tables, as one thread reads them.
 pub(super) struct Tables<'a> {
-    pub(super) place: &'a Place,
+    pub(super) place: &'a StorePath,
     pub(super) path: &'a Path,
     pub(super) known: &'a Names,
     pub(super) bases: &'a Bases,
     pub(super) unpacking: &'a Frames,
-    /// What everything is to be sealed with, if that can be read.
+    /// The key of the store, if it can be read.
     pub(super) sealing: Sealing,
     /// The longest lag that the store notes; the maximum if it cannot be read, so that any lag
     /// passes.
@@ -57,10 +57,10 @@ pub(super) struct Tables<'a> {
     pub(super) blobs: Option<ReadOnlyTable<BlobBytes, &'static [u8]>>,
 }
 
-/// What it takes to open tables in any thread.
+/// What a thread needs to open the tables.
 #[derive(Clone, Copy)]
 pub(super) struct Opener<'a> {
-    pub(super) place: &'a Place,
+    pub(super) place: &'a StorePath,
     pub(super) path: &'a Path,
     pub(super) source: &'a Source,
     pub(super) known: &'a Names,
@@ -138,7 +138,7 @@ fn sealing_of(transaction: &ReadTransaction, path: &Path) -> Sealing {
         let key = meta.get(KEY_KEY).within(path)?.map(|id| KeyId::from_number(id.value()));
         Ok(key.into())
     });
-    // Why not is told with the other facts about the store.
+    // The reason is reported with the other facts about the store.
     noted.unwrap_or_default()
 }
 
@@ -166,7 +166,7 @@ fn lag_max_of(transaction: &ReadTransaction, path: &Path) -> u64 {
     noted.unwrap_or(u64::MAX)
 }
 
-/// Whom the loss of a page of a table hurts.
+/// The harm of losing a page of a table.
 pub(super) fn harm_to(table: &str) -> Harm {
     let read = [
         MASTER,
@@ -186,9 +186,9 @@ pub(super) fn harm_to(table: &str) -> Harm {
     }
 }
 
-/// Calls `take` with the rows behind a key, until it says that it has enough.
+/// Calls `take` with the rows after a key, until it has enough.
 ///
-/// Where rows cannot be read, says so and goes on behind them.
+/// Reports rows that cannot be read, and goes on after them.
 pub(super) fn each_after<const N: usize, V: Value>(
     table: &ReadOnlyTable<[u8; N], V>,
     (name, path): (&str, &Path),
@@ -224,7 +224,7 @@ pub(super) fn each_after<const N: usize, V: Value>(
     }
 }
 
-/// The first key from which on rows can be read again, as far as halving finds it.
+/// The first key from which rows can be read again, as far as bisecting finds it.
 fn readable_after<const N: usize, V: Value>(
     table: &ReadOnlyTable<[u8; N], V>,
     from: [u8; N],
@@ -233,7 +233,7 @@ fn readable_after<const N: usize, V: Value>(
     let is_readable = |key: [u8; N]| {
         let first = without_panics(path, || {
             let first = table.range(key..).within(path)?.next().transpose().within(path)?;
-            // The engine looks at a value only when it is asked for.
+            // The engine reads a value only when it is asked for.
             Ok(first.is_some_and(|(found, value)| {
                 let _ = value.value();
                 found.value() >= key
@@ -243,7 +243,7 @@ fn readable_after<const N: usize, V: Value>(
     };
     let power = (0..8 * N).find(|power| next(from, *power).is_some_and(is_readable))?;
     let mut best = next(from, power)?;
-    // What is left out below is at most as far away as what was found.
+    // The gap below is at most as long as the step that succeeded.
     let mut base = if power == 0 { from } else { next(from, power - 1)? };
     for smaller in (0..power.saturating_sub(1)).rev() {
         let middle = next(base, smaller)?;

@@ -12,7 +12,7 @@ use crate::store::engine::lossy;
 use crate::store::engine::sealing::Sealing;
 use crate::store::engine::sectors::Unreadable;
 
-// A store of which everything is damaged must not fill the memory with words.
+// Bounds the memory for the findings of a store that is damaged all over.
 const FINDINGS_MAX: usize = 10_000;
 
 /// What [`Store::verify`](crate::Store::verify) read, and what is wrong with it.
@@ -43,7 +43,7 @@ pub struct Verification {
     /// The store, links resolved.
     #[serde(serialize_with = "lossy::path")]
     pub path: PathBuf,
-    /// Whether all of it was read: false if the one who watched ended it.
+    /// Whether all of it was read: false if the watcher ended it.
     #[serde(skip)]
     pub is_whole: bool,
     /// Number of pages that are in use.
@@ -52,38 +52,39 @@ pub struct Verification {
     pub checkpoints: u64,
     /// Number of deleted ones that can be restored.
     pub deleted: u64,
-    /// How many documents were read and are right, those of deleted ones included.
+    /// How many documents are intact, those of deleted checkpoints included.
     pub documents: u64,
     /// Their length in stored form, before compression.
     pub document_bytes: u64,
     /// Number of captured files; each counts once for every checkpoint.
     pub artifacts: u64,
-    /// How many contents of captured files were read and have the hash they are known by.
+    /// How many captured contents were read and match their hash.
     pub contents: u64,
     /// Their length.
     pub content_bytes: u64,
-    /// How many documents and contents are encrypted with a key that was not given: of these only
-    /// what is stored was checked, and not what is in it.
+    /// How many documents and contents are encrypted with a key that was not given. They were
+    /// checked only as stored.
     pub sealed: u64,
-    /// How many documents and contents are under another key than the store, or under none though
-    /// it has one. No save leaves such a one: a rekey that was not done does, or somebody else.
+    /// How many documents and contents are not under the key of the store. Saves never leave such
+    /// frames; an unfinished rekey or another program does.
     pub unlike: u64,
-    /// Whether a [`Store::rekey`](crate::Store::rekey) is unfinished: some frames may be under
-    /// another key, or under none. That is no damage: run it again.
+    /// True while a [`Store::rekey`](crate::Store::rekey) is unfinished: some frames may still use
+    /// another key or none. That is no damage: run it again.
     pub is_rekeying: bool,
     /// Number of rows that were followed to where they lead.
     pub rows: u64,
-    /// How many checkpoints wait in the journal; whoever opens the store next takes them in.
+    /// How many checkpoints wait in the journal. The next process that opens the store takes them
+    /// in.
     pub waiting: u64,
     /// Byte ranges of the file and its journal that the disk cannot read. Each is a finding, too.
     pub unreadable: Vec<Unreadable>,
-    /// What is wrong, as it was found; not more than 10,000 of them.
+    /// The findings, at most 10,000 of them.
     pub findings: Vec<Defect>,
-    /// How many more there are.
+    /// Number of further findings.
     pub more: u64,
 }
 
-/// Something that is wrong with a store.
+/// A fault of a store.
 ///
 /// See [`Verification`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -93,25 +94,25 @@ pub struct Defect {
     pub place: String,
     /// Which check failed.
     pub reason: String,
-    /// Whom it hurts.
+    /// The harm that it does.
     pub harm: Harm,
-    /// The checkpoint that is hurt, if it is one and can be told.
+    /// The id of the damaged checkpoint, if it is one and known.
     pub checkpoint: Option<Id>,
 }
 
-/// Whom a damage hurts.
+/// The harm that damage does.
 ///
 /// See [`Verification`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Harm {
-    /// No checkpoint: what is damaged is needed for upkeep only, or shows elsewhere, too.
+    /// No checkpoint is hurt: the damaged part is for upkeep only, or another finding covers it.
     Upkeep,
-    /// A save that was acknowledged lies beside the store and cannot be taken in. The store itself
-    /// is not damaged by that, and a repair does not bring it back.
+    /// An acknowledged save beside the store cannot be taken in. The store itself is not damaged,
+    /// and a repair does not bring the save back.
     Aside,
-    /// A checkpoint that is whole is not found everywhere, or cannot be removed.
+    /// An intact checkpoint is not found everywhere, or cannot be removed.
     Listing,
     /// A checkpoint or a captured file cannot be read, or is lost.
     Reading,
@@ -129,25 +130,25 @@ impl fmt::Display for Harm {
 }
 
 impl Verification {
-    /// Whether all of it was read, and nothing is wrong. What is encrypted takes its key for that.
+    /// Whether all of it was read without a finding. Encrypted content needs its key for that.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.is_complete() && !self.is_damaged()
     }
 
-    /// Whether everything was looked into: it was not ended, and no key was missing.
+    /// Whether everything was read: the call was not ended, and no key was missing.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_whole && self.sealed == 0
     }
 
-    /// Whether anything is wrong.
+    /// Whether there is any finding.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
         !self.findings.is_empty()
     }
 
-    /// Whether anything is wrong that [`Store::repair`](crate::Store::repair) is for.
+    /// Whether there is a finding that [`Store::repair`](crate::Store::repair) can mend.
     #[must_use]
     pub fn needs_repair(&self) -> bool {
         self.more > 0 || self.findings.iter().any(|finding| finding.harm != Harm::Aside)
@@ -169,7 +170,7 @@ impl Verification {
         self.unreadable.push(unreadable.clone());
     }
 
-    /// What is wrong with a checkpoint.
+    /// Adds a finding about a checkpoint.
     pub(super) fn find_at(&mut self, harm: Harm, entry: &Entry, reason: impl fmt::Display) {
         self.note(Defect {
             place: format!("checkpoint {}", entry.id),
@@ -179,7 +180,7 @@ impl Verification {
         });
     }
 
-    /// What an error says, of a checkpoint if that is known.
+    /// Adds an error as a finding, about a checkpoint if that is known.
     pub(super) fn find_error(&mut self, harm: Harm, entry: Option<&Entry>, error: &Error) {
         let checkpoint = entry.map(|entry| entry.id.clone());
         let (place, reason) = match error {
@@ -192,13 +193,13 @@ impl Verification {
         self.note(Defect { place, reason, harm, checkpoint });
     }
 
-    /// Counts a frame that is not sealed as all of the store is to be.
+    /// Counts a frame that is not under the key of the store.
     pub(super) fn compare(&mut self, sealing: Sealing, key: Option<KeyId>) {
         let is_unlike = sealing != Sealing::Unknown && sealing != key.into();
         self.unlike += u64::from(is_unlike);
     }
 
-    /// Adds what another part found.
+    /// Adds the findings of another part.
     pub(super) fn add(&mut self, part: Self) {
         self.checkpoints += part.checkpoints;
         self.deleted += part.deleted;

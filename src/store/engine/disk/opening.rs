@@ -202,7 +202,7 @@ const PLENTY: u64 = 64;
 #[cfg(target_os = "linux")]
 const BLOCKS_BYTES: u64 = 128 << 10;
 
-/// Keeps disk space beyond the end of a short file, so that it has at least so many bytes.
+/// Keeps disk space beyond the end of a short file, up to this length at least.
 #[cfg(target_os = "linux")]
 pub(super) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
@@ -238,7 +238,7 @@ pub(super) fn is_reserved(_: &File) -> bool {
 
 #[cfg(target_os = "linux")]
 fn allocated(found: &Metadata) -> u64 {
-    // Always in units of 512 bytes, whatever the size of a block is.
+    // In units of 512 bytes, whatever the block size is.
     std::os::unix::fs::MetadataExt::blocks(found) * 512
 }
 

@@ -1,6 +1,6 @@
 //! The file system of this machine, as a store asks it.
 //!
-//! Must never decide anything: when to sync, and what a failure means, is the caller's.
+//! Must never decide anything: the caller decides when to sync, and what a failure means.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -101,7 +101,7 @@ impl Disk for RealDisk {
     }
 
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
-        // Elsewhere a directory is no file, and a rename lasts by itself.
+        // On other systems a directory is no file, and renames need no sync.
         #[cfg(unix)]
         opening::directory(directory)?.sync_all()?;
         #[cfg(not(unix))]

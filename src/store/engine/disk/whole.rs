@@ -1,4 +1,4 @@
-//! A file that is there as a whole or not at all: written beside its place, synced, renamed.
+//! A file that appears as a whole or not at all: written beside its place, synced, renamed.
 //!
 //! Must never leave part of a file under its name, nor a draft behind unless it is killed.
 
@@ -17,7 +17,7 @@ use std::process;
 use super::opening;
 use crate::store::sync_parent;
 
-/// A file on its way to its place. A draft that is dropped is removed.
+/// A file under construction. A draft that is dropped is removed.
 ///
 /// ```
 /// use std::io::Write as _;
@@ -44,7 +44,7 @@ pub struct WholeFile {
 
 #[cfg(feature = "transfer")]
 impl WholeFile {
-    /// Returns where a file is usually written before it has its name.
+    /// Returns the path where a file is usually written before it has its name.
     #[must_use]
     pub fn draft_of(path: &Path) -> PathBuf {
         numbered(path, 0)
@@ -71,7 +71,7 @@ impl WholeFile {
         let mut number = 0;
         loop {
             match Self::drafted(path, numbered(path, number), replaces, mode) {
-                // Left behind by a killed process of the same number, as in a container where all
+                // A draft of a killed process with the same number, as in a container where all
                 // processes have the same.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 drafted => return drafted,
@@ -79,7 +79,7 @@ impl WholeFile {
         }
     }
 
-    /// Gives the file these permissions, whatever the umask says.
+    /// Gives the file these permissions, regardless of the umask.
     ///
     /// # Errors
     /// Those of the system.
@@ -88,7 +88,7 @@ impl WholeFile {
     }
 }
 
-/// Names of drafts, of which one process has several if it writes several files to one place.
+/// Numbers drafts: one process may write several files to one place.
 #[cfg(feature = "transfer")]
 fn numbered(path: &Path, number: u32) -> PathBuf {
     let process = process::id();
@@ -101,7 +101,7 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
 }
 
 impl WholeFile {
-    /// Makes a file that has this name until it is whole.
+    /// Makes a file under this temporary name.
     pub(crate) fn drafted(
         path: &Path,
         draft: PathBuf,
@@ -138,7 +138,7 @@ impl Write for WholeFile {
 
 impl Drop for WholeFile {
     fn drop(&mut self) {
-        // Gone already if it was put in its place.
+        // There is none any more if it was put in its place.
         let _ = fs::remove_file(&self.draft);
     }
 }

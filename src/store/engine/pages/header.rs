@@ -3,7 +3,7 @@
 use super::{Commit, PAGE_BYTES, Root};
 use crate::codec::check_wide;
 
-/// Length of all that is in it.
+/// Its length.
 pub(super) const BYTES: usize = 320;
 
 const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
@@ -21,8 +21,8 @@ const IS_SECOND: u8 = 1;
 const IS_UNCLOSED: u8 = 2;
 const IS_TWO_PHASE: u8 = 4;
 
-// What the engine makes of every file: a page has 20 bits for its place in a region. Where the
-// file says otherwise it is read so all the same.
+// The values that the engine writes into every file: a page has 20 bits for its place in a region.
+// Other values are used as the file says.
 const REGION_PAGES_MAX: u32 = 1 << 20;
 
 pub(super) struct Header {
@@ -62,7 +62,7 @@ impl Header {
         self.flags & IS_UNCLOSED != 0
     }
 
-    /// What is wrong, for a file of this length.
+    /// The fault of the header, for a file of this length.
     pub(super) fn faults(&self, file_bytes: u64) -> Vec<&'static str> {
         let last = self.slot(Commit::Last);
         let is_closed = !self.is_unclosed();
@@ -77,13 +77,13 @@ impl Header {
         faults.into_iter().filter(|(is_fault, _)| *is_fault).map(|(_, reason)| reason).collect()
     }
 
-    /// Whether the file was closed, and is marked as if its last commit were the one before.
+    /// Whether the file was closed, but its mark names the commit before the last.
     pub(super) fn leads_back(&self) -> bool {
         let [last, before] = [Commit::Last, Commit::Before].map(|commit| self.slot(commit));
         !self.is_unclosed() && before.is_checked && before.transaction > last.transaction
     }
 
-    /// Whether it is known which commit is the last: a crash may leave one that is half written.
+    /// Whether the last commit is known: a crash may leave one half written.
     pub(super) fn is_sure(&self) -> bool {
         let is_whole = self.slots.iter().all(|slot| slot.is_checked);
         is_whole || (self.is_unclosed() && self.slot(Commit::Last).is_checked)
@@ -105,7 +105,7 @@ impl Header {
     fn slot(&self, commit: Commit) -> &Slot {
         let first = usize::from(self.flags & IS_SECOND != 0);
         let [marked, other] = [&self.slots[first], &self.slots[1 - first]];
-        // As the engine chooses: the newer one that is whole, unless it was sure before.
+        // As the engine chooses: the newer intact one, unless the mark was certain.
         let is_other = self.flags & IS_TWO_PHASE == 0
             && other.is_checked
             && (!marked.is_checked || other.transaction > marked.transaction);

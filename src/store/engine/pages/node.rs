@@ -1,5 +1,5 @@
-//! Pages of a tree: rows in leaves, and the pages below in branches. Every lookup checks bounds,
-//! since a damaged page may say anything.
+//! Pages of a tree: leaves with rows, and branches with the pages below. Every access checks
+//! bounds, since a damaged page may hold any number.
 
 use std::ops::Range;
 
@@ -33,7 +33,8 @@ impl<'a> Leaf<'a> {
         self.bytes.len()
     }
 
-    /// How much of its page is used, as its start says; `None` if that is not the start of a leaf.
+    /// Number of bytes used, as the start of the page says; `None` if that is not the start of a
+    /// leaf.
     pub(super) fn used(&self) -> Option<usize> {
         let mut end = self.keys_start();
         for number in 0..self.count {
@@ -49,7 +50,7 @@ impl<'a> Leaf<'a> {
         Some(end)
     }
 
-    /// The sum of what is used of the page.
+    /// The sum of the used part of the page.
     pub(super) fn sum(&self) -> Option<u128> {
         let end = self.value_end(self.count.checked_sub(1)?)?;
         self.bytes.get(..end).map(check_wide)
@@ -70,7 +71,7 @@ impl<'a> Leaf<'a> {
         Some((key, value, value_start))
     }
 
-    /// Ends of keys come first, then those of values, each only where lengths differ.
+    /// Ends of keys come first, then those of values, each only if lengths vary.
     fn keys_start(&self) -> usize {
         let ends = usize::from(self.shape.key.is_none()) + usize::from(self.shape.value.is_none());
         COUNT.end + ends * OFFSET_BYTES * self.count
@@ -118,7 +119,7 @@ impl<'a> Branch<'a> {
         self.keys + 1
     }
 
-    /// The sum of what is used of the page.
+    /// The sum of the used part of the page.
     pub(super) fn sum(&self) -> Option<u128> {
         let last = self.keys.checked_sub(1)?;
         let behind = Self::START + (Self::SUM_BYTES + Self::NUMBER_BYTES) * self.count();

@@ -1,28 +1,28 @@
-//! Leaves found by their shape, and not by a page that leads to them.
+//! Leaves found by their shape, without a page that leads to them.
 //!
 //! They may have been free for a long time, so their content may be stale. Reads at most a few
 //! times the length of the file, whatever the pages say.
 
 use super::node::{BRANCH, Branch, LEAF, Leaf};
-use super::{ORDER_MAX, PAGE_BYTES, PAGE_STEP, Page, Pages, Root, Row, Seen, Shape, Table};
+use super::{ORDER_MAX, PAGE_BYTES, PAGE_STEP, Page, Pages, Root, Row, Shape, Table, Visited};
 
-// Pages that say that they are long are believed until so much was read.
+// Bytes to read for pages that claim to be long; after that they are ignored.
 const READ_TIMES: u64 = 16;
 // Each takes a walk through the whole file; there are a few, of the last commits.
 const MASTERS_MAX: usize = 32;
 
-/// The rows of a leaf, and which of the shapes that were asked for it has.
+/// The rows of a leaf, and which of the requested shapes it has.
 pub(in crate::store) struct Stray<'a> {
     pub(in crate::store) shape: usize,
     pub(in crate::store) rows: Vec<Row<'a>>,
 }
 
 impl Pages {
-    /// Calls `visit` with every leaf of one of these shapes outside of the pages that were seen
-    /// and passed their sums. A page may look like more than one.
+    /// Calls `visit` with every leaf of one of these shapes, except pages that were visited and
+    /// passed their sums. A page may match more than one shape.
     pub(in crate::store) fn strays(
         &self,
-        seen: &Seen,
+        seen: &Visited,
         shapes: &[Shape],
         visit: &mut dyn FnMut(Stray<'_>),
     ) {
@@ -48,12 +48,12 @@ impl Pages {
         }
     }
 
-    /// The tables that leaves tell of which no commit may lead to, a list for each leaf; of those
-    /// only that lead to whole pages.
+    /// The tables named by leaves that no commit may lead to, a list for each leaf. Only tables
+    /// with an intact root page count.
     pub(in crate::store) fn masters(&self) -> Vec<Vec<Table>> {
         let mut masters = Vec::new();
         let shape = Shape { key: None, value: None };
-        self.strays(&Seen::default(), &[shape], &mut |leaf| {
+        self.strays(&Visited::default(), &[shape], &mut |leaf| {
             let tables = leaf.rows.iter().map(|row| Table::parse(row.key, row.value));
             let Some(tables) = tables.collect::<Option<Vec<Table>>>() else { return };
             if masters.len() < MASTERS_MAX && tables.iter().all(|table| self.has_root(table)) {
@@ -74,7 +74,7 @@ impl Pages {
         found == Some(sum)
     }
 
-    /// Bytes from a place on; zeros past the end of the file and where it cannot be read.
+    /// Bytes from an offset on; zeros beyond the end of the file and where it cannot be read.
     fn bytes_at(&self, at: u64, length: u64) -> Option<Vec<u8>> {
         let there = self.file_bytes.checked_sub(at)?.min(length);
         let mut bytes = vec![0; usize::try_from(length).ok()?];
@@ -83,7 +83,7 @@ impl Pages {
     }
 }
 
-/// How long a page is of which so much is used, if one can be at that place.
+/// The length of a page with this many used bytes, if one can be at that offset.
 fn page_bytes(at: u64, used: usize) -> Option<u64> {
     let bytes = u64::try_from(used).ok()?.max(PAGE_BYTES).checked_next_power_of_two()?;
     let is_place = bytes <= PAGE_BYTES << ORDER_MAX && (at - PAGE_BYTES).is_multiple_of(bytes);

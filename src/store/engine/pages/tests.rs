@@ -1,4 +1,4 @@
-//! The reader of pages, held to what the engine itself reads.
+//! The page reader, compared with what the engine itself reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 
-use super::{Commit, Header, Pages, Seen, Shape};
+use super::{Commit, Header, Pages, Shape, Visited};
 
 const FIXED: TableDefinition<'_, [u8; 14], &[u8]> = TableDefinition::new("fixed");
 const TEXTS: TableDefinition<'_, &str, u64> = TableDefinition::new("texts");
@@ -14,7 +14,7 @@ const BARE: TableDefinition<'_, [u8; 22], ()> = TableDefinition::new("bare");
 
 type Rows = BTreeMap<(String, Vec<u8>), Vec<u8>>;
 
-/// Rows of all lengths, some of them longer than a page, and room of those that were removed.
+/// Rows of all lengths, some longer than a page, and gaps of removed rows.
 fn fill(path: &Path) {
     let database = Database::create(path).unwrap();
     for round in 0..3_u32 {
@@ -58,7 +58,7 @@ fn by_engine(path: &Path) -> Rows {
     rows
 }
 
-fn by_pages(path: &Path, seen: &mut Seen) -> Rows {
+fn by_pages(path: &Path, seen: &mut Visited) -> Rows {
     let pages = Pages::open(File::open(path).unwrap()).unwrap();
     assert_eq!(pages.header_faults(), Vec::<&str>::new());
     let mut rows = Rows::new();
@@ -66,7 +66,7 @@ fn by_pages(path: &Path, seen: &mut Seen) -> Rows {
         let mut last: Option<Vec<u8>> = None;
         pages.walk(&table, seen, &mut |row| {
             assert!(row.is_checked);
-            // The engine's own tables are read, too, and compared with nothing.
+            // The engine's own tables are read, but compared with nothing.
             if ["fixed", "texts", "bare"].contains(&table.name.as_str()) {
                 assert!(last.as_deref().is_none_or(|last| last < row.key), "in order");
                 last = Some(row.key.to_vec());
@@ -87,7 +87,7 @@ fn pages_have_the_rows_that_the_engine_reads() {
     fill(&path);
     let expected = by_engine(&path);
     assert!(expected.len() > 5000, "{}", expected.len());
-    let mut seen = Seen::default();
+    let mut seen = Visited::default();
     assert!(by_pages(&path, &mut seen) == expected);
     assert_eq!(seen.bad, []);
     assert!(seen.pages() > 100);
@@ -108,13 +108,13 @@ fn rows_below_a_lost_root_are_found_in_their_leaves() {
     fill(&path);
     let expected = by_engine(&path);
     let pages = Pages::open(File::open(&path).unwrap()).unwrap();
-    let tables = pages.tables(Commit::Last, &mut Seen::default());
+    let tables = pages.tables(Commit::Last, &mut Visited::default());
     let fixed = tables.iter().find(|table| table.name == "fixed").unwrap();
     let root = fixed.root.unwrap().page;
     assert_eq!(root >> 59, 0, "a branch is one page long");
     zero(&path, Header::offset(root, 0));
     let pages = Pages::open(File::open(&path).unwrap()).unwrap();
-    let mut seen = Seen::default();
+    let mut seen = Visited::default();
     for table in pages.tables(Commit::Last, &mut seen) {
         pages.walk(&table, &mut seen, &mut |_| assert_ne!(table.name, "fixed"));
     }
@@ -128,32 +128,32 @@ fn rows_below_a_lost_root_are_found_in_their_leaves() {
             rows.insert(("fixed".to_owned(), row.key.to_vec()), value);
         }
     });
-    // Those that were removed are found, too.
+    // Removed rows are found, too.
     for (key, value) in expected.iter().filter(|((table, _), _)| table == "fixed") {
         assert_eq!(rows.get(key), Some(value));
     }
 }
 
-/// A branch that named one long page in all its places had it read as often.
+/// A branch that named one long page many times had it read as often.
 #[test]
 fn a_page_that_is_named_often_is_read_once() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file.redb");
     fill(&path);
     let pages = Pages::open(File::open(&path).unwrap()).unwrap();
-    let tables = pages.tables(Commit::Last, &mut Seen::default());
+    let tables = pages.tables(Commit::Last, &mut Visited::default());
     let fixed = tables.iter().find(|table| table.name == "fixed").unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let root = usize::try_from(Header::offset(fixed.root.unwrap().page, 0)).unwrap();
     let children = usize::from(u16::from_le_bytes([bytes[root + 2], bytes[root + 3]])) + 1;
     assert!(bytes[root] == 2 && children > 2, "a branch");
-    // Behind a sum of 16 bytes for each there is a number of 8.
+    // After a sum of 16 bytes for each, there is a number of 8.
     let numbers = root + 8 + 16 * children;
     for number in 1..children {
         bytes.copy_within(numbers..numbers + 8, numbers + 8 * number);
     }
     std::fs::write(&path, bytes).unwrap();
-    let (mut keys, mut seen) = (BTreeSet::new(), Seen::default());
+    let (mut keys, mut seen) = (BTreeSet::new(), Visited::default());
     pages.walk(fixed, &mut seen, &mut |row| assert!(keys.insert(row.key.to_vec())));
     assert!(!keys.is_empty());
     let again = seen.bad.iter().filter(|bad| bad.reason == "it is named twice").count();
@@ -168,10 +168,10 @@ fn tables_are_found_without_the_start_of_the_file() {
     let expected = by_engine(&path);
     zero(&path, 0);
     let pages = Pages::open(File::open(&path).unwrap()).unwrap();
-    assert!(pages.tables(Commit::Last, &mut Seen::default()).is_empty());
+    assert!(pages.tables(Commit::Last, &mut Visited::default()).is_empty());
     assert!(!pages.is_sure());
     let found = pages.masters().into_iter().any(|tables| {
-        let mut seen = Seen::default();
+        let mut seen = Visited::default();
         let mut rows = 0;
         for table in &tables {
             let is_ours = ["fixed", "texts", "bare"].contains(&table.name.as_str());
@@ -193,13 +193,13 @@ fn what_only_looks_like_a_leaf_is_no_page() {
         bytes.extend((state >> 16).to_le_bytes().iter().take(4));
     }
     for page in bytes.chunks_mut(super::PAGE_STEP) {
-        // One row, and that longer than any page.
+        // A single row, longer than any page.
         page[..8].copy_from_slice(&[1, 0, 1, 0, 0xff, 0xff, 0xff, 0xff]);
     }
     std::fs::write(&path, bytes).unwrap();
     let pages = Pages::open(File::open(&path).unwrap()).unwrap();
     let shapes = [None, Some(8), Some(14)].map(|key| Shape { key, value: None });
-    pages.strays(&Seen::default(), &shapes, &mut |leaf| {
+    pages.strays(&Visited::default(), &shapes, &mut |leaf| {
         panic!("{} rows of shape {}", leaf.rows.len(), leaf.shape);
     });
     assert!(pages.masters().is_empty());
@@ -212,7 +212,7 @@ fn what_is_not_a_file_of_the_engine_has_no_tables() {
         let path = dir.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         let pages = Pages::open(File::open(&path).unwrap()).unwrap();
-        let mut seen = Seen::default();
+        let mut seen = Visited::default();
         assert!(pages.tables(Commit::Last, &mut seen).is_empty(), "{name}");
         assert!(!pages.header_faults().is_empty(), "{name}");
     }

@@ -1,4 +1,4 @@
-//! A foreign file in the place of the journal: moved away, never removed.
+//! A foreign file in the place of the journal is moved away, never removed.
 
 #[cfg(all(test, unix))]
 mod tests;

@@ -34,8 +34,8 @@ pub(in crate::store) fn identified(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((u64::from_le_bytes(*identity), rest))
 }
 
-/// All items up to the end, and their length; or where one is that passes its sum and cannot be
-/// read.
+/// All items up to the end, and their length; or the offset of an item that passes its sum but
+/// cannot be read.
 pub(in crate::store) fn items(bytes: &[u8], identity: u64) -> Result<(Vec<Placed>, usize), usize> {
     let mut placed = Vec::new();
     let (mut rest, mut chain) = (bytes, identity);
@@ -47,7 +47,7 @@ pub(in crate::store) fn items(bytes: &[u8], identity: u64) -> Result<(Vec<Placed
     Ok((placed, at(rest)))
 }
 
-/// Length and sum of the first item, as it says.
+/// Length and sum of the first item, as stored.
 pub(super) fn head(bytes: &[u8]) -> Option<(usize, u64)> {
     let (length, bytes) = bytes.split_first_chunk::<4>()?;
     let sum = u64::from_le_bytes(*bytes.first_chunk()?);
@@ -55,7 +55,7 @@ pub(super) fn head(bytes: &[u8]) -> Option<(usize, u64)> {
     (length > 0).then_some((length, sum))
 }
 
-/// The bytes of a journal, with zeros where the disk cannot read, and those places.
+/// The bytes of a journal, with zeros where the disk cannot read, and those ranges.
 pub(super) fn read_bytes(
     disk: &dyn Disk,
     path: &Path,

@@ -1,6 +1,6 @@
 //! What an earlier process left in a journal, when the store is opened.
 //!
-//! Must never take for whole what a torn write may have left, nor change a byte.
+//! Must never take a torn write for whole, nor change a byte.
 
 use std::path::Path;
 
@@ -19,19 +19,19 @@ pub(super) enum Foreign {
     Strange,
 }
 
-/// What is there when a store is opened.
+/// The content of a journal when a store is opened.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Left {
-    /// What the tables may lack after a crash.
+    /// Saves that the tables may lack after a crash.
     pub(in crate::store) placed: Vec<Placed>,
-    /// Where its content ends, including the mark; what follows means nothing.
+    /// Where its content ends, including the mark; later bytes mean nothing.
     pub(in crate::store) end: u64,
     pub(super) foreign: Option<Foreign>,
 }
 
 /// Reads the saves of a store from its journal, from `sequence` on. Changes nothing.
 ///
-/// One that is damaged before its end is an error.
+/// Damage before its end is an error.
 pub(in crate::store) fn look(
     disk: &dyn Disk,
     path: &Path,
@@ -44,16 +44,16 @@ pub(in crate::store) fn look(
     let damaged = |at| unreadable.first().map_or_else(|| damaged(path, at), unread);
     let named = identified(&bytes).map(|(named, _)| named);
     let rest = bytes.get(HEADER_BYTES..).unwrap_or_default();
-    // A right sum is no torn write: this is content that must not be passed over.
+    // A right sum rules out a torn write, so this content must not be skipped.
     let (mut placed, length) = items(rest, identity).map_err(|at| damaged(HEADER_BYTES + at))?;
-    // The first sum has the identity in it, whatever became of the header.
+    // The first sum is seeded with the identity, even if the header is lost.
     let is_own = named == Some(identity) || !placed.is_empty();
     let end = if is_own { HEADER_BYTES + length } else { 0 };
-    // What comes after a sync tells that all before was whole.
+    // Bytes written after a sync prove that everything before them was intact.
     if mark::current(&bytes, end, (identity, sequence)).any(|mark| mark.synced > end as u64) {
         return Err(damaged(end));
     }
-    // Behind the mark that follows the last item nothing was ever written since.
+    // Nothing was written after the mark that follows the last item.
     let is_over = is_own && Mark::at(&bytes, end, identity).is_some();
     if !is_over && !unreadable.is_empty() {
         return Err(damaged(end));
@@ -61,7 +61,7 @@ pub(in crate::store) fn look(
     let foreign = match named.filter(|_| !is_own) {
         Some(other) => Some(Foreign::Journal(other)),
         None if !is_own && !is_begun(&bytes) => Some(Foreign::Strange),
-        // Its own; or it was cut short before the first sync, so nothing in it was acknowledged.
+        // Its own; or truncated before the first sync, so nothing in it was acknowledged.
         None => None,
     };
     placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
@@ -69,7 +69,7 @@ pub(in crate::store) fn look(
     Ok(Left { placed, end, foreign })
 }
 
-/// Whether bytes start as a journal does, of whose start any part may be lost with the power.
+/// Whether bytes start as a journal does. A power loss may drop any part of that start.
 pub(super) fn is_begun(bytes: &[u8]) -> bool {
     bytes.iter().zip(MAGIC).all(|(byte, magic)| *byte == 0 || byte == magic)
 }
@@ -81,7 +81,7 @@ fn damaged(path: &Path, at: usize) -> Error {
     Error::corrupt(place, reason)
 }
 
-/// Saves may be there that the store lacks.
+/// It may hold saves that the store lacks.
 fn unread(bytes: &Unreadable) -> Error {
     let reason = format!(
         "the disk cannot read them: {}; the journal is unchanged, and `waypost repair` saves what \

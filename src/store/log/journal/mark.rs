@@ -1,4 +1,4 @@
-//! The mark behind the last item: how much of a journal was on disk when that was written.
+//! The mark after the last item: how much of a journal was on disk when that item was written.
 //!
 //! A torn end and damage look alike, since any part of an unsynced write may be on disk. Bytes
 //! written after a sync prove that everything before them was whole.
@@ -8,10 +8,10 @@ use crate::store::engine::disk::ZEROS;
 
 const MARK_BYTES: usize = 28;
 
-/// What a writer knew when it wrote its last item.
+/// What the writer knew when it wrote its last item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// All before this byte was on disk.
+    /// Everything before this byte was on disk.
     pub(super) synced: u64,
     /// The last sequence before the mark.
     pub(super) last: u64,
@@ -20,7 +20,7 @@ pub(super) struct Mark {
 impl Mark {
     /// Adds the mark that stands at byte `at` of the journal of a store.
     pub(super) fn encode(self, at: u64, identity: u64, out: &mut Vec<u8>) {
-        // To whoever looks for an item its length is zero: the end.
+        // A reader of items sees a length of zero: the end.
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&self.synced.to_le_bytes());
         out.extend_from_slice(&self.last.to_le_bytes());
@@ -34,7 +34,7 @@ impl Mark {
         let (last, rest) = rest.split_first_chunk()?;
         let (synced, last) = (u64::from_le_bytes(*synced), u64::from_le_bytes(*last));
         let mark = Self { synced, last };
-        // Before the sum, since most of what is looked at is zeros.
+        // Checked before the sum, since most bytes are zeros.
         let is_possible = last > 0 && synced <= at as u64;
         let sum = u64::from_le_bytes(*rest.first_chunk()?);
         (is_possible && mark.sum(at as u64, identity) == sum).then_some(mark)
@@ -51,7 +51,7 @@ pub(super) fn behind(bytes: &[u8], at: usize, identity: u64) -> usize {
     Mark::at(bytes, at, identity).map_or(at, |_| at + MARK_BYTES)
 }
 
-/// The marks of a journal from byte `from` on that speak of what the tables may lack.
+/// The marks of a journal from byte `from` on that name a sequence which the tables may lack.
 ///
 /// Others are of an earlier round, whose items are all in the tables.
 pub(super) fn current(
@@ -65,7 +65,7 @@ pub(super) fn current(
     marks.filter(move |mark| mark.last >= next_sequence)
 }
 
-/// Length of the zeros at the end, as far as whole parts of it are.
+/// Length of the zeros at the end, in whole parts.
 fn unused(bytes: &[u8]) -> usize {
     let parts = bytes.rchunks(ZEROS.len().min(4096));
     parts.take_while(|part| **part == ZEROS[..part.len()]).map(<[u8]>::len).sum()

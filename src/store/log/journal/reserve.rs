@@ -32,7 +32,7 @@ pub(in crate::store) fn cut(disk: &dyn Disk, path: &Path, end: u64) -> Result<u6
     let freed = file.length().at(path)?.saturating_sub(end);
     if freed > 0 {
         file.set_length(end).at(path)?;
-        // Only after a sync the blocks are free.
+        // The blocks are free only after a sync.
         file.sync().at(path)?;
     }
     Ok(freed)

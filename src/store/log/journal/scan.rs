@@ -11,46 +11,46 @@ use crate::error::Result;
 use crate::store::engine::disk::Disk;
 use crate::store::engine::sectors::Unreadable;
 
-// How often as much as there is may be looked at while the next item is searched: bytes made for
-// it would take time with the square of their number.
+// Bounds the bytes read in search of the next item, as a multiple of the length. Crafted bytes
+// could otherwise make the search quadratic.
 const SEARCHES: usize = 64;
 
-/// What is in a journal of what the tables may lack.
+/// The items of a journal that the tables may lack.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Scanned {
-    pub(in crate::store) items: Vec<Found>,
+    pub(in crate::store) items: Vec<ScannedItem>,
     pub(in crate::store) gaps: Vec<Gap>,
-    /// What the disk cannot read.
+    /// The ranges that the disk cannot read.
     pub(in crate::store) unreadable: Vec<Unreadable>,
-    /// The last sequence that it tells of.
+    /// The last sequence that it mentions.
     pub(in crate::store) last_sequence: u64,
 }
 
 /// An item of a journal. It may never have been acknowledged.
 #[derive(Debug)]
-pub(in crate::store) struct Found {
+pub(in crate::store) struct ScannedItem {
     /// The byte at which it begins.
     pub(in crate::store) at: usize,
     pub(in crate::store) placed: Placed,
-    /// Whether it passed its sum. Behind damage there may be no seed for that; then its entry has
-    /// passed a sum of its own, its frame is yet to, and its names have passed none.
+    /// Whether it passed its sum. After damage there may be no seed for that. Then its entry has
+    /// passed a sum of its own, its frame has yet to, and its names have passed none.
     pub(in crate::store) is_checked: bool,
 }
 
-/// Where an item is that does not pass its sum, or more of them.
+/// The start of one or more damaged items.
 #[derive(Debug)]
 pub(in crate::store) struct Gap {
     /// The byte at which it begins.
     pub(in crate::store) at: usize,
-    /// Whether it was on disk once. If not, a loss of power may have left it so.
+    /// Whether it was on disk once. If not, a power loss may have left it so.
     pub(in crate::store) is_damage: bool,
-    /// Whether anything cannot be read, and not only its sum.
+    /// Whether the item itself is unreadable, rather than only its sum damaged.
     pub(in crate::store) is_lost: bool,
 }
 
-/// Reads a journal past what is damaged; `None` if there is none, or it is of another store.
+/// Reads a journal past its damage; `None` if there is none, or it is of another store.
 ///
-/// Where the identity of the store is lost, it is the one that the journal names.
+/// If the identity of the store is lost, the one in the journal counts.
 pub(in crate::store) fn scan(
     disk: &dyn Disk,
     path: &Path,
@@ -84,18 +84,18 @@ struct Scan<'a> {
     bytes: &'a [u8],
     identity: u64,
     next_sequence: u64,
-    /// All before this byte was on disk.
+    /// Everything before this byte was on disk.
     synced: usize,
-    /// Behind this byte the disk can read everything.
+    /// The disk can read everything after this byte.
     unread: usize,
-    /// How much more may be looked at in search of an item.
+    /// How many more bytes may be read in search of an item.
     left: usize,
 }
 
 impl<'a> Scan<'a> {
     fn run(&mut self) -> Scanned {
         let mut scanned = Scanned::default();
-        // Where the next item is, and what its sum is seeded with.
+        // The offset of the next item, and the seed of its sum.
         let (mut at, mut chain) = (HEADER_BYTES, self.identity);
         loop {
             while let Some((sum, payload, _)) = first(self.rest(at), chain) {
@@ -108,7 +108,7 @@ impl<'a> Scan<'a> {
             if at >= self.synced && Mark::at(self.bytes, at, self.identity).is_some() {
                 return scanned;
             }
-            // The unreadable bytes may have held it.
+            // The item may lie in the unreadable bytes.
             let is_damage = at < self.synced.max(self.unread);
             if let Some((next, sum, placed)) = self.vouched(at, chain) {
                 scanned.gaps.push(Gap { at, is_damage, is_lost: false });
@@ -135,7 +135,7 @@ impl<'a> Scan<'a> {
 
     fn take(&self, (at, placed): (usize, Placed), is_checked: bool, scanned: &mut Scanned) {
         if placed.entry.sequence >= self.next_sequence {
-            scanned.items.push(Found { at, placed, is_checked });
+            scanned.items.push(ScannedItem { at, placed, is_checked });
         }
     }
 
@@ -143,8 +143,8 @@ impl<'a> Scan<'a> {
         self.bytes.get(at..).unwrap_or_default()
     }
 
-    /// The item at `at`, if the next one is seeded with the sum that it should have: then no more
-    /// than its own sum is damaged. With that, and where the next one is.
+    /// The item at `at`, if the next item is seeded with the sum that this one should have: then
+    /// only its stored sum is damaged. Also that sum, and the offset of the next item.
     fn vouched(&mut self, at: usize, chain: u64) -> Option<(usize, u64, Placed)> {
         let (_, payload) = item(self.rest(at))?;
         self.left = self.left.checked_sub(payload.len())?;
@@ -153,8 +153,8 @@ impl<'a> Scan<'a> {
         Some((next, sum, Placed::decode(payload)?))
     }
 
-    /// The next item that can be read, if the lengths of damaged ones lead to it, and the seed of
-    /// its sum, unless that is damaged.
+    /// The next readable item, found by the lengths of the damaged ones, and the seed of its sum,
+    /// unless that is damaged.
     fn follow(&mut self, mut at: usize) -> Option<(usize, u64)> {
         while let Some((sum, payload)) = item(self.rest(at)) {
             at += HEAD_BYTES + payload.len();
@@ -167,14 +167,14 @@ impl<'a> Scan<'a> {
         None
     }
 
-    /// As [`Scan::follow`], wherever the next one is.
+    /// As [`Scan::follow`], for a next item at any offset.
     fn search(&mut self, from: usize) -> Option<(usize, u64)> {
-        // Of the item that is damaged, if it begins where it should.
+        // Length of the damaged item, if it begins where it should.
         let seed = self.rest(from).get(4..).and_then(|rest| rest.first_chunk());
         let seed = seed.map_or(0, |sum| u64::from_le_bytes(*sum));
         for at in from + 1..self.bytes.len() {
             let Some((_, payload)) = item(self.rest(at)) else { continue };
-            // Another one follows, or the end.
+            // Another item follows, or the end.
             let behind = self.rest(at + HEAD_BYTES + payload.len());
             if !behind.starts_with(&[0; 4]) && item(behind).is_none() {
                 continue;
@@ -193,7 +193,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Sum and payload of the first item, as it says.
+/// Sum and payload of the first item, as stored.
 fn item(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (length, sum) = head(bytes)?;
     Some((sum, bytes[HEAD_BYTES..].get(..length)?))

@@ -1,4 +1,4 @@
-//! Torn ends and damage: the one is passed over, the other is told.
+//! Torn ends and damage: torn ends are skipped, damage is reported.
 
 use std::fs;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ impl Specimen {
         Placed { entry, frame: vec![byte; 600 + usize::from(byte) * 70] }
     }
 
-    /// Adds some in one write; where they end.
+    /// Adds some in one write; returns where they end.
     fn append(&mut self, sequences: std::ops::Range<u64>) -> usize {
         let placed: Vec<Placed> = sequences.map(|it| self.placed(it)).collect();
         assert!(self.journal.prepare(1 << 14));
@@ -49,14 +49,14 @@ impl Specimen {
         usize::try_from(self.journal.end).unwrap()
     }
 
-    /// As [`Specimen::append`], and on disk.
+    /// As [`Specimen::append`], and syncs them.
     fn save(&mut self, sequences: std::ops::Range<u64>) -> usize {
         let end = self.append(sequences);
         self.journal.sync().unwrap();
         end
     }
 
-    /// What is written, without most of the room behind it.
+    /// The written bytes, without most of the room after them.
     fn bytes(&self) -> Vec<u8> {
         let mut bytes = fs::read(self.path()).unwrap();
         let end = bytes.iter().rposition(|byte| *byte != 0).unwrap();
@@ -64,7 +64,7 @@ impl Specimen {
         bytes
     }
 
-    /// The sequences that are read of these bytes.
+    /// The sequences read from these bytes.
     fn read(&self, bytes: &[u8], next_sequence: u64) -> Result<Vec<u64>, Error> {
         fs::write(self.path(), bytes).unwrap();
         let placed = look(&RealDisk, &self.path(), IDENTITY, next_sequence)?.placed;
@@ -99,8 +99,8 @@ fn a_mark_is_laid_out_as_the_format_says() {
     assert_eq!(Mark::at(&bytes[1..], 39, IDENTITY), None, "in another place");
 }
 
-/// A journal ended at the first item that was hurt, and what was saved after it was gone without a
-/// word once the store was opened.
+/// A journal ended at the first damaged item. The saves after it were lost silently once the store
+/// was opened.
 #[test]
 fn damage_to_what_was_on_disk_is_told_and_all_else_is_found() {
     let mut specimen = Specimen::new();
@@ -119,10 +119,10 @@ fn damage_to_what_was_on_disk_is_told_and_all_else_is_found() {
             let (named, path) = named.unwrap();
             assert!((1..at + 1).contains(&named.parse().unwrap()), "{at}: {place}");
             assert!(path.ends_with("journal") && reason.contains("waypost repair"));
-            // Damage at the border of two hurts both.
+            // Damage at the border of two items hurts both.
             assert!(is_damaged && found.len() >= 3, "{at}: {found:?}");
             assert_eq!(fs::read(specimen.path()).unwrap(), bytes, "it is as it was");
-            // What the tables have is not missed.
+            // Items that the tables have are not missed.
             assert_eq!(specimen.read(&bytes, 6).unwrap(), [0; 0]);
         } else if at < HEADER_BYTES {
             assert!(found.len() >= 4, "{at}: {found:?}");
@@ -132,7 +132,7 @@ fn damage_to_what_was_on_disk_is_told_and_all_else_is_found() {
     }
 }
 
-/// Each sector of a write that was not synced may be there or not, whatever came before or after.
+/// Any sector of an unsynced write may be on disk or not, independent of its position.
 #[test]
 fn whatever_a_loss_of_power_leaves_of_a_write_is_no_damage() {
     let mut specimen = Specimen::new();

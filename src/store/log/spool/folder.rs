@@ -1,4 +1,4 @@
-//! The folder of the spool: every file operation there is on it, and nothing else.
+//! The folder of the spool: all file operations on it, and nothing else.
 //!
 //! A file has its name only once all of it is on disk. Links and whatever else does not belong
 //! here are never followed, read or removed. If the folder itself is a link, a file or a FIFO, the
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use crate::checkpoint::{Id, Timestamp};
 use crate::error::{At as _, Result};
 use crate::store::engine::disk::opening::DIRECTORY;
-use crate::store::engine::disk::{Disk, DiskFile, FileId, Place};
+use crate::store::engine::disk::{Disk, DiskFile, FileId, StorePath};
 use crate::store::engine::location;
 use crate::sync::lock;
 
@@ -24,8 +24,8 @@ const ASIDE: &str = "aside";
 pub(in crate::store) struct Folder {
     path: PathBuf,
     disk: Arc<dyn Disk>,
-    /// The folder whose name this process has seen to be on disk. Open, so that no other folder can
-    /// be taken for it.
+    /// The folder whose name this process knows to be on disk. Kept open, so that no other folder
+    /// can have its identity.
     lasting: Mutex<Option<Box<dyn DiskFile>>>,
 }
 
@@ -34,30 +34,30 @@ pub(in crate::store) struct Folder {
 pub(in crate::store) struct Listing {
     /// The names of spooled files, in the order in which they were saved.
     pub(in crate::store) saved: Vec<Id>,
-    /// What somebody is writing, or was when it was killed.
+    /// Files that a process is writing, or was when it was killed.
     unfinished: Vec<PathBuf>,
-    /// What does not belong here.
+    /// Names that do not belong here.
     pub(in crate::store) strange: u64,
-    /// The names of all of it.
+    /// All names.
     pub(in crate::store) names: Vec<OsString>,
 }
 
-/// What a file that could not be written leaves.
+/// What is left of a file that could not be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) enum Left {
     Nothing,
-    /// Nothing, and another one may have better luck: somebody took it for left behind before it
-    /// was locked, or removed the folder.
+    /// Nothing, and a retry may succeed: another process took it for a leftover before it was
+    /// locked, or removed the folder.
     Swept,
-    /// It may be there under its name, now or after a loss of power.
+    /// The file may exist under its name, now or after a power loss.
     Perhaps,
 }
 
-/// Changes whenever anything in the folder does, unless that is within a moment.
+/// Changes with every change in the folder, except within one tick of its clock.
 pub(in crate::store) type Stamp = u128;
 
 impl Folder {
-    pub(in crate::store) fn of(store: &Place) -> Self {
+    pub(in crate::store) fn of(store: &StorePath) -> Self {
         let path = location::beside(&store.path, ".spool");
         Self { path, disk: store.disk.clone(), lasting: Mutex::new(None) }
     }
@@ -67,12 +67,12 @@ impl Folder {
         self.disk.stamp(&self.path)
     }
 
-    /// Whether a path is that of the folder, or of something in it.
+    /// Whether a path is the folder, or in it.
     pub(in crate::store) fn has(&self, path: &Path) -> bool {
         path.starts_with(&self.path)
     }
 
-    /// What lies in the place of the folder and is no directory, in words.
+    /// The kind of what lies in the place of the folder and is no directory.
     pub(in crate::store) fn obstacle(&self) -> Option<&'static str> {
         self.obstacle_at(&self.path)
     }
@@ -92,7 +92,7 @@ impl Folder {
         }
     }
 
-    /// What is there; nothing if there is no folder, or none for us.
+    /// The names in the folder; none if there is no folder, or no directory of our own.
     pub(in crate::store) fn list(&self) -> Result<Listing> {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         if self.obstacle().is_some() {
@@ -136,7 +136,7 @@ impl Folder {
         Id::generate_at(Id::millis_at(now).max(next))
     }
 
-    /// Removes what was being written when its writer was killed. Nobody was told that it is saved.
+    /// Removes files whose writer was killed. None of their saves was acknowledged.
     pub(in crate::store) fn sweep(&self, listing: &Listing) {
         for path in listing.unfinished.iter().filter(|path| !self.disk.is_held(path)) {
             let _ = self.disk.remove(path);
@@ -159,7 +159,7 @@ impl Folder {
         names.into_iter().map(|name| aside.join(name)).collect()
     }
 
-    /// Writes a file, which is on disk under its name when this returns.
+    /// Writes a file; it is on disk under its name when this returns.
     pub(in crate::store) fn put(&self, name: &Id, bytes: &[u8]) -> Result<(), Left> {
         let unfinished = self.path.join(format!("{name}{UNFINISHED}"));
         let saved = self.saved(name);
@@ -167,14 +167,14 @@ impl Folder {
             io::ErrorKind::WouldBlock | io::ErrorKind::NotFound => Left::Swept,
             _ => Left::Nothing,
         });
-        // As long as it is held, somebody is at it.
+        // While it is locked, no process takes it for a leftover.
         let put = written.and_then(|(_held, folder)| {
             self.disk.rename(&unfinished, &saved).map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => Left::Swept,
                 _ => Left::Perhaps,
             })?;
             self.sync().and_then(|()| self.make_lasting()).map_err(|_| Left::Perhaps)?;
-            // The file may be gone, since it was taken in; its folder may not.
+            // The file may be gone if it was taken in. Its folder may not.
             let is_there = location::is_at(self.disk.as_ref(), folder, &self.path);
             is_there.ok().filter(|is_there| *is_there).map(drop).ok_or(Left::Perhaps)
         });
@@ -185,7 +185,7 @@ impl Folder {
         put
     }
 
-    /// The file, and the folder that it is in.
+    /// The file, and its folder.
     fn write(
         &self,
         unfinished: &Path,
@@ -209,24 +209,24 @@ impl Folder {
         Ok(Some(first(file.as_ref(), length)?))
     }
 
-    /// The length of a file, and so many of its first bytes as there are.
+    /// The length of a file, and its first bytes, at most this many.
     pub(in crate::store) fn head(&self, name: &Id, bytes: usize) -> io::Result<(u64, Vec<u8>)> {
         let file = self.open(name)?;
         let length = file.length()?;
         Ok((length, first(file.as_ref(), length.min(bytes as u64))?))
     }
 
-    /// Removes a file; [`Folder::sync`] makes that last.
+    /// Removes a file; [`Folder::sync`] makes that durable.
     pub(in crate::store) fn remove(&self, name: &Id) {
         let _ = self.disk.remove(&self.saved(name));
     }
 
-    /// Makes it last what was removed and renamed.
+    /// Makes removals and renames durable.
     pub(in crate::store) fn sync(&self) -> io::Result<()> {
         self.disk.sync_directory(&self.path)
     }
 
-    /// Moves a file where nobody looks for saves, and returns where that is.
+    /// Moves a file out of the way, and returns its new path.
     pub(in crate::store) fn set_aside(&self, name: &Id) -> Result<PathBuf> {
         let aside = self.path.join(ASIDE);
         self.make(&aside).at(&aside)?;
@@ -245,7 +245,7 @@ impl Folder {
         Ok(to)
     }
 
-    /// Whether a listing has a file of this name, whatever else can be told of it.
+    /// Whether a listing has a file of this name, whatever its kind.
     pub(in crate::store) fn is_in(listing: &Listing, name: &str) -> bool {
         let name = format!("{name}{SAVED}");
         listing.names.iter().any(|it| it.as_os_str() == name.as_str())
@@ -271,7 +271,7 @@ impl Folder {
         Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
     }
 
-    /// Makes the name of the folder itself last, unless that was done since the folder was made.
+    /// Makes the name of the folder durable, unless that was done since the folder was made.
     ///
     /// Once there is a file in it, nobody removes the folder and makes another.
     fn make_lasting(&self) -> io::Result<()> {
@@ -288,7 +288,7 @@ impl Folder {
     }
 }
 
-/// So many of the first bytes of a file, which has them.
+/// The first bytes of a file, which has at least this many.
 fn first(file: &dyn DiskFile, length: u64) -> io::Result<Vec<u8>> {
     let length = usize::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?;
     let mut bytes = vec![0; length];

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::FILE_BYTES_MAX;
 use super::folder::Folder;
 use crate::codec::{SPOOLED_HEAD_BYTES, decode_spooled, spooled_count};
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::engine::sectors::is_bad_sector;
 
 /// What lies in the spool of a store: the folder beside it for saves that could not wait.
@@ -17,7 +17,7 @@ use crate::store::engine::sectors::is_bad_sector;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Spooled {
-    /// Number of checkpoints that wait for whoever has the store next, as their files say.
+    /// Number of checkpoints that the next holder of the store takes in, as their files say.
     pub checkpoints: u64,
     /// Length of these files.
     pub bytes: u64,
@@ -35,7 +35,7 @@ pub struct Spooled {
 
 impl Spooled {
     /// Reads the beginning of every file, and changes nothing.
-    pub(in crate::store) fn of(store: &Place) -> Self {
+    pub(in crate::store) fn of(store: &StorePath) -> Self {
         let folder = Folder::of(store);
         let listing = folder.list().unwrap_or_default();
         let set_aside = folder.count_aside();
@@ -45,7 +45,7 @@ impl Spooled {
             let (bytes, head) = match folder.head(name, SPOOLED_HEAD_BYTES) {
                 Ok(found) => found,
                 Err(error) => {
-                    // Otherwise another process has just taken it in.
+                    // If it is gone, another process has just taken it in.
                     spooled.damaged += u64::from(is_bad_sector(&error));
                     continue;
                 }
@@ -60,11 +60,11 @@ impl Spooled {
     }
 }
 
-/// The saves beside the store that cannot be taken in, now or ever: where each is, and why.
+/// The saves in the spool that cannot be taken in, now or ever: where each is, and why.
 ///
-/// Of files whose names are in `taken`, the store has everything.
+/// The store has all saves of files whose names are in `taken`.
 pub(in crate::store) fn lost(
-    store: &Place,
+    store: &StorePath,
     identity: u64,
     taken: &BTreeSet<String>,
 ) -> Vec<(PathBuf, &'static str)> {
@@ -76,7 +76,7 @@ pub(in crate::store) fn lost(
     let mut lost: Vec<(PathBuf, &'static str)> = aside.collect();
     let listing = folder.list().unwrap_or_default();
     for name in listing.saved.iter().filter(|name| !taken.contains(name.as_str())) {
-        // What cannot be read now may be some other time, or has been taken in meanwhile.
+        // A failed read may succeed later, or the file has been taken in meanwhile.
         let flaw = match folder.read(name, FILE_BYTES_MAX) {
             Ok(Some(bytes)) => decode_spooled(&bytes, identity, name).err(),
             Ok(None) => Some("it is too long"),

@@ -1,17 +1,17 @@
-//! The bytes of a file of the spool, and what is seen of its folder.
+//! The bytes of a spool file, and what is seen of its folder.
 
 use std::fs;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::folder::Folder;
-use super::{STAMP_COARSE, Seen};
+use super::{FolderState, STAMP_COARSE};
 use crate::checkpoint::{Id, NewEntry, Timestamp};
 use crate::codec::{
     Placed, SPOOLED_HEAD_BYTES, check, decode_spooled, encode_spooled, spooled_count,
 };
 use crate::error::Error;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::save::spooling::Seals;
 use crate::store::{Options, Repair, Store};
 
@@ -65,15 +65,15 @@ fn what_is_written_is_read_back_for_this_store_and_name_alone() {
 #[test]
 fn a_folder_that_changed_lately_is_looked_into_though_its_stamp_is_the_same() {
     let dir = tempfile::tempdir().unwrap();
-    let folder = Folder::of(&Place::real(dir.path().join("store.redb")));
-    let mut seen = Seen::default();
+    let folder = Folder::of(&StorePath::real(dir.path().join("store.redb")));
+    let mut seen = FolderState::default();
     assert!(seen.news(&folder).unwrap().is_none());
     folder.put(&name(), b"1").unwrap();
     assert_eq!(seen.news(&folder).unwrap().unwrap().saved.len(), 1);
     folder.remove(&folder.list().unwrap().saved[0]);
     assert!(seen.news(&folder).unwrap().is_none());
     assert!(!seen.is_quiet);
-    // As if it had been seen for long.
+    // As if the folder had been seen long ago.
     seen.since = Instant::now().checked_sub(STAMP_COARSE * 2);
     assert!(seen.news(&folder).unwrap().is_none());
     assert!(seen.is_quiet);
@@ -82,8 +82,8 @@ fn a_folder_that_changed_lately_is_looked_into_though_its_stamp_is_the_same() {
     assert_eq!(fs::read_dir(dir.path().join("store.redb.spool")).unwrap().count(), 1);
 }
 
-/// A store that takes the place of another has an identity of its own, and would take the spool of
-/// the old one for another's.
+/// A store that replaces another used to get its own identity, and to set aside the spool of the
+/// old one.
 #[test]
 fn a_repaired_store_has_what_was_spooled() {
     let dir = tempfile::tempdir().unwrap();
@@ -107,8 +107,8 @@ fn a_repaired_store_has_what_was_spooled() {
     }
 }
 
-/// Whoever could not have the store during a repair has spooled for the old one, and the new one
-/// would have set that aside.
+/// A process that could not have the store during a repair spooled for the old store, and the new
+/// one would have set that aside.
 #[test]
 fn what_is_spooled_during_a_repair_is_taken_in_by_the_new_store() {
     let dir = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ fn what_is_spooled_during_a_repair_is_taken_in_by_the_new_store() {
     assert_eq!(store.stats().unwrap().spool.set_aside, 0);
 }
 
-/// Saves went wherever the link led, for all to read who may look there.
+/// Saves followed the link, and anyone with access to its target could read them.
 #[cfg(unix)]
 #[test]
 fn a_spool_that_is_a_link_is_not_followed_and_reported() {
@@ -144,12 +144,12 @@ fn a_spool_that_is_a_link_is_not_followed_and_reported() {
     symlink(&elsewhere, &spool).unwrap();
     assert_eq!(store.shared.spool(&mut drafts), [None]);
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
-    // It keeps nobody from the store.
+    // The link does not stop anyone from using the store.
     assert_eq!(store.count().unwrap(), 1);
     assert_eq!(store.stats().unwrap().spool.obstacle, Some("a symbolic link"));
     assert!(matches!(store.flush().unwrap_err(), Error::Io { path, .. } if path == spool));
     fs::remove_file(&spool).unwrap();
-    // What has to be set aside is not put behind a link either.
+    // Nothing is set aside behind a link either.
     fs::create_dir(&spool).unwrap();
     symlink(&elsewhere, spool.join("aside")).unwrap();
     let damaged = spool.join(format!("{}.save", name()));
@@ -163,7 +163,7 @@ fn a_spool_that_is_a_link_is_not_followed_and_reported() {
     assert_eq!(store.stats().unwrap().spool.set_aside, 0);
 }
 
-/// A link made `close` fail after a save was acknowledged, and of a file nobody heard.
+/// A link made `close` fail after a save was acknowledged, and a file was not reported at all.
 #[cfg(unix)]
 #[test]
 fn whatever_lies_in_the_place_of_the_spool_is_reported_once_and_fails_nothing() {
@@ -202,8 +202,8 @@ fn whatever_lies_in_the_place_of_the_spool_is_reported_once_and_fails_nothing() 
     }
 }
 
-/// Somebody looks which key the store has, and another process changes it before the file is
-/// there: who has the new key alone would never take it in.
+/// A spooling process reads the key of the store, and another process changes the key before the
+/// file is there: a holder of only the new key could never take it in.
 #[cfg(feature = "encrypt")]
 #[test]
 fn what_is_spooled_under_a_key_that_the_store_had_is_taken_back() {
@@ -227,7 +227,7 @@ fn what_is_spooled_under_a_key_that_the_store_had_is_taken_back() {
     owner.close().unwrap();
     let seals = (identity, &seals);
     assert_eq!(store.shared.spool_file(seals, &mut drafts, &mut vec![0]), Some(Vec::new()));
-    assert!(Folder::of(&Place::real(path.clone())).list().unwrap().saved.is_empty());
+    assert!(Folder::of(&StorePath::real(path.clone())).list().unwrap().saved.is_empty());
     // It waits for the store instead.
     let [draft] = drafts;
     let saved = store.save_draft(draft).unwrap();
@@ -235,15 +235,15 @@ fn what_is_spooled_under_a_key_that_the_store_had_is_taken_back() {
     assert_eq!(open(&[&new]).get(&saved.id).unwrap().state::<i32>().unwrap(), 1);
 }
 
-/// A folder that was changed by a clock before 1970 was taken for none, and what was spooled in it
-/// waited until something changed it again.
+/// A folder changed by a clock before 1970 was taken for absent. Its files waited until the folder
+/// changed again.
 #[test]
 fn a_folder_that_was_changed_before_1970_is_there() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.redb");
     let spool = dir.path().join("store.redb.spool");
     fs::create_dir(&spool).unwrap();
-    let folder = Folder::of(&Place::real(path));
+    let folder = Folder::of(&StorePath::real(path));
     let set = |seconds| {
         let time = std::time::UNIX_EPOCH - std::time::Duration::from_secs(seconds);
         fs::File::open(&spool).unwrap().set_modified(time).unwrap();

@@ -1,4 +1,4 @@
-//! Captured files of which rows are damaged or lost.
+//! Captured files with damaged or lost rows.
 
 use super::*;
 
@@ -65,7 +65,7 @@ fn a_damaged_row_hurts_its_file_only_and_leaves_nothing_behind() {
         assert!(store.artifact(&hurt.id, "src/2.rs").is_err());
         assert_eq!(store.artifact(&hurt.id, "src/1.rs").unwrap(), content(3));
         assert!(store.get(&hurt.id).is_ok());
-        // Which content the row had cannot be told any more; compacting finds that nobody has it.
+        // The content of a damaged row is unknown. Compacting finds that no checkpoint has it.
         store.delete_now(std::slice::from_ref(&hurt.id)).unwrap();
         check_files(&store, &other.id, &[3]);
         store.compact().unwrap();
@@ -75,7 +75,7 @@ fn a_damaged_row_hurts_its_file_only_and_leaves_nothing_behind() {
     }
 }
 
-/// Damage to a row that a search does not meet does not matter to it: it looks at few of them.
+/// A search ignores damage to rows that it does not read, and it reads few.
 #[test]
 fn a_file_is_found_by_halving_and_by_looking_at_all_where_that_meets_damage() {
     let dir = tempfile::tempdir().unwrap();
@@ -93,7 +93,7 @@ fn a_file_is_found_by_halving_and_by_looking_at_all_where_that_meets_damage() {
         let missing = store.artifact(&entry.id, path);
         assert!(matches!(missing, Err(Error::NotFound { .. })), "{path}: {missing:?}");
     }
-    // One at the edge, which few searches meet, and the one in the middle, which all do.
+    // The row at the edge, which few searches read, and the one in the middle, which all read.
     for (hurt, can_tell) in [(1, true), (49, false)] {
         let row = frame_row(entry.sequence, hurt.into());
         let mut whole = Vec::new();
@@ -114,7 +114,7 @@ fn a_file_is_found_by_halving_and_by_looking_at_all_where_that_meets_damage() {
     }
 }
 
-/// Loses or damages the row that tells how many have a content.
+/// Loses or damages the row that counts the checkpoints of a content.
 fn damage_holders(store: &Store, number: usize, change: fn(&mut Vec<u8>)) {
     let hash = Hash::of(&content(number));
     damage_row(store, |writer| {
@@ -146,7 +146,7 @@ fn a_content_survives_that_nothing_tells_any_more_who_has_it() {
         damage_holders(&store, 3, change);
         store.delete_now(&[gone.id]).unwrap();
         check_files(&store, &kept.id, &[2, 3]);
-        // One that captures it anew cannot tell either.
+        // A new capture does not learn the other checkpoints either.
         let again = store.save_draft(draft(&store, about(1), &[3])).unwrap();
         check_files(&store, &again.id, &[3]);
         store.delete_now(&[again.id]).unwrap();
@@ -171,7 +171,7 @@ fn compacting_looks_at_the_files_of_all_that_is_there_or_can_be_restored() {
         for number in [2, 3, 4] {
             damage_holders(&store, number, change);
         }
-        // What compacting does once it has purged what it can: here it could not purge this one.
+        // The state after a compaction that could not purge this checkpoint.
         let sweep = |writer: &mut Writer<'_>| {
             let holding = Snapshot::take(writer.open, writer.path)?.holding()?;
             writer.sweep_artifacts(holding)
@@ -202,7 +202,7 @@ fn compacting_removes_no_content_while_it_cannot_read_who_has_it() {
     }
     store.compact().unwrap();
     assert_eq!(tables(&store).blobs.len(), 3);
-    // Somebody mends the row, say from a copy of the store.
+    // The row is mended, say from a copy of the store.
     damage_row(&store, |writer| {
         let rows = &mut writer.artifact_tables().unwrap().artifacts;
         rows.insert(row, value.as_slice()).unwrap();
@@ -213,7 +213,7 @@ fn compacting_removes_no_content_while_it_cannot_read_who_has_it() {
     assert_eq!(tables(&store).holders.len(), 3);
 }
 
-/// Its document is lost, but who mends the rest will want the files.
+/// Its document is lost, but a repair of the rest needs the files.
 #[test]
 fn compacting_leaves_the_files_of_a_checkpoint_whose_document_is_gone() {
     let dir = tempfile::tempdir().unwrap();

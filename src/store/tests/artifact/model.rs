@@ -1,4 +1,4 @@
-//! Captured files, held to a list of who has which content, through whatever can be done.
+//! Captured files, compared with a list of the contents of each checkpoint, through random steps.
 
 use super::*;
 
@@ -23,7 +23,7 @@ enum Change {
         keep_last: u32,
         now: bool,
     },
-    /// Prunes on every save from now on, or no more.
+    /// Switches pruning on every save on or off.
     Ring(Option<u32>),
     /// Lets time pass, so that what was deleted expires.
     Week,
@@ -62,7 +62,7 @@ fn away(store: &Store) -> Vec<Entry> {
     store.read(entries).unwrap()
 }
 
-/// A store, and what each checkpoint ever saved has captured.
+/// A store, and the captures of each checkpoint ever saved.
 struct Kept {
     store: Store,
     contents: BTreeMap<u64, Vec<usize>>,
@@ -108,7 +108,7 @@ impl Kept {
             Change::Undelete(which) => {
                 let restorable = away(store);
                 if let Some(at) = which.checked_rem(restorable.len()) {
-                    // Its id may be taken again.
+                    // Its id may be taken by another checkpoint.
                     let _ = store.undelete(&[restorable[at].id.clone()]);
                 }
             }
@@ -162,7 +162,7 @@ impl Kept {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// Whatever becomes of checkpoints, every content that one has is there, and no other.
+    /// Whatever happens to checkpoints, the contents that they have exist, and no others.
     #[test]
     fn a_content_stays_as_long_as_a_checkpoint_that_has_it(
         changes in prop::collection::vec(changes(), 1..24),

@@ -1,5 +1,5 @@
-//! A backup that loses its power at any moment, or meets a disk that fails: the store has all that
-//! was acknowledged, and the copy is whole or not there.
+//! A backup that loses its power at any moment, or meets a failing disk: the store keeps everything
+//! acknowledged, and the copy is complete or absent.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::codec::KeyId;
 use crate::error::Result;
 use crate::extent::number;
 use crate::store::Backup;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::watch::unwatched;
 
 const SEEDS: u64 = 12;
@@ -33,7 +33,7 @@ fn a_backup_that_loses_its_power_is_whole_or_not_there() {
         let workload = run(seed);
         let files = workload.disk.files();
         lose_power((seed, &files), &workload.model, None, &tried);
-        // The copy then replaces one that is older, and was closed cleanly.
+        // The copy then replaces an older, cleanly closed one.
         let disk = SimulatedDisk::with(files);
         back_up(&disk, &workload.model, Backup::default()).unwrap();
         let (files, old) = (disk.files(), disk.content(Path::new(COPY)));
@@ -64,7 +64,7 @@ fn lose_power((seed, files): (u64, &Files), model: &Model, old: Option<&[u8]>, t
     }
 }
 
-/// Whether there is a copy, which is whole then: the old one, or a store with everything.
+/// Whether there is a copy. It must be complete: the old one, or a store with everything.
 fn check_copy(files: &Files, model: &Model, old: Option<&[u8]>, place: &str) -> bool {
     let Some(content) = files.content(Path::new(COPY)) else {
         assert_eq!(old, None, "{place}: the old copy is gone");
@@ -140,6 +140,6 @@ fn keys_of(model: &Model) -> Vec<KeyId> {
     if is_plain { Vec::new() } else { keys::all_for(model.key) }
 }
 
-fn copy(disk: &SimulatedDisk) -> Place {
-    Place { path: PathBuf::from(COPY), disk: Arc::new(disk.clone()) }
+fn copy(disk: &SimulatedDisk) -> StorePath {
+    StorePath { path: PathBuf::from(COPY), disk: Arc::new(disk.clone()) }
 }

@@ -26,7 +26,7 @@ impl Chance {
         usize::try_from(self.next() % end as u64).expect("below a usize")
     }
 
-    /// Whether something happens that happens so many times in a hundred.
+    /// Whether an event happens that has this chance in percent.
     pub(super) fn happens(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

@@ -1,6 +1,6 @@
 //! Whether a store is whole: everything that is listed can be read, and every row has its reason.
 //!
-//! Says what FORMAT.md says, in other words than the store.
+//! Restates FORMAT.md, independently of the store.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Debug;
@@ -26,14 +26,14 @@ use crate::store::transaction::snapshot::Snapshot;
 
 /// Models of stores that were read before, by what is in their tables.
 ///
-/// Thousands of states hold the same, and reading it once will do for most of them.
+/// Thousands of states hold the same, and reading it once is enough for most of them.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     known: HashMap<u64, Arc<Model>>,
 }
 
 impl Reader {
-    /// What [`read_all`] returns, settled; found out anew if `is_thorough`.
+    /// The settled result of [`read_all`]; read anew if `is_thorough`.
     pub(super) fn read(&mut self, store: &Store, is_thorough: bool) -> Result<Arc<Model>> {
         let content = store.read(|snapshot| digest_all(&snapshot.transaction))?;
         let content = sum(content, format!("{:?}", store.key()?).as_bytes());
@@ -82,7 +82,7 @@ fn engine(error: redb::StorageError) -> Error {
     Error::corrupt("tables", error)
 }
 
-/// All that a store holds, each of it read; an error if anything about it is wrong.
+/// The whole content of a store, all of it read; an error if anything is wrong.
 pub(super) fn read_all(store: &Store) -> Result<Model> {
     let is_pruned_on_save = store.settings()?.prune_on_save;
     let key = store.key()?;
@@ -133,7 +133,7 @@ fn read_one(snapshot: &Snapshot<'_>, entry: &Entry) -> Result<Saved> {
     Ok(Saved { entry: plain(entry.clone()), raw, files })
 }
 
-/// A checkpoint that the store dated is ordered after all that arrived before it.
+/// A checkpoint that the store dated is ordered after all earlier arrivals.
 fn check_order(entries: &[Entry]) -> Result<()> {
     let mut first = u64::MAX;
     for entry in entries.iter().rev() {
@@ -198,7 +198,7 @@ fn check_names(transaction: &ReadTransaction) -> Result<()> {
     same("names", &names, &back.collect())
 }
 
-/// Every checkpoint has one frame, and every base a row that leads to all that stand on it.
+/// Every checkpoint has one frame, and every base a row that leads to all its dependents.
 fn check_frames(snapshot: &Snapshot<'_>, entries: &[Entry], deleted: &[Entry]) -> Result<()> {
     let mut frames: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
     let mut dependents = BTreeSet::new();
@@ -230,7 +230,7 @@ fn check_frames(snapshot: &Snapshot<'_>, entries: &[Entry], deleted: &[Entry]) -
     same("deleted", &rows, &deleted.iter().map(RecordKey::of).collect())
 }
 
-/// Every captured content is there once, and counts those who have it.
+/// Every captured content exists once, with the number of its checkpoints.
 fn check_contents<'a>(
     snapshot: &Snapshot<'_>,
     entries: impl Iterator<Item = &'a Entry>,
@@ -263,7 +263,7 @@ fn check_contents<'a>(
     same("artifacts", &found, &counts)
 }
 
-/// What `take` makes of each row of a table, if there is such a table.
+/// The result of `take` for each row of a table, if there is such a table.
 fn rows<K: Key + 'static, V: Value + 'static, T: Ord>(
     transaction: &ReadTransaction,
     definition: TableDefinition<'_, K, V>,

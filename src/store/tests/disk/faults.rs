@@ -1,7 +1,7 @@
-//! Faults: each call to the disk fails in turn, and the store must tell and go on.
+//! Faults: each call to the disk fails in turn, and the store must report it and go on.
 //!
-//! Whatever was acknowledged is there afterwards, on the same boot and after a loss of power: what
-//! a failed sync did not write is never written later.
+//! Nothing acknowledged is lost, on the same boot or after a power loss. Data of a failed sync is
+//! never written later.
 
 use std::collections::BTreeSet;
 use std::slice::from_ref;
@@ -21,7 +21,7 @@ use crate::extent::{extent, number};
 use crate::sync::lock;
 
 const SEEDS: u64 = 2;
-/// A default run tries each fifth fault: every call fails in every manner, but not at every time.
+/// A default run tries each fifth fault: every call fails in every way, but not at every moment.
 const STRIDE: u64 = 5;
 const STEPS: usize = 14;
 /// How often the power is lost after each fault, and after a failed sync.
@@ -56,8 +56,8 @@ fn whatever_call_fails_nothing_acknowledged_is_lost() {
     assert!(failures.is_empty(), "{} failed, first {:?}", failures.len(), failures.first());
 }
 
-/// Whoever made the store could not sync its directory, and the next one saved into it: the
-/// checkpoint was on disk, but the file had no name there.
+/// The process that made the store could not sync its directory, and the next one saved into it.
+/// The checkpoint was on disk, but the file had no name there.
 #[test]
 fn the_name_of_a_store_is_on_disk_before_its_first_checkpoint() {
     let disk = SimulatedDisk::default();
@@ -74,7 +74,7 @@ fn the_name_of_a_store_is_on_disk_before_its_first_checkpoint() {
     }
 }
 
-/// A second try had the name of the first.
+/// The retry used the name of the first try.
 #[test]
 fn a_file_of_the_spool_that_was_swept_away_is_tried_again_under_another_name() {
     let disk = SimulatedDisk::default();
@@ -95,7 +95,7 @@ fn a_file_of_the_spool_that_was_swept_away_is_tried_again_under_another_name() {
     assert_eq!(store.count().unwrap(), 1);
 }
 
-/// A folder that was removed and made again had a name that was never synced.
+/// A folder that was removed and created again had a name that was never synced.
 #[test]
 fn the_name_of_the_spool_is_on_disk_though_it_was_made_again() {
     let disk = SimulatedDisk::default();
@@ -126,8 +126,8 @@ fn nothing_is_spooled_into_a_folder_that_is_not_at_its_path() {
     assert_eq!(store.count().unwrap(), 1);
 }
 
-/// A file of the spool whose folder could not be synced was removed, and its checkpoint saved by
-/// the holder and deleted; a loss of power brought the file back, and the checkpoint with it.
+/// A spool file whose folder could not be synced was removed, and its checkpoint was saved by the
+/// holder and deleted. A power loss brought back the file, and the checkpoint with it.
 #[test]
 fn what_was_spooled_half_way_and_deleted_since_does_not_come_back() {
     let disk = SimulatedDisk::default();
@@ -152,8 +152,8 @@ fn what_was_spooled_half_way_and_deleted_since_does_not_come_back() {
     assert!(came_back > 0);
 }
 
-/// A compaction failed, and so did what was to mend that; the next save was acknowledged all the
-/// same, on top of what was not on disk.
+/// A compaction failed, and so did the rewrite that mends it. The next save was acknowledged all
+/// the same, on top of pages that were not on disk.
 #[test]
 fn a_compaction_that_cannot_be_mended_is_mended_before_anything_is_saved() {
     let (mut number, mut told) = (0, 0);
@@ -200,7 +200,7 @@ fn noise(number: u64) -> Vec<u64> {
     (0..400).map(|_| chance.below(usize::MAX) as u64).collect()
 }
 
-/// Every call that the workload of a seed makes, in every manner that it can fail.
+/// Every call of a seed's workload, with every way that it can fail.
 fn faults(seed: u64) -> Vec<(u64, Fault)> {
     let disk = SimulatedDisk::default();
     let mut workload = Workload::start(seed, disk.clone()).unwrap();
@@ -258,7 +258,7 @@ fn fail(seed: u64, fault: Fault, tried: &Tried) -> Result<(), String> {
     Ok(())
 }
 
-/// Making a store may fail; it can be tried again.
+/// Creating a store may fail; it can be retried.
 fn start(seed: u64, disk: &SimulatedDisk) -> Result<Workload, String> {
     Workload::start(seed, disk.clone()).or_else(|error| {
         is_told(disk, &error)?;
@@ -267,11 +267,11 @@ fn start(seed: u64, disk: &SimulatedDisk) -> Result<Workload, String> {
     })
 }
 
-/// A call has failed: what it was about is there or not, and everything else is.
+/// The failed call took effect or not; everything else did.
 fn go_on(workload: &mut Workload, error: &Error) -> Result<(), String> {
     is_told(&workload.disk, error)?;
     workload.store.shared.spool.look_anew();
-    // Reading takes no room, and shows nothing wrong.
+    // Reading needs no room, and shows nothing wrong.
     match read_all(&workload.store) {
         Ok(found) => {
             let candidates = workload.candidates(usize::MAX);
@@ -291,13 +291,13 @@ fn go_on(workload: &mut Workload, error: &Error) -> Result<(), String> {
 fn is_told(disk: &SimulatedDisk, error: &Error) -> Result<(), String> {
     match error {
         Error::Io { .. } if disk.failed_at().is_some() => Ok(()),
-        // A file of the spool that could not be read is tried again a second later.
+        // The store retries an unreadable spool file after a second.
         Error::NotFound { .. } if disk.failed_at().is_some() && disk.has_spooled() => Ok(()),
         other => Err(format!("fails in another way: {other:?}")),
     }
 }
 
-/// What is read is what the store may hold, and from now on what it must hold.
+/// The content is one that the store may hold, and from now on the one that it must hold.
 fn check(workload: &mut Workload) -> Result<(), String> {
     let found = read_all(&workload.store);
     let found = found.map_err(|error| format!("cannot be read: {error:?}"))?.settled();

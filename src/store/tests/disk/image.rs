@@ -1,6 +1,6 @@
 //! The content of a simulated file: pages that are shared until one is written.
 //!
-//! A copy costs a pointer a page, so that thousands of states of one disk can be made.
+//! A copy costs one pointer for each page, so that thousands of states of a disk can be made.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ const PAGE_BYTES: usize = 4096;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Image {
     length: usize,
-    /// Those that are missing are zeros.
+    /// Missing pages are zeros.
     pages: Vec<Option<Arc<Page>>>,
 }
 
@@ -47,7 +47,7 @@ impl Image {
         true
     }
 
-    /// Writes `bytes` at `at`; the file grows if need be.
+    /// Writes `bytes` at `at`; the file grows if needed.
     pub(super) fn write(&mut self, at: u64, bytes: &[u8]) {
         let mut from = usize::try_from(at).expect("simulated files are small");
         let mut rest = bytes;
@@ -67,7 +67,7 @@ impl Image {
         if length < self.length {
             self.pages.truncate(length.div_ceil(PAGE_BYTES));
             let within = length % PAGE_BYTES;
-            // What is cut off is zero if the file grows again.
+            // Truncated bytes read as zeros if the file grows again.
             if within > 0 && self.pages.get(length / PAGE_BYTES).is_some_and(Option::is_some) {
                 self.page(length / PAGE_BYTES).bytes[within..].fill(0);
             }
@@ -75,19 +75,19 @@ impl Image {
         self.length = length;
     }
 
-    /// How many pages were written.
+    /// Number of written pages.
     pub(super) fn pages(&self) -> usize {
         self.pages.iter().flatten().count()
     }
 
-    /// How many pages that were not written some bytes lie in.
+    /// Number of unwritten pages that these bytes lie in.
     pub(super) fn missing(&self, at: u64, length: usize) -> usize {
         let at = usize::try_from(at).expect("simulated files are small");
         let pages = at / PAGE_BYTES..(at + length).div_ceil(PAGE_BYTES);
         pages.filter(|page| self.pages.get(*page).is_none_or(Option::is_none)).count()
     }
 
-    /// Differs where the content does.
+    /// Two images with the same content have the same value.
     pub(super) fn hash(&self) -> u64 {
         let mut hash = check(0, &self.length.to_le_bytes());
         for (number, page) in self.pages.iter().enumerate() {

@@ -8,7 +8,7 @@ fn secrets() -> [crate::codec::SecretKey; 2] {
     [1, 2].map(|byte| crate::codec::SecretKey::from_bytes([byte; 32]))
 }
 
-/// All that there are.
+/// All keys.
 #[cfg(feature = "encrypt")]
 pub(super) fn all() -> Vec<KeyId> {
     secrets().iter().map(crate::codec::SecretKey::id).collect()
@@ -19,13 +19,13 @@ pub(super) fn all() -> Vec<KeyId> {
     Vec::new()
 }
 
-/// All that there are, but for a store that is made now: that one is to have this one.
+/// All keys; a store created with them uses this one.
 pub(super) fn all_for(first: Option<KeyId>) -> Vec<KeyId> {
     let others = all().into_iter().filter(|id| Some(*id) != first);
     first.into_iter().chain(others).collect()
 }
 
-/// Options of who has these keys.
+/// Options of a process that has these keys.
 #[cfg(feature = "encrypt")]
 pub(super) fn given(keys: &[KeyId], options: Options) -> Options {
     let secret = |id: &KeyId| secrets().into_iter().find(|key| key.id() == *id);

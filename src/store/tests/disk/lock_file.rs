@@ -1,5 +1,5 @@
-//! The lock file: whatever a power cut or another program leaves in it, the store opens, and what
-//! spooling processes learn from it is right.
+//! The lock file: the store opens despite anything a power cut or another program leaves in it, and
+//! spooling processes learn only the truth from it.
 
 use std::path::Path;
 
@@ -11,15 +11,15 @@ use super::{keys, run};
 use crate::checkpoint::NewEntry;
 use crate::store::Store;
 use crate::store::engine::sealing::Sealing;
-use crate::store::turn::lock::{Content, Known, LockFile};
+use crate::store::turn::lock::{Content, HeldStore, LockFile};
 
 /// What the lock file tells a spooling process before any process opens the store.
-pub(super) fn stated(disk: &SimulatedDisk) -> Option<Known> {
+pub(super) fn stated(disk: &SimulatedDisk) -> Option<HeldStore> {
     LockFile::of(&place(disk)).known()
 }
 
 /// Compares what the lock file said with the store.
-pub(super) fn check(stated: Option<Known>, store: &Store) -> Result<(), String> {
+pub(super) fn check(stated: Option<HeldStore>, store: &Store) -> Result<(), String> {
     let Some(stated) = stated else { return Ok(()) };
     let key = store.key().map_err(|error| error.to_string())?;
     let is_sealed_so = [Sealing::Unknown, key.into()].contains(&stated.sealing);
@@ -29,8 +29,8 @@ pub(super) fn check(stated: Option<Known>, store: &Store) -> Result<(), String> 
     Err(format!("its lock file says {stated:?}, and it has the key {key:?}"))
 }
 
-/// The lock file was not part of the simulation, so nobody saw that a power cut during an open may
-/// leave it as zeros, and that such a store could not be opened.
+/// The lock file was not simulated. So no test showed that a power cut during an open may leave it
+/// as zeros, and that such a store could not be opened.
 #[test]
 fn a_store_opens_whatever_a_power_cut_leaves_of_its_lock_file() {
     let (mut whole, mut damaged) = (0, 0);
@@ -77,7 +77,7 @@ fn a_store_opens_and_nothing_is_spooled_beside_a_foreign_lock_file() {
     }
 }
 
-/// On a full disk no process could open the store, not even to read it.
+/// On a full disk no process could open the store, even to read it.
 #[test]
 fn a_lock_file_that_cannot_be_written_keeps_nobody_out_unless_it_misleads() {
     let disk = SimulatedDisk::default();
@@ -92,7 +92,7 @@ fn a_lock_file_that_cannot_be_written_keeps_nobody_out_unless_it_misleads() {
     no_room();
     lock_file.sign("process 7", Some(known)).unwrap();
     no_room();
-    let other = Known { sealing: Sealing::Unknown, ..known };
+    let other = HeldStore { sealing: Sealing::Unknown, ..known };
     assert!(lock_file.sign("process 7", Some(other)).is_err(), "others would spool in plain");
     assert_eq!(lock_file.known(), Some(known));
 }

@@ -1,4 +1,4 @@
-//! What a store must hold: all that was saved and not removed, to the byte.
+//! The required content of a store: everything saved and not removed, byte for byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::checkpoint::{Entry, Id, Series, Timestamp, Trigger};
 use crate::codec::KeyId;
 use crate::store::Draft;
 
-/// How many of a series stay of what is saved for [`ring`].
+/// How many checkpoints saved for [`ring`] stay in each series.
 pub(super) const RING_KEPT: usize = 3;
 
 /// The trigger of saves that are pruned on save.
@@ -16,12 +16,12 @@ pub(super) fn ring() -> Trigger {
     Trigger::Heartbeat
 }
 
-/// A checkpoint as it must be read.
+/// A checkpoint as a reader must get it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Saved {
     pub(super) entry: Entry,
     pub(super) raw: Arc<Vec<u8>>,
-    /// What was captured, by path.
+    /// Captured files, by path.
     pub(super) files: BTreeMap<String, Option<Vec<u8>>>,
 }
 
@@ -40,25 +40,25 @@ pub(super) const STATED: &str = "stated";
 
 /// An entry without what depends on how and when it was stored.
 ///
-/// If others were saved while it waited, its date may be later than when it was drafted, which its
-/// id tells.
+/// If others were saved while it waited, its date may be later than that of its draft, which its id
+/// shows.
 pub(super) fn plain(entry: Entry) -> Entry {
     let drafted = entry.id.parts().and_then(|(millis, _)| i64::try_from(millis * 1000).ok());
     let created_at = drafted.map_or(entry.created_at, Timestamp::from_micros);
     Entry { sequence: 0, stored_bytes: 0, created_at, ordered_at: None, ..entry }
 }
 
-/// All that a store holds.
+/// The whole content of a store.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Model {
     pub(super) present: BTreeMap<Id, Arc<Saved>>,
-    /// Deleted, and can be restored.
+    /// Deleted checkpoints that can be restored.
     pub(super) deleted: BTreeMap<Id, Arc<Saved>>,
-    /// Whether its settings say so.
+    /// Whether its settings prune on save.
     pub(super) is_pruned_on_save: bool,
-    /// What it is sealed with, if it is.
+    /// The key that seals it, if any.
     pub(super) key: Option<KeyId>,
-    /// Whether some of it may be sealed with another key, or in plain though there is one.
+    /// Whether some of it may still use another key or none.
     pub(super) is_mixed: bool,
 }
 
@@ -100,23 +100,23 @@ impl Model {
         Self { deleted: BTreeMap::new(), ..self.clone() }
     }
 
-    /// The keys that it takes to read and to save.
+    /// The keys needed to read and to save.
     pub(super) fn keys(&self) -> Vec<KeyId> {
         if self.is_mixed { keys::all_for(self.key) } else { self.key.into_iter().collect() }
     }
 
-    /// Whether that is what was found, settled.
+    /// Whether this is the content found, once settled.
     pub(super) fn allows(&self, found: &Self) -> bool {
         let wanted = self.settled();
-        // What has another key may be gone by now.
+        // Checkpoints under another key may be gone by now.
         Self { is_mixed: wanted.is_mixed && found.is_mixed, ..wanted } == *found
     }
 
-    /// The same without what may have been pruned on save, now or later.
+    /// The same without checkpoints that pruning on save may remove, now or later.
     pub(super) fn settled(&self) -> Self {
         let mut newest: BTreeMap<&Series, BTreeSet<_>> = BTreeMap::new();
         for saved in self.present.values().filter(|it| it.entry.trigger == ring()) {
-            // They come in the order of their numbers, whatever the clock shows.
+            // They arrive in the order of their numbers, whatever the clock shows.
             let key = (saved.entry.iteration, saved.entry.id.clone());
             newest.entry(&saved.entry.series).or_default().insert(key);
         }

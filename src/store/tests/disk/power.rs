@@ -1,23 +1,23 @@
-//! Loss of power: what of the changes to a disk is still there afterwards.
+//! Loss of power: which changes to a disk survive it.
 //!
-//! What was synced is. Of everything since, each write, each change of a length and each name may
-//! be there or not, whatever came before or after it; and of a write any of its sectors. A file may
-//! have grown by a write without having its bytes: ext4 leaves zeros then.
+//! Synced changes do. Of later changes, each write, each change of a length and each name may
+//! survive or not, independent of its order; of a write, any of its sectors may. A file may have
+//! grown by a write without having its bytes: ext4 leaves zeros then.
 
 use super::chance::Chance;
 use super::simulated::{Change, Files};
 
-// Disks write so much at once or not at all.
+// A disk writes this many bytes at once or not at all.
 const SECTOR_BYTES: usize = 512;
 
-// Of writes that were not synced: the file has their length, and not their bytes.
+// An unsynced write that only made the file longer.
 const ZEROS_PERCENT: usize = 5;
 
-/// What is sure to be there at some moment, and what may be.
+/// What is sure to be on disk at some moment, and what may be.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Durable {
     files: Files,
-    /// By file, what was written and not synced since.
+    /// Writes since the last sync, by file.
     unsynced: Vec<Vec<Change>>,
     unsynced_names: Vec<Change>,
 }
@@ -28,7 +28,7 @@ impl Durable {
         Self { files, unsynced, unsynced_names: Vec::new() }
     }
 
-    /// Goes on by one change. What a failed sync leaves is up to `chance`.
+    /// Applies one change. `chance` decides what a failed sync leaves.
     pub(super) fn pass(&mut self, passed: &Change, chance: &mut Chance) {
         match passed {
             Change::Write { file, .. } | Change::Resize { file, .. } => {
@@ -40,8 +40,8 @@ impl Durable {
                 }
             }
             Change::FailedSync { file } => {
-                // The kernel takes for written what it could not write. Lengths, like names, are
-                // kept in a log, and come to the disk with the next sync.
+                // The kernel takes pages for written that it could not write. Lengths and names are
+                // journaled by the file system, and reach the disk with the next sync.
                 let (lengths, writes): (Vec<_>, Vec<_>) = std::mem::take(&mut self.unsynced[*file])
                     .into_iter()
                     .partition(|change| matches!(change, Change::Resize { .. }));

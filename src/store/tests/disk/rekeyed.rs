@@ -1,4 +1,4 @@
-//! What is left of an old key: nothing, once a store that was rekeyed is compacted.
+//! Nothing is left of an old key once a store was rekeyed and compacted.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use super::{keys, run};
 
 const SEEDS: u64 = 12;
 
-/// Whatever was stored under the old key, or in plain, is in no file any more, whenever the power
-/// is lost after that. What the disk itself keeps of what the files gave back is not seen here.
+/// Bytes stored under the old key, or in plain, are in no file any more, even after a power loss.
+/// Freed blocks that the disk itself keeps are not checked here.
 #[test]
 fn nothing_is_left_of_an_old_key_once_the_store_is_compacted() {
     if keys::all().is_empty() {
@@ -43,8 +43,8 @@ fn nothing_is_left_of_an_old_key_once_the_store_is_compacted() {
 
 const PART_BYTES: usize = 32;
 
-/// Pieces of what was stored: one would be too much. The first of each may be a header that is
-/// the same for many.
+/// Samples of stored bytes: checking all would take too long. The start of each may be a header
+/// that many frames share.
 struct Parts(BTreeMap<[u8; 2], Vec<Vec<u8>>>);
 
 impl Parts {

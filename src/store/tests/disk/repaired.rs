@@ -1,5 +1,5 @@
 //! A repair in place that loses its power at any moment: the path leads to the old store or to the
-//! new one, and either has all that was acknowledged.
+//! new one, and both have everything acknowledged.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ fn a_repair_that_loses_its_power_leaves_the_old_store_or_the_new_one() {
 }
 
 fn lose_power((seed, files): (u64, &Files), disk: &SimulatedDisk, model: &Model, tried: &Tried) {
-    // A repair puts frames that an unfinished rekey left under the key of the store.
+    // A repair puts frames of an unfinished rekey under the key of the store.
     let whole = Model { is_mixed: false, ..model.clone() };
     let (changes, old) = (disk.changes(), files.content(Path::new(STORE)).unwrap());
     let mut trial = Trial { tried, reader: Reader::default() };

@@ -1,4 +1,4 @@
-//! A full disk: what a killed process left there can be read, and room can be made.
+//! A full disk: what a killed process left can be read, and room can be made.
 
 use std::io::ErrorKind::StorageFull;
 use std::ops::Range;
@@ -17,13 +17,13 @@ use crate::store::engine::full::lacks_room;
 use crate::store::{Draft, Durability, Hold, Limits, Options, Settings, Store};
 use crate::sync::lock;
 
-/// What a process saves until it is killed.
+/// The saves of a process until it is killed.
 #[derive(Debug, Clone, Copy)]
 struct Habit {
     name: &'static str,
     series: usize,
     words: usize,
-    /// How many it has saved and put into the tables before.
+    /// How many it has saved and settled before.
     before: usize,
     /// The length of the journal at which it stops.
     journal_bytes: usize,
@@ -67,7 +67,7 @@ impl Habit {
         (40_000 / (self.words * 8 + 200)).clamp(1, 200)
     }
 
-    /// The disk that is left when the process is killed, and how many checkpoints it has saved.
+    /// The disk that a killed process leaves, and the number of checkpoints that it saved.
     fn killed(&self) -> (SimulatedDisk, u64) {
         let disk = SimulatedDisk::default().with_long_journals();
         let store = open(&disk, &later(), &[]).unwrap();
@@ -90,8 +90,8 @@ impl Habit {
     }
 }
 
-/// Opening the store put the journal into the tables, for which there was no room: nothing could be
-/// read or removed.
+/// Opening the store put the journal into the tables. There was no room for that, so nothing could
+/// be read or removed.
 #[test]
 fn the_reserve_has_room_for_the_journal_on_a_full_disk() {
     let most = usize::try_from(extent(FULL_SHORT, FULL as u64)).unwrap();
@@ -125,11 +125,11 @@ fn a_full_disk_has_room_again_after_pruning_and_compacting() {
     assert_eq!(open(&disk, &later(), &[]).unwrap().count().unwrap(), 15);
 }
 
-/// As journals were before they had a reserve.
+/// Older builds wrote journals without a reserve.
 #[test]
 fn without_a_reserve_a_full_store_is_read_from_memory_and_unchanged() {
     let (disk, count) = USUAL.killed();
-    // What others have written since.
+    // Data of other programs.
     let path = Path::new(JOURNAL);
     let content = disk.content(path);
     let used = content.iter().rposition(|byte| *byte != 0).unwrap() + 1;
@@ -157,7 +157,7 @@ fn what_is_spooled_on_a_full_disk_is_read_and_stays() {
     let other = SimulatedDisk::default();
     let store = open(&other, &later(), &[]).unwrap();
     let saved: Vec<_> = (0..3).map(|it| store.save(NewEntry::default(), &it).unwrap()).collect();
-    // With a journal, but more is spooled than its reserve has room for.
+    // A journal, and more spooled saves than its reserve has room for.
     let disk = SimulatedDisk::with(other.files());
     let mut drafts: Vec<Draft> =
         (0..300).map(|it| store.draft(NewEntry::default(), &noise(it)).unwrap()).collect();
@@ -177,7 +177,7 @@ fn what_is_spooled_on_a_full_disk_is_read_and_stays() {
         assert_eq!(store.count().unwrap(), 303);
         assert_eq!(spooled(), before);
     }
-    // What makes room does not wait for them.
+    // A call that makes room does not wait for them.
     store.delete_now(&[saved[0].id.clone()]).unwrap();
     assert_eq!(spooled(), before);
     assert_eq!(store.count().unwrap(), 302);
@@ -196,7 +196,7 @@ fn making_a_store_on_a_full_disk_says_so() {
     assert!(lacks_room(&error), "{error:?}");
 }
 
-/// Spooled saves were put into the tables in memory, and then all relaxed saves counted as durable.
+/// Spooled saves were settled in memory, and then all relaxed saves counted as durable.
 #[test]
 fn a_flush_after_reading_from_memory_makes_relaxed_saves_durable() {
     let disk = SimulatedDisk::default();
@@ -212,7 +212,7 @@ fn a_flush_after_reading_from_memory_makes_relaxed_saves_durable() {
     assert!(store.flush().is_err() || disk.calls(Call::Sync) > synced);
 }
 
-/// A lock file could not be made, and that was tried for ever, whatever `wait` said.
+/// A lock file could not be made, and the open retried for ever, whatever `wait` said.
 #[test]
 fn a_reader_that_finds_no_room_for_a_lock_file_waits_as_long_as_it_is_to() {
     let disk = SimulatedDisk::default();
@@ -236,14 +236,14 @@ fn a_reader_does_not_fail_where_another_thread_finds_no_room() {
     let mut drafts: Vec<Draft> = (0..300).map(draft).collect();
     assert!(store.shared.spool(&mut drafts).iter().all(Option::is_some));
     disk.fill();
-    // Before it has told that the file must be opened anew.
+    // Before the failed call reports that the file must be opened anew.
     let failed = store.shared.turn.with(|open| Ok(store.shared.take_in(open).is_err()));
     assert!(failed.unwrap());
     assert_eq!(store.count().unwrap(), 301);
 }
 
-/// With its reserve such a journal was longer than what is read of one, so that the store was
-/// refused after a kill.
+/// With its reserve such a journal was longer than a reader accepts, so after a kill the store was
+/// refused.
 #[test]
 fn a_journal_is_never_longer_than_what_is_read_of_one() {
     let disk = SimulatedDisk::default().with_long_journals();
@@ -274,7 +274,7 @@ fn a_journal_is_never_longer_than_what_is_read_of_one() {
         assert!(saved.into_iter().all(|it| it.is_ok()));
     };
     save(0..1);
-    // Not full yet, and then a group of the largest size.
+    // Not full yet, followed by a group of the largest size.
     save(1..260);
     save(260..260 + 512);
     let left = SimulatedDisk::with(disk.files());
@@ -282,7 +282,7 @@ fn a_journal_is_never_longer_than_what_is_read_of_one() {
     assert_eq!(open(&left, &later(), &[]).unwrap().count().unwrap(), 260 + 512);
 }
 
-/// What does not compress.
+/// Data that does not compress.
 fn noise(number: u64) -> Vec<u64> {
     let mut chance = Chance::new(&[number]);
     (0..400).map(|_| chance.below(usize::MAX) as u64).collect()

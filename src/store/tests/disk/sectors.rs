@@ -22,7 +22,7 @@ use crate::key::Span;
 use crate::store::care::inspect::inspect_at;
 use crate::store::care::repair::{Repair, Repaired, repair_at};
 use crate::store::care::verify::{Defect, Verification, Verify, verify_at};
-use crate::store::engine::disk::{Disk as _, Place};
+use crate::store::engine::disk::{Disk as _, StorePath};
 use crate::store::watch::unwatched;
 use crate::store::{Settings, Store};
 
@@ -153,7 +153,7 @@ impl Specimen {
         let case = format!("{path}, sector at {at}");
         let disk = SimulatedDisk::with(self.files.clone());
         disk.spoil(Path::new(path), at..at + SECTOR);
-        let place = Place { path: PathBuf::from(STORE), disk: Arc::new(disk.clone()) };
+        let place = StorePath { path: PathBuf::from(STORE), disk: Arc::new(disk.clone()) };
         let verified = verify_at(&place, &Verify::default(), &mut unwatched).unwrap();
         let is_told = |it: &crate::store::Unreadable| {
             it.path == Path::new(path) && it.at <= at && at < it.at + it.bytes
@@ -179,16 +179,16 @@ impl Specimen {
     }
 
     /// The same store, and zeros in place of a page.
-    fn without(&self, at: u64) -> Place {
+    fn without(&self, at: u64) -> StorePath {
         let disk = SimulatedDisk::with(self.files.clone());
         let file = disk.open_to_write(Path::new(STORE)).unwrap();
         file.write_at(&[0; PAGE_LENGTH], at).unwrap();
-        Place { path: PathBuf::from(STORE), disk: Arc::new(disk) }
+        StorePath { path: PathBuf::from(STORE), disk: Arc::new(disk) }
     }
 
     /// Number of checkpoints that a repair saves. All are unchanged, and all others are reported as
     /// lost.
-    fn repair(&self, case: &str, place: &Place, dir: &Path) -> u64 {
+    fn repair(&self, case: &str, place: &StorePath, dir: &Path) -> u64 {
         let into = dir.join("saved.redb");
         let repair = Repair { into: Some(into.clone()), ..Repair::default() };
         let repaired = repair_at(place, &repair, &mut unwatched).unwrap();
@@ -212,7 +212,7 @@ impl Specimen {
         count(&repaired)
     }
 
-    /// Whatever can be read is right.
+    /// Everything readable is right.
     fn read(&self, case: &str, disk: &SimulatedDisk) {
         let store = match open(disk, &later(), &[]) {
             Ok(store) => store,
@@ -240,7 +240,7 @@ fn entries(store: &Store) -> Result<Vec<Entry>> {
 }
 
 /// What a repair would save.
-fn would_save(place: &Place) -> Repaired {
+fn would_save(place: &StorePath) -> Repaired {
     let repair = Repair { dry_run: true, ..Repair::default() };
     repair_at(place, &repair, &mut unwatched).unwrap()
 }
@@ -298,7 +298,7 @@ fn without_the_key_nothing_is_reported_lost_that_the_key_can_read() {
     for at in (0..specimen.length(STORE)).step_by(5 * 512) {
         let disk = SimulatedDisk::with(specimen.files.clone());
         disk.spoil(Path::new(STORE), at..at + SECTOR);
-        let place = Place { path: PathBuf::from(STORE), disk: Arc::new(disk) };
+        let place = StorePath { path: PathBuf::from(STORE), disk: Arc::new(disk) };
         let [without, with] = [Verify::default(), keys::verify()].map(|how| {
             let found = verify_at(&place, &how, &mut unwatched).unwrap();
             assert!(found.unreadable.iter().any(|it| it.at <= at && at < it.at + it.bytes));
@@ -312,7 +312,7 @@ fn without_the_key_nothing_is_reported_lost_that_the_key_can_read() {
     }
 }
 
-/// All of these ignored it silently.
+/// All of these calls ignored the damage silently.
 #[test]
 fn a_spooled_save_that_cannot_be_read_is_reported_and_stays() {
     let disk = SimulatedDisk::default();
@@ -327,7 +327,7 @@ fn a_spooled_save_that_cannot_be_read_is_reported_and_stays() {
     let spooled = spooled.unwrap().clone();
     let disk = SimulatedDisk::with(files);
     disk.spoil(&spooled, 0..1);
-    let place = Place { path: PathBuf::from(STORE), disk: Arc::new(disk.clone()) };
+    let place = StorePath { path: PathBuf::from(STORE), disk: Arc::new(disk.clone()) };
     let verified = verify_at(&place, &Verify::default(), &mut unwatched).unwrap();
     let is_told = |it: &Defect| it.place.contains(&*spooled.to_string_lossy());
     assert!(verified.findings.iter().any(is_told), "{verified:?}");

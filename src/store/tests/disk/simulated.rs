@@ -1,7 +1,7 @@
-//! A disk in memory: everything that is done to it is noted, and each of these can be made to fail.
+//! A disk in memory: it records every operation, and each can be made to fail.
 //!
-//! It shows what the processes of one boot see. What a loss of power leaves is made from the notes,
-//! in `power.rs`.
+//! It shows what the processes of one boot see. `power.rs` derives from the record what a power
+//! loss leaves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ const SECTOR_BYTES: u64 = 512;
 /// What a disk answers that cannot read a sector: `EIO`, or on Windows `ERROR_CRC`.
 const BAD_SECTOR: i32 = if cfg!(windows) { 23 } else { 5 };
 
-/// Something that was done to a disk. Files have numbers, since names come and go.
+/// An operation on a disk. Files have numbers, since names come and go.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
     Write {
@@ -38,7 +38,7 @@ pub(super) enum Change {
     Sync {
         file: usize,
     },
-    /// Tells once that nothing since the last sync is sure to be on disk, and forgets about it.
+    /// A sync that fails once and drops all unsynced changes.
     FailedSync {
         file: usize,
     },
@@ -47,7 +47,7 @@ pub(super) enum Change {
     SyncDirectory(PathBuf),
 }
 
-/// What can be made to fail.
+/// Operations that can be made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Call {
     Read,
@@ -76,19 +76,19 @@ impl Call {
 /// How a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// Once, and nothing happens.
+    /// Once, without effect.
     Error,
-    /// Once, because what it is about is not there any more.
+    /// Once, because its file is gone.
     Gone,
-    /// This call and the next of its kind, and nothing happens.
+    /// This call and the next of its kind, without effect.
     Twice,
-    /// Once, after half of what was to be written.
+    /// Once, after half of the bytes.
     Short,
-    /// From then on for everything that takes space, until some is freed.
+    /// From then on, for every call that needs space, until some is freed.
     NoSpace,
 }
 
-/// A call that fails: the one of its kind with this number, from zero.
+/// A failing call: the kind, and its number from zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fault {
     pub(super) call: Call,
@@ -113,19 +113,19 @@ impl Files {
         }
     }
 
-    /// How many pages were written of what has a name.
+    /// Number of written pages of files with a name.
     pub(super) fn pages(&self) -> usize {
         self.names.values().map(|file| self.images[*file].pages()).sum()
     }
 
-    /// All that is in a file.
+    /// The whole content of a file.
     pub(super) fn content(&self, path: &Path) -> Option<Vec<u8>> {
         let image = &self.images[*self.names.get(path)?];
         let mut content = vec![0; usize::try_from(image.length()).ok()?];
         image.read(0, &mut content).then_some(content)
     }
 
-    /// Differs where what can be found by a name does.
+    /// Two disks with the same files under the same names have the same value.
     pub(super) fn hash(&self) -> u64 {
         let mut hash = 0_u64;
         for (name, file) in &self.names {
@@ -138,23 +138,23 @@ impl Files {
 
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a thing that may happen to a disk")]
-struct State {
+struct DiskState {
     files: Files,
     changes: Vec<Change>,
     calls: BTreeMap<Call, usize>,
     fault: Option<Fault>,
-    /// How often the disk had changed when a call failed.
+    /// The number of changes when a call failed.
     failed_at: Option<usize>,
     is_full: bool,
     /// Sectors that cannot be read, by their files and numbers.
     bad: BTreeSet<(usize, u64)>,
-    /// How many pages all files together may have; those that were never written take none.
+    /// The page limit of all files together; pages never written need no room.
     pages_max: Option<usize>,
     /// How long a journal gets before it starts over.
     journal_bytes: Option<u64>,
-    /// How often somebody removed the directories and made others.
+    /// How often another program replaced the directories.
     remade: usize,
-    /// How often they will when something is renamed.
+    /// The same, due at the next rename.
     remade_on_rename: usize,
     /// Whether two files can exchange their names in one step.
     exchanges: bool,
@@ -166,14 +166,14 @@ struct State {
     is_dead: bool,
 }
 
-/// A simulated disk; copies are the same disk.
+/// A simulated disk; clones share the same disk.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SimulatedDisk {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<DiskState>>,
 }
 
 impl SimulatedDisk {
-    /// A disk on which these files are, and everything of them durable.
+    /// A disk with these files, all durable.
     pub(super) fn with(files: Files) -> Self {
         let disk = Self::default();
         lock(&disk.state).files = files;
@@ -197,12 +197,12 @@ impl SimulatedDisk {
         state.refused_lock.is_some_and(|number| state.locks > number)
     }
 
-    /// From now on nothing can be had of it.
+    /// From now on the disk fails all calls.
     pub(super) fn die(&self) {
         lock(&self.state).is_dead = true;
     }
 
-    /// How often the disk had changed when a call failed, if one has.
+    /// The number of changes when a call failed, if one has.
     pub(super) fn failed_at(&self) -> Option<usize> {
         lock(&self.state).failed_at
     }
@@ -215,29 +215,29 @@ impl SimulatedDisk {
         lock(&self.state).is_full = false;
     }
 
-    /// All files, as they are seen now: what a process leaves that is killed.
+    /// All files as seen now: what a killed process leaves.
     pub(super) fn files(&self) -> Files {
         lock(&self.state).files.clone()
     }
 
-    /// Has journals start over as late as on any other disk.
+    /// Lets journals start over as late as on a real disk.
     pub(super) fn with_long_journals(self) -> Self {
         lock(&self.state).journal_bytes = Some(u64::MAX);
         self
     }
 
-    /// Others give back what they took.
+    /// Other programs free the space that they took.
     pub(super) fn empty(&self) {
         lock(&self.state).pages_max = None;
     }
 
-    /// Others take all the room there is.
+    /// Other programs take all free space.
     pub(super) fn fill(&self) {
         let mut state = lock(&self.state);
         state.pages_max = Some(state.files.pages());
     }
 
-    /// Somebody removes the directories, and makes others in their place.
+    /// Another program removes the directories, and creates new ones.
     pub(super) fn remake_directories(&self) {
         lock(&self.state).remade += 1;
     }
@@ -256,12 +256,12 @@ impl SimulatedDisk {
         file.write_at(content, 0)
     }
 
-    /// As [`SimulatedDisk::remake_directories`], as soon as something is renamed.
+    /// As [`SimulatedDisk::remake_directories`], at the next rename.
     pub(super) fn remake_directories_on_rename(&self) {
         lock(&self.state).remade_on_rename = 1;
     }
 
-    /// Whether there is a file of the spool.
+    /// Whether there is a spool file.
     pub(super) fn has_spooled(&self) -> bool {
         lock(&self.state)
             .files
@@ -270,7 +270,7 @@ impl SimulatedDisk {
             .any(|name| name.extension().is_some_and(|it| it == "save"))
     }
 
-    /// From now on these bytes of a file cannot be read, and those that share a sector with them.
+    /// From now on these bytes of a file, and the rest of their sectors, cannot be read.
     pub(super) fn spoil(&self, path: &Path, bytes: Range<u64>) {
         let mut state = lock(&self.state);
         let file = state.files.names[path];
@@ -288,7 +288,7 @@ impl SimulatedDisk {
         lock(&self.state).is_held = true;
     }
 
-    /// How many changes there were.
+    /// Number of changes so far.
     pub(super) fn changed(&self) -> usize {
         lock(&self.state).changes.len()
     }
@@ -297,12 +297,12 @@ impl SimulatedDisk {
         lock(&self.state).changes.clone()
     }
 
-    /// All that is in a file, as it is seen now.
+    /// The whole content of a file, as seen now.
     pub(super) fn content(&self, path: &Path) -> Vec<u8> {
         lock(&self.state).files.content(path).unwrap_or_default()
     }
 
-    /// How many calls of a kind there were.
+    /// Number of calls of a kind so far.
     pub(super) fn calls(&self, call: Call) -> usize {
         lock(&self.state).calls.get(&call).copied().unwrap_or(0)
     }
@@ -313,7 +313,7 @@ impl SimulatedDisk {
 
     fn find(&self, path: &Path) -> io::Result<SimulatedFile> {
         if is_directory(path) {
-            // Nothing is read of it but which one it is.
+            // Only its identity is read.
             return Ok(self.file(usize::MAX - lock(&self.state).remade));
         }
         let found = lock(&self.state).files.names.get(path).copied();
@@ -333,8 +333,8 @@ impl SimulatedDisk {
     }
 }
 
-impl State {
-    /// Counts a call, and lets it fail if it is to.
+impl DiskState {
+    /// Counts a call, and makes it fail if it is due.
     fn begin(&mut self, call: Call) -> io::Result<()> {
         let takes_space = matches!(call, Call::Resize | Call::Create);
         self.failure(call, takes_space).map_or(Ok(()), |manner| Err(error(manner)))
@@ -438,7 +438,7 @@ impl Disk for SimulatedDisk {
         self.rename(from, to)
     }
 
-    /// Every file is from the boot before.
+    /// Every file survived the last boot.
     fn age(&self, _: &Path) -> Option<Duration> {
         Some(Duration::MAX)
     }
@@ -466,7 +466,7 @@ impl Disk for SimulatedDisk {
         self.create(path)
     }
 
-    /// Everything is done by one thread, and what it holds it has let go.
+    /// One thread does everything, and it has released its locks.
     fn is_held(&self, _: &Path) -> bool {
         false
     }
@@ -485,7 +485,7 @@ impl Disk for SimulatedDisk {
         Some(state.changes.iter().filter(is_changed).count() as u128)
     }
 
-    /// Directories are there, and are made to last by nothing.
+    /// Directories always exist, and a sync of one changes nothing.
     fn create_directory(&self, _: &Path) -> io::Result<()> {
         Ok(())
     }
@@ -498,7 +498,7 @@ impl Disk for SimulatedDisk {
 
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
         let mut state = lock(&self.state);
-        // Names are not forgotten when they cannot be written: file systems keep them in a log.
+        // Names survive a failed write: file systems journal them.
         state.begin(Call::SyncDirectory)?;
         state.changes.push(Change::SyncDirectory(directory.to_owned()));
         Ok(())
@@ -512,7 +512,7 @@ impl Disk for SimulatedDisk {
         false
     }
 
-    /// So that the short workloads of the simulation start one over now and then.
+    /// Small, so that short workloads start a journal over now and then.
     fn journal_bytes(&self, most: u64) -> u64 {
         most.min(lock(&self.state).journal_bytes.unwrap_or(JOURNAL_BYTES))
     }
@@ -529,7 +529,7 @@ impl Disk for SimulatedDisk {
         builder.create_with_backend(self.find(path)?)
     }
 
-    /// The engine opens only real files so.
+    /// The engine can do this with real files only.
     fn read_engine(
         &self,
         _: &Path,

@@ -1,5 +1,5 @@
-//! A workload: everything that changes a store, in an order that a seed decides, with notes of what
-//! the store must hold after each step.
+//! A workload: all changes of a store, in an order decided by a seed, with notes of what the store
+//! must hold after each step.
 //!
 //! Covers saves, changes, care of the store (compaction, keys) and threads.
 
@@ -19,7 +19,7 @@ use super::simulated::SimulatedDisk;
 use crate::checkpoint::Timestamp;
 use crate::codec::KeyId;
 use crate::error::Result;
-use crate::store::engine::disk::Place;
+use crate::store::engine::disk::StorePath;
 use crate::store::{Durability, Hold, Options, Store};
 
 /// Where the store is.
@@ -29,28 +29,28 @@ const JOURNAL: &str = "/disk/store.redb.journal";
 pub(super) const LOCK: &str = "/disk/store.redb.lock";
 /// Microseconds of the first moment.
 const START: i64 = 1_800_000_000_000_000;
-/// More than this are deleted sooner than added to.
+/// Beyond this number, checkpoints are deleted rather than added.
 const MANY: usize = 8;
-/// How often the key changes, of a hundred steps.
+/// How often the key changes, in percent of steps.
 const REKEY_PERCENT: usize = 12;
-/// How often the clock is set, of a hundred ticks, and how far from the start at most: less than
-/// what was deleted is kept for.
+/// How often the clock is set, in percent of ticks, and how far from the start at most: less than
+/// the time that deleted checkpoints are kept.
 const JUMP_PERCENT: usize = 20;
 const JUMP_MILLIS: usize = 6 * 24 * 3_600_000;
 
-/// A step that was tried.
+/// One attempted step.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) name: &'static str,
-    /// What the store may hold while it is under way, and last what it holds afterwards.
+    /// What the store may hold during the step; the last is what it holds afterwards.
     pub(super) states: Vec<Model>,
-    /// Whether the last of these is durable once the step has returned.
+    /// Whether the last of these is durable when the step returns.
     pub(super) is_durable: bool,
-    /// How often the disk had changed when it returned.
+    /// The number of disk changes when it returned.
     pub(super) end: usize,
 }
 
-/// What a step does, beside its call.
+/// The effects of a step, beside its call.
 struct Attempt {
     name: &'static str,
     states: Vec<Model>,
@@ -64,7 +64,7 @@ pub(super) struct Workload {
     pub(super) store: Store,
     pub(super) model: Model,
     pub(super) done: Vec<Done>,
-    /// Those that the store was opened with.
+    /// The keys that the store was opened with.
     given: Vec<KeyId>,
     /// Whether the key of the store changes now and then.
     is_rekeyed: bool,
@@ -74,18 +74,18 @@ pub(super) struct Workload {
     chance: Chance,
     numbers: [u32; 3],
     made: u64,
-    /// Whether some steps are of several threads; what happens when then differs from run to run.
+    /// Whether some steps use several threads; then runs of the same seed differ.
     pub(super) has_threads: bool,
 }
 
-/// Opens the store of a simulated disk, without a thread of its own: what happens when must be the
-/// same for the same seed, but for what random nonces make of it.
+/// Opens the store of a simulated disk, without a keeper thread: the same seed must do the same at
+/// the same time, except for random nonces.
 pub(super) fn open(disk: &SimulatedDisk, clock: &Arc<AtomicI64>, given: &[KeyId]) -> Result<Store> {
     open_at(place(disk), clock, given)
 }
 
 /// As [`open`], for a store with another name.
-pub(super) fn open_at(place: Place, clock: &Arc<AtomicI64>, given: &[KeyId]) -> Result<Store> {
+pub(super) fn open_at(place: StorePath, clock: &Arc<AtomicI64>, given: &[KeyId]) -> Result<Store> {
     let clock = clock.clone();
     let options = Options {
         hold: Hold::Forever,
@@ -98,9 +98,9 @@ pub(super) fn open_at(place: Place, clock: &Arc<AtomicI64>, given: &[KeyId]) -> 
     Ok(store)
 }
 
-/// The place of the store of a simulated disk.
-pub(super) fn place(disk: &SimulatedDisk) -> Place {
-    Place { path: PathBuf::from(STORE), disk: Arc::new(disk.clone()) }
+/// The path of the store on a simulated disk.
+pub(super) fn place(disk: &SimulatedDisk) -> StorePath {
+    StorePath { path: PathBuf::from(STORE), disk: Arc::new(disk.clone()) }
 }
 
 /// A clock for a store that was recovered, ahead of all others.
@@ -109,9 +109,9 @@ pub(super) fn later() -> Arc<AtomicI64> {
 }
 
 impl Workload {
-    /// Makes a store on `disk`; the fault of the disk may keep it from that.
+    /// Creates a store on `disk`; the fault of the disk may prevent that.
     ///
-    /// Every third seed has keys: one half of these begins in plain, the other with a key.
+    /// Every third seed has keys: half of these stores begin in plain, the others with a key.
     pub(super) fn start(seed: u64, disk: SimulatedDisk) -> Result<Self> {
         let clock = Arc::new(AtomicI64::new(START));
         let keys = if seed % 3 == 1 { keys::all() } else { Vec::new() };
@@ -143,7 +143,7 @@ impl Workload {
         })
     }
 
-    /// Does one step, and notes what it does whether it succeeds or not.
+    /// Does one step, and notes its effects whether it succeeds or not.
     pub(super) fn step(&mut self) -> Result<()> {
         self.tick();
         let Attempt { name, states, is_durable, outcome } = self.attempt();
@@ -156,7 +156,7 @@ impl Workload {
         outcome
     }
 
-    /// Lets go of the store and opens it anew, as another process would, with the keys it takes.
+    /// Closes the store and opens it anew, as another process with the right keys would.
     pub(super) fn reopen(&mut self) -> Result<()> {
         self.reopen_with(self.model.keys())
     }
@@ -174,12 +174,12 @@ impl Workload {
         closed
     }
 
-    /// What a store may hold that is found after so many changes of its disk.
+    /// The possible contents of a store found after this many disk changes.
     pub(super) fn candidates(&self, changes: usize) -> Vec<&Model> {
         let begun = self.done.iter().position(|it| it.end > changes);
         let returned = &self.done[..begun.unwrap_or(self.done.len())];
         let Some(floor) = returned.iter().rposition(|it| it.is_durable) else {
-            // Not even made.
+            // The store was not created yet.
             return self.done[..1].iter().flat_map(|it| &it.states).collect();
         };
         let last = self.done[floor].states.last();
@@ -187,7 +187,7 @@ impl Workload {
         last.into_iter().chain(since.flat_map(|it| &it.states)).collect()
     }
 
-    /// The step that was under way after so many changes of the disk, or else the last one.
+    /// The step under way after this many disk changes, or else the last one.
     pub(super) fn under_way(&self, changes: usize) -> &'static str {
         let step = self.done.iter().find(|it| it.end > changes).or(self.done.last());
         step.map_or("nothing", |it| it.name)
@@ -236,11 +236,12 @@ impl Workload {
         }
     }
 
-    /// What a store needs that has keys, if anything.
+    /// The keys that a store needs, if any.
     fn attempt_with_keys(&mut self) -> Option<Attempt> {
         let Model { key, is_mixed, .. } = self.model;
         if is_mixed && key.is_none() {
-            // With its keys nobody can save into it, and without them nobody can read all of it.
+            // With keys, no process can save into a plain store; without them, none can read a
+            // sealed one.
             return Some(self.rekey(key, usize::MAX));
         }
         if self.given != self.model.keys() {

@@ -1,29 +1,29 @@
-//! What is known about a store while another process has it, and what this one writes down.
+//! What is known about a store while another process has it, and what this process writes down.
 
 use std::thread;
 
 use super::{POLL, SIGNING, Turn};
 use crate::error::Result;
 use crate::store::engine::sealing::Sealing;
-use crate::store::turn::lock::{Known, SIGNED};
+use crate::store::turn::lock::{HeldStore, SIGNED};
 use crate::store::turn::open::Open;
 use crate::sync::lock;
 
 impl Turn {
-    /// The identity of the store, if it is known which one this is.
+    /// The identity of the store, if known.
     pub(in crate::store) fn identity(&self) -> Option<u64> {
         *lock(&self.identity)
     }
 
-    /// Whether it can be known which store this is though another process has it: by what that one
-    /// wrote down.
+    /// Whether the identity of the store is known though another process has it, by that process's
+    /// text in the lock file.
     pub(in crate::store) fn learn_identity(&self) -> bool {
         let mut identity = lock(&self.identity);
         *identity = identity.or_else(|| self.lock_file.known().map(|known| known.identity));
         identity.is_some()
     }
 
-    /// What the store is sealed with though another process has it, by what that one wrote down.
+    /// The sealing of the store though another process has it, by that process's text.
     pub(in crate::store) fn learn_sealing(&self) -> Sealing {
         for _ in 0..SIGNING {
             let known = self.lock_file.known();
@@ -36,17 +36,17 @@ impl Turn {
         Sealing::Unknown
     }
 
-    /// Writes down that it cannot be told what the store is sealed with, and makes that last: what
-    /// was so before must not come back with a loss of power.
+    /// Writes down that the sealing is unknown, and syncs that: a power loss must not bring the old
+    /// text back.
     pub(in crate::store) fn take_back_sealing(&self, open: &Open) -> Result<()> {
         self.note_sealing(open, Sealing::Unknown)?;
         self.lock_file.sync()
     }
 
-    /// Writes down what the store is sealed with.
+    /// Writes down how the store is sealed.
     pub(in crate::store) fn note_sealing(&self, open: &Open, sealing: Sealing) -> Result<()> {
         *lock(&self.sealing) = sealing;
-        let known = Known { identity: open.identity, file: open.file, sealing };
+        let known = HeldStore { identity: open.identity, file: open.file, sealing };
         self.lock_file.sign(&self.name(), Some(known))
     }
 

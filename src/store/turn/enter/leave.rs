@@ -1,6 +1,6 @@
-//! Lets the file go: when its turn is over, and what is done before.
+//! Releases the file: when its turn is over, and what is done before.
 //!
-//! Must never let go of a file of which some is not on disk though the system takes it for written.
+//! Must never release a file whose pages the kernel wrongly takes for written.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use crate::store::engine::fault::without_panics;
 use crate::store::engine::location;
 use crate::store::options::Hold;
 use crate::store::turn::file;
-use crate::store::turn::lock::Known;
+use crate::store::turn::lock::HeldStore;
 use crate::store::turn::open::Open;
 use crate::sync::{lock, write};
 
 impl Turn {
-    /// Lets the file go once no call uses it, after `last` has been done with it.
+    /// Releases the file once no call uses it, after running `last` on it.
     pub(in crate::store) fn release(&self, last: impl FnOnce(&Open)) {
         let closed = self.close(&mut write(&self.open), last);
         if closed.is_err() {
@@ -36,20 +36,20 @@ impl Turn {
         work()
     }
 
-    /// What closing itself meets with is told later; an error says that the file is not closed.
+    /// Errors of the close itself are reported later; an error here means the file is not closed.
     fn close(&self, open: &mut Option<Open>, last: impl FnOnce(&Open)) -> Result<()> {
         self.write_anew(open.as_ref())?;
         if let Some(open) = open.take() {
-            // What a broken file lacks is in the journal, which stays for whoever opens it next.
+            // What a broken file lacks is in the journal, which stays for the next opening.
             let is_broken = self.broken.swap(false, Ordering::AcqRel);
             let result = without_panics(self.path(), || {
                 if !is_broken {
                     last(&open);
                 }
-                // Nobody is to be told that this process has the file when it has not; and once it
-                // is closed, another one signs.
+                // The text must not say that this process has the file once it has not. After the
+                // close, another process signs.
                 let (identity, file) = (open.identity, open.file);
-                let known = Known { identity, file, sealing: *lock(&self.sealing) };
+                let known = HeldStore { identity, file, sealing: *lock(&self.sealing) };
                 // A file in memory was never signed, and another process may have changed the key.
                 if !open.is_in_memory() && !self.is_replaced(&open) {
                     let _ = self.lock_file.sign("", Some(known));
@@ -59,15 +59,15 @@ impl Turn {
             });
             self.keeper.note_failure(result);
             if self.yielded_micros.load(Ordering::Relaxed) > 0 {
-                // Only now can others see that the file is free.
+                // Only now other processes can see that the file is free.
                 self.yielded_micros.store(self.now_micros(), Ordering::Relaxed);
             }
         }
         Ok(())
     }
 
-    /// Whether the file is to be let go now: it is idle, another process waits, or somebody has
-    /// moved it or put another in its place.
+    /// Whether to release the file now: it is idle, another process waits, or another program has
+    /// moved or replaced it.
     pub(in crate::store) fn is_over(&self) -> bool {
         let (since, is_replaced) = match self.open.try_read() {
             Ok(open) => match open.as_ref() {
@@ -93,28 +93,29 @@ impl Turn {
         true
     }
 
-    /// Whether the path leads elsewhere; not if that cannot be told.
+    /// Whether the path leads to another file; false if that is unknown.
     pub(in crate::store) fn is_replaced(&self, open: &Open) -> bool {
         matches!(location::is_at(self.disk(), open.file, self.path()), Ok(false))
     }
 
-    /// Notes that the engine could not sync the file, and writes all of it anew. Until that is done
-    /// nobody can use the file, and this process keeps it: others would build on what is not there.
+    /// Notes that the engine could not sync the file, and rewrites it. Until that is done nobody
+    /// can use the file, and this process keeps it: others would build on pages that are not on
+    /// disk.
     pub(in crate::store) fn mend(&self, open: &Open) -> Result<()> {
         self.unwritten.store(true, Ordering::Release);
         self.broken.store(true, Ordering::Release);
         self.write_anew(Some(open))
     }
 
-    /// Whether the file is yet to be written anew.
+    /// Whether the file is yet to be rewritten.
     pub(in crate::store) fn is_unwritten(&self) -> bool {
         self.unwritten.load(Ordering::Acquire)
     }
 
-    /// Writes the file anew if need be, for whoever has it.
+    /// Rewrites the file if needed, for a caller that has it.
     pub(super) fn write_anew(&self, open: Option<&Open>) -> Result<()> {
         if let Some(open) = open.filter(|_| self.is_unwritten()) {
-            // What is not at the path any more, nobody will find.
+            // A file that is no longer at the path will not be found.
             if !self.is_replaced(open) {
                 file::write_anew(self.disk(), self.path(), open.file).at(self.path())?;
             }

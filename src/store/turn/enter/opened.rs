@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::store::engine::full::lacks_room;
 use crate::store::engine::sealing::Sealing;
 use crate::store::turn::file::{self, Refusal};
-use crate::store::turn::found::Found;
-use crate::store::turn::lock::Known;
+use crate::store::turn::found::StoreFacts;
+use crate::store::turn::lock::HeldStore;
 use crate::store::turn::open::{Open, Use};
 use crate::sync::lock;
 
@@ -37,9 +37,9 @@ impl Turn {
         let known = self
             .lock_file
             .known()
-            .or_else(|| self.identity().map(|identity| Known { identity, file, sealing }));
+            .or_else(|| self.identity().map(|identity| HeldStore { identity, file, sealing }));
         self.lock_file.sign(&self.name(), known)?;
-        let found = Found::read(&database, self.path())?;
+        let found = StoreFacts::read(&database, self.path())?;
         *lock(&self.identity) = Some(found.identity);
         let opened = (database, file, found);
         let open = Open::new(
@@ -49,7 +49,7 @@ impl Turn {
             usage,
         )?;
         let sealing = open.key().into();
-        if known == Some(Known { identity: open.identity, file, sealing }) {
+        if known == Some(HeldStore { identity: open.identity, file, sealing }) {
             *lock(&self.sealing) = sealing;
         } else {
             self.note_sealing(&open, sealing)?;
@@ -61,7 +61,7 @@ impl Turn {
     /// Opens the file in memory. The text in the lock file stays.
     pub(in crate::store) fn open_in_memory(&self) -> Result<Open, Refusal> {
         let (database, file, overlay) = file::open_in_memory(&self.place, &self.options)?;
-        let found = Found::read(&database, self.path())?;
+        let found = StoreFacts::read(&database, self.path())?;
         *lock(&self.identity) = Some(found.identity);
         let opened = (database, file, found);
         let open = Open::in_memory(
@@ -74,7 +74,7 @@ impl Turn {
         Ok(open)
     }
 
-    /// Whether there is a store, rather than too little room to make one.
+    /// Whether there is a store, or only too little room to make one.
     fn is_there(&self) -> bool {
         self.disk().look(self.path()).is_ok()
     }

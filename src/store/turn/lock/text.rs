@@ -21,7 +21,7 @@ use crate::codec::{KeyId, check};
 use crate::store::engine::disk::FileId;
 use crate::store::engine::sealing::Sealing;
 
-/// How the name of a holder starts.
+/// The start of a holder's name.
 pub(in crate::store) const SIGNED: &str = "process ";
 // With the other lines the text fits into one sector of 512 bytes, which disks write whole.
 const HOLDER_BYTES_MAX: usize = 300;
@@ -37,7 +37,7 @@ const SUM: &str = "sum ";
 
 /// Which store the holder of a lock has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) struct Known {
+pub(in crate::store) struct HeldStore {
     pub(in crate::store) identity: u64,
     /// The file of the store; `None` where the system cannot identify files.
     pub(in crate::store) file: Option<FileId>,
@@ -49,7 +49,7 @@ pub(in crate::store) struct Known {
 pub(in crate::store) struct Text {
     /// Empty if nobody has the store.
     pub(in crate::store) holder: String,
-    pub(in crate::store) known: Option<Known>,
+    pub(in crate::store) known: Option<HeldStore>,
 }
 
 /// What is in a lock file.
@@ -63,7 +63,7 @@ pub(in crate::store) enum Content {
 }
 
 impl Text {
-    pub(in crate::store) fn new(holder: &str, known: Option<Known>) -> Self {
+    pub(in crate::store) fn new(holder: &str, known: Option<HeldStore>) -> Self {
         let mut holder = holder.replace('\n', " ");
         holder.truncate(holder.floor_char_boundary(HOLDER_BYTES_MAX));
         Self { holder, known }
@@ -128,11 +128,11 @@ impl Text {
     fn read(text: &str) -> Self {
         let holder = text.lines().next().unwrap_or_default();
         let holder = holder.chars().take(HOLDER_CHARS_MAX).collect();
-        Self { holder, known: Known::read(text) }
+        Self { holder, known: HeldStore::read(text) }
     }
 }
 
-impl Known {
+impl HeldStore {
     /// The lines after the holder, if they are complete.
     fn read(text: &str) -> Option<Self> {
         // The last line may be cut short in a text without a checksum.
@@ -179,7 +179,7 @@ fn file_id(digits: &str) -> Option<FileId> {
 mod tests {
     use super::*;
 
-    const KNOWN: Known = Known { identity: 7, file: None, sealing: Sealing::Plain };
+    const KNOWN: HeldStore = HeldStore { identity: 7, file: None, sealing: Sealing::Plain };
 
     #[test]
     fn a_text_is_laid_out_as_the_format_says() {
@@ -194,7 +194,7 @@ mod tests {
     fn the_rest_of_a_longer_text_is_ignored() {
         let whole = Text::new("", Some(KNOWN));
         let longer =
-            Text::new("process 7 (with a long label)", Some(Known { identity: 9, ..KNOWN }));
+            Text::new("process 7 (with a long label)", Some(HeldStore { identity: 9, ..KNOWN }));
         let mut bytes = longer.to_bytes();
         let text = whole.to_bytes();
         bytes[..text.len()].copy_from_slice(&text);

@@ -11,7 +11,7 @@ fn a_taken_name_of_the_old_store_gets_another_one_and_no_link_is_followed() {
     let now = Timestamp::from_micros(1_700_000_000_000_000);
     for suffix in ["", ".journal"] {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::real(dir.path().join("s.redb"));
+        let place = StorePath::real(dir.path().join("s.redb"));
         let (new, target) = (dir.path().join("new"), dir.path().join("target"));
         fs::write(&place.path, "old").unwrap();
         fs::write(location::beside(&place.path, ".journal"), "old journal").unwrap();

@@ -1,4 +1,4 @@
-//! Whole files: what is in their places, before and after.
+//! Whole files: the content of their places, before and after.
 
 use super::*;
 

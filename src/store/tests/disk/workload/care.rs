@@ -1,4 +1,4 @@
-//! Steps that leave what was saved as it is: settings, closing, compacting, and other keys.
+//! Steps that do not change checkpoints: settings, closing, compacting, and rekeying.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::retention::{Policy, Rule};
 use crate::store::Settings;
 
 impl Workload {
-    /// Says what is pruned on save; the others stay as they are.
+    /// Sets what is pruned on save; other settings stay.
     pub(super) fn set_ring(&mut self) -> Attempt {
         let keep_last = u32::try_from(RING_KEPT).ok();
         let rule = Rule { triggers: vec![ring()], keep_last, ..Rule::default() };
@@ -22,7 +22,7 @@ impl Workload {
         attempted("set_settings", vec![after], outcome)
     }
 
-    /// Reads, which puts into the tables what waits for them.
+    /// Reads, which settles pending saves.
     pub(super) fn look(&mut self) -> Attempt {
         let outcome = self.store.count().map(drop);
         Attempt { name: "look", states: Vec::new(), is_durable: false, outcome }
@@ -59,7 +59,7 @@ impl Workload {
         attempted("close", Vec::new(), outcome)
     }
 
-    /// Another key, or none; ended after so many steps of the work.
+    /// Another key, or none; ended after this many steps of the work.
     pub(super) fn rekey(&mut self, to: Option<KeyId>, steps: usize) -> Attempt {
         let mixed = Model { key: to, is_mixed: true, ..self.model.clone() };
         let whole = Model { is_mixed: false, ..mixed.clone() };

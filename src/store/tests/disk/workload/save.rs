@@ -21,7 +21,7 @@ impl Workload {
         Attempt { name: "save", states, is_durable, outcome }
     }
 
-    /// Under an id of one's own, and once more, as after an error.
+    /// Under an id of the caller's own, and once more, as a retry after an error.
     pub(super) fn save_own(&mut self) -> Attempt {
         let about = NewEntry { id: Some(self.own_id()), ..self.about() };
         let draft = self.draft(about.clone());
@@ -49,7 +49,7 @@ impl Workload {
         attempted("batch", states, outcome)
     }
 
-    /// As while another process has the store: in one file, all or none, for whoever comes next.
+    /// As while another process has the store: in one file, all or none, for the next holder.
     pub(super) fn spool(&mut self) -> Attempt {
         let mut drafts = Vec::new();
         for _ in 0..=self.chance.below(3) {
@@ -59,7 +59,7 @@ impl Workload {
         }
         let all = self.added_one_by_one(&drafts).pop();
         let states = [self.model.clone()].into_iter().chain(all).collect();
-        // Who spools has let go of the file, and so of all that was saved before.
+        // A spooling process has closed the file, so all earlier saves are durable.
         self.store.shared.let_go();
         let outcome = self.store.shared.keeper.take_failure().and_then(|()| {
             let spooled = self.store.shared.spool(&mut drafts);

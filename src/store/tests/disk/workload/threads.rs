@@ -1,8 +1,7 @@
 //! Saves of several threads at once, which share the syncs of the journal.
 //!
-//! Who is first differs from run to run, and so does what is written together; but the disk notes
-//! what was done to it, and each thread when it was answered, so that what must be there is known
-//! for each run.
+//! The order and the groups differ from run to run. But the disk records its operations, and each
+//! thread when its save was acknowledged. So the required content is known for each run.
 
 use std::sync::Barrier;
 use std::thread;
@@ -13,7 +12,7 @@ use crate::checkpoint::{NewEntry, Trigger};
 use crate::error::Result;
 
 impl Workload {
-    /// Whoever was answered is durable, whatever becomes of the others.
+    /// An acknowledged save is durable, whatever happens to the others.
     pub(super) fn threads(&mut self) -> Attempt {
         let mut drafts = Vec::new();
         for _ in 0..2 + self.chance.below(3) {
@@ -53,7 +52,7 @@ impl Workload {
         attempted("threads", vec![self.with_those(answered, &saved)], Ok(()))
     }
 
-    /// Every store that has what was answered, and any of the others.
+    /// Every store with the acknowledged saves, and any of the others.
     fn any_beside(&self, answered: u32, saved: &[Saved]) -> Vec<Model> {
         let sets = (0..1_u32 << saved.len()).filter(|set| set & answered == answered);
         sets.map(|set| self.with_those(set, saved)).collect()
