@@ -35,17 +35,20 @@
 //! # }
 //! ```
 //!
-//! [`Store`] is where to start; [`NewEntry`] is what can be said about a checkpoint, [`Query`] what
-//! can be asked, and [`Options`] how a store is opened. [`Policy`] says what is kept, [`plan`] what
-//! goes and why, and [`Store::apply`] removes it. [`Draft::with_artifacts`] saves files with a
-//! checkpoint, and [`Store::artifact`] gives them back. [`Store::resume`] finds what to go on from
-//! by its name, and [`recovery`] tells whether the world is still as it was. How it works inside,
-//! and which bytes it writes, is in [`docs`]. [`layouts`] has the documents of five other systems
-//! as types, [`diff()`] tells what differs between two documents, and [`Condition`] asks something
-//! of one. With the feature `transfer`, `Store::import` takes in files of other systems and
-//! `Store::restore` puts captured files back. With the feature
-//! `encrypt`, documents and captured files are for those alone who have the key: `SecretKey` and
-//! `Options::keys`.
+//! Start with [`Store`]. [`NewEntry`] describes a checkpoint, [`Query`] selects some, and
+//! [`Options`] say how a store is opened. Then, by task:
+//!
+//! - resume after a crash: [`Store::resume`] and [`recovery`];
+//! - look back: [`history`], [`diff()`] and [`Condition`];
+//! - keep by rules: [`Policy`], [`plan`] and [`Store::apply`]; undo and the log: [`keep`];
+//! - save files with a checkpoint: [`Draft::with_artifacts`], and restore them: `Store::restore`
+//!   (feature `transfer`);
+//! - exchange files with five other systems: [`layouts`] and `transfer` (feature `transfer`);
+//! - verify, repair, back up: [`care`]; examine the whole set-up: `doctor`; find the store and the
+//!   config of a project: `project`;
+//! - encrypt: `SecretKey` and `Options::keys` (feature `encrypt`).
+//!
+//! How it works inside, and which bytes it writes, is in [`docs`].
 //!
 //! It is not a database for anything but checkpoints, not a server, and not a log of what agents
 //! said: one process has the file at a time, and handles take turns.

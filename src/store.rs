@@ -222,8 +222,9 @@ impl Store {
 
     /// Deletes checkpoints: all of them, or none if one does not exist.
     ///
-    /// On a full disk it deletes a few at a time; if that fails, some are deleted. They can be restored by [`Store::undelete`] until the store is compacted, or for as long as
-    /// [`Settings::keep_deleted`] says.
+    /// They can be restored by [`Store::undelete`] until the store is compacted, or for as long as
+    /// [`Settings::keep_deleted`] says. On a full disk, a few are deleted at a time; if that fails,
+    /// some are deleted.
     ///
     /// # Errors
     /// [`Error::NotFound`] names the one that does not exist.

@@ -18,16 +18,14 @@ use crate::recovery::Moment;
 
 // Each takes two or three processes: some seconds in all.
 const FILES_MAX: u32 = 200;
-/// Overrides settings of the repository that would run programs or hide differences.
-const SETTINGS: [&str; 4] = ["-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=true"];
-const DIFF: [&str; 6] = [
-    "--literal-pathspecs",
-    "diff",
-    "--quiet",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--ignore-submodules=all",
-];
+/// Overrides a setting of the repository that would run a program.
+const SETTINGS: [&str; 3] = ["-c", "core.fsmonitor=false", "--literal-pathspecs"];
+/// The staged version against a commit. `git diff` of the file itself would refresh the index, and
+/// write it, whatever `GIT_OPTIONAL_LOCKS` says.
+const STAGED: [&str; 6] =
+    ["diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
+/// The file against its staged version: by content where the times differ. Writes nothing.
+const EDITED: [&str; 3] = ["ls-files", "--modified", "-z"];
 
 /// The queries to git so far.
 #[derive(Debug, Clone, Default)]
@@ -58,7 +56,7 @@ impl Since {
         }
         self.files.set(self.files.get() + 1);
         let commit = self.commit(git, since)?;
-        if differs(git, &[], &commit, path)? || differs(git, &["--cached"], &commit, path)? {
+        if is_staged(git, &commit, path)? || is_edited(git, path)? {
             return Ok(true);
         }
         let listed = ["--literal-pathspecs", "ls-tree", "--name-only", &commit, "--", path];
@@ -156,12 +154,22 @@ fn start(git: &Git, branch: Option<&str>) -> Result<String, String> {
     Ok("HEAD".to_owned())
 }
 
-fn differs(git: &Git, how: &[&str], commit: &str, path: &str) -> Result<bool, String> {
-    let arguments = [&SETTINGS[..], &DIFF, how, &[commit, "--", path]].concat();
-    let answer = git.run(&arguments)?;
+/// Whether the staged version of a file differs from that of a commit.
+fn is_staged(git: &Git, commit: &str, path: &str) -> Result<bool, String> {
+    let answer = git.run(&[&SETTINGS[..], &STAGED, &[commit, "--", path]].concat())?;
     match answer.status.code() {
         Some(0) => Ok(false),
         Some(1) => Ok(true),
         _ => Err(answer.complaint("git")),
+    }
+}
+
+/// Whether a file differs from its staged version.
+fn is_edited(git: &Git, path: &str) -> Result<bool, String> {
+    let answer = git.run(&[&SETTINGS[..], &EDITED, &["--", path]].concat())?;
+    if answer.status.success() {
+        Ok(!answer.stdout.is_empty())
+    } else {
+        Err(answer.complaint("git"))
     }
 }

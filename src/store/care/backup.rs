@@ -43,8 +43,7 @@ const CACHE_BYTES: usize = 32 << 20;
 // Ten seconds: a child process that another thread starts keeps a duplicate of a lock far shorter.
 const OPEN_TRIES: usize = 10_000;
 const OPEN_PAUSE: Duration = Duration::from_millis(1);
-// A killed holder leaves a file that needs repair. After this many in a row, or on a full disk, the
-// backup repairs it in memory.
+// How often a killed holder may leave a file to repair before the backup repairs it in memory.
 const TRIES: usize = 4;
 // Far longer than a copy is unlocked before it gets its name.
 const LEFT_AFTER: Duration = Duration::from_mins(1);
@@ -61,9 +60,7 @@ const LEFT_AFTER: Duration = Duration::from_mins(1);
 /// # let store = Store::open(dir.path().join("store.redb"))?;
 /// let copy = dir.path().join("copy.redb");
 /// store.backup(&copy)?;
-/// let again = Backup { overwrite: true };
-/// store.backup_with(&copy, again, &mut |_| ControlFlow::Continue(()))?;
-/// # assert_eq!(Store::open(&copy)?.count()?, 0);
+/// store.backup_with(&copy, Backup { overwrite: true }, &mut |_| ControlFlow::Continue(()))?;
 /// # Ok(())
 /// # }
 /// ```
