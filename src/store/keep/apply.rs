@@ -151,7 +151,7 @@ impl Store {
             total.operation = Some(number).filter(|number| *number > 0);
             give_way();
         }
-        // What the plan names is durably gone. Purging the rest takes room, which a full disk lacks.
+        // What the plan names is durably gone. Purging more takes room, which a full disk lacks.
         if at_once > AT_ONCE_IF_FULL {
             match self.shared.write(|writer| writer.purge_expired(now)) {
                 Err(error) if lacks_room(&error) && !planned.is_empty() => {}

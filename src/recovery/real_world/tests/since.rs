@@ -86,12 +86,7 @@ fn a_file_that_nothing_wrote_to_since_has_not_changed() {
     assert_eq!(world.has_changed("src/a.rs", &ahead), Answer::Known(true));
     // Renamed into place later, though written before.
     let old = place.write("old", "older\n");
-    fs::File::options()
-        .write(true)
-        .open(&old)
-        .unwrap()
-        .set_modified(std::time::UNIX_EPOCH)
-        .unwrap();
+    File::options().write(true).open(&old).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
     fs::rename(&old, place.root.join("src/a.rs")).unwrap();
     assert_eq!(changed(&place.world(), "src/a.rs", TEN + HOUR), Answer::Known(true));
 }
@@ -164,7 +159,7 @@ fn the_index_stays_as_it_is() {
     let before = fs::read(&index).unwrap();
     let path = place.write("src/a.rs", "ten\n");
     // The index has another time, so git compares the content, and would refresh the index.
-    let later = SystemTime::now() + Duration::from_secs(3600);
+    let later = SystemTime::now() + Duration::from_hours(1);
     File::options().write(true).open(path).unwrap().set_modified(later).unwrap();
     assert_eq!(changed(&place.world(), "src/a.rs", TEN), Answer::Known(false));
     assert_eq!(fs::read(&index).unwrap(), before);
