@@ -45,7 +45,7 @@ const VERSION_NEWEST: u64 = 2;
 /// use waypost::layouts::agentize::{ImplCheckpoint, ImplState};
 ///
 /// # fn main() -> waypost::Result<()> {
-/// let state = ImplState::new(42, "/work/trees/42", None);
+/// let state = ImplState::new(42, "/home/u/trees/42", None);
 /// let checkpoint = ImplCheckpoint::new(state, "2026-01-25T15:00:00Z".parse()?);
 /// assert_eq!(checkpoint.state.issue_no, 42);
 /// assert!(checkpoint.to_json()?.contains("\"issue_no\": 42"));
