@@ -22,7 +22,7 @@ pub(crate) fn named(name: &str) -> Result<Named> {
     project::named_policy(name).map_err(told)
 }
 
-/// The policy of what was named.
+/// Returns the policy that a name stands for.
 pub(crate) fn of(named: Named) -> Result<ChosenPolicy> {
     named.policy().map_err(told)
 }

@@ -180,7 +180,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Purges some of what was deleted before the time limit.
+    /// Purges some of the checkpoints that were deleted before the time limit.
     pub(in crate::store) fn purge_expired(&mut self, now: Timestamp) -> Result<()> {
         // Dependents of these frames would have to be stored anew.
         if !self.open.has_key() {
@@ -259,7 +259,7 @@ impl Writer<'_> {
         Ok(entry)
     }
 
-    /// Purges some of what was deleted before a time, or ever; returns how many.
+    /// Purges some checkpoints deleted before a time, or at any time; returns how many.
     ///
     /// What cannot be removed because of damage stays.
     pub(in crate::store) fn purge(

@@ -4,7 +4,7 @@
 //! a rule that keeps many, it looks only now and then. It removes nothing that a plan of the whole
 //! series would keep.
 //!
-//! The part of a series that is looked at: what was added last, the newest of each cause, and of
+//! The plan covers a part of a series: what was added last, the newest of each cause, and of
 //! the causes that may be in the group as many as the rule keeps and some more from both ends. In a
 //! part no more checkpoints are newer than a given one than in the whole series, so what goes there
 //! would go anyway. The newest of the series, whose status counts, is always in the part. Of a rule
