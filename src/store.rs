@@ -42,6 +42,7 @@ use save::tending;
 use transaction::lookup::not_found;
 use turn::enter::Turn;
 use turn::keeper::Keeper;
+use turn::view::Views;
 
 pub use ask::arrivals::{Arrivals, Position};
 pub use ask::restorable::Restorable;
@@ -122,6 +123,7 @@ impl Store {
         let frames = Arc::new(Frames::new(options.keyring()));
         let shared = Arc::new(Shared {
             spool: Spool::of(&place),
+            views: Views::default(),
             turn: Turn::new(place, &options, (keeper.clone(), settle), frames.clone()),
             options,
             queue: Queue::default(),
@@ -133,7 +135,9 @@ impl Store {
         let keeper = tending::start(&shared);
         let store = Self { shared, keeper: Some(keeper) };
         // Opening reads the file now, so that its faults surface here and not at the first save.
-        store.shared.enter()?;
+        if store.shared.options.open_late || !store.shared.can_be_viewed() {
+            store.shared.enter()?;
+        }
         Ok(store)
     }
 

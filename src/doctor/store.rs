@@ -76,8 +76,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// What lies where the store has its lock file and its journal, and keeps every command from
-/// opening it.
+/// What lies where the store has its lock file and its journal, and keeps commands from using it.
 fn obstacles(path: &Path) -> Vec<Checkup> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let obstacle = |(name, suffix)| {
@@ -89,7 +88,9 @@ fn obstacles(path: &Path) -> Vec<Checkup> {
             names if names > 1 && name == LOCK_FILE => format!("a file with {names} names"),
             _ => return None,
         };
-        let finding = format!("{} is {what}: no command can use the store", path.display());
+        // Without a lock the store can still be read.
+        let verb = if name == LOCK_FILE { "change" } else { "use" };
+        let finding = format!("{} is {what}: no command can {verb} the store", path.display());
         Some(Checkup::bad(name, finding).advise(move_away(&path)))
     };
     [(LOCK_FILE, ".lock"), (JOURNAL, ".journal")].into_iter().filter_map(obstacle).collect()
@@ -138,7 +139,7 @@ fn opened(place: &str, found: &Inspection, now: Timestamp) -> Checkup {
         StoreState::Unclosed => {
             let finding = format!("{place}: {bytes}, not closed, as after a crash");
             Checkup::warn(NAME, finding)
-                .advise("the next command that opens it repairs it; waypost verify reads it all")
+                .advise("the next command that changes it repairs it; waypost verify reads it all")
         }
         // The lock says so.
         _ => Checkup::ok(NAME, format!("{place}: {bytes}")),
@@ -177,7 +178,7 @@ fn lock_text(found: &Inspection) -> Option<Checkup> {
             let finding = format!("the text in {path} is damaged, as after a power cut");
             Some(
                 Checkup::ok(LOCK_FILE, finding)
-                    .advise("the next command that opens the store rewrites it"),
+                    .advise("the next command that changes the store rewrites it"),
             )
         }
         LockText::Foreign => {
@@ -221,7 +222,7 @@ fn journal(found: &Inspection) -> Option<Checkup> {
             Checkup::ok(JOURNAL, format!("{bytes}, of the process that has the store"))
         }
         _ => Checkup::warn(JOURNAL, format!("{bytes} of saves left beside the store by a crash"))
-            .advise("do not remove it: the next command that opens the store takes them in"),
+            .advise("do not remove it: the next command that changes the store takes them in"),
     })
 }
 
@@ -243,7 +244,7 @@ fn spool(found: &Inspection, path: &Path) -> Option<Checkup> {
         findings.push(format!("{saves} beside the store, {}", size(bytes)));
         if !matches!(found.state, StoreState::Held) {
             let next =
-                "the next command that opens the store takes what waits in: do not remove it";
+                "the next command that changes the store takes what waits in: do not remove it";
             advice.push(next.to_owned());
         }
     }

@@ -16,6 +16,7 @@ pub(crate) mod lossy;
 pub(in crate::store) mod names;
 pub(in crate::store) mod overlay;
 pub(in crate::store) mod pages;
+pub(in crate::store) mod published;
 pub(in crate::store) mod sealing;
 pub(in crate::store) mod sectors;
 pub(in crate::store) mod table;

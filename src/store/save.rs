@@ -13,6 +13,7 @@ pub(in crate::store) mod add;
 pub(in crate::store) mod batch;
 pub(in crate::store) mod commit;
 pub(in crate::store) mod draft;
+mod gather;
 pub(in crate::store) mod group;
 pub(in crate::store) mod moved;
 pub(in crate::store) mod order;

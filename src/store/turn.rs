@@ -40,4 +40,5 @@ pub(in crate::store) mod lock;
 pub(in crate::store) mod open;
 pub(in crate::store) mod pause;
 pub(in crate::store) mod settings;
+pub(in crate::store) mod view;
 pub(in crate::store) mod wait;

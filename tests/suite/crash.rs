@@ -273,19 +273,24 @@ fn what_is_no_journal_and_no_lock_is_kept() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let tell = told.clone();
     let hear = move |aside: SetAside| tell.lock().unwrap().push(aside);
-    let options = Options { on_set_aside: Some(Arc::new(hear)), ..Options::default() };
+    let options =
+        Options { hold: Hold::Forever, on_set_aside: Some(Arc::new(hear)), ..Options::default() };
     Store::open_with(place.path(), options).unwrap().close().unwrap();
+    let take_a_turn = || {
+        let options = Options { hold: Hold::Forever, ..Options::default() };
+        Store::open_with(place.path(), options).unwrap().close().unwrap();
+    };
     let told = told.lock().unwrap();
     assert_eq!((told.len(), told[0].reason.as_str()), (1, "it is not a journal"));
     assert_eq!(fs::read_to_string(&told[0].path).unwrap(), "my notes");
     // It works as a lock whatever it holds.
     fs::write(&lock, "my notes").unwrap();
-    Store::open(place.path()).unwrap().close().unwrap();
+    take_a_turn();
     assert_eq!(fs::read_to_string(&lock).unwrap(), "my notes");
     // What a kill or a power cut leaves of a text is written over.
     for left in ["", "proc", "process 7", "\n", "\0\0\0\0\0\0\0\0\0", "pro\0\0\0\0\0\0"] {
         fs::write(&lock, left).unwrap();
-        Store::open(place.path()).unwrap().close().unwrap();
+        take_a_turn();
         assert!(fs::read_to_string(&lock).unwrap().contains("\nsum "), "{left:?}");
     }
 }

@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use waypost::options::Hold;
 use waypost::{Options, Query, Store};
 
 // No process should give up: one that cannot get the store for this long hangs.
@@ -103,7 +104,15 @@ fn document(writer: usize, number: u64) -> Value {
 
 /// Checks that every answered save is in the store exactly once, as it was sent.
 fn check(path: &Path, answered: &HashMap<String, (usize, u64)>) {
-    let store = Store::open_with(path, patient()).unwrap();
+    check_seen_by(&Store::open_with(path, patient()).unwrap(), answered);
+    // This one takes in what waits beside the store.
+    let store = Store::open_with(path, Options { hold: Hold::Forever, ..patient() }).unwrap();
+    check_seen_by(&store, answered);
+    let spool = store.stats().unwrap().spool;
+    assert_eq!((spool.checkpoints, spool.set_aside, spool.strange), (0, 0, 0));
+}
+
+fn check_seen_by(store: &Store, answered: &HashMap<String, (usize, u64)>) {
     let mut found: HashMap<(usize, u64), String> = HashMap::new();
     for entry in store.entries(Query::default()) {
         let id = entry.unwrap().id;
@@ -117,8 +126,6 @@ fn check(path: &Path, answered: &HashMap<String, (usize, u64)>) {
     for (id, place) in answered {
         assert_eq!(found.get(place), Some(id), "{place:?} was answered");
     }
-    let spool = store.stats().unwrap().spool;
-    assert_eq!((spool.checkpoints, spool.set_aside, spool.strange), (0, 0, 0));
 }
 
 /// How long saves took.

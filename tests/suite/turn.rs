@@ -70,7 +70,7 @@ fn a_handle_that_never_lets_go_is_named() {
     let options = Options { hold: Hold::Forever, label, ..Options::default() };
     let holder = Store::open_with(&path, options).unwrap();
     let hurried = Options { wait: Duration::from_millis(30), ..Options::default() };
-    let error = Store::open_with(&path, hurried).unwrap_err();
+    let error = Store::open_with(&path, hurried).unwrap().compact().unwrap_err();
     let Error::Locked { path: locked, holder: name, waited } = error else {
         panic!("{error}");
     };
@@ -114,15 +114,15 @@ fn waits_together(time: Duration) -> Vec<Duration> {
     // Opening it makes the second let go.
     let forever = Options { hold: Hold::Forever, ..patient() };
     let _first = Store::open_with(&path, forever).unwrap();
-    let read = || {
+    let write = || {
         arrived.fetch_add(1, Ordering::Relaxed);
-        second.list(&Query::default())
+        second.delete_now(&[])
     };
     thread::scope(|scope| {
-        let readers: Vec<_> = (0..THREADS).map(|_| scope.spawn(read)).collect();
-        readers
+        let writers: Vec<_> = (0..THREADS).map(|_| scope.spawn(write)).collect();
+        writers
             .into_iter()
-            .map(|reader| match reader.join().unwrap() {
+            .map(|writer| match writer.join().unwrap() {
                 Err(Error::Locked { waited, .. }) => waited,
                 other => panic!("{other:?}"),
             })

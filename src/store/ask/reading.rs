@@ -1,10 +1,19 @@
-//! Reading: a call that only reads sees all saves so far, also on a full disk.
+//! Reading: a call that only reads sees all saves so far, and waits for no other process.
+//!
+//! # How a read goes on
+//!
+//! 1. If this process has the file, the read uses it: what is pending goes into the tables first.
+//! 2. Otherwise the read uses a view ([`View`]), which no other process notices. The handle keeps
+//!    the view for its next read, which adds what came since. If a durable commit overtakes the
+//!    view, a new one is made and the work runs again.
+//! 3. If that happens time and again, or the view fails, the read takes a turn. What fails there
+//!    is reported as ever.
 //!
 //! # A full disk
 //!
-//! Opening may write: the engine repairs what a crash left, and the journal and the spool go into
-//! the tables. If there is no room for that (`StorageFull`, `QuotaExceeded`) and the call only
-//! reads, the file is opened in memory. The rules:
+//! Opening for a turn may write: the engine repairs what a crash left, and the journal and the
+//! spool go into the tables. If there is no room for that (`StorageFull`, `QuotaExceeded`) and the
+//! call only reads, the file is opened in memory. The rules:
 //!
 //! - Nothing that was written to an overlay reaches the disk. The journal and the files of the
 //!   spool stay. An overlay notes which of them it has read, but only the tables on disk decide
@@ -18,22 +27,64 @@
 //! Every commit takes some new pages, so removing needs room, too. It comes from the reserve of the
 //! journal, or from that of the lock file: see `Shared::make_room`.
 
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
 use crate::error::{Error, Result};
+use crate::store::engine::fault::without_panics;
 use crate::store::engine::full::is_full;
 use crate::store::engine::sectors::is_bad_sector;
+use crate::store::options::Hold;
 use crate::store::save::shared::Shared;
 use crate::store::turn::open::Open;
+use crate::store::turn::view::View;
 
 // The first read may fail because of another thread's write, the second because of its own. The
 // third is from memory.
 const READS_MAX: usize = 3;
 
+// A read longer than the time between two commits would never end.
+const VIEWS_MAX: u32 = 16;
+// About as long as another process takes to publish a commit.
+const PUBLISHING: Duration = Duration::from_micros(200);
+
+/// What became of reading in a view.
+enum Viewed<T> {
+    Done(Result<T>),
+    /// It did not succeed: why, unless commits overtook each view.
+    Failed(Option<Error>),
+}
+
 impl Shared {
     /// Runs `work` on a file whose tables hold all saves so far.
+    pub(in crate::store) fn read<T>(&self, work: impl Fn(&Open) -> Result<T>) -> Result<T> {
+        if self.turn.is_at_hand() {
+            self.views.forget();
+            return self.read_in_turn(work);
+        }
+        match self.read_in_view(&work) {
+            Viewed::Done(outcome) => outcome,
+            Viewed::Failed(why) => self.read_in_turn(work).map_err(|error| match why {
+                // A user who may only read could never take a turn.
+                Some(why) if is_forbidden(&error) => why,
+                _ => error,
+            }),
+        }
+    }
+
+    /// Whether the store can be opened without a turn, for calls that read.
+    pub(in crate::store) fn can_be_viewed(&self) -> bool {
+        self.options.hold != Hold::Forever
+            && matches!(self.read_in_view(&|_| Ok(())), Viewed::Done(Ok(())))
+    }
+
+    /// As [`Shared::read`], with the file itself.
     ///
     /// On a full disk this happens in memory. After a failed write of any thread the engine refuses
     /// reads, too; `work` then runs again on the file, which is opened anew.
-    pub(in crate::store) fn read<T>(&self, work: impl Fn(&Open) -> Result<T>) -> Result<T> {
+    pub(in crate::store) fn read_in_turn<T>(&self, work: impl Fn(&Open) -> Result<T>) -> Result<T> {
         for _ in 1..READS_MAX {
             let mut is_open = false;
             let outcome = self.glance(|open| {
@@ -55,4 +106,71 @@ impl Shared {
             work(open)
         })
     }
+
+    fn read_in_view<T>(&self, work: &impl Fn(&Open) -> Result<T>) -> Viewed<T> {
+        for number in 0..VIEWS_MAX {
+            let view = match self.view() {
+                Ok(Some(view)) => view,
+                Ok(None) => {
+                    thread::sleep(PUBLISHING * number);
+                    continue;
+                }
+                Err(error) => return Viewed::Failed(Some(error)),
+            };
+            let outcome = without_panics(self.turn.path(), || work(view.open_file()));
+            if view.is_stale() {
+                self.views.forget();
+                continue;
+            }
+            match outcome {
+                // The engine refuses to go on after it.
+                Err(error) if error.is_of_engine() => {
+                    self.views.forget();
+                    return Viewed::Failed(Some(error));
+                }
+                outcome => return Viewed::Done(outcome),
+            }
+        }
+        Viewed::Failed(None)
+    }
+
+    /// A view with all saves so far; `None` if a commit overtook it.
+    fn view(&self) -> Result<Option<Arc<View>>> {
+        if let Some(view) = self.views.kept() {
+            if matches!(self.complete(&view), Ok(true)) {
+                return Ok(Some(view));
+            }
+            self.views.forget();
+        }
+        let (place, options) = (self.turn.place(), &self.options);
+        let is_first = !self.views.has_had();
+        let Some(view) = View::open(place, options, self.frames.clone(), is_first)? else {
+            return Ok(None);
+        };
+        match self.complete(&view) {
+            Ok(true) => {
+                self.turn.note_identity(view.open_file().identity);
+                let view = Arc::new(view);
+                self.views.keep(&view);
+                Ok(Some(view))
+            }
+            Err(error) if view.is_current().unwrap_or(false) => Err(error),
+            _ => Ok(None),
+        }
+    }
+
+    /// Adds to a view what the journal and the spool have beyond it; false if a commit overtook it.
+    fn complete(&self, view: &View) -> Result<bool> {
+        Ok(view.follow()? && {
+            without_panics(self.turn.path(), || self.settle(view.open_file()))?;
+            // Asked last: only then is it known that nothing went meanwhile.
+            view.is_current()?
+        })
+    }
+}
+
+fn is_forbidden(error: &Error) -> bool {
+    use ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    matches!(error, Error::Io { source, .. }
+        if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem))
 }

@@ -170,7 +170,7 @@ pub(in crate::store) fn repair_at(
     }
     let file = when_free(old, repair.wait, || file::lock_alone(old))?;
     let id = file.id().at(path)?;
-    let rows = read_rows(Pages::over(file).at(path)?);
+    let rows = read_rows(Pages::open(file).at(path)?);
     check(&rows, path)?;
     let mut work = Work {
         repaired: Repaired { path: path.to_owned(), ..Repaired::default() },

@@ -1,26 +1,33 @@
 //! An overlay over a file: writes stay in memory, and the file does not change.
 //!
-//! With it the engine can repair what a crash left for a caller that only reads, even on a full
-//! disk. Must never write to the file.
+//! With it the engine can repair what a crash left, and take in what waits outside of its tables,
+//! for a caller that only reads. The file is locked, or it is a *view*: another process may write
+//! to it, and every read is checked against the commit that the view began with.
+//!
+//! Must never write to the file.
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use redb::StorageBackend;
 
 use crate::store::engine::disk::{DiskFile, Lock};
+use crate::store::engine::published::Published;
 use crate::sync::lock;
 
 const BLOCK: usize = 4096;
 const BLOCK_BYTES: u64 = BLOCK as u64;
 
-/// A locked file, and the blocks written over it. Clones share the same overlay.
+/// A file, and the blocks written over it. Clones share the same overlay.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct Overlay {
-    /// Locked while any clone lives.
+    /// Open while any clone lives, and so is its lock.
     file: Arc<dyn DiskFile>,
     written: Arc<Mutex<Written>>,
+    /// `None` if the file is locked.
+    viewed: Option<Arc<Viewed>>,
 }
 
 #[derive(Debug)]
@@ -32,6 +39,15 @@ struct Written {
     file_bytes: u64,
 }
 
+/// The commit of a file that is not locked.
+#[derive(Debug)]
+struct Viewed {
+    published: Published,
+    /// Whether a read found another commit. Then the engine got an error and no bytes.
+    is_stale: AtomicBool,
+    has_ended: AtomicBool,
+}
+
 impl Overlay {
     /// Locks the file while this lives; `None` if another process has it.
     pub(in crate::store) fn new(file: Box<dyn DiskFile>) -> io::Result<Option<Self>> {
@@ -39,21 +55,99 @@ impl Overlay {
             return Ok(None);
         }
         let bytes = file.length()?;
+        Ok(Some(Self::over(file, bytes, None)))
+    }
+
+    /// Leaves the file to other processes; `None` if it names no commit to rely on.
+    pub(in crate::store) fn view(file: Box<dyn DiskFile>) -> io::Result<Option<Self>> {
+        let Some(published) = Published::read(file.as_ref())? else { return Ok(None) };
+        let (bytes, header) = (published.file_bytes, published.header().to_vec());
+        let viewed = Viewed {
+            published,
+            is_stale: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
+        };
+        let overlay = Self::over(file, bytes, Some(Arc::new(viewed)));
+        // What else is in the header changes without a commit.
+        match overlay.write(0, &header) {
+            Err(_) if overlay.is_stale() => Ok(None),
+            written => written.map(|()| Some(overlay)),
+        }
+    }
+
+    fn over(file: Box<dyn DiskFile>, bytes: u64, viewed: Option<Arc<Viewed>>) -> Self {
         let written = Written { blocks: HashMap::new(), bytes, file_bytes: bytes };
-        Ok(Some(Self { file: file.into(), written: Arc::new(Mutex::new(written)) }))
+        Self { file: file.into(), written: Arc::new(Mutex::new(written)), viewed }
     }
 
     /// The file below, as it is on disk.
     pub(in crate::store) fn file(&self) -> &dyn DiskFile {
         self.file.as_ref()
     }
+
+    /// Whether a read of this view failed because the file has another commit now.
+    pub(in crate::store) fn is_stale(&self) -> bool {
+        self.viewed.as_ref().is_some_and(|it| it.is_stale.load(Ordering::Acquire))
+    }
+
+    /// Whether the file still names the commit of this view.
+    pub(in crate::store) fn is_current(&self) -> io::Result<bool> {
+        match &self.viewed {
+            Some(viewed) if !self.is_stale() => viewed.published.is_still(self.file()),
+            viewed => Ok(viewed.is_none()),
+        }
+    }
+
+    /// Ends this view: the engine gets errors from now on, and so it closes without work.
+    pub(in crate::store) fn end(&self) {
+        if let Some(viewed) = &self.viewed {
+            viewed.has_ended.store(true, Ordering::Release);
+        }
+    }
+
+    fn check_open(&self) -> io::Result<()> {
+        let has_ended = |it: &Arc<Viewed>| it.has_ended.load(Ordering::Acquire);
+        if self.viewed.as_ref().is_some_and(has_ended) {
+            return Err(io::Error::other("this view of the store has ended"));
+        }
+        Ok(())
+    }
+
+    /// Passes on what was read, unless the file has another commit now.
+    fn checked<T>(&self, read: io::Result<T>) -> io::Result<T> {
+        let Some(viewed) = &self.viewed else { return read };
+        if viewed.published.is_still(self.file()).unwrap_or(false) {
+            return read;
+        }
+        viewed.is_stale.store(true, Ordering::Release);
+        Err(io::Error::other("another process has written to the store meanwhile"))
+    }
 }
 
 impl Written {
-    fn block(&self, file: &dyn DiskFile, number: u64) -> io::Result<Vec<u8>> {
-        if let Some(block) = self.blocks.get(&number) {
-            return Ok(block.clone());
+    /// Fills `out`, and returns whether some of it is from the file.
+    fn read(&self, file: &dyn DiskFile, offset: u64, out: &mut [u8]) -> io::Result<bool> {
+        let is_written = |(number, ..): (u64, usize, usize)| self.blocks.contains_key(&number);
+        let end = offset + out.len() as u64;
+        if end <= self.file_bytes && !parts(offset, out.len()).any(is_written) {
+            return file.read_at(out, offset).map(|()| true);
         }
+        let (mut at, mut is_of_file) = (0, false);
+        for (number, start, length) in parts(offset, out.len()) {
+            let part = &mut out[at..at + length];
+            if let Some(block) = self.blocks.get(&number) {
+                part.copy_from_slice(&block[start..start + length]);
+            } else {
+                part.copy_from_slice(&self.block_of(file, number)?[start..start + length]);
+                is_of_file = true;
+            }
+            at += length;
+        }
+        Ok(is_of_file)
+    }
+
+    /// A block that was not written.
+    fn block_of(&self, file: &dyn DiskFile, number: u64) -> io::Result<Vec<u8>> {
         let start = number * BLOCK_BYTES;
         let there = self.file_bytes.saturating_sub(start).min(BLOCK_BYTES);
         let mut block = vec![0; BLOCK];
@@ -85,20 +179,19 @@ impl StorageBackend for Overlay {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.check_open()?;
         let written = lock(&self.written);
         if offset.checked_add(out.len() as u64).is_none_or(|end| end > written.bytes) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let mut at = 0;
-        for (number, start, length) in parts(offset, out.len()) {
-            let block = written.block(self.file.as_ref(), number)?;
-            out[at..at + length].copy_from_slice(&block[start..start + length]);
-            at += length;
+        match written.read(self.file.as_ref(), offset, out) {
+            Ok(false) => Ok(()),
+            read => self.checked(read).map(drop),
         }
-        Ok(())
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
+        self.check_open()?;
         let mut written = lock(&self.written);
         written.bytes = bytes;
         written.file_bytes = written.file_bytes.min(bytes);
@@ -111,12 +204,21 @@ impl StorageBackend for Overlay {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.check_open()?;
         let mut written = lock(&self.written);
         let mut at = 0;
         for (number, start, length) in parts(offset, data.len()) {
-            let mut block = written.block(self.file.as_ref(), number)?;
-            block[start..start + length].copy_from_slice(&data[at..at + length]);
-            written.blocks.insert(number, block);
+            let part = &data[at..at + length];
+            if length == BLOCK {
+                written.blocks.insert(number, part.to_vec());
+            } else {
+                if !written.blocks.contains_key(&number) {
+                    let block = written.block_of(self.file.as_ref(), number);
+                    written.blocks.insert(number, self.checked(block)?);
+                }
+                let block = written.blocks.get_mut(&number).expect("it was inserted above");
+                block[start..start + length].copy_from_slice(part);
+            }
             at += length;
         }
         Ok(())

@@ -4,7 +4,7 @@
 //! above, and reads damaged pages as far as they make sense. A caller that uses a row of a damaged
 //! page must check the row. Must never write, follow a page twice, or believe a length.
 
-mod header;
+pub(super) mod header;
 mod node;
 mod stray;
 #[cfg(test)]
@@ -129,11 +129,7 @@ impl Visited {
 }
 
 impl Pages {
-    pub(in crate::store) fn open(file: impl DiskFile + 'static) -> io::Result<Self> {
-        Self::over(Box::new(file))
-    }
-
-    pub(in crate::store) fn over(file: Box<dyn DiskFile>) -> io::Result<Self> {
+    pub(in crate::store) fn open(file: Box<dyn DiskFile>) -> io::Result<Self> {
         let file = Sectors::new(file)?;
         let file_bytes = file.length();
         let mut start = vec![0; header::BYTES];
@@ -155,6 +151,11 @@ impl Pages {
     /// Whether a crash left the file; then the last commit may be incomplete.
     pub(in crate::store) fn is_unclosed(&self) -> bool {
         self.header.is_unclosed()
+    }
+
+    /// Whether the engine reads and checks all of it before it goes on from the last commit.
+    pub(in crate::store) fn needs_repair(&self) -> bool {
+        self.header.needs_repair()
     }
 
     /// The fault in the start of the file, if any.

@@ -23,15 +23,8 @@ impl Intake {
         highest: Timestamp,
         pending: Vec<Placed>,
     ) -> Self {
-        let last = pending.last().map_or(next_sequence, |last| last.entry.sequence + 1);
-        let times = pending.iter().map(|placed| placed.entry.order().0);
-        let mut intake = Self {
-            next_sequence: next_sequence.max(last),
-            highest: times.fold(highest, Timestamp::max),
-            pending: Vec::new(),
-            pending_bytes: 0,
-        };
-        intake.push(pending);
+        let mut intake = Self { next_sequence, highest, pending: Vec::new(), pending_bytes: 0 };
+        intake.follow(pending);
         intake
     }
 
@@ -67,6 +60,15 @@ impl Intake {
     pub(in crate::store) fn push(&mut self, placed: Vec<Placed>) {
         self.pending_bytes += bytes_of(&placed);
         self.pending.extend(placed);
+    }
+
+    /// Adds saves of another process, which have their places.
+    pub(in crate::store) fn follow(&mut self, placed: Vec<Placed>) {
+        for Placed { entry, .. } in &placed {
+            self.next_sequence = self.next_sequence.max(entry.sequence + 1);
+            self.reach(entry.order().0);
+        }
+        self.push(placed);
     }
 
     pub(in crate::store) fn take(&mut self) -> Vec<Placed> {

@@ -8,6 +8,7 @@
 //!
 //! Must never pass over an item that was on disk once: what cannot be read then is an error.
 
+mod followed;
 mod foreign;
 pub(in crate::store) mod item;
 mod left;
@@ -25,6 +26,7 @@ use crate::codec::Placed;
 use crate::error::{At, Result};
 use crate::store::engine::disk::{Disk, DiskFile, FileId, write_zeros};
 use crate::store::engine::location;
+pub(in crate::store) use followed::Followed;
 pub(in crate::store) use foreign::clear_place;
 use foreign::set_aside;
 use item::{HEADER_BYTES, MAGIC};

@@ -114,13 +114,20 @@ impl Spool {
 
 impl FolderState {
     /// The files in the folder, if any. Costs one `stat` of the folder while no file comes.
-    pub(in crate::store) fn news(&mut self, folder: &Folder) -> Result<Option<Listing>> {
+    ///
+    /// For good, and not only to look at them, it removes what killed writers left, and leaves
+    /// alone what could not be taken in a moment ago.
+    pub(in crate::store) fn news(
+        &mut self,
+        folder: &Folder,
+        is_for_good: bool,
+    ) -> Result<Option<Listing>> {
         let stamp = folder.stamp();
         if stamp != self.stamp {
             let is_quiet = stamp.is_none();
             *self = Self { stamp, since: Some(Instant::now()), is_quiet, rests_until: None };
         }
-        let rests = self.rests_until.is_some_and(|until| Instant::now() < until);
+        let rests = is_for_good && self.rests_until.is_some_and(|until| Instant::now() < until);
         if self.is_quiet || rests || stamp.is_none() {
             return Ok(None);
         }
@@ -129,7 +136,9 @@ impl FolderState {
         let is_old = self.since.is_some_and(|since| since.elapsed() > STAMP_COARSE);
         folder.check()?;
         let listing = folder.list()?;
-        folder.sweep(&listing);
+        if is_for_good {
+            folder.sweep(&listing);
+        }
         self.is_quiet = is_old && listing.saved.is_empty();
         Ok((!listing.saved.is_empty()).then_some(listing))
     }

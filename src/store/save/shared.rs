@@ -17,6 +17,7 @@ use crate::store::transaction::writer::Writer;
 use crate::store::turn::enter::{Patience, Turn};
 use crate::store::turn::keeper::Keeper;
 use crate::store::turn::open::Open;
+use crate::store::turn::view::Views;
 
 /// The prune of a saving transaction, run before the commit; the time is that of the clock.
 pub(in crate::store) type Prune = fn(&mut Writer<'_>, Timestamp) -> Result<()>;
@@ -27,6 +28,8 @@ pub(in crate::store) struct Shared {
     pub(in crate::store) turn: Turn,
     pub(in crate::store) queue: Queue,
     pub(in crate::store) spool: Spool,
+    /// For reads while this process does not have the file.
+    pub(in crate::store) views: Views,
     pub(in crate::store) keeper: Arc<Keeper>,
     pub(in crate::store) frames: Arc<Frames>,
     /// Length of the document that was encoded last.

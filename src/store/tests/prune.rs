@@ -336,7 +336,7 @@ fn what_was_spooled_before_a_save_arrived_before_it() {
     let completed =
         Rule { series_statuses: vec![Status::Completed], keep_last: Some(1), ..Rule::default() };
     prune_by(&store, Policy { rules: vec![completed], ..Policy::default() });
-    other.count().unwrap();
+    other.shared.turn.with(|_| Ok(())).unwrap();
     other.shared.let_go();
     // Only a saving call takes in spooled files here.
     store.shared.keeper.stop();

@@ -76,7 +76,7 @@ fn without_a_keeper_a_sole_owner_stays_the_owner() {
     let relaxed = store.draft(NewEntry::default(), &1).unwrap();
     store.save_draft(relaxed.with_durability(Durability::Relaxed)).unwrap();
     assert!(!store.shared.keeper.is_relaxed(), "it is durable when the call ends");
-    let impatient = Options { wait: Duration::ZERO, ..Options::default() };
+    let impatient = Options { wait: Duration::ZERO, hold: Hold::Forever, ..Options::default() };
     let other = Store::open_with(&path, impatient);
     assert!(matches!(other, Err(Error::Locked { .. })));
     store.close().unwrap();

@@ -48,6 +48,8 @@ pub(in crate::store) fn transact<T>(
 ) -> Result<T> {
     let mut next_name = lock(&open.next_name);
     let pending = lock(&open.intake).take();
+    // What is in memory is never synced, and readers wait for it.
+    let durability = if open.is_in_memory() { Durability::None } else { durability };
     let run = || {
         let transaction = begin(&open.database, durability).within(path)?;
         let mut writer = Writer::new(open, path, &transaction, *next_name)?;

@@ -20,7 +20,7 @@ use crate::store::engine::disk::{Disk, StorePath};
 use crate::store::engine::fault::without_panics;
 use crate::store::engine::full::lacks_room;
 use crate::store::engine::sealing::Sealing;
-use crate::store::options::Options;
+use crate::store::options::{Hold, Options};
 use crate::store::turn::keeper::Keeper;
 use crate::store::turn::lock::LockFile;
 use crate::store::turn::open::{Open, Settle, Use};
@@ -225,6 +225,12 @@ impl Turn {
             }
             thread::sleep(POLL);
         }
+    }
+
+    /// Whether a read would neither wait nor open the file.
+    pub(in crate::store) fn is_at_hand(&self) -> bool {
+        let is_ready = |open: &Option<Open>| self.is_ready(open.as_ref(), Use::Read);
+        self.options.hold == Hold::Forever || try_read(&self.open).is_some_and(|it| is_ready(&it))
     }
 
     fn is_ready(&self, open: Option<&Open>, usage: Use) -> bool {

@@ -15,7 +15,7 @@ use crate::error::{At, Damage, Error, Result};
 use crate::store::engine::disk::{
     Disk, DiskFile, FileId, FoundFile, Lock, RealDisk, StorePath, opening,
 };
-use crate::store::engine::fault::{In, engine_error};
+use crate::store::engine::fault::{In, engine_error, without_panics};
 use crate::store::engine::full::is_full;
 use crate::store::engine::location;
 use crate::store::engine::overlay::Overlay;
@@ -75,7 +75,12 @@ pub(in crate::store) fn open(
     }
     if is_first {
         if disk.is_real() {
-            check_engine(path)?;
+            let file = opening::read(path).at(path)?;
+            match file.try_lock_shared() {
+                Ok(()) => check_engine(Box::new(file), path)?,
+                Err(TryLockError::WouldBlock) => return Err(Refusal::Held),
+                Err(TryLockError::Error(error)) => return Err(io_error(path, error).into()),
+            }
         }
         probe(disk, path)?;
     }
@@ -102,23 +107,48 @@ pub(in crate::store) fn open_in_memory(
     Ok((database, id, overlay))
 }
 
-/// Refuses a file whose damage would make the engine end the process when it closes the file.
-fn check_engine(path: &Path) -> Result<(), Refusal> {
-    let file = opening::read(path).at(path)?;
-    match file.try_lock_shared() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(Refusal::Held),
-        Err(TryLockError::Error(error)) => return Err(io_error(path, error).into()),
+/// Opens the store to look at it, whatever process has it; `None` if it changes at this moment.
+pub(in crate::store) fn open_view(
+    place: &StorePath,
+    options: &Options,
+    is_first: bool,
+) -> Result<Option<(Database, Option<FileId>, Overlay)>> {
+    let (path, disk) = (place.path.as_path(), place.disk.as_ref());
+    check_file(disk, disk.look(path).at(path)?, path)?;
+    let Some(overlay) = Overlay::view(disk.open(path).at(path)?).at(path)? else {
+        return Ok(None);
+    };
+    let opened = without_panics(path, || {
+        if is_first {
+            check_engine(disk.open(path).at(path)?, path)?;
+        }
+        let id = overlay.file().id().at(path)?;
+        let database = builder(options).create_with_backend(overlay.clone());
+        let database = match database.map_err(|error| refusal(error, path)) {
+            Err(Refusal::Failed(error)) => return Err(error),
+            Err(Refusal::Held | Refusal::Creating | Refusal::Freed) => return Ok(None),
+            Ok(database) => database,
+        };
+        check_format(&database.begin_read().within(path)?, path)?;
+        Ok(Some((database, id)))
+    });
+    match opened {
+        Err(_) if !overlay.is_current().unwrap_or(false) => Ok(None),
+        opened => Ok(opened?.map(|(database, id)| (database, id, overlay))),
     }
+}
+
+/// Refuses a file whose damage would make the engine end the process when it closes the file.
+fn check_engine(file: Box<dyn DiskFile>, path: &Path) -> Result<()> {
     let pages = Pages::open(file).at(path)?;
-    // The engine checks what a crash left itself, and refuses any other start.
-    if pages.is_unclosed() || !pages.header_faults().is_empty() {
+    // The engine reads all of what it repairs, and refuses any other start.
+    if pages.needs_repair() || !pages.header_faults().is_empty() {
         return Ok(());
     }
     let Some(bad) = pages.engine_fault() else { return Ok(()) };
     let at = bad.at.map_or("beyond its end".to_owned(), |at| format!("at byte {at}"));
     let reason = format!("page {at}, of the {}: {}", bad.table, bad.reason);
-    Err(Error::corrupt_store(Damage::Engine, path, reason).into())
+    Err(Error::corrupt_store(Damage::Engine, path, reason))
 }
 
 /// Opens the store read-only; `None` if it has to be repaired first.

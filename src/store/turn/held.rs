@@ -126,7 +126,7 @@ impl Drop for Held<'_> {
 pub(in crate::store) fn open_closed(place: &StorePath) -> Result<Option<Source>, Refusal> {
     let source = open(place)?;
     // Read while the source is locked. Only the real disk can tell by the source itself.
-    let pages = place.disk.open(&place.path).and_then(Pages::over).at(&place.path)?;
+    let pages = place.disk.open(&place.path).and_then(Pages::open).at(&place.path)?;
     Ok(Some(source).filter(|_| !pages.is_unclosed()))
 }
 

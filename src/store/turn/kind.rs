@@ -29,7 +29,7 @@ pub(in crate::store) fn refused(path: &Path, reason: &str) -> Error {
 /// If its first page leads to no tables, every page is read: one of them may be the list of tables
 /// that a commit left.
 pub(in crate::store) fn is_store(place: &StorePath) -> bool {
-    let Ok(pages) = place.disk.open(&place.path).and_then(Pages::over) else { return false };
+    let Ok(pages) = place.disk.open(&place.path).and_then(Pages::open) else { return false };
     let commits = [Commit::Last, Commit::Before].into_iter();
     let mut led_to = commits.map(|commit| pages.tables(commit, &mut Visited::default()));
     led_to.any(|tables| are_of_store(&tables))

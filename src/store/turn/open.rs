@@ -82,6 +82,9 @@ pub(in crate::store) struct Open {
     pub(in crate::store) since: Instant,
     /// The overlay, if the file is open in memory; then only readers may use it.
     pub(in crate::store) memory: Option<Overlay>,
+    /// From this sequence on, checkpoints get other ones when they are taken in: a view gave these
+    /// to saves of the spool.
+    pub(in crate::store) provisional_from: AtomicU64,
 }
 
 impl Open {
@@ -157,6 +160,20 @@ impl Open {
         Ok(open)
     }
 
+    /// As [`Open::in_memory`], for a view: the caller has read the journal, and puts it into the
+    /// tables.
+    pub(in crate::store) fn view(
+        opened: (Database, Option<FileId>, StoreFacts),
+        overlay: Overlay,
+        frames: Arc<Frames>,
+        (left, place, options): (Vec<Placed>, &StorePath, &Options),
+    ) -> Self {
+        let path = location::beside(&place.path, ".journal");
+        let journal = Journal::detached(place.disk.clone(), path, opened.2.identity);
+        let open = Self::with(opened, frames, (left, journal), place, options);
+        Self { memory: Some(overlay), ..open }
+    }
+
     fn take_in_journal(&self, path: &Path, options: &Options, settle: Settle) -> Result<()> {
         if self.unsettled.load(Ordering::Relaxed) == 0 {
             return Ok(());
@@ -200,6 +217,7 @@ impl Open {
             has_saved: AtomicBool::new(false),
             since: Instant::now(),
             memory: None,
+            provisional_from: AtomicU64::new(u64::MAX),
         }
     }
 

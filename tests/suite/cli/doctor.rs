@@ -212,6 +212,8 @@ fn what_a_kill_left_is_told_and_not_repaired() {
     told.has("store", "warn", "not closed, as after a crash");
     told.has("journal", "warn", "do not remove it");
     test.run("stats").done();
+    test.doctor("", 0).has("store", "warn", "not closed, as after a crash");
+    test.run("tag latest kept").done();
     test.doctor("", 0).has("store", "ok", "checkpoints: 2");
 }
 
@@ -233,23 +235,26 @@ fn an_unusable_lock_file_is_reported_with_what_to_type() {
 /// of the journal for saves that a crash left.
 #[test]
 fn what_is_in_the_place_of_the_lock_file_or_the_journal_is_bad() {
-    for (name, suffix) in [("lock-file", "lock"), ("journal", "journal")] {
+    let places = [("lock-file", "lock", "change"), ("journal", "journal", "use")];
+    for (name, suffix, verb) in places {
         for store in [Test::filled(), Test::new()] {
             let path = store.path().join(format!("{STORE}.{suffix}"));
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             let _ = fs::remove_file(&path);
             symlink("nowhere", &path).unwrap();
             let told = store.doctor("", 1);
-            told.has(name, "bad", "is a symbolic link, not a regular file: no command can use");
+            let no_file = "is a symbolic link, not a regular file: no command can";
+            told.has(name, "bad", &format!("{no_file} {verb} the store"));
             told.has(name, "bad", &format!("mv {0} {0}.aside", path.display()));
-            assert_ne!(store.run("list").code, Some(0));
+            assert_ne!(store.run("compact").code, Some(0));
         }
     }
     let test = Test::filled();
     let path = test.path().join(format!("{STORE}.lock"));
     fs::hard_link(&path, test.path().join("other")).unwrap();
-    test.doctor("", 1).has("lock-file", "bad", "is a file with 2 names: no command can use");
-    assert_ne!(test.run("list").code, Some(0));
+    test.doctor("", 1).has("lock-file", "bad", "is a file with 2 names: no command can change");
+    assert_ne!(test.run("compact").code, Some(0));
+    test.run("list").done();
 }
 
 #[test]
@@ -340,7 +345,8 @@ fn a_holder_that_is_stopped_is_told_with_what_ends_it() {
     while !fs::read_to_string(&stat).unwrap().contains(") T ") {}
     let advice = format!("`kill -CONT {0}` lets it go on, `kill -9 {0}` ends it", child.id());
     test.doctor("--wait 0", 0).has("lock", "warn", &advice);
-    assert!(test.run("list --wait 0").failed(6).contains(&advice));
+    test.run("list --wait 0").done();
+    assert!(test.run("compact --wait 0").failed(6).contains(&advice));
     signal("-CONT");
     drop(stdin);
     child.wait().unwrap();

@@ -7,10 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, waitpid};
-use waypost::Store;
 use waypost::care::StoreState;
+use waypost::{Options, Store};
 
-use super::{Times, Writer, check, command, command_with, document, ended, send, store_in};
+use super::{
+    Times, Writer, check, check_seen_by, command, command_with, document, ended, send, store_in,
+};
 
 /// Whether this process has the store and does not let go.
 fn is_held_by(holder: &Writer, path: &Path) -> bool {
@@ -87,7 +89,8 @@ fn a_stopped_holder_delays_no_save() {
     let output = once.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     answered.insert(String::from_utf8(output.stdout).unwrap().trim().to_owned(), (9, 9));
-    // All of that while the store was held, so readers wait.
+    // All of that while the store was held. A reader does not wait for it.
+    check_seen_by(&Store::open(&path).unwrap(), &answered);
     assert!(is_held_by(&holder, &path));
     let found = Store::inspect(&path, Duration::ZERO, &mut |_| {}).unwrap();
     let spooled = u64::try_from(WRITERS).unwrap() * SAVES + 1;
@@ -103,13 +106,17 @@ fn a_stopped_holder_delays_no_save() {
 }
 
 #[test]
-fn a_reader_waits_for_a_stopped_holder_and_then_says_who_it_is() {
+fn a_reader_sees_all_beside_a_stopped_holder_and_a_change_names_it() {
     let dir = tempfile::tempdir().unwrap();
     let path = store_in(&dir);
+    let mut answered = HashMap::new();
     let mut holder = Writer::start(&path);
-    stop(&mut holder, &path, &mut HashMap::new());
-    let reader = command_with(&path, "latest", "0.05").spawn().unwrap();
-    let (status, said) = ended(reader);
+    stop(&mut holder, &path, &mut answered);
+    let no_wait = Options { wait: Duration::ZERO, ..Options::default() };
+    check_seen_by(&Store::open_with(&path, no_wait).unwrap(), &answered);
+    let (status, said) = ended(command_with(&path, "latest", "0").spawn().unwrap());
+    assert!(status.success(), "{said}");
+    let (status, said) = ended(command_with(&path, "compact", "0.05").spawn().unwrap());
     assert_eq!(status.code(), Some(6), "{said}");
     assert!(said.contains(&format!("process {}", holder.child.id())), "{said}");
     send(&holder.child, Signal::CONT);

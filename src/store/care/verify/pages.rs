@@ -21,7 +21,7 @@ impl Verifier<'_> {
         {
             return Err(error);
         }
-        let pages = Pages::over(self.held.place.disk.open(path).at(path)?).at(path)?;
+        let pages = Pages::open(self.held.place.disk.open(path).at(path)?).at(path)?;
         pages.sectors().read_all();
         Ok(pages)
     }

@@ -4,7 +4,7 @@ use super::{Commit, PAGE_BYTES, Root};
 use crate::codec::check_wide;
 
 /// Its length.
-pub(super) const BYTES: usize = 320;
+pub(in crate::store::engine) const BYTES: usize = 320;
 
 const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 const FLAGS: usize = 9;
@@ -62,6 +62,10 @@ impl Header {
         self.flags & IS_UNCLOSED != 0
     }
 
+    pub(super) fn needs_repair(&self) -> bool {
+        self.is_unclosed() && self.flags & IS_TWO_PHASE == 0
+    }
+
     /// The fault of the header, for a file of this length.
     pub(super) fn faults(&self, file_bytes: u64) -> Vec<&'static str> {
         let last = self.slot(Commit::Last);
@@ -114,6 +118,22 @@ impl Header {
             Commit::Before => [other, marked][usize::from(is_other)],
         }
     }
+}
+
+/// Whether the header names a commit that was on disk before: one in two phases, with a right sum.
+pub(in crate::store::engine) fn is_durable(bytes: &[u8; BYTES]) -> bool {
+    let header = Header::parse(bytes);
+    let is_two_phase = header.flags & IS_TWO_PHASE != 0;
+    let is_of_engine = header.has_magic && header.has_geometry;
+    is_of_engine && is_two_phase && header.slot(Commit::Last).is_checked
+}
+
+/// What a header says about the last commit: where it is, how it was made, and what it has.
+///
+/// Changes with every durable commit, and with nothing else.
+pub(in crate::store::engine) fn commit_bytes(bytes: &[u8; BYTES]) -> (u8, &[u8]) {
+    let start = SLOTS[usize::from(bytes[FLAGS] & IS_SECOND != 0)];
+    (bytes[FLAGS] & (IS_SECOND | IS_TWO_PHASE), &bytes[start..start + SLOT_BYTES])
 }
 
 impl Slot {

@@ -59,7 +59,7 @@ fn by_engine(path: &Path) -> Rows {
 }
 
 fn by_pages(path: &Path, seen: &mut Visited) -> Rows {
-    let pages = Pages::open(File::open(path).unwrap()).unwrap();
+    let pages = Pages::open(Box::new(File::open(path).unwrap())).unwrap();
     assert_eq!(pages.header_faults(), Vec::<&str>::new());
     let mut rows = Rows::new();
     for table in pages.tables(Commit::Last, seen) {
@@ -107,13 +107,13 @@ fn rows_below_a_lost_root_are_found_in_their_leaves() {
     let path = dir.path().join("file.redb");
     fill(&path);
     let expected = by_engine(&path);
-    let pages = Pages::open(File::open(&path).unwrap()).unwrap();
+    let pages = Pages::open(Box::new(File::open(&path).unwrap())).unwrap();
     let tables = pages.tables(Commit::Last, &mut Visited::default());
     let fixed = tables.iter().find(|table| table.name == "fixed").unwrap();
     let root = fixed.root.unwrap().page;
     assert_eq!(root >> 59, 0, "a branch is one page long");
     zero(&path, Header::offset(root, 0));
-    let pages = Pages::open(File::open(&path).unwrap()).unwrap();
+    let pages = Pages::open(Box::new(File::open(&path).unwrap())).unwrap();
     let mut seen = Visited::default();
     for table in pages.tables(Commit::Last, &mut seen) {
         pages.walk(&table, &mut seen, &mut |_| assert_ne!(table.name, "fixed"));
@@ -140,7 +140,7 @@ fn a_page_that_is_named_often_is_read_once() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file.redb");
     fill(&path);
-    let pages = Pages::open(File::open(&path).unwrap()).unwrap();
+    let pages = Pages::open(Box::new(File::open(&path).unwrap())).unwrap();
     let tables = pages.tables(Commit::Last, &mut Visited::default());
     let fixed = tables.iter().find(|table| table.name == "fixed").unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
@@ -167,7 +167,7 @@ fn tables_are_found_without_the_start_of_the_file() {
     fill(&path);
     let expected = by_engine(&path);
     zero(&path, 0);
-    let pages = Pages::open(File::open(&path).unwrap()).unwrap();
+    let pages = Pages::open(Box::new(File::open(&path).unwrap())).unwrap();
     assert!(pages.tables(Commit::Last, &mut Visited::default()).is_empty());
     assert!(!pages.is_sure());
     let found = pages.masters().into_iter().any(|tables| {
@@ -197,7 +197,7 @@ fn what_only_looks_like_a_leaf_is_no_page() {
         page[..8].copy_from_slice(&[1, 0, 1, 0, 0xff, 0xff, 0xff, 0xff]);
     }
     std::fs::write(&path, bytes).unwrap();
-    let pages = Pages::open(File::open(&path).unwrap()).unwrap();
+    let pages = Pages::open(Box::new(File::open(&path).unwrap())).unwrap();
     let shapes = [None, Some(8), Some(14)].map(|key| Shape { key, value: None });
     pages.strays(&Visited::default(), &shapes, &mut |leaf| {
         panic!("{} rows of shape {}", leaf.rows.len(), leaf.shape);
@@ -211,7 +211,7 @@ fn what_is_not_a_file_of_the_engine_has_no_tables() {
     for (name, bytes) in [("empty", vec![]), ("short", vec![7; 100]), ("zero", vec![0; 9000])] {
         let path = dir.path().join(name);
         std::fs::write(&path, bytes).unwrap();
-        let pages = Pages::open(File::open(&path).unwrap()).unwrap();
+        let pages = Pages::open(Box::new(File::open(&path).unwrap())).unwrap();
         let mut seen = Visited::default();
         assert!(pages.tables(Commit::Last, &mut seen).is_empty(), "{name}");
         assert!(!pages.header_faults().is_empty(), "{name}");

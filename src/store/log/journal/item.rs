@@ -34,17 +34,20 @@ pub(in crate::store) fn identified(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((u64::from_le_bytes(*identity), rest))
 }
 
-/// All items up to the end, and their length; or the offset of an item that passes its sum but
-/// cannot be read.
-pub(in crate::store) fn items(bytes: &[u8], identity: u64) -> Result<(Vec<Placed>, usize), usize> {
+/// All items up to the end, of which the first is seeded with `chain`; also their length and the
+/// last sum. Or the offset of an item that passes its sum but cannot be read.
+pub(in crate::store) fn items(
+    bytes: &[u8],
+    mut chain: u64,
+) -> Result<(Vec<Placed>, (usize, u64)), usize> {
     let mut placed = Vec::new();
-    let (mut rest, mut chain) = (bytes, identity);
+    let mut rest = bytes;
     let at = |rest: &[u8]| bytes.len() - rest.len();
     while let Some((sum, payload, left)) = first(rest, chain) {
         placed.push(Placed::decode(payload).ok_or_else(|| at(rest))?);
         (chain, rest) = (sum, left);
     }
-    Ok((placed, at(rest)))
+    Ok((placed, (at(rest), chain)))
 }
 
 /// Length and sum of the first item, as stored.

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::item::{HEADER_BYTES, MAGIC, identified, items, read_bytes};
+use super::item::{HEAD_BYTES, HEADER_BYTES, MAGIC, identified, items, read_bytes};
 use super::mark::{self, Mark};
 use crate::codec::Placed;
 use crate::error::{Damage, Error, Result};
@@ -26,6 +26,10 @@ pub(in crate::store) struct Left {
     pub(in crate::store) placed: Vec<Placed>,
     /// Where its content ends, including the mark; later bytes mean nothing.
     pub(in crate::store) end: u64,
+    /// Where the next item would begin, and the seed of its sum.
+    pub(super) items_end: (u64, u64),
+    /// Length and sum of the first item, or zeros.
+    pub(super) first: [u8; HEAD_BYTES],
     pub(super) foreign: Option<Foreign>,
 }
 
@@ -39,13 +43,14 @@ pub(in crate::store) fn look(
     sequence: u64,
 ) -> Result<Left> {
     let Some((bytes, unreadable)) = read_bytes(disk, path)? else {
-        return Ok(Left::default());
+        return Ok(Left { items_end: (HEADER_BYTES as u64, identity), ..Left::default() });
     };
     let damaged = |at| unreadable.first().map_or_else(|| damaged(path, at), unread);
     let named = identified(&bytes).map(|(named, _)| named);
     let rest = bytes.get(HEADER_BYTES..).unwrap_or_default();
     // A right sum rules out a torn write, so this content must not be skipped.
-    let (mut placed, length) = items(rest, identity).map_err(|at| damaged(HEADER_BYTES + at))?;
+    let (mut placed, (length, chain)) =
+        items(rest, identity).map_err(|at| damaged(HEADER_BYTES + at))?;
     // The first sum is seeded with the identity, even if the header is lost.
     let is_own = named == Some(identity) || !placed.is_empty();
     let end = if is_own { HEADER_BYTES + length } else { 0 };
@@ -65,8 +70,10 @@ pub(in crate::store) fn look(
         None => None,
     };
     placed.retain(|placed: &Placed| placed.entry.sequence >= sequence);
+    let items_end = ((HEADER_BYTES + length) as u64, chain);
+    let first = rest.first_chunk().copied().unwrap_or_default();
     let end = mark::behind(&bytes, end, identity) as u64;
-    Ok(Left { placed, end, foreign })
+    Ok(Left { placed, end, items_end, first, foreign })
 }
 
 /// Whether bytes start as a journal does. A power loss may drop any part of that start.

@@ -29,15 +29,20 @@ impl Mark {
 
     /// The mark at byte `at`, if there is one.
     pub(super) fn at(bytes: &[u8], at: usize, identity: u64) -> Option<Self> {
-        let rest = bytes.get(at..)?.strip_prefix(&[0; 4])?;
+        Self::read(bytes.get(at..)?, at as u64, identity)
+    }
+
+    /// The mark at the front of `bytes`, which begin at byte `at`.
+    pub(super) fn read(bytes: &[u8], at: u64, identity: u64) -> Option<Self> {
+        let rest = bytes.strip_prefix(&[0; 4])?;
         let (synced, rest) = rest.split_first_chunk()?;
         let (last, rest) = rest.split_first_chunk()?;
         let (synced, last) = (u64::from_le_bytes(*synced), u64::from_le_bytes(*last));
         let mark = Self { synced, last };
         // Checked before the sum, since most bytes are zeros.
-        let is_possible = last > 0 && synced <= at as u64;
+        let is_possible = last > 0 && synced <= at;
         let sum = u64::from_le_bytes(*rest.first_chunk()?);
-        (is_possible && mark.sum(at as u64, identity) == sum).then_some(mark)
+        (is_possible && mark.sum(at, identity) == sum).then_some(mark)
     }
 
     fn sum(self, at: u64, identity: u64) -> u64 {

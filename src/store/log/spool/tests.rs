@@ -67,18 +67,18 @@ fn a_folder_that_changed_lately_is_looked_into_though_its_stamp_is_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::of(&StorePath::real(dir.path().join("store.redb")));
     let mut seen = FolderState::default();
-    assert!(seen.news(&folder).unwrap().is_none());
+    assert!(seen.news(&folder, true).unwrap().is_none());
     folder.put(&name(), b"1").unwrap();
-    assert_eq!(seen.news(&folder).unwrap().unwrap().saved.len(), 1);
+    assert_eq!(seen.news(&folder, true).unwrap().unwrap().saved.len(), 1);
     folder.remove(&folder.list().unwrap().saved[0]);
-    assert!(seen.news(&folder).unwrap().is_none());
+    assert!(seen.news(&folder, true).unwrap().is_none());
     assert!(!seen.is_quiet);
     // As if the folder had been seen long ago.
     seen.since = Instant::now().checked_sub(STAMP_COARSE * 2);
-    assert!(seen.news(&folder).unwrap().is_none());
+    assert!(seen.news(&folder, true).unwrap().is_none());
     assert!(seen.is_quiet);
     folder.put(&name(), b"2").unwrap();
-    assert_eq!(seen.news(&folder).unwrap().unwrap().saved.len(), 1);
+    assert_eq!(seen.news(&folder, true).unwrap().unwrap().saved.len(), 1);
     assert_eq!(fs::read_dir(dir.path().join("store.redb.spool")).unwrap().count(), 1);
 }
 

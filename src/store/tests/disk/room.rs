@@ -216,7 +216,7 @@ fn a_flush_after_reading_from_memory_makes_relaxed_saves_durable() {
 #[test]
 fn a_reader_that_finds_no_room_for_a_lock_file_waits_as_long_as_it_is_to() {
     let disk = SimulatedDisk::default();
-    let options = Options { wait: Duration::ZERO, ..Options::default() };
+    let options = Options { wait: Duration::ZERO, hold: Hold::Forever, ..Options::default() };
     let store = Store::open_at(place(&disk), options).unwrap();
     store.shared.let_go();
     disk.lose(Path::new(LOCK));

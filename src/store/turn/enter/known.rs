@@ -15,6 +15,11 @@ impl Turn {
         *lock(&self.identity)
     }
 
+    /// Notes the identity of the store as a view has it.
+    pub(in crate::store) fn note_identity(&self, of_view: u64) {
+        lock(&self.identity).get_or_insert(of_view);
+    }
+
     /// Whether the identity of the store is known though another process has it, by that process's
     /// text in the lock file.
     pub(in crate::store) fn learn_identity(&self) -> bool {

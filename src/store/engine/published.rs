@@ -1,0 +1,74 @@
+//! The last durable commit of a file that another process may be writing to.
+//!
+//! # When a page that was read is right
+//!
+//! The engine overwrites no page of its last durable commit before the header names the next one.
+//! So a page read from the file is a page of that commit if the header still names it afterwards.
+//! [`Published::read`] notes what the header names, and [`Published::is_still`] compares.
+//!
+//! - The header is read twice until both reads agree, since a reader may see half of a write.
+//! - Only a commit in two phases counts: it was synced before the header named it, and nothing
+//!   else may be newer. `compact` commits in one phase meanwhile; then nothing is published.
+//! - What is compared is the slot of the commit, which slot it is, and how it was committed.
+//!   Everything else in the header changes without a commit.
+//!
+//! The rest of the store has the same rule. The journal starts over, and files of the spool go,
+//! only after a durable commit that has their saves. So what was read from them completes this
+//! commit if the header still names it afterwards.
+//!
+//! Must never write.
+
+use std::io;
+
+use super::disk::DiskFile;
+use super::pages::header::{self, BYTES};
+
+// A write of the header takes far less time than this many reads.
+const READS: usize = 100;
+
+/// The start of a file, as it names the last durable commit.
+#[derive(Clone)]
+pub(in crate::store) struct Published {
+    header: [u8; BYTES],
+    /// How long the file was then.
+    pub(in crate::store) file_bytes: u64,
+}
+
+impl Published {
+    /// `None` if the header names no commit that another process could rely on.
+    pub(in crate::store) fn read(file: &dyn DiskFile) -> io::Result<Option<Self>> {
+        for _ in 0..READS {
+            let header = bytes(file)?;
+            // The length must fit the header, too: the engine compares them.
+            let file_bytes = file.length()?;
+            if header == bytes(file)? {
+                let is_sure = header::is_durable(&header);
+                return Ok(is_sure.then_some(Self { header, file_bytes }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the file still names this commit.
+    pub(in crate::store) fn is_still(&self, file: &dyn DiskFile) -> io::Result<bool> {
+        let now = bytes(file)?;
+        Ok(header::commit_bytes(&self.header) == header::commit_bytes(&now))
+    }
+
+    /// The start of the file, for the engine.
+    pub(in crate::store) fn header(&self) -> &[u8] {
+        &self.header
+    }
+}
+
+impl std::fmt::Debug for Published {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Published").field("file_bytes", &self.file_bytes).finish_non_exhaustive()
+    }
+}
+
+fn bytes(file: &dyn DiskFile) -> io::Result<[u8; BYTES]> {
+    let mut bytes = [0; BYTES];
+    file.read_at(&mut bytes, 0)?;
+    Ok(bytes)
+}

@@ -1,0 +1,151 @@
+//! A view: the store as it is now, whatever process has it, for calls that only read.
+//!
+//! A view opens the last durable commit in memory, without a lock, and puts into its tables there
+//! what the journal and the spool have beyond it. So it has everything that was acknowledged
+//! before the call began, and no other process notices it. `engine/published.rs` says why what it
+//! reads is right; the room `ask` completes views and tries again when a commit overtook one.
+//!
+//! Saves of the journal have their final sequences. Those of the spool get theirs when a process
+//! takes them in, so a view gives them provisional ones.
+//!
+//! Must never lock, write, sync or remove a file.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+use crate::codec::Frames;
+use crate::error::{At, Result};
+use crate::store::engine::disk::StorePath;
+use crate::store::engine::fault::without_panics;
+use crate::store::engine::location;
+use crate::store::engine::overlay::Overlay;
+use crate::store::log::journal::Followed;
+use crate::store::options::Options;
+use crate::store::turn::file;
+use crate::store::turn::found::StoreFacts;
+use crate::store::turn::open::Open;
+use crate::sync::{lock, read, write};
+
+/// The store in memory, as another process may have it open.
+pub(in crate::store) struct View {
+    /// `None` once this ends.
+    open: Option<Open>,
+    overlay: Overlay,
+    place: StorePath,
+    journal: Mutex<Followed>,
+}
+
+/// The view that a handle keeps for its next read.
+#[derive(Default)]
+pub(in crate::store) struct Views {
+    kept: RwLock<Option<Arc<View>>>,
+    has_had: AtomicBool,
+}
+
+impl View {
+    /// Opens a view, without the spool; `None` if the store changes at this moment. The first view
+    /// of a handle checks the pages that the engine trusts.
+    pub(in crate::store) fn open(
+        place: &StorePath,
+        options: &Options,
+        frames: Arc<Frames>,
+        is_first: bool,
+    ) -> Result<Option<Self>> {
+        let Some((database, id, overlay)) = file::open_view(place, options, is_first)? else {
+            return Ok(None);
+        };
+        let opened = without_panics(&place.path, || {
+            let found = StoreFacts::read(&database, &place.path)?;
+            let path = location::beside(&place.path, ".journal");
+            let (disk, identity, next) = (place.disk.clone(), found.identity, found.next_sequence);
+            let (followed, left) = Followed::start(disk, path, identity, next)?;
+            let opened = (database, id, found);
+            let open = Open::view(opened, overlay.clone(), frames, (left, place, options));
+            open.provisional_from.store(followed.next_sequence(), Ordering::Release);
+            Ok((open, followed))
+        });
+        match opened {
+            Ok((open, followed)) => {
+                let (overlay, place) = (overlay.clone(), place.clone());
+                Ok(Some(Self { open: Some(open), overlay, place, journal: Mutex::new(followed) }))
+            }
+            // A commit that overtook this view may have started the journal over, too.
+            Err(_) if !overlay.is_current().unwrap_or(false) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(in crate::store) fn open_file(&self) -> &Open {
+        self.open.as_ref().expect("it is there until this ends")
+    }
+
+    /// Adds what the journal has beyond this view; false if only a new view can show that.
+    pub(in crate::store) fn follow(&self) -> Result<bool> {
+        let mut journal = lock(&self.journal);
+        let left = journal.news()?;
+        if left.is_empty() {
+            return Ok(true);
+        }
+        let mut intake = lock(&self.open_file().intake);
+        let has_provisional = intake.next_sequence() > self.provisional_from();
+        if has_provisional {
+            return Ok(false);
+        }
+        self.open_file().unsettled.fetch_add(left.len(), Ordering::Release);
+        intake.follow(left);
+        self.open_file().provisional_from.store(journal.next_sequence(), Ordering::Release);
+        Ok(true)
+    }
+
+    /// Whether no durable commit has overtaken this view, and it is still the store at its path.
+    pub(in crate::store) fn is_current(&self) -> Result<bool> {
+        let path = self.place.path.as_path();
+        Ok(self.overlay.is_current().at(path)?
+            && location::is_at(self.place.disk.as_ref(), self.open_file().file, path).at(path)?)
+    }
+
+    /// Whether a read failed because a commit has overtaken this view. What was found meanwhile
+    /// must not be used: a caller may have taken the failure for something else.
+    pub(in crate::store) fn is_stale(&self) -> bool {
+        self.overlay.is_stale()
+    }
+
+    fn provisional_from(&self) -> u64 {
+        self.open_file().provisional_from.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        // The engine would write to the overlay when it closes. It may panic if pages are damaged.
+        self.overlay.end();
+        let open = self.open.take();
+        let _ = without_panics(&self.place.path, || {
+            drop(open);
+            Ok(())
+        });
+    }
+}
+
+impl Views {
+    pub(in crate::store) fn kept(&self) -> Option<Arc<View>> {
+        read(&self.kept).clone()
+    }
+
+    /// Whether there was a view before.
+    pub(in crate::store) fn has_had(&self) -> bool {
+        self.has_had.load(Ordering::Acquire)
+    }
+
+    pub(in crate::store) fn keep(&self, view: &Arc<View>) {
+        self.has_had.store(true, Ordering::Release);
+        *write(&self.kept) = Some(view.clone());
+    }
+
+    /// Frees the memory of the kept view once no call uses it.
+    pub(in crate::store) fn forget(&self) {
+        if read(&self.kept).is_some() {
+            *write(&self.kept) = None;
+        }
+    }
+}
