@@ -2,23 +2,22 @@
 //!
 //! Never reads a document, and holds the store only while it reads one page.
 
+mod cursor;
+mod entries;
 mod merge;
 mod name;
 mod restorable;
 mod short;
-
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Serialize, Serializer};
+mod sources;
 
 use crate::checkpoint::{Checkpoint, Entry, Issue, LoopId, Series, Status, Timestamp, Trigger};
-use crate::codec::{NameKind, parse_cause};
+use crate::codec::NameKind;
 use crate::error::{Error, Result};
 pub use crate::key::Order;
-use crate::key::{ANY_NAME, NameId, RecordKey, SEQUENCE_MAX, Span};
 pub use crate::store::{Arrivals, Position};
 use crate::store::{Restorable, Snapshot, Store};
+pub use cursor::Cursor;
+use entries::Entries;
 use merge::Rows;
 
 // Makes opening a snapshot comparatively cheap, without holding up others.
@@ -67,12 +66,6 @@ pub struct Query {
     /// Continue after this place.
     pub after: Option<Cursor>,
 }
-
-/// A place in a listing, to continue from. Stays valid when checkpoints come and go.
-///
-/// See [`Page`] for an example.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cursor(RecordKey);
 
 /// Some entries, and where to continue.
 ///
@@ -150,7 +143,13 @@ impl Query {
         self.series.as_ref().is_none_or(|series| *series == entry.series)
             && self.phase.as_ref().is_none_or(|phase| entry.phase.as_ref() == Some(phase))
             && self.tag.as_ref().is_none_or(|tag| entry.tags.contains(tag))
-            && is_cause(self, entry.status, &entry.trigger)
+            && self.has_cause(entry.status, &entry.trigger)
+    }
+
+    /// Whether it matches a cause, which is status and trigger in one.
+    fn has_cause(&self, status: Status, trigger: &Trigger) -> bool {
+        self.status.is_none_or(|wanted| wanted == status)
+            && (self.triggers.is_empty() || self.triggers.contains(trigger))
     }
 
     /// Whether an entry matches the filters that no index answers.
@@ -214,13 +213,7 @@ impl Store {
     ///
     /// The store is free for others between two pages, however slowly they are consumed.
     pub fn entries(&self, query: Query) -> impl Iterator<Item = Result<Entry>> {
-        Entries {
-            store: self,
-            left: query.limit,
-            query,
-            page: Vec::new().into_iter(),
-            is_last: false,
-        }
+        Entries::new(self, query)
     }
 
     /// Lists the series that have checkpoints, by name.
@@ -255,8 +248,7 @@ impl Store {
     pub(crate) fn newest_of(&self, series: &Series, limit: usize) -> Result<Vec<Result<Entry>>> {
         let query = Query { series: Some(series.clone()), ..Query::default() };
         self.read(|snapshot| {
-            let mut rows =
-                Rows::new(snapshot, &sources(snapshot, &query)?, span(snapshot, &query))?;
+            let mut rows = Rows::new(snapshot, &query)?;
             let mut found = Vec::new();
             // Bounded even if the same damage is met again and again.
             while found.len() < limit {
@@ -286,7 +278,7 @@ impl Store {
 
 /// The entry after the first `count` of a query.
 fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<Entry>> {
-    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, span(snapshot, query))?;
+    let mut rows = Rows::new(snapshot, query)?;
     let mut left = count;
     while let Some(entry) = rows.next_entry(snapshot)? {
         if !matches(query, &entry)? {
@@ -302,7 +294,7 @@ fn nth(snapshot: &Snapshot<'_>, query: &Query, count: usize) -> Result<Option<En
 
 fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
     let mut entries: Vec<Entry> = Vec::new();
-    let mut rows = Rows::new(snapshot, &sources(snapshot, query)?, span(snapshot, query))?;
+    let mut rows = Rows::new(snapshot, query)?;
     while let Some(entry) = rows.next_entry(snapshot)? {
         if !matches(query, &entry)? {
             continue;
@@ -317,83 +309,6 @@ fn page(snapshot: &Snapshot<'_>, query: &Query, limit: usize) -> Result<Page> {
     Ok(Page { entries, next: None })
 }
 
-/// Which part of the order to read. A date may lag behind the order time, but is never after it.
-fn span(snapshot: &Snapshot<'_>, query: &Query) -> Span {
-    let mut from = query.since.map_or(RecordKey::MIN, RecordKey::first_at);
-    let until = query.until.and_then(|until| until.checked_add_micros(snapshot.lag_max()));
-    let mut to = until.map_or(RecordKey::MAX, RecordKey::first_at);
-    match (query.after, query.order) {
-        (Some(Cursor(key)), Order::Newest) => to = to.min(key),
-        (Some(Cursor(key)), Order::Oldest) => from = from.max(key.next().unwrap_or(RecordKey::MAX)),
-        (None, _) => {}
-    }
-    Span { from: from.min(to), to, order: query.order }
-}
-
-/// Sets of names, of each of which a checkpoint must have one, and the allowed causes.
-struct Sources {
-    names: Vec<Vec<NameId>>,
-    /// `None` if any cause is allowed.
-    causes: Option<Vec<NameId>>,
-}
-
-fn sources(snapshot: &Snapshot<'_>, query: &Query) -> Result<Sources> {
-    let mut names = Vec::new();
-    let numbers = |names: &[(NameKind, &str)]| -> Result<Vec<NameId>> {
-        let ids = names.iter().map(|(kind, name)| snapshot.name(*kind, name));
-        ids.filter_map(Result::transpose).collect()
-    };
-    if let Some(series) = &query.series {
-        names.push(numbers(&[(NameKind::Series, series.as_str())])?);
-    }
-    // The series of an issue or a loop leads to it without a row of its own.
-    if let Some(issue) = &query.issue {
-        let series = Series::of_issue(issue);
-        names.push(numbers(&[
-            (NameKind::Issue, issue.as_str()),
-            (NameKind::Series, series.as_str()),
-        ])?);
-    }
-    if let Some(name) = &query.loop_id {
-        let series = Series::of_loop(name);
-        names.push(numbers(&[
-            (NameKind::Loop, name.as_str()),
-            (NameKind::Series, series.as_str()),
-        ])?);
-    }
-    if let Some(phase) = &query.phase {
-        names.push(numbers(&[(NameKind::Phase, phase)])?);
-    }
-    if let Some(tag) = &query.tag {
-        names.push(numbers(&[(NameKind::Tag, tag)])?);
-    }
-    let causes = causes(snapshot, query)?;
-    if names.is_empty() && causes.is_some() {
-        names.push(vec![ANY_NAME]);
-    }
-    Ok(Sources { names, causes })
-}
-
-fn causes(snapshot: &Snapshot<'_>, query: &Query) -> Result<Option<Vec<NameId>>> {
-    if query.status.is_none() && query.triggers.is_empty() {
-        return Ok(None);
-    }
-    let mut causes = Vec::new();
-    for (cause, id) in snapshot.names(NameKind::Cause)? {
-        let (status, trigger) =
-            parse_cause(&cause).ok_or_else(|| Error::corrupt("names", "unknown cause"))?;
-        if is_cause(query, status, &trigger) {
-            causes.push(id);
-        }
-    }
-    Ok(Some(causes))
-}
-
-fn is_cause(query: &Query, status: Status, trigger: &Trigger) -> bool {
-    query.status.is_none_or(|wanted| wanted == status)
-        && (query.triggers.is_empty() || query.triggers.contains(trigger))
-}
-
 /// Whether an entry found by the index matches; an error if the index was wrong.
 fn matches(query: &Query, entry: &Entry) -> Result<bool> {
     if !query.has_names(entry) {
@@ -401,73 +316,4 @@ fn matches(query: &Query, entry: &Entry) -> Result<bool> {
         return Err(Error::corrupt(place, "the index gives it a name it does not have"));
     }
     Ok(query.has_rest(entry))
-}
-
-struct Entries<'a> {
-    store: &'a Store,
-    query: Query,
-    left: Option<usize>,
-    page: std::vec::IntoIter<Entry>,
-    is_last: bool,
-}
-
-impl Iterator for Entries<'_> {
-    type Item = Result<Entry>;
-
-    fn next(&mut self) -> Option<Result<Entry>> {
-        if let Some(entry) = self.page.next() {
-            return Some(Ok(entry));
-        }
-        if self.is_last {
-            return None;
-        }
-        let size = self.left.map_or(PAGE, |left| left.min(PAGE));
-        self.query.limit = Some(size);
-        match self.store.list(&self.query) {
-            Ok(page) => {
-                self.left = self.left.map(|left| left - page.entries.len());
-                self.is_last = page.next.is_none() || self.left == Some(0);
-                self.query.after = page.next;
-                self.page = page.entries.into_iter();
-                self.page.next().map(Ok)
-            }
-            Err(error) => {
-                self.is_last = true;
-                Some(Err(error))
-            }
-        }
-    }
-}
-
-/// The place of an entry: a listing goes on with what comes after it.
-impl From<&Entry> for Cursor {
-    fn from(entry: &Entry) -> Self {
-        Self(RecordKey::of(entry))
-    }
-}
-
-impl fmt::Display for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.0.time.as_micros(), self.0.sequence)
-    }
-}
-
-impl FromStr for Cursor {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let parts = text.split_once('.');
-        let key = parts.and_then(|(time, sequence)| {
-            let time = Timestamp::from_micros(time.parse().ok()?);
-            let sequence = sequence.parse().ok().filter(|sequence| *sequence <= SEQUENCE_MAX)?;
-            Some(RecordKey { time, sequence })
-        });
-        key.map(Cursor).ok_or_else(|| Error::invalid("cursor", "not from an earlier listing"))
-    }
-}
-
-impl Serialize for Cursor {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
 }

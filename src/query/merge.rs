@@ -9,7 +9,8 @@
 //! an entry is its order time and sequence, so listing needs no index. Ids that the store makes
 //! carry their time, which leads to the record without a row.
 
-use super::Sources;
+use super::Query;
+use super::sources::{sources, span};
 use crate::checkpoint::Entry;
 use crate::error::{Error, Result};
 use crate::key::{NameId, Order, RecordKey, Span};
@@ -29,7 +30,8 @@ pub(super) enum Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot<'_>, sources: &Sources, span: Span) -> Result<Self> {
+    pub(super) fn new(snapshot: &'a Snapshot<'_>, query: &Query) -> Result<Self> {
+        let (sources, span) = (sources(snapshot, query)?, span(snapshot, query));
         if sources.names.is_empty() {
             let entries = snapshot.entries(span)?;
             return Ok(Self::All(Box::new(entries)));
