@@ -22,11 +22,13 @@ mod overview;
 mod pipeline;
 mod present;
 mod prompt;
+mod proposal;
 #[cfg(feature = "world")]
 mod real_world;
 #[cfg(feature = "transfer")]
 pub mod restore;
 mod resume;
+mod resume_point;
 mod resumption;
 mod smart;
 mod target;
@@ -44,9 +46,10 @@ pub use fresh::Archived;
 pub use freshness::{Advice, Check, Finding, Freshness, freshness};
 pub use overview::{DEPTH, Outlook, SeriesState};
 pub use prompt::resume_block;
+pub use proposal::{Offer, PassedOver, Proposal, Strategy};
 #[cfg(feature = "world")]
 pub use real_world::{Ignored, IssueJson, RealWorld, Surroundings, ignored};
-pub use resume::{Offer, PassedOver, Proposal, ResumePoint, Strategy};
+pub use resume_point::ResumePoint;
 pub use resumption::Resumption;
 pub use target::Target;
 pub use unresolved::Unresolved;

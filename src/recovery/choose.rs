@@ -5,7 +5,7 @@
 use super::candidate::Hurdle;
 use super::decision::{Choice, Resume};
 use super::present::unknown_content;
-use super::resume::{Offer, PassedOver, Proposal, Strategy};
+use super::proposal::{Offer, PassedOver, Proposal, Strategy};
 use super::target::Target;
 use super::unresolved::Unresolved;
 use crate::checkpoint::{Entry, Id, Series};

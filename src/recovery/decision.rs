@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::overview::DEPTH;
-use super::resume::Strategy;
+use super::proposal::Strategy;
 
 /// How [`Store::resume`](crate::Store::resume) chooses and decides.
 ///

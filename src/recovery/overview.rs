@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::blind::Blind;
 use super::candidate::judged;
 use super::freshness::{Advice, freshness};
-use super::resume::{Proposal, Strategy};
+use super::proposal::{Proposal, Strategy};
 use crate::checkpoint::{Entry, Id, Series, Timestamp};
 use crate::error::{Error, Result};
 use crate::query::Query;

@@ -5,7 +5,7 @@
 //! the project around it. `Worker::of` makes the prompt for a new worker of both, and names what is
 //! missing in either.
 
-use super::resume::Offer;
+use super::proposal::Offer;
 use crate::checkpoint::{Entry, Layout};
 use crate::error::{Error, Result};
 use crate::layouts::Standing;

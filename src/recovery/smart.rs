@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use super::candidate::Candidate;
-use super::resume::PassedOver;
+use super::proposal::PassedOver;
 use crate::checkpoint::{Entry, Id, Status, Trigger};
 use crate::layouts::Standing;
 

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::prompt::{one_line, resume_block};
-use super::resume::Offer;
+use super::proposal::Offer;
 use crate::checkpoint::{Id, Layout};
 use crate::layouts::pipeline::{Assignment, BusinessAnswer, phase, stage, state_path};
 use crate::layouts::{Code, Problem};

@@ -1,6 +1,6 @@
 //! The present state of branch, issue and files, with which a checkpoint is compared.
 
-use super::resume::Offer;
+use super::proposal::Offer;
 use crate::checkpoint::{Issue, Timestamp};
 use crate::error::Result;
 
