@@ -89,7 +89,10 @@ impl Importer<'_> {
         };
         let is_candidate = is_candidate(item);
         if let Some(reason) = debris(&content.bytes) {
-            return if is_candidate { passed_over(item, reason) } else { Judged::Skip(reason) };
+            if is_candidate {
+                return passed_over(item, reason);
+            }
+            return self.unreadable(item, &content, reason.to_owned());
         }
         if is_candidate && content.bytes.len() > CANDIDATE_BYTES_MAX {
             return passed_over(item, TOO_LARGE);

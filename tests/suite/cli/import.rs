@@ -173,8 +173,8 @@ fn leftovers_are_listed_and_other_files_passed_over() {
     ] {
         test.put(name, "{}");
     }
-    test.put(".pipeline/checkpoint-EMPTY.json", "");
-    test.put(".pipeline/checkpoint-NUL.json", [0; 4096]);
+    test.put(".pipeline/team.json", "");
+    test.put(".pipeline/run.json", [0; 4096]);
     test.put("package.json", r#"{"name": "a"}"#);
     test.put("tsconfig.json", "{ // not JSON");
     test.put("node_modules/a/.pipeline/state.json", fixture("pipeline/state.json"));
@@ -193,7 +193,23 @@ fn leftovers_are_listed_and_other_files_passed_over() {
     assert_eq!((&outcome["imported"], &outcome["ignored"]), (&6.into(), &2.into()));
     assert_eq!(ended.stderr, "", "a program finds it in the outcome");
     let told = test.run("import .").stderr;
-    assert!(told.contains("skipped .pipeline/checkpoint-EMPTY.json: empty"), "{told}");
+    assert!(told.contains("skipped .pipeline/team.json: empty"), "{told}");
+}
+
+/// A crash left the only checkpoint of a project empty: the import ended with 3, as if work had
+/// never started.
+#[test]
+fn an_empty_checkpoint_file_cannot_be_imported() {
+    for (bytes, reason) in
+        [(vec![], "empty"), (vec![0; 4096], "nothing but NUL bytes, as after a crash")]
+    {
+        let test = Test::new();
+        test.put(".pipeline/checkpoint-A.json", bytes);
+        let ended = test.run("import .");
+        assert_eq!(ended.code, Some(7), "{}", ended.stderr);
+        let told = format!(".pipeline/checkpoint-A.json: {reason}\n");
+        assert!(ended.stderr.contains(&told), "{}", ended.stderr);
+    }
 }
 
 /// A journal and notes beside checkpoints were not mentioned at all, so nobody knew that nothing of
