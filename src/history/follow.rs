@@ -6,7 +6,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use super::timeline::{Row, Timeline};
+use super::row::Row;
+use super::timeline::Timeline;
 use crate::checkpoint::{Entry, Issue, LoopId};
 #[cfg(feature = "encrypt")]
 use crate::codec::SecretKey;
