@@ -1,0 +1,116 @@
+//! The verdict on an error of the library.
+
+use std::io::ErrorKind;
+
+use waypost::Error;
+use waypost::doctor::stopped_advice;
+use waypost::error::{Damage, Subject};
+use waypost::text::{linked_advice, move_away};
+
+use super::system::of_system;
+use super::{Verdict, not_found, refused};
+use crate::exit::Exit;
+
+pub(super) fn of_library(error: &Error) -> Verdict {
+    match error {
+        Error::NotFound { .. } => not_found("`waypost list` shows what there is"),
+        Error::Ambiguous { .. } => {
+            Verdict::new(Exit::Usage, "ambiguous").hint("give more characters of the id")
+        }
+        Error::Exists { .. } => {
+            Verdict::new(Exit::Refused, "exists").hint("leave the id out to get a new one")
+        }
+        Error::Outdated { .. } => {
+            Verdict::new(Exit::Refused, "outdated").hint("others work with the store; run it again")
+        }
+        Error::Invalid { what, .. } => of_invalid(what),
+        Error::Limit { .. } => Verdict::new(Exit::Refused, "limit")
+            .hint("save less at once: leave out what is not needed to go on"),
+        Error::TooNew { .. } => Verdict::new(Exit::Failed, "too_new")
+            .hint("upgrade waypost to read it; nothing was changed"),
+        Error::TooOld { .. } => Verdict::new(Exit::Failed, "too_old")
+            .hint("use an older waypost to read it; nothing was changed"),
+        Error::NotAStore { .. } => Verdict::new(Exit::Failed, "not_a_store")
+            .hint("name the file of a store with --store; `waypost repair` may save one that was"),
+        Error::Linked { path, .. } => {
+            Verdict::new(Exit::Refused, "linked").hint(linked_advice(path))
+        }
+        Error::Corrupt { damage: Damage::Everything, .. } => {
+            Verdict::new(Exit::Damaged, "corrupt").hint("restore a backup; the file is as it was")
+        }
+        Error::Corrupt { damage: Damage::Disk, .. } => Verdict::new(Exit::Damaged, "corrupt").hint(
+            "the disk is failing: `waypost verify` tells all that is damaged, `waypost repair \
+                 --into FILE` saves the rest on another disk",
+        ),
+        Error::Corrupt { .. } => Verdict::new(Exit::Damaged, "corrupt")
+            .hint("`waypost verify` tells all that is damaged, `waypost repair` saves the rest"),
+        Error::Key { .. } => refused("key", "give its key with --key-file; lists do without"),
+        Error::Locked { .. } => of_locked(error.holding_process()),
+        // The command reads the files that a user names, not the library.
+        Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
+            Verdict::new(Exit::Failed, "io").hint("make the directory of the store first")
+        }
+        // A link, a directory or a FIFO in place of a file of the store.
+        Error::Io { path, source } if source.kind() == ErrorKind::InvalidInput => {
+            let hint = format!("nothing was changed; {}", move_away(path));
+            Verdict::new(Exit::Failed, "io").hint(hint)
+        }
+        Error::Io { source, .. }
+            if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+        {
+            Verdict::new(Exit::Failed, "io").hint(
+                "make room on that disk, with `waypost prune --now` or otherwise; reading, and \
+                 `waypost backup` to another disk, need none",
+            )
+        }
+        Error::Io { source, .. } => of_system(source),
+        // The library may learn to fail in new ways.
+        _ => Verdict::new(Exit::Failed, "failed"),
+    }
+}
+
+/// The verdict on a store that another process holds, if its id is known.
+fn of_locked(process: Option<u32>) -> Verdict {
+    let locked = Verdict::new(Exit::Locked, "locked");
+    match (process.and_then(stopped_advice), process) {
+        (Some(advice), _) => locked.hint(advice),
+        (None, Some(_)) => locked.hint("wait longer with --wait, or end that process"),
+        (None, None) => locked.hint(
+            "wait longer with --wait, or end that process; `waypost doctor` may tell why it is \
+             not named",
+        ),
+    }
+}
+
+/// The verdict on invalid input, by its subject.
+fn of_invalid(what: &Subject) -> Verdict {
+    let refused = Verdict::new(Exit::Refused, "invalid");
+    match what {
+        Subject::Id => Verdict::new(Exit::Usage, "invalid")
+            .hint("`waypost list` shows ids; without --id a checkpoint gets a new one"),
+        Subject::PruneOnSave => refused.hint("name a policy, too: `waypost policy set crunch`"),
+        Subject::LoopId => refused.hint("name the loop so, or leave --workflow-type out"),
+        Subject::Checkpoint => {
+            refused.hint("choose another one: `waypost list` shows what there is")
+        }
+        Subject::NeedlessKey => {
+            refused.hint("`waypost rekey` encrypts the store; or leave the key out")
+        }
+        Subject::Key => refused.hint("`waypost key FILE` makes a file with one"),
+        Subject::Path => refused.hint("name another file; what is there is as it was"),
+        Subject::Line => refused.hint("`waypost save --help` tells what a line is"),
+        Subject::About(_) => {
+            refused.hint("`waypost save --help` has the fields and what they take")
+        }
+        Subject::DocumentOf(_) => {
+            refused.hint("put it right, or save it all the same with --force")
+        }
+        Subject::TextAfterDocument => {
+            refused.hint("--lines saves several documents, each in a line of its own")
+        }
+        Subject::Document(_) => refused.hint("give a document in JSON"),
+        Subject::Artifact(_) => refused.hint("leave the file out of --capture"),
+        // The library may add subjects.
+        _ => refused.hint("`waypost save --help` tells what is taken"),
+    }
+}
