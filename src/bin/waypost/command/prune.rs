@@ -6,6 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 use waypost::care::Step;
 use waypost::keep::Deleted;
+use waypost::project::ChosenPolicy;
 use waypost::retention::{Excess, Planned};
 use waypost::{Entry, Plan, Query, Store, Timestamp, plan};
 
@@ -97,8 +98,11 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     drop(progress);
     let mut shown = Shown {
         store: &store,
+        chosen: &chosen,
         plan: &plan,
         query: &query,
+        checkpoints,
+        matching,
         removed: usize::MAX,
         has_kept: args.kept,
         now,
@@ -111,53 +115,27 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         }
         let way = if args.now { "for good" } else { "restorably" };
         let name = &chosen.policy.name;
-        let what = format!("Remove {count} of {checkpoints} checkpoints by policy {name}, {way}");
-        confirm(&what)?;
+        confirm(&format!("Remove {count} of {checkpoints} checkpoints by policy {name}, {way}"))?;
     }
     let (deleted, stopped) =
         if args.dry_run { Default::default() } else { apply(&store, &plan, args.now, global)? };
     if let Some((_, step)) = stopped {
         shown.removed = usize::try_from(step.done)?;
     }
-    let stored_bytes: u64 = plan.removed().map(|planned| planned.entry.stored_bytes).sum();
+    let deleted = Some(deleted).filter(|_| !args.dry_run);
     if global.json {
-        let outcome = Outcome {
-            policy: &chosen.policy.name,
-            source: chosen.source.to_string(),
-            dry_run: args.dry_run,
-            total: matching,
-            removed: shown.removed().collect(),
-            kept: args.kept.then(|| shown.kept().collect()),
-            stored_bytes: if args.dry_run { stored_bytes } else { deleted.stored_bytes },
-            operation: deleted.operation,
-        };
-        output::json_line(out, &outcome)?;
-        out.flush()?;
-        return stopped.map_or(Ok(()), |stopped| Err(stopped_at(stopped, &deleted)));
-    }
-    if !asks {
+        output::json_line(out, &shown.outcome(deleted.as_ref()))?;
+    } else if !asks {
         shown.write(out, global)?;
-        out.flush()?;
     }
+    out.flush()?;
     if let Some(stopped) = stopped {
-        return Err(stopped_at(stopped, &deleted));
+        return Err(stopped_at(stopped, &deleted.unwrap_or_default()));
     }
-    let name = &chosen.policy.name;
-    global.note(match (count, args.dry_run) {
-        (0, _) if checkpoints == matching => {
-            format!("nothing to prune: policy {name} keeps all {matching}")
-        }
-        (0, _) => format!("nothing to prune: policy {name} keeps all {matching} that match"),
-        (_, true) => {
-            let size = output::size(stored_bytes);
-            format!("would prune {count} of {matching} by policy {name}: {size} stored")
-        }
-        (_, false) => {
-            let what = format!("pruned {} of {matching} by policy {name}", deleted.checkpoints);
-            format!("{what}: {}", come_back(&deleted))
-        }
-    });
-    plan.excesses().iter().take(EXCESSES_SHOWN).for_each(|excess| global.note(warning(excess)));
+    if !global.json {
+        global.note(shown.words(deleted.as_ref()));
+        plan.excesses().iter().take(EXCESSES_SHOWN).for_each(|excess| global.note(warning(excess)));
+    }
     Ok(())
 }
 
@@ -188,11 +166,16 @@ fn stopped_at((signal, step): (Signal, Step), deleted: &Deleted) -> anyhow::Erro
     signal.error(format!("{done} of {total} pruned{back}; run it again to go on"))
 }
 
-/// The part of a plan that is shown.
+/// A plan, and the part of it that is shown.
 struct Shown<'a> {
     store: &'a Store,
+    chosen: &'a ChosenPolicy,
     plan: &'a Plan<'a>,
     query: &'a Query,
+    /// Number of checkpoints in the store.
+    checkpoints: u64,
+    /// Number of those that the filters admit.
+    matching: u64,
     /// Number of removed checkpoints that are shown.
     removed: usize,
     has_kept: bool,
@@ -208,6 +191,45 @@ impl Shown<'_> {
     fn kept(&self) -> impl Iterator<Item = Planned<'_>> {
         let is_asked_for = |planned: &Planned<'_>| self.query.admits(planned.entry);
         self.plan.iter().filter(|it| !it.verdict.removes()).filter(is_asked_for)
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.plan.removed().map(|planned| planned.entry.stored_bytes).sum()
+    }
+
+    /// For a program; `None` for a dry run.
+    fn outcome(&self, deleted: Option<&Deleted>) -> Outcome<'_> {
+        Outcome {
+            policy: &self.chosen.policy.name,
+            source: self.chosen.source.to_string(),
+            dry_run: deleted.is_none(),
+            total: self.matching,
+            removed: self.removed().collect(),
+            kept: self.has_kept.then(|| self.kept().collect()),
+            stored_bytes: deleted.map_or_else(|| self.stored_bytes(), |it| it.stored_bytes),
+            operation: deleted.and_then(|it| it.operation),
+        }
+    }
+
+    /// The last line for people; `None` for a dry run.
+    fn words(&self, deleted: Option<&Deleted>) -> String {
+        let (name, matching) = (&self.chosen.policy.name, self.matching);
+        let planned = self.plan.removed().count();
+        match deleted {
+            _ if planned == 0 => {
+                let which = if self.checkpoints == matching { "" } else { " that match" };
+                format!("nothing to prune: policy {name} keeps all {matching}{which}")
+            }
+            None => {
+                let size = output::size(self.stored_bytes());
+                format!("would prune {planned} of {matching} by policy {name}: {size} stored")
+            }
+            Some(deleted) => {
+                let pruned = deleted.checkpoints;
+                let back = come_back(deleted);
+                format!("pruned {pruned} of {matching} by policy {name}: {back}")
+            }
+        }
     }
 
     fn write(&self, out: &mut dyn Write, global: &Global) -> Result<()> {

@@ -95,16 +95,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         output::json_line(out, &Shown { needed, dry_run, repaired: &repaired })?;
     } else {
         output::fields(out, &fields(&repaired, needed, args), global)?;
-        for unreadable in &repaired.unreadable {
-            let text = format!("{unreadable}: {}", unreadable.reason);
-            writeln!(out, "unreadable  {}", plain(&text))?;
-        }
-        for lost in &repaired.lost {
-            writeln!(out, "lost  {}", plain(&format!("{}: {}", lost.place, lost.reason)))?;
-        }
-        for unsure in &repaired.unsure {
-            writeln!(out, "unsure  {}", plain(&format!("{}: {}", unsure.place, unsure.reason)))?;
-        }
+        write_losses(&repaired, out)?;
     }
     out.flush()?;
     if !repaired.unreadable.is_empty() {
@@ -148,6 +139,21 @@ fn fields(repaired: &Repaired, needed: bool, args: &Args) -> Fields {
     fields.text("into", repaired.into.as_ref().map(|path| path.display()));
     fields.text("old store", repaired.aside.as_ref().map(|path| path.display()));
     fields
+}
+
+/// A line for each that is unreadable, lost or unsure.
+fn write_losses(repaired: &Repaired, out: &mut dyn Write) -> Result<()> {
+    for unreadable in &repaired.unreadable {
+        let text = format!("{unreadable}: {}", unreadable.reason);
+        writeln!(out, "unreadable  {}", plain(&text))?;
+    }
+    for lost in &repaired.lost {
+        writeln!(out, "lost  {}", plain(&format!("{}: {}", lost.place, lost.reason)))?;
+    }
+    for unsure in &repaired.unsure {
+        writeln!(out, "unsure  {}", plain(&format!("{}: {}", unsure.place, unsure.reason)))?;
+    }
+    Ok(())
 }
 
 fn ended(repaired: &Repaired) -> Result<()> {
