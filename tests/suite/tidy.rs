@@ -1,11 +1,12 @@
 //! The style guide, as far as a program can read it.
 //!
 //! Covers the layers of modules, who alone may name a crate, and how files open; `examples` has the
-//! examples of public types, and `rooms` the rooms of the store, their order and the sizes of their
-//! files.
+//! examples of public types, `rooms` the rooms of the store and their order, and `sizes` the limits
+//! of files and functions.
 
 mod examples;
 mod rooms;
+mod sizes;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The rooms of the store, as far as a program can read them: their order, cycles, and sizes.
+//! The rooms of the store, as far as a program can read them: their order and cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,22 +14,6 @@ const ROOMLESS: [&str; 3] = ["options", "watch", "tests"];
 
 /// Files of one folder that may use each other, each group with its reason. There are none.
 const CYCLES: [&[&str]; 0] = [];
-
-const FILE_LINES_MAX: usize = 400;
-const LONG_FILES: [&str; 1] = [
-    // All calls of one simulated disk, with what each fault does to them.
-    "src/store/tests/disk/simulated.rs",
-];
-
-const FUNCTION_LINES_MAX: usize = 60;
-const LONG_FUNCTIONS: [(&str, &str); 3] = [
-    // One line for each field of an entry.
-    ("src/store/save/draft.rs", "draft_parts"),
-    // One arm for each kind of change.
-    ("src/store/tests/artifact/model.rs", "make"),
-    // The steps of one recovery, each with its check.
-    ("src/store/tests/disk.rs", "recover"),
-];
 
 /// A file by its modules below the store, such as `["log", "journal", "scan"]`.
 type Modules = Vec<String>;
@@ -179,44 +163,6 @@ fn leads(within: &BTreeMap<String, BTreeSet<String>>, from: &str, to: &str) -> b
 }
 
 #[test]
-fn files_and_functions_of_the_store_stay_short() {
-    let mut offences = Vec::new();
-    for (name, text) in sources("src/store").into_iter().chain(sources("src/store.rs")) {
-        let lines = text.lines().count();
-        if lines > FILE_LINES_MAX && !LONG_FILES.contains(&name.as_str()) {
-            offences.push(format!("{name}: has {lines} lines"));
-        }
-        for (function, lines) in functions(&text) {
-            if lines > FUNCTION_LINES_MAX && !LONG_FUNCTIONS.contains(&(&*name, function)) {
-                offences.push(format!("{name}: {function} has {lines} lines"));
-            }
-        }
-    }
-    report(&offences);
-}
-
-/// The functions of a formatted text, each with the number of its lines.
-fn functions(text: &str) -> Vec<(&str, usize)> {
-    let mut found = Vec::new();
-    let mut open: Option<(&str, usize, usize)> = None;
-    for (number, line) in text.lines().enumerate() {
-        let indent = line.len() - line.trim_start().len();
-        if let Some((name, from, outer)) = open {
-            if line.trim_start() == "}" && indent == outer {
-                found.push((name, number + 1 - from));
-                open = None;
-            }
-        } else if let Some((before, after)) = line.split_once("fn ")
-            && before.trim_start().chars().all(|it| it.is_ascii_lowercase() || " ():".contains(it))
-            && !line.ends_with(['}', ';'])
-        {
-            open = Some((after.split(['(', '<']).next().unwrap_or_default(), number, indent));
-        }
-    }
-    found
-}
-
-#[test]
 fn the_reader_of_uses_knows_trees_and_paths_from_above() {
     let own = ["log".to_owned(), "journal".to_owned(), "scan".to_owned()];
     let text = "use super::item::{self, first};\nuse crate::store::{a::B, c::{d, E}};";
@@ -224,6 +170,4 @@ fn the_reader_of_uses_knows_trees_and_paths_from_above() {
     let expected =
         ["a::B", "c::E", "c::d", "log::journal::item::first", "log::journal::item::self"];
     assert_eq!(found.iter().collect::<Vec<_>>(), expected);
-    let text = "    pub(super) fn one(\n        it: u8,\n    ) {\n    }\nfn two() {\n}\n";
-    assert_eq!(functions(text), [("one", 4), ("two", 2)]);
 }
