@@ -6,6 +6,7 @@
 
 mod copy;
 mod memory;
+mod target;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -21,8 +22,6 @@ use serde::Serialize;
 
 use crate::error::{At, Error, Result};
 use crate::store::Store;
-use crate::store::care::apart;
-use crate::store::engine::disk::opening::SYMBOLIC_LINK;
 use crate::store::engine::disk::{DiskFile, Lock, StorePath};
 use crate::store::engine::fault::{In, engine_error, without_panics};
 use crate::store::engine::full::lacks_room;
@@ -30,14 +29,12 @@ use crate::store::engine::table::{FRAMES, IDENTITY_KEY, META, RECORDS};
 use crate::store::engine::unfinished::{self, Making};
 use crate::store::engine::{location, lossy};
 use crate::store::log::spool::Spooled;
-use crate::store::turn::file::{self, Refusal};
 use crate::store::turn::held::{self, Source};
-use crate::store::turn::kind;
-use crate::store::turn::lock::LockFile;
 use crate::store::turn::open::Open;
 use crate::store::turn::wait::when_free;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 use copy::Copy;
+use target::{check_replaced, check_target, lock_any};
 
 const CACHE_BYTES: usize = 32 << 20;
 // Ten seconds: a child process that another thread starts keeps a duplicate of a lock far shorter.
@@ -89,7 +86,7 @@ pub struct Backup {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Copied {
-    /// Whether the copy was made: false if the watcher ended the call, and nothing is there then.
+    /// Its path, as it was asked for.
     #[serde(serialize_with = "lossy::path")]
     pub path: PathBuf,
     /// Whether it was made: false if the watcher ended it, and nothing is there then.
@@ -111,10 +108,9 @@ impl Store {
     ///
     /// The copy is of one moment after the call began. It has everything that was saved before,
     /// deleted checkpoints that can be restored, and the log. Every page of it has passed its
-    /// checksum, and it
-    /// was closed cleanly. It has an identity of its own, so that it can be used beside the
-    /// original. Others wait for as long as it takes to read the file once out of memory; see
-    /// [`Copied::held`]. Needs room for another file of the same size.
+    /// checksum, and it was closed cleanly. It has an identity of its own, so that it can be used
+    /// beside the original. Others wait for as long as it takes to read the file once out of
+    /// memory; see [`Copied::held`]. Needs room for another file of the same size.
     ///
     /// # Errors
     /// [`Error::Io`] if there is something under the name, or it cannot be written;
@@ -149,33 +145,27 @@ impl Store {
         let path = to.path.as_path();
         check_target(to, self.path(), backup)?;
         unfinished::sweep(to.disk.as_ref(), path, Making::Backup, LEFT_AFTER);
-        let new = StorePath { path: unfinished::name(path, Making::Backup), disk: to.disk.clone() };
+        let place =
+            StorePath { path: unfinished::name(path, Making::Backup), disk: to.disk.clone() };
+        let new = NewCopy { place, asked: path };
         let copied = self.make_copy(&new, watch).and_then(|copied| match copied {
             Some(copied) => self.put_in_place(&new, to, backup).map(|()| Some(copied)),
             None => Ok(None),
         });
-        let _ = new.disk.remove(&new.path);
-        // The caller does not know the temporary name of the copy.
-        let copied = copied.map_err(|error| match error {
-            Error::Io { path: at, source } if at == new.path => {
-                Error::Io { path: path.to_owned(), source }
-            }
-            other => other,
-        });
-        let path = path.to_owned();
+        let _ = to.disk.remove(&new.place.path);
         let nothing = Copied {
-            path: path.clone(),
+            path: path.to_owned(),
             is_whole: false,
             checkpoints: 0,
             bytes: 0,
             left_out: 0,
             held: Duration::ZERO,
         };
-        Ok(copied?.map_or(nothing, |copied| Copied { path, is_whole: true, ..copied }))
+        Ok(copied?.unwrap_or(nothing))
     }
 
     /// Makes a copy that is complete and on disk; `None` if the watcher ended it.
-    fn make_copy(&self, new: &StorePath, watch: Watch<'_>) -> Result<Option<Copied>> {
+    fn make_copy(&self, new: &NewCopy<'_>, watch: Watch<'_>) -> Result<Option<Copied>> {
         let mut copy = Copy::start(self.shared.turn.place(), new)?;
         if copy.once(watch)?.is_break() {
             return Ok(None);
@@ -183,34 +173,35 @@ impl Store {
         let on_disk = self.while_closed(|source| {
             let arrived = Instant::now();
             copy.follow()?;
-            copy.again()?;
+            let written = copy.again()?;
             let transaction = source.begin(self.path())?;
-            Ok((Counts::of(&transaction, self.path())?, arrived.elapsed()))
+            let counts = Counts::of(&transaction, self.path())?;
+            Ok(Closed { written, counts, held: arrived.elapsed() })
         });
-        let (left_out, (counts, held)) = match on_disk {
+        let (left_out, Closed { written, counts, held }) = match on_disk {
             Ok(Some(copied)) => copied,
             Ok(None) => self.copy_from_memory(&mut copy)?,
-            Err(error) if lacks_room(&error) && !is_at(&error, &new.path) => {
-                self.copy_from_memory(&mut copy)?
-            }
+            // The disk of the store is full.
+            Err(error) if lacks_room(&error) => self.copy_from_memory(&mut copy)?,
             Err(error) => return Err(error),
         };
+        written.at(new.asked)?;
         if watch(Step::named(Stage::Pages, 0)).is_break() {
             return Ok(None);
         }
         // The engine takes a lock of its own.
         drop(copy);
-        without_panics(&new.path, || finish(new, &counts))?;
-        let bytes = new.disk.look(&new.path).at(&new.path)?.bytes;
-        let path = new.path.clone();
+        without_panics(new.asked, || finish(new, &counts))?;
+        let bytes = new.place.disk.look(&new.place.path).at(new.asked)?.bytes;
+        let path = new.asked.to_owned();
         let checkpoints = counts.records;
         Ok(Some(Copied { path, is_whole: true, checkpoints, bytes, left_out, held }))
     }
 
-    fn put_in_place(&self, new: &StorePath, to: &StorePath, backup: Backup) -> Result<()> {
+    fn put_in_place(&self, new: &NewCopy<'_>, to: &StorePath, backup: Backup) -> Result<()> {
         let (path, disk) = (to.path.as_path(), to.disk.as_ref());
         // The lock on the copy keeps other processes from removing it as a leftover.
-        let _own = locked(disk.open(&new.path), &new.path)?;
+        let _own = locked(disk.open(&new.place.path), new.asked)?;
         let there = if backup.overwrite {
             // A process that has the replaced file would go on saving into a file without a name.
             when_free(to, self.shared.options.wait, || lock_any(to))?
@@ -221,9 +212,9 @@ impl Store {
             // Copying takes long, and another file may have been created meanwhile.
             Some(_others_wait) => {
                 check_replaced(to)?;
-                disk.rename(&new.path, path).at(path)?;
+                disk.rename(&new.place.path, path).at(path)?;
             }
-            None => disk.rename_new(&new.path, path).at(path)?,
+            None => disk.rename_new(&new.place.path, path).at(path)?,
         }
         disk.sync_directory(location::parent(path)).at(path)
     }
@@ -262,17 +253,21 @@ impl Store {
     }
 
     /// Copies the file as if the journal and the spool were taken in and it were closed cleanly.
-    fn copy_from_memory(&self, copy: &mut Copy<'_>) -> Result<(u64, (Counts, Duration))> {
+    fn copy_from_memory(&self, copy: &mut Copy<'_>) -> Result<(u64, Closed)> {
         let mut arrived = Instant::now();
+        let mut written = Ok(());
         let (left_out, counts) = self.shared.closed_in_memory(
             |open| {
                 arrived = Instant::now();
                 let transaction = open.database.begin_read().within(self.path())?;
                 Ok((self.left_out(open), Counts::of(&transaction, self.path())?))
             },
-            |overlay| copy.again_from(overlay),
+            |overlay| {
+                written = copy.again_from(overlay)?;
+                Ok(())
+            },
         )?;
-        Ok((left_out, (counts, arrived.elapsed())))
+        Ok((left_out, Closed { written, counts, held: arrived.elapsed() }))
     }
 
     /// Number of spooled saves that cannot be taken in for want of a key.
@@ -281,42 +276,21 @@ impl Store {
     }
 }
 
-/// Refuses to replace a file that is not a store.
-fn check_replaced(to: &StorePath) -> Result<()> {
-    let found = to.disk.look(&to.path).at(&to.path)?;
-    // Replacing an empty file loses nothing.
-    if (found.is_other.is_none() && found.bytes == 0) || kind::is_store(to) {
-        return Ok(());
-    }
-    Err(Error::invalid("path", "what is there is no store, and is not replaced"))
+/// A copy that is being made.
+struct NewCopy<'a> {
+    /// Its place until it is complete.
+    place: StorePath,
+    /// The requested path, which errors name: the caller does not know the other one.
+    asked: &'a Path,
 }
 
-/// Refuses names that a copy must not have.
-fn check_target(to: &StorePath, store: &Path, backup: Backup) -> Result<()> {
-    let (path, disk) = (to.path.as_path(), to.disk.as_ref());
-    apart::check_apart(path, store)?;
-    match disk.look(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error).at(path),
-        // Any other link was followed when the path was resolved.
-        Ok(found) if found.is_other == Some(SYMBOLIC_LINK) => {
-            let reason = "it is a symbolic link that leads nowhere, and is not replaced";
-            return Err(Error::invalid("path", reason));
-        }
-        Ok(_) if !backup.overwrite => {
-            return Err(io::Error::from(io::ErrorKind::AlreadyExists)).at(path);
-        }
-        Ok(_) => check_replaced(to)?,
-    }
-    if !disk.is_free(path).at(path)? {
-        return Err(LockFile::of(to).locked(Duration::ZERO));
-    }
-    Ok(())
-}
-
-/// Whether an error is about this path.
-fn is_at(error: &Error, path: &Path) -> bool {
-    matches!(error, Error::Io { path: at, .. } if at == path)
+/// The result of copying while the store was closed.
+struct Closed {
+    /// Whether the copy could be written. The store itself could be read.
+    written: io::Result<()>,
+    counts: Counts,
+    /// How long others could not use the store.
+    held: Duration,
 }
 
 /// What a copy must have.
@@ -348,11 +322,6 @@ fn locked(opened: io::Result<Box<dyn DiskFile>>, path: &Path) -> Result<Box<dyn 
     Err(Error::Locked { path: path.to_owned(), holder, waited: Duration::ZERO })
 }
 
-/// Locks the file that is about to be replaced, if there is one.
-fn lock_any(to: &StorePath) -> Result<Option<Box<dyn DiskFile>>, Refusal> {
-    if to.disk.is_file(&to.path) { file::lock_alone(to).map(Some) } else { Ok(None) }
-}
-
 /// Opens a copy, whose name no other process knows. A process that another thread starts right now
 /// duplicates of all locks until it runs its program, so the copy may seem to be open for a moment.
 fn open_copy(new: &StorePath) -> std::result::Result<Database, DatabaseError> {
@@ -367,15 +336,15 @@ fn open_copy(new: &StorePath) -> std::result::Result<Database, DatabaseError> {
 }
 
 /// Checks a copy, gives it an identity of its own, and puts it on disk.
-fn finish(new: &StorePath, counts: &Counts) -> Result<()> {
-    let (path, disk) = (new.path.as_path(), new.disk.as_ref());
+fn finish(new: &NewCopy<'_>, counts: &Counts) -> Result<()> {
+    let (path, place) = (new.asked, &new.place);
     let damaged = |reason: String| Error::corrupt("the store", reason);
     // A failing disk below the copy does not mean that the store is damaged.
     let refused = |what: &str, error: DatabaseError| match engine_error(error.into(), path) {
         error @ Error::Io { .. } => error,
         error => damaged(format!("{what}: {error}")),
     };
-    let mut database = open_copy(new).map_err(|error| refused("its copy is refused", error))?;
+    let mut database = open_copy(place).map_err(|error| refused("its copy is refused", error))?;
     match database.check_integrity() {
         Ok(true) => {}
         Ok(false) => return Err(damaged("a page fails its checksum".to_owned())),
@@ -386,7 +355,7 @@ fn finish(new: &StorePath, counts: &Counts) -> Result<()> {
     }
     identify(&database, path)?;
     drop(database);
-    disk.open(path).and_then(|file| file.sync()).at(path)
+    place.disk.open(&place.path).and_then(|file| file.sync()).at(path)
 }
 
 fn identify(database: &Database, path: &Path) -> Result<()> {

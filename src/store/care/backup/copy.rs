@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use redb::StorageBackend as _;
 
-use super::locked;
+use super::{NewCopy, locked};
 use crate::codec::check;
 use crate::error::{At as _, Result};
 use crate::store::engine::disk::{DiskFile, StorePath};
@@ -24,16 +24,16 @@ pub(super) struct Copy<'a> {
     source: Box<dyn DiskFile>,
     target: Box<dyn DiskFile>,
     from: &'a StorePath,
-    to: &'a StorePath,
+    to: &'a NewCopy<'a>,
     /// Sum of each chunk as it was copied.
     sums: Vec<u64>,
 }
 
 impl<'a> Copy<'a> {
     /// Makes the file to copy to, and locks it against other processes.
-    pub(super) fn start(from: &'a StorePath, to: &'a StorePath) -> Result<Self> {
+    pub(super) fn start(from: &'a StorePath, to: &'a NewCopy<'_>) -> Result<Self> {
         let source = from.disk.open(&from.path).at(&from.path)?;
-        let target = locked(to.disk.create(&to.path), &to.path)?;
+        let target = locked(to.place.disk.create(&to.place.path), to.asked)?;
         Ok(Self { source, target, from, to, sums: Vec::new() })
     }
 
@@ -52,7 +52,7 @@ impl<'a> Copy<'a> {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
                 other => other.map_err(|error| failed(&self.from.path, error))?,
             }
-            self.target.write_at(chunk, start).at(&self.to.path)?;
+            self.target.write_at(chunk, start).at(self.to.asked)?;
             self.sums.push(check(0, chunk));
         }
         Ok(ControlFlow::Continue(()))
@@ -70,13 +70,16 @@ impl<'a> Copy<'a> {
     }
 
     /// Copies what differs from what was copied before.
-    pub(super) fn again(&mut self) -> Result<()> {
+    ///
+    /// The outer error is about the store, the inner one about the copy: they may be on different
+    /// disks, of which one is full.
+    pub(super) fn again(&mut self) -> Result<io::Result<()>> {
         let total = self.source.length().at(&self.from.path)?;
         self.changed(total, |it, at, bytes| it.source.read_at(bytes, at))
     }
 
     /// As [`Copy::again`], but from a file that is repaired and closed in memory.
-    pub(super) fn again_from(&mut self, overlay: &Overlay) -> Result<()> {
+    pub(super) fn again_from(&mut self, overlay: &Overlay) -> Result<io::Result<()>> {
         let total = overlay.len().at(&self.from.path)?;
         self.changed(total, |_, at, bytes| overlay.read(at, bytes))
     }
@@ -85,16 +88,18 @@ impl<'a> Copy<'a> {
         &mut self,
         total: u64,
         read: impl Fn(&Self, u64, &mut [u8]) -> io::Result<()>,
-    ) -> Result<()> {
+    ) -> Result<io::Result<()>> {
         let mut chunk = vec![0; CHUNK_BYTES];
         for (start, number) in (0..total).step_by(CHUNK_BYTES).zip(0..) {
             let chunk = &mut chunk[..length_at(start, total)];
             read(self, start, chunk).map_err(|error| failed(&self.from.path, error))?;
-            if self.sums.get(number) != Some(&check(0, chunk)) {
-                self.target.write_at(chunk, start).at(&self.to.path)?;
+            if self.sums.get(number) != Some(&check(0, chunk))
+                && let Err(error) = self.target.write_at(chunk, start)
+            {
+                return Ok(Err(error));
             }
         }
-        self.target.set_length(total).at(&self.to.path)
+        Ok(self.target.set_length(total))
     }
 }
 
