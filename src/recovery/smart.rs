@@ -180,7 +180,8 @@ impl Before {
 /// The signs of trouble, compared with the values before.
 fn signs(candidate: &Candidate, before: Before) -> Vec<String> {
     let standing = &candidate.standing;
-    let mut signs = own_signs(candidate);
+    let own = own_signs(candidate).into_iter();
+    let mut signs: Vec<String> = own.map(|sign| format!("it {sign}")).collect();
     let failures = before.failures.zip(standing.failures);
     if let Some((before, now)) = failures.filter(|(old, new)| new > old) {
         signs.push(format!("its failures rose from {before} to {now}"));
@@ -198,17 +199,17 @@ fn signs(candidate: &Candidate, before: Before) -> Vec<String> {
     signs
 }
 
-/// The signs in a candidate alone.
-fn own_signs(candidate: &Candidate) -> Vec<String> {
+/// The signs in a candidate alone, in words that follow its name.
+fn own_signs(candidate: &Candidate) -> Vec<&'static str> {
     let mut signs = Vec::new();
     if candidate.entry.status == Status::Failed {
-        signs.push("it has failed".to_owned());
+        signs.push("has failed");
     }
     if candidate.standing.error.is_some() {
-        signs.push("it ends with an error".to_owned());
+        signs.push("ends with an error");
     }
     if candidate.entry.trigger == Trigger::ErrorRecovery {
-        signs.push("it was saved during error recovery".to_owned());
+        signs.push("was saved during error recovery");
     }
     signs
 }
@@ -254,9 +255,7 @@ fn passed_by(candidate: &Candidate, at: usize, course: &Course) -> PassedOver {
         }
         Some(trouble) if at < trouble.at => why.push("came after things went wrong".to_owned()),
         _ => {
-            let signs = own_signs(candidate);
-            let said = signs.iter().map(|sign| sign.strip_prefix("it ").unwrap_or(sign).to_owned());
-            why.extend(said);
+            why.extend(own_signs(candidate).into_iter().map(str::to_owned));
             if why.is_empty() && course.is_wrong[at] {
                 why.push("was saved while things were wrong".to_owned());
             }
