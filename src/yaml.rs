@@ -17,7 +17,7 @@ use self::build::Builder;
 /// A value and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
-    pub(crate) place: Place,
+    pub(crate) place: LineColumn,
     pub(crate) value: Value,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Value {
 
 /// Line and column, from one; the column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct LineColumn {
     pub(crate) line: usize,
     pub(crate) column: usize,
 }
@@ -63,14 +63,17 @@ pub(crate) struct Bounds {
 /// The reason that a text is refused, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
-    pub(crate) place: Place,
+    pub(crate) place: LineColumn,
     pub(crate) reason: String,
 }
 
 /// Reads a text of one document; no document counts as null.
 pub(crate) fn read(text: &[u8], bounds: Bounds) -> Result<Node, Fault> {
     if text.len() > bounds.bytes {
-        return Err(Fault::new(Place::START, format_args!("longer than {} bytes", bounds.bytes)));
+        return Err(Fault::new(
+            LineColumn::START,
+            format_args!("longer than {} bytes", bounds.bytes),
+        ));
     }
     let text = utf8(text)?;
     let options = options! {
@@ -81,7 +84,7 @@ pub(crate) fn read(text: &[u8], bounds: Bounds) -> Result<Node, Fault> {
     let mut builder = Builder::new(bounds);
     for next in Parser::new_from_str_with_options(text, options) {
         let (event, span) = next?;
-        builder.take(event, Place::of(span.start))?;
+        builder.take(event, LineColumn::of(span.start))?;
     }
     Ok(builder.finish())
 }
@@ -90,12 +93,12 @@ pub(crate) fn read(text: &[u8], bounds: Bounds) -> Result<Node, Fault> {
 fn utf8(text: &[u8]) -> Result<&str, Fault> {
     let text = std::str::from_utf8(text).map_err(|error| {
         let (right, _) = text.split_at(error.valid_up_to());
-        Fault::new(Place::after(&String::from_utf8_lossy(right)), "not UTF-8")
+        Fault::new(LineColumn::after(&String::from_utf8_lossy(right)), "not UTF-8")
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-impl Place {
+impl LineColumn {
     const START: Self = Self { line: 1, column: 1 };
 
     fn of(marker: granit_parser::Marker) -> Self {
@@ -109,14 +112,14 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for LineColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {} column {}", self.line, self.column)
     }
 }
 
 impl Fault {
-    fn new(place: Place, reason: impl fmt::Display) -> Self {
+    fn new(place: LineColumn, reason: impl fmt::Display) -> Self {
         Self { place, reason: reason.to_string() }
     }
 }
@@ -129,6 +132,6 @@ impl fmt::Display for Fault {
 
 impl From<ScanError> for Fault {
     fn from(error: ScanError) -> Self {
-        Self::new(Place::of(*error.marker()), error.kind())
+        Self::new(LineColumn::of(*error.marker()), error.kind())
     }
 }

@@ -8,7 +8,7 @@ use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
 use waypost::source::JsonStyle;
 use waypost::{Checkpoint, NewEntry, Query, Store};
 
-use crate::document::{AgentLoop, Shape, State};
+use crate::document::{AgentLoop, LoopState, Shape};
 use crate::place::Scratch;
 
 const SIZES_KB: [usize; 4] = [4, 16, 64, 256];
@@ -29,12 +29,12 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     }
 }
 
-type Routine = fn(&Store, &State, &mut criterion::Bencher<'_>);
+type Routine = fn(&Store, &LoopState, &mut criterion::Bencher<'_>);
 type Decoding = fn(&Checkpoint, &mut criterion::Bencher<'_>);
 
 fn each_size(
     mut group: BenchmarkGroup<'_, WallTime>,
-    mut routine: impl FnMut(&State, &mut criterion::Bencher<'_>),
+    mut routine: impl FnMut(&LoopState, &mut criterion::Bencher<'_>),
 ) {
     for size_kb in SIZES_KB {
         let state = AgentLoop::new(1, Shape::of(size_kb << 10)).state;
@@ -46,17 +46,17 @@ fn each_size(
     group.finish();
 }
 
-fn draft(store: &Store, state: &State, bencher: &mut criterion::Bencher<'_>) {
+fn draft(store: &Store, state: &LoopState, bencher: &mut criterion::Bencher<'_>) {
     bencher.iter(|| store.draft(NewEntry::default(), black_box(state)));
 }
 
-fn draft_json(store: &Store, state: &State, bencher: &mut criterion::Bencher<'_>) {
+fn draft_json(store: &Store, state: &LoopState, bencher: &mut criterion::Bencher<'_>) {
     let json = state.to_json();
     bencher.iter(|| store.draft_json(NewEntry::default(), black_box(json.as_bytes())));
 }
 
 fn typed(checkpoint: &Checkpoint, bencher: &mut criterion::Bencher<'_>) {
-    bencher.iter(|| black_box(checkpoint).state::<State>());
+    bencher.iter(|| black_box(checkpoint).state::<LoopState>());
 }
 
 fn document(checkpoint: &Checkpoint, bencher: &mut criterion::Bencher<'_>) {
@@ -67,7 +67,7 @@ fn to_json(checkpoint: &Checkpoint, bencher: &mut criterion::Bencher<'_>) {
     bencher.iter(|| black_box(checkpoint).to_json(JsonStyle::Compact));
 }
 
-fn saved(store: &Store, state: &State) -> Checkpoint {
+fn saved(store: &Store, state: &LoopState) -> Checkpoint {
     store.save(NewEntry::default(), state).expect("it is a document");
     let newest = store.latest(&Query::default()).expect("the store can be read");
     newest.expect("one was just saved")

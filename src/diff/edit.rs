@@ -48,12 +48,12 @@ pub(super) enum Step<'d> {
 pub(super) struct Comparison {
     pub(super) looks: Looks,
     pub(super) effort: Effort,
-    told: Told,
+    cost: ListingCost,
 }
 
 /// The cost of listing the changes found.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Told {
+pub(super) struct ListingCost {
     pub(super) changes: usize,
     /// Bytes of paths that several changes repeat.
     pub(super) repeated_bytes: usize,
@@ -64,7 +64,7 @@ pub(super) struct Told {
 pub(super) const REPEATED_BYTES_FREE: usize = 1 << 16;
 pub(super) const REPEATED_BYTES_EACH: usize = 128;
 
-impl Told {
+impl ListingCost {
     /// Counts a step of `step_bytes` bytes that the path of each change since `before` repeats.
     pub(super) fn repeat(&mut self, step_bytes: usize, before: Self) {
         let repetitions = (self.changes - before.changes).saturating_sub(1);
@@ -84,7 +84,7 @@ impl Comparison {
             return None;
         }
         let is_looked_into = old.depth < DEPTH_MAX;
-        let before = self.told;
+        let before = self.cost;
         let edit = match (old.document, new.document) {
             (Document::Object(_), Document::Object(_)) if is_looked_into => {
                 Edit::Object(self.fields(old, new))
@@ -104,36 +104,36 @@ impl Comparison {
         old: Node<'d, '_>,
         new: Node<'d, '_>,
     ) -> Option<Edit<'d>> {
-        let before = self.told;
+        let before = self.cost;
         let edit = self.compare(old, new)?;
-        self.told.repeat(step_bytes, before);
+        self.cost.repeat(step_bytes, before);
         Some(self.bounded(before, edit, old, new))
     }
 
     /// The cost of listing the changes found.
-    pub(super) fn told(&self) -> Told {
-        self.told
+    pub(super) fn cost(&self) -> ListingCost {
+        self.cost
     }
 
     /// Counts a separately listed change.
     pub(super) fn count(&mut self) {
-        self.told.changes += 1;
+        self.cost.changes += 1;
     }
 
     /// The edit, or the whole value if listing the changes inside costs too much.
     fn bounded<'d>(
         &mut self,
-        before: Told,
+        before: ListingCost,
         edit: Edit<'d>,
         old: Node<'d, '_>,
         new: Node<'d, '_>,
     ) -> Edit<'d> {
         let most = REPEATED_BYTES_FREE + REPEATED_BYTES_EACH * (old.values() + new.values());
-        let is_short = self.told.repeated_bytes - before.repeated_bytes <= most;
+        let is_short = self.cost.repeated_bytes - before.repeated_bytes <= most;
         if is_short && !matches!(edit, Edit::Replaced { .. }) {
             return edit;
         }
-        self.told = Told { changes: before.changes + 1, ..before };
+        self.cost = ListingCost { changes: before.changes + 1, ..before };
         Edit::Replaced { old: old.document, new: new.document }
     }
 

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 
 use super::array::INDEX_BYTES;
-use super::edit::{Comparison, Edit, Field, REPEATED_BYTES_EACH, REPEATED_BYTES_FREE, Step, Told};
+use super::edit::{
+    Comparison, Edit, Field, ListingCost, REPEATED_BYTES_EACH, REPEATED_BYTES_FREE, Step,
+};
 use super::same::Looks;
 use super::tree::{DEPTH_MAX, Tree, counting};
 use crate::checkpoint::Document;
@@ -30,7 +32,7 @@ pub(super) struct Bounded {
     pub(super) looks: Looks,
     /// Whether a part was compared by place or replaced as a whole because of its size.
     pub(super) is_coarse: bool,
-    told: Told,
+    cost: ListingCost,
     bounds: Bounds,
     #[cfg(test)]
     pub(super) hashed_max: usize,
@@ -41,7 +43,7 @@ impl Bounded {
         Self {
             looks: Looks::default(),
             is_coarse: false,
-            told: Told::default(),
+            cost: ListingCost::default(),
             bounds,
             #[cfg(test)]
             hashed_max: 0,
@@ -66,7 +68,7 @@ impl Bounded {
         if self.is_same(old, new, depth) {
             return None;
         }
-        let before = self.told;
+        let before = self.cost;
         let edit = match (old, new) {
             _ if depth == DEPTH_MAX => None,
             (Document::Object(old_fields), Document::Object(new_fields)) => {
@@ -85,7 +87,7 @@ impl Bounded {
                 }
             }
             _ => {
-                self.told.changes += 1;
+                self.cost.changes += 1;
                 return Some(Edit::Replaced { old, new });
             }
         };
@@ -100,9 +102,9 @@ impl Bounded {
         new: &'d Document,
         depth: usize,
     ) -> Option<Edit<'d>> {
-        let before = self.told;
+        let before = self.cost;
         let edit = self.compare_part(old, new, depth)?;
-        self.told.repeat(step_bytes, before);
+        self.cost.repeat(step_bytes, before);
         Some(self.bounded(before, Some(edit), old, new))
     }
 
@@ -110,7 +112,7 @@ impl Bounded {
     /// limits.
     fn bounded<'d>(
         &mut self,
-        before: Told,
+        before: ListingCost,
         edit: Option<Edit<'d>>,
         old: &'d Document,
         new: &'d Document,
@@ -119,7 +121,7 @@ impl Bounded {
             return edit;
         }
         self.is_coarse = true;
-        self.told = Told { changes: before.changes + 1, ..before };
+        self.cost = ListingCost { changes: before.changes + 1, ..before };
         Edit::Replaced { old, new }
     }
 
@@ -138,9 +140,9 @@ impl Bounded {
         comparison.looks = self.looks;
         let edit = comparison.compare(old_tree.root(old, depth), new_tree.root(new, depth));
         self.looks = comparison.looks;
-        let told = comparison.told();
-        self.told.changes += told.changes;
-        self.told.repeated_bytes += told.repeated_bytes;
+        let cost = comparison.cost();
+        self.cost.changes += cost.changes;
+        self.cost.repeated_bytes += cost.repeated_bytes;
         edit
     }
 
@@ -163,13 +165,13 @@ impl Bounded {
             let change = if let Some(old) = left.remove(key.as_str()) {
                 self.compare_within(key.len(), old, value, depth).map(Field::Changed)
             } else {
-                self.told.changes += 1;
+                self.cost.changes += 1;
                 Some(Field::Added(value))
             };
             found.extend(change.map(|change| (key.as_str(), change)));
             self.check()?;
         }
-        self.told.changes += left.len();
+        self.cost.changes += left.len();
         self.check()?;
         let old = old_places.into_iter().map(|at| &old[at]);
         let removed = old.filter(|(key, _)| left.contains_key(key.as_str()));
@@ -202,7 +204,7 @@ impl Bounded {
                 self.check()?;
             }
         } else {
-            self.told.changes += old.len() + new.len();
+            self.cost.changes += old.len() + new.len();
             self.check()?;
             steps.extend(old.iter().map(Step::Removed));
             steps.extend(new.iter().map(Step::Added));
@@ -222,7 +224,7 @@ impl Bounded {
 
     /// `None` once there are too many changes to list them one by one, or their paths are too long.
     fn check(&self) -> Option<()> {
-        let Told { changes, repeated_bytes } = self.told;
+        let ListingCost { changes, repeated_bytes } = self.cost;
         let bytes_max = REPEATED_BYTES_FREE + REPEATED_BYTES_EACH * self.bounds.changes;
         (changes <= self.bounds.changes && repeated_bytes <= bytes_max).then_some(())
     }

@@ -119,7 +119,7 @@ pub enum FileChange {
 /// If the store cannot be read. A damaged content is reported as not compared.
 pub fn differences(store: &Store, offer: &Offer, world: &dyn World) -> Result<Differences> {
     let entry = &offer.checkpoint.entry;
-    let mut found = Found::default();
+    let mut found = Collector::default();
     if entry.artifact_count > 0 {
         match store.artifacts(&entry.id) {
             Ok(artifacts) => captured(store, entry, &artifacts, world, &mut found)?,
@@ -138,7 +138,7 @@ fn captured(
     entry: &Entry,
     artifacts: &[Artifact],
     world: &dyn World,
-    found: &mut Found,
+    found: &mut Collector,
 ) -> Result<()> {
     for artifact in artifacts {
         found.paths.insert(artifact.path.clone());
@@ -171,7 +171,7 @@ fn captured(
 }
 
 /// Files that the document lists as modified, without a hash.
-fn listed(offer: &Offer, world: &dyn World, found: &mut Found) {
+fn listed(offer: &Offer, world: &dyn World, found: &mut Collector) {
     let snapshot = &offer.standing.snapshot;
     let since = Moment {
         time: offer.checkpoint.entry.created_at,
@@ -224,7 +224,7 @@ fn change(was_there: bool, is_there: bool) -> FileChange {
 }
 
 #[derive(Default)]
-struct Found {
+struct Collector {
     all: Differences,
     /// Files that were compared.
     paths: BTreeSet<String>,
@@ -232,7 +232,7 @@ struct Found {
     unchecked: usize,
 }
 
-impl Found {
+impl Collector {
     fn has_room(&self) -> bool {
         self.all.files.len() < FILES_MAX
     }

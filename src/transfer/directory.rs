@@ -34,7 +34,7 @@ pub(crate) struct Directory {
     pub(crate) overwrites: bool,
     modes: Modes,
     /// Directories below the root that are there and are no links.
-    known: Mutex<BTreeMap<String, Known>>,
+    known: Mutex<BTreeMap<String, KnownDirectory>>,
     /// Directories from which drafts of killed processes were removed.
     swept: Mutex<HashSet<String>>,
     /// The start of the names of drafts.
@@ -62,7 +62,7 @@ pub enum Modes {
 
 /// An existing directory.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known {
+pub(crate) struct KnownDirectory {
     /// Whether this export has made it, so that no file of another program is in it.
     is_new: bool,
     /// Whether it is in the file system of the root, so that one sync is enough for both.
@@ -78,7 +78,7 @@ pub(crate) struct Content {
 
 /// What is at the path of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum Occupant {
     Nothing,
     Same,
     Other,
@@ -107,26 +107,26 @@ impl Directory {
     /// `Same` if there is such a directory, reached by no link.
     ///
     /// Asks the system each time, since a directory may have become a link.
-    pub(crate) fn directory(&self, path: &str) -> io::Result<Found> {
+    pub(crate) fn directory(&self, path: &str) -> io::Result<Occupant> {
         for path in ancestors(path) {
             // The user may name the directory of the export by a link.
             let look = if path.is_empty() { fs::metadata } else { fs::symlink_metadata };
             match look(&self.path(path)) {
-                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Occupant::Nothing),
                 Err(error) => return Err(error),
                 Ok(found) if found.is_symlink() => {
-                    return Ok(Found::Obstacle("goes through a link"));
+                    return Ok(Occupant::Obstacle("goes through a link"));
                 }
-                Ok(found) if !found.is_dir() => return Ok(Found::Obstacle(THROUGH_FILE)),
+                Ok(found) if !found.is_dir() => return Ok(Occupant::Obstacle(THROUGH_FILE)),
                 Ok(found) => self.learn(path, &found, false),
             }
         }
-        Ok(Found::Same)
+        Ok(Occupant::Same)
     }
 
     /// Makes a directory, one part after the other.
-    pub(crate) fn make_directory(&self, path: &str) -> io::Result<Known> {
-        if self.directory(path)? == Found::Nothing {
+    pub(crate) fn make_directory(&self, path: &str) -> io::Result<KnownDirectory> {
+        if self.directory(path)? == Occupant::Nothing {
             let mut directories = private::directories(MODE_MAX);
             directories.recursive(true).create(&self.root)?;
             directories.recursive(false);
@@ -150,10 +150,10 @@ impl Directory {
     ///
     /// To be called right before a file is put there: a change between the two is not noticed.
     pub(crate) fn check(&self, path: &str) -> io::Result<()> {
-        if self.directory(path)? == Found::Same { Ok(()) } else { Err(replaced()) }
+        if self.directory(path)? == Occupant::Same { Ok(()) } else { Err(replaced()) }
     }
 
-    fn known(&self, path: &str) -> Option<Known> {
+    fn known(&self, path: &str) -> Option<KnownDirectory> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied()
     }
 
@@ -163,7 +163,7 @@ impl Directory {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match known.get_mut(path) {
             Some(known) => known.is_synced = is_synced,
-            None => drop(known.insert(path.to_owned(), Known { is_new, is_synced })),
+            None => drop(known.insert(path.to_owned(), KnownDirectory { is_new, is_synced })),
         }
     }
 

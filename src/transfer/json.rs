@@ -165,11 +165,11 @@ mod tests {
     #[test]
     fn every_object_starts_with_its_version() {
         #[derive(Serialize)]
-        struct Found {
+        struct Numbered {
             id: u8,
         }
         let start = format!("{{\"{VERSION_KEY}\":{VERSION},\"id\":7");
-        assert_eq!(object(&Found { id: 7 }).unwrap(), format!("{start}}}"));
-        assert_eq!(open_object(&Found { id: 7 }).unwrap(), start);
+        assert_eq!(object(&Numbered { id: 7 }).unwrap(), format!("{start}}}"));
+        assert_eq!(open_object(&Numbered { id: 7 }).unwrap(), start);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use granit_parser::{Event, ScalarStyle, Tag};
 
-use super::{Bounds, Fault, Node, Place, Value, scalar};
+use super::{Bounds, Fault, LineColumn, Node, Value, scalar};
 
 /// The namespace of `!!int` and its like.
 const NAMESPACE: &str = "tag:yaml.org,2002:";
@@ -24,7 +24,7 @@ pub(super) struct Builder {
 }
 
 struct Open {
-    place: Place,
+    place: LineColumn,
     /// Zero if it has none.
     anchor: usize,
     /// The size of the tree before it.
@@ -69,7 +69,7 @@ impl Builder {
         }
     }
 
-    pub(super) fn take(&mut self, event: Event<'_>, place: Place) -> Result<(), Fault> {
+    pub(super) fn take(&mut self, event: Event<'_>, place: LineColumn) -> Result<(), Fault> {
         match event {
             Event::DocumentStart(..) if self.has_document => {
                 Err(Fault::new(place, "a second document starts here, where one is read"))
@@ -103,10 +103,10 @@ impl Builder {
     }
 
     pub(super) fn finish(self) -> Node {
-        self.root.unwrap_or(Node { place: Place::START, value: Value::Null })
+        self.root.unwrap_or(Node { place: LineColumn::START, value: Value::Null })
     }
 
-    fn start(&mut self, content: Content, anchor: usize, place: Place) -> Result<(), Fault> {
+    fn start(&mut self, content: Content, anchor: usize, place: LineColumn) -> Result<(), Fault> {
         self.check_depth(1, place)?;
         let before = self.size;
         self.grow(Size { nodes: 1, bytes: 0 }, place)?;
@@ -126,7 +126,7 @@ impl Builder {
     }
 
     /// Puts a copy of what an alias names where the alias stands.
-    fn copy(&mut self, anchor: usize, place: Place) -> Result<(), Fault> {
+    fn copy(&mut self, anchor: usize, place: LineColumn) -> Result<(), Fault> {
         let Some(Anchor { node, size, height }) = self.anchors.get(&anchor) else {
             return Err(Fault::new(place, "an alias within what it names"));
         };
@@ -171,12 +171,12 @@ impl Builder {
         Ok(())
     }
 
-    fn grow(&mut self, size: Size, place: Place) -> Result<(), Fault> {
+    fn grow(&mut self, size: Size, place: LineColumn) -> Result<(), Fault> {
         self.size = self.size.plus(size);
         self.size.check(self.bounds, place)
     }
 
-    fn check_depth(&self, more: usize, place: Place) -> Result<(), Fault> {
+    fn check_depth(&self, more: usize, place: LineColumn) -> Result<(), Fault> {
         let max = self.bounds.depth;
         if self.open.len() + more <= max {
             return Ok(());
@@ -205,7 +205,7 @@ impl Size {
         Self { nodes: self.nodes - other.nodes, bytes: self.bytes - other.bytes }
     }
 
-    fn check(self, bounds: Bounds, place: Place) -> Result<(), Fault> {
+    fn check(self, bounds: Bounds, place: LineColumn) -> Result<(), Fault> {
         if self.nodes > bounds.nodes {
             return Err(Fault::new(place, format_args!("more than {} nodes", bounds.nodes)));
         }
@@ -229,7 +229,7 @@ fn scalar_value(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Val
     }
 }
 
-fn is_collection(tag: Option<&Tag>, own: &str, place: Place) -> Result<(), Fault> {
+fn is_collection(tag: Option<&Tag>, own: &str, place: LineColumn) -> Result<(), Fault> {
     match tag {
         None => Ok(()),
         Some(tag) if tag.original() == "!" || tag.is_yaml_core_schema_tag(own) => Ok(()),

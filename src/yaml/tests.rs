@@ -146,7 +146,7 @@ fn an_alias_stands_for_what_it_names() {
     assert_eq!(read_as("[&x 1, *x, &x 2, *x]"), "[Uint(1), Uint(1), Uint(2), Uint(2)]");
     let tree = parse("[&x 1,\n *x]").unwrap();
     let Value::Sequence(items) = tree.value else { panic!() };
-    assert_eq!(items[1].place, Place { line: 2, column: 2 }, "that of the alias");
+    assert_eq!(items[1].place, LineColumn { line: 2, column: 2 }, "that of the alias");
 }
 
 /// Ten lines that stand for ten thousand million words.

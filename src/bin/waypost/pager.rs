@@ -14,10 +14,10 @@ use crate::{interrupt, keys};
 /// Where results go: to standard output, or through a pager once they are longer than the screen.
 pub(crate) struct Paged {
     stdout: BufWriter<StdoutLock<'static>>,
-    state: State,
+    state: Paging,
 }
 
-enum State {
+enum Paging {
     /// Results go straight to standard output.
     Plain,
     /// It is not known yet whether they fit the screen.
@@ -26,13 +26,13 @@ enum State {
         screen: Screen,
         pager: OsString,
     },
-    Shown(Box<Shown>),
+    Pager(Box<Pager>),
     /// The reader has closed the pager.
     Left,
 }
 
 /// A pager at work.
-struct Shown {
+struct Pager {
     child: Child,
     stdin: BufWriter<ChildStdin>,
     /// The text given so far, while the shell may not have found the pager.
@@ -53,9 +53,9 @@ struct Screen {
 pub(crate) fn paged(global: &Global, is_long: bool) -> Paged {
     let state = match (screen(), pager()) {
         (Some(screen), Some(pager)) if is_long && !global.json && !global.no_pager => {
-            State::Held { text: Vec::new(), screen, pager }
+            Paging::Held { text: Vec::new(), screen, pager }
         }
-        _ => State::Plain,
+        _ => Paging::Plain,
     };
     Paged { stdout: BufWriter::new(io::stdout().lock()), state }
 }
@@ -89,23 +89,23 @@ impl Screen {
 impl Paged {
     /// Shows what was held back, and waits until it has been read.
     fn finish(&mut self) -> io::Result<()> {
-        match mem::replace(&mut self.state, State::Plain) {
-            State::Plain => {}
-            State::Held { text, .. } => self.stdout.write_all(&text)?,
-            State::Shown(mut shown) => {
+        match mem::replace(&mut self.state, Paging::Plain) {
+            Paging::Plain => {}
+            Paging::Held { text, .. } => self.stdout.write_all(&text)?,
+            Paging::Pager(mut shown) => {
                 // The reader may have closed it before the end.
                 let _ = shown.stdin.flush();
                 if let Some(text) = (*shown).end()? {
                     self.stdout.write_all(&text)?;
                 }
             }
-            State::Left => self.state = State::Left,
+            Paging::Left => self.state = Paging::Left,
         }
         self.stdout.flush()
     }
 }
 
-impl Shown {
+impl Pager {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         // Beyond that size the pager has read something, so it was started.
         self.given = self.given.take().filter(|given| given.len() <= PIPE_BYTES_MAX);
@@ -127,26 +127,26 @@ impl Shown {
 impl Write for Paged {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.state {
-            State::Plain => return self.stdout.write(bytes),
-            State::Left => {}
-            State::Shown(shown) => {
+            Paging::Plain => return self.stdout.write(bytes),
+            Paging::Left => {}
+            Paging::Pager(shown) => {
                 if shown.write(bytes).is_err() {
-                    let State::Shown(shown) = mem::replace(&mut self.state, State::Left) else {
+                    let Paging::Pager(shown) = mem::replace(&mut self.state, Paging::Left) else {
                         return Ok(bytes.len());
                     };
                     if let Some(text) = (*shown).end()? {
-                        self.state = State::Plain;
+                        self.state = Paging::Plain;
                         self.stdout.write_all(&text)?;
                     }
                 }
             }
-            State::Held { text, screen, pager } => {
+            Paging::Held { text, screen, pager } => {
                 text.extend_from_slice(bytes);
                 if screen.is_filled_by(text) {
                     let text = mem::take(text);
                     self.state = match start(pager) {
-                        Some(shown) => State::Shown(Box::new(shown)),
-                        None => State::Plain,
+                        Some(shown) => Paging::Pager(Box::new(shown)),
+                        None => Paging::Plain,
                     };
                     self.write_all(&text)?;
                 }
@@ -162,7 +162,7 @@ impl Write for Paged {
 }
 
 /// Starts a pager; `None` if it cannot be started.
-fn start(pager: &OsString) -> Option<Shown> {
+fn start(pager: &OsString) -> Option<Pager> {
     let mut command = command(pager);
     // As git does: leave if all fits, show colours, and leave the text on the screen.
     if env::var_os("LESS").is_none() {
@@ -172,7 +172,7 @@ fn start(pager: &OsString) -> Option<Shown> {
     let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
     let stdin = child.stdin.take()?;
     interrupt::ignore();
-    Some(Shown { child, stdin: BufWriter::new(stdin), given: Some(Vec::new()) })
+    Some(Pager { child, stdin: BufWriter::new(stdin), given: Some(Vec::new()) })
 }
 
 /// A program by its name, or a line for the shell.

@@ -38,11 +38,11 @@ pub(crate) struct Progress {
 }
 
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<StageShown>,
     over: Condvar,
 }
 
-struct State {
+struct StageShown {
     stage: Cow<'static, str>,
     /// The number of items done, if they are counted.
     count: Option<u64>,
@@ -64,7 +64,7 @@ impl Progress {
     }
 
     fn shown(stage: &'static str) -> Self {
-        let begun = State::of(stage.into(), None);
+        let begun = StageShown::of(stage.into(), None);
         let shared = Arc::new(Shared { state: Mutex::new(begun), over: Condvar::new() });
         let shown = shared.clone();
         // Without a thread the work goes on, not shown.
@@ -90,10 +90,10 @@ impl Progress {
 
     /// Starts another stage.
     pub(crate) fn stage(&self, stage: impl Into<Cow<'static, str>>, total: Option<u64>) {
-        self.with(|state| *state = State::of(stage.into(), total));
+        self.with(|state| *state = StageShown::of(stage.into(), total));
     }
 
-    fn with(&self, change: impl FnOnce(&mut State)) {
+    fn with(&self, change: impl FnOnce(&mut StageShown)) {
         if let Some((shared, _)) = &self.shown {
             change(&mut lock(&shared.state));
         }
@@ -130,7 +130,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl StageShown {
     /// A stage that begins now.
     fn of(stage: Cow<'static, str>, total: Option<u64>) -> Self {
         Self { stage, count: None, total, since: Instant::now(), is_over: false }
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     fn line(count: Option<u64>, total: Option<u64>, millis: u64, room: usize) -> String {
-        let pruning = State { count, ..State::of("pruning".into(), total) };
+        let pruning = StageShown { count, ..StageShown::of("pruning".into(), total) };
         let line = pruning.line(Duration::from_millis(millis), room);
         assert!(columns(&line) <= room, "{line}");
         line

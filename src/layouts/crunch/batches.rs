@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::graph::{State, Task};
+use super::graph::{Task, TaskState};
 
 /// Batches of tasks, by index.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) fn plan(tasks: &[Task], groups: &[Vec<usize>], has_dependencies: bool
     if has_dependencies {
         return by_dependencies(tasks);
     }
-    let open = |place: &usize| tasks.get(*place).is_some_and(|it| it.state == State::Open);
+    let open = |place: &usize| tasks.get(*place).is_some_and(|it| it.state == TaskState::Open);
     let mut is_placed = vec![false; tasks.len()];
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for group in groups.iter().cloned().chain(by_number(tasks)) {
@@ -51,7 +51,7 @@ fn by_number(tasks: &[Task]) -> Vec<Vec<usize>> {
 }
 
 fn by_dependencies(tasks: &[Task]) -> Plan {
-    let is_done = |place: usize| tasks[place].state == State::Done;
+    let is_done = |place: usize| tasks[place].state == TaskState::Done;
     let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); tasks.len()];
     let mut waits_for = vec![0_usize; tasks.len()];
     for (place, task) in tasks.iter().enumerate() {
@@ -63,7 +63,7 @@ fn by_dependencies(tasks: &[Task]) -> Plan {
         }
     }
     let is_ready = |place: usize, waits_for: &[usize]| {
-        tasks[place].state == State::Open && waits_for[place] == 0
+        tasks[place].state == TaskState::Open && waits_for[place] == 0
     };
     let mut plan = Plan::default();
     let mut is_placed = vec![false; tasks.len()];
@@ -82,7 +82,7 @@ fn by_dependencies(tasks: &[Task]) -> Plan {
         next.sort_unstable();
         plan.batches.push(std::mem::replace(&mut batch, next));
     }
-    let is_left = |place: &usize| tasks[*place].state == State::Open && !is_placed[*place];
+    let is_left = |place: &usize| tasks[*place].state == TaskState::Open && !is_placed[*place];
     plan.blocked = (0..tasks.len()).filter(is_left).collect();
     plan
 }

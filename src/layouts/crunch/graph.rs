@@ -25,7 +25,7 @@ const COMPLETED: [&str; 2] = ["completed_at", "completedAt"];
 /// A task, as the planning of batches sees it.
 #[derive(Debug)]
 pub(super) struct Task {
-    pub(super) state: State,
+    pub(super) state: TaskState,
     /// Indexes of the tasks it depends on; `None` for one that is not in the graph.
     pub(super) after: Vec<Option<usize>>,
     /// The number of its batch, if stated.
@@ -34,7 +34,7 @@ pub(super) struct Task {
 
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum TaskState {
     /// Pending, queued or running when it was saved, or with an unknown status.
     Open,
     Done,
@@ -46,7 +46,7 @@ pub(super) enum State {
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) graph: Graph,
-    states: Vec<State>,
+    states: Vec<TaskState>,
     beyond: [u64; 2],
 }
 
@@ -80,12 +80,12 @@ impl Read {
     /// The tasks that are done, and those that are not; `None` if there are no tasks. A task that
     /// was skipped is neither.
     pub(super) fn tasks(&self) -> Option<[Vec<String>; 2]> {
-        let of = |wanted: &[State]| {
+        let of = |wanted: &[TaskState]| {
             let nodes = self.graph.nodes.iter().zip(&self.states);
             nodes.filter(|(_, it)| wanted.contains(it)).map(|(node, _)| node.id.clone()).collect()
         };
         let has_some = !self.graph.nodes.is_empty();
-        has_some.then(|| [of(&[State::Done]), of(&[State::Open, State::Failed])])
+        has_some.then(|| [of(&[TaskState::Done]), of(&[TaskState::Open, TaskState::Failed])])
     }
 
     /// The progress of the tasks.
@@ -138,9 +138,9 @@ impl<'a> Nodes<'a> {
         } else {
             self.places.remove(&id);
             match state(&[value]) {
-                State::Done => self.beyond[0] += 1,
-                State::Open | State::Failed => self.beyond[1] += 1,
-                State::Skipped => {}
+                TaskState::Done => self.beyond[0] += 1,
+                TaskState::Open | TaskState::Failed => self.beyond[1] += 1,
+                TaskState::Skipped => {}
             }
         }
     }
@@ -214,13 +214,13 @@ fn word<'a>(values: &[&'a Document]) -> Option<&'a str> {
     })
 }
 
-fn state(values: &[&Document]) -> State {
+fn state(values: &[&Document]) -> TaskState {
     let word = word(values).unwrap_or_default().trim();
     match status(word) {
-        _ if word.eq_ignore_ascii_case(super::NodeStatus::Skipped.as_str()) => State::Skipped,
-        Status::Completed => State::Done,
-        Status::Failed => State::Failed,
-        Status::InProgress | Status::Paused | Status::Archived | Status::Unknown => State::Open,
+        _ if word.eq_ignore_ascii_case(super::NodeStatus::Skipped.as_str()) => TaskState::Skipped,
+        Status::Completed => TaskState::Done,
+        Status::Failed => TaskState::Failed,
+        Status::InProgress | Status::Paused | Status::Archived | Status::Unknown => TaskState::Open,
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct GivenIssue {
 }
 
 #[derive(Debug, Deserialize)]
-struct Told {
+struct IssueDocument {
     number: Option<Number>,
     #[serde(default, deserialize_with = "null_as_empty")]
     body: Option<String>,
@@ -78,7 +78,8 @@ impl GivenIssue {
     /// What is wrong, without a subject.
     pub(super) fn parse(json: &[u8]) -> Result<Self, String> {
         let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
-        let told: Told = serde_json::from_slice(json).map_err(|error| what_is_wrong(&error))?;
+        let told: IssueDocument =
+            serde_json::from_slice(json).map_err(|error| what_is_wrong(&error))?;
         // For example an error message of a server.
         if told.body.is_none() && told.labels.is_none() {
             return Err("has neither body nor labels".to_owned());

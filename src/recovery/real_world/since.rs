@@ -32,12 +32,12 @@ const EDITED: [&str; 3] = ["ls-files", "--modified", "-z"];
 pub(super) struct Since {
     files: Cell<u32>,
     /// The last moment that was looked up, and its commit.
-    commit: RefCell<Option<Found>>,
+    commit: RefCell<Option<CommitThen>>,
 }
 
 /// The commit of a moment, or why there is none.
 #[derive(Debug, Clone)]
-struct Found {
+struct CommitThen {
     time: Timestamp,
     branch: Option<String>,
     commit: Result<String, String>,
@@ -97,7 +97,7 @@ impl Since {
         }
         let commit = newest(git, since);
         *self.commit.borrow_mut() =
-            Some(Found { time: since.time, branch, commit: commit.clone() });
+            Some(CommitThen { time: since.time, branch, commit: commit.clone() });
         commit
     }
 }

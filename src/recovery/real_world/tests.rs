@@ -22,12 +22,12 @@ use super::{IssueJson, RealWorld, Surroundings};
 use crate::recovery::{Answer, World as _};
 
 /// A directory of its own, and the project in it.
-struct Place {
+struct Sandbox {
     directory: TempDir,
     root: PathBuf,
 }
 
-impl Place {
+impl Sandbox {
     /// Without git.
     fn bare() -> Self {
         let directory = tempfile::tempdir().unwrap();

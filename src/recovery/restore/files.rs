@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use super::look::{IS_DIRECTORY, There, look};
 use crate::checkpoint::{Artifact, Hash};
-use crate::transfer::directory::{Directory, Found, THROUGH_FILE};
+use crate::transfer::directory::{Directory, Occupant, THROUGH_FILE};
 use crate::transfer::own::{IS_OWN, Own};
 use crate::transfer::place::{ancestors, leads_home, refusal, split};
 
@@ -231,9 +231,9 @@ fn decide(
 /// The reason why replaced files cannot be kept, if any.
 fn keeping_refusal(directory: &Directory) -> Option<String> {
     match directory.directory(KEPT) {
-        Ok(Found::Same | Found::Nothing) => None,
-        Ok(Found::Obstacle(why)) => Some(why.to_owned()),
-        Ok(Found::Other) => Some("is no directory".to_owned()),
+        Ok(Occupant::Same | Occupant::Nothing) => None,
+        Ok(Occupant::Obstacle(why)) => Some(why.to_owned()),
+        Ok(Occupant::Other) => Some("is no directory".to_owned()),
         Err(error) => Some(format!("cannot be read: {error}")),
     }
 }

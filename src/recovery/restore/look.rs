@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 
 use crate::checkpoint::Hash;
 use crate::store::opening;
-use crate::transfer::directory::{Directory, Found, THROUGH_FILE};
+use crate::transfer::directory::{Directory, Occupant, THROUGH_FILE};
 use crate::transfer::place::split;
 use crate::transfer::system;
 
@@ -33,10 +33,10 @@ pub(super) enum There {
 /// Looks at the place of a path that has been found to lead nowhere else.
 pub(super) fn look(directory: &Directory, path: &str) -> io::Result<There> {
     match directory.directory(split(path).0)? {
-        Found::Same => {}
-        Found::Nothing | Found::Other => return Ok(There::Nothing),
-        Found::Obstacle(THROUGH_FILE) => return Ok(There::BelowFile),
-        Found::Obstacle(why) => return Ok(There::Obstacle(why)),
+        Occupant::Same => {}
+        Occupant::Nothing | Occupant::Other => return Ok(There::Nothing),
+        Occupant::Obstacle(THROUGH_FILE) => return Ok(There::BelowFile),
+        Occupant::Obstacle(why) => return Ok(There::Obstacle(why)),
     }
     let place = directory.path(path);
     let found = match fs::symlink_metadata(&place) {

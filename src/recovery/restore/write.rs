@@ -14,7 +14,7 @@ use super::plan::{Decided, RestorePlan};
 use super::refusal::{Refusal, Trying as _};
 use crate::checkpoint::{Entry, Hash, Id, SourceForm, Timestamp};
 use crate::store::{Stage, Step, Store, Watch, opening};
-use crate::transfer::directory::{Content, Directory, Draft, Found};
+use crate::transfer::directory::{Content, Directory, Draft, Occupant};
 use crate::transfer::place::split;
 use crate::transfer::private;
 use crate::transfer::whole::WholeFile;
@@ -192,17 +192,17 @@ impl Work<'_> {
     fn room_for(&self, path: &str) -> io::Result<String> {
         let kept = format!("{}/{path}", self.applied.kept_in);
         let (own, _) = split(KEPT);
-        if self.directory.directory(own)? == Found::Nothing {
+        if self.directory.directory(own)? == Occupant::Nothing {
             let own = self.directory.path(own);
             let cannot = |error| format!("cannot make {}: {error}", own.display());
             private::own_directory(&own).map_err(|error| io::Error::other(cannot(error)))?;
         }
         // The parent may be open to other users, so this directory is made private.
-        if self.directory.directory(KEPT)? == Found::Nothing {
+        if self.directory.directory(KEPT)? == Occupant::Nothing {
             private::directory(&self.directory.path(KEPT))?;
         }
         let (parent, _) = split(&kept);
-        if let Found::Obstacle(why) = self.directory.directory(parent)? {
+        if let Occupant::Obstacle(why) = self.directory.directory(parent)? {
             return Err(io::Error::other(format!("{kept} {why}")));
         }
         self.directory.make_directory(parent)?;

@@ -49,7 +49,7 @@ const CAUSES_MAX: usize = 64;
 const TAGGED_PASSED: usize = 16;
 
 /// The part of a series that is read.
-struct Look<'a> {
+struct SeriesPart<'a> {
     /// The rules that may govern what was added.
     rules: Vec<&'a Rule>,
     /// How many checkpoints to read beyond those that the rule keeps.
@@ -156,7 +156,7 @@ impl Writer<'_> {
         series: &Series,
         touched: &'b [(Touched, usize)],
         policy: &'b Policy,
-    ) -> Option<Look<'b>> {
+    ) -> Option<SeriesPart<'b>> {
         let rules: BTreeSet<usize> =
             touched.iter().flat_map(|(touched, _)| governing(&policy.rules, touched)).collect();
         let rules: Vec<&Rule> = rules.into_iter().map(|number| &policy.rules[number]).collect();
@@ -169,12 +169,16 @@ impl Writer<'_> {
         }
         let is_due = since.is_none_or(|since| since > keep / LOOKS_A_GROUP);
         looked.insert(series.clone(), if is_due { 0 } else { since.unwrap_or(0) });
-        is_due.then(|| Look { rules, more: since.unwrap_or(added) + LOOKED_AT })
+        is_due.then(|| SeriesPart { rules, more: since.unwrap_or(added) + LOOKED_AT })
     }
 
     /// The newest of a series for each cause. Of the causes that may be in the group, also as many
     /// as their rules keep and some more from both ends.
-    fn looked_at(&self, (series, name): (&Series, NameId), look: &Look<'_>) -> Result<Vec<Entry>> {
+    fn looked_at(
+        &self,
+        (series, name): (&Series, NameId),
+        look: &SeriesPart<'_>,
+    ) -> Result<Vec<Entry>> {
         let causes = causes(&self.index, name, self.path)?;
         if causes.len() > CAUSES_MAX {
             return Ok(Vec::new());

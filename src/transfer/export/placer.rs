@@ -135,7 +135,7 @@ fn is_obstacle(error: &io::Error) -> bool {
 mod tests {
     use super::*;
     use crate::checkpoint::SourceForm;
-    use crate::transfer::directory::{Content, Found, Modes};
+    use crate::transfer::directory::{Content, Modes, Occupant};
 
     fn content(text: &str) -> Content {
         Content { text: text.into(), form: SourceForm::default() }
@@ -168,14 +168,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let directory = Directory::new(dir.path(), false, Modes::Limited);
         let mut placer = Placer::new(&directory);
-        assert_eq!(directory.look("x/a", &content("ours")).unwrap(), Found::Nothing);
+        assert_eq!(directory.look("x/a", &content("ours")).unwrap(), Occupant::Nothing);
         let draft = directory.draft("x/a", &content("ours")).unwrap();
         fs::write(dir.path().join("x/a"), "theirs").unwrap();
         assert!(!placer.place(draft, "x/a").unwrap());
         assert_eq!(fs::read(dir.path().join("x/a")).unwrap(), b"theirs");
         let directory = Directory::new(dir.path(), false, Modes::Limited);
-        assert_eq!(directory.look("x/a", &content("ours")).unwrap(), Found::Other);
-        assert_eq!(directory.look("x/a", &content("theirs")).unwrap(), Found::Same);
+        assert_eq!(directory.look("x/a", &content("ours")).unwrap(), Occupant::Other);
+        assert_eq!(directory.look("x/a", &content("theirs")).unwrap(), Occupant::Same);
     }
 
     /// It was known as a directory once, and never looked at again.

@@ -13,7 +13,7 @@ use super::vacate::{Leaving, Left};
 use crate::checkpoint::{Entry, Id, Layout, Series, SourceForm};
 use crate::error::Error;
 use crate::store::Store;
-use crate::transfer::directory::{Content, Directory, Draft, Found};
+use crate::transfer::directory::{Content, Directory, Draft, Occupant};
 use crate::transfer::place;
 
 /// Some checkpoints that follow each other.
@@ -157,18 +157,18 @@ impl Progress {
     /// The next stage of a file, by what is at its path.
     pub(super) fn of(
         directory: &Directory,
-        found: Found,
+        found: Occupant,
         path: &str,
         draft: impl FnOnce() -> std::io::Result<Draft>,
     ) -> Result<Self, ExportError> {
         match found {
-            Found::Other if !directory.overwrites => Ok(Self::Differs),
-            Found::Nothing | Found::Other => {
+            Occupant::Other if !directory.overwrites => Ok(Self::Differs),
+            Occupant::Nothing | Occupant::Other => {
                 let draft = draft().trying(|| format!("write {}", directory.path(path).display()));
                 draft.map(Self::Drafted)
             }
-            Found::Same => Ok(Self::Unchanged),
-            Found::Obstacle(reason) => Ok(Self::Obstructed(reason)),
+            Occupant::Same => Ok(Self::Unchanged),
+            Occupant::Obstacle(reason) => Ok(Self::Obstructed(reason)),
         }
     }
 }

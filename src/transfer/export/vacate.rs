@@ -12,7 +12,7 @@ use crate::checkpoint::{Checkpoint, Entry, Id, SourceForm};
 use crate::error::Result;
 use crate::layouts::claude::Filed;
 use crate::store::{Store, opening, sync_parent};
-use crate::transfer::directory::{Content, Directory, Found};
+use crate::transfer::directory::{Content, Directory, Occupant};
 use crate::transfer::place::{Packing, split};
 
 /// A place that the file of a checkpoint leaves.
@@ -57,13 +57,13 @@ impl Leaving {
         let content = content(checkpoint, self.form)?;
         let found = directory.look(&self.path, &content);
         let found = found.trying(|| format!("read {}", self.path))?;
-        if found == Found::Nothing || !self.is_of(store, &checkpoint.entry)? {
+        if found == Occupant::Nothing || !self.is_of(store, &checkpoint.entry)? {
             return Ok(Left::Nothing);
         }
         Ok(match found {
-            Found::Same => Left::Same(self),
-            Found::Other | Found::Obstacle(_) if self.is_source => Left::Changed(self.path),
-            Found::Nothing | Found::Other | Found::Obstacle(_) => Left::Nothing,
+            Occupant::Same => Left::Same(self),
+            Occupant::Other | Occupant::Obstacle(_) if self.is_source => Left::Changed(self.path),
+            Occupant::Nothing | Occupant::Other | Occupant::Obstacle(_) => Left::Nothing,
         })
     }
 
@@ -116,7 +116,7 @@ fn remove(directory: &Directory, path: &str, content: &Content) -> io::Result<bo
     let (place, shown) = (directory.path(path), directory.path(&aside));
     fs::rename(&place, &shown)?;
     let found = directory.look(&aside, content);
-    if !matches!(found, Ok(Found::Same)) {
+    if !matches!(found, Ok(Occupant::Same)) {
         opening::rename_new(&shown, &place)?;
         return found.map(|_| false);
     }

@@ -172,8 +172,8 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     let ended = end(&store, &found, &world, global);
     // Prints a decision once it is carried out; any other error is printed alone.
     if ended.as_ref().err().is_none_or(anyhow::Error::is::<Refusal>) {
-        let told = tell::Told { found: &found, shown: shown.as_ref(), root: world.root() };
-        tell::tell(args, global, out, &told)?;
+        let decided = tell::Decided { found: &found, shown: shown.as_ref(), root: world.root() };
+        tell::tell(args, global, out, &decided)?;
     }
     ended
 }

@@ -23,7 +23,7 @@ const TOLD_OTHERWISE: [&str; 3] = ["StatePlace", "Stopped", "Store"];
 const CONTRACT: &str = include_str!("../../../docs/JSON.md");
 
 /// An error and its printed report.
-struct Told {
+struct Report {
     /// The name of the variant.
     name: String,
     /// The texts in its fields.
@@ -34,13 +34,13 @@ struct Told {
     hint: Option<String>,
 }
 
-fn told() -> Vec<Told> {
+fn told() -> Vec<Report> {
     let samples = samples::all().into_iter().map(|(debug, error)| {
         let Verdict { exit, code, hint } = Verdict::of(&error);
         let name: String = debug.chars().take_while(char::is_ascii_alphanumeric).collect();
         let parts = debug.split('"').skip(1).step_by(2).map(str::to_owned).collect();
         let (message, hint) = (format!("{error:#}"), hint.map(String::from));
-        Told { name, parts, exit: exit as u8, code, message, hint }
+        Report { name, parts, exit: exit as u8, code, message, hint }
     });
     samples.collect()
 }
@@ -82,7 +82,7 @@ fn every_error_is_looked_at() {
 
 #[test]
 fn messages_are_fragments_that_name_what_they_are_about() {
-    for Told { name, parts, message, hint, .. } in told() {
+    for Report { name, parts, message, hint, .. } in told() {
         let all = format!("{message} {}", hint.unwrap_or_default()).to_lowercase();
         for part in parts {
             assert!(all.contains(&part.to_lowercase()), "{name} does not tell {part:?}: {all}");
@@ -99,7 +99,7 @@ fn messages_are_fragments_that_name_what_they_are_about() {
 #[test]
 fn hints_say_what_to_do() {
     let root = commands();
-    for Told { name, hint, .. } in told() {
+    for Report { name, hint, .. } in told() {
         assert_eq!(hint.is_none(), WITHOUT_HINT.contains(&name.as_str()), "{name}: {hint:?}");
         let hint = hint.unwrap_or_default();
         assert!(
@@ -119,7 +119,7 @@ fn hints_say_what_to_do() {
 /// A hint said `waypost reopen --series SERIES` where the series was known.
 #[test]
 fn hints_have_the_values_that_are_known() {
-    for Told { name, hint, .. } in told() {
+    for Report { name, hint, .. } in told() {
         let hint = hint.unwrap_or_default();
         for word in hint.split(|it: char| !it.is_ascii_alphanumeric()) {
             let is_place = ["SERIES", "ID", "NAME", "DIR", "POINTER", "NUMBER", "PATH"];
@@ -164,7 +164,7 @@ fn is_call(root: &clap::Command, call: &str) -> bool {
 
 #[test]
 fn codes_are_names_that_the_contract_explains() {
-    for Told { name, code, exit, .. } in told() {
+    for Report { name, code, exit, .. } in told() {
         assert!(code.chars().all(|it| it.is_ascii_lowercase() || it == '_'), "{name}: {code}");
         let row = CONTRACT.lines().find(|line| line.starts_with(&format!("| `{code}` |")));
         let row = row.unwrap_or_else(|| panic!("JSON.md does not explain {code}"));

@@ -38,14 +38,14 @@ mod tests {
     #[test]
     fn every_object_starts_with_its_version() {
         #[derive(Serialize)]
-        struct Found {
+        struct Numbered {
             id: u8,
         }
         let start = format!("{{\"{VERSION_KEY}\":{VERSION},\"id\":7");
         let mut line = Vec::new();
-        json_line(&mut line, &Found { id: 7 }).unwrap();
+        json_line(&mut line, &Numbered { id: 7 }).unwrap();
         assert_eq!(String::from_utf8(line.clone()).unwrap(), format!("{start}}}\n"));
-        assert_eq!(json_open(&Found { id: 7 }).unwrap(), start);
+        assert_eq!(json_open(&Numbered { id: 7 }).unwrap(), start);
         let mut text = Vec::new();
         json_text(&mut text, "{\"id\":7}").unwrap();
         assert_eq!(text, line);

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_branch_is_there_until_it_is_deleted() {
     needs!("git");
-    let place = Place::with_git();
+    let place = Sandbox::with_git();
     git(&place.root, &["branch", "feature/x"]);
     let world = place.world();
     assert_eq!(world.has_branch("main"), Answer::Known(true));
@@ -23,7 +23,7 @@ fn a_branch_is_there_until_it_is_deleted() {
 #[test]
 fn a_tag_or_a_commit_is_no_branch() {
     needs!("git");
-    let place = Place::with_git();
+    let place = Sandbox::with_git();
     git(&place.root, &["tag", "v1"]);
     let commit = git(&place.root, &["rev-parse", "HEAD"]);
     assert_eq!(place.world().has_branch("v1"), Answer::Known(false));
@@ -33,7 +33,7 @@ fn a_tag_or_a_commit_is_no_branch() {
 #[test]
 fn a_branch_that_only_a_remote_has_is_there() {
     needs!("git");
-    let place = Place::with_git();
+    let place = Sandbox::with_git();
     git(&place.root, &["branch", "feature/x"]);
     let other = place.directory.path().join("clone");
     git(place.directory.path(), &["clone", "--quiet", "project", "clone"]);
@@ -48,7 +48,7 @@ fn a_branch_that_only_a_remote_has_is_there() {
 #[test]
 fn a_name_is_neither_an_option_nor_a_path_nor_a_pattern() {
     needs!("git");
-    let place = Place::with_git();
+    let place = Sandbox::with_git();
     let world = place.world();
     for name in ["-d", "--version", "--exec=touch x", "--upload-pack=x"] {
         assert_ne!(world.has_branch(name), Answer::Known(true), "{name}");
@@ -64,7 +64,7 @@ fn a_name_is_neither_an_option_nor_a_path_nor_a_pattern() {
 #[test]
 fn a_branch_without_a_commit_is_there() {
     needs!("git");
-    let place = Place::bare();
+    let place = Sandbox::bare();
     git(&place.root, &["init", "--quiet", "--initial-branch=main"]);
     assert_eq!(place.world().has_branch("main"), Answer::Known(true));
     assert_eq!(place.world().has_branch("other"), Answer::Known(false));
@@ -74,7 +74,7 @@ fn a_branch_without_a_commit_is_there() {
 #[test]
 fn the_branch_that_is_checked_out_is_told() {
     needs!("git");
-    let place = Place::with_git();
+    let place = Sandbox::with_git();
     git(&place.root, &["switch", "--quiet", "--create", "feature/x"]);
     // A tag of that name makes the short one ambiguous.
     git(&place.root, &["tag", "feature/x"]);
@@ -86,7 +86,7 @@ fn the_branch_that_is_checked_out_is_told() {
 #[test]
 fn without_git_or_a_repository_nobody_can_tell() {
     needs!("git");
-    let place = Place::bare();
+    let place = Sandbox::bare();
     // Whatever is above the temporary directory.
     place.write(".git", "gitdir: nowhere");
     let world = place.world();
@@ -96,7 +96,7 @@ fn without_git_or_a_repository_nobody_can_tell() {
     let nowhere = world_at(place.root.join("nowhere"));
     let said = reason(nowhere.has_branch("main"));
     assert!(said.starts_with("git failed and said: cannot change to"), "{said}");
-    let mut world = Place::with_git().world();
+    let mut world = Sandbox::with_git().world();
     world.git.program = "/nonexistent/git".into();
     assert_eq!(reason(world.has_branch("main")), "git is not installed");
 }

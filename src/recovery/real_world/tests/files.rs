@@ -10,7 +10,7 @@ const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f2001
 
 #[test]
 fn a_file_is_told_by_hash_and_time() {
-    let place = Place::bare();
+    let place = Sandbox::bare();
     let path = place.write("src/made.rs", "abc");
     let time = UNIX_EPOCH + Duration::from_millis(1_700_000_000_999);
     File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
@@ -29,7 +29,7 @@ fn a_file_is_told_by_hash_and_time() {
 
 #[test]
 fn nothing_outside_is_read_or_even_looked_for() {
-    let place = Place::bare();
+    let place = Sandbox::bare();
     place.write("src/made.rs", "abc");
     let beside = place.directory.path().join("beside");
     fs::write(&beside, "secret").unwrap();
@@ -56,7 +56,7 @@ fn nothing_outside_is_read_or_even_looked_for() {
 #[test]
 fn the_worktree_is_not_outside_if_it_is_larger_than_the_directory() {
     needs!("git");
-    let place = Place::with_git();
+    let place = Sandbox::with_git();
     let path = place.write("made", "abc");
     place.write("sub/file", "");
     let world = world_at(place.root.join("sub"));
@@ -71,7 +71,7 @@ fn the_worktree_is_not_outside_if_it_is_larger_than_the_directory() {
 #[test]
 fn links_are_followed_only_inside() {
     use std::os::unix::fs::symlink;
-    let place = Place::bare();
+    let place = Sandbox::bare();
     place.write("src/made.rs", "abc");
     fs::write(place.directory.path().join("beside"), "secret").unwrap();
     symlink("src/made.rs", place.root.join("inside")).unwrap();
@@ -89,7 +89,7 @@ fn links_are_followed_only_inside() {
 
 #[test]
 fn only_files_of_a_bounded_length_are_read() {
-    let place = Place::bare();
+    let place = Sandbox::bare();
     place.write("directory/file", "");
     let large = File::create(place.root.join("large")).unwrap();
     large.set_len((1 << 30) + 1).unwrap();
@@ -104,7 +104,7 @@ fn only_files_of_a_bounded_length_are_read() {
 #[cfg(unix)]
 #[test]
 fn a_pipe_is_not_waited_for() {
-    let place = Place::bare();
+    let place = Sandbox::bare();
     let pipe = place.root.join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     assert_eq!(reason(place.world().file("pipe")), "it is not a regular file");

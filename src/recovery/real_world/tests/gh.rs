@@ -3,7 +3,7 @@
 use super::*;
 
 /// A world whose gh is `script`.
-fn with_gh(place: &Place, script: &str) -> RealWorld {
+fn with_gh(place: &Sandbox, script: &str) -> RealWorld {
     let path = place.directory.path().join("gh");
     // Another process writes it: a file that this one has open for writing, in any thread that
     // forks just then, cannot be run.
@@ -17,7 +17,7 @@ fn with_gh(place: &Place, script: &str) -> RealWorld {
 
 #[test]
 fn an_issue_is_asked_for_by_number_in_the_directory() {
-    let place = Place::bare();
+    let place = Sandbox::bare();
     let world = with_gh(
         &place,
         r#"pwd > asked; printf '%s\n' "$@" >> asked
@@ -35,7 +35,7 @@ fn an_issue_is_asked_for_by_number_in_the_directory() {
 
 #[test]
 fn what_gh_says_is_not_believed_blindly() {
-    let place = Place::bare();
+    let place = Sandbox::bare();
     for (script, told) in [
         ("echo '{\"number\":43,\"body\":\"\"}'", "what is known is of issue 43"),
         ("echo secret", "the answer of gh is not JSON, from line 1 column 1 on"),
@@ -49,7 +49,7 @@ fn what_gh_says_is_not_believed_blindly() {
 
 #[test]
 fn a_pull_request_is_told_by_address_or_number() {
-    let place = Place::bare();
+    let place = Sandbox::bare();
     let told = |script| with_gh(&place, script).pull_request("feature/x");
     let known = |name: &str| Answer::Known(Some(name.to_owned()));
     assert_eq!(told("echo '[]'"), Answer::Known(None));
@@ -60,7 +60,7 @@ fn a_pull_request_is_told_by_address_or_number() {
 
 #[test]
 fn a_branch_is_never_an_option_of_gh() {
-    let place = Place::bare();
+    let place = Sandbox::bare();
     let world = with_gh(&place, "printf '%s\\n' \"$@\" > asked; echo '[]'");
     assert_eq!(world.pull_request("--web"), Answer::Known(None));
     let asked = fs::read_to_string(place.root.join("asked")).unwrap();
@@ -69,7 +69,7 @@ fn a_branch_is_never_an_option_of_gh() {
 
 #[test]
 fn gh_can_neither_ask_nor_colour() {
-    let place = Place::bare();
+    let place = Sandbox::bare();
     let world = with_gh(&place, "env > asked; cat >> asked; echo '[]'");
     assert_eq!(world.pull_request("main"), Answer::Known(None));
     let asked = fs::read_to_string(place.root.join("asked")).unwrap();
@@ -80,7 +80,7 @@ fn gh_can_neither_ask_nor_colour() {
 
 #[test]
 fn without_gh_or_its_directory_nobody_can_tell() {
-    let place = Place::bare();
+    let place = Sandbox::bare();
     let mut world = place.world();
     world.gh.as_mut().unwrap().program = "/nonexistent/gh".into();
     assert_eq!(reason(world.issue("42")), "gh is not installed");

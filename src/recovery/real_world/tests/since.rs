@@ -12,7 +12,7 @@ const TEN: i64 = 1_736_848_800;
 const HOUR: i64 = 3600;
 
 /// Commits everything at a time.
-fn commit_at(place: &Place, seconds: i64) {
+fn commit_at(place: &Sandbox, seconds: i64) {
     git(&place.root, &["add", "--all"]);
     let date = format!("{seconds} +0000");
     let mut command = super::super::child::command("git".as_ref(), &[]);
@@ -23,8 +23,8 @@ fn commit_at(place: &Place, seconds: i64) {
 }
 
 /// A file that was committed at ten, and again at twelve.
-fn place() -> Place {
-    let place = Place::bare();
+fn place() -> Sandbox {
+    let place = Sandbox::bare();
     git(&place.root, &["init", "--quiet", "--initial-branch=main"]);
     place.write("src/a.rs", "ten\n");
     commit_at(&place, TEN);
@@ -131,7 +131,7 @@ fn what_git_does_not_know_is_not_guessed() {
     for odd in [":(top)src/a.rs", ":/src/a.rs", "--output=x", "src/*.rs", "a\0b"] {
         assert_ne!(changed(&world, odd, TEN), Answer::Known(false), "{odd}");
     }
-    let bare = Place::bare();
+    let bare = Sandbox::bare();
     bare.write("a", "x");
     bare.write(".git", "gitdir: nowhere");
     let said = reason(changed(&bare.world(), "a", TEN));

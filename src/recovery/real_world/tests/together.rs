@@ -9,7 +9,7 @@ use crate::store::Store;
 #[test]
 fn work_goes_on_until_its_branch_is_gone() {
     needs!("git");
-    let place = Place::with_git();
+    let place = Sandbox::with_git();
     git(&place.root, &["checkout", "-q", "-b", "issue-42"]);
     let plan = place.write("plan.md", "1. do it");
     let store = Store::open(place.directory.path().join("store.redb")).unwrap();

@@ -12,7 +12,7 @@ fn worktree(root: PathBuf) -> PathBuf {
 #[test]
 fn the_worktree_is_the_one_around_the_directory() {
     needs!("git");
-    let place = Place::with_git();
+    let place = Sandbox::with_git();
     place.write("src/deep/file", "");
     let other = place.root.join("trees/issue-42");
     git(&place.root, &["worktree", "add", "--quiet", "-b", "issue-42", "trees/issue-42"]);
@@ -27,7 +27,7 @@ fn the_worktree_is_the_one_around_the_directory() {
 #[test]
 fn without_git_it_is_the_directory_itself() {
     needs!("git");
-    let place = Place::bare();
+    let place = Sandbox::bare();
     place.write(".git", "gitdir: nowhere");
     assert_eq!(worktree(place.root.clone()), place.root);
     let bare = place.directory.path().canonicalize().unwrap().join("bare");
@@ -37,7 +37,7 @@ fn without_git_it_is_the_directory_itself() {
 
 #[test]
 fn directories_may_be_anywhere_but_not_by_going_up() {
-    let place = Place::bare();
+    let place = Sandbox::bare();
     place.write("trees/a/file", "");
     let world = place.world();
     let full = place.root.join("trees/a");
@@ -62,7 +62,7 @@ fn directories_may_be_anywhere_but_not_by_going_up() {
 #[test]
 fn a_link_leads_to_the_same_directory() {
     needs!("git");
-    let place = Place::with_git();
+    let place = Sandbox::with_git();
     let link = place.directory.path().join("link");
     std::os::unix::fs::symlink(&place.root, &link).unwrap();
     let world = world_at(link.clone());

@@ -20,7 +20,7 @@ const VOCABULARY: u32 = 400;
 
 /// The state of an agent loop, as a program would declare it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct LoopState {
     task: String,
     stage: String,
     iteration: u32,
@@ -69,7 +69,7 @@ impl Shape {
 /// A loop that saves its state in every iteration.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentLoop {
-    pub(crate) state: State,
+    pub(crate) state: LoopState,
     loop_id: LoopId,
     shape: Shape,
     random: Random,
@@ -79,7 +79,7 @@ impl AgentLoop {
     pub(crate) fn new(seed: u32, shape: Shape) -> Self {
         let mut random = Random::new(seed.into());
         let loop_id = LoopId::new(format!("ralph-bench-{seed:08x}")).expect("it is not empty");
-        let mut state = State::new(&mut random);
+        let mut state = LoopState::new(&mut random);
         let mut length = state.to_json().len();
         while length < shape.json_bytes {
             length += state.grow(&mut random) + ",".len();
@@ -118,7 +118,7 @@ impl AgentLoop {
     }
 }
 
-impl State {
+impl LoopState {
     pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a state has only text keys")
     }

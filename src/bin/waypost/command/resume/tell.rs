@@ -14,7 +14,7 @@ use crate::exit::Refusal;
 use crate::output::{self, Fields};
 
 /// Everything known at the time of the decision.
-pub(super) struct Told<'a> {
+pub(super) struct Decided<'a> {
     pub(super) found: &'a Resumption,
     /// Differences of files, if asked for.
     pub(super) shown: Option<&'a Differences>,
@@ -26,11 +26,11 @@ pub(super) fn tell(
     args: &Args,
     global: &Global,
     out: &mut dyn Write,
-    told: &Told<'_>,
+    decided: &Decided<'_>,
 ) -> Result<()> {
-    let found = told.found;
+    let found = decided.found;
     if global.json {
-        return answer(args, out, told);
+        return answer(args, out, decided);
     }
     if found.decision != Decision::Resume {
         return Ok(());
@@ -38,7 +38,7 @@ pub(super) fn tell(
     if args.document {
         return output::document(out, &found.offer.checkpoint, global);
     }
-    if let Some((block, worker)) = block(args, told)? {
+    if let Some((block, worker)) = block(args, decided)? {
         if let Some(worker) = worker {
             worker::note(&worker, global);
         }
@@ -48,16 +48,16 @@ pub(super) fn tell(
 }
 
 /// The block for a prompt and its worker, if asked for and if work goes on.
-fn block(args: &Args, told: &Told<'_>) -> Result<Option<(String, Option<Worker>)>> {
-    if !args.prompt || told.found.decision != Decision::Resume {
+fn block(args: &Args, decided: &Decided<'_>) -> Result<Option<(String, Option<Worker>)>> {
+    if !args.prompt || decided.found.decision != Decision::Resume {
         return Ok(None);
     }
     if args.worker {
-        let worker = worker::worker(told)?;
+        let worker = worker::worker(decided)?;
         return Ok(Some((worker.prompt(), Some(worker))));
     }
-    let nothing = || Refusal::NoTasks { id: told.found.offer.checkpoint.entry.id.clone() };
-    Ok(Some((told.found.prompt().ok_or_else(nothing)?, None)))
+    let nothing = || Refusal::NoTasks { id: decided.found.offer.checkpoint.entry.id.clone() };
+    Ok(Some((decided.found.prompt().ok_or_else(nothing)?, None)))
 }
 
 /// Notes passed-over checkpoints, changes, and what could not be checked.
@@ -125,24 +125,24 @@ fn is_news(status: Status) -> bool {
     !matches!(status, Status::InProgress | Status::Unknown)
 }
 
-fn answer(args: &Args, mut out: &mut dyn Write, told: &Told<'_>) -> Result<()> {
-    let checkpoint = &told.found.offer.checkpoint;
+fn answer(args: &Args, mut out: &mut dyn Write, decided: &Decided<'_>) -> Result<()> {
+    let checkpoint = &decided.found.offer.checkpoint;
     if args.document {
-        if told.found.decision == Decision::Resume {
+        if decided.found.decision == Decision::Resume {
             checkpoint.write_json(&mut out, JsonStyle::Compact)?;
             writeln!(out)?;
         }
         return Ok(());
     }
-    let block = block(args, told)?;
-    write!(out, "{}", output::json_open(told.found)?)?;
+    let block = block(args, decided)?;
+    write!(out, "{}", output::json_open(decided.found)?)?;
     if let Some((block, worker)) = block {
         write!(out, ",\"prompt\":{}", serde_json::to_string(&block)?)?;
         if let Some(worker) = worker {
             write!(out, ",\"worker\":{}", serde_json::to_string(&worker)?)?;
         }
     }
-    if let Some(shown) = told.shown {
+    if let Some(shown) = decided.shown {
         write!(out, ",\"differences\":{}", serde_json::to_string(shown)?)?;
     }
     // The document becomes the last member of the object, without being read again.

@@ -5,15 +5,15 @@ use waypost::Layout;
 use waypost::layouts::Problem;
 use waypost::recovery::{Offer, Worker};
 
-use super::tell::Told;
+use super::tell::Decided;
 use crate::args::Global;
 use crate::exit::Refusal;
 
 /// The worker that takes over the story of the checkpoint.
-pub(super) fn worker(told: &Told<'_>) -> Result<Worker> {
-    let offer = &told.found.offer;
-    let root = told.root.to_string_lossy();
-    Worker::of(offer, &root).map_err(|problems| refusal(offer, &problems, told).into())
+pub(super) fn worker(decided: &Decided<'_>) -> Result<Worker> {
+    let offer = &decided.found.offer;
+    let root = decided.root.to_string_lossy();
+    Worker::of(offer, &root).map_err(|problems| refusal(offer, &problems, decided).into())
 }
 
 /// Notes which agent to resume before a new worker is started.
@@ -23,11 +23,11 @@ pub(super) fn note(worker: &Worker, global: &Global) {
     }
 }
 
-fn refusal(offer: &Offer, problems: &[Problem], told: &Told<'_>) -> Refusal {
+fn refusal(offer: &Offer, problems: &[Problem], decided: &Decided<'_>) -> Refusal {
     let entry = &offer.checkpoint.entry;
     Refusal::NoWorker {
         id: entry.id.clone(),
         why: problems.iter().map(Problem::to_string).collect(),
-        files: (entry.layout == Layout::Pipeline).then(|| told.root.join(".pipeline")),
+        files: (entry.layout == Layout::Pipeline).then(|| decided.root.join(".pipeline")),
     }
 }

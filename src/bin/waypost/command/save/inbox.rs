@@ -89,12 +89,12 @@ impl Line {
 /// Lines that were read and not yet taken.
 #[derive(Default)]
 pub(super) struct Inbox {
-    state: Mutex<State>,
+    state: Mutex<Waiting>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct Waiting {
     lines: Vec<Line>,
     bytes: usize,
     end: Option<io::Result<()>>,
@@ -128,7 +128,7 @@ impl Inbox {
             return;
         }
         let is_full =
-            |state: &State| state.lines.len() >= LINES_MAX || state.bytes >= WAITING_BYTES_MAX;
+            |state: &Waiting| state.lines.len() >= LINES_MAX || state.bytes >= WAITING_BYTES_MAX;
         let mut state = self.wait_while(is_full);
         state.bytes += line.text.as_ref().map_or(0, Vec::len);
         state.lines.push(line);
@@ -140,7 +140,7 @@ impl Inbox {
         self.changed.notify_all();
     }
 
-    fn wait_while(&self, condition: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+    fn wait_while(&self, condition: impl Fn(&Waiting) -> bool) -> MutexGuard<'_, Waiting> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = self.changed.wait_while(state, |state| condition(state));
         state.unwrap_or_else(PoisonError::into_inner)

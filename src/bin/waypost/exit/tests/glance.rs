@@ -1,6 +1,6 @@
 //! All errors as a person sees them: exit code, name, message, and the hint below.
 
-use super::{Told, told};
+use super::{Report, told};
 
 // The snapshot is in this file, whose lines have at most 100 columns.
 const LINE_CHARS: usize = 88;
@@ -9,7 +9,7 @@ const LINE_CHARS: usize = 88;
 #[expect(clippy::too_many_lines, reason = "nearly all of them are the snapshot")]
 fn all_errors_at_a_glance() {
     let mut lines = Vec::new();
-    for Told { exit, code, message, hint, .. } in told() {
+    for Report { exit, code, message, hint, .. } in told() {
         lines.extend(wrapped(&format!("{exit} {code}: {message}"), "  "));
         lines.extend(hint.iter().flat_map(|hint| wrapped(&format!("    {hint}"), "      ")));
     }
