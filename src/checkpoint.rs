@@ -155,6 +155,13 @@ impl Entry {
         (self.ordered_at.unwrap_or(self.created_at), self.sequence)
     }
 
+    /// Whether its file could not be read as a document. Its bytes are kept, and its document is
+    /// null.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        self.source.is_some_and(|source| source.format == Format::Unreadable)
+    }
+
     /// Length before compression: the document, and the text behind it if that is kept.
     pub(crate) fn raw_bytes(&self) -> u64 {
         let text_bytes = self.source.map_or(0, |source| source.text_bytes);

@@ -74,6 +74,7 @@ mod scalar;
 mod standing;
 mod status;
 mod time;
+mod unreadable;
 mod word;
 mod write;
 mod writing;
@@ -94,6 +95,7 @@ pub use standing::{
     Batch, Graph, GraphNode, Knowledge, Messages, NamedFile, Progress, Snapshot, Standing, standing,
 };
 pub use status::status;
+pub use unreadable::{marked_unreadable, unreadable};
 pub use word::{Vocabulary, Word};
 pub use write::{LayoutFile, file_as, file_with};
 pub use writing::{Form, Schema, Writing};

@@ -24,7 +24,7 @@ use crate::checkpoint::LoopId;
 
 pub use location::LoopFileName;
 pub(super) use reader::reader_file;
-pub(super) use recognise::{broken, entry, recognise};
+pub(super) use recognise::{broken, entry, recognise, unreadable};
 pub(super) use schema::migrate;
 pub(super) use shape::check;
 pub(super) use standing::standing;

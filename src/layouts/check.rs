@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::problem::Checker;
 use super::read::settled;
 use super::write::misfit;
-use super::{Code, Level, Problem, agentize, aiwg, claude, crunch, locate, pipeline};
+use super::{Code, Level, Problem, agentize, aiwg, claude, crunch, locate, pipeline, unreadable};
 use crate::checkpoint::{Checkpoint, Document, Layout};
 use crate::codec::convert;
 use crate::error::Result;
@@ -54,11 +54,14 @@ pub fn check(layout: Layout, document: &Document, path: &str) -> Vec<Problem> {
 
 /// Returns what [`check`] finds in a stored checkpoint, with lines of the file that it came from.
 ///
-/// `document` is the checkpoint's own.
+/// `document` is the checkpoint's own. A file that could not be read has that as its only problem.
 ///
 /// # Errors
 /// If the text of its file cannot be read.
 pub fn problems(checkpoint: &Checkpoint, document: &Document) -> Result<Vec<Problem>> {
+    if checkpoint.entry.is_unreadable() {
+        return Ok(vec![unreadable::problem(&checkpoint.entry)]);
+    }
     let path = checkpoint.entry.source_path.as_deref().unwrap_or_default();
     let mut found = check(checkpoint.entry.layout, document, path);
     if let Some(form) = checkpoint.entry.source.filter(|_| !found.is_empty())

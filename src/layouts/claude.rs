@@ -21,7 +21,7 @@ use crate::checkpoint::Status;
 pub(crate) use filed::is_set_aside;
 pub use filed::{Filed, counterpart, is_moved_file};
 pub use id::WorkflowCheckpointId;
-pub(super) use recognise::{broken, entry, recognise};
+pub(super) use recognise::{broken, entry, recognise, unreadable};
 pub(super) use schema::migrate;
 pub(super) use shape::check;
 pub(super) use standing::standing;

@@ -29,7 +29,7 @@ pub use index::{Index, IndexEntry, IndexTrigger};
 pub use index_file::IndexFile;
 pub(crate) use labels::{LabelledPhase, is_same_phase, labelled_phase};
 pub use location::Location;
-pub(super) use recognise::{entry, recognise};
+pub(super) use recognise::{entry, recognise, unreadable};
 pub use snapshot::{
     ExecutionGraph, FileState, IssueSnapshot, Member, NodeState, NodeStatus, RecoveryInfo,
     TeamState, WorkflowState,

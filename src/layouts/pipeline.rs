@@ -20,7 +20,7 @@ use super::{Field, Problem, Scalar, Word};
 
 pub use assignment::{Assignment, BusinessAnswer, ExceededRetry};
 pub(crate) use assignment::{assignment, exceeded, is_state, project, state_path};
-pub(super) use recognise::{broken, entry, recognise};
+pub(super) use recognise::{broken, entry, recognise, unreadable};
 pub(crate) use recognise::{phase, stage};
 pub(super) use shape::check;
 pub(super) use standing::standing;

@@ -11,7 +11,8 @@ use super::word::vocabulary;
 use super::{Field, Scalar, Vocabulary, Word, time};
 use crate::checkpoint::Timestamp;
 
-/// A rule of a system that a document breaks. Printed as `FIELD: RULE`, and the line if known.
+/// A rule of a system that a document breaks. Printed as `FIELD: RULE`, and the line if known; as
+/// the rule alone if it is about the whole document.
 ///
 /// ```
 /// use waypost::layouts::{Code, Level, check};
@@ -113,6 +114,9 @@ impl Serialize for Code {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.field.is_empty() {
+            return f.write_str(&self.rule);
+        }
         write!(f, "{}: {}", self.field, self.rule)?;
         self.line.map_or(Ok(()), |line| write!(f, " (line {line})"))
     }

@@ -24,6 +24,7 @@
 //! - Deleted revisions are compared while they are newer than all that exist: what was deleted
 //!   stays so. A file that changed after that is a new revision. Once they are gone for good, the
 //!   file brings them back. If the newest revision is damaged, the present content is saved.
+//! - A content that is no document is a revision, too, in the series of the one before it.
 //! - A file outside of the directory of the store is known by its whole path. If a file within has
 //!   the same path from there, the one outside is refused, since each import would find a change.
 //! - Lines of an export and native files have ids, dates and places of their own, and are taken as
@@ -119,6 +120,18 @@ impl Revision<'_> {
             Some(before) => Some(before.series.clone()),
             None => series(&format!("file:{path}")),
         };
+    }
+
+    /// Takes over the names of the revision before for a content that has none, since it could not
+    /// be read.
+    pub fn inherit(&self, about: &mut NewEntry) {
+        let before = self.before.filter(|before| before.layout == about.layout);
+        let Some(before) = before.cloned() else { return };
+        about.series = Some(before.series);
+        about.issue = before.issue;
+        about.loop_id = before.loop_id;
+        about.workflow_id = before.workflow_id;
+        about.workflow_type = before.workflow_type;
     }
 
     /// Dates a content without a stated time and orders it after the revision before. `newest` is

@@ -80,7 +80,8 @@ pub enum Hurdle {
         /// What it says about it.
         warnings: Vec<String>,
     },
-    /// It breaks rules of its system: a required field is missing, or a value is refused.
+    /// It breaks rules of its system: a required field is missing, a value is refused, or its file
+    /// could not be read at all.
     Invalid {
         /// What is wrong, by field.
         problems: Vec<Problem>,
@@ -92,8 +93,8 @@ pub enum Hurdle {
     },
     /// It could be resumed, but the work had gone wrong by then.
     Unsafe,
-    /// It is an earlier content of a file whose present content cannot be resumed, or is of no
-    /// system that is known.
+    /// It is an earlier content of a file whose present content cannot be resumed, cannot be read,
+    /// or is of no system that is known.
     Overwritten {
         /// The checkpoint with the present content.
         by: Id,
@@ -123,6 +124,12 @@ impl fmt::Display for Hurdle {
             Self::Overwritten { by } => write!(f, "was overwritten in its file by {by}"),
             Self::Ended { status } => write!(f, "is {status}"),
         }
+    }
+}
+
+impl Hurdle {
+    pub(super) fn is_overwritten_by(&self, id: Option<&Id>) -> bool {
+        matches!(self, Self::Overwritten { by } if Some(by) == id)
     }
 }
 
@@ -193,6 +200,10 @@ pub(super) fn read(store: &Store, entry: Entry) -> Result<Option<Read>> {
     add_captured(store, &entry, &mut standing)?;
     let problems = problems(&checkpoint, &document)?;
     let mut hurdles = with_invalid(hurdles(&entry, &standing), &problems);
+    if entry.is_unreadable() {
+        // The mark and the problem say the same.
+        hurdles.retain(|it| !matches!(it, Hurdle::CannotResume { .. }));
+    }
     let is_set_aside = is_set_aside(&entry, &document);
     if is_set_aside && !entry.status.is_over() {
         hurdles.push(Hurdle::Ended { status: entry.status });

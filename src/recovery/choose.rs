@@ -187,7 +187,8 @@ impl Store {
         if hurdles.is_empty() {
             // All of them are unsafe, though none forbids resuming.
             let overwritten = unknown_content(self, &offer.checkpoint.entry)?;
-            hurdles.push(overwritten.map_or(Hurdle::Unsafe, |by| Hurdle::Overwritten { by }));
+            hurdles
+                .push(overwritten.map_or(Hurdle::Unsafe, |it| Hurdle::Overwritten { by: it.id }));
         }
         Ok(Chosen { reasons, passed_over, older, damage, ..Chosen::of(offer, hurdles) })
     }

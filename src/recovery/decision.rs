@@ -33,7 +33,8 @@ pub struct Resume {
     pub depth: u32,
     /// A decision made beforehand.
     pub choice: Option<Choice>,
-    /// Whether to resume despite the checkpoint's hurdles or changes in the world.
+    /// Whether to resume despite the checkpoint's hurdles or changes in the world. A checkpoint
+    /// whose file could not be read is refused all the same.
     pub force: bool,
 }
 

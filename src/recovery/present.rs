@@ -18,8 +18,8 @@ type File = (String, Option<u64>);
 pub(super) struct Present {
     /// Per file, the newest readable revision if it cannot be resumed.
     blocked: HashMap<File, Option<Id>>,
-    /// Per file, its newest revision if that is of no known system.
-    unknown: HashMap<File, Option<Id>>,
+    /// Per file, its newest revision if that is of no known system or could not be read.
+    unknown: HashMap<File, Option<Entry>>,
     gone: HashSet<String>,
 }
 
@@ -50,15 +50,15 @@ impl Present {
     }
 
     /// Adds a hurdle if the file of this candidate now has a content of no known system, such as
-    /// `{}`. Such a content is in a series of its own.
+    /// `{}`, or one that could not be read. Such a content may be in a series of its own.
     ///
     /// Reads one entry per file. Does nothing in a store without an index of files, which would
-    /// have to be read as a whole. Returns the id of that content.
+    /// have to be read as a whole. Returns the entry of that content.
     pub(super) fn check_content(
         &mut self,
         store: &Store,
         candidate: &mut Candidate,
-    ) -> Result<Option<Id>> {
+    ) -> Result<Option<Entry>> {
         if !candidate.hurdles.is_empty() {
             return Ok(None);
         }
@@ -70,14 +70,15 @@ impl Present {
             self.unknown.insert(file, unknown.clone());
             unknown
         };
-        candidate.hurdles.extend(unknown.clone().map(|by| Hurdle::Overwritten { by }));
+        let by = unknown.as_ref().map(|it| it.id.clone());
+        candidate.hurdles.extend(by.map(|by| Hurdle::Overwritten { by }));
         Ok(unknown)
     }
 }
 
-/// Returns the newest revision of the file of a checkpoint, if that is of no known system though
-/// the checkpoint is of one.
-pub(super) fn unknown_content(store: &Store, entry: &Entry) -> Result<Option<Id>> {
+/// Returns the newest revision of the file of a checkpoint, if that could not be read, or is of no
+/// known system though the checkpoint is of one.
+pub(super) fn unknown_content(store: &Store, entry: &Entry) -> Result<Option<Entry>> {
     let Some((path, line)) = file(entry).filter(|_| entry.layout != Layout::Native) else {
         return Ok(None);
     };
@@ -85,8 +86,8 @@ pub(super) fn unknown_content(store: &Store, entry: &Entry) -> Result<Option<Id>
         return Ok(None);
     }
     match store.newest_of_file(&path, line) {
-        Ok(newest) => Ok(newest.filter(|it| it.layout == Layout::Native).map(|it| it.id)),
-        // An unreadable revision blocks nothing: then the last good state is offered.
+        Ok(newest) => Ok(newest.filter(|it| it.layout == Layout::Native || it.is_unreadable())),
+        // A damaged revision blocks nothing: then the last good state is offered.
         Err(Error::Corrupt { .. }) => Ok(None),
         Err(error) => Err(error),
     }

@@ -18,7 +18,7 @@ use super::pipeline::join;
 use super::present::Present;
 use super::proposal::{Offer, PassedOver, Proposal, Strategy};
 use super::smart;
-use crate::checkpoint::{Entry, Series};
+use crate::checkpoint::{Entry, Id, Series};
 use crate::error::{Error, Result};
 use crate::layouts::Standing;
 use crate::store::Store;
@@ -162,6 +162,7 @@ impl Store {
         let mut passed_over = Vec::new();
         // The reason why nothing older is offered.
         let mut stop: Option<String> = None;
+        let mut invalid: Option<Id> = None;
         let mut older = None;
         for entry in entries {
             let Some((mut candidate, checkpoint)) = read(self, entry)? else { continue };
@@ -170,6 +171,8 @@ impl Store {
                 present.check(&mut candidate);
             }
             let unknown = present.check_content(self, &mut candidate)?;
+            // A person may well go on from the content before the one that is invalid.
+            candidate.hurdles.retain(|hurdle| !hurdle.is_overwritten_by(invalid.as_ref()));
             if let Some(checkpoint) = checkpoint.filter(|_| candidate.hurdles.is_empty()) {
                 if stop.is_some() {
                     older = Some(checkpoint.entry.id);
@@ -188,11 +191,10 @@ impl Store {
                 stop.get_or_insert_with(|| {
                     format!("{id} is invalid, so nothing older is offered.")
                 });
+                invalid.get_or_insert_with(|| id.clone());
             }
             if let Some(by) = unknown {
-                let why =
-                    || format!("{by} is of no system that is known, so nothing older is offered.");
-                stop.get_or_insert_with(why);
+                stop.get_or_insert_with(|| unknown_reason(&by));
             }
             // Resuming an earlier state would repeat finished work.
             if candidate.ends_run() {
@@ -239,6 +241,12 @@ impl Store {
         let offer = checkpoint.map(|checkpoint| Offer::of(&candidate, checkpoint));
         Ok(Some(Proposal::new(offer, choice.reasons, choice.passed_over)))
     }
+}
+
+fn unknown_reason(by: &Entry) -> String {
+    let what =
+        if by.is_unreadable() { "could not be read" } else { "is of no system that is known" };
+    format!("{} {what}, so nothing older is offered.", by.id)
 }
 
 fn reason(entry: &Entry, newer: usize) -> String {

@@ -149,11 +149,13 @@ impl Chosen {
         let Offer { checkpoint, standing, .. } = &offer;
         let freshness = freshness(&checkpoint.entry, standing, world, now);
         let resume_point = ResumePoint::of(&checkpoint.entry, standing).following(&freshness);
+        // It has no document to go on from.
+        let is_forced = how.force && !checkpoint.entry.is_unreadable();
         let is_refused = !hurdles.is_empty() || freshness.advice == Advice::StartFresh;
         let decision = match (how.choice, freshness.advice) {
             (Some(Choice::Fresh), _) => Decision::StartFresh,
             (Some(Choice::Delete), _) => Decision::Delete,
-            _ if how.force => Decision::Resume,
+            _ if is_forced => Decision::Resume,
             _ if has_ended => Decision::Ended,
             _ if is_refused => Decision::Refused,
             (Some(Choice::Resume), _) | (None, Advice::Resume | Advice::ProceedWithWarning) => {

@@ -43,6 +43,7 @@ mod tally;
 mod tests;
 pub(super) mod text;
 mod tree;
+mod unsettled;
 pub(super) mod walk;
 
 use std::ops::ControlFlow;
@@ -74,8 +75,9 @@ pub use survey::{Earlier, Lot, Survey};
 pub struct ImportOptions {
     /// Reports what would be imported, and changes nothing.
     pub dry_run: bool,
-    /// Saves the bytes of files that cannot be read as documents, too, so that an export writes
-    /// them again. They are refused all the same.
+    /// Accepts files that cannot be read as documents: their bytes are saved, so that an export
+    /// writes them again. Without it those in the place of a system are saved, too, so that their
+    /// earlier contents are not resumed, but all are refused.
     pub keep_unreadable: bool,
     /// Where the project has the files of claude-crunch. Only [`Store::import`] uses it;
     /// [`Sources`] have their own.

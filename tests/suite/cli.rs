@@ -45,6 +45,7 @@ mod series;
 mod terminal;
 #[cfg(unix)]
 mod traps;
+mod unreadable;
 mod watch;
 
 use std::fs;

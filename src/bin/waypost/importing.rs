@@ -175,7 +175,7 @@ pub(crate) fn sum_up(report: &Imported, done: &str, global: &Global) {
     let _ = write!(text, ", {} were there already", report.known);
     for (count, what) in [
         (report.deleted, "were deleted and stay so"),
-        (report.kept, "of them kept unread"),
+        (report.kept, "kept unread"),
         (report.invalid, "invalid"),
         (report.skipped, "skipped"),
         (report.ignored, "that are no checkpoints passed over"),

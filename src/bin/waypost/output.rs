@@ -23,6 +23,7 @@ use waypost::transfer::json::{Unwritten, write_checkpoint};
 use waypost::{Artifact, Checkpoint, Timestamp};
 
 use crate::args::Global;
+use crate::exit::Refusal;
 pub(crate) use changed::Changed;
 pub(crate) use column::{Column, Fitted, fitted, padded, taken};
 pub(crate) use deleted::come_back;
@@ -72,12 +73,16 @@ fn problems(checkpoint: &Checkpoint) -> Result<Vec<Problem>> {
     Ok(layouts::problems(checkpoint, &checkpoint.document()?)?)
 }
 
-/// Writes the document alone.
+/// Writes the document alone. A file that could not be read has none: `null` would pass for a
+/// state to go on from.
 pub(crate) fn document(
     mut out: &mut dyn Write,
     checkpoint: &Checkpoint,
     global: &Global,
 ) -> Result<()> {
+    if checkpoint.entry.is_unreadable() {
+        return Err(Refusal::NoContent { id: checkpoint.entry.id.clone() }.into());
+    }
     let style = if global.json { JsonStyle::Compact } else { JsonStyle::Pretty };
     checkpoint.write_json(&mut out, style)?;
     Ok(writeln!(out)?)

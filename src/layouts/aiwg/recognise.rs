@@ -24,6 +24,11 @@ pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Opti
     is_broken.then(|| entry(document, place))
 }
 
+/// A checkpoint that cannot be read; `None` for another file.
+pub(in crate::layouts) fn unreadable(place: &Place<'_>) -> Option<NewEntry> {
+    shape::is_placed(place.path).then(|| entry(&Document::Null, place))
+}
+
 fn checkpoint(document: &Document, place: &Place<'_>) -> Option<NewEntry> {
     // The schema also requires `created_at`, but the file name may have it instead.
     let required = ["checkpoint_id", "workflow_id", "state.phase"];

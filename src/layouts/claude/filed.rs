@@ -10,7 +10,7 @@
 //! other, if the status of the checkpoint puts it there. A file that a script moved by hand is a
 //! checkpoint of its own.
 
-use super::recognise;
+use super::{recognise, unreadable};
 use crate::checkpoint::{Document, Entry, Layout, NewEntry, Status};
 use crate::layouts::{Place, path};
 
@@ -94,7 +94,11 @@ fn was_marked(entry: &Entry, document: &Document) -> bool {
 /// What the file says about itself, where it came from.
 fn stated(entry: &Entry, document: &Document) -> Option<NewEntry> {
     let path = entry.source_path.as_deref()?;
-    recognise(document, &Place { path, ..Place::default() })
+    let place = Place { path, ..Place::default() };
+    if entry.is_unreadable() {
+        return Some(unreadable(&place));
+    }
+    recognise(document, &place)
 }
 
 /// Tells whether a file with the text of a checkpoint is the one that it came from, moved to `path`

@@ -25,6 +25,14 @@ pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Opti
     (shape::is_placed(place.path) && is_like()).then(|| entry(document, place))
 }
 
+/// A file that cannot be read. Only a name like those of the README has a type and a project.
+pub(in crate::layouts) fn unreadable(place: &Place<'_>) -> NewEntry {
+    let named = entry(&Document::Null, place);
+    let is_named = path::stem(place.path).parse::<WorkflowCheckpointId>().is_ok();
+    let series = named.series.filter(|_| is_named && shape::is_placed(place.path));
+    NewEntry { series, ..named }
+}
+
 /// Without its type or its project it has no series.
 pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
     let project =

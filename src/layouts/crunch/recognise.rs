@@ -31,6 +31,15 @@ fn directory<'a>(place: &Place<'a>) -> Option<&'a str> {
         .filter(|name| !path::ANCHORS.contains(name))
 }
 
+/// A file that cannot be read. The id in its name has only a day, so the time of the file says
+/// more than that; the index says when it was saved.
+pub(in crate::layouts) fn unreadable(place: &Place<'_>) -> NewEntry {
+    let row = place.index.and_then(|index| index.get(path::stem(place.path)));
+    let is_dated = row.is_some_and(|row| row.created_at.value().is_some());
+    let named = entry(&Document::Null, place);
+    if is_dated { named } else { NewEntry { created_at: place.modified_at, ..named } }
+}
+
 pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> NewEntry {
     let directory = directory(place);
     let mut reading = Reading::new(Layout::Crunch, document, place);

@@ -25,6 +25,11 @@ pub(in crate::layouts) fn broken(document: &Document, place: &Place<'_>) -> Opti
     is_state.then(|| entry_of_state(document, place))
 }
 
+/// The checkpoint of a story that cannot be read; `None` for another file.
+pub(in crate::layouts) fn unreadable(place: &Place<'_>) -> Option<NewEntry> {
+    Some(entry_of_story(shape::story_of(place.path)?, &Document::Null, place))
+}
+
 /// Describes a story's checkpoint or the state of a pipeline, even with missing fields; `None`
 /// without a story.
 pub(in crate::layouts) fn entry(document: &Document, place: &Place<'_>) -> Option<NewEntry> {

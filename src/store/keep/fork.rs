@@ -8,9 +8,7 @@
 //! return what another series continues from. A rollback is a fork into the same series. Like every
 //! save that the store dates, it becomes the newest.
 
-use crate::checkpoint::{
-    Artifact, Checkpoint, Entry, Format, Id, Layout, NewArtifact, NewEntry, Series, SourceForm,
-};
+use crate::checkpoint::{Artifact, Checkpoint, Entry, Id, Layout, NewArtifact, NewEntry, Series};
 use crate::error::{Error, Result};
 use crate::key::RecordKey;
 use crate::store::Store;
@@ -107,14 +105,12 @@ impl Snapshot<'_> {
 
 /// A file that could not be read has no document to go on from.
 fn refuse_unreadable(checkpoint: &Checkpoint) -> Result<()> {
-    let Entry { id, source, .. } = &checkpoint.entry;
-    match source {
-        Some(SourceForm { format: Format::Unreadable, .. }) => {
-            let reason = format_args!("{id} is a file that could not be read, and has no document");
-            Err(Error::invalid("checkpoint", reason))
-        }
-        _ => Ok(()),
+    let entry = &checkpoint.entry;
+    if !entry.is_unreadable() {
+        return Ok(());
     }
+    let reason = format_args!("{} is a file that could not be read, and has no document", entry.id);
+    Err(Error::invalid("checkpoint", reason))
 }
 
 /// Fills what `about` leaves out from the entry.

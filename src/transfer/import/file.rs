@@ -7,11 +7,15 @@ use std::path::Path;
 use super::line::{self, FromLine};
 use super::revisions::Revisions;
 use super::text::{self, Unzip, bytes_max, debris, is_dump, read, said, unzipped};
+use super::unsettled::Unsettled;
 use super::walk::Item;
 use crate::checkpoint::{Document, Id, Layout, NewEntry, Trigger};
 use crate::codec::Source;
 use crate::error::Error;
-use crate::layouts::{Kind, Place, Problem, check, locate, recognise, unrecognised};
+use crate::layouts::crunch::Location;
+use crate::layouts::{
+    Kind, Place, Problem, check, locate, marked_unreadable, recognise, unreadable, unrecognised,
+};
 use crate::store::{Draft, Store};
 use crate::transfer::steady::Content;
 
@@ -44,7 +48,7 @@ pub(super) enum Judged {
     Undated,
     /// Judge it while no other file is read: it is large, or has many checkpoints.
     Alone,
-    /// It cannot be imported. `kept` is what to do about its bytes.
+    /// It cannot be imported. `kept` is what to do about its bytes, which are kept.
     Refuse { reason: String, kept: Option<Box<Judged>> },
     /// It cannot be read now, but perhaps later.
     Unread(String),
@@ -64,9 +68,13 @@ pub(super) struct Importer<'a> {
     pub(super) home: Option<&'a Path>,
     pub(super) is_dry: bool,
     pub(super) keeps_unreadable: bool,
+    /// Where the project has the files of claude-crunch.
+    pub(super) location: &'a Location,
     pub(super) revisions: &'a Revisions,
     /// True once all files that state a time are saved, so that the others can follow.
     pub(super) takes_undated: bool,
+    /// Set if the tree is followed: a broken file may be half written.
+    pub(super) unsettled: Option<&'a Unsettled>,
 }
 
 impl Importer<'_> {
@@ -224,7 +232,8 @@ impl Importer<'_> {
         }
     }
 
-    /// Refuses a file that cannot be read as a document, and keeps its bytes if the options say so.
+    /// Refuses a file that cannot be read as a document, and keeps its bytes if it is in the place
+    /// of a system or the options say so.
     fn unreadable(&self, item: &Item, content: &Content, reason: String) -> Judged {
         let source = Source::unreadable(&content.bytes);
         let source = source.of_file(false, content.mode, content.modified_at);
@@ -232,13 +241,28 @@ impl Importer<'_> {
     }
 
     fn keep(&self, item: &Item, source: Source, bytes: &[u8], reason: String) -> Judged {
-        let kept = self.keeps_unreadable.then(|| {
-            let mut about = other(item, &source);
-            about.can_resume = Some(false);
-            about.warnings.push(format!("it could not be read: {reason}"));
-            Box::new(self.take(item, about, source, bytes))
-        });
+        let Some(about) = self.unread(item, &source, &reason) else { return refuse(reason) };
+        let is_settled =
+            |it: &Unsettled| it.is_settled(&item.place, source.fingerprint(&item.place));
+        if source.form().line.is_none() && !self.unsettled.is_none_or(is_settled) {
+            return Judged::Unread(reason);
+        }
+        let kept = Some(Box::new(self.take(item, about, source, bytes)));
         Judged::Refuse { reason, kept }
+    }
+
+    /// Describes a file or line whose bytes are kept. Those of a file in the place of a system are:
+    /// without them, its earlier content would count as the present one.
+    fn unread(&self, item: &Item, source: &Source, reason: &str) -> Option<NewEntry> {
+        let usual = self.location.usual(&item.place);
+        let path = usual.as_deref().unwrap_or(&item.place);
+        let place = Place { path, modified_at: source.form().modified_at, ..place(item) };
+        let is_file = source.form().line.is_none();
+        if is_file && let Some(about) = unreadable(&place, reason) {
+            let source_path = about.source_path.map(|_| item.place.clone());
+            return Some(NewEntry { source_path, ..about });
+        }
+        self.keeps_unreadable.then(|| marked_unreadable(other(item, source), reason))
     }
 }
 

@@ -6,11 +6,13 @@ use super::failure::Unfinished;
 use super::sources::Sources;
 use super::stamps::Stamps;
 use super::tally::{Refusals, Tally};
+use super::unsettled::Unsettled;
 use super::{ImportEvent, ImportOptions, Imported};
 use crate::store::Store;
 
 /// Imports trees in passes. Each pass reads only files that are new or changed since the last one,
-/// and reports a refusal once.
+/// and reports a refusal once. The bytes of a broken file are kept once it is the same in two
+/// passes: until then its writer may not be done.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -43,7 +45,8 @@ pub struct Follow {
 impl Follow {
     /// Follows the trees of `sources`. Its lines are not read.
     #[must_use]
-    pub fn new(sources: Sources, options: ImportOptions) -> Self {
+    pub fn new(mut sources: Sources, options: ImportOptions) -> Self {
+        sources.unsettled = Some(Unsettled::default());
         let (stamps, reported) = (Stamps::default(), Refusals::default());
         Self { sources, options, stamps, reported }
     }
@@ -69,6 +72,9 @@ impl Follow {
             self.stamps.end(&tally.unread);
         } else {
             self.stamps.forget();
+        }
+        if let Some(unsettled) = &mut self.sources.unsettled {
+            unsettled.end();
         }
         self.reported = tally.reported.take().unwrap_or_default();
         tally.finish(ended)

@@ -46,7 +46,9 @@ pub struct Imported {
     /// Of the lines that were imported or known, those that lack captured files.
     #[serde(skip_serializing_if = "is_zero")]
     pub incomplete: u64,
-    /// Of those that were imported or known, files that cannot be read as a document.
+    /// Files that cannot be read as a document and whose bytes the store has. They are among
+    /// [`refused`](Self::refused), unless
+    /// [`keep_unreadable`](super::ImportOptions::keep_unreadable) accepts them.
     pub kept: u64,
     /// Files that are no checkpoints although they lie beside some: leftovers, locks, links.
     pub skipped: u64,

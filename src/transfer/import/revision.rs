@@ -3,7 +3,7 @@
 use super::file::{Importer, Judged, refuse, save, would};
 use super::text::said;
 use super::walk::Item;
-use crate::checkpoint::{Checkpoint, Entry, Id, NewEntry, Series, SourceForm, Trigger};
+use crate::checkpoint::{Checkpoint, Entry, Format, Id, NewEntry, Series, SourceForm, Trigger};
 use crate::codec::Source;
 use crate::error::{Error, Result};
 use crate::layouts::{Revision, claude};
@@ -80,6 +80,9 @@ impl Importer<'_> {
             Err(error) => return failed(error),
         };
         revision.before = before.as_deref();
+        if source.form().format == Format::Unreadable {
+            revision.inherit(&mut about);
+        }
         revision.name(&mut about);
         if self.is_dry {
             return would(about);

@@ -12,6 +12,7 @@ use super::input::{Lines, from_first, from_start, has_lines, lines_of};
 use super::revisions::Revisions;
 use super::tally::Tally;
 use super::tree::{Trees, Wants};
+use super::unsettled::Unsettled;
 use super::walk::Root;
 use super::{ImportEvent, ImportOptions, Imported, Watch, lines};
 use crate::error::Error;
@@ -50,6 +51,8 @@ pub struct Sources {
     lines: Vec<(String, Lines)>,
     /// Lines that were refused and dropped.
     dropped: u64,
+    /// Broken files of the last pass, if the trees are followed.
+    pub(super) unsettled: Option<Unsettled>,
 }
 
 impl fmt::Debug for Sources {
@@ -70,6 +73,7 @@ impl Sources {
             roots: Vec::new(),
             lines: Vec::new(),
             dropped: 0,
+            unsettled: None,
         }
     }
 
@@ -203,7 +207,7 @@ impl Sources {
         tally: &Tally<'_>,
         ended: Ended,
     ) -> Ended {
-        let imported = tally.report.imported;
+        let imported = tally.report.imported + tally.kept_refused;
         let has_failed = match &ended {
             Ok(()) | Err(Ending::Stopped | Ending::Failed(ImportError::Unreadable { .. })) => false,
             Err(Ending::Failed(_)) => true,
@@ -249,8 +253,10 @@ impl Sources {
             home: self.home.path(),
             is_dry: options.dry_run,
             keeps_unreadable: options.keep_unreadable,
+            location: &self.location,
             revisions: &Revisions::default(),
             takes_undated: false,
+            unsettled: self.unsettled.as_ref(),
         };
         let trees = Trees { importer, roots: &self.roots };
         if options.count_first {

@@ -112,8 +112,10 @@ impl Survey {
             home: None,
             is_dry: true,
             keeps_unreadable: false,
+            location,
             revisions: &Revisions::default(),
             takes_undated: false,
+            unsettled: None,
         };
         let mut this = Self::default();
         let mut failure = None;

@@ -20,6 +20,8 @@ pub(super) struct Tally<'a> {
     pub(super) report: Imported,
     /// Files to read again in the next pass.
     pub(super) unread: Vec<String>,
+    /// Files that were refused and whose bytes were saved.
+    pub(super) kept_refused: u64,
     /// Refusals that are not reported again. `None` outside of a series of passes.
     pub(super) reported: Option<Refusals>,
     watch: Watch<'a>,
@@ -33,6 +35,7 @@ impl<'a> Tally<'a> {
         Self {
             report: Imported::default(),
             unread: Vec::new(),
+            kept_refused: 0,
             reported: None,
             watch,
             done: 0,

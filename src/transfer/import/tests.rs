@@ -263,3 +263,25 @@ fn a_pass_reads_what_changed_and_again_what_it_was_stopped_in() {
     let report = follow.pass(&store, &mut unwatched).unwrap();
     assert_eq!((report.imported, report.known), (1, 0));
 }
+
+/// The bytes of a file that its writer had not finished would be a checkpoint of its own.
+#[test]
+fn a_broken_file_is_kept_once_it_is_the_same_in_two_passes() {
+    let project = Project::new(0);
+    let store = project.store();
+    let mut follow = Follow::new(project.sources(), ImportOptions::default());
+    let mut pass = |text: &str| {
+        if !text.is_empty() {
+            project.put(".pipeline/checkpoint-A-1.json", text);
+        }
+        let report = follow.pass(&store, &mut unwatched).unwrap();
+        (report.refused, report.imported, count(&store))
+    };
+    assert_eq!(pass("{"), (1, 0, 0));
+    assert_eq!(pass("{\"storyId\""), (1, 0, 0));
+    assert_eq!(pass(&story(1)), (0, 1, 1));
+    assert_eq!(pass("{"), (0, 0, 1));
+    assert_eq!(pass(""), (0, 0, 2));
+    assert_eq!(pass(""), (0, 0, 2));
+    assert_eq!(pass(&story(1)), (0, 1, 3));
+}

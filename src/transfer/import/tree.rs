@@ -184,15 +184,17 @@ impl Trees<'_> {
         tally: &mut Tally<'_>,
     ) -> Result<()> {
         if let Judged::Refuse { reason, kept: Some(kept) } = judged {
+            if !self.importer.keeps_unreadable {
+                return keep(item, (&reason, *kept), saves, tally);
+            }
             tally.kept(&item.place, &reason);
             judged = *kept;
         }
         match judged {
             Judged::Save { draft, layout, is_there, problems } => {
-                saves.bytes += draft.raw_bytes();
-                saves.ids.insert(draft.id().clone());
-                saves.items.push(Saving { item: item.clone(), layout, is_there, problems });
-                saves.drafts.push(*draft);
+                let item = item.clone();
+                let saving = Saving { item, layout, is_there, is_refused: false, problems };
+                saves.add(saving, *draft);
             }
             Judged::Would { about, problems } => {
                 tally.would(&about, &problems, &item.place);
@@ -224,8 +226,11 @@ impl Trees<'_> {
         }
         let outcomes = store.batch(saves.drafts)?;
         for (saving, outcome) in saves.items.into_iter().zip(outcomes) {
-            let Saving { item, layout, is_there, problems } = saving;
+            let Saving { item, layout, is_there, is_refused, problems } = saving;
             match outcome {
+                Ok(_) if is_refused => tally.kept_refused += 1,
+                // Another process saved the same bytes.
+                Err(Error::Exists { .. }) if is_refused => {}
                 Ok(_) if is_there => tally.report.known += 1,
                 Ok(_) => tally.imported(&item.place, layout, &problems),
                 // Another file of this import, or another process, took the id meanwhile.
@@ -259,6 +264,42 @@ impl Trees<'_> {
     }
 }
 
+/// Refuses a file, and keeps its bytes.
+fn keep(
+    item: &Item,
+    (reason, kept): (&str, Judged),
+    saves: &mut Saves,
+    tally: &mut Tally<'_>,
+) -> Result<()> {
+    if matches!(kept, Judged::Undated) {
+        saves.undated.push(item.clone());
+        return Ok(());
+    }
+    tally.refused(&item.place, reason);
+    match kept {
+        Judged::Save { draft, layout, is_there, problems } => {
+            let item = item.clone();
+            saves.add(Saving { item, layout, is_there, is_refused: true, problems }, *draft);
+        }
+        Judged::Fail(error) => return Err(error),
+        Judged::Refuse { reason, .. } => {
+            tally.note(&item.place, &format!("its bytes cannot be kept: {reason}"));
+            return Ok(());
+        }
+        Judged::Would { .. }
+        | Judged::Known
+        | Judged::Deleted
+        | Judged::Explain { .. }
+        | Judged::Skip(_)
+        | Judged::Ignore
+        | Judged::Undated
+        | Judged::Alone
+        | Judged::Unread(_) => {}
+    }
+    tally.report.kept += 1;
+    Ok(())
+}
+
 fn report(found: &Discovered, tally: &mut Tally<'_>) {
     match found {
         Discovered::File(_) => {}
@@ -274,6 +315,8 @@ struct Saving {
     layout: Layout,
     /// True if the store has a checkpoint of its id.
     is_there: bool,
+    /// True if only its bytes are kept, and it counts as refused already.
+    is_refused: bool,
     problems: Vec<Problem>,
 }
 
@@ -289,6 +332,13 @@ struct Saves {
 }
 
 impl Saves {
+    fn add(&mut self, saving: Saving, draft: Draft) {
+        self.bytes += draft.raw_bytes();
+        self.ids.insert(draft.id().clone());
+        self.items.push(saving);
+        self.drafts.push(draft);
+    }
+
     fn has_id_of(&self, judged: &Judged) -> bool {
         matches!(judged, Judged::Save { draft, .. } if self.ids.contains(draft.id()))
     }

@@ -250,15 +250,15 @@ fn every_layout_comes_back_after_it_returned_to_an_earlier_content() {
 
 /// A file of a system, and a later one without something that the system requires. Our own files
 /// have no rules.
-struct Broken {
-    path: &'static str,
-    later: &'static str,
-    right: String,
+pub(super) struct Broken {
+    pub(super) path: &'static str,
+    pub(super) later: &'static str,
+    pub(super) right: String,
     wrong: String,
     field: &'static str,
 }
 
-fn broken(layout: Layout) -> Option<Broken> {
+pub(super) fn broken(layout: Layout) -> Option<Broken> {
     let text = |name: &str| String::from_utf8(fixture(name)).unwrap();
     let of = |path, later, right: String, wrong: String, field| {
         assert_ne!(right, wrong, "{path}");

@@ -596,12 +596,11 @@ fn an_import_that_finds_nothing_makes_no_store() {
     let test = Test::new();
     test.write("blank.jsonl", "\n \n\t\n");
     test.write("empty.jsonl", "");
-    fs::create_dir_all(test.path().join("tree/.claude/checkpoints")).unwrap();
-    test.write("tree/.claude/checkpoints/a.json", "{");
+    test.put("tree/.hex-skills/pipeline/runtime/runs/r/history.jsonl", "{\n");
     test.feed("import -", "\n\n").failed(3);
     test.run("import blank.jsonl empty.jsonl").failed(3);
     let told = test.run("import tree").failed(7);
-    assert_eq!(told.matches("checkpoints/a.json").count(), 1, "{told}");
+    assert_eq!(told.matches("history.jsonl").count(), 1, "{told}");
     assert!(!test.path().join(".waypost").exists());
     // Blank lines before others are counted all the same.
     let told = test.feed("import -", "\n\n{\"document\": 1}\n{}\n").failed(7);

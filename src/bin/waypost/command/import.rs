@@ -48,7 +48,7 @@ pub(super) struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// Keep the bytes of files that cannot be read, so that an export has them, too
+    /// Accept files that cannot be read: keep their bytes, so that an export has them
     #[arg(long)]
     keep_unreadable: bool,
 
@@ -139,7 +139,8 @@ fn has_any(sources: &Sources, options: &ImportOptions) -> Result<bool> {
         has_any |= matches!(event, ImportEvent::WouldImport(_));
         if has_any { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    ended.map(|_| has_any).map_err(|failed| importing::error(failed.why))
+    // A broken file is kept: without a store, its work would count as never started.
+    ended.map(|report| has_any || report.kept > 0).map_err(|failed| importing::error(failed.why))
 }
 
 /// Imports, or lists what would be imported. Returns the report and the reason of a stop.

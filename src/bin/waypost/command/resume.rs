@@ -190,7 +190,7 @@ fn end(store: &Store, found: &Resumption, world: &RealWorld, global: &Global) ->
             Err(Refusal::Ended { series, status }.into())
         }
         Decision::PromptUser => Err(undecided(found, world.root())),
-        Decision::Refused => Err(refusal(found)),
+        Decision::Refused => Err(refusal(store, found)),
     }
 }
 
@@ -316,10 +316,16 @@ fn delete(store: &Store, entry: &Entry, global: &Global) -> Result<()> {
     Err(Refusal::NotStarted { id }.into())
 }
 
-fn refusal(found: &Resumption) -> anyhow::Error {
+fn refusal(store: &Store, found: &Resumption) -> anyhow::Error {
+    let entry = &found.offer.checkpoint.entry;
+    let (id, why) = (entry.id.clone(), found.refusals());
+    if let Some(path) = entry.source_path.as_ref().filter(|_| entry.is_unreadable()) {
+        let path = project::home(store.path()).unwrap_or_default().join(path);
+        return Refusal::Broken { id, why, path, older: found.older.clone() }.into();
+    }
     Refusal::CannotResume {
-        id: found.offer.checkpoint.entry.id.clone(),
-        why: found.refusals(),
+        id,
+        why,
         worktree: found.freshness.elsewhere.clone(),
         is_invalid: found.is_invalid(),
         older: found.older.clone(),

@@ -90,6 +90,17 @@ pub(crate) enum Refusal {
         /// The one before it that could be resumed.
         older: Option<Id>,
     },
+    #[error("cannot resume from {id}: {}", why.join("; "))]
+    Broken {
+        id: Id,
+        why: Vec<String>,
+        /// The file that could not be read.
+        path: PathBuf,
+        /// The one before it that could be resumed.
+        older: Option<Id>,
+    },
+    #[error("the file of {id} could not be read, so it has no document")]
+    NoContent { id: Id },
     #[error("{count} of {total} checked are invalid")]
     Wrong { count: u64, total: u64 },
     #[error("cannot decide alone whether to resume {id}: {}", why.join("; "))]

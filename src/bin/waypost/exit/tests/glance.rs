@@ -155,6 +155,12 @@ fn all_errors_at_a_glance() {
     4 cannot_resume: cannot resume from a-1: it says that it cannot be resumed
         `waypost resume a-1` goes on from the newest valid one, --choice fresh starts over,
           --force goes on all the same
+    4 cannot_resume: cannot resume from a-1: it is invalid: p/file.json could not be read:
+      empty
+        mend the file and `waypost import p/file.json`, `waypost resume a-1` goes on from the
+          newest valid one, --choice fresh starts over
+    4 invalid: the file of a-1 could not be read, so it has no document
+        `waypost show a-1 --json` has its bytes as `source_text`
     4 invalid: 1 of 3 checked are invalid
         see above which rules are broken, and where
     4 prompt_user: cannot decide alone whether to resume a-1: the text of the issue has

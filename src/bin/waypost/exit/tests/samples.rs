@@ -229,6 +229,13 @@ fn resuming() -> Vec<Refusal> {
         cannot(Some(text("trees/issue-7")), false),
         cannot(None, true),
         cannot(None, false),
+        Refusal::Broken {
+            id: id(),
+            why: vec![text("it is invalid: p/file.json could not be read: empty")],
+            path: file(),
+            older: Some(id()),
+        },
+        Refusal::NoContent { id: id() },
         Refusal::Wrong { count: 1, total: 3 },
         undecided(Some(PathBuf::from("p"))),
         undecided(None),

@@ -109,6 +109,17 @@ pub(super) fn of_command(refusal: &Refusal) -> Verdict {
             );
             Verdict::new(Exit::Refused, "cannot_resume").hint(hint)
         }
+        Refusal::Broken { path, older, .. } => {
+            let path = quoted(&path.display().to_string());
+            let older = older.as_ref().map_or(String::new(), |older| {
+                let older = quoted(older.as_str());
+                format!(", `waypost resume {older}` goes on from the newest valid one")
+            });
+            let hint = format!(
+                "mend the file and `waypost import {path}`{older}, --choice fresh starts over"
+            );
+            Verdict::new(Exit::Refused, "cannot_resume").hint(hint)
+        }
         Refusal::CannotResume { older: Some(older), .. } => {
             let older = quoted(older.as_str());
             Verdict::new(Exit::Refused, "cannot_resume").hint(format!(
@@ -137,6 +148,10 @@ pub(super) fn of_command(refusal: &Refusal) -> Verdict {
         // Nothing is there to go on from, so that a loop starts.
         Refusal::Fresh { .. } => Verdict::new(Exit::Nothing, "start_fresh"),
         Refusal::NotStarted { .. } => Verdict::new(Exit::Refused, "deleted"),
+        Refusal::NoContent { id } => Verdict::new(Exit::Refused, "invalid").hint(format!(
+            "`waypost show {} --json` has its bytes as `source_text`",
+            quoted(id.as_str())
+        )),
         Refusal::NoTasks { id } => Verdict::new(Exit::Refused, "no_tasks")
             .hint(format!("`waypost show {} --document` prints the document", quoted(id.as_str()))),
         Refusal::NoWorker { files: Some(files), .. } => {
