@@ -4,6 +4,7 @@
 //! frames under both keys, and the same call continues.
 
 mod notes;
+mod parts;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -19,18 +20,14 @@ use crate::key::{
 };
 use crate::store::Store;
 use crate::store::chain::unpack::Unpacker;
-use crate::store::engine::fault::{In, OUT_OF_ORDER};
+use crate::store::engine::fault::In;
 use crate::store::files::blobs::{insert_blob, seed, stored, unpack};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::options::Limits;
-use crate::store::save::shared::give_way;
 use crate::store::transaction::writer::Writer;
 use crate::store::watch::{Stage, Step, Watch, unwatched};
 use crate::sync::{lock, write};
-
-// Some milliseconds of work, so that other processes can save in between.
-const PART_BYTES: usize = 4 << 20;
-const PART_ROWS: usize = 1000;
+use parts::{Done, Outcome, Part, each_part, row_by_row};
 
 /// What [`Store::rekey`] has done.
 ///
@@ -64,35 +61,6 @@ pub struct Rekeyed {
     /// Whether all is done: `false` if the call was ended, or a key was missing. Until then, or
     /// while anything is damaged, [`Stats::is_rekeying`](crate::Stats::is_rekeying) stays true.
     pub is_done: bool,
-}
-
-/// The result of one part of the work.
-struct Part<P> {
-    /// Where the next part starts; `None` if this was the last.
-    next: Option<P>,
-    /// Number of rows read.
-    seen: u64,
-    changed: u64,
-    damaged: u64,
-    sealed: u64,
-}
-
-impl<P> Part<P> {
-    fn from(next: Option<P>) -> Self {
-        Self { next, seen: 0, changed: 0, damaged: 0, sealed: 0 }
-    }
-}
-
-/// What became of one frame.
-enum Outcome {
-    /// It has the wanted key already.
-    AsWanted,
-    Changed {
-        stored_bytes: usize,
-    },
-    Damaged,
-    /// It needs a key that is not at hand.
-    Sealed,
 }
 
 impl Store {
@@ -182,54 +150,52 @@ impl Store {
         let total = self.count()?;
         let mut seen = 0;
         // Records first, since they give the length of their frames.
-        let mut next = Some(RecordKey::MIN.to_bytes());
-        while let Some(from) = next {
+        let records = each_part("records", RecordKey::MIN.to_bytes(), |from| {
             let step = Step { stage: Stage::Rekey, done: seen, total: Some(total) };
             if watch(step).is_break() {
-                return Ok(());
+                return Ok(None);
             }
             let part = self.shared.write(|writer| writer.rekey_records(from, to))?;
+            seen += part.rows as u64;
+            // The frames that stay as they are come again below, and are counted there.
             done.documents += part.changed;
-            seen += part.seen;
-            next = onward(&from, part.next, "records")?;
-            give_way();
+            Ok(Some(part))
+        })?;
+        if records.is_break() {
+            return Ok(());
         }
         // Then frames without a record: of deleted checkpoints, and where a record is damaged.
-        let mut next = Some(0);
-        while let Some(from) = next {
+        let frames = each_part("frames", 0, |from| {
             if watch(Step::named(Stage::Rekey, done.documents)).is_break() {
-                return Ok(());
+                return Ok(None);
             }
             let part = self.shared.write(|writer| writer.rekey_frames(from, to))?;
             done.documents += part.changed;
-            done.damaged += part.damaged;
-            done.sealed += part.sealed;
-            next = onward(&from, part.next, "frames")?;
-            give_way();
+            done.note_unchanged(&part);
+            Ok(Some(part))
+        })?;
+        if frames.is_break() {
+            return Ok(());
         }
-        let mut next = Some(blob_row(&Hash::from_bytes([0; 32]), 0));
-        while let Some(from) = next {
+        let blobs = each_part("blobs", blob_row(&Hash::from_bytes([0; 32]), 0), |from| {
             if watch(Step::named(Stage::RekeyFiles, done.contents)).is_break() {
-                return Ok(());
+                return Ok(None);
             }
             let part = self.shared.write(|writer| writer.rekey_blobs(from, to))?;
             done.contents += part.changed;
-            done.damaged += part.damaged;
-            done.sealed += part.sealed;
-            next = onward(&from, part.next, "blobs")?;
-            give_way();
-        }
-        done.is_done = done.sealed == 0;
+            done.note_unchanged(&part);
+            Ok(Some(part))
+        })?;
+        done.is_done = blobs.is_continue() && done.sealed == 0;
         Ok(())
     }
 }
 
-/// The last row of this part. A damaged page may have any order, and lead back.
-fn onward<R: Ord>(from: &R, next: Option<R>, table: &str) -> Result<Option<R>> {
-    if next.as_ref().is_some_and(|next| next <= from) {
-        return Err(Error::corrupt(format!("table {table}"), OUT_OF_ORDER));
+impl Rekeyed {
+    fn note_unchanged<P>(&mut self, part: &Part<P>) {
+        self.damaged += part.damaged;
+        self.sealed += part.sealed;
     }
-    Ok(next)
 }
 
 impl Writer<'_> {
@@ -242,54 +208,34 @@ impl Writer<'_> {
 
     fn rekey_records(&mut self, from: RecordBytes, to: Option<KeyId>) -> Result<Part<RecordBytes>> {
         self.check_wanted(to)?;
-        let rows = self.records.range(from..).within(self.path)?.take(PART_ROWS + 1);
-        let keys = rows.map(|row| Ok(RecordKey::from_bytes(row.within(self.path)?.0.value())));
-        let mut keys = keys.collect::<Result<Vec<RecordKey>>>()?.into_iter();
-        let mut part = Part::from(None);
-        let mut bytes = 0;
-        for (key, number) in keys.by_ref().zip(0..) {
-            if number == PART_ROWS || bytes >= PART_BYTES {
-                part.next = Some(key.to_bytes());
-                break;
-            }
-            part.seen += 1;
-            let Outcome::Changed { stored_bytes } = self.rekey_frame(key.sequence, to)? else {
-                continue;
+        row_by_row(from, |from| {
+            let first = self.records.range(from..).within(self.path)?.next();
+            let first = first.transpose().within(self.path)?;
+            let Some(key) = first.map(|(row, _)| RecordKey::from_bytes(row.value())) else {
+                return Ok(None);
             };
-            bytes += stored_bytes;
-            part.changed += 1;
+            let outcome = self.rekey_frame(key.sequence, to)?;
             // If the record is damaged, nothing shows that it would be wrong.
-            if let Some(entry) = unless_damaged(self.entry(key))?.flatten() {
+            if let Outcome::Changed { stored_bytes } = outcome
+                && let Some(entry) = unless_damaged(self.entry(key))?.flatten()
+            {
                 self.insert_record(&Entry { stored_bytes: stored_bytes as u64, ..entry })?;
             }
-        }
-        Ok(part)
+            Ok(Some(Done { outcome, next: key.next().map(RecordKey::to_bytes) }))
+        })
     }
 
     fn rekey_frames(&mut self, from: u64, to: Option<KeyId>) -> Result<Part<u64>> {
         self.check_wanted(to)?;
-        let mut part = Part::from(Some(from));
-        let mut bytes = 0;
-        for _ in 0..PART_ROWS {
-            let Some(from) = part.next.filter(|_| bytes < PART_BYTES) else { break };
+        row_by_row(from, |from| {
             let first = self.frames.range(frame_row(from, 0)..).within(self.path)?.next();
             let first = first.transpose().within(self.path)?;
             let Some(sequence) = first.map(|(row, _)| frame_sequence(row.value())) else {
-                part.next = None;
-                break;
+                return Ok(None);
             };
-            match self.rekey_frame(sequence, to)? {
-                Outcome::AsWanted => {}
-                Outcome::Changed { stored_bytes } => {
-                    bytes += stored_bytes;
-                    part.changed += 1;
-                }
-                Outcome::Damaged => part.damaged += 1,
-                Outcome::Sealed => part.sealed += 1,
-            }
-            part.next = Some(sequence + 1);
-        }
-        Ok(part)
+            let outcome = self.rekey_frame(sequence, to)?;
+            Ok(Some(Done { outcome, next: Some(sequence + 1) }))
+        })
     }
 
     /// Stores a frame anew, with the same payload under another key.
@@ -327,32 +273,20 @@ impl Writer<'_> {
 
     fn rekey_blobs(&mut self, from: BlobBytes, to: Option<KeyId>) -> Result<Part<BlobBytes>> {
         self.check_wanted(to)?;
-        let mut part = Part::from(Some(from));
-        if !self.open.has_artifacts.load(Ordering::Relaxed) {
-            return Ok(Part { next: None, ..part });
-        }
-        let mut bytes = 0;
-        for _ in 0..PART_ROWS {
-            let Some(from) = part.next.filter(|_| bytes < PART_BYTES) else { break };
+        let has_any = self.open.has_artifacts.load(Ordering::Relaxed);
+        row_by_row(from, |from| {
+            if !has_any {
+                return Ok(None);
+            }
             let path = self.path;
             let blobs = &self.artifact_tables()?.blobs;
             let first = blobs.range(from..).within(path)?.next().transpose().within(path)?;
             let Some(hash) = first.map(|(row, _)| blob_hash(row.value())) else {
-                part.next = None;
-                break;
+                return Ok(None);
             };
-            match self.rekey_blob(&hash, to)? {
-                Outcome::AsWanted => {}
-                Outcome::Changed { stored_bytes } => {
-                    bytes += stored_bytes;
-                    part.changed += 1;
-                }
-                Outcome::Damaged => part.damaged += 1,
-                Outcome::Sealed => part.sealed += 1,
-            }
-            part.next = after(*blob_rows(&hash).end());
-        }
-        Ok(part)
+            let outcome = self.rekey_blob(&hash, to)?;
+            Ok(Some(Done { outcome, next: after(*blob_rows(&hash).end()) }))
+        })
     }
 
     fn rekey_blob(&mut self, hash: &Hash, to: Option<KeyId>) -> Result<Outcome> {
