@@ -17,7 +17,8 @@ use crate::text::quoted;
 #[derive(Debug, Default)]
 pub(super) struct Noted {
     layouts: BTreeSet<Layout>,
-    /// Where imported files lay.
+    /// Where imported files lay, and the ids of other checkpoints: an export may have written them
+    /// below the project.
     places: HashSet<String>,
     /// Whether these are all.
     pub(super) is_whole: bool,
@@ -52,16 +53,15 @@ pub struct Files {
     pub words: String,
 }
 
-/// Looks for files of other systems below a directory, but not at places that are imported; or
-/// tells why it cannot.
+/// Looks for files of other systems below a directory, but not at places that are imported, nor
+/// for exported files of checkpoints with known ids; or tells why it cannot.
 pub type Surveyor<'a> = &'a mut dyn FnMut(&Path, &HashSet<String>) -> Result<Files, String>;
 
 impl Noted {
     pub(super) fn hear(&mut self, entry: &Entry) {
         self.layouts.insert(entry.layout);
-        if let Some(place) = &entry.source_path {
-            self.places.insert(place.clone());
-        }
+        let place = entry.source_path.as_deref().unwrap_or(entry.id.as_str());
+        self.places.insert(place.to_owned());
     }
 }
 

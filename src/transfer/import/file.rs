@@ -179,7 +179,7 @@ impl Importer<'_> {
             Err(error) => return refuse(said(&error)),
         };
         if is_dump(&document) {
-            return match self.dump(text, &item.place) {
+            return match self.dump(text, &document, &item.place) {
                 // Other programs write objects with the same members.
                 Judged::Refuse { .. } if is_candidate(item) => passed_over(item, NO_CHECKPOINT),
                 judged => judged,
@@ -208,10 +208,14 @@ impl Importer<'_> {
     }
 
     /// A file that an export in the native layout wrote.
-    fn dump(&self, text: &[u8], place: &str) -> Judged {
+    fn dump(&self, text: &[u8], document: &Document, place: &str) -> Judged {
         let would_be = || {
             let source_path = Some(place.to_owned());
-            would(NewEntry { source_path, ..NewEntry::default() })
+            let id = match document.get("id") {
+                Some(Document::Text(id)) => Id::new(id.as_str()).ok(),
+                _ => None,
+            };
+            would(NewEntry { id, source_path, ..NewEntry::default() })
         };
         let Some(store) = self.store else { return would_be() };
         let (draft, is_there) = match line::draft(store, text) {

@@ -32,7 +32,8 @@ const FILES_MAX: u64 = 10_000;
 pub enum Earlier<'a> {
     /// What this store has.
     In(&'a Store),
-    /// Files at these paths, from the directory that the store is for.
+    /// Files at these paths, from the directory that the store is for, and files that an export
+    /// wrote of native checkpoints with these ids.
     Files(&'a HashSet<String>),
 }
 
@@ -152,7 +153,11 @@ impl Survey {
         if matches!(item.kind, Kind::Lines) {
             return importer.judge_lines(item, &mut |judge| self.count_in(judge(), &item.place));
         }
-        self.count_in(importer.judge(item, true), &item.place)
+        let judged = importer.judge(item, true);
+        if is_export_of(&judged, earlier) {
+            return Ok(());
+        }
+        self.count_in(judged, &item.place)
     }
 
     fn count_in(&mut self, judged: Judged, place: &str) -> Result<()> {
@@ -174,6 +179,16 @@ impl Survey {
             | Judged::Ignore => {}
         }
         Ok(())
+    }
+}
+
+/// Whether a file is one that an export wrote of a checkpoint that is known.
+fn is_export_of(judged: &Judged, earlier: Earlier<'_>) -> bool {
+    match (judged, earlier) {
+        (Judged::Would { about, .. }, Earlier::Files(ids)) if about.layout == Layout::Native => {
+            about.id.as_ref().is_some_and(|id| ids.contains(id.as_str()))
+        }
+        _ => false,
     }
 }
 
