@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Result;
 use waypost::Store;
 use waypost::transfer::import::{
-    ImportError, ImportEvent, ImportOptions, Imported, Sources, Unfinished,
+    ImportError, ImportEvent, ImportOptions, ImportRemark, Imported, Sources, Unfinished,
 };
 
 use crate::args::Global;
@@ -160,8 +160,20 @@ pub(crate) fn check_refused(report: &Imported) -> Result<(), Refusal> {
     if report.refused == 0 {
         return Ok(());
     }
-    let what = "could not be imported";
-    Err(Refusal::Skipped { what, count: report.refused, total: report.total() })
+    let (count, total) = (report.refused, report.total());
+    let others = if count > 1 { " and the others" } else { "" };
+    let hint = format!("mend {}{others}, then import again", first(&report.refusals));
+    Err(Refusal::Skipped { what: "could not be imported", count, total, hint })
+}
+
+/// What the first of some remarks is about, such as `line 3 of week.jsonl`.
+pub(crate) fn first(remarks: &[ImportRemark]) -> String {
+    let Some(ImportRemark { path, reason, .. }) = remarks.first() else { return "it".to_owned() };
+    let number = reason.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+    match number.filter(|(number, _)| number.bytes().all(|digit| digit.is_ascii_digit())) {
+        Some((number, _)) => format!("line {number} of {path}"),
+        None => path.clone(),
+    }
 }
 
 /// Sums up the report; `done` is what was done to each checkpoint.

@@ -94,7 +94,7 @@ pub(super) fn from_first(
             Err(_) => too_long(),
         };
         refused += 1;
-        tally.line(input, number as u64, &error.to_string());
+        tally.refused_line(input, number as u64, &error.to_string());
     }
     Ok((None, refused))
 }

@@ -118,20 +118,20 @@ fn save_part(store: &Store, drafts: Drafts, input: &str, tally: &mut Tally<'_>) 
             }
             Err(error) => {
                 refused += 1;
-                tally.line(input, number, &error.to_string());
+                tally.refused_line(input, number, &error.to_string());
             }
         }
     }
     for ((number, missing), outcome) in lines.into_iter().zip(store.batch(taken)?) {
         if let Err(error) = outcome {
             refused += 1;
-            tally.line(input, number, &error.to_string());
+            tally.refused_line(input, number, &error.to_string());
             continue;
         }
         tally.report.incomplete += u64::from(!missing.is_empty());
         for path in missing {
             let reason = format!("without {path:?}, which was damaged when it was exported");
-            tally.line(input, number, &reason);
+            tally.incomplete_line(input, number, &reason);
         }
     }
     Ok(refused)

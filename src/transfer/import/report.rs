@@ -61,11 +61,12 @@ pub struct Imported {
     pub rules: BTreeMap<String, u64>,
     /// True if one of the lists below has only the first 1000.
     pub has_more: bool,
-    /// Files that cannot be imported.
+    /// Files and lines that cannot be imported.
     pub refusals: Vec<ImportRemark>,
     /// Files that were skipped.
     pub skips: Vec<ImportRemark>,
-    /// Files that are invalid or kept unread, and statements of files that are not so.
+    /// Files that are invalid or kept unread, statements of files that are not so, and lines that
+    /// lack captured files.
     pub notes: Vec<ImportRemark>,
     /// Of a dry run, the checkpoints it found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -123,9 +124,9 @@ pub struct WouldImport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ImportRemark {
-    /// The file, from the directory that the store is for.
+    /// The file, from the directory that the store is for, or the name of an input with lines.
     pub path: String,
-    /// A fragment such as `not a file`.
+    /// A fragment such as `not a file`; of a line, `line 3:` and a fragment.
     pub reason: String,
 }
 
@@ -167,6 +168,10 @@ impl Imported {
 
     pub(super) fn add_refusal(&mut self, path: &str, reason: &str) {
         self.refused += 1;
+        self.list_refusal(path, reason);
+    }
+
+    pub(super) fn list_refusal(&mut self, path: &str, reason: &str) {
         self.has_more |= !add(&mut self.refusals, path, reason);
     }
 

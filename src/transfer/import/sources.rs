@@ -49,8 +49,8 @@ pub struct Sources {
     /// None is below another one.
     roots: Vec<Root>,
     lines: Vec<(String, Lines)>,
-    /// Lines that were refused and dropped.
-    dropped: u64,
+    /// The report of lines that were refused and dropped.
+    dropped: Imported,
     /// Broken files of the last pass, if the trees are followed.
     pub(super) unsettled: Option<Unsettled>,
 }
@@ -72,7 +72,7 @@ impl Sources {
             names: Vec::new(),
             roots: Vec::new(),
             lines: Vec::new(),
-            dropped: 0,
+            dropped: Imported::default(),
             unsettled: None,
         }
     }
@@ -162,13 +162,15 @@ impl Sources {
                 Ok(first) => first,
                 Err(source) => return Err(ImportError::Unreadable { input, source }),
             };
-            self.dropped += refused;
+            tally.report.lines += refused;
+            tally.report.refused += refused;
             if let Some(source) = source {
                 self.lines.push((input, source));
                 break;
             }
         }
         self.lines.extend(all);
+        self.dropped = tally.report;
         Ok(())
     }
 
@@ -220,8 +222,7 @@ impl Sources {
 
     fn tally<'a>(&self, watch: Watch<'a>) -> Tally<'a> {
         let mut tally = Tally::new(watch);
-        tally.report.lines = self.dropped;
-        tally.report.refused = self.dropped;
+        tally.report = self.dropped.clone();
         tally
     }
 

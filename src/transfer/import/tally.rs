@@ -144,8 +144,15 @@ impl<'a> Tally<'a> {
         self.tell(ImportEvent::Note { path, reason });
     }
 
-    /// Reports what is wrong with a line, without counting it.
-    pub(super) fn line(&mut self, input: &str, number: u64, reason: &str) {
+    /// Reports a line that is refused, without counting it.
+    pub(super) fn refused_line(&mut self, input: &str, number: u64, reason: &str) {
+        self.report.list_refusal(input, &format!("line {number}: {reason}"));
+        self.tell(ImportEvent::Line { input, number, reason });
+    }
+
+    /// Reports what a line lacks.
+    pub(super) fn incomplete_line(&mut self, input: &str, number: u64, reason: &str) {
+        self.report.add_note(input, &format!("line {number}: {reason}"));
         self.tell(ImportEvent::Line { input, number, reason });
     }
 

@@ -52,6 +52,20 @@ fn a_store_that_is_whole_is_told_in_numbers() {
     ");
 }
 
+/// It said that "2 of 2 parts" could not be saved, which says nothing about the checkpoints.
+#[test]
+fn a_repair_counts_the_checkpoints_that_lost_files() {
+    let test = Test::new();
+    test.write("a", PANGRAM);
+    test.write("b", &format!("{PANGRAM}, twice"));
+    test.feed("save - --id x --capture a b --quiet", "1").done();
+    test.feed("save - --id y --quiet", "2").done();
+    test.damage(PANGRAM);
+    let (_, said) = test.told("repair", 7);
+    assert!(said.contains("error: 1 of 2 checkpoints were saved only in part\n"), "{said}");
+    assert!(said.contains("hint: the first is "), "{said}");
+}
+
 #[test]
 fn damage_is_named_and_what_can_be_read_is_saved() {
     let test = damaged();

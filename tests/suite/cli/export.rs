@@ -112,7 +112,7 @@ fn lines_that_cannot_be_taken_are_named_and_the_rest_goes_on() {
     -: line 6: checkpoint good-1 exists with other content
     imported 2, 0 were there already
     error: 5 of 7 could not be imported
-    hint: see above which, and why
+    hint: mend line 3 of - and the others, then import again
     "#);
     assert!(test.run("show good-2 --json").done().contains(r#""layout":"claude""#));
     test.run("--store other.redb import missing.jsonl").failed(1);

@@ -169,6 +169,7 @@ fn write_files(
     let ended = store.export_with(directory, &options, &mut |event| watcher.hear(&event));
     let report = ended.map_err(|error| of_export(error, args.layout))?;
     let stopped = watcher.stopped.filter(|_| report.is_stopped);
+    let first = watcher.left_out.take();
     drop(watcher);
     if report.total() == 0 && stopped.is_none() {
         return Err(nothing(&query).into());
@@ -185,9 +186,7 @@ fn write_files(
     let total = report.total();
     match report {
         Exported { damaged: 0, refused: 0, .. } => Ok(()),
-        Exported { damaged: 0, refused: count, .. } => {
-            Err(Refusal::Skipped { what: "could not be exported", count, total }.into())
-        }
+        Exported { damaged: 0, refused: count, .. } => Err(left_out(count, total, first).into()),
         Exported { damaged: count, .. } => Err(Refusal::Damaged { count, total }.into()),
     }
 }
@@ -219,6 +218,7 @@ fn write_lines(
     };
     let report = ended.map_err(|error| of_export(error, None))?;
     let stopped = watcher.stopped.filter(|_| report.is_stopped);
+    let first = watcher.left_out.take();
     drop(watcher);
     if let Some(signal) = stopped {
         if global.json {
@@ -244,8 +244,7 @@ fn write_lines(
         return Err(Refusal::Damaged { count: damaged + incomplete, total }.into());
     }
     if refused > 0 {
-        let what = "could not be exported";
-        return Err(Refusal::Skipped { what, count: refused, total }.into());
+        return Err(left_out(refused, total, first).into());
     }
     if !global.json {
         global.note(format_args!("exported {exported}, {}", output::size(bytes)));
@@ -259,12 +258,14 @@ struct Watcher<'a> {
     progress: Progress,
     is_counting: bool,
     stopped: Option<Signal>,
+    /// The first checkpoint or file that was left out, with the reason.
+    left_out: Option<String>,
 }
 
 impl<'a> Watcher<'a> {
     fn new(global: &'a Global) -> Self {
         let progress = Progress::new("exporting", global);
-        Self { global, progress, is_counting: false, stopped: None }
+        Self { global, progress, is_counting: false, stopped: None, left_out: None }
     }
 
     fn hear(&mut self, event: &ExportEvent<'_>) -> ControlFlow<()> {
@@ -275,12 +276,20 @@ impl<'a> Watcher<'a> {
             }
             self.progress.show(*done);
         }
+        if let ExportEvent::NotExported { name, why } = event {
+            self.left_out.get_or_insert_with(|| words::left_out(name, why));
+        }
         if let Some(note) = words::note(event, self.global) {
             self.global.note(note);
         }
         self.stopped = interrupt::signal();
         if self.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
+}
+
+fn left_out(count: u64, total: u64, first: Option<String>) -> Refusal {
+    let hint = format!("the first is {}", first.unwrap_or_default());
+    Refusal::Skipped { what: "could not be exported", count, total, hint }
 }
 
 /// An error of the library in the words of this command.

@@ -198,7 +198,8 @@ fn finish(
     if report.incomplete > 0 {
         let what = "lack files that were damaged when they were exported";
         let (count, total) = (report.incomplete, report.total());
-        return Err(Refusal::Skipped { what, count, total }.into());
+        let hint = format!("the first is {}", importing::first(&report.notes));
+        return Err(Refusal::Skipped { what, count, total, hint }.into());
     }
     Ok(())
 }

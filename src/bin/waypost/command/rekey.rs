@@ -113,9 +113,9 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
     if rekeyed.sealed > 0 {
         let count = rekeyed.sealed;
         let total = count + rekeyed.documents + rekeyed.contents;
-        global.warn("give every key of the store, each with --key-file, and run it again");
         let what = "need a key that was not given and were not changed";
-        return Err(Refusal::Skipped { what, count, total }.into());
+        let hint = "give every key of the store, each with --key-file, and run it again".to_owned();
+        return Err(Refusal::Skipped { what, count, total, hint }.into());
     }
     Ok(())
 }

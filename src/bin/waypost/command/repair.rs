@@ -1,5 +1,6 @@
 //! `waypost repair`: saves what can be read of a damaged store.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -160,13 +161,22 @@ fn ended(repaired: &Repaired) -> Result<()> {
     let [lost, unsure] = [&repaired.lost, &repaired.unsure].map(|it| it.len() as u64);
     let saved = repaired.checkpoints + repaired.deleted;
     let gone = repaired.lost_checkpoints;
-    let (what, count, total) = match (gone, lost, unsure) {
-        (0, 0, 0) => return Ok(()),
+    let Some(first) = repaired.lost.first().or(repaired.unsure.first()) else { return Ok(()) };
+    let first = format!("{}: {}", first.place, first.reason);
+    let partly = in_part(repaired);
+    let (what, count, total) = match (gone, lost, partly) {
         (0, 0, _) => ("may not be as they were last", unsure, saved.max(unsure)),
-        // Entries, captured files or settings are damaged; every checkpoint was saved at least in
-        // part.
-        (0, _, _) => ("parts that are damaged could not be saved", lost, lost),
+        // Only settings, the log or an index are damaged.
+        (0, parts, 0) => return Err(Refusal::Parts { saved, parts, first }.into()),
+        (0, _, _) => ("checkpoints were saved only in part", partly, saved.max(partly)),
         _ => ("checkpoints could not be saved", gone, saved + gone),
     };
-    Err(Refusal::Skipped { what, count, total }.into())
+    let hint = format!("the first is {first}");
+    Err(Refusal::Skipped { what, count, total, hint }.into())
+}
+
+/// Number of checkpoints that lost their entry or captured files.
+fn in_part(repaired: &Repaired) -> u64 {
+    let named: BTreeSet<_> = repaired.lost.iter().filter_map(|it| it.checkpoint.as_ref()).collect();
+    (named.len() as u64).max(repaired.salvaged)
 }

@@ -166,7 +166,12 @@ fn all_named_are_equal(report: &Restored) -> Result<()> {
         0 => Ok(()),
         count => {
             let what = "files are not as the checkpoint names them";
-            Err(Refusal::Skipped { what, count, total: report.compared.len() as u64 }.into())
+            let total = report.compared.len() as u64;
+            let first = report.compared.iter().find(|it| it.differs());
+            let hint = first.map_or(String::new(), |it| {
+                format!("compare {} with the checkpoint: it is the first of them", it.path)
+            });
+            Err(Refusal::Skipped { what, count, total, hint }.into())
         }
     }
 }

@@ -26,7 +26,15 @@ pub(crate) enum Refusal {
     #[error("none of {total} checkpoints has {pointer}{}", near(nearby, &[]))]
     NoValue { pointer: String, total: u64, nearby: Vec<String> },
     #[error("{count} of {total} {what}")]
-    Skipped { what: &'static str, count: u64, total: u64 },
+    Skipped {
+        what: &'static str,
+        count: u64,
+        total: u64,
+        /// What to do, with the first of them.
+        hint: String,
+    },
+    #[error("checkpoints saved: {saved}; damaged parts that could not be saved: {parts}")]
+    Parts { saved: u64, parts: u64, first: String },
     #[error("no checkpoint files in {place}")]
     NoFiles { place: String },
     #[error("checkpoint {id} is there again: it was saved or imported since")]

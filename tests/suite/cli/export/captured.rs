@@ -38,7 +38,7 @@ fn one_damaged_file_does_not_keep_the_rest_from_being_exported() {
             "-: line 1: without \"b\", which was damaged when it was exported\n\
              imported {imported}, {} were there already\n\
              error: 1 of 2 lack files that were damaged when they were exported\n\
-             hint: see above which, and why\n",
+             hint: the first is line 1 of -\n",
             2 * known
         );
         assert_eq!(told, expected);

@@ -187,7 +187,7 @@ fn a_second_run_leaves_files_alone_and_what_differs_stays_unless_that_is_said() 
     exported 0; 2 unchanged
     --overwrite replaces what is there with other content
     error: 1 of 3 could not be exported
-    hint: see above which, and why
+    hint: the first is a.json@1: a.json is there with other content
     ");
     assert_eq!(fs::read(out(&test).join("a.json")).unwrap(), b"mine");
 

@@ -82,7 +82,7 @@ fn a_link_in_the_directory_is_not_followed() {
     not exported: c-0: linked/a.json goes through a link
     exported 1: 1 native
     error: 3 of 4 could not be exported
-    hint: see above which, and why
+    hint: the first is c-2: file/c.json goes through a file
     ");
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     assert_eq!(fs::read(test.path().join("out/file")).unwrap(), b"mine");

@@ -11,7 +11,9 @@ use crate::output::{grouped, plain};
 /// The note about an event.
 pub(super) fn note(event: &ExportEvent<'_>, global: &Global) -> Option<String> {
     match event {
-        ExportEvent::NotExported { name, why } => Some(left_out(name, why)),
+        ExportEvent::NotExported { name, why } => {
+            Some(format!("not exported: {}", left_out(name, why)))
+        }
         // The report has it, too.
         ExportEvent::Note { name, note } => (!global.json).then(|| format!("{name}: {note}")),
         ExportEvent::Moved(file) => Some(format!("moved {} to {}", file.from, file.to)),
@@ -19,15 +21,16 @@ pub(super) fn note(event: &ExportEvent<'_>, global: &Global) -> Option<String> {
     }
 }
 
-fn left_out(name: &str, why: &NotExported) -> String {
+/// What was left out, and why.
+pub(super) fn left_out(name: &str, why: &NotExported) -> String {
     match why {
-        NotExported::Damaged(error) | NotExported::Limit(error) => format!("not exported: {error}"),
-        NotExported::Differs { path } if path == name => format!("not exported: {why}"),
+        NotExported::Damaged(error) | NotExported::Limit(error) => error.to_string(),
+        NotExported::Differs { path } if path == name => why.to_string(),
         // It may be empty, or hold control characters.
         NotExported::Path { path, reason } => {
-            format!("not exported: {name}: path \"{}\" {reason}", plain(path))
+            format!("{name}: path \"{}\" {reason}", plain(path))
         }
-        why => format!("not exported: {name}: {why}"),
+        why => format!("{name}: {why}"),
     }
 }
 

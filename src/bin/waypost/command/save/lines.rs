@@ -26,6 +26,7 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
     let mut lines = Lines::of(Input::new(io::stdin()), line_bytes_max());
     interrupt::listen()?;
     let (mut count, mut total) = (0, 0_u64);
+    let mut first = None;
     let mut told = HashSet::new();
     loop {
         let taken = lines.take().context("cannot read standard input");
@@ -51,6 +52,7 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
                 }
                 Answer::Refused(report) => {
                     count += 1;
+                    first.get_or_insert(line.number);
                     // With --json the answer has the reason.
                     if !global.json {
                         global.note(format_args!("line {}: {}", line.number, report.message));
@@ -64,7 +66,10 @@ pub(super) fn run(saver: &Saver<'_>, global: &Global, out: &mut dyn Write) -> Re
         saver.daily.clean_up(&saver.store, global);
     }
     if count > 0 {
-        Err(Refusal::Skipped { what: "lines were refused", count, total }.into())
+        let first = first.unwrap_or_default();
+        let others = if count > 1 { " and the others" } else { "" };
+        let hint = format!("mend line {first}{others}, then save what was refused again");
+        Err(Refusal::Skipped { what: "lines were refused", count, total, hint }.into())
     } else {
         Ok(())
     }

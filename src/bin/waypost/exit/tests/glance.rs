@@ -214,8 +214,10 @@ fn all_errors_at_a_glance() {
         look where the report says: what was replaced is kept there
     4 exists: p/file.json is a file, and the target of an export is a directory
         name a directory, or one to be made; --jsonl FILE writes lines of JSON to a file
+    7 skipped: checkpoints saved: 3; damaged parts that could not be saved: 1
+        the first is the log: checksum differs
     7 skipped: 1 of 3 lines were refused
-        see above which, and why
+        mend line 2, then save what was refused again
     5 corrupt: 1 of 3 checkpoints are damaged
         all others were read; `waypost verify` tells all, `waypost repair` saves the rest
     5 corrupt: 2 findings: the store is damaged

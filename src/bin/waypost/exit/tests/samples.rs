@@ -136,7 +136,13 @@ fn library() -> Vec<Error> {
 fn others() -> Vec<Refusal> {
     vec![
         Refusal::ExportIntoFile { path: file(), kind: "a file" },
-        Refusal::Skipped { what: "lines were refused", count: 1, total: 3 },
+        Refusal::Parts { saved: 3, parts: 1, first: text("the log: checksum differs") },
+        Refusal::Skipped {
+            what: "lines were refused",
+            count: 1,
+            total: 3,
+            hint: text("mend line 2, then save what was refused again"),
+        },
         Refusal::Damaged { count: 1, total: 3 },
         Refusal::Unsound { count: 2 },
         Refusal::SetAside { count: 1 },

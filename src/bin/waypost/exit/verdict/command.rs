@@ -4,7 +4,7 @@ use waypost::Series;
 
 use super::{Verdict, not_found, refused};
 use crate::exit::{Exit, Refusal};
-use crate::output::quoted;
+use crate::output::{plain, quoted};
 
 #[expect(clippy::too_many_lines, reason = "a line or two for each, all in one place")]
 pub(super) fn of_command(refusal: &Refusal) -> Verdict {
@@ -29,9 +29,10 @@ pub(super) fn of_command(refusal: &Refusal) -> Verdict {
         }
         Refusal::NoFiles { .. } => not_found("`waypost import --help` tells which files are known"),
         Refusal::Alive { .. } => refused("exists", "delete it first; nothing was restored"),
-        Refusal::Skipped { .. } => {
-            Verdict::new(Exit::Skipped, "skipped").hint("see above which, and why")
+        Refusal::Parts { first, .. } => {
+            Verdict::new(Exit::Skipped, "skipped").hint(plain(&format!("the first is {first}")))
         }
+        Refusal::Skipped { hint, .. } => Verdict::new(Exit::Skipped, "skipped").hint(plain(hint)),
         Refusal::Exists { .. } => refused("exists", "--overwrite replaces it"),
         Refusal::KeyExists { .. } => refused("exists", "name another file"),
         Refusal::EmptyKey { .. } => {
