@@ -19,7 +19,7 @@ pub(super) fn read(text: &[u8], bounds: Bounds) -> Result<Vec<u8>, Fault> {
     // Tokens take about as much as compact text.
     let tokens = Tokens::new(bounds, text.len());
     if text.trim_ascii().is_empty() {
-        return Err(Fault::refused("there is no text"));
+        return Err(Fault::refused("the text is empty"));
     }
     let mut parser = Parser { text, at: 0, tokens, scratch: String::new() };
     parser.value()?;

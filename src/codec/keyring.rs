@@ -101,8 +101,8 @@ impl Keyring {
         match self.keys.len() {
             _ if cfg!(not(feature = "encrypt")) => "this build cannot decrypt",
             0 => "no key was given",
-            1 => "the key that was given is another one",
-            _ => "the keys that were given are others",
+            1 => "the given key is a different one",
+            _ => "the given keys are different ones",
         }
     }
 }

@@ -108,8 +108,8 @@ impl Frames {
         raw_sum: Option<u64>,
     ) -> Result<Frame, Flaw> {
         let (payload, sum) = self.payload(found, sequence)?;
-        let form = Form::of(found).ok_or("frame is of an unknown kind")?;
-        let raw_sum = sum.or(raw_sum).ok_or("nobody knows what is in the frame")?;
+        let form = Form::of(found).ok_or("frame has an unknown kind")?;
+        let raw_sum = sum.or(raw_sum).ok_or("the checksum of its content is unknown")?;
         let checks = [check(0, &payload), raw_sum];
         Ok(Frame { form, raw_bytes: found.raw_bytes, payload: payload.into_owned(), checks })
     }

@@ -36,7 +36,7 @@ pub(crate) fn decode_spooled(
     identity: u64,
     name: &Id,
 ) -> Result<Vec<Placed>, &'static str> {
-    let (found, count) = head(bytes).ok_or("it is no file of a spool, or cut short")?;
+    let (found, count) = head(bytes).ok_or("not a file of a spool, or cut short")?;
     if found != identity {
         return Err("it is of another store");
     }

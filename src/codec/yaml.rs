@@ -41,7 +41,7 @@ fn key_text(key: Node) -> Result<String, String> {
         Value::Uint(number) => Ok(number.to_string()),
         Value::Bool(value) => Ok(value.to_string()),
         Value::Null | Value::Sequence(_) | Value::Mapping(_) => {
-            Err(format!("{}: a key that is no text", key.place))
+            Err(format!("{}: a key that is not text", key.place))
         }
     }
 }

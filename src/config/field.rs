@@ -69,7 +69,7 @@ impl<'a> Field<'a> {
         for (key, value) in pairs {
             let field = self.below(key, value)?;
             if let Some(first) = fields.iter().find(|other| other.name == field.name) {
-                let reason = format_args!("stands twice, first in line {}", first.line);
+                let reason = format_args!("occurs twice, first in line {}", first.line);
                 return Err(field.refused(reason));
             }
             fields.push(field);

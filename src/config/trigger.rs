@@ -59,6 +59,6 @@ fn key(field: &Field<'_>, others: &[&str]) -> Result<Trigger> {
 }
 
 fn trigger(name: &str, field: &Field<'_>) -> Result<Trigger> {
-    let reason = "is no trigger: they are of a to z, 0 to 9 and _, 64 at most, from a letter on";
+    let reason = "is not a trigger: use a to z, 0 to 9 and _, at most 64, starting with a letter";
     name.parse().map_err(|_| field.refused(reason))
 }

@@ -40,7 +40,7 @@ const REGISTER: &str = "list of loops or files, not a checkpoint";
 const SETTINGS: &str = "settings";
 const JOURNAL: &str = "journal, not a checkpoint";
 const NOTES: &str = "text for people, not a checkpoint";
-const OTHER: &str = "no kind of file that has a checkpoint in it";
+const OTHER: &str = "a kind of file that holds no checkpoint";
 
 /// The directories that systems have for their own.
 const ANCHORS: [&str; 5] = [".tmp", ".claude", ".pipeline", ".hex-skills", ".aiwg"];

@@ -94,6 +94,6 @@ fn fields_at<'a>(
 
 /// Says that the version of a document is none that could be migrated.
 pub(super) fn unknown_version(field: &str, layout: Layout) -> Vec<Problem> {
-    let rule = format!("is no version of {layout} that can be migrated");
+    let rule = format!("is not a version of {layout} that can be migrated");
     vec![Problem::new(Code::Version, field, rule)]
 }

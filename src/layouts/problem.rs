@@ -145,7 +145,7 @@ impl Problem {
     /// Says that no system is known to write such a document.
     #[must_use]
     pub fn no_layout() -> Self {
-        Self::new(Code::Layout, "", "is of no layout that is known")
+        Self::new(Code::Layout, "", "has no known layout")
     }
 
     /// True if it makes the document invalid.

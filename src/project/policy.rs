@@ -93,7 +93,7 @@ pub enum PolicyError {
         name: String,
     },
     /// The policy has no rules.
-    #[error("the policy of {place} says nothing")]
+    #[error("the policy of {place} is empty")]
     Empty {
         /// The config file, or where else the policy comes from.
         place: String,

@@ -118,7 +118,7 @@ impl fmt::Display for Hurdle {
             }
             Self::Invalid { problems } => write!(f, "is invalid: {}", told(problems)),
             Self::Refused { problems } => {
-                write!(f, "is nothing that its system resumes from: {}", told(problems))
+                write!(f, "is not a state that its system resumes from: {}", told(problems))
             }
             Self::Unsafe => f.write_str("is not safe to go on from"),
             Self::Overwritten { by } => write!(f, "was overwritten in its file by {by}"),

@@ -106,7 +106,7 @@ impl RealWorld {
     }
 
     fn gh(&self) -> Result<&Gh, String> {
-        self.gh.as_ref().ok_or_else(|| "gh is not to be asked".to_owned())
+        self.gh.as_ref().ok_or_else(|| "gh is turned off".to_owned())
     }
 
     fn top(&self) -> &Path {
@@ -148,7 +148,8 @@ impl World for RealWorld {
     fn worktree(&self) -> Answer<String> {
         let path = self.top().to_str();
         seen(
-            path.map(str::to_owned).ok_or_else(|| "the name of the worktree is no text".to_owned()),
+            path.map(str::to_owned)
+                .ok_or_else(|| "the name of the worktree is not UTF-8".to_owned()),
         )
     }
 
@@ -205,7 +206,7 @@ impl World for RealWorld {
 pub fn ignored(file: &Path) -> Ignored {
     let Some(directory) = file.parent() else { return Ignored::NoRepository };
     let Some(name) = file.file_name().and_then(|name| name.to_str()) else {
-        return Ignored::Unknown("its name is no text".to_owned());
+        return Ignored::Unknown("its name is not UTF-8".to_owned());
     };
     Git::new(directory, &[]).ignored(name).unwrap_or_else(Ignored::Unknown)
 }

@@ -91,7 +91,10 @@ impl Store {
                 Strategy::Last => self.last(entries, &damage)?,
                 Strategy::Smart => self.smart(entries)?,
                 Strategy::Select => {
-                    return Err(Error::invalid("strategy", "only a person can select"));
+                    return Err(Error::invalid(
+                        "strategy",
+                        "it proposes nothing: let a person choose among the candidates",
+                    ));
                 }
             };
             if let Some(mut proposal) = found {
@@ -106,7 +109,7 @@ impl Store {
         }
         Err(Error::Outdated {
             id: series.to_string(),
-            reason: "is pruned all the time",
+            reason: "was pruned by others at each try",
             removed: 0,
         })
     }

@@ -58,7 +58,7 @@ pub trait World {
 
     /// The branch that the work would go on in; `None` if none is checked out.
     fn branch(&self) -> Answer<Option<String>> {
-        Answer::Unknown("nobody told which branch is checked out".to_owned())
+        Answer::Unknown("it is not known which branch is checked out".to_owned())
     }
 
     /// Whether there is a file at a path. Override it where that is cheaper than reading the file.
@@ -72,17 +72,17 @@ pub trait World {
     /// Whether a file changed since a moment, by a path as a document has it. For files without a
     /// hash in the document.
     fn has_changed(&self, _path: &str, _since: &Moment<'_>) -> Answer<bool> {
-        Answer::Unknown("nobody told whether files changed".to_owned())
+        Answer::Unknown("it is not known whether files changed".to_owned())
     }
 
     /// The content of a file; `None` if there is none. A longer one is unknown.
     fn content(&self, _path: &str, _bytes_max: u64) -> Answer<Option<Vec<u8>>> {
-        Answer::Unknown("nobody told what files contain".to_owned())
+        Answer::Unknown("it is not known what files contain".to_owned())
     }
 
     /// The content that a file had at a moment; `None` if there was none.
     fn content_at(&self, _path: &str, _when: &Moment<'_>) -> Answer<Option<Vec<u8>>> {
-        Answer::Unknown("nobody told what files contained".to_owned())
+        Answer::Unknown("it is not known what files contained".to_owned())
     }
 
     /// The same world around the directory that the work of a checkpoint belongs to, if that is

@@ -295,7 +295,7 @@ impl Limits {
             if !paths.insert(path) {
                 return Err(Error::invalid(
                     Subject::Artifact(format!("artifact {path:?}")),
-                    "stands there twice",
+                    "is given twice",
                 ));
             }
             let bytes = artifact.content.as_ref().map_or(0, Vec::len);

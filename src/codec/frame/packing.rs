@@ -75,10 +75,10 @@ impl Frames {
                 let base = base.ok_or("frame has no base")?;
                 self.zstd.decompress_against(base, &payload, length).ok_or(DAMAGED)?
             }
-            _ => return Err("frame is of an unknown kind".into()),
+            _ => return Err("frame has an unknown kind".into()),
         };
         if raw.len() != length {
-            return Err("frame is not as long as it says".into());
+            return Err("frame does not have the length in its header".into());
         }
         if sum.is_some_and(|sum| sum != check(0, &raw)) {
             return Err("checksum differs".into());

@@ -47,7 +47,7 @@ fn escapes_are_resolved() {
 fn what_is_not_json_is_refused_with_line_column_and_path() {
     let long = "[".repeat(200_000);
     for (text, message) in [
-        ("", "invalid document: there is no text"),
+        ("", "invalid document: the text is empty"),
         ("[", "invalid document at /0: the text ends before the document does at line 1 column 2"),
         ("{\n \"a\": [1, x]}", "invalid document at /a/1: expected a value at line 2 column 11"),
         ("{\"a\" 1}", "invalid document: expected a colon after the key at line 1 column 6"),

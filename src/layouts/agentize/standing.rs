@@ -20,7 +20,7 @@ pub(in crate::layouts) fn standing(entry: &Entry, document: &Document) -> Standi
     let newer = newer(document, "version", &VERSION_NEWEST.to_string());
     // Resuming at `fatal` only shows the error: no transition leads on from it.
     let fatal = stage.filter(|stage| *stage == ImplStage::Fatal).map(|_| {
-        let rule = "is fatal, from which no stage goes on";
+        let rule = "is fatal: no stage continues after it";
         Problem::new(Code::Terminal, "/state/current_stage", rule)
     });
     Standing {

@@ -58,7 +58,7 @@ impl FromStr for LoopFileName {
     fn from_str(text: &str) -> Result<Self> {
         let stem = text.strip_suffix(SUFFIX).filter(|stem| !stem.contains(['/', '\\']));
         stem.and_then(|stem| iteration(stem).or_else(|| legacy(stem)))
-            .ok_or_else(|| Error::invalid("name", "none of the two forms of AIWG"))
+            .ok_or_else(|| Error::invalid("name", "neither of the two forms of AIWG"))
     }
 }
 

@@ -39,7 +39,7 @@ pub(in crate::layouts) fn reader_file(
     let mut given = Given::new(Layout::Aiwg, entry, document, writing);
     given.check_times();
     if entry.source.is_some_and(|source| source.format == Format::Unreadable) {
-        given.refuse("document", "cannot be read, so it is no state of a loop");
+        given.refuse("document", "cannot be read, so it is not the state of a loop");
     }
     let loop_id = loop_id(&mut given);
     let iteration = iteration(&mut given);

@@ -169,7 +169,7 @@ pub(in crate::layouts) fn required(field: &str) -> Problem {
 /// The problem of a version newer than the known ones. An unknown word is no newer version.
 pub(in crate::layouts) fn newer(document: &Document, field: &str, newest: &str) -> Option<Problem> {
     let version = parts_of_version(&spelled(at(document, field)?)?);
-    let rule = format!("is newer than {newest}, the newest that is known");
+    let rule = format!("is newer than {newest}, the newest known version");
     (version > parts_of_version(newest)).then(|| Problem::new(Code::Version, pointer(field), rule))
 }
 

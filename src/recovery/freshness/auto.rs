@@ -19,7 +19,7 @@ pub(super) fn auto_resume(case: &Case<'_>, is_plan_changed: bool, report: &mut R
     report.is_automatic = Some(unmet.is_empty());
     if !unmet.is_empty() {
         let unmet = unmet.join(", ");
-        let message = format!("its system would ask before it goes on: {unmet}");
+        let message = format!("its system would ask a person before it goes on: {unmet}");
         report.find(Check::AutoResume, Advice::PromptUser, message);
     }
 }
@@ -28,7 +28,7 @@ fn is_late(case: &Case<'_>, report: &mut Report) -> bool {
     let Some(version) = said(case.standing.version.as_ref()) else { return false };
     let Some(version_parts) = parts(version) else {
         let reason = format!("version {} of the schema is not a number", quoted(version));
-        report.skip("whether its system would ask before it goes on", &reason);
+        report.skip("whether its system would ask a person before it goes on", &reason);
         return false;
     };
     version_parts.as_slice() >= SINCE.as_slice()

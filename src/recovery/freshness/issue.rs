@@ -117,7 +117,7 @@ fn part<'a, T>(now: &'a Answer<IssueNow>, of: impl Fn(&'a IssueNow) -> Option<T>
     match now {
         Answer::Unknown(reason) => Answer::Unknown(reason.clone()),
         Answer::Known(issue) => of(issue).map_or_else(
-            || Answer::Unknown("what is known of the issue is not all".to_owned()),
+            || Answer::Unknown("the data of the issue is incomplete".to_owned()),
             Answer::Known,
         ),
     }

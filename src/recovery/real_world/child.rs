@@ -50,7 +50,7 @@ impl Output {
             return Err(self.complaint(name));
         }
         String::from_utf8(self.stdout.clone())
-            .map_err(|_| format!("the answer of {name} is no text"))
+            .map_err(|_| format!("the answer of {name} is not UTF-8"))
     }
 
     /// Why the program failed.
@@ -113,7 +113,7 @@ fn listen(name: &str, child: &mut Child, deadline: Instant) -> Result<Output, St
             Ok(Some(status)) => return Ok(Output { status, stdout, stderr }),
             Ok(None) if Instant::now() < deadline => thread::sleep(PAUSE),
             Ok(None) => return Err(too_slow(name)),
-            Err(error) => return Err(format!("nobody can tell how {name} ended: {error}")),
+            Err(error) => return Err(format!("cannot find out how {name} ended: {error}")),
         }
     }
 }

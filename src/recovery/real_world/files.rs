@@ -53,7 +53,7 @@ impl Bounds<'_> {
             return Err(too_long());
         }
         let Some(left) = self.left.get().checked_sub(found.len()) else {
-            return Err("there is more to read than is worth the time".to_owned());
+            return Err("too much would have to be read".to_owned());
         };
         self.left.set(left);
         let sha256 = sha256_of(&path, BYTES_MAX).map_err(|error| unreadable(&error))?;

@@ -100,7 +100,7 @@ impl GivenIssue {
         let own = self.number.as_deref().and_then(|number| Issue::new(number).ok());
         match own {
             Some(own) if own.as_str() != issue => {
-                Err(format!("what is known is of issue {}", own.as_str().escape_debug()))
+                Err(format!("the data is of issue {}", own.as_str().escape_debug()))
             }
             _ => Ok(self.now.clone()),
         }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn another_issue_says_nothing() {
         let given = parse(r#"{"number":43,"body":""}"#).unwrap();
-        assert_eq!(given.of("42").unwrap_err(), "what is known is of issue 43");
+        assert_eq!(given.of("42").unwrap_err(), "the data is of issue 43");
         assert!(given.of("43").is_ok());
     }
 

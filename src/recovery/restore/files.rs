@@ -233,7 +233,7 @@ fn keeping_refusal(directory: &Directory) -> Option<String> {
     match directory.directory(KEPT) {
         Ok(Occupant::Same | Occupant::Nothing) => None,
         Ok(Occupant::Obstacle(why)) => Some(why.to_owned()),
-        Ok(Occupant::Other) => Some("is no directory".to_owned()),
+        Ok(Occupant::Other) => Some("is not a directory".to_owned()),
         Err(error) => Some(format!("cannot be read: {error}")),
     }
 }

@@ -111,7 +111,7 @@ pub enum Refusal {
     },
 
     /// Nothing was written: the place of the state file is a pipe, a device or a directory.
-    #[error("the state cannot go to {}: it is {kind}, and no regular file", path.display())]
+    #[error("the state cannot go to {}: it is {kind}, not a regular file", path.display())]
     StateNoFile {
         /// The state file.
         path: PathBuf,

@@ -17,10 +17,12 @@ pub(in crate::store) fn check_apart(path: &Path, store: &Path) -> Result<()> {
         return refused("it is the store itself");
     }
     if is_beside(path, store) {
-        return refused("what lies there belongs to the store, and is taken in or removed");
+        return refused("this name belongs to the store, which takes in or removes the file");
     }
     if is_beside(store, path) {
-        return refused("the store would lie where what belongs to the copy does, and be removed");
+        return refused(
+            "the store has the name of a file beside the copy, which the copy would remove",
+        );
     }
     // Any store, whether it exists now or not.
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
@@ -29,7 +31,7 @@ pub(in crate::store) fn check_apart(path: &Path, store: &Path) -> Result<()> {
     let is_spooled =
         path.ancestors().skip(1).any(|it| it.extension().is_some_and(|it| it == "spool"));
     if is_named || is_spooled {
-        return refused("what has such a name belongs to a store, and is taken in or removed");
+        return refused("such a name belongs to a store, which takes in or removes the file");
     }
     Ok(())
 }

@@ -344,14 +344,15 @@ fn finish(new: &NewCopy<'_>, counts: &Counts) -> Result<()> {
         error @ Error::Io { .. } => error,
         error => damaged(format!("{what}: {error}")),
     };
-    let mut database = open_copy(place).map_err(|error| refused("its copy is refused", error))?;
+    let mut database =
+        open_copy(place).map_err(|error| refused("the copy cannot be opened", error))?;
     match database.check_integrity() {
         Ok(true) => {}
         Ok(false) => return Err(damaged("a page fails its checksum".to_owned())),
         Err(error) => return Err(refused("a page fails its checksum", error)),
     }
     if Counts::of(&database.begin_read().within(path)?, path)? != *counts {
-        return Err(damaged("its copy has another number of rows".to_owned()));
+        return Err(damaged("the copy has a different number of rows".to_owned()));
     }
     identify(&database, path)?;
     drop(database);

@@ -202,7 +202,7 @@ impl Writer<'_> {
     /// Stops once another process has begun to change the key.
     fn check_wanted(&self, to: Option<KeyId>) -> Result<()> {
         let wanted = self.open.key() == to;
-        let reason = "another rekey has begun meanwhile, and only that one goes on";
+        let reason = "another rekey began meanwhile, and only that one continues";
         if wanted { Ok(()) } else { Err(Error::invalid("key", reason)) }
     }
 

@@ -18,7 +18,7 @@ use crate::store::options::Limits;
 /// A chunk that is shorter is the last of its frame.
 pub(in crate::store) const CHUNK_BYTES_MIN: usize = 1024;
 
-const OTHER_LENGTH: &str = "frame is of another length than its entry says";
+const OTHER_LENGTH: &str = "frame has a different length than its entry says";
 
 /// Reads documents, in a read or a write transaction.
 pub(in crate::store) struct Unpacker<'a, T> {
@@ -35,7 +35,7 @@ pub(in crate::store) fn reason_at(sequence: u64, wanted: u64, reason: &str) -> S
     if sequence == wanted {
         return reason.to_owned();
     }
-    format!("it is stored as a difference to frame {sequence}, and {reason}")
+    format!("it is stored as a delta to frame {sequence}: {reason}")
 }
 
 /// A frame on the way to the requested one.

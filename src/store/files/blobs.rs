@@ -73,7 +73,7 @@ pub(in crate::store) fn unpack(
     let found = FoundFrame::parse(bytes)?;
     // The row of the file is checked, so its length is right; and no capture exceeds this.
     if found.raw_bytes != length || length > Limits::ARTIFACT_BYTES_MAX as u64 {
-        return Err("its content is of another length than its row says".into());
+        return Err("its content has a different length than its row says".into());
     }
     let content = frames.unpack(&found, seed(hash), None)?;
     found.verify(seed(hash), &content)?;

@@ -208,7 +208,7 @@ fn what_cannot_be_written_back_is_refused() {
     );
     assert_eq!(
         refused(vec![file("a", vec![]), file("a", vec![1])]),
-        "invalid artifact \"a\": stands there twice"
+        "invalid artifact \"a\": is given twice"
     );
     assert_eq!(
         refused(["a/b/c", "a/b.c", "a/b"].map(|path| file(path, vec![])).into()),

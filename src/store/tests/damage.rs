@@ -131,7 +131,7 @@ fn the_frame_that_is_damaged_is_named() {
         match store.get(&reader.id) {
             Err(Error::Corrupt { place, reason, .. }) => {
                 assert_eq!(place, format!("checkpoint {}", reader.id));
-                assert!(reason.contains("as a difference to frame"), "byte {at}: {reason}");
+                assert!(reason.contains("as a delta to frame"), "byte {at}: {reason}");
             }
             // These bytes only prove the frame itself, or are for writers.
             Ok(found) => assert_eq!(found.state::<Vec<String>>().unwrap(), state(SERIES, 6)),

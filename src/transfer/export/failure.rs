@@ -83,7 +83,7 @@ pub enum ExportError {
 #[non_exhaustive]
 pub enum Conflict {
     /// [`Writing::schema`](crate::layouts::Writing::schema) is of another layout than all files.
-    #[error("the schema is not one of the layout of all files")]
+    #[error("the schema does not belong to the chosen layout")]
     Schema,
     /// [`Form::Reader`](crate::layouts::Form::Reader) is known of AIWG only.
     #[error("only aiwg reads another form of file than its schema describes")]

@@ -99,7 +99,7 @@ pub(super) fn draft(store: &Store, line: &[u8]) -> Result<FromLine> {
     let count = fields.get(ARTIFACT_COUNT).map(|it| read::<u64>(ARTIFACT_COUNT, it)).transpose()?;
     if count.is_some_and(|count| count != artifacts.len() as u64) {
         // An export writes no such line, and the missing files would be lost silently.
-        return Err(Error::invalid(ARTIFACTS, "not as many as the line says"));
+        return Err(Error::invalid(ARTIFACTS, "their number differs from that in the line"));
     }
     let is_damaged =
         |it: &Captured| it.damaged && it.sha256.is_some() && it.text.is_none() && it.hex.is_none();

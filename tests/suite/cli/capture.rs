@@ -288,7 +288,10 @@ fn a_line_whose_content_is_not_that_of_its_hash_is_refused() {
     }
     // What `list --json` tells has no files in it.
     let told = test.feed("import -", r#"{"document": 1, "artifact_count": 2}"#).failed(7);
-    assert!(told.contains("invalid artifacts: not as many as the line says"), "{told}");
+    assert!(
+        told.contains("invalid artifacts: their number differs from that in the line"),
+        "{told}"
+    );
 }
 
 /// The document was read as a file to capture, and the error named an empty text.

@@ -248,7 +248,8 @@ fn a_save_that_could_not_be_taken_in_stays_a_finding() {
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join(name), "not a save").unwrap();
     let (told, said) = test.told("verify", 5);
-    let line = format!("aside    spooled save [HERE]/.waypost/store.redb.spool/{name}: it is no ");
+    let line =
+        format!("aside    spooled save [HERE]/.waypost/store.redb.spool/{name}: not a file ");
     assert!(told.contains(&line), "{told}");
     assert!(said.contains("1 finding: saves beside the store cannot be taken in"), "{said}");
     assert!(test.run("stats").stderr.contains("was set aside as"));

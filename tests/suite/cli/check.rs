@@ -103,7 +103,7 @@ fn a_named_file_of_no_layout_needs_one_to_be_named() {
     test.put("notes.json", "{}");
     let ended = test.run("check notes.json");
     assert_eq!(ended.code, Some(4));
-    assert!(ended.stdout.contains("is of no layout that is known"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("has no known layout"), "{}", ended.stdout);
     let ended = test.run("check notes.json --layout pipeline --json");
     assert_eq!(report(&ended.stdout)["rules"]["pipeline/required"], 7);
     // Among others it is no checkpoint.

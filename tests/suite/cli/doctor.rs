@@ -172,9 +172,8 @@ fn saves_beside_a_store_that_is_held_are_told_and_so_is_what_cannot_be_taken_in(
     let ended = test.run("stats");
     assert!(ended.stdout.contains("set aside    1\n"), "{}", ended.stdout);
     let aside = format!("[HERE]/{STORE}.spool/aside/0190f2e0-0000-7000-8000-000000000001.save");
-    let warning = format!(
-        "warning: a file was set aside as {aside}: it is no file of a spool, or cut short\n"
-    );
+    let warning =
+        format!("warning: a file was set aside as {aside}: not a file of a spool, or cut short\n");
     assert_eq!(ended.stderr, warning);
     let stats: Value = serde_json::from_str(&test.run("stats --json").done()).unwrap();
     assert_eq!(stats["spool"]["set_aside"], 1);

@@ -31,7 +31,7 @@ fn without_the_key_a_store_can_be_listed_and_the_user_is_told_what_to_do() {
     ");
     test.run("key other.key").done();
     let told = test.run("show a --key-file other.key --json").failed(4);
-    assert!(told.contains("\"code\":\"key\"") && told.contains("is another one"), "{told}");
+    assert!(told.contains("\"code\":\"key\"") && told.contains("is a different one"), "{told}");
     for args in ["latest", "save", "export --jsonl -", "fork a --series b", "diff a a"] {
         let Ended { code, stderr, .. } = test.feed(args, "1");
         assert_eq!(code, Some(4), "{args}: {stderr}");

@@ -238,7 +238,7 @@ fn what_lies_beside_checkpoints_and_is_none_is_named_with_why() {
         ".claude/checkpoints/README.md: text for people, not a checkpoint",
         ".claude/checkpoints/old/half.json: no checkpoint by its content",
         ".pipeline/events.jsonl: journal, not a checkpoint",
-        ".pipeline/lead-session.id: no kind of file that has a checkpoint in it",
+        ".pipeline/lead-session.id: a kind of file that holds no checkpoint",
         ".pipeline/team.json: no checkpoint by its content",
     ];
     assert_eq!(skips, expected);

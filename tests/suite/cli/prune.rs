@@ -146,7 +146,7 @@ fn without_a_policy_nothing_is_pruned() {
     ");
     test.write("empty.yaml", "checkpoint:\n  enabled: true\n");
     insta::assert_snapshot!(test.run("prune --policy empty.yaml").failed(4), @"
-    error: the policy of empty.yaml says nothing
+    error: the policy of empty.yaml is empty
     hint: `waypost policy example` shows what a policy can say
     ");
     let wrong = test.run("prune --policy crun").failed(1);

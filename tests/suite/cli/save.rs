@@ -133,7 +133,7 @@ fn a_document_that_cannot_be_stored_is_refused() {
     hint: give a document in JSON
     ");
     insta::assert_snapshot!(test.feed("save", "").failed(4), @"
-    error: invalid document: there is no text
+    error: invalid document: the text is empty
     hint: give a document in JSON
     ");
     let too_deep = test.feed("save", &deep).failed(4);

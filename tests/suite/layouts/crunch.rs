@@ -74,7 +74,7 @@ fn yaml_is_read_as_models_write_it() {
 fn what_is_not_of_its_kind_is_named() {
     for (yaml, message) in [
         ("a: [", "invalid document: line 1 column 4"),
-        ("{}: 1", "invalid document: line 1 column 1: a key that is no text"),
+        ("{}: 1", "invalid document: line 1 column 1: a key that is not text"),
         ("issue_snapshot: [1]", "invalid document at /issue_snapshot: found array"),
         ("issue_number: []", "invalid document at /issue_number: found array, expected a number"),
     ] {

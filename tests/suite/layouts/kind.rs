@@ -123,7 +123,7 @@ fn debris_is_named() {
             ],
         ),
         (
-            "no kind of file that has a checkpoint in it",
+            "a kind of file that holds no checkpoint",
             &[".pipeline/lead-session.id", ".claude/checkpoints/list.sh", ".aiwg/checkpoints/x.gz"],
         ),
     ] {

@@ -167,7 +167,7 @@ fn what_is_no_object_is_refused_and_nothing_is_saved() {
         assert!(said.starts_with("error: invalid document"), "{said}");
     }
     let said = shims.run("save-checkpoint", &["implement", "x"]).failed(4);
-    assert!(said.contains("there is no text"), "{said}");
+    assert!(said.contains("the text is empty"), "{said}");
     shims.run("load-checkpoint", &["implement"]).failed(1);
 }
 

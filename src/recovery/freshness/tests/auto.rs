@@ -15,7 +15,7 @@ fn look_from(entry: &Entry, standing: &Standing) -> Option<String> {
     let mut found = found.into_iter().filter(|it| it.check == Check::AutoResume);
     let finding = found.next()?;
     assert!(finding.advice == Advice::PromptUser && found.next().is_none());
-    let unmet = finding.message.strip_prefix("its system would ask before it goes on: ");
+    let unmet = finding.message.strip_prefix("its system would ask a person before it goes on: ");
     Some(unmet.unwrap().to_owned())
 }
 
@@ -102,7 +102,7 @@ fn a_version_that_is_no_number_is_told() {
         let found = freshness(&entry(Layout::Claude), &standing, &Fake::default(), NOW);
         let sentence = format!(
             "version {version:?} of the schema is not a number, so this was not compared: \
-             whether its system would ask before it goes on"
+             whether its system would ask a person before it goes on"
         );
         assert_eq!((found.advice, found.unchecked), (Advice::Resume, vec![sentence]));
     }

@@ -43,7 +43,7 @@ fn parts_of_an_issue_that_were_not_told_are_not_compared() {
     let snapshot =
         Snapshot { body: text("was"), labels: Some(texts(&["was"])), ..Snapshot::default() };
     let found = look(Layout::Crunch, snapshot, &Fake::default());
-    let sentence = "what is known of the issue is not all, so this was not compared: \
+    let sentence = "the data of the issue is incomplete, so this was not compared: \
                     the text of issue 42, the labels of issue 42";
     assert_eq!((found.advice, found.unchecked), (Advice::Resume, texts(&[sentence])));
 }

@@ -37,11 +37,11 @@ fn an_issue_is_asked_for_by_number_in_the_directory() {
 fn what_gh_says_is_not_believed_blindly() {
     let place = Sandbox::bare();
     for (script, told) in [
-        ("echo '{\"number\":43,\"body\":\"\"}'", "what is known is of issue 43"),
+        ("echo '{\"number\":43,\"body\":\"\"}'", "the data is of issue 43"),
         ("echo secret", "the answer of gh is not JSON, from line 1 column 1 on"),
         ("echo '{}'", "the answer of gh has neither body nor labels"),
         ("echo 'no such issue' >&2; exit 1", "gh failed and said: no such issue"),
-        ("printf '\\377'", "the answer of gh is no text"),
+        ("printf '\\377'", "the answer of gh is not UTF-8"),
     ] {
         assert_eq!(reason(with_gh(&place, script).issue("42")), told);
     }

@@ -22,7 +22,7 @@ fn the_file_that_was_given_tells_the_issue() {
     let Answer::Known(now) = world.issue("42") else { panic!() };
     assert_eq!(now.body.as_deref(), Some("text"));
     assert_eq!(now.labels.unwrap(), ["a"]);
-    assert_eq!(reason(world.issue("43")), "what is known is of issue 42");
+    assert_eq!(reason(world.issue("43")), "the data is of issue 42");
 }
 
 #[test]
@@ -51,8 +51,8 @@ fn a_text_tells_the_issue_as_a_file_does() {
 fn without_a_file_and_without_gh_nobody_can_tell() {
     let place = Sandbox::bare();
     let world = world(&place, None).unwrap();
-    assert_eq!(reason(world.issue("42")), "gh is not to be asked");
-    assert_eq!(reason(world.pull_request("main")), "gh is not to be asked");
+    assert_eq!(reason(world.issue("42")), "gh is turned off");
+    assert_eq!(reason(world.pull_request("main")), "gh is turned off");
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(super) fn check_replaced(to: &StorePath) -> Result<()> {
     if (found.is_other.is_none() && found.bytes == 0) || kind::is_store(to) {
         return Ok(());
     }
-    Err(Error::invalid("path", "what is there is no store, and is not replaced"))
+    Err(Error::invalid("path", "the file there is not a store, so it is not replaced"))
 }
 
 /// Locks the file that is about to be replaced, if there is one.

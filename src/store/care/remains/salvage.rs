@@ -215,7 +215,7 @@ impl<'a> Salvage<'a> {
     fn make_up(&mut self, sequence: u64, raw: &[u8]) -> Option<Entry> {
         let place = format!("frame {sequence}");
         let Some(length) = document_bytes(raw) else {
-            self.lose(place, None, "its bytes are no document");
+            self.lose(place, None, "its bytes are not a document");
             return None;
         };
         let text_bytes = (raw.len() - length) as u64;

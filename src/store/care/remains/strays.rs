@@ -213,7 +213,7 @@ impl Merge<'_> {
             rows.strays.lost.push(("operations", "some of the log may be lost"));
         }
         if trees.is_hurt(SETTINGS.name()) && rows.settings.is_none() {
-            rows.strays.lost.push(("settings", "if there were any they are lost"));
+            rows.strays.lost.push(("settings", "any settings are lost"));
         }
         if trees.is_hurt(NAMES.name()) || !trees.is_last {
             for (id, pair) in names.into_iter().filter_map(|(id, pair)| Some((id, pair?))) {

@@ -32,7 +32,7 @@ pub(super) fn check_record(
     let length = without_panics(tables.path, || tables.unpacker().bytes(entry.sequence));
     // A deleted one may be stored anew; its entry is updated when it is restored.
     if length.is_ok_and(|bytes| bytes.len() as u64 != entry.stored_bytes) {
-        found.find_at(Harm::Upkeep, &entry, "its entry gives another length on disk");
+        found.find_at(Harm::Upkeep, &entry, "its entry says a different stored length");
     }
     let listed = without_panics(tables.path, || check_listed(tables, &entry, found));
     if let Err(error) = listed {

@@ -104,7 +104,7 @@ pub(super) fn check_content(tables: &Tables<'_>, hash: &Hash, found: &mut Verifi
             let noted = tables.holders.as_ref().map(|table| table.get(hash.as_bytes()));
             if matches!(noted, None | Some(Ok(None))) {
                 let place = format!("captured content {hash}");
-                found.find(Harm::Upkeep, place, "it is not noted who has it");
+                found.find(Harm::Upkeep, place, "the list of its holders is missing");
             }
         }
         Err(error) => found.find_error(Harm::Reading, None, &error),

@@ -34,7 +34,7 @@ impl Owners {
         }
         keys.sort_unstable_by_key(|key| key.sequence);
         if let Some(pair) = keys.windows(2).find(|pair| pair[0].sequence == pair[1].sequence) {
-            found.find(Harm::Reading, pair[1].to_string(), "its sequence stands there twice");
+            found.find(Harm::Reading, pair[1].to_string(), "its sequence number occurs twice");
         }
         let last = tables.frames.last().within(tables.path);
         let end = last.ok().flatten().map(|(row, _)| frame_sequence(row.value()) + 1);
@@ -77,14 +77,18 @@ fn check_chunks(tables: &Tables<'_>, sequence: u64, found: &mut Verification) ->
         let (row, chunk) = row.within(tables.path)?;
         found.rows += 1;
         if is_over || row.value() != frame_row(sequence, expected) {
-            found.find(Harm::Reading, place(sequence), "a chunk is missing, or is one too many");
+            found.find(
+                Harm::Reading,
+                place(sequence),
+                "a chunk is missing, or there is one too many",
+            );
             break;
         }
         is_over = chunk.value().len() < CHUNK_BYTES_MIN;
         expected += 1;
     }
     if expected == 0 {
-        found.find(Harm::Upkeep, place(sequence), "it has dependents, and is not there");
+        found.find(Harm::Upkeep, place(sequence), "it has dependents, but is missing");
     }
     Ok(())
 }
@@ -96,7 +100,7 @@ fn check_base(tables: &Tables<'_>, sequence: u64, found: &mut Verification) -> R
     let row = tables.frames.get(dependents_row(base)).within(tables.path)?;
     let dependents = row.and_then(|row| decode_dependents(base, row.value())).unwrap_or_default();
     if !dependents.iter().any(|key| key.sequence == sequence) {
-        let reason = format!("its base, frame {base}, does not lead to it");
+        let reason = format!("its base, frame {base}, does not list it as a dependent");
         found.find(Harm::Listing, place(sequence), reason);
     }
     Ok(())
@@ -122,7 +126,7 @@ fn check_dependents(
         let is_one = tables.unpacker().base(key.sequence)? == Some(sequence);
         let owner = owners.key(key.sequence);
         if !is_one || owner.is_some_and(|owner| owner != key) {
-            let reason = format!("frame {} is said to stand on it, and does not", key.sequence);
+            let reason = format!("frame {} is listed as a dependent and is not one", key.sequence);
             found.find(Harm::Upkeep, place(sequence), reason);
         }
     }

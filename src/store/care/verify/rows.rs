@@ -87,7 +87,7 @@ pub(super) fn check_names(tables: &Tables<'_>, found: &mut Verification) -> Resu
         };
         let there = tables.names.get(other_key.as_slice()).within(tables.path)?;
         if there.is_none_or(|there| there.value() != other_value) {
-            found.find(Harm::Listing, place(key), "the row the other way is lost or differs");
+            found.find(Harm::Listing, place(key), "the reverse row is lost or differs");
         }
     }
     Ok(())

@@ -108,7 +108,7 @@ fn the_state_goes_to_a_regular_file_only() {
             let ended = test.run(&format!("restore one --into . --state {state} {flags}"));
             let (code, told) = (ended.code, ended.stderr);
             assert_eq!(code, Some(4), "{told}");
-            let expected = format!("the state cannot go to {state}: it is {kind}, and no regular");
+            let expected = format!("the state cannot go to {state}: it is {kind}, not a regular");
             assert!(told.contains(&expected), "{flags}: {told}");
         }
     }

@@ -146,7 +146,7 @@ fn what_the_loader_needs_is_required() {
 
 #[test]
 fn only_a_version_of_the_future_is_refused() {
-    let newer = "/version: is newer than 2, the newest that is known";
+    let newer = "/version: is newer than 2, the newest known version";
     for (version, expected) in [
         (json!(3), Some(newer)),
         (json!("3"), Some(newer)),

@@ -153,7 +153,7 @@ fn what_the_schema_requires_is_required() {
         assert_eq!(refusals(Layout::Aiwg, &less), [""; 0], "{pointer}");
     }
     let newer = with(&value(MULTI), "/metadata/schema_version", Some(json!("2.1")));
-    let expected = ["/metadata/schema_version: is newer than 2.0, the newest that is known"];
+    let expected = ["/metadata/schema_version: is newer than 2.0, the newest known version"];
     assert_eq!(refusals(Layout::Aiwg, &newer), expected);
 }
 

@@ -240,7 +240,7 @@ fn what_the_scripts_validate_is_required() {
     let none = with(&moved, "/workflow_state/project_name", None);
     assert_eq!(refusals(Layout::Claude, &none), ["/project_name: is required to resume"]);
     let newer = with(&value(MIGRATED), "/schema_version", Some(json!("2.2")));
-    let expected = ["/schema_version: is newer than 2.1, the newest that is known"];
+    let expected = ["/schema_version: is newer than 2.1, the newest known version"];
     assert_eq!(refusals(Layout::Claude, &newer), expected);
     for version in ["2.1", "1.7", "draft"] {
         let known = with(&value(MIGRATED), "/schema_version", Some(json!(version)));

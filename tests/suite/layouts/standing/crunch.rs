@@ -93,7 +93,7 @@ fn what_the_resume_algorithm_looks_at_is_required() {
         assert_eq!(refusals(Layout::Crunch, &less), expected);
     }
     let newer = with(&value(TEMPLATE), "/version", Some(json!(1.5)));
-    let expected = ["/version: is newer than 1.0, the newest that is known"];
+    let expected = ["/version: is newer than 1.0, the newest known version"];
     assert_eq!(refusals(Layout::Crunch, &newer), expected);
     for version in [json!(1), json!(1.0), json!("1.0"), json!("0.9")] {
         let known = with(&value(TEMPLATE), "/version", Some(version));

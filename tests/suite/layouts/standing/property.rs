@@ -34,7 +34,7 @@ fn check(told: &Standing) {
     for refusal in &told.refusals {
         assert!(refusal.field.starts_with('/'));
         let is_known = refusal.rule == "is required to resume"
-            || refusal.rule.ends_with(", the newest that is known");
+            || refusal.rule.ends_with(", the newest known version");
         assert!(is_known, "{refusal}");
     }
     assert!(told.score.is_none_or(f64::is_finite));

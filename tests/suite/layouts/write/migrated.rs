@@ -114,7 +114,7 @@ fn what_has_no_version_or_an_unknown_one_is_not_migrated() {
         *old.pointer_mut(at).unwrap() = version;
         for to in Schema::versions(layout) {
             let refused = migrated(&imported(layout, path), &old, to).unwrap_err();
-            let rule = format!("{at}: is no version of {layout} that can be migrated");
+            let rule = format!("{at}: is not a version of {layout} that can be migrated");
             assert_eq!(refused, [rule]);
         }
     }

@@ -134,7 +134,7 @@ fn all_errors_at_a_glance() {
     1 io: cannot read crunsh: there is no such file, and presets are crunch, claude, aiwg,
       keep-all, last-N
         name a preset, or a config file that is there
-    4 empty_policy: the policy of p/config.yaml says nothing
+    4 empty_policy: the policy of p/config.yaml is empty
         `waypost policy example` shows what a policy can say
     3 no_config: there is no config file in this project
         `waypost policy example` prints one, for .waypost/config.yaml beside the store
@@ -208,7 +208,7 @@ fn all_errors_at_a_glance() {
         run it again
     4 exists: p/file.json is there with other content
         --force replaces and keeps it; or name another file with --state
-    4 not_restorable: the state cannot go to p/file.json: it is a FIFO, and no regular file
+    4 not_restorable: the state cannot go to p/file.json: it is a FIFO, not a regular file
         name a regular file with --state, or one to be made
     5 unverified: 1 of 3 files are not as they were captured after they were written
         look where the report says: what was replaced is kept there

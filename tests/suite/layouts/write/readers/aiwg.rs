@@ -160,7 +160,7 @@ fn what_names_the_file_is_asked_for() {
     assert_eq!(refused(&entry, &json!({})), [expected]);
     let mut entry = about();
     entry.source = Some(SourceForm { format: Format::Unreadable, ..SourceForm::default() });
-    let expected = "document: cannot be read, so it is no state of a loop";
+    let expected = "document: cannot be read, so it is not the state of a loop";
     assert_eq!(refused(&entry, &Value::Null), [expected]);
 }
 
