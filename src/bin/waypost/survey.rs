@@ -11,6 +11,8 @@ use crate::config;
 
 // A person waits this long without wondering.
 const TIME_MAX: Duration = Duration::from_secs(5);
+// They stand in one line; `waypost check .` lists all, with the reasons.
+const NAMES_MAX: usize = 3;
 
 /// Surveys a directory, which must be absolute, for the store at `store`. Takes five seconds at
 /// most.
@@ -29,7 +31,7 @@ pub(crate) fn counts(survey: &Survey) -> String {
     joined(survey, |name, lot| format!("{} {name}", lot.count))
 }
 
-/// Such as `120 crunch in .claude/crunch, 94 aiwg in .aiwg; 1 cannot be read`.
+/// Such as `120 crunch in .claude/crunch, 94 aiwg in .aiwg; 1 cannot be read: .aiwg/a.json`.
 pub(crate) fn in_words(survey: &Survey) -> String {
     let mut text = joined(survey, |name, lot| match lot.place.as_str() {
         "" => format!("{} {name}", lot.count),
@@ -39,12 +41,23 @@ pub(crate) fn in_words(survey: &Survey) -> String {
         "nothing to import".clone_into(&mut text);
     }
     if survey.unreadable > 0 {
-        let _ = write!(text, "; {} cannot be read", survey.unreadable);
+        let _ = write!(text, "; {} cannot be read{}", survey.unreadable, unreadable(survey));
     }
     if survey.is_cut {
         text.push_str("; not all was looked through, and there may be more");
     }
     text
+}
+
+/// The names of the first files that cannot be read.
+fn unreadable(survey: &Survey) -> String {
+    let paths = survey.refusals.iter().map(|it| it.path.as_str());
+    let shown: Vec<&str> = paths.take(NAMES_MAX).collect();
+    match survey.unreadable.saturating_sub(shown.len() as u64) {
+        _ if shown.is_empty() => String::new(),
+        0 => format!(": {}", shown.join(", ")),
+        more => format!(": {} and {more} more", shown.join(", ")),
+    }
 }
 
 fn joined(survey: &Survey, tell: impl Fn(&str, &Lot) -> String) -> String {

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::file::{Importer, Judged};
+use super::report::ImportRemark;
 use super::revisions::Revisions;
 use super::walk::{Discovered, Item, Root};
 use crate::checkpoint::Layout;
@@ -17,6 +18,9 @@ use crate::transfer::home::Home;
 
 // A survey of a larger tree is cut.
 const FILES_MAX: u64 = 10_000;
+
+// More names than that help nobody; `import` lists more.
+const REFUSALS_MAX: usize = 100;
 
 /// What was imported before.
 ///
@@ -66,8 +70,10 @@ pub enum Earlier<'a> {
 pub struct Survey {
     /// By layout.
     pub layouts: BTreeMap<Layout, Lot>,
-    /// Files that look like checkpoints and cannot be read.
+    /// Files and lines that look like checkpoints and cannot be read.
     pub unreadable: u64,
+    /// The first of them, at most 100.
+    pub refusals: Vec<ImportRemark>,
     /// True if the survey ended early: there may be more.
     pub is_cut: bool,
     #[serde(skip)]
@@ -124,8 +130,8 @@ impl Survey {
         let mut hand_out = |found: Discovered| {
             let added = match found {
                 Discovered::File(item) => this.add(&importer, &item, earlier),
-                Discovered::Problem { .. } => {
-                    this.unreadable += 1;
+                Discovered::Problem { place, reason } => {
+                    this.refuse(&place, reason);
                     Ok(())
                 }
                 Discovered::Skipped { .. } | Discovered::Note { .. } => Ok(()),
@@ -160,13 +166,20 @@ impl Survey {
         self.count_in(judged, &item.place)
     }
 
+    fn refuse(&mut self, place: &str, reason: String) {
+        self.unreadable += 1;
+        if self.refusals.len() < REFUSALS_MAX {
+            self.refusals.push(ImportRemark { path: place.to_owned(), reason });
+        }
+    }
+
     fn count_in(&mut self, judged: Judged, place: &str) -> Result<()> {
         match judged {
             Judged::Would { about, .. } => {
                 let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
                 self.layouts.entry(about.layout).or_default().add(directory);
             }
-            Judged::Refuse { .. } | Judged::Unread(_) => self.unreadable += 1,
+            Judged::Refuse { reason, .. } | Judged::Unread(reason) => self.refuse(place, reason),
             Judged::Fail(error) => return Err(error),
             // A dry run that judges each file alone ends in none of the first three.
             Judged::Save { .. }

@@ -112,8 +112,16 @@ fn what_cannot_be_read_is_told_but_the_store_is_there() {
     assert_eq!(ended.code, Some(7), "{}", ended.stderr);
     assert!(ended.stdout.contains("\nimported  6, and 1 could not be read\n"), "{}", ended.stdout);
     assert!(ended.stderr.contains(".pipeline/checkpoint-HALF.json: "), "{}", ended.stderr);
+    let outcome = test.outcome("init --json");
+    assert_eq!(outcome["refusals"][0]["path"], ".pipeline/checkpoint-HALF.json");
+    // It was a number alone, and nobody knew which file it was.
     let shown = test.shown("init");
-    assert!(shown.contains("\nfound     nothing to import; 1 cannot be read\n"), "{shown}");
+    assert!(
+        shown.contains(
+            "\nfound     nothing to import; 1 cannot be read: .pipeline/checkpoint-HALF.json\n"
+        ),
+        "{shown}"
+    );
 }
 
 #[cfg(unix)]

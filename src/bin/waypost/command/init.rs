@@ -84,6 +84,7 @@ pub(super) fn run(args: &Args, global: &Global, out: &mut dyn Write) -> Result<(
         found: survey.layouts,
         has_more: survey.is_cut,
         unreadable: survey.unreadable,
+        refusals: survey.refusals,
         imported: tally.as_ref().map_or(0, |tally| tally.imported),
         policy,
         suggested_policy,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use waypost::Layout;
 use waypost::project::ignore_command;
 use waypost::recovery::Ignored;
-use waypost::transfer::import::Lot;
+use waypost::transfer::import::{ImportRemark, Lot};
 
 use crate::args::Global;
 use crate::confirm;
@@ -36,6 +36,8 @@ pub(super) struct Outcome {
     /// True if the time ran out before the survey was complete.
     pub(super) has_more: bool,
     pub(super) unreadable: u64,
+    /// The first of those that are unreadable.
+    pub(super) refusals: Vec<ImportRemark>,
     pub(super) imported: u64,
     pub(super) policy: Option<InForce>,
     pub(super) suggested_policy: Option<&'static str>,
