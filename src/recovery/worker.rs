@@ -82,8 +82,12 @@ impl Worker {
         let file = entry.source_path.as_deref().and_then(state_path);
         let is_story = entry.layout == Layout::Pipeline && file.is_some();
         let Some(file) = file.filter(|_| is_story) else {
-            let rule = "only .pipeline/checkpoint-STORY.json, imported, has a worker";
-            return Err(vec![problem("the checkpoint", rule)]);
+            // Checkpoints of several systems may be in one series.
+            let rule = format!(
+                "is of layout {}, and only .pipeline/checkpoint-STORY.json, imported, has a worker",
+                entry.layout
+            );
+            return Err(vec![problem("the checkpoint", &rule)]);
         };
         let Some(assignment) = &offer.standing.assignment else {
             return Err(vec![problem(&file, "was not imported, or is of another system")]);

@@ -79,7 +79,9 @@ fn what_neither_has_is_named_and_never_made_up() {
     assert_eq!(worker(&work, STORY).unwrap_err(), missing);
     let other = ".claude/checkpoints/a.json";
     import(&work, other, "{}");
-    let only = "the checkpoint: only .pipeline/checkpoint-STORY.json, imported, has a worker";
+    // It has no layout.
+    let only = "the checkpoint: is of layout native, and only .pipeline/checkpoint-STORY.json, \
+                imported, has a worker";
     assert_eq!(worker(&work, other).unwrap_err(), [only]);
 }
 

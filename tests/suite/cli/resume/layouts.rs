@@ -75,6 +75,23 @@ fn what_a_new_worker_lacks_is_an_error_that_says_where_to_add_it() {
     test.run("resume PROJ-42 --no-gh").done();
 }
 
+/// Two systems may save in one series. The newest checkpoint counts, whatever an older one has.
+#[test]
+fn a_newer_checkpoint_of_another_system_has_no_worker_and_says_so() {
+    let test = pipeline(STATE);
+    let series =
+        test.entries().iter().find(|it| it["issue"] == "PROJ-42").unwrap()["series"].clone();
+    let series = series.as_str().unwrap();
+    test.feed(&format!("save --id own --series {series}"), r#"{"last_action": "by hand"}"#).done();
+    let stderr = test.run(&format!("resume {series} --prompt --worker --no-gh")).failed(4);
+    assert!(
+        stderr.contains("made of own: the checkpoint: is of layout native, and only"),
+        "{stderr}"
+    );
+    let prompt = test.run(&format!("resume {series} --prompt --no-gh")).done();
+    assert!(prompt.contains("Last action: by hand"), "{prompt}");
+}
+
 #[test]
 fn retries_beyond_their_limit_are_for_a_person() {
     let test = pipeline(
