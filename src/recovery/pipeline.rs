@@ -8,8 +8,8 @@
 use super::proposal::Offer;
 use crate::checkpoint::{Entry, Layout};
 use crate::error::{Error, Result};
-use crate::layouts::Standing;
 use crate::layouts::pipeline::{Assignment, assignment, exceeded, is_state, project, state_path};
+use crate::layouts::{Standing, problems};
 use crate::store::Store;
 
 /// Adds to an offer what the newest `.pipeline/state.json` of the same project says about its
@@ -42,11 +42,21 @@ fn look(
 ) -> Result<Option<Assignment>> {
     let read = || {
         let Some(state) = store.newest_of_file(path, None)? else { return Ok(None) };
-        let document = store.get(&state.id)?.document()?;
-        Ok(Some((state, document)))
+        let checkpoint = store.get(&state.id)?;
+        let document = checkpoint.document()?;
+        let problem = problems(&checkpoint, &document)?.into_iter().next();
+        let broken = problem.filter(|_| state.is_unreadable()).map(|it| it.to_string());
+        Ok(Some((state, document, broken)))
     };
     match read() {
-        Ok(Some((state, document))) if state.layout == Layout::Pipeline && is_state(&document) => {
+        // Its earlier content may lack the last retries.
+        Ok(Some((state, _, Some(broken)))) => {
+            let (state, damage) = (Some(state.id), Some(broken));
+            Ok(Some(Assignment { state, damage, ..Assignment::default() }))
+        }
+        Ok(Some((state, document, None)))
+            if state.layout == Layout::Pipeline && is_state(&document) =>
+        {
             standing.retries_exceeded = exceeded(&document, Some(issue));
             Ok(Some(Assignment { state: Some(state.id), ..assignment(&document, issue) }))
         }

@@ -61,7 +61,8 @@ pub struct Assignment {
     pub worktree: Option<String>,
     /// What the user answered before the work began.
     pub business_answers: Option<Vec<BusinessAnswer>>,
-    /// Why the state cannot be read.
+    /// Why the state cannot be read: it is damaged in the store, or its file could not be read when
+    /// it was imported. Only the latter has a checkpoint in `state`.
     pub damage: Option<String>,
     /// Whether the whole pipeline has ended.
     #[serde(skip)]

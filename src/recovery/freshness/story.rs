@@ -10,7 +10,12 @@ pub(super) fn story(case: &Case<'_>, report: &mut Report) {
     if let Some(assignment) = &case.standing.assignment {
         if let Some(damage) = &assignment.damage {
             let reason = format!("the state of the pipeline cannot be read: {}", plain(damage));
-            report.skip("the retries of the story", &reason);
+            // A file that was half written may have had the last retry.
+            if assignment.state.is_some() {
+                report.find(Check::Story, Advice::PromptUser, reason);
+            } else {
+                report.skip("the retries of the story", &reason);
+            }
         }
         // Language models write it, and not always as the protocol spells it.
         let says = match assignment.story_state.as_deref().map(status) {

@@ -150,3 +150,22 @@ fn an_unreadable_file_of_failed_work_stays_there_and_stops_nothing() {
     test.run("export out --quiet").done();
     assert_eq!(fs::read(test.path().join("out").join(failed)).unwrap(), b"{");
 }
+
+/// The retries of a story were those of the state before.
+#[test]
+fn a_story_does_not_go_on_beside_an_unreadable_state_of_its_pipeline() {
+    let test = Test::new();
+    let story = r#"{"storyId": "A", "stage": 2, "agentId": "a", "tasksCompleted": [],
+        "tasksRemaining": ["T"], "lastAction": "b", "timestamp": "2026-02-14T14:30:00Z"}"#;
+    let state = r#"{"complete": false, "last_check": "2026-02-14T14:31:00Z", "team_name": "t",
+        "story_state": {"A": "STAGE_2"}, "worktree_map": {"A": "."}, "business_answers": {}}"#;
+    test.put(".pipeline/checkpoint-A.json", story);
+    test.put(".pipeline/state.json", state);
+    test.run("import . --quiet").done();
+    test.run("resume A --no-gh --quiet").done();
+    test.put(".pipeline/state.json", &state[..40]);
+    assert_eq!(test.run("import .").code, Some(7));
+    let told = test.run("resume A --no-gh").failed(4);
+    assert!(told.contains(".pipeline/state.json could not be read: "), "{told}");
+    test.run("resume A --prompt --worker --no-gh --choice resume").failed(4);
+}
