@@ -45,6 +45,7 @@ use crate::error::{Error, Result};
 pub(crate) use artifact::{decode_artifact, encode_artifact};
 pub(crate) use deleted::{decode_deleted, encode_deleted};
 pub(crate) use dependents::{decode_dependents, encode_dependents};
+pub(crate) use fault::Misfit;
 pub(crate) use frame::{FoundFrame, Frame, Frames};
 pub(crate) use holders::{Holders, decode_holders, encode_holders};
 pub use keyring::KeyId;
@@ -102,9 +103,20 @@ pub(crate) fn read_json(json: &[u8], place: &str) -> Result<Document> {
 
 /// Any value as another type; errors call it `place`, and name the part that does not fit.
 pub(crate) fn convert<T: DeserializeOwned>(value: &impl Serialize, place: &str) -> Result<T> {
-    let raw = encode(value, Bounds::DEFAULT, 0)?;
+    fit(value, place).map_err(|(error, _)| error)
+}
+
+/// As [`convert`], and why the value does not fit.
+pub(crate) fn fit<T: DeserializeOwned>(
+    value: &impl Serialize,
+    place: &str,
+) -> Result<T, (Error, Misfit)> {
+    let raw = encode(value, Bounds::DEFAULT, 0).map_err(|error| (error, Misfit::Other))?;
     let mut decoder = decode::Decoder::new(&raw, DEPTH_READ);
-    T::deserialize(&mut decoder).map_err(|fault| fault.into_error(place))
+    T::deserialize(&mut decoder).map_err(|fault| {
+        let misfit = fault.misfit();
+        (fault.into_error(place), misfit)
+    })
 }
 
 /// XXH3, the checksum of everything on disk.

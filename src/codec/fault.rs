@@ -7,6 +7,16 @@ use serde::de::{Expected, Unexpected};
 use super::wire::Malformed;
 use crate::error::{Error, Subject};
 
+/// Why a document does not fit a type, as far as a caller acts on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// An object lacks this field.
+    Missing(&'static str),
+    /// A value is null.
+    Null,
+    Other,
+}
+
 /// The path is built while the call stack unwinds, so that success costs nothing.
 #[derive(Debug)]
 pub(super) struct Fault(Box<Inner>);
@@ -30,6 +40,10 @@ enum Reason {
     Malformed,
     /// The value cannot be stored, or is not of the requested type.
     Refused(String),
+    /// An object lacks a field of the requested type.
+    Missing(&'static str),
+    /// A null is not of the requested type; with what was expected.
+    Null(String),
     /// There is text after the end of the document.
     TextAfter(String),
     Limit {
@@ -65,16 +79,31 @@ impl Fault {
         self
     }
 
+    pub(super) fn misfit(&self) -> Misfit {
+        match &self.0.reason {
+            Reason::Missing(field) => Misfit::Missing(field),
+            Reason::Null(_) => Misfit::Null,
+            Reason::Malformed
+            | Reason::Refused(_)
+            | Reason::TextAfter(_)
+            | Reason::Limit { .. } => Misfit::Other,
+        }
+    }
+
     /// The public error; `place` names the whole document.
     pub(super) fn into_error(self, place: &str) -> Error {
         let pointer = self.pointer();
-        match self.0.reason {
+        match &self.0.reason {
             Reason::Malformed => Error::corrupt(place, "not a well-formed document"),
-            Reason::Refused(reason) => Error::invalid(Subject::from(place).at(&pointer), reason),
-            Reason::TextAfter(reason) => Error::invalid(Subject::TextAfterDocument, reason),
+            Reason::Refused(_) | Reason::Missing(_) | Reason::Null(_) => {
+                Error::invalid(Subject::from(place).at(&pointer), self.to_string())
+            }
+            Reason::TextAfter(reason) => {
+                Error::invalid(Subject::TextAfterDocument, reason.as_str())
+            }
             Reason::Limit { what, limit } => {
                 let at = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
-                Error::Limit { what: format!("{what} of the {place}{at}"), limit: limit as u64 }
+                Error::Limit { what: format!("{what} of the {place}{at}"), limit: *limit as u64 }
             }
         }
     }
@@ -107,6 +136,8 @@ impl Display for Fault {
         match &self.0.reason {
             Reason::Malformed => f.write_str("not a well-formed document"),
             Reason::Refused(reason) | Reason::TextAfter(reason) => f.write_str(reason),
+            Reason::Missing(field) => write!(f, "missing field `{field}`"),
+            Reason::Null(expected) => write!(f, "found null, expected {expected}"),
             Reason::Limit { what, limit } => write!(f, "{what} is beyond {limit}"),
         }
     }
@@ -127,11 +158,18 @@ impl serde::de::Error for Fault {
 
     // serde's own wording quotes the value, and messages must not carry content.
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        if let Unexpected::Unit | Unexpected::Option = unexpected {
+            return Self::of(Reason::Null(expected.to_string()));
+        }
         Self::refused(format_args!("found {}, expected {expected}", kind(&unexpected)))
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self::refused(format_args!("found another {}, expected {expected}", kind(&unexpected)))
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::of(Reason::Missing(field))
     }
 
     fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {

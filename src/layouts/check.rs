@@ -15,7 +15,7 @@ use super::read::settled;
 use super::write::misfit;
 use super::{Code, Level, Problem, agentize, aiwg, claude, crunch, locate, pipeline, unreadable};
 use crate::checkpoint::{Checkpoint, Document, Layout};
-use crate::codec::convert;
+use crate::codec::{Misfit, convert, fit};
 use crate::error::Result;
 
 /// Values of a wrong type that are reported; each costs another conversion of the document.
@@ -93,9 +93,9 @@ pub(super) fn typed<T: DeserializeOwned>(
     }
     let mut fitted = Fitted::new(document.clone());
     while fitted.problems.len() < MISFITS_MAX && fitted.replaced.len() < 4 * MISFITS_MAX {
-        match convert(&fitted.document, "document") {
+        match fit(&fitted.document, "document") {
             Ok(typed) => return fitted.with(validate(&typed)),
-            Err(error) if fitted.replace(misfit(&error), stand_in) => {}
+            Err((error, why)) if fitted.replace((misfit(&error), why), stand_in) => {}
             Err(_) => return fitted.problems,
         }
     }
@@ -119,7 +119,7 @@ impl Fitted {
     }
 
     /// Notes a problem and replaces the value. Returns false if that is impossible.
-    fn replace(&mut self, misfit: Problem, stand_in: &StandIn) -> bool {
+    fn replace(&mut self, misfit: (Problem, Misfit), stand_in: &StandIn) -> bool {
         let mut problem = missing(misfit, stand_in);
         if !problem.field.starts_with('/') {
             problem.field.clear();
@@ -179,18 +179,15 @@ fn is_inside(field: &str, outer: &str) -> bool {
 }
 
 /// Turns the type error about a missing field into a problem of that field.
-fn missing(misfit: Problem, stand_in: &StandIn) -> Problem {
-    // Readers treat null as missing.
-    if misfit.rule.starts_with("found null") && stand_in(&misfit.field).is_some() {
-        return Problem::required(&misfit.field);
-    }
-    let name = misfit.rule.strip_prefix("missing field `").and_then(|it| it.strip_suffix('`'));
-    match name {
-        Some(name) => {
-            let outer = misfit.field.strip_prefix('/').map_or("", |_| misfit.field.as_str());
+fn missing((problem, why): (Problem, Misfit), stand_in: &StandIn) -> Problem {
+    match why {
+        // Readers treat null as missing.
+        Misfit::Null if stand_in(&problem.field).is_some() => Problem::required(&problem.field),
+        Misfit::Missing(name) => {
+            let outer = problem.field.strip_prefix('/').map_or("", |_| problem.field.as_str());
             Problem::required(&format!("{outer}/{name}"))
         }
-        None => misfit,
+        Misfit::Null | Misfit::Other => problem,
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::checkpoint::Document;
 use crate::codec::Source;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Subject};
 use crate::store::Limits;
 use crate::transfer::gzip;
 use crate::transfer::steady::{self, Content, Unread};
@@ -67,6 +67,10 @@ pub(in crate::transfer) fn is_dump(document: &Document) -> bool {
 
 /// The message without `invalid document`: a report has the path of the file in front of it.
 pub(in crate::transfer) fn said(error: &Error) -> String {
-    let text = error.to_string();
-    text.strip_prefix("invalid document: ").map_or_else(|| text.clone(), str::to_owned)
+    match error {
+        Error::Invalid { what: Subject::Document(None) | Subject::TextAfterDocument, reason } => {
+            reason.clone()
+        }
+        other => other.to_string(),
+    }
 }
