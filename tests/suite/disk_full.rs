@@ -41,6 +41,20 @@ fn a_full_tmpfs_gets_room_if_its_store_was_closed() {
 }
 
 #[test]
+fn many_checkpoints_are_deleted_at_once_on_a_full_ext4() {
+    if let Some(mounted) = Mounted::ext4(64, "rw") {
+        delete_many(&mounted);
+    }
+}
+
+#[test]
+fn many_checkpoints_are_deleted_at_once_on_a_full_tmpfs() {
+    if let Some(mounted) = Mounted::tmpfs(64) {
+        delete_many(&mounted);
+    }
+}
+
+#[test]
 fn a_full_ext4_is_read_without_the_reserve_of_the_journal() {
     if let Some(mounted) = Mounted::ext4(32, "rw") {
         read_without_reserve(&mounted);
@@ -119,6 +133,34 @@ fn make_room_if_closed(mounted: &Mounted) {
     assert_eq!(count(&store), 50);
 }
 
+/// One transaction with all of them used up the reserve and failed. After that nothing could be
+/// removed any more, not even a single checkpoint.
+fn delete_many(mounted: &Mounted) {
+    let store = mounted.path().join("store.redb");
+    save_and_be_killed(&store);
+    save_and_be_killed(&store);
+    succeeds(&store, &["compact"]);
+    let listed = succeeds(&store, &["list", "--json", "--limit", "100000"]);
+    let id = |line: &'_ str| {
+        let (_, rest) = line.split_once("\"id\":\"").unwrap();
+        rest.split_once('"').unwrap().0.to_owned()
+    };
+    let ids: Vec<String> = listed.lines().map(id).collect();
+    mounted.fill();
+    // Scattered, so that they are in most pages of the store.
+    let chosen = ids.iter().enumerate().filter(|(at, _)| at % 5 < 3).map(|(_, id)| id.as_str());
+    let delete: Vec<&str> = ["delete"].into_iter().chain(chosen).collect();
+    succeeds(&store, &delete);
+    assert_eq!(count(&store), ids.len() + 1 - delete.len());
+    let operations = succeeds(&store, &["log", "--operations"]);
+    assert_eq!(operations.matches("delete").count(), 1, "{operations}");
+    mounted.fill();
+    succeeds(&store, &["delete", "loop@0", "--now"]);
+    fs::remove_file(mounted.path().join("filler")).unwrap();
+    succeeds(&store, &["undelete", "--operation", "1"]);
+    assert_eq!(count(&store), 2 * SAVED - 1);
+}
+
 /// As with the journal of an earlier build, or if another program took the reserve.
 fn read_without_reserve(mounted: &Mounted) {
     let store = mounted.path().join("store.redb");
@@ -184,7 +226,7 @@ fn count(store: &Path) -> usize {
 fn succeeds(store: &Path, args: &[&str]) -> String {
     let output = run(store, args);
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {told}");
+    assert!(output.status.success(), "{}: {told}", args[0]);
     String::from_utf8(output.stdout).unwrap()
 }
 

@@ -25,7 +25,8 @@
 //!   full or other processes are killed with the store time and again.
 //!
 //! Every commit takes some new pages, so removing needs room, too. It comes from the reserve of the
-//! journal, or from that of the lock file: see `Shared::make_room`.
+//! journal, from that of the lock file, or from what the file itself does not use: see
+//! `Turn::free_space`.
 
 use std::io::ErrorKind;
 use std::sync::Arc;

@@ -10,6 +10,7 @@ pub mod whole;
 
 use std::ffi::OsString;
 use std::fs::Metadata;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -192,6 +193,12 @@ pub(in crate::store) trait DiskFile: fmt::Debug + Send + Sync {
     /// Whether there is such space beyond the end of the file.
     fn is_reserved(&self) -> bool {
         false
+    }
+
+    /// Gives the space of these parts back to the file system; they read as zeros then. False if
+    /// that made no room.
+    fn free(&self, _parts: &[Range<u64>]) -> io::Result<bool> {
+        Ok(false)
     }
 
     /// Takes a lock that lasts as long as the file is open; false if another process has a

@@ -9,6 +9,7 @@ mod node;
 mod stray;
 #[cfg(test)]
 mod tests;
+mod unused;
 
 use std::collections::HashSet;
 use std::io;

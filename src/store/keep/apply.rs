@@ -16,7 +16,7 @@ use crate::key::{NameId, RecordKey, Span, index_row, indexed_key};
 use crate::retention::Plan;
 use crate::store::Store;
 use crate::store::engine::fault::In;
-use crate::store::engine::full::lacks_room;
+use crate::store::engine::full::{after, lacks_room};
 use crate::store::keep::deleted::{AT_ONCE_IF_FULL, Deleted, Removal};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::shared::give_way;
@@ -112,7 +112,7 @@ impl Store {
         let planned: Vec<&Entry> = plan.removed().map(|planned| planned.entry).collect();
         let mut total = Deleted::default();
         let mut checked = None;
-        let (mut done, mut at_once) = (0, REMOVED_AT_ONCE);
+        let (mut done, mut at_once, mut is_full) = (0, REMOVED_AT_ONCE, false);
         while done < planned.len() {
             if watch(Step::of(Stage::Prune, done, planned.len())).is_break() {
                 return Ok(total);
@@ -136,13 +136,16 @@ impl Store {
                 Ok((deleted, number, writer.version().next()))
             };
             let (deleted, number, version) = match self.shared.write(remove) {
-                Err(error) if lacks_room(&error) && at_once > AT_ONCE_IF_FULL => {
-                    self.shared.turn.release_reserve();
-                    at_once = AT_ONCE_IF_FULL;
+                Err(error) if lacks_room(&error) && self.make_smaller(&mut at_once) => {
+                    is_full = true;
                     continue;
                 }
-                removed => removed?,
+                removed => removed
+                    .map_err(|error| after(error, total.checkpoints, planned.len(), "pruned"))?,
             };
+            if is_full {
+                at_once = AT_ONCE_IF_FULL;
+            }
             checked = Some(version);
             done += part.len();
             total.checkpoints += deleted.checkpoints;
@@ -152,7 +155,7 @@ impl Store {
             give_way();
         }
         // What the plan names is durably gone. Purging more takes room, which a full disk lacks.
-        if at_once > AT_ONCE_IF_FULL {
+        if !is_full {
             match self.shared.write(|writer| writer.purge_expired(now)) {
                 Err(error) if lacks_room(&error) && !planned.is_empty() => {}
                 purged => purged?,

@@ -1,14 +1,13 @@
 //! Deleting checkpoints by their ids: in one transaction, or in small parts on a full disk.
 //!
-//! Must never use up the reserve for a transaction that may not fit in it: nothing could be removed
-//! after that.
+//! Must never let a part fail for good while the file has space that no checkpoint uses.
 
 use std::collections::BTreeSet;
 
 use crate::checkpoint::{Entry, Id, Timestamp};
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::engine::full::lacks_room;
+use crate::store::engine::full::{after, lacks_room};
 use crate::store::keep::deleted::{AT_ONCE_IF_FULL, Deleted, Removal};
 use crate::store::keep::operation::{Action, Operation};
 use crate::store::save::shared::give_way;
@@ -27,31 +26,47 @@ impl Store {
             Ok(deleted)
         };
         match self.shared.write(delete) {
-            Err(error) if lacks_room(&error) && self.shared.turn.release_reserve() => {
+            Err(error) if lacks_room(&error) && self.shared.turn.free_space() => {
                 self.delete_in_parts(&ids, removal, now)
             }
             deleted => deleted,
         }
     }
 
+    /// Frees disk space for the next try of a transaction, which removes fewer checkpoints; false
+    /// if it removes one already.
+    pub(in crate::store) fn make_smaller(&self, at_once: &mut usize) -> bool {
+        let fewer = if *at_once > AT_ONCE_IF_FULL { AT_ONCE_IF_FULL } else { 1 };
+        let is_fewer = fewer < *at_once;
+        if is_fewer {
+            self.shared.turn.free_space();
+            *at_once = fewer;
+        }
+        is_fewer
+    }
+
     /// Deletes a few checkpoints at a time, as one operation of the log. What each part frees is
     /// there for the next. What expired meanwhile stays: purging it takes room.
     fn delete_in_parts(&self, ids: &[&Id], removal: Removal, now: Timestamp) -> Result<Deleted> {
         let mut total = Deleted::default();
-        for (number, part) in ids.chunks(AT_ONCE_IF_FULL).enumerate() {
+        let (mut left, mut at_once) = (ids, AT_ONCE_IF_FULL);
+        while !left.is_empty() {
+            let (part, rest) = left.split_at(left.len().min(at_once));
             let delete = |writer: &mut Writer<'_>| {
-                let entries = if number == 0 {
-                    let mut all = writer.find_each(ids)?;
-                    all.truncate(part.len());
-                    all
-                } else {
-                    // Another process may have deleted one of these meanwhile.
-                    let found = part.iter().filter_map(|id| writer.find(id).transpose());
-                    found.collect::<Result<Vec<Entry>>>()?
-                };
+                if left.len() == ids.len() {
+                    writer.find_each(ids)?;
+                }
+                // Another process may have deleted one of these meanwhile.
+                let found = part.iter().filter_map(|id| writer.find(id).transpose());
+                let entries: Vec<Entry> = found.collect::<Result<_>>()?;
                 writer.delete_logged(&entries, removal, (now, total.operation))
             };
-            let deleted = self.shared.write(delete)?;
+            let deleted = match self.shared.write(delete) {
+                Err(error) if lacks_room(&error) && self.make_smaller(&mut at_once) => continue,
+                deleted => deleted
+                    .map_err(|error| after(error, total.checkpoints, ids.len(), "deleted"))?,
+            };
+            (left, at_once) = (rest, at_once.max(AT_ONCE_IF_FULL));
             total.checkpoints += deleted.checkpoints;
             total.stored_bytes += deleted.stored_bytes;
             total.operation = total.operation.or(deleted.operation);

@@ -130,7 +130,7 @@ impl Store {
         purged: &mut u64,
     ) -> Result<ControlFlow<()>> {
         let now = (self.shared.options.clock)();
-        let (mut operation, mut at_once) = (None, PURGED_AT_ONCE);
+        let (mut operation, mut at_once, mut is_full) = (None, PURGED_AT_ONCE, false);
         let total = self.read(count_deleted)?;
         loop {
             let step = Step { stage: Stage::Purge, done: *purged, total: Some(total) };
@@ -140,16 +140,19 @@ impl Store {
             let mut noted = operation;
             let purge = |writer: &mut Writer<'_>| writer.purge((None, at_once), now, &mut noted);
             let count = match self.shared.write(purge) {
-                Err(error) if lacks_room(&error) && at_once > AT_ONCE_IF_FULL => {
-                    self.shared.turn.release_reserve();
-                    at_once = AT_ONCE_IF_FULL;
+                Err(error) if lacks_room(&error) && self.make_smaller(&mut at_once) => {
+                    is_full = true;
                     continue;
                 }
                 count => count?,
             };
+            let is_last = count < at_once;
+            if is_full {
+                at_once = AT_ONCE_IF_FULL;
+            }
             operation = noted;
             *purged += count as u64;
-            if count < at_once {
+            if is_last {
                 return Ok(ControlFlow::Continue(()));
             }
             give_way();

@@ -71,6 +71,7 @@ mod repaired;
 mod room;
 mod sectors;
 mod simulated;
+mod space;
 mod workload;
 
 use std::collections::HashSet;
@@ -186,7 +187,9 @@ fn lose_power(seed: u64, often: Often, tried: &Tried, wanted: u64) {
 }
 
 fn run(seed: u64) -> Workload {
-    let mut workload = Workload::start(seed, SimulatedDisk::default()).unwrap();
+    let disk = SimulatedDisk::default();
+    let disk = if seed.is_multiple_of(2) { disk } else { disk.with_reserves() };
+    let mut workload = Workload::start(seed, disk).unwrap();
     workload.has_threads = seed % 4 == 3;
     for _ in 0..STEPS {
         let outcome = workload.step();

@@ -247,14 +247,8 @@ impl Turn {
     ) -> Result<RwLockWriteGuard<'a, Option<Open>>> {
         self.write_anew(open.as_ref())?;
         let is_useless = usage == Use::Write && open.as_ref().is_some_and(Open::is_in_memory);
-        if self.broken.swap(false, Ordering::AcqRel) || is_useless {
-            // Closing a damaged file may panic too; the error was already reported.
-            let damaged = open.take();
-            self.keeper.note_closed();
-            let _ = without_panics(self.path(), || {
-                drop(damaged);
-                Ok(())
-            });
+        if is_useless || self.broken.load(Ordering::Acquire) {
+            self.close_broken(&mut open);
         }
         if open.is_some() {
             return Ok(open);
@@ -275,6 +269,18 @@ impl Turn {
         *gave_up = acquired.as_ref().err().map(|error| (Instant::now(), error.share()));
         *open = Some(acquired?);
         Ok(open)
+    }
+
+    /// Closes the file without what a clean end needs.
+    fn close_broken(&self, open: &mut Option<Open>) {
+        self.broken.store(false, Ordering::Release);
+        // Closing a damaged file may panic too; the error was already reported.
+        let damaged = open.take();
+        self.keeper.note_closed();
+        let _ = without_panics(self.path(), || {
+            drop(damaged);
+            Ok(())
+        });
     }
 
     fn acquire(&self, patience: Patience, usage: Use) -> Result<Open> {

@@ -27,6 +27,7 @@ mod tests;
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::path::Path;
 
 /// Opens a regular file to read it.
@@ -234,6 +235,28 @@ pub(super) fn is_reserved(file: &File) -> bool {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn is_reserved(_: &File) -> bool {
     false
+}
+
+/// Gives the disk space of these parts back; false if that made no room.
+#[cfg(target_os = "linux")]
+pub(super) fn free(file: &File, parts: &[Range<u64>]) -> io::Result<bool> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    let before = allocated(&file.metadata()?);
+    let free = |part: &Range<u64>| {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        fallocate(file, flags, part.start, part.end - part.start)
+    };
+    // A hole in the middle of an extent may itself need a block, which those before may free.
+    let failed: Vec<_> = parts.iter().rev().filter(|part| free(part).is_err()).collect();
+    for part in failed {
+        let _ = free(part);
+    }
+    Ok(allocated(&file.metadata()?) < before)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn free(_: &File, _: &[Range<u64>]) -> io::Result<bool> {
+    Ok(false)
 }
 
 #[cfg(target_os = "linux")]

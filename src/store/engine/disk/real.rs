@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -195,6 +196,10 @@ impl DiskFile for File {
 
     fn is_reserved(&self) -> bool {
         opening::is_reserved(self)
+    }
+
+    fn free(&self, parts: &[Range<u64>]) -> io::Result<bool> {
+        opening::free(self, parts)
     }
 
     fn try_lock(&self, kind: Lock) -> io::Result<bool> {

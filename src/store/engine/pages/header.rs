@@ -66,6 +66,14 @@ impl Header {
         self.is_unclosed() && self.flags & IS_TWO_PHASE == 0
     }
 
+    /// Whether the last commit was on disk before it was named: made in two phases, with a right
+    /// sum.
+    pub(super) fn is_durable(&self) -> bool {
+        let is_two_phase = self.flags & IS_TWO_PHASE != 0;
+        let is_of_engine = self.has_magic && self.has_geometry;
+        is_of_engine && is_two_phase && self.slot(Commit::Last).is_checked
+    }
+
     /// The fault of the header, for a file of this length.
     pub(super) fn faults(&self, file_bytes: u64) -> Vec<&'static str> {
         let last = self.slot(Commit::Last);
@@ -120,12 +128,9 @@ impl Header {
     }
 }
 
-/// Whether the header names a commit that was on disk before: one in two phases, with a right sum.
+/// Whether the last commit was on disk before the header named it.
 pub(in crate::store::engine) fn is_durable(bytes: &[u8; BYTES]) -> bool {
-    let header = Header::parse(bytes);
-    let is_two_phase = header.flags & IS_TWO_PHASE != 0;
-    let is_of_engine = header.has_magic && header.has_geometry;
-    is_of_engine && is_two_phase && header.slot(Commit::Last).is_checked
+    Header::parse(bytes).is_durable()
 }
 
 /// What a header says about the last commit: where it is, how it was made, and what it has.

@@ -2,6 +2,7 @@
 //!
 //! A copy costs one pointer for each page, so that thousands of states of a disk can be made.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::codec::check;
@@ -13,6 +14,8 @@ pub(super) struct Image {
     length: usize,
     /// Missing pages are zeros.
     pages: Vec<Option<Arc<Page>>>,
+    /// Pages with space beyond the end.
+    reserved: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -62,7 +65,19 @@ impl Image {
         self.length = self.length.max(from);
     }
 
+    /// Reserves space beyond the end, up to this length.
+    pub(super) fn reserve(&mut self, bytes: u64) {
+        let pages = usize::try_from(bytes).expect("simulated files are small") / PAGE_BYTES;
+        self.reserved = pages.saturating_sub(self.pages.len());
+    }
+
+    pub(super) fn is_reserved(&self) -> bool {
+        self.reserved > 0
+    }
+
+    /// Ends a reserve, too.
     pub(super) fn set_length(&mut self, length: u64) {
+        self.reserved = 0;
         let length = usize::try_from(length).expect("simulated files are small");
         if length < self.length {
             self.pages.truncate(length.div_ceil(PAGE_BYTES));
@@ -75,9 +90,17 @@ impl Image {
         self.length = length;
     }
 
-    /// Number of written pages.
+    /// Makes a part of whole pages read as zeros, without space.
+    pub(super) fn free(&mut self, part: &Range<u64>) {
+        let number = |at| usize::try_from(at).expect("simulated files are small") / PAGE_BYTES;
+        for page in number(part.start)..number(part.end).min(self.pages.len()) {
+            self.pages[page] = None;
+        }
+    }
+
+    /// Number of pages with space.
     pub(super) fn pages(&self) -> usize {
-        self.pages.iter().flatten().count()
+        self.pages.iter().flatten().count() + self.reserved
     }
 
     /// Number of unwritten pages that these bytes lie in.

@@ -31,7 +31,9 @@ impl Durable {
     /// Applies one change. `chance` decides what a failed sync leaves.
     pub(super) fn pass(&mut self, passed: &Change, chance: &mut Chance) {
         match passed {
-            Change::Write { file, .. } | Change::Resize { file, .. } => {
+            Change::Write { file, .. }
+            | Change::Resize { file, .. }
+            | Change::Free { file, .. } => {
                 self.unsynced[*file].push(passed.clone());
             }
             Change::Sync { file } => {
@@ -112,6 +114,7 @@ fn apply(files: &mut Files, change: &Change) {
     match change {
         Change::Write { file, at, bytes } => files.images[*file].write(*at, bytes),
         Change::Resize { file, length } => files.images[*file].set_length(*length),
+        Change::Free { file, part } => files.images[*file].free(part),
         Change::Name(names) => files.rename(names),
         Change::Sync { .. } | Change::FailedSync { .. } | Change::SyncDirectory(_) => {}
     }

@@ -35,6 +35,11 @@ pub(super) enum Change {
         file: usize,
         length: u64,
     },
+    /// A part that reads as zeros from now on, and takes no space.
+    Free {
+        file: usize,
+        part: Range<u64>,
+    },
     Sync {
         file: usize,
     },
@@ -148,6 +153,7 @@ struct DiskState {
     is_full: bool,
     /// Sectors that cannot be read, by their files and numbers.
     bad: BTreeSet<(usize, u64)>,
+    has_reserves: bool,
     /// The page limit of all files together; pages never written need no room.
     pages_max: Option<usize>,
     /// How long a journal gets before it starts over.
@@ -226,6 +232,12 @@ impl SimulatedDisk {
         self
     }
 
+    /// Lets files reserve space beyond their end.
+    pub(super) fn with_reserves(self) -> Self {
+        lock(&self.state).has_reserves = true;
+        self
+    }
+
     /// Other programs free the space that they took.
     pub(super) fn empty(&self) {
         lock(&self.state).pages_max = None;
@@ -235,6 +247,12 @@ impl SimulatedDisk {
     pub(super) fn fill(&self) {
         let mut state = lock(&self.state);
         state.pages_max = Some(state.files.pages());
+    }
+
+    /// As [`Self::fill`], but this number of pages stays free.
+    pub(super) fn leave(&self, free: usize) {
+        let mut state = lock(&self.state);
+        state.pages_max = Some(state.files.pages() + free);
     }
 
     /// Another program removes the directories, and creates new ones.
@@ -588,6 +606,28 @@ impl DiskFile for SimulatedFile {
 
     fn set_length(&self, length: u64) -> io::Result<()> {
         self.set_len(length)
+    }
+
+    fn reserve(&self, bytes: u64) -> io::Result<()> {
+        let mut state = lock(&self.disk.state);
+        if state.has_reserves && state.pages_max.is_none() {
+            state.files.images[self.file].reserve(bytes);
+        }
+        Ok(())
+    }
+
+    fn is_reserved(&self) -> bool {
+        lock(&self.disk.state).files.images[self.file].is_reserved()
+    }
+
+    fn free(&self, parts: &[Range<u64>]) -> io::Result<bool> {
+        let mut state = lock(&self.disk.state);
+        let before = state.files.pages();
+        for part in parts {
+            state.files.images[self.file].free(part);
+            state.changes.push(Change::Free { file: self.file, part: part.clone() });
+        }
+        Ok(state.files.pages() < before)
     }
 
     /// There is only one process, unless another has the store.

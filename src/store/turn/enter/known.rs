@@ -1,13 +1,16 @@
 //! What is known about a store while another process has it, and what this process writes down.
 
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use super::{POLL, SIGNING, Turn};
-use crate::error::Result;
+use crate::error::{At as _, Result};
+use crate::store::engine::pages::Pages;
 use crate::store::engine::sealing::Sealing;
+use crate::store::turn::file::{self, Refusal};
 use crate::store::turn::lock::{HeldStore, SIGNED};
 use crate::store::turn::open::Open;
-use crate::sync::lock;
+use crate::sync::{lock, write};
 
 impl Turn {
     /// The identity of the store, if known.
@@ -63,8 +66,30 @@ impl Turn {
         }
     }
 
-    /// Frees the reserve for a call that removes something; false if there is none.
-    pub(in crate::store) fn release_reserve(&self) -> bool {
-        self.lock_file.release()
+    /// Gives disk space back to a full disk, for a call that removes something: the reserve, and
+    /// what no checkpoint uses in the file. False if there is none of both.
+    pub(in crate::store) fn free_space(&self) -> bool {
+        let is_released = self.lock_file.release();
+        self.free_unused().unwrap_or(false) || is_released
+    }
+
+    /// Frees what the last commit does not use, if this call had to close the file: the engine must
+    /// not have it.
+    fn free_unused(&self) -> Result<bool, Refusal> {
+        let mut open = write(&self.open);
+        self.write_anew(open.as_ref())?;
+        if open.is_some() && !self.broken.load(Ordering::Acquire) {
+            return Ok(false);
+        }
+        self.close_broken(&mut open);
+        let (disk, path) = (self.disk(), self.path());
+        let alone = file::lock_alone(&self.place)?;
+        let Some(unused) = Pages::open(disk.open(path).at(path)?).at(path)?.unused() else {
+            return Ok(false);
+        };
+        let file = disk.open_to_write(path).at(path)?;
+        let is_freed = file.free(&unused).and_then(|is_freed| file.sync().map(|()| is_freed));
+        drop(alone);
+        Ok(is_freed.at(path)?)
     }
 }
