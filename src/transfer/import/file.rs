@@ -97,10 +97,7 @@ impl Importer<'_> {
         };
         let is_candidate = is_candidate(item);
         if let Some(reason) = debris(&content.bytes) {
-            if is_candidate {
-                return passed_over(item, reason);
-            }
-            return self.unreadable(item, &content, reason.to_owned());
+            return self.broken(item, &content, (reason, reason.to_owned()));
         }
         if is_candidate && content.bytes.len() > CANDIDATE_BYTES_MAX {
             return passed_over(item, TOO_LARGE);
@@ -109,8 +106,9 @@ impl Importer<'_> {
         let text = match unzipped(&content.bytes, limit) {
             Ok(text) => text,
             Err(Unzip::TooLong) if !is_alone => return Judged::Alone,
-            Err(_) if is_candidate => return passed_over(item, NO_CHECKPOINT),
-            Err(fault) => return self.unreadable(item, &content, fault.to_string()),
+            Err(fault) => {
+                return self.broken(item, &content, (NO_CHECKPOINT, fault.to_string()));
+            }
         };
         match text::source(&item.place, &text) {
             Ok(source) => {
@@ -118,8 +116,7 @@ impl Importer<'_> {
                 let source = source.of_file(is_gzip, content.mode, content.modified_at);
                 self.source(item, source, &text)
             }
-            Err(_) if is_candidate => passed_over(item, NO_CHECKPOINT),
-            Err(error) => self.unreadable(item, &content, said(&error)),
+            Err(error) => self.broken(item, &content, (NO_CHECKPOINT, said(&error))),
         }
     }
 
@@ -236,6 +233,20 @@ impl Importer<'_> {
         }
     }
 
+    /// Judges a file that cannot be read as a document. One that may be no checkpoint is passed
+    /// over, with the first reason, unless the store has an earlier content of it.
+    fn broken(
+        &self,
+        item: &Item,
+        content: &Content,
+        (passed, refused): (&'static str, String),
+    ) -> Judged {
+        if is_candidate(item) && self.system_before(item).is_none() {
+            return passed_over(item, passed);
+        }
+        self.unreadable(item, content, refused)
+    }
+
     /// Refuses a file that cannot be read as a document, and keeps its bytes if it is in the place
     /// of a system or the options say so.
     fn unreadable(&self, item: &Item, content: &Content, reason: String) -> Judged {
@@ -255,8 +266,9 @@ impl Importer<'_> {
         Judged::Refuse { reason, kept }
     }
 
-    /// Describes a file or line whose bytes are kept. Those of a file in the place of a system are:
-    /// without them, its earlier content would count as the present one.
+    /// Describes a file or line whose bytes are kept. A file in the place of a system, or that was
+    /// one of a system before, always is: without its bytes, its earlier content would count as the
+    /// present one.
     fn unread(&self, item: &Item, source: &Source, reason: &str) -> Option<NewEntry> {
         let usual = self.location.usual(&item.place);
         let path = usual.as_deref().unwrap_or(&item.place);
@@ -265,6 +277,10 @@ impl Importer<'_> {
         if is_file && let Some(about) = unreadable(&place, reason) {
             let source_path = about.source_path.map(|_| item.place.clone());
             return Some(NewEntry { source_path, ..about });
+        }
+        if is_file && let Some(layout) = self.system_before(item) {
+            let about = NewEntry { layout, ..other(item, source) };
+            return Some(marked_unreadable(about, reason));
         }
         self.keeps_unreadable.then(|| marked_unreadable(other(item, source), reason))
     }

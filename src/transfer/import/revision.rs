@@ -3,7 +3,9 @@
 use super::file::{Importer, Judged, refuse, save, would};
 use super::text::said;
 use super::walk::Item;
-use crate::checkpoint::{Checkpoint, Entry, Format, Id, NewEntry, Series, SourceForm, Trigger};
+use crate::checkpoint::{
+    Checkpoint, Entry, Format, Id, Layout, NewEntry, Series, SourceForm, Trigger,
+};
 use crate::codec::Source;
 use crate::error::{Error, Result};
 use crate::layouts::{Revision, claude};
@@ -92,6 +94,13 @@ impl Importer<'_> {
             return Judged::Undated;
         }
         self.draft(store, about, source, &revision)
+    }
+
+    /// The system of the newest revision of a file. A failure of the store shows when it is saved.
+    pub(super) fn system_before(&self, item: &Item) -> Option<Layout> {
+        let text = Text { place: &item.place, line: None, bytes: &[] };
+        let newest = self.revisions.newest(self.store?, &text, self.is_dry).ok()??;
+        Some(newest.layout).filter(|layout| *layout != Layout::Native)
     }
 
     /// Compares a text with the newest revision of its file. A file that an export moved is also

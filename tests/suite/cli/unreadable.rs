@@ -169,3 +169,23 @@ fn a_story_does_not_go_on_beside_an_unreadable_state_of_its_pipeline() {
     assert!(told.contains(".pipeline/state.json could not be read: "), "{told}");
     test.run("resume A --prompt --worker --no-gh --choice resume").failed(4);
 }
+
+/// A file is known by its content, too, wherever it is: it was passed over once that was broken.
+#[test]
+fn a_file_in_any_place_that_was_a_checkpoint_before_is_one_still() {
+    let Some(Broken { right, .. }) = broken(Layout::Crunch) else { panic!("no file") };
+    for path in ["work/state.yaml", ".pipeline/state-of-42.yaml"] {
+        for bytes in remains(&right) {
+            let test = Test::new();
+            test.put(path, &right);
+            test.run("import . --quiet").done();
+            let series = test.entries()[0]["series"].as_str().unwrap().to_owned();
+            test.put(path, &bytes);
+            for _ in 0..2 {
+                assert_eq!(imported(&test).0.code, Some(7), "{path}");
+                refuses(&test, &series, path);
+                assert_eq!(test.entries().len(), 2, "{path}");
+            }
+        }
+    }
+}
